@@ -1,0 +1,89 @@
+# Every verb works on a fresh clone with Python 3.11 or later and make; .venv is built when it is missing or out of date.
+
+SHELL := /bin/sh
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+
+PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
+	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$python" && break; done)
+BIN := .venv/bin
+PIP_INSTALL := -m pip install -qq --disable-pip-version-check --no-input
+PYTEST := $(BIN)/python -m pytest -q
+CODE := compaction sessions worker api cli migrations tests benchmarks
+TYPED := $(patsubst %/,%,$(sort $(dir $(wildcard $(addsuffix /*.py,$(CODE))))))
+UV_VERSION := 0.13.9
+
+.PHONY: help init fmt lint types check test property parity bench demo run clean lock
+
+help: ## list the verbs
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+init: .venv/.ready ## build .venv from the hashed requirements (the other verbs do it by themselves)
+	@echo ".venv is ready"
+
+fmt: .venv/.ready ## format the code and apply safe fixes
+	@$(BIN)/ruff format -q .
+	@$(BIN)/ruff check -q --fix .
+
+lint: .venv/.ready ## formatting, lint rules and import contracts
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/lint-imports --no-logo
+
+types: .venv/.ready ## mypy --strict
+	@$(BIN)/python -m mypy $(TYPED)
+
+check: lint types ## lint, types, unit and property tests: before each commit
+	@$(PYTEST) -n 2 tests/unit tests/property
+
+test: lint types ## lint, types and every test
+	@$(PYTEST) -n 2 tests
+
+property: .venv/.ready ## property tests with many more examples
+	@HYPOTHESIS_PROFILE=thorough $(PYTEST) -n 2 --timeout 1800 tests/property
+
+parity: .venv/.ready ## the vectors of the systems Foldline's presets follow
+	@$(PYTEST) tests/parity || { status=$$?; [ $$status -eq 5 ] && echo "no parity vectors yet" || exit $$status; }
+
+bench: .venv/.ready ## measure side by side with the alternatives
+	@$(BIN)/python -m benchmarks
+
+demo: .venv/.ready ## see a long session being folded
+	@$(BIN)/python -m cli.demo
+
+run: .venv/.ready ## serve the API and its worker in one process
+	@$(BIN)/foldline serve
+
+clean: ## remove what the verbs made, .venv included
+	@rm -rf .venv .lock build dist foldline.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	@find . -type d -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
+
+lock: ## write the requirements files anew (UPGRADE=1: with the newest versions)
+	@$(require_python)
+	@"$(PYTHON)" -m venv .lock
+	@.lock/bin/python $(PIP_INSTALL) "uv==$(UV_VERSION)"
+	@$(COMPILE) -o requirements.txt pyproject.toml
+	@$(COMPILE) -o requirements-dev.txt --extra dev -c requirements.txt pyproject.toml
+	@rm -rf .lock
+
+# One set of pins for every platform and every Python from 3.11 on.
+COMPILE = .lock/bin/uv pip compile -q --system-certs --universal --python-version 3.11 --generate-hashes \
+	$(if $(UPGRADE),--upgrade) --custom-compile-command "make lock"
+
+define require_python
+[ -n "$(PYTHON)" ] && "$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	{ echo "Foldline needs Python 3.11 or later: install it, or name one with make PYTHON=/path/to/python3" >&2; exit 1; }
+endef
+
+.venv/.packages: requirements-dev.txt
+	@$(require_python)
+	@echo "building .venv with $$("$(PYTHON)" --version) ..."
+	@"$(PYTHON)" -m venv --clear .venv
+	@$(BIN)/python $(PIP_INSTALL) --require-hashes -r requirements-dev.txt
+	@touch $@
+
+.venv/.ready: .venv/.packages pyproject.toml
+	@$(BIN)/python $(PIP_INSTALL) --no-deps --no-build-isolation -e .
+	@touch $@

@@ -1,0 +1,46 @@
+"""Where the command writes: answers to stdout, progress and complaints to stderr."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from compaction.wire import dumps_text
+
+# A pipe has no width of its own; long lines in a file are better than words cut in two.
+PIPED_WIDTH = 120
+
+
+def answers() -> Console:
+    """The console for what was asked."""
+    return _console(stderr=False)
+
+
+def notes() -> Console:
+    """The console for progress and errors."""
+    return _console(stderr=True)
+
+
+def _console(*, stderr: bool) -> Console:
+    console = Console(stderr=stderr, highlight=False, soft_wrap=False)
+    if not console.is_terminal:
+        console.width = max(console.width, PIPED_WIDTH)
+    return console
+
+
+def print_json(console: Console, value: Any) -> None:
+    """One JSON value on one line, as a program reads it: no markup, no wrapping."""
+    console.out(dumps_text(value), highlight=False)
+
+
+def table_of(columns: Iterable[tuple[str, bool]], rows: Iterable[Iterable[Any]], title: str | None = None) -> Table:
+    """A plain table; `columns` are (name, is a number) and numbers are set to the right."""
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim")
+    for name, is_number in columns:
+        table.add_column(name, justify="right" if is_number else "left", no_wrap=is_number)
+    for row in rows:
+        table.add_row(*map(str, row))
+    return table

@@ -1,0 +1,46 @@
+"""The `foldline` command line: registers the commands, and turns their failures into exit codes."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from cli import compact, migrate, models, presets, replay, serve, stats
+from cli.consoles import notes
+from cli.failures import CommandFailed
+
+HELP = """Keeps long LLM agent sessions inside the model's context window, without losing what was said.
+
+Start with `foldline serve` and open the address it prints, or try a file of your own: `foldline stats FILE`,
+`foldline compact FILE`, `foldline replay FILE --window 32000`.
+
+FILE is JSON Lines with one session a line (a list of messages, or an object with `messages`), or one JSON transcript;
+messages are OpenAI's or Anthropic's.
+
+Exit codes: 0 done, 1 done with a bad answer (violations, too slow, does not fit), 2 bad input, 3 the service failed.
+"""
+
+app = typer.Typer(
+    name="foldline", help=HELP, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
+)
+app.command()(serve.serve)
+app.command()(migrate.migrate)
+app.command()(compact.compact)
+app.command()(stats.stats)
+app.command()(replay.replay)
+app.command()(presets.presets)
+app.command()(models.models)
+
+
+def main() -> None:
+    """Run the command line; never returns."""
+    try:
+        app()
+    except CommandFailed as failure:
+        notes().print(f"foldline: {failure}", markup=False, style="red")
+        sys.exit(failure.code)
+
+
+if __name__ == "__main__":
+    main()

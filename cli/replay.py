@@ -1,0 +1,130 @@
+"""`foldline replay FILE`: drives transcripts turn by turn through a service, and checks every view on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from textwrap import shorten
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from cli import replay_report
+from cli.client import Service
+from cli.consoles import answers, notes
+from cli.embedded import embedded_service
+from cli.failures import CommandFailed, ExitCode
+from cli.replay_drive import Drive, Settings
+from cli.replay_record import Figures
+from cli.transcripts import Transcript, read_transcripts
+from compaction.wire import dumps
+
+
+def replay(
+    *,
+    file: Annotated[Path, typer.Argument(help="JSON Lines with one session a line, or one JSON transcript.")],
+    window: Annotated[int, typer.Option(min=1, help="Context window of the sessions, in tokens.")],
+    model: Annotated[str, typer.Option(help="Model of the sessions.")] = "openai/gpt-4o",
+    policy: Annotated[str | None, typer.Option(help="Preset; `foldline presets` lists them.")] = None,
+    session: Annotated[str | None, typer.Option(help="Replay only the session with this id.")] = None,
+    limit_sessions: Annotated[int | None, typer.Option(min=1, help="Replay only the first N sessions.")] = None,
+    format_name: Annotated[str | None, typer.Option("--format", help="Format of FILE, if not to be guessed.")] = None,
+    compact_every: Annotated[int, typer.Option(min=0, help="Also ask for a compaction every K model calls.")] = 0,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the report as JSON too.")] = None,
+    slowest: Annotated[
+        float | None, typer.Option(min=0, help="Seconds that no append, context or compact request may exceed.")
+    ] = None,
+    patience: Annotated[float, typer.Option(min=0, help="Seconds that jobs may stand still at the end.")] = 60.0,
+    url: Annotated[str | None, typer.Option(help="A running service; without it one is started and stopped.")] = None,
+    api_key: Annotated[str | None, typer.Option(help="Key for --url.", envvar="FOLDLINE_API_KEY")] = None,
+    summarizer: Annotated[
+        Literal["extractive", "openai"] | None, typer.Option(help="Who summarizes in the service that is started.")
+    ] = None,
+    summarizer_base_url: Annotated[str | None, typer.Option(help="Its endpoint, with /v1.")] = None,
+    summarizer_model: Annotated[str | None, typer.Option(help="Its model.")] = None,
+) -> None:
+    """Drive recorded sessions turn by turn through a service, check every view, and report.
+
+    Before each call of the model the view is fetched in both formats and checked: its size, the rules of the format,
+    calls and results in pairs, the system prompt, the last user message, and that it only grows between compactions.
+    The last line is `violations: N`; the exit code is 1 if there are any.
+    """
+    transcripts = _chosen(read_transcripts(file, format_name), session, limit_sessions)
+    settings = Settings(model, window, policy, compact_every, patience)
+    options = _serve_options(
+        {
+            "--summarizer": summarizer or ("openai" if summarizer_base_url else None),
+            "--summarizer-base-url": summarizer_base_url,
+            "--summarizer-model": summarizer_model,
+        }
+    )
+    if url and options:
+        raise CommandFailed(f"{options[0]} is for the service that is started; the one at --url has its own settings")
+    with _address(url, options) as address, Service(address, api_key) as service:
+        figures = _driven(service, transcripts, settings)
+    _report(figures, json_file)
+    _judge(figures, slowest)
+
+
+def _chosen(transcripts: list[Transcript], session: str | None, limit: int | None) -> list[Transcript]:
+    chosen = [transcript for transcript in transcripts if session is None or transcript.id == session][:limit]
+    if chosen:
+        return chosen
+    known = ", ".join(transcript.id for transcript in transcripts)
+    raise CommandFailed(f"no session {session!r} in the file; it has {shorten(known, 300, placeholder=' …')}")
+
+
+def _serve_options(given: dict[str, str | None]) -> list[str]:
+    return [text for name, value in given.items() if value is not None for text in (name, value)]
+
+
+@contextmanager
+def _address(url: str | None, options: list[str]) -> Iterator[str]:
+    if url is not None:
+        yield url
+        return
+    with embedded_service(options) as address:
+        yield address
+
+
+def _driven(service: Service, transcripts: list[Transcript], settings: Settings) -> Figures:
+    records = []
+    with _progress() as progress:
+        task = progress.add_task("", total=sum(len(transcript.messages) for transcript in transcripts))
+        for number, transcript in enumerate(transcripts, 1):
+            progress.update(task, description=f"session {number} of {len(transcripts)}")
+            drive = Drive(service, transcript, settings, lambda count: progress.advance(task, count))
+            records.append(drive.run())
+    return Figures(records, service.seconds)
+
+
+def _progress() -> Progress:
+    columns: tuple[Any, ...] = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("messages"),
+        TimeElapsedColumn(),
+    )
+    return Progress(*columns, console=notes(), transient=True)
+
+
+def _report(figures: Figures, json_file: Path | None) -> None:
+    replay_report.show(answers(), figures)
+    if json_file is None:
+        return
+    try:
+        json_file.write_bytes(dumps(figures.as_json()))
+    except OSError as error:
+        raise CommandFailed(f"cannot write {json_file}: {error.strerror}") from error
+
+
+def _judge(figures: Figures, slowest: float | None) -> None:
+    too_slow = slowest is not None and figures.slowest > slowest
+    if slowest is not None:
+        style = "red" if too_slow else ""
+        notes().print(f"slowest request: {figures.slowest:.3f} s of at most {slowest:.3f} s", style=style)
+    if too_slow or figures.violations:
+        raise typer.Exit(ExitCode.FOUND_WANTING)

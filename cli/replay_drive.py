@@ -1,0 +1,214 @@
+"""Drives one transcript through a service as its agent would, and checks every view on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic, sleep
+from typing import Any, Final
+
+from cli.client import Refused, Service
+from cli.prefix_watch import PrefixWatch
+from cli.replay_record import SessionRecord
+from cli.replay_steps import Said, Step, fixed_tokens, steps_of
+from cli.transcripts import Transcript
+from cli.view_check import Expected, check_content, check_view, view_tokens
+from compaction.budget import budget_of, check_fixed_parts
+from compaction.errors import FixedPartsDoNotFit
+from compaction.presets import DEFAULT_PRESET, PRESETS
+from compaction.windows import window_of
+
+JsonDict = dict[str, Any]
+FORMATS_CHECKED: Final = ("openai", "anthropic")
+ACTIVE_STATES: Final = frozenset({"queued", "running"})
+POLL_SECONDS: Final = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How sessions are made and driven; `patience_seconds` is how long jobs may stand still at the end."""
+
+    model: str
+    context_window: int
+    policy: str | None = None
+    compact_every: int = 0
+    patience_seconds: float = 60.0
+
+
+class Drive:
+    """One session: `run` gives its record. `advanced` is called with the number of messages just sent."""
+
+    def __init__(
+        self, service: Service, transcript: Transcript, settings: Settings, advanced: Callable[[int], None]
+    ) -> None:
+        self.service = service
+        self.transcript = transcript
+        self.settings = settings
+        self.record = SessionRecord(transcript.id)
+        self.said = Said(transcript.format, fixed_tokens(transcript.system, transcript.tools))
+        self.prefix = PrefixWatch(self._new_compactions)
+        self._advanced = advanced
+        self._known: set[str] = set()
+        self._cursor: str | None = None
+
+    def run(self) -> SessionRecord:
+        """Drive the session to its end, or to where the service refused what it should take."""
+        try:
+            self._create()
+            for step in steps_of(self.transcript.messages):
+                self._step(step)
+            self._finish()
+        except Refused as refused:
+            self._stopped(refused)
+        self._total()
+        return self.record
+
+    def _create(self) -> None:
+        body: JsonDict = {"model": self.settings.model, "context_window": self.settings.context_window}
+        if self.transcript.system is not None:
+            body["system"] = self.transcript.system
+        if self.transcript.tools:
+            body["tools"] = list(self.transcript.tools)
+        if self.settings.policy:
+            body["policy"] = {"preset": self.settings.policy}
+        self.record.session_id = self.service.create_session(body)["id"]
+
+    def _stopped(self, refused: Refused) -> None:
+        try:
+            limit = budget_of(window_of(self.settings.model, self.settings.context_window)).limit
+            check_fixed_parts(PRESETS[self.settings.policy or DEFAULT_PRESET], limit, self.said.fixed_tokens, 1000)
+        except FixedPartsDoNotFit as error:
+            if refused.name == "fixed-parts-do-not-fit":
+                self._listed(f"no session: {error}")
+                return
+        self._violated(f"stopped: {refused}")
+
+    def _step(self, step: Step) -> None:
+        if step.before:
+            self._append(step.before)
+        if self.said.open_calls:
+            # Nobody can call a model here: the transcript goes on without these results, and so do we.
+            self.record.waiting_points += 1
+        else:
+            self._look()
+            self._compact_if_due()
+        if step.answer is not None:
+            self._append([step.answer])
+
+    def _append(self, messages: list[JsonDict]) -> None:
+        answer = self.service.append(self.record.session_id, messages, self.transcript.format)
+        self.said.add(messages)
+        self.record.limit = answer["budget"]["limit"]
+        self.prefix.appended(answer["version"], compacted=answer["compaction"] is not None)
+        if sorted(answer["open_calls"]) != sorted(self.said.open_calls):
+            self._violated(f"open calls are {answer['open_calls']}, expected {self.said.open_calls}")
+        self._advanced(len(messages))
+
+    def _look(self) -> None:
+        """Fetch the view as an agent does before it calls its model, in both formats, and check it."""
+        self.record.model_calls += 1
+        for format_name in FORMATS_CHECKED:
+            view = self._view(format_name)
+            if view is None:
+                return
+            for text in check_view(format_name, view, self._expected()):
+                self._violated(f"{format_name} view: {text}")
+            if format_name == "openai":
+                self._measure(view)
+
+    def _view(self, format_name: str) -> JsonDict | None:
+        try:
+            return self.service.context(self.record.session_id, format_name)
+        except Refused as refused:
+            self._refused_view(refused)
+            return None
+
+    def _refused_view(self, refused: Refused) -> None:
+        least, limit = self.said.least_tokens, self.record.limit
+        if refused.name == "view-does-not-fit" and least > limit:
+            self._listed(f"no view: the fixed parts and the last user message take {least} of {limit} tokens")
+        else:
+            self._violated(f"no view: {refused} (fixed parts and last user message take {least} of {limit} tokens)")
+
+    def _measure(self, view: JsonDict) -> None:
+        is_first_after, wrong = self.prefix.saw(view["version"], view["messages"])
+        if wrong is not None:
+            self._violated(wrong)
+        if is_first_after:
+            self.record.fills.append(view["budget"]["used"] / view["budget"]["limit"])
+        self.record.tokens_with += view_tokens("openai", view, self.transcript.tools)
+        self.record.tokens_without += self.said.tokens
+
+    def _expected(self) -> Expected:
+        return Expected(self.transcript.system, self.transcript.tools, self.said.last_user, self.said.ends_with_user)
+
+    def _compact_if_due(self) -> None:
+        every = self.settings.compact_every
+        if every and self.record.model_calls % every == 0:
+            self.service.compact(self.record.session_id)
+            self.record.asked_compactions += 1
+            self.prefix.asked()
+
+    def _new_compactions(self) -> list[JsonDict]:
+        """Those not seen before. Only the list's last page is read again."""
+        new: list[JsonDict] = []
+        while True:
+            page = self.service.page(f"/sessions/{self.record.session_id}/compactions", self._cursor)
+            new.extend(item for item in page["items"] if item["id"] not in self._known)
+            self._known.update(item["id"] for item in page["items"])
+            if page.get("next_cursor") is None:
+                return new
+            self._cursor = page["next_cursor"]
+
+    def _finish(self) -> None:
+        """Wait for the jobs, then look once more: all is summarized, or it is visible why not."""
+        self._settle()
+        if not self.said.open_calls:
+            self._look()
+            self._check_unfitted()
+
+    def _settle(self) -> None:
+        before: Any = None
+        deadline = 0.0
+        while True:
+            jobs = self.service.jobs(self.record.session_id)
+            owed = self.service.stats(self.record.session_id)["owed_tokens"]
+            no_room = any(job["state"] == "failed" and "no-room" in str(job.get("error")) for job in jobs)
+            if not any(job["state"] in ACTIVE_STATES for job in jobs) and (owed == 0 or no_room):
+                if owed:
+                    self._listed(f"no-room: {owed} tokens stay owed, and the job that failed is visible")
+                return
+            now = [(job["id"], job["state"], job.get("progress")) for job in jobs], owed
+            if now != before:
+                before, deadline = now, monotonic() + self.settings.patience_seconds
+            elif monotonic() > deadline:
+                self._violated(_unsettled(jobs, owed))
+                return
+            sleep(POLL_SECONDS)
+
+    def _check_unfitted(self) -> None:
+        view = self.service.unfitted(self.record.session_id, "openai")
+        for text in check_content("openai", view, self._expected()):
+            self._violated(f"openai view with fit=none: {text}")
+
+    def _total(self) -> None:
+        record = self.record
+        record.turns, record.messages = self.said.turns, self.said.messages
+        record.appended_tokens = self.said.message_tokens
+        record.prefix_changes = self.prefix.changes
+        if record.session_id:
+            record.compactions = self.service.compactions(record.session_id)
+            record.jobs = self.service.jobs(record.session_id)
+        record.check_compactions()
+
+    def _violated(self, text: str) -> None:
+        self.record.violations.append(f"message {self.said.messages}: {text}")
+
+    def _listed(self, text: str) -> None:
+        self.record.listed.append(f"message {self.said.messages}: {text}")
+
+
+def _unsettled(jobs: list[JsonDict], owed: int) -> str:
+    active = [f"{job['id']} is {job['state']}" for job in jobs if job["state"] in ACTIVE_STATES]
+    failed = [f"{job['id']} failed: {job.get('error')}" for job in jobs if job["state"] == "failed"]
+    return f"{owed} tokens stay owed and nothing moves any more ({'; '.join(active or failed[-1:]) or 'no job'})"

@@ -1,0 +1,139 @@
+"""Reads transcripts from a file: JSON Lines with one session a line, or one JSON document that is one session.
+
+A session is a list of messages, or an object with `messages` and optionally `id`, `system`, `tools`, `format`. Errors
+name the line.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cli.failures import CommandFailed
+from compaction.errors import InvalidMessage
+from compaction.formats import FORMATS, detect
+
+JsonDict = dict[str, Any]
+LINES_SUFFIXES = frozenset({".jsonl", ".ndjson"})
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """One session as its agent recorded it: `messages` in `format`, a leading system message moved to `system`."""
+
+    id: str
+    format: str
+    messages: list[JsonDict]
+    system: str | None = None
+    tools: tuple[JsonDict, ...] = ()
+
+
+def read_transcripts(path: Path, format_name: str | None = None) -> list[Transcript]:
+    """All sessions of a file; without `format_name` each one's format is detected.
+
+    Raises:
+        CommandFailed: the file cannot be read, is not JSON, or holds something that is no session; the message names
+            the line and the place in it.
+    """
+    return [_transcript(value, where, format_name) for where, value in _values(path)]
+
+
+def _values(path: Path) -> Iterator[tuple[str, Any]]:
+    text = _text(path)
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    if not lines:
+        raise CommandFailed(f"{path} is empty; expected one session a line, or one JSON transcript")
+    if path.suffix in LINES_SUFFIXES or _is_json(lines[0][1]):
+        for number, line in lines:
+            where = f"{path}, line {number}"
+            yield where, _parsed(line, where)
+    else:
+        yield str(path), _document(text, path)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise CommandFailed(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise CommandFailed(f"{path} is not UTF-8 text (byte {error.start}); is it compressed?") from error
+
+
+def _is_json(line: str) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
+
+
+def _parsed(line: str, where: str) -> Any:
+    try:
+        return json.loads(line)
+    except json.JSONDecodeError as error:
+        raise CommandFailed(f"{where}, column {error.colno}: not JSON: {error.msg}") from error
+
+
+def _document(text: str, path: Path) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise CommandFailed(f"{path}, line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from error
+
+
+def _transcript(value: Any, where: str, format_name: str | None) -> Transcript:
+    record = {"messages": value} if isinstance(value, list) else value
+    if not isinstance(record, dict) or not isinstance(record.get("messages"), list):
+        raise CommandFailed(f"{where}: not a session: expected a list of messages, or an object with `messages`")
+    messages: list[JsonDict] = record["messages"]
+    name = _format_name(format_name or record.get("format"), messages, where)
+    _validated(messages, name, where)
+    system, rest = _split_system(record.get("system"), messages)
+    return Transcript(
+        id=str(record.get("id") or where.rpartition("/")[2]),
+        format=name,
+        messages=rest,
+        system=system,
+        tools=tuple(record.get("tools") or ()),
+    )
+
+
+def _format_name(given: Any, messages: list[JsonDict], where: str) -> str:
+    if given is None:
+        return _validated_shapes(messages, where)
+    if given not in FORMATS:
+        raise CommandFailed(f"{where}: unknown format {given!r}; expected one of {', '.join(FORMATS)}")
+    return str(given)
+
+
+def _validated_shapes(messages: list[JsonDict], where: str) -> str:
+    for index, message in enumerate(messages):
+        if not isinstance(message, dict):
+            raise CommandFailed(f"{where}: messages[{index}]: expected an object, got {type(message).__name__}")
+    return detect(messages)
+
+
+def _validated(messages: list[JsonDict], format_name: str, where: str) -> None:
+    try:
+        FORMATS[format_name].parse(messages)
+    except InvalidMessage as error:
+        raise CommandFailed(f"{where}: {error} (read as {format_name}; `--format` reads it as another)") from error
+
+
+def _split_system(given: Any, messages: list[JsonDict]) -> tuple[str | None, list[JsonDict]]:
+    """A session's system prompt is not one of its messages: a leading system message becomes it."""
+    if given is None and messages and messages[0].get("role") == "system":
+        return system_text(messages[0].get("content")), messages[1:]
+    return (None if given is None else system_text(given)), messages
+
+
+def system_text(content: Any) -> str:
+    """The text of a system prompt, which formats give as a string or as a list of text parts."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    return "\n".join(part["text"] for part in parts if isinstance(part, Mapping) and isinstance(part.get("text"), str))

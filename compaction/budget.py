@@ -1,0 +1,106 @@
+"""What a model leaves for input, what a view takes of it, and the goals that planning works towards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import Final
+
+from compaction.errors import FixedPartsDoNotFit, InvalidPolicy
+from compaction.policy import Policy
+from compaction.tokens import unscaled
+from compaction.windows import ContextWindow
+from compaction.wording import summary_frame_tokens
+
+RESERVE_SHARE: Final = 0.35
+RESERVE_CEILING: Final = 64_000
+MARGIN_SHARE: Final = 0.02
+PINS_SHARE: Final = 0.10
+# Of the room below the target, what is kept as it is; the rest is the summary's.
+RECENT_SHARE: Final = 0.6
+# The smallest text that can still say something about what it replaces.
+SMALLEST_SUMMARY: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """`limit` = `window` − `reserve` − `margin`, in scaled tokens."""
+
+    window: int
+    reserve: int
+    margin: int
+
+    @property
+    def limit(self) -> int:
+        """Tokens left for input."""
+        return self.window - self.reserve - self.margin
+
+
+def budget_of(window: ContextWindow, max_output_tokens: int | None = None) -> Budget:
+    """The budget of a window: the reserve is what was asked for, else min(64,000, 35 % of the window).
+
+    Raises:
+        InvalidPolicy: the reserve leaves nothing for input.
+    """
+    reserve = max_output_tokens or min(RESERVE_CEILING, ceil(window.tokens * RESERVE_SHARE))
+    margin = 0 if window.is_exact else ceil(window.tokens * MARGIN_SHARE)
+    budget = Budget(window.tokens, reserve, margin)
+    if budget.limit <= 0:
+        detail = f"an output reserve of {reserve} leaves nothing of a context window of {window.tokens} tokens"
+        raise InvalidPolicy("max_output_tokens", detail)
+    return budget
+
+
+@dataclass(frozen=True, slots=True)
+class Goals:
+    """What a plan aims at, in unscaled tokens of history (the fixed parts and pins are taken off already)."""
+
+    limit: int
+    trigger: int
+    target: int
+    keep_recent: int
+    summary_max: int
+    minimum_saving: int
+
+    def aiming_at(self, target: int) -> Goals:
+        """The same goals with another target, within the budget; what is kept recent has to fit under it."""
+        target = max(0, min(target, self.limit))
+        return replace(self, target=target, keep_recent=min(self.keep_recent, int(target * RECENT_SHARE)))
+
+
+def goals_of(policy: Policy, limit: int, fixed_tokens: int, multiplier: int) -> Goals:
+    """The goals under a policy, for a budget of `limit` scaled tokens and fixed parts of unscaled `fixed_tokens`.
+
+    Where the multiplier has put the target out of reach, the goal is the budget. What is kept recent and the summary
+    share the room below the target, so that a compaction does not end above the trigger.
+    """
+
+    def history(scaled_tokens: float) -> int:
+        return unscaled(int(scaled_tokens), multiplier) - fixed_tokens
+
+    room, target, trigger = history(limit), history(limit * policy.target), history(limit * policy.trigger)
+    if target < SMALLEST_SUMMARY + summary_frame_tokens():
+        target = trigger = room
+    return Goals(
+        limit=room,
+        trigger=trigger,
+        target=target,
+        keep_recent=max(0, int(min(unscaled(int(limit * policy.keep_recent), multiplier), target * RECENT_SHARE))),
+        summary_max=max(
+            SMALLEST_SUMMARY,
+            int(min(unscaled(int(limit * policy.summary_share), multiplier), target * (1 - RECENT_SHARE))) - summary_frame_tokens(),
+        ),
+        minimum_saving=unscaled(int(limit * policy.minimum_saving), multiplier),
+    )
+
+
+def check_fixed_parts(policy: Policy, limit: int, fixed_tokens: int, multiplier: int) -> None:
+    """Refuse fixed parts that leave no room for the smallest summary below the target.
+
+    Raises:
+        FixedPartsDoNotFit: with both figures.
+    """
+    smallest = fixed_tokens + SMALLEST_SUMMARY + summary_frame_tokens()
+    target = unscaled(int(limit * policy.target), multiplier)
+    if smallest > target:
+        raise FixedPartsDoNotFit(smallest, target)

@@ -1,0 +1,61 @@
+"""Everything the engine raises, one tree: `CompactionError` > `InvalidMessage`, `UnknownModel`, `FixedPartsDoNotFit`,
+`ViewDoesNotFit`, `InvalidPolicy`. Facts are attributes; the message is for the reader.
+"""
+
+from __future__ import annotations
+
+
+class CompactionError(Exception):
+    """Root of the engine's errors."""
+
+
+class InvalidMessage(CompactionError):
+    """A wire message has the wrong shape; `path` points to the place, as in `messages[3].content[0].type`."""
+
+    def __init__(self, path: str, detail: str) -> None:
+        super().__init__(f"{path}: {detail}")
+        self.path = path
+        self.detail = detail
+
+
+class UnknownModel(CompactionError):
+    """No context window is known for `model`, and none was given."""
+
+    def __init__(self, model: str) -> None:
+        super().__init__(f"no context window is known for the model {model!r}; give `context_window`")
+        self.model = model
+
+
+class InvalidPolicy(CompactionError):
+    """A policy's `field` has a value that cannot work."""
+
+    def __init__(self, field: str, detail: str) -> None:
+        super().__init__(f"{field}: {detail}")
+        self.field = field
+        self.detail = detail
+
+
+class FixedPartsDoNotFit(CompactionError):
+    """System prompt, tools, pins and the smallest summary exceed the target; all figures are tokens."""
+
+    def __init__(self, fixed_tokens: int, target_tokens: int) -> None:
+        super().__init__(
+            f"system prompt, tools, pins and the smallest summary take {fixed_tokens} tokens, "
+            f"and the target is {target_tokens}; shorten them or use a larger context window"
+        )
+        self.fixed_tokens = fixed_tokens
+        self.target_tokens = target_tokens
+
+
+class ViewDoesNotFit(CompactionError):
+    """What may not be edited exceeds the budget; `entries` are the largest of it, figures are tokens."""
+
+    def __init__(self, used_tokens: int, limit_tokens: int, entries: list[tuple[str, int]]) -> None:
+        largest = ", ".join(f"{name} ({tokens})" for name, tokens in entries)
+        super().__init__(
+            f"the view takes {used_tokens} tokens of {limit_tokens}; largest entries: {largest or 'none'}. "
+            "Compact, redo, shorten the last message, or use a larger context window"
+        )
+        self.used_tokens = used_tokens
+        self.limit_tokens = limit_tokens
+        self.entries = entries

@@ -1,0 +1,111 @@
+"""From earlier summaries to candidates: their lines, in the sections they stood in or seem to belong to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from compaction.extractive import cues
+from compaction.extractive.activity import ARROW, BELOW, Activity
+from compaction.extractive.items import Item, specifics
+from compaction.extractive.lines import clean, key, lines
+from compaction.sections import Section
+
+_HEADING: Final = re.compile(
+    r"^(?:#{1,6}\s+(?P<marked>.{1,80}?)\s*:?|\*\*(?P<bold>.{1,80}?):?\*\*:?|(?P<plain>\w[\w &,/-]{1,40}):)$"
+)
+_BULLET: Final = re.compile(r"^(?:[-*•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
+_OWN: Final = {section.value.casefold(): section for section in Section}
+# How others name what we call so; the first that matches counts.
+_NAMES: Final = (
+    (
+        Section.RULES,
+        re.compile(r"rule|constraint|preference|limit|requirement|约束|规则|限制|偏好|要求", re.IGNORECASE),
+    ),
+    (
+        Section.OPEN,
+        re.compile(r"open|todo|to do|next|pending|remain|current|in progress|待|下一步|未完|进行", re.IGNORECASE),
+    ),
+    (Section.FILES, re.compile(r"file|文件", re.IGNORECASE)),
+    (Section.ENDED, re.compile(r"error|command|test|fix|problem|错误|命令|问题", re.IGNORECASE)),
+    (
+        Section.ASKED,
+        re.compile(r"ask|goal|request|intent|task|objective|user message|请求|目标|任务|需求", re.IGNORECASE),
+    ),
+    (Section.DECIDED, re.compile(r"deci|done|progress|complete|finding|决定|完成|进展|结论", re.IGNORECASE)),
+)
+_FILE: Final = re.compile(rf"^(?P<verb>changed|read|{BELOW}) (?P<path>\S.*)$")
+
+# What a line of an earlier summary is worth: rules, decisions and the task outlive many rounds, chatter does not.
+_WORTH: Final = {
+    Section.RULES: 0.95,
+    Section.ASKED: 0.55,
+    Section.DECIDED: 0.62,
+    Section.OPEN: 0.6,
+    Section.ENDED: 0.35,
+    Section.FILES: 0.5,
+    Section.SAID: 0.2,
+}
+STALE_OPEN: Final = 0.3
+TASK: Final = 1.0
+MOST_LINES: Final = 4_000
+
+
+def recall(previous: Sequence[str], activity: Activity, *, is_continued: bool) -> list[Item]:
+    """Candidates from the earlier summaries, oldest first, with negative places; files go to `activity`.
+
+    `is_continued` if there are newer turns, by which what was open is out of date.
+    """
+    found = [pair for text in previous for pair in _sectioned(text)][-MOST_LINES:]
+    items: list[Item] = []
+    folder = ""
+    ran = {key(shown) for shown in activity.endings}
+    for order, (section, text) in enumerate(found, -len(found)):
+        if section is Section.FILES and (match := _FILE.match(text)):
+            folder = _note_file(activity, match["verb"], match["path"], folder, order)
+        elif section is not Section.ENDED or key(text.partition(ARROW)[0]) not in ran:
+            items.append(_item(section, text, order, is_continued=is_continued))
+    _keep_the_task(items)
+    return items
+
+
+def _note_file(activity: Activity, verb: str, path: str, folder: str, order: int) -> str:
+    """Notes a line of the files; returns the folder that the next ones are relative to."""
+    if verb == BELOW:
+        return path
+    is_relative = not path.startswith(("/", "~"))
+    activity.touch(f"{folder}{path}" if is_relative else path, order, is_changed=verb == "changed")
+    return folder
+
+
+def _sectioned(text: str) -> Iterator[tuple[Section, str]]:
+    section: Section | None = None
+    for line in lines(clean(text)):
+        if heading := _HEADING.match(line):
+            section = _section(heading["marked"] or heading["bold"] or heading["plain"])
+        elif stripped := _BULLET.sub("", line, count=1):
+            yield section or _guessed(stripped), stripped
+
+
+def _section(heading: str) -> Section | None:
+    own = _OWN.get(heading.casefold())
+    return own or next((section for section, names in _NAMES if names.search(heading)), None)
+
+
+def _guessed(line: str) -> Section:
+    if cues.RULE(line[:400]):
+        return Section.RULES
+    return Section.OPEN if cues.OPEN(line[:400]) else Section.DECIDED
+
+
+def _item(section: Section, text: str, order: int, *, is_continued: bool) -> Item:
+    if section is Section.OPEN and is_continued:
+        return Item(Section.ASKED, text, STALE_OPEN, order)
+    return Item(section, text, _WORTH[section] + 0.03 * specifics(text), order)
+
+
+def _keep_the_task(items: list[Item]) -> None:
+    first = next((item for item in items if item.section is Section.ASKED), None)
+    if first is not None:
+        first.worth = TASK

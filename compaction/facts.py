@@ -1,0 +1,131 @@
+"""The facts of an entry: all that planning knows of it. Counted once, when the message arrives, before any lock."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from compaction import tokens
+from compaction.excerpts import LEVELS, excerpt, excerpt_arguments, is_worthwhile
+from compaction.files import Read, read_of
+from compaction.messages import Message, Text, ToolCall, ToolResult, result_text
+
+# A failed read is no newer version of a file. Most tools report failure in words only.
+FAILURE_PREFIXES: Final = ("error", "traceback", "exception", "failed", "enoent", "file not found", "no such file", "<error")
+
+
+class Call(NamedTuple):
+    """A tool call: its id and what it reads, if it reads a file."""
+
+    id: str
+    read: Read | None = None
+
+
+class Facts(NamedTuple):
+    """What planning knows of one message; tokens are unscaled.
+
+    `seq`, `unit` (the seq of the message that heads its batch, or its own) and `is_late` (a result that answers no open
+    call) are set by `compaction.pairs.place`. `excerpts` holds the tokens of the result's content at each level of
+    `excerpts.LEVELS`, 0 where an excerpt would save nothing.
+    """
+
+    role: str
+    tokens: int
+    seq: int = 0
+    unit: int = 0
+    is_late: bool = False
+    calls: tuple[Call, ...] = ()
+    arguments_saving: int = 0
+    answers: str | None = None
+    excerpts: tuple[int, ...] = ()
+    read: Read | None = None
+    is_failure: bool = False
+
+
+def facts_of(message: Message) -> Facts:
+    """The facts of a message that has no place yet."""
+    result = message.result
+    if result is not None:
+        return _result_facts(result)
+    if message.role == "assistant":
+        return _assistant_facts(message)
+    return Facts(message.role, tokens.count_message(message))
+
+
+def is_empty(message: Message) -> bool:
+    """Whether an assistant message says and calls nothing: kept as an entry, left out of fitted views."""
+    return message.role == "assistant" and not any(
+        isinstance(part, ToolCall) or (isinstance(part, Text) and part.text) for part in message.parts
+    )
+
+
+def _assistant_facts(message: Message) -> Facts:
+    if is_empty(message):
+        return Facts("assistant", 0)
+    calls = message.calls
+    return Facts(
+        "assistant",
+        tokens.count_message(message),
+        calls=tuple(Call(call.id, read_of(call)) for call in calls),
+        arguments_saving=max(0, sum(_arguments_saving(call.arguments) for call in calls)),
+    )
+
+
+def _arguments_saving(arguments: str) -> int:
+    shorter = excerpt_arguments(arguments)
+    return 0 if shorter is arguments else tokens.count_text(arguments) - tokens.count_text(shorter)
+
+
+def _result_facts(result: ToolResult) -> Facts:
+    content_tokens = tokens.count_parts(result.content)
+    text = result_text(result)
+    has_more_than_text = not all(isinstance(part, Text) for part in result.content)
+    return Facts(
+        "tool",
+        tokens.MESSAGE + content_tokens,
+        answers=result.call_id,
+        excerpts=_excerpt_tokens(text, content_tokens, has_more_than_text=has_more_than_text),
+        is_failure=result.is_error or text[:32].lstrip().lower().startswith(FAILURE_PREFIXES),
+    )
+
+
+def _excerpt_tokens(text: str, content_tokens: int, *, has_more_than_text: bool) -> tuple[int, ...]:
+    levels = [level for level in range(len(LEVELS)) if has_more_than_text or is_worthwhile(text, level)]
+    shorter = (tokens.count_text(excerpt(text, LEVELS[level])) for level in levels)
+    return tuple(count if count < content_tokens else 0 for count in shorter)
+
+
+def to_json(facts: Facts) -> dict[str, Any]:
+    """The facts that are not columns of their own, as JSON; `from_json` is its inverse."""
+    values: dict[str, Any] = {}
+    if facts.calls:
+        values["calls"] = [[call.id, call.read] for call in facts.calls]
+    if facts.arguments_saving:
+        values["arguments_saving"] = facts.arguments_saving
+    if facts.answers is not None:
+        values["answers"] = facts.answers
+    if facts.excerpts:
+        values["excerpts"] = facts.excerpts
+    if facts.read is not None:
+        values["read"] = facts.read
+    if facts.is_failure:
+        values["is_failure"] = True
+    return values
+
+
+def from_json(facts: Facts, values: dict[str, Any]) -> Facts:
+    """`facts` completed by what `to_json` wrote."""
+    read = values.get("read")
+    return facts._replace(
+        calls=tuple(call_from_json(call) for call in values.get("calls", ())),
+        arguments_saving=values.get("arguments_saving", 0),
+        answers=values.get("answers"),
+        excerpts=tuple(values.get("excerpts", ())),
+        read=Read(*read) if read else None,
+        is_failure=values.get("is_failure", False),
+    )
+
+
+def call_from_json(value: Any) -> Call:
+    """A call as `to_json` wrote it."""
+    call_id, read = value
+    return Call(call_id, Read(*read) if read else None)

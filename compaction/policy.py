@@ -1,0 +1,107 @@
+"""A policy as data: when to compact, how far down, with which stages and parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from types import MappingProxyType
+from typing import Any, Final
+
+from compaction.errors import InvalidPolicy
+
+STAGE_PARAMETERS: Final[Mapping[str, frozenset[str]]] = MappingProxyType({
+    "deduplicate": frozenset(),
+    "prune": frozenset({"minimum_tokens"}),
+    "summarize": frozenset(),
+    "truncate": frozenset(),
+})
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A stage by name, with its parameters."""
+
+    name: str
+    parameters: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """When and how a session is compacted; shares are of the budget.
+
+    `trigger` and `target`: when to compact, and how far down. `keep_recent`: what a summary leaves as it is.
+    `summary_share`: the most a rolling summary may take. `minimum_saving`: an automatic plan that saves less is empty.
+    """
+
+    preset: str
+    stages: tuple[Stage, ...]
+    trigger: float = 0.80
+    target: float = 0.50
+    keep_recent: float = 0.30
+    summary_share: float = 0.20
+    minimum_saving: float = 0.05
+
+    def __post_init__(self) -> None:
+        """Refuse values that cannot work."""
+        for name in ("trigger", "target", "keep_recent", "summary_share", "minimum_saving"):
+            value = getattr(self, name)
+            if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= 1:
+                raise InvalidPolicy(f"policy.{name}", f"is a share of the budget above 0 and at most 1, not {value!r}")
+        if self.target >= self.trigger:
+            raise InvalidPolicy("policy.target", f"{self.target} is not below the trigger {self.trigger}")
+
+    def naming(self, stages: list[str]) -> Policy:
+        """The same policy with only these stages, in this order.
+
+        Raises:
+            InvalidPolicy: a name is no stage.
+        """
+        own = {stage.name: stage for stage in self.stages}
+        return replace(self, stages=tuple(own.get(name) or stage_of(name, f"stages[{i}]") for i, name in enumerate(stages)))
+
+
+def stage_of(value: Any, path: str) -> Stage:
+    """A stage from its name, or from `{"name": …, parameters…}`.
+
+    Raises:
+        InvalidPolicy: unknown stage or parameter, or a parameter that is not a non-negative integer.
+    """
+    settings: Any = {"name": value} if isinstance(value, str) else value
+    if not isinstance(settings, Mapping) or settings.get("name") not in STAGE_PARAMETERS:
+        raise InvalidPolicy(path, f"{value!r} is no stage; available: {', '.join(STAGE_PARAMETERS)}")
+    name = settings["name"]
+    parameters: dict[str, int] = {key: number for key, number in settings.items() if key != "name"}
+    for key, number in parameters.items():
+        if key not in STAGE_PARAMETERS[name]:
+            raise InvalidPolicy(f"{path}.{key}", f"{name} has the parameters {sorted(STAGE_PARAMETERS[name])}")
+        if not isinstance(number, int) or isinstance(number, bool) or number < 0:
+            raise InvalidPolicy(f"{path}.{key}", f"is a non-negative integer, not {number!r}")
+    return Stage(name, MappingProxyType(parameters))
+
+
+def policy_of(values: Mapping[str, Any], presets: Mapping[str, Policy]) -> Policy:
+    """A policy from `{preset?, …}`: the preset, with the given fields replaced.
+
+    Raises:
+        InvalidPolicy: names the field and what is available.
+    """
+    preset = values.get("preset", "foldline")
+    if preset not in presets:
+        raise InvalidPolicy("policy.preset", f"{preset!r} is no preset; available: {', '.join(presets)}")
+    known = {item.name for item in fields(Policy)}
+    changes = {key: value for key, value in values.items() if key != "preset"}
+    for key in changes:
+        if key not in known:
+            raise InvalidPolicy(f"policy.{key}", f"is no field of a policy; available: {', '.join(sorted(known))}")
+    if "stages" in changes:
+        if not isinstance(changes["stages"], list):
+            raise InvalidPolicy("policy.stages", "is a list of stages")
+        changes["stages"] = tuple(stage_of(stage, f"policy.stages[{i}]") for i, stage in enumerate(changes["stages"]))
+    return replace(presets[preset], **changes)
+
+
+def to_json(policy: Policy) -> dict[str, Any]:
+    """The policy as JSON; `policy_of` reads it back."""
+    values = {item.name: getattr(policy, item.name) for item in fields(Policy)}
+    values["stages"] = [{"name": stage.name, **stage.parameters} for stage in policy.stages]
+    return values

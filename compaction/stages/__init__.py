@@ -1,0 +1,20 @@
+"""The stages, by name. Each adds edits to a plan; none reads a message."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from compaction.plan import StageFunction
+from compaction.stages.deduplicate import deduplicate
+from compaction.stages.prune import prune
+from compaction.stages.summarize import summarize
+from compaction.stages.truncate import truncate
+
+STAGES: Final[Mapping[str, StageFunction]] = MappingProxyType({
+    "deduplicate": deduplicate,
+    "prune": prune,
+    "summarize": summarize,
+    "truncate": truncate,
+})

@@ -1,0 +1,29 @@
+"""Replace an older read of a file by a pointer where a later successful read shows all of it."""
+
+from __future__ import annotations
+
+from compaction.edits import Edit
+from compaction.files import Read
+from compaction.outline import Outline, shown_tokens
+from compaction.plan import Parameters, Plan
+
+
+def deduplicate(outline: Outline, plan: Plan, _parameters: Parameters) -> Plan:
+    """Supersede every read in view that a later one in view covers, where that saves tokens."""
+    later: dict[str, list[Read]] = {}
+    cells: dict[int, Edit] = {}
+    savings: dict[int, int] = {}
+    for index, entry in reversed(outline.results):
+        if entry.read is None or plan.cell(outline, entry.seq) is not None:
+            continue
+        reads = later.setdefault(entry.read.path, [])
+        if any(read.covers(entry.read) for read in reads) and not outline.is_open(index):
+            edit = Edit("supersede", entry.seq, entry.seq)
+            saving = entry.tokens - shown_tokens(entry, edit)
+            if saving > 0:
+                cells[entry.seq] = edit
+                savings[index] = savings.get(index, 0) + saving
+                continue
+        if not entry.is_failure:
+            reads.append(entry.read)
+    return plan.adding("deduplicate", cells, savings)

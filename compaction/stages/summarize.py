@@ -1,0 +1,17 @@
+"""Ask for a summary of what is older than the policy keeps recent."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from compaction.outline import Outline
+from compaction.plan import Parameters, Plan
+
+
+def summarize(_outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
+    """Mark the plan as wanting a summary while the target is not reached, or when one was asked for.
+
+    Which range it will cover is decided when a worker claims the job (`compaction.cuts`): by then there may be more.
+    """
+    wanted = parameters.is_asked or plan.tokens > parameters.goals.target
+    return replace(plan, is_summary_wanted=True) if wanted else plan

@@ -1,0 +1,64 @@
+"""What Foldline itself says in a view, and what each saying costs in tokens."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final
+
+from compaction.tokens import MESSAGE, count_text
+
+CLEARED: Final = "[This tool output was cleared to make room. The original is kept.]"
+# The two forms of a pointer cost the same, so that a total does not depend on which of them is shown.
+READ_AGAIN: Final = "[This file was read again later; see the newer output further below.]"
+READ_AWAY: Final = "[This file was read again later; that output is not in view.]"
+UNANSWERED: Final = "[No result was recorded for this tool call.]"
+LATE: Final = "[A tool result that came late or more than once:]"
+HIDDEN: Final = "[Earlier messages are out of view here; their summary is not ready yet.]"
+SUMMARY: Final = "[Summary of the earlier conversation. It is a record of what happened, not a new request:]"
+PINNED: Final = "[Pinned. Keep to this at all times:]"
+
+
+@cache
+def cleared_tokens() -> int:
+    """Tokens of a cleared result's content."""
+    return count_text(CLEARED)
+
+
+@cache
+def pointer_tokens() -> int:
+    """Tokens of a superseded read's content."""
+    return max(count_text(READ_AGAIN), count_text(READ_AWAY))
+
+
+@cache
+def stub_tokens() -> int:
+    """Tokens of the message that stands in for a missing result."""
+    return MESSAGE + count_text(UNANSWERED)
+
+
+@cache
+def late_tokens() -> int:
+    """Tokens that quoting a late result adds to it."""
+    return count_text(LATE)
+
+
+@cache
+def marker_tokens() -> int:
+    """Tokens of the message that stands for a run of hidden ones."""
+    return MESSAGE + count_text(HIDDEN)
+
+
+def summary_tokens(text: str) -> int:
+    """Tokens of the message that carries a summary's text."""
+    return summary_frame_tokens() + count_text(text)
+
+
+@cache
+def summary_frame_tokens() -> int:
+    """Tokens of a summary's message beside its text."""
+    return MESSAGE + count_text(SUMMARY)
+
+
+def pins_tokens(pins: list[str]) -> int:
+    """Tokens of the message that carries the pins; 0 if there are none."""
+    return MESSAGE + count_text(PINNED) + sum(map(count_text, pins)) if pins else 0

@@ -1,0 +1,115 @@
+"""Appending: messages become entries with facts, a place and totals; then the trigger runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from compaction.facts import Facts, facts_of
+from compaction.messages import Message
+from compaction.pairs import place
+from compaction.tokens import MESSAGE, count_text
+from compaction.wire import dumps
+from sessions import log, planning
+from sessions.errors import NotFound, UnknownParent
+from sessions.log import Path
+from sessions.planning import Step
+from sessions.store import Transaction
+from sessions.usage import Usage, learn
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A message ready to be appended: all that needs no lock is done."""
+
+    message: Message
+    facts: Facts
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """What an append did. `entry_ids` has one id for every entry, in order."""
+
+    entry_ids: list[str]
+    path: Path
+    step: Step
+
+
+def prepare(messages: Sequence[Message]) -> list[Draft]:
+    """Count the messages and write their bodies, before any lock is taken."""
+    return [Draft(message, facts_of(message), dumps(message.source)) for message in messages]
+
+
+def append(
+    tx: Transaction,
+    tenant: str,
+    session_id: str,
+    drafts: Sequence[Draft],
+    *,
+    usage: Usage | None = None,
+    parent: str | None = None,
+    if_match: int | None = None,
+) -> Appended:
+    """Add messages at the head, contiguous and in order, and compact if that went over the trigger.
+
+    Raises:
+        NotFound: no such session.
+        StaleVersion, UnknownParent: the head is not where the caller thinks it is.
+    """
+    path = log.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
+    if parent is not None:
+        check_parent(tx, path, parent)
+    if usage is not None:
+        learn(tx, path, usage)
+    drafts = _with_system_taken(path, drafts)
+    rows = [_row(tx, path, draft) for draft in drafts]
+    if rows:
+        log.insert_entries(tx, rows)
+    step = planning.run_trigger(tx, path)
+    log.save(tx, path)
+    return Appended([log.entry_id(path.branch, row["seq"]) for row in rows], path, step)
+
+
+def _with_system_taken(path: Path, drafts: Sequence[Draft]) -> Sequence[Draft]:
+    """A leading system message of the first append becomes the session's system prompt, if it has none."""
+    if path.leaf_seq or path.session.system_json is not None or not drafts or drafts[0].message.role != "system":
+        return drafts
+    text = drafts[0].message.text
+    path.session.system_json = dumps(text)
+    path.session.fixed_tokens += MESSAGE + count_text(text)
+    return drafts[1:]
+
+
+def _row(tx: Transaction, path: Path, draft: Draft) -> dict[str, Any]:
+    seq = path.leaf_seq + 1
+    placed = place(draft.facts, seq, path.tail)
+    path.leaf_seq = path.last_message_seq = seq
+    path.messages += 1
+    path.kept += placed.added_tokens
+    path.raw += placed.added_tokens
+    path.tail = placed.tail
+    return log.message_columns(tx, path, placed.facts, draft.message, draft.body)
+
+
+def check_parent(tx: Transaction, path: Path, parent: str) -> None:
+    """Refuse a parent that is older than the newest message on the path, or not on it.
+
+    Raises:
+        UnknownParent: with the newest message's id.
+    """
+    parts = log.segments(tx, path)
+    newest = path.last_message_seq
+    newest_id = log.entry_id(log.branch_at(parts, newest), newest) if newest else None
+    branch, seq = _parsed(parent, newest_id)
+    is_on_path = any(part.branch == branch and part.first <= seq <= part.last for part in parts)
+    if not is_on_path or seq < newest:
+        raise UnknownParent(parent, newest_id)
+
+
+def _parsed(parent: str, newest_id: str | None) -> tuple[int, int]:
+    try:
+        return log.parse_entry_id(parent)
+    except NotFound as error:
+        raise UnknownParent(parent, newest_id) from error

@@ -1,0 +1,71 @@
+"""Moving the head: to the leaf of another branch, or to an earlier entry, from which a new branch starts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import insert, select
+
+from sessions import log, planning
+from sessions.errors import NotFound
+from sessions.log import Path
+from sessions.planning import Step
+from sessions.store import Transaction
+from sessions.tables import BRANCH, ENTRY
+
+
+def move(
+    tx: Transaction, tenant: str, session_id: str, entry_id: str, *, if_match: int | None = None
+) -> tuple[Path, Step]:
+    """Make an entry the head, and compact if the view there needs it.
+
+    A branch's last message names its leaf: moving there brings back the compactions after it.
+
+    Raises:
+        NotFound: no such entry in the session.
+    """
+    head = log.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
+    session = head.session
+    branch, seq = log.parse_entry_id(entry_id)
+    entry = tx.execute(
+        select(ENTRY).where(ENTRY.c.session_pk == session.pk, ENTRY.c.branch == branch, ENTRY.c.seq == seq)
+    ).first()
+    if entry is None:
+        raise NotFound("entry", entry_id)
+    tip = _tip(tx, session.pk, entry)
+    session.head = session.branches if tip is None else tip
+    path = _new_branch(tx, head, entry) if tip is None else log.branch_path(tx, session, tip)
+    step = planning.run_trigger(tx, path)
+    log.save(tx, path)
+    return path, step
+
+
+def _tip(tx: Transaction, session_pk: int, entry: Any) -> int | None:
+    """The branch that ends at this entry, or whose own last message it is; the entry's own branch before others."""
+    rows = tx.execute(
+        select(BRANCH).where(BRANCH.c.session_pk == session_pk).where(
+            (BRANCH.c.leaf_seq == entry.seq) | (BRANCH.c.last_message_seq == entry.seq)
+        )
+    ).all()  # fmt: skip
+    own = [row for row in rows if row.branch == entry.branch]
+    if any(row.leaf_seq == entry.seq or entry.kind == "message" for row in own):
+        return int(entry.branch)
+    empty = [row.branch for row in rows if row.parent == entry.branch and row.left_seq == row.leaf_seq == entry.seq]
+    return empty[0] if empty else None
+
+
+def _new_branch(tx: Transaction, head: Path, entry: Any) -> Path:
+    session = head.session
+    state = {
+        name: getattr(entry, name)
+        for name in ("last_message_seq", "messages", "kept", "raw", "owed_tokens", "edits_branch", "edits_seq",
+                     "tail_unit", "open_calls")
+    }  # fmt: skip
+    tx.execute(
+        insert(BRANCH).values(
+            session_pk=session.pk, branch=session.branches, tenant=session.tenant, parent=entry.branch,
+            left_seq=entry.seq, leaf_seq=entry.seq, next_summary_at=0, **state,
+        )
+    )  # fmt: skip
+    session.branches += 1
+    return log.branch_path(tx, session, session.branches - 1)

@@ -1,0 +1,103 @@
+"""Originals: every entry of a path as it was appended, also what is out of view, with tags that say where it went."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select
+
+from compaction.edits import LiveEdits, within
+from compaction.messages import Message
+from compaction.wire import loads
+from sessions import log
+from sessions.errors import NotFound
+from sessions.log import Session
+from sessions.store import Transaction
+from sessions.tables import ENTRY
+
+_COLUMNS = (ENTRY.c.branch, ENTRY.c.seq, ENTRY.c.kind, ENTRY.c.format, ENTRY.c.created_at, ENTRY.c.body)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry: a message in the format it came in, or a compaction, undo or redo. `tags` as in the contract."""
+
+    id: str
+    seq: int
+    kind: str
+    format: str
+    created_at: int
+    body: Any
+    tags: dict[str, Any]
+
+
+def entries(tx: Transaction, tenant: str, session_id: str, after_seq: int, limit: int) -> list[Entry]:
+    """Up to `limit` entries of the path in use after this seq, oldest first."""
+    path = log.open_head(tx, tenant, session_id)
+    live = log.live_edits(tx, path)
+    parts = log.clipped(log.segments(tx, path), [(after_seq + 1, path.leaf_seq)])
+    rows = log.rows_in(tx, path.session, parts, _COLUMNS, kind=None, limit=limit)
+    return [_entry(row, live) for row in rows]
+
+
+def entry(tx: Transaction, tenant: str, session_id: str, entry_id: str) -> Entry:
+    """One entry, of any branch; its tags are as seen from the path in use.
+
+    Raises:
+        NotFound: no such session or entry.
+    """
+    path = log.open_head(tx, tenant, session_id)
+    return _entry(_row(tx, path.session, entry_id), log.live_edits(tx, path))
+
+
+def message_at(tx: Transaction, session: Session, entry_id: str) -> Message:
+    """The message of an entry.
+
+    Raises:
+        NotFound: no such entry, or it is no message.
+    """
+    row = _row(tx, session, entry_id)
+    if row.kind != "message":
+        raise NotFound("message", entry_id)
+    return log.message_of(row.format, False, row.body)
+
+
+def _row(tx: Transaction, session: Session, entry_id: str) -> Any:
+    branch, seq = log.parse_entry_id(entry_id)
+    statement = select(*_COLUMNS).where(
+        ENTRY.c.session_pk == session.pk, ENTRY.c.branch == branch, ENTRY.c.seq == seq
+    )
+    row = tx.execute(statement).first()
+    if row is None:
+        raise NotFound("entry", entry_id)
+    return row
+
+
+def _entry(row: Any, live: LiveEdits) -> Entry:
+    branch, seq, kind, format_name, created_at, body = row
+    value = loads(body)
+    tags = _message_tags(seq, live) if kind == "message" else _edit_tags(value)
+    return Entry(log.entry_id(branch, seq), seq, kind, format_name, created_at, value, tags)
+
+
+def _message_tags(seq: int, live: LiveEdits) -> dict[str, Any]:
+    condensed = next((edit.summary for edit in live.condensed if edit.first <= seq <= edit.last), None)
+    if condensed is not None:
+        return {"condense_parent": condensed}
+    hidden = next((span for span in live.hidden if within(seq, seq, [span])), None)
+    return {} if hidden is None else {"truncation_parent": _truncation_id(*hidden)}
+
+
+def _edit_tags(body: dict[str, Any]) -> dict[str, Any]:
+    tags: dict[str, Any] = {}
+    for kind, first, last, _, summary, *_ in body.get("edits", ()):
+        if kind == "condense":
+            tags |= {"is_summary": True, "condense_id": summary}
+        elif kind == "hide":
+            tags |= {"is_truncation_marker": True, "truncation_id": _truncation_id(first, last)}
+    return tags
+
+
+def _truncation_id(first: int, last: int) -> str:
+    return f"t{first}-{last}"

@@ -1,0 +1,73 @@
+"""Everything the session log raises beside the engine's errors, one tree: `SessionsError` > `NotFound`, `Conflict`,
+`StaleVersion`, `UnknownParent`, `CallsOpen`, `PinTooLarge`, `RedoSuperseded`, `IdempotencyMismatch`, `Unavailable`.
+"""
+
+from __future__ import annotations
+
+
+class SessionsError(Exception):
+    """Root of the session log's errors."""
+
+
+class NotFound(SessionsError):
+    """There is no such thing for this tenant."""
+
+    def __init__(self, what: str, name: str) -> None:
+        super().__init__(f"there is no {what} {name!r}")
+        self.what = what
+        self.name = name
+
+
+class Conflict(SessionsError):
+    """The request does not fit the present state."""
+
+
+class StaleVersion(SessionsError):
+    """`If-Match` names another version than the present one."""
+
+    def __init__(self, given: int, current: int) -> None:
+        super().__init__(f"the session is at version {current}, not {given}; read it again and repeat")
+        self.current = current
+
+
+class UnknownParent(SessionsError):
+    """`parent` is not the newest message on the path, nor a later entry."""
+
+    def __init__(self, parent: str, newest: str | None) -> None:
+        super().__init__(f"{parent!r} is not the newest message on this path ({newest!r}) nor a later entry")
+        self.newest = newest
+
+
+class CallsOpen(SessionsError):
+    """Tool calls of the last batch still wait for their results."""
+
+    def __init__(self, calls: list[str]) -> None:
+        super().__init__(f"{len(calls)} tool calls wait for their results: append them, or ask with open=stub")
+        self.calls = calls
+
+
+class PinTooLarge(SessionsError):
+    """The pins would take more than their share of the budget; figures are tokens."""
+
+    def __init__(self, tokens: int, limit_tokens: int) -> None:
+        super().__init__(f"all pins together would take {tokens} tokens; at most {limit_tokens} are allowed")
+        self.tokens = tokens
+        self.limit_tokens = limit_tokens
+
+
+class RedoSuperseded(SessionsError):
+    """Another summary was published since the undo."""
+
+    def __init__(self) -> None:
+        super().__init__("another summary was published since that undo, so it can no longer be taken back")
+
+
+class IdempotencyMismatch(SessionsError):
+    """The same `Idempotency-Key` was used with another body."""
+
+    def __init__(self) -> None:
+        super().__init__("this Idempotency-Key was used with another request; use a new key")
+
+
+class Unavailable(SessionsError):
+    """The database does not answer."""

@@ -1,0 +1,61 @@
+"""Idempotency keys: the answer to a request is a row, written in the transaction of its effect."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import insert, select
+
+from compaction.wire import dumps, loads
+from sessions.errors import IdempotencyMismatch
+from sessions.store import Transaction
+from sessions.tables import IDEMPOTENCY
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What identifies a request: `route` is its method and concrete path."""
+
+    tenant: str
+    route: str
+    key: str
+    request_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A remembered answer."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+def recall(tx: Transaction, key: Key) -> Answer | None:
+    """The answer given to this key before, if any.
+
+    Raises:
+        IdempotencyMismatch: it was given to another request.
+    """
+    columns = (IDEMPOTENCY.c.request_hash, IDEMPOTENCY.c.status, IDEMPOTENCY.c.headers, IDEMPOTENCY.c.body)
+    row = tx.execute(
+        select(*columns).where(
+            IDEMPOTENCY.c.tenant == key.tenant, IDEMPOTENCY.c.route == key.route, IDEMPOTENCY.c.key == key.key,
+            IDEMPOTENCY.c.created_at >= tx.now - tx.limits.idempotency_seconds * 1000,
+        )
+    ).first()  # fmt: skip
+    if row is None:
+        return None
+    if row.request_hash != key.request_hash:
+        raise IdempotencyMismatch
+    return Answer(row.status, loads(row.headers), row.body)
+
+
+def remember(tx: Transaction, key: Key, answer: Answer) -> None:
+    """Keep the answer, together with the effect of this transaction."""
+    tx.execute(
+        insert(IDEMPOTENCY).values(
+            tenant=key.tenant, route=key.route, key=key.key, request_hash=key.request_hash, status=answer.status,
+            created_at=tx.now, headers=dumps(answer.headers), body=answer.body,
+        )
+    )  # fmt: skip

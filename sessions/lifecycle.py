@@ -1,0 +1,142 @@
+"""Sessions as a whole: create, read, list, change, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from compaction.budget import budget_of, check_fixed_parts
+from compaction.messages import JsonObject
+from compaction.policy import policy_of, to_json
+from compaction.presets import PRESETS
+from compaction.tokens import MESSAGE, count_text, count_tools
+from compaction.windows import parse_size, window_of
+from compaction.wire import dumps
+from sessions import log, planning
+from sessions.errors import Conflict
+from sessions.log import Path
+from sessions.planning import Step
+from sessions.store import Transaction
+from sessions.tables import BRANCH, JOB, SESSION
+
+
+@dataclass(frozen=True, slots=True)
+class NewSession:
+    """What a session is created with; `context_window` is a number or a size such as `"128k"`."""
+
+    model: str
+    id: str | None = None
+    context_window: int | str | None = None
+    max_output_tokens: int | None = None
+    system: str | None = None
+    tools: Sequence[JsonObject] = ()
+    policy: Mapping[str, Any] | None = None
+    auto_compact: bool = True
+
+
+def system_tokens(system: str | None) -> int:
+    """Unscaled tokens of a system prompt, with its framing."""
+    return 0 if system is None else MESSAGE + count_text(system)
+
+
+def create(tx: Transaction, tenant: str, new: NewSession) -> Path:
+    """A new session.
+
+    Raises:
+        UnknownModel, InvalidPolicy, FixedPartsDoNotFit: it could not work.
+        Conflict: the id is used.
+    """
+    window = None if new.context_window is None else parse_size(new.context_window)
+    policy = policy_of(new.policy or {}, PRESETS)
+    budget = budget_of(window_of(new.model, window), new.max_output_tokens)
+    tools_tokens = count_tools(new.tools)
+    fixed_tokens = system_tokens(new.system) + tools_tokens
+    check_fixed_parts(policy, budget.limit, fixed_tokens, 1000)
+    session_id = new.id or tx.new_id("s")
+    values = {
+        "tenant": tenant, "id": session_id, "model": new.model, "context_window": window,
+        "max_output_tokens": new.max_output_tokens, "auto_compact": new.auto_compact, "head": 0, "branches": 1,
+        "version": 1, "multiplier": 1000, "fixed_tokens": fixed_tokens, "tools_tokens": tools_tokens, "pins_tokens": 0,
+        "created_at": tx.now, "policy": dumps(to_json(policy)), "tools": dumps(list(new.tools)),
+        "system": None if new.system is None else dumps(new.system),
+    }  # fmt: skip
+    try:
+        pk = tx.execute(insert(SESSION).values(values)).inserted_primary_key[0]
+    except IntegrityError as error:
+        raise Conflict(f"the session id {session_id!r} is used already") from error
+    tx.execute(insert(BRANCH).values(_first_branch(pk, tenant)))
+    return log.open_head(tx, tenant, session_id)
+
+
+def _first_branch(pk: int, tenant: str) -> dict[str, Any]:
+    counters = ("left_seq", "leaf_seq", "last_message_seq", "messages", "kept", "raw", "owed_tokens", "edits_seq",
+                "tail_unit", "next_summary_at")  # fmt: skip
+    return {"session_pk": pk, "branch": 0, "tenant": tenant, **dict.fromkeys(counters, 0)}
+
+
+def list_sessions(tx: Transaction, tenant: str, after_pk: int, limit: int) -> list[Path]:
+    """Up to `limit` sessions of a tenant, oldest first, created after the one with this key."""
+    statement = (
+        select(SESSION.c.id)
+        .where(SESSION.c.tenant == tenant, SESSION.c.deleted_at.is_(None), SESSION.c.pk > after_pk)
+        .order_by(SESSION.c.pk)
+        .limit(limit)
+    )
+    return [log.open_head(tx, tenant, session_id) for session_id in list(tx.execute(statement).scalars())]
+
+
+# What a PATCH may change, and the column each goes to.
+CHANGEABLE: Final = frozenset({
+    "model", "context_window", "max_output_tokens", "system", "tools", "policy", "auto_compact",
+})  # fmt: skip
+
+
+def change(
+    tx: Transaction, tenant: str, session_id: str, changes: Mapping[str, Any], *, if_match: int | None = None
+) -> tuple[Path, Step]:
+    """Change model, window, system prompt, tools, policy or `auto_compact`, and compact if that is needed now.
+
+    Raises:
+        NotFound, StaleVersion: as ever.
+        UnknownModel, InvalidPolicy, FixedPartsDoNotFit: it could not work; nothing was changed.
+    """
+    path = log.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
+    session = path.session
+    for name in ("model", "max_output_tokens", "auto_compact"):
+        if name in changes:
+            setattr(session, name, changes[name])
+    if "context_window" in changes:
+        window = changes["context_window"]
+        session.context_window = None if window is None else parse_size(window)
+    if "system" in changes:
+        session.system_json = None if changes["system"] is None else dumps(changes["system"])
+    if "tools" in changes:
+        session.tools_json = dumps(list(changes["tools"] or ()))
+        session.tools_tokens = count_tools(session.tools)
+    if "policy" in changes:
+        session.policy_json = dumps(to_json(policy_of(changes["policy"] or {}, PRESETS)))
+    session.fixed_tokens = system_tokens(session.system) + session.tools_tokens
+    check_fixed_parts(session.policy, session.budget.limit, session.overhead_tokens, session.multiplier)
+    step = planning.run_trigger(tx, path)
+    log.save(tx, path)
+    return path, step
+
+
+def delete(tx: Transaction, tenant: str, session_id: str) -> None:
+    """Set a tombstone and cancel the session's jobs; its id is free at once, its rows go later.
+
+    Raises:
+        NotFound: no such session.
+    """
+    path = log.open_head(tx, tenant, session_id, lock=True)
+    pk = path.session.pk
+    tx.execute(update(SESSION).where(SESSION.c.pk == pk).values(deleted_at=tx.now))
+    tx.execute(
+        update(JOB)
+        .where(JOB.c.session_pk == pk, JOB.c.state.in_(("queued", "running")))
+        .values(state="cancelled", lease=None, ended_at=tx.now)
+    )

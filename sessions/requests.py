@@ -1,0 +1,167 @@
+"""Summary requests: which job a wish for a summary becomes, joins, or is answered by without one."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from sqlalchemy import insert, select, update
+
+from compaction.budget import Goals
+from compaction.cuts import SummaryRange, next_range
+from compaction.outline import Outline
+from compaction.policy import Policy, policy_of
+from compaction.presets import PRESETS
+from compaction.tokens import unscaled
+from compaction.wire import dumps, loads
+from compaction.wording import summary_frame_tokens
+from sessions import log
+from sessions.compacting import Compaction, Summary, apply_summary
+from sessions.log import Path
+from sessions.store import Transaction
+from sessions.tables import JOB, SUMMARY
+
+KIND: Final = "summary"
+INTERACTIVE: Final = "summarize.interactive"
+BACKGROUND: Final = "summarize.background"
+NO_ROOM: Final = "no-room"
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What a summary is to be like. `is_asked`: someone asked for it; otherwise the trigger did."""
+
+    is_asked: bool
+    instructions: str | None = None
+    target_tokens: int | None = None
+    policy: Mapping[str, Any] | None = None
+
+
+AUTOMATIC: Final = Ask(is_asked=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What became of a wish: the job that will answer it (`is_joined`: it was there already), or what was published."""
+
+    job_id: str | None
+    is_joined: bool = False
+    published: Compaction | None = None
+
+
+def asked_policy(path: Path, ask: Ask) -> tuple[Policy, Goals]:
+    """The policy and goals of a compaction: the session's, with what the request overrides."""
+    session = path.session
+    policy = session.policy if ask.policy is None else policy_of(ask.policy, PRESETS)
+    goals = session.goals(policy)
+    if ask.target_tokens is None:
+        return policy, goals
+    return policy, goals.aiming_at(unscaled(ask.target_tokens, session.multiplier) - session.overhead_tokens)
+
+
+def range_of(path: Path, outline: Outline, ask: Ask, window_tokens: int) -> SummaryRange | None:
+    """What a summary asked for in this way would cover now."""
+    _, goals = asked_policy(path, ask)
+    return next_range(outline, goals, window_tokens, is_asked=ask.is_asked)
+
+
+def request(tx: Transaction, path: Path, ask: Ask) -> Request | None:
+    """Answer a wish for a summary from a kept one, or with a job; None if nothing is left to summarize."""
+    outline = log.outline(tx, path)
+    covered = range_of(path, outline, ask, tx.limits.summarizer_tokens)
+    if covered is None:
+        return None
+    kept = kept_summary(tx, path, covered, ask)
+    if kept is not None:
+        compaction = apply_summary(tx, path, outline, path.session.goals(), covered, kept, is_asked=ask.is_asked)
+        if compaction is None:
+            _show_no_room(tx, path, ask)
+            return None
+        return Request(None, published=compaction)
+    return _queue(tx, path, ask)
+
+
+def key_of(tx: Transaction, path: Path, covered: SummaryRange, ask: Ask) -> str:
+    """What identifies a summary: the entries at its ends, the summaries it replaces, and what was asked of it."""
+    parts = log.segments(tx, path)
+    ends = [log.entry_id(log.branch_at(parts, seq), seq) for seq in (covered.first, covered.last)]
+    return hashlib.sha256(dumps([ends, covered.replaces, ask.instructions])).hexdigest()
+
+
+def kept_summary(tx: Transaction, path: Path, covered: SummaryRange, ask: Ask) -> Summary | None:
+    """The summary made for this very range before, if it is small enough now."""
+    statement = select(SUMMARY.c.id, SUMMARY.c.tokens, SUMMARY.c.is_degraded).where(
+        SUMMARY.c.session_pk == path.session.pk,
+        SUMMARY.c.key == key_of(tx, path, covered, ask),
+        SUMMARY.c.tokens <= covered.max_tokens + summary_frame_tokens(),
+    )
+    row = tx.execute(statement).first()
+    return None if row is None else Summary(*row)
+
+
+def _queue(tx: Transaction, path: Path, ask: Ask) -> Request:
+    """Single flight: join the waiting job, or the running one if it will do, or wait behind it."""
+    rows = tx.execute(
+        select(JOB.c.id, JOB.c.state, JOB.c.parameters, JOB.c.queue).where(
+            JOB.c.session_pk == path.session.pk,
+            JOB.c.branch == path.branch,
+            JOB.c.kind == KIND,
+            JOB.c.state.in_(("queued", "running")),
+        )
+    ).all()
+    by_state = {row.state: row for row in rows}
+    waiting, running = by_state.get("queued"), by_state.get("running")
+    if waiting is not None:
+        _update_waiting(tx, waiting, ask)
+        return Request(waiting.id, is_joined=True)
+    if running is not None and (not ask.is_asked or ask_of(running.parameters) == ask):
+        return Request(running.id, is_joined=True)
+    return Request(_insert(tx, path, ask))
+
+
+def _update_waiting(tx: Transaction, waiting: Any, ask: Ask) -> None:
+    if not ask.is_asked:
+        return
+    values = {"parameters": ask_json(ask), "queue": INTERACTIVE, "is_asked": True, "not_before": 0}
+    tx.execute(update(JOB).where(JOB.c.id == waiting.id).values(values))
+    tx.rings.append(INTERACTIVE)
+
+
+def _insert(tx: Transaction, path: Path, ask: Ask, *, state: str = "queued", error: str | None = None) -> str:
+    job_id = tx.new_id("job")
+    queue = INTERACTIVE if ask.is_asked else BACKGROUND
+    ended = state != "queued"
+    tx.execute(
+        insert(JOB).values(
+            id=job_id, session_pk=path.session.pk, tenant=path.session.tenant, branch=path.branch, kind=KIND, state=state,
+            queue=queue, is_asked=ask.is_asked, attempts=0, progress=0.0, error=error, lease_until=0, not_before=0,
+            created_at=tx.now, ended_at=tx.now if ended else None, parameters=ask_json(ask),
+        )
+    )  # fmt: skip
+    if not ended:
+        tx.rings.append(queue)
+    return job_id
+
+
+def _show_no_room(tx: Transaction, path: Path, ask: Ask) -> None:
+    """A kept summary does not fit: let that be visible as the branch's newest job, once."""
+    newest = tx.execute(
+        select(JOB.c.error)
+        .where(JOB.c.session_pk == path.session.pk, JOB.c.branch == path.branch, JOB.c.kind == KIND)
+        .order_by(JOB.c.number.desc())
+        .limit(1)
+    ).scalar()
+    if newest != NO_ROOM:
+        _insert(tx, path, ask, state="failed", error=NO_ROOM)
+
+
+def ask_json(ask: Ask) -> bytes:
+    """An ask as a job keeps it."""
+    return dumps(asdict(ask))
+
+
+def ask_of(parameters: bytes) -> Ask:
+    """The ask a job keeps."""
+    return Ask(**loads(parameters))

@@ -1,0 +1,221 @@
+"""The tables, as SQLModel classes. Every row carries its tenant; what users say is in columns of bytes, as JSON.
+
+PostgreSQL refuses NUL in text, and lone surrogates are no UTF-8. Times are milliseconds since the epoch, UTC.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+from sqlalchemy import BigInteger, Index, Integer, Table, text
+from sqlmodel import Field, SQLModel
+
+IS_LIVE: Final = text("deleted_at IS NULL")
+
+
+class SessionRow(SQLModel, table=True):
+    """One conversation. A deleted one keeps its row, its id free, until the sweeper has removed the rest."""
+
+    __tablename__: ClassVar[Any] = "session"
+    __table_args__ = (
+        Index("session_id_once", "tenant", "id", unique=True, sqlite_where=IS_LIVE, postgresql_where=IS_LIVE),
+    )
+
+    pk: int | None = Field(default=None, primary_key=True, sa_type=Integer)
+    tenant: str
+    id: str
+    model: str
+    context_window: int | None = None
+    max_output_tokens: int | None = None
+    auto_compact: bool = True
+    head: int = 0
+    branches: int = 1
+    version: int = 1
+    multiplier: int = 1000
+    fixed_tokens: int = 0
+    tools_tokens: int = 0
+    pins_tokens: int = 0
+    created_at: int = Field(sa_type=BigInteger)
+    deleted_at: int | None = Field(default=None, sa_type=BigInteger)
+    policy: bytes
+    system: bytes | None = None
+    tools: bytes
+
+
+class BranchRow(SQLModel, table=True):
+    """A line of entries. `left_seq` is where it left its parent; the rest describes its leaf (see `EntryRow`)."""
+
+    __tablename__: ClassVar[Any] = "branch"
+
+    session_pk: int = Field(primary_key=True)
+    branch: int = Field(primary_key=True)
+    tenant: str
+    parent: int | None = None
+    left_seq: int = 0
+    leaf_seq: int = 0
+    last_message_seq: int = 0
+    messages: int = 0
+    kept: int = 0
+    raw: int = 0
+    owed_tokens: int = 0
+    edits_branch: int | None = None
+    edits_seq: int = 0
+    tail_unit: int = 0
+    next_summary_at: int = Field(default=0, sa_type=BigInteger)
+    open_calls: bytes | None = None
+
+
+class EntryRow(SQLModel, table=True):
+    """One immutable thing in a session.
+
+    `kept` and `raw` are the view's tokens after it, with and without edits; `edits_branch` and `edits_seq` name the
+    newest compaction, undo or redo on the path, whose `live` column holds the edits in force after it; `tail_unit` and
+    `open_calls` are the batch a result may still join. Large columns come last, so that reading facts skips them.
+    """
+
+    __tablename__: ClassVar[Any] = "entry"
+    __table_args__ = (
+        Index(
+            "entry_edits",
+            "session_pk",
+            "branch",
+            "seq",
+            sqlite_where=text("kind <> 'message'"),
+            postgresql_where=text("kind <> 'message'"),
+        ),
+    )
+
+    session_pk: int = Field(primary_key=True)
+    branch: int = Field(primary_key=True)
+    seq: int = Field(primary_key=True)
+    tenant: str
+    kind: str
+    role: str = ""
+    tokens: int = 0
+    unit: int = 0
+    is_late: bool = False
+    is_joined: bool = False
+    format: str = ""
+    messages: int = 0
+    last_message_seq: int = 0
+    kept: int = 0
+    raw: int = 0
+    owed_tokens: int = 0
+    edits_branch: int | None = None
+    edits_seq: int = 0
+    tail_unit: int = 0
+    version: int
+    created_at: int = Field(sa_type=BigInteger)
+    open_calls: bytes | None = None
+    facts: bytes | None = None
+    body: bytes
+    live: bytes | None = None
+
+
+class SummaryRow(SQLModel, table=True):
+    """The text of a summary, found again by the range, summaries and parameters it was made of."""
+
+    __tablename__: ClassVar[Any] = "summary"
+    __table_args__ = (Index("summary_key_once", "session_pk", "key", unique=True),)
+
+    id: str = Field(primary_key=True)
+    session_pk: int
+    tenant: str
+    key: str
+    tokens: int
+    original_tokens: int
+    summarizer: str
+    model: str | None = None
+    is_degraded: bool = False
+    created_at: int = Field(sa_type=BigInteger)
+    usage: bytes
+    text: bytes
+
+
+class JobRow(SQLModel, table=True):
+    """One queued summary request and its state; at most one running and one waiting per branch and kind."""
+
+    __tablename__: ClassVar[Any] = "job"
+    __table_args__ = (
+        Index("job_id_once", "id", unique=True),
+        Index("job_of_session", "session_pk", "number"),
+        Index("job_by_queue", "state", "queue", "number"),
+        *(
+            Index(
+                f"job_{state}_once",
+                "session_pk",
+                "branch",
+                "kind",
+                unique=True,
+                sqlite_where=text(f"state = '{state}'"),
+                postgresql_where=text(f"state = '{state}'"),
+            )
+            for state in ("queued", "running")
+        ),
+    )
+
+    number: int | None = Field(default=None, primary_key=True, sa_type=Integer)
+    id: str
+    session_pk: int
+    tenant: str
+    branch: int
+    kind: str
+    state: str
+    queue: str
+    is_asked: bool = False
+    attempts: int = 0
+    progress: float = 0.0
+    error: str | None = None
+    lease: str | None = None
+    lease_until: int = Field(default=0, sa_type=BigInteger)
+    not_before: int = Field(default=0, sa_type=BigInteger)
+    superseded_by: str | None = None
+    created_at: int = Field(sa_type=BigInteger)
+    ended_at: int | None = Field(default=None, sa_type=BigInteger)
+    parameters: bytes
+    claim: bytes | None = None
+    result: bytes | None = None
+
+
+class PinRow(SQLModel, table=True):
+    """A text that is in every view, verbatim."""
+
+    __tablename__: ClassVar[Any] = "pin"
+    __table_args__ = (Index("pin_of_session", "session_pk", "number"),)
+
+    number: int | None = Field(default=None, primary_key=True, sa_type=Integer)
+    id: str = Field(unique=True)
+    session_pk: int
+    tenant: str
+    tokens: int
+    created_at: int = Field(sa_type=BigInteger)
+    text: bytes
+
+
+class IdempotencyRow(SQLModel, table=True):
+    """The answer to a request with an `Idempotency-Key`, written in the transaction of its effect."""
+
+    __tablename__: ClassVar[Any] = "idempotency"
+    __table_args__ = (Index("idempotency_by_age", "created_at"),)
+
+    tenant: str = Field(primary_key=True)
+    route: str = Field(primary_key=True)
+    key: str = Field(primary_key=True)
+    request_hash: str
+    status: int
+    created_at: int = Field(sa_type=BigInteger)
+    headers: bytes
+    body: bytes
+
+
+def _table(name: str) -> Table:
+    return SQLModel.metadata.tables[name]
+
+
+SESSION: Final = _table("session")
+BRANCH: Final = _table("branch")
+ENTRY: Final = _table("entry")
+SUMMARY: Final = _table("summary")
+JOB: Final = _table("job")
+PIN: Final = _table("pin")
+IDEMPOTENCY: Final = _table("idempotency")

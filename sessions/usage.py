@@ -1,0 +1,52 @@
+"""Learning the session's multiplier from the usage a caller reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import select
+
+from sessions.log import Path
+from sessions.store import Transaction
+from sessions.tables import ENTRY
+
+LEAST, MOST = 1000, 2000
+# One call's usage says little; most of what was learned before stays.
+WEIGHT: Final = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a provider reported for the view of `version`: `input` is normalized to all prompt tokens, cached ones too."""
+
+    version: int
+    input: int
+
+
+def learn(tx: Transaction, path: Path, usage: Usage) -> None:
+    """Move the multiplier towards reported / counted: all the way if nothing changed the view since, else a part.
+
+    Usage of a version that is not on this path says nothing about it and is ignored.
+    """
+    is_current = usage.version == path.session.version
+    history = path.kept if is_current else _history_at(tx, path, usage.version)
+    counted = None if history is None else history + path.session.overhead_tokens
+    if not counted or usage.input <= 0:
+        return
+    reported = usage.input * 1000 / counted
+    old = path.session.multiplier
+    new = reported if is_current else old + (reported - old) * WEIGHT
+    path.session.multiplier = max(LEAST, min(MOST, round(new)))
+
+
+def _history_at(tx: Transaction, path: Path, version: int) -> int | None:
+    statement = (
+        select(ENTRY.c.kept)
+        .where(ENTRY.c.session_pk == path.session.pk, ENTRY.c.branch == path.branch, ENTRY.c.seq > path.leaf_seq - 1000)
+        .where(ENTRY.c.version == version)
+        .order_by(ENTRY.c.seq.desc())
+        .limit(1)
+    )
+    history: int | None = tx.execute(statement).scalar()
+    return history

@@ -1,0 +1,116 @@
+"""Views and statistics of a session. Reading never writes: that a view fits is the writers' work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import select
+
+from compaction.errors import ViewDoesNotFit
+from compaction.facts import Facts
+from compaction.messages import Message
+from compaction.outline import Outline, Unit
+from compaction.tokens import scaled
+from compaction.view import make_view
+from compaction.wire import loads
+from compaction.wording import stub_tokens
+from sessions import log
+from sessions.errors import CallsOpen
+from sessions.jobs import summary_text
+from sessions.log import Path
+from sessions.store import Transaction
+from sessions.tables import PIN
+
+LARGEST_SHOWN: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A view, ready to be rendered, and the path it is of; `used` is its scaled tokens, stubs of open calls included."""
+
+    messages: list[Message]
+    path: Path
+    used: int
+    open_calls: list[str]
+
+
+def open_calls_of(path: Path) -> list[str]:
+    """The ids of the calls that wait for a result."""
+    return [call.id for call in path.tail.open_calls]
+
+
+def view(
+    tx: Transaction, tenant: str, session_id: str, *, must_fit: bool = True, stub_open: bool = False
+) -> View:
+    """The view at the head.
+
+    `must_fit=False` ignores the budget and keeps what fitted views leave out. `stub_open` stubs calls that still wait.
+
+    Raises:
+        NotFound: no such session.
+        CallsOpen: calls wait for results, and neither `stub_open` nor `must_fit=False` was given.
+        ViewDoesNotFit: it takes more than the budget.
+    """
+    path = log.open_head(tx, tenant, session_id)
+    waiting = open_calls_of(path)
+    if waiting and must_fit and not stub_open:
+        raise CallsOpen(waiting)
+    stubs = stub_tokens() * len(waiting)
+    outline = log.outline(tx, path)
+    used = path.session.used(path.kept + stubs)
+    if must_fit and used > path.session.budget.limit:
+        raise ViewDoesNotFit(used, path.session.budget.limit, _largest(tx, path, outline))
+    messages = make_view(
+        outline,
+        _messages(tx, path, outline),
+        {edit.summary: summary_text(tx, edit.summary) for edit in outline.live.condensed},
+        pins_of(tx, path.session.pk),
+        stub_open=stub_open or not must_fit,
+        keep_empty=not must_fit,
+    )
+    return View(messages, path, used, waiting)
+
+
+def pins_of(tx: Transaction, session_pk: int) -> list[str]:
+    """The texts of a session's pins, oldest first."""
+    statement = select(PIN.c.text).where(PIN.c.session_pk == session_pk).order_by(PIN.c.number)
+    return [loads(text) for text in tx.execute(statement).scalars()]
+
+
+def _messages(tx: Transaction, path: Path, outline: Outline) -> dict[int, Message]:
+    """The originals of what is in view."""
+    spans: list[tuple[int, int]] = []
+    is_next = False
+    for item in outline.items:
+        is_shown = isinstance(item, Unit) and not item.is_hidden
+        if is_shown:
+            spans[-1:] = [(spans[-1][0], item.last)] if is_next else [*spans[-1:], (item.first, item.last)]
+        is_next = is_shown
+    return log.messages_in(tx, path.session, log.clipped(log.segments(tx, path), spans))
+
+
+def _largest(tx: Transaction, path: Path, outline: Outline) -> list[tuple[str, int]]:
+    """The largest entries in view, by id, with their scaled tokens."""
+    entries: list[Facts] = [
+        entry
+        for item in outline.items
+        if isinstance(item, Unit) and not item.is_hidden
+        for entry in item.entries
+        if entry.seq not in outline.live.cells
+    ]
+    entries.sort(key=lambda entry: -entry.tokens)
+    parts = log.segments(tx, path)
+    multiplier = path.session.multiplier
+    return [
+        (log.entry_id(log.branch_at(parts, entry.seq), entry.seq), scaled(entry.tokens, multiplier))
+        for entry in entries[:LARGEST_SHOWN]
+    ]
+
+
+def breakdown(path: Path) -> dict[str, int]:
+    """What the view at the leaf is made of, in scaled tokens; rounding makes the sum exceed `used` by a few."""
+    session = path.session
+    system = session.fixed_tokens - session.tools_tokens
+    parts = {"system": system, "tools": session.tools_tokens, "pins": session.pins_tokens, "history": path.kept}
+    return {name: scaled(tokens, session.multiplier) for name, tokens in parts.items()}

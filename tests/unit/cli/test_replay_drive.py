@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from cli.client import Service
+from cli.replay_drive import Drive, Settings
+from cli.replay_record import SessionRecord
+from cli.transcripts import Transcript
+from tests.support.faulty_service import Script, faulty_service
+
+JsonDict = dict[str, Any]
+
+
+def call(call_id: str) -> JsonDict:
+    return {"id": call_id, "type": "function", "function": {"name": "look", "arguments": "{}"}}
+
+
+TRANSCRIPT = Transcript(
+    "one",
+    "openai",
+    [
+        {"role": "user", "content": "what is it?"},
+        {"role": "assistant", "content": None, "tool_calls": [call("c1"), call("c2")]},
+        {"role": "tool", "tool_call_id": "c1", "content": "a stone"},
+        {"role": "tool", "tool_call_id": "c2", "content": "a bird"},
+        {"role": "assistant", "content": "both"},
+        {"role": "user", "content": "thanks"},
+        {"role": "assistant", "content": "welcome"},
+    ],
+    system="be brief",
+)
+SETTINGS = Settings("openai/gpt-4o", 8000, patience_seconds=0.1)
+
+
+def driven(script: Script, transcript: Transcript = TRANSCRIPT, settings: Settings = SETTINGS) -> SessionRecord:
+    with faulty_service(script) as url, Service(url) as service:
+        return Drive(service, transcript, settings, lambda _count: None).run()
+
+
+def test_a_service_that_keeps_its_promises_has_no_violations() -> None:
+    record = driven(Script())
+
+    assert record.violations == record.listed == []
+    assert (record.turns, record.messages, record.model_calls, record.waiting_points) == (2, 7, 4, 0)
+    assert record.tokens_with == record.tokens_without > record.appended_tokens
+
+
+def drop_last(view: JsonDict) -> None:
+    del view["messages"][-1]
+
+
+def drop_system(view: JsonDict) -> None:
+    view["system"] = None
+
+
+def overfill(view: JsonDict) -> None:
+    view["budget"]["limit"] = 1
+
+
+def rewrite_first(view: JsonDict) -> None:
+    if len(view["messages"]) > 6:
+        view["messages"][1] = {"role": "user", "content": "what was it?"}
+
+
+@pytest.mark.parametrize(
+    ("spoil", "expected"),
+    [
+        (drop_last, "the last user message is not at the end of the view"),
+        (drop_last, "the call c2 has no result right after it"),
+        (drop_system, "`system` is not the session's system prompt"),
+        (overfill, "of 1 tokens"),
+        (rewrite_first, "the prefix changed without a compaction, from message 1"),
+    ],
+)
+def test_a_spoilt_view_is_a_violation(spoil: Callable[[JsonDict], None], expected: str) -> None:
+    record = driven(Script(spoil=spoil))
+
+    assert any(expected in text for text in record.violations)
+
+
+def test_a_refused_view_is_a_violation_where_it_would_have_fitted() -> None:
+    record = driven(Script(refusal=(422, "view-does-not-fit")))
+
+    assert "422 view-does-not-fit" in record.violations[0]
+    assert record.listed == []
+
+
+def test_a_refused_view_is_listed_where_nothing_could_make_it_fit() -> None:
+    record = driven(Script(refusal=(422, "view-does-not-fit"), limit=10))
+
+    assert record.violations == []
+    assert "the fixed parts and the last user message take" in record.listed[0]
+
+
+def test_any_other_refusal_is_a_violation() -> None:
+    assert "503 unavailable" in driven(Script(refusal=(503, "unavailable"), limit=10)).violations[0]
+
+
+def test_calls_reported_open_that_are_not_are_a_violation() -> None:
+    assert "open calls are ['c9'], expected []" in driven(Script(open_calls=["c9"])).violations[0]
+
+
+def test_owed_tokens_that_nobody_summarizes_are_a_violation() -> None:
+    record = driven(Script(owed_tokens=7, jobs=[{"id": "j", "state": "failed", "error": "no answer"}]))
+
+    assert record.violations == ["message 7: 7 tokens stay owed and nothing moves any more (j failed: no answer)"]
+
+
+def test_a_job_that_never_ends_is_a_violation() -> None:
+    record = driven(Script(jobs=[{"id": "j", "state": "running", "error": None}]))
+
+    assert "j is running" in record.violations[0]
+
+
+def test_a_visible_lack_of_room_is_listed() -> None:
+    record = driven(Script(owed_tokens=7, jobs=[{"id": "j", "state": "failed", "error": "no-room"}]))
+
+    assert record.violations == []
+    assert "no-room: 7 tokens stay owed" in record.listed[0]
+
+
+def test_compactions_are_asked_for_as_often_as_told() -> None:
+    record = driven(Script(), settings=Settings("openai/gpt-4o", 8000, compact_every=2, patience_seconds=0.1))
+
+    assert record.asked_compactions == 1
+    assert record.violations == []
+
+
+def test_a_step_at_which_calls_stay_open_fetches_no_view() -> None:
+    unanswered = [TRANSCRIPT.messages[0], TRANSCRIPT.messages[1], TRANSCRIPT.messages[2], TRANSCRIPT.messages[4]]
+    transcript = Transcript("one", "openai", unanswered)
+
+    record = driven(Script(), transcript)
+
+    assert (record.waiting_points, record.model_calls) == (1, 2)

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from io import StringIO
+from math import ceil
+
+import pytest
+from rich.console import Console
+
+from cli import replay_report
+from cli.replay_record import Figures, SessionRecord, latency, percentile
+
+
+def compaction(*stages: str, reason: str = "trigger") -> dict[str, object]:
+    return {"id": "c", "reason": reason, "stages_used": list(stages)}
+
+
+def test_a_percentile_is_the_smallest_value_that_enough_do_not_exceed() -> None:
+    values = [float(n) for n in range(100, 0, -1)]
+
+    assert (percentile(values, 50), percentile(values, 99), percentile(values, 100)) == (50, 99, 100)
+    assert percentile([7.0], 50) == percentile([7.0], 99) == 7.0
+    assert latency([1.0, 3.0, 2.0]) == {"requests": 3, "p50": 2.0, "p99": 3.0, "max": 3.0}
+
+
+def test_figures_add_up_over_sessions() -> None:
+    one = SessionRecord("one", turns=2, tokens_with=10, tokens_without=40, prefix_changes=1)
+    two = SessionRecord("two", turns=3, tokens_with=20, tokens_without=60)
+    one.compactions = [compaction("prune", "truncate"), compaction("summarize", reason="summary")]
+    two.compactions = [compaction("prune")]
+    two.jobs = [{"id": "j", "state": "succeeded"}, {"id": "k", "state": "failed"}]
+
+    report = Figures([one, two], {"append": [0.1, 0.3], "context": [0.2]}).as_json()
+
+    assert (report["turns"], report["tokens_with"], report["tokens_without"], report["compactions"]) == (5, 30, 100, 3)
+    assert report["compactions_by_stage"] == {"prune": 2, "truncate": 1, "summarize": 1}
+    assert report["compactions_by_reason"] == {"trigger": 2, "summary": 1}
+    assert report["jobs_by_state"] == {"succeeded": 1, "failed": 1}
+    assert report["slowest_seconds"] == 0.3
+    assert report["prefix_changes"] == 1
+
+
+@pytest.mark.parametrize(("count", "is_violation"), [(4, False), (5, True)])
+def test_more_compactions_than_the_tokens_explain_are_a_violation(*, count: int, is_violation: bool) -> None:
+    record = SessionRecord("one", limit=100, appended_tokens=31, compactions=[compaction("prune")] * count)
+    assert 2 * ceil(31 / 30) == 4
+
+    record.check_compactions()
+
+    assert bool(record.violations) == is_violation
+
+
+def test_compactions_that_were_asked_for_are_explained() -> None:
+    record = SessionRecord("one", limit=100, appended_tokens=1, asked_compactions=1)
+    record.compactions = [compaction("prune")] * 4
+
+    record.check_compactions()
+
+    assert record.violations == []
+
+
+def test_views_that_are_nearly_empty_after_compactions_are_a_violation() -> None:
+    full, empty = SessionRecord("one", fills=[0.5, 0.4]), SessionRecord("two", fills=[0.1, 0.2, 0.29])
+
+    assert Figures([full], {}).violations == []
+    assert "hold 0.29 of the budget" in Figures([full, empty], {}).violations[0]
+
+
+def shown(figures: Figures) -> list[str]:
+    console = Console(width=160, file=StringIO())
+    with console.capture() as capture:
+        replay_report.show(console, figures)
+    return capture.get().splitlines()
+
+
+def test_the_report_ends_with_the_number_of_violations() -> None:
+    record = SessionRecord(
+        "one [x]", violations=["message 3: too long"], listed=["no view"], tokens_without=100, tokens_with=40
+    )
+
+    text = shown(Figures([record], {"append": [0.001, 0.002]}))
+
+    assert text[-1] == "violations: 1"
+    assert text[-2].strip() == "one [x]: message 3: too long"
+    assert any(line.split() == ["append", "2", "1.0", "ms", "2.0", "ms", "2.0", "ms"] for line in text)
+    assert any("60% saved" in line for line in text)
+    assert any(line.strip() == "one [x]: no view" for line in text)
+
+
+def test_a_clean_report_says_so() -> None:
+    assert shown(Figures([SessionRecord("one")], {}))[-1] == "violations: 0"

@@ -1,0 +1,104 @@
+"""Rings become messages, and never hold up the one who rings."""
+
+from __future__ import annotations
+
+import json
+import logging
+import socket
+from collections.abc import Iterator
+from contextlib import closing
+from time import monotonic, perf_counter
+from typing import Any
+
+import pytest
+from celery import Celery
+from kombu import Connection
+
+from sessions.requests import BACKGROUND, INTERACTIVE
+from sessions.settings import load_settings
+from worker.app import create_celery
+from worker.queues import MAINTENANCE, declared_queues
+from worker.relay import Relay
+
+SOON = 5.0
+
+
+@pytest.fixture
+def app() -> Iterator[Celery]:
+    with create_celery(load_settings(broker_url="memory://")) as app:
+        yield app
+
+
+@pytest.fixture
+def connection(app: Celery) -> Iterator[Connection]:
+    with app.connection_for_read() as connection:
+        yield connection
+
+
+def messages_in(connection: Connection, queue: str) -> list[tuple[str, dict[str, Any]]]:
+    """(task, keyword arguments) of what waits in a queue."""
+    (declared,) = [declared for declared in declared_queues() if declared.name == queue]
+    bound = declared.bind(connection.default_channel)
+    bound.declare()
+    found = []
+    while message := bound.get(no_ack=True):
+        _, keywords, _ = json.loads(message.body or "")
+        found.append((message.headers["task"], keywords))
+    return found
+
+
+def test_a_ring_is_a_message_by_task_name_and_keyword(app: Celery, connection: Connection) -> None:
+    relay = Relay(app)
+    relay.start()
+    for queue in (INTERACTIVE, BACKGROUND, MAINTENANCE):
+        relay.ring(queue)
+    assert relay.stop(SOON)
+    assert messages_in(connection, INTERACTIVE) == [("foldline.summarize", {"queue": INTERACTIVE})]
+    assert messages_in(connection, BACKGROUND) == [("foldline.summarize", {"queue": BACKGROUND})]
+    assert messages_in(connection, MAINTENANCE) == [("foldline.sweep", {"queue": MAINTENANCE})]
+
+
+def test_rings_that_wait_are_one_message_each_queue(app: Celery, connection: Connection) -> None:
+    relay = Relay(app)
+    for _ in range(1000):
+        relay.ring(INTERACTIVE)
+    relay.start()
+    assert relay.stop(SOON)
+    assert len(messages_in(connection, INTERACTIVE)) == 1
+
+
+def test_an_unknown_queue_is_logged_and_the_relay_goes_on(
+    app: Celery, connection: Connection, caplog: pytest.LogCaptureFixture
+) -> None:
+    relay = Relay(app)
+    relay.ring("summarise.interactive")
+    relay.ring(INTERACTIVE)
+    with caplog.at_level(logging.WARNING):
+        relay.start()
+        assert relay.stop(SOON)
+    assert "no message sent to summarise.interactive: KeyError" in caplog.text
+    assert len(messages_in(connection, INTERACTIVE)) == 1
+
+
+def test_a_broker_that_never_answers_does_not_hold_up_a_ring(caplog: pytest.LogCaptureFixture) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as frozen:
+        app = create_celery(load_settings(broker_url=f"redis://127.0.0.1:{frozen.getsockname()[1]}/0"))
+        relay = Relay(app)
+        relay.start()
+        relay.ring(INTERACTIVE)
+        started = perf_counter()
+        for _ in range(1000):
+            relay.ring(BACKGROUND)
+        assert perf_counter() - started < 0.1
+        assert not relay.stop(0.2)
+    assert relay.stop(SOON)
+    assert "no message sent to summarize.interactive" in caplog.text
+    app.close()
+
+
+def test_stopping_an_idle_relay_is_immediate(app: Celery) -> None:
+    relay = Relay(app)
+    relay.start()
+    started = monotonic()
+    assert relay.stop(SOON)
+    assert monotonic() - started < 1

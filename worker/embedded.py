@@ -1,0 +1,117 @@
+"""The whole worker inside another process: relay, Celery worker and sweeper on daemon threads, started as one.
+
+Any number may run in one process, each on a broker of its own. Stopping is warm and bounded: running summaries are told
+to stop and hand their jobs back, and what does not end in time is left to its lease.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+from threading import Event, Thread
+from time import monotonic
+from typing import Any, Final, Self
+
+from celery.exceptions import WorkerShutdown
+from celery.worker import WorkController
+
+from sessions.settings import Settings
+from sessions.store import Store
+from worker.app import create_worker
+from worker.pool import AppThreads
+from worker.relay import Relay
+from worker.summarizers import Summarizer
+from worker.sweeper import Sweeper
+
+logger = logging.getLogger(__name__)
+
+START_SECONDS_MAX: Final = 30.0
+
+
+class WorkerDidNotStart(Exception):
+    """The Celery worker ended, or was not ready in time; its own log lines say why."""
+
+
+class EmbeddedWorker:
+    """A context: inside it, whatever rings `store.doorbell` gets its job done. Starts once."""
+
+    def __init__(self, settings: Settings, store: Store, summarizer: Summarizer) -> None:
+        self._store = store
+        self._stop_seconds = settings.stop_seconds
+        self._stopping = Event()
+        self._app = create_worker(settings, store, summarizer, self._stopping)
+        self._worker = _CeleryThread(self._app)
+        self._relay = Relay(self._app)
+        self._sweeper = Sweeper(store, settings.sweep_seconds)
+        self._silent_doorbell = store.doorbell
+
+    def start(self) -> None:
+        """Returns when messages are being taken.
+
+        Raises:
+            WorkerDidNotStart: Celery gave up, or took too long.
+        """
+        self._worker.start()
+        self._relay.start()
+        self._store.doorbell = self._relay.ring
+        # Looks for what an earlier process left, so it needs the doorbell.
+        self._sweeper.start()
+        atexit.register(self.stop)
+
+    def stop(self, timeout_seconds: float | None = None) -> bool:
+        """Ends every thread, by default within `settings.stop_seconds`. False if one is left; may be called twice."""
+        atexit.unregister(self.stop)
+        deadline = monotonic() + (self._stop_seconds if timeout_seconds is None else timeout_seconds)
+        self._store.doorbell = self._silent_doorbell
+        self._stopping.set()
+        # The worker first: a task that hands its job back may still ring.
+        ends = [part.stop(max(deadline - monotonic(), 0.0)) for part in (self._worker, self._sweeper, self._relay)]
+        self._app.close()
+        if not all(ends):
+            logger.warning("a summary did not stop in time; its job is taken back when its lease ends")
+        return all(ends)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+class _CeleryThread:
+    """Celery's own worker, without its command line: no signal handlers, no logging set-up, no process title."""
+
+    def __init__(self, app: Any) -> None:
+        self._is_ready = Event()
+        self._controller: Any = WorkController(
+            app=app,
+            pool=AppThreads,
+            # Kombu's event loop is one for the process; the blocking loop is one for the thread.
+            use_eventloop=False,
+            # Called with the consumer, which is what takes calls from other threads.
+            ready_callback=lambda _: self._is_ready.set(),
+            # There are no other workers on this broker to greet, follow or tell of.
+            without_mingle=True,
+            without_gossip=True,
+            without_heartbeat=True,
+        )
+        self._thread = Thread(target=self._controller.start, name="foldline-worker", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+        deadline = monotonic() + START_SECONDS_MAX
+        while not self._is_ready.wait(0.05):
+            if not self._thread.is_alive() or monotonic() > deadline:
+                self.stop(0.0)
+                raise WorkerDidNotStart
+
+    def stop(self, timeout_seconds: float) -> bool:
+        # Raised in Celery's loop, between two messages: its own stop() would tear things down under the running loop.
+        self._controller.consumer.call_soon(_shut_down)
+        self._thread.join(timeout_seconds)
+        return not self._thread.is_alive()
+
+
+def _shut_down() -> None:
+    raise WorkerShutdown(0)

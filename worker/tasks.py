@@ -1,0 +1,95 @@
+"""What the worker does with a message: it claims a job, makes one call to the summarizer, and publishes or fails."""
+
+from __future__ import annotations
+
+import logging
+from threading import Event, Semaphore
+
+from sessions import jobs
+from sessions.jobs import Claim
+from sessions.requests import BACKGROUND, INTERACTIVE
+from sessions.settings import Settings
+from sessions.store import Store
+from worker.failures import Contained, describe
+from worker.lease import Lease
+from worker.summarizers import Summarizer, SummarizerUnavailable
+from worker.sweeper import sweep
+
+logger = logging.getLogger(__name__)
+
+
+class Tasks:
+    """The tasks of one process. They take keywords only, ignore those they do not know, and may run twice.
+
+    Once `stopping` is set, running jobs are handed back and no more are taken.
+    """
+
+    def __init__(self, settings: Settings, store: Store, summarizer: Summarizer, stopping: Event) -> None:
+        self._settings = settings
+        self._store = store
+        self._summarizer = summarizer
+        self._stopping = stopping
+        threads = settings.worker_concurrency
+        # One thread is kept for what someone asked for, so that it need not wait for automatic summaries.
+        self._slots = {INTERACTIVE: Semaphore(threads), BACKGROUND: Semaphore(max(threads - 1, 1))}
+
+    def summarize(self, *, queue: str = BACKGROUND, **_unknown: object) -> None:
+        """Does the next job of `queue`, if one is waiting; which one is the database's decision, not the message's."""
+        slots = self._slots[queue]
+        if self._stopping.is_set() or not slots.acquire(blocking=False):
+            return
+        # What fails here has its remedy elsewhere: the lease lapses and the sweeper rings.
+        with Contained(lambda error: logger.error("task of %s failed: %s", queue, describe(error))):
+            try:
+                has_found_one = self._do_next(queue)
+            finally:
+                slots.release()
+            if has_found_one:
+                # A job of either class may have waited for this one's slot, or for its session.
+                self._ring(INTERACTIVE, BACKGROUND)
+
+    def sweep(self, **_unknown: object) -> None:
+        """What the sweeper's thread does in a process of its own."""
+        with Contained(lambda error: logger.error("sweep failed: %s", describe(error))):
+            sweep(self._store)
+
+    def _do_next(self, queue: str) -> bool:
+        claim = jobs.claim(self._store, queue)
+        if claim is None:
+            return False
+        # There may be more behind it. One job a message lets the queues take turns, and passing the ring on before the
+        # work wakes the next thread, so that one ring is enough for any number of jobs.
+        self._ring(queue)
+        self._finish(claim)
+        return True
+
+    def _ring(self, *queues: str) -> None:
+        for queue in queues:
+            self._store.doorbell(queue)
+
+    def _finish(self, claim: Claim) -> None:
+        """Ends the job, or hands it back. Each step is conditional on the lease, so a late one changes nothing."""
+        with Contained(lambda error: self._fail(claim, error)):
+            state = self._write(claim)
+            logger.info("job %s: %s", claim.job_id, state, extra={"job_id": claim.job_id, "state": state})
+
+    def _write(self, claim: Claim) -> str:
+        """The job's end state, after the summarizer's one call."""
+        settings = self._settings
+        lease = Lease(
+            lambda progress: jobs.beat(self._store, claim, progress),
+            settings.lease_seconds,
+            settings.summarizer_timeout_seconds,
+        )
+        with lease:
+            draft = self._summarizer.summarize(claim.request, lambda: lease.is_lost or self._stopping.is_set())
+        return jobs.publish(self._store, claim, draft)
+
+    def _fail(self, claim: Claim, error: Exception) -> None:
+        if self._stopping.is_set():
+            jobs.release(self._store, claim)
+            logger.info("job %s: handed back", claim.job_id, extra={"job_id": claim.job_id})
+            return
+        reason = str(error) if isinstance(error, SummarizerUnavailable) else describe(error)
+        logger.warning("job %s: %s", claim.job_id, reason, extra={"job_id": claim.job_id})
+        jobs.fail(self._store, claim, reason)
