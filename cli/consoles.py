@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from compaction.wire import dumps_text
 
@@ -36,11 +37,19 @@ def print_json(console: Console, value: Any) -> None:
     console.out(dumps_text(value), highlight=False)
 
 
-def table_of(columns: Iterable[tuple[str, bool]], rows: Iterable[Iterable[Any]], title: str | None = None) -> Table:
+def table_of(columns: Sequence[tuple[str, bool]], rows: Iterable[Iterable[Any]], title: str | None = None) -> Table:
     """A plain table; `columns` are (name, is a number) and numbers are set to the right."""
-    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim")
+    table = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=None,
+        pad_edge=False,
+        header_style="dim",
+        show_header=any(name for name, _ in columns),
+    )
     for name, is_number in columns:
         table.add_column(name, justify="right" if is_number else "left", no_wrap=is_number)
     for row in rows:
-        table.add_row(*map(str, row))
+        table.add_row(*(Text(str(cell)) for cell in row))
     return table

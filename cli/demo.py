@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from textwrap import shorten
 from time import monotonic, sleep
 from typing import Any, Final
 
@@ -64,11 +65,14 @@ class Demo:
         )
         self.say(f"  {PIN}", "cyan")
         self.say()
+        self.say("message   what happened", "dim")
 
     def _append(self, messages: list[JsonDict]) -> None:
         for message in messages:
             if message["role"] == "user":
-                self.say(f"{self._said.messages + 1:3}  user: {message['content'][:96]}", "bold")
+                self.say(
+                    f"{self._said.messages + 1:7}   user: {shorten(message['content'], 96, placeholder=' …')}", "bold"
+                )
         answer = self._service.append(self._id, messages, FORMAT)
         self._said.add(messages)
         self._limit = answer["budget"]["limit"]
@@ -95,19 +99,22 @@ class Demo:
                 self._known.add(compaction["id"])
                 stages = " → ".join(compaction["stages_used"])
                 before, after = compaction["tokens_before"], compaction["tokens_after"]
-                self.say(f"{self._said.messages:3}  {stages:<32} {before:>6,} → {after:>6,} tokens", "green")
+                self.say(f"{self._said.messages:7}   {stages:<28} {before:>6,} → {after:>6,} tokens", "green")
 
     def _rewind(self) -> None:
         """Undo the last compaction and redo it; the views around it are what it did."""
-        last = [compaction for compaction in self._service.compactions(self._id) if compaction["live"]][-1]
+        live = [compaction for compaction in self._service.compactions(self._id) if compaction["live"]]
+        if not live:
+            raise CommandFailed("nothing was compacted", ExitCode.SERVICE_FAILED)
+        last = live[-1]
         after = self._view()
         undone = self._service.undo(self._id, last["id"])["undone"]
         before = self._view()
         self._service.redo(self._id)
         again = self._view()
         self._wait_for_jobs()
-        self._show("The view before the last compaction", before)
-        self._show("The view after it", after)
+        self._show("The view with the last compaction undone", before)
+        self._show("The view with it", after)
         self.say()
         self.say(f"Undo took back {len(undone)} compaction{'' if len(undone) == 1 else 's'}: {_used(before)} tokens.")
         if again != after:
@@ -157,6 +164,8 @@ def main(arguments: Sequence[str] = ()) -> int:
             messages = tell(workspace)
         with embedded_service() as url, Service(url) as service:
             Demo(service, answers(), messages).run()
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
     except CommandFailed as failure:
         notes().print(f"demo: {failure}", markup=False, style="red")
         return failure.code

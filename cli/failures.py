@@ -12,6 +12,7 @@ class ExitCode(IntEnum):
     FOUND_WANTING = 1  # the work was done and its answer is bad news: violations, a request too slow
     BAD_INPUT = 2  # an option or a file is wrong; nothing was done
     SERVICE_FAILED = 3  # a service did not start, did not answer, or refused what it should take
+    INTERRUPTED = 130  # Ctrl-C, as shells have it
 
 
 class CommandFailed(Exception):

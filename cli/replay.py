@@ -16,9 +16,10 @@ from cli.client import Service
 from cli.consoles import answers, notes
 from cli.embedded import embedded_service
 from cli.failures import CommandFailed, ExitCode
-from cli.replay_drive import Drive, Settings
+from cli.replay_drive import Drive, Options
 from cli.replay_record import Figures
 from cli.transcripts import Transcript, read_transcripts
+from compaction.presets import PRESETS
 from compaction.wire import dumps
 
 
@@ -52,18 +53,20 @@ def replay(
     The last line is `violations: N`; the exit code is 1 if there are any.
     """
     transcripts = _chosen(read_transcripts(file, format_name), session, limit_sessions)
-    settings = Settings(model, window, policy, compact_every, patience)
-    options = _serve_options(
+    options = Options(model, window, policy, compact_every, patience)
+    flags = _serve_options(
         {
             "--summarizer": summarizer or ("openai" if summarizer_base_url else None),
             "--summarizer-base-url": summarizer_base_url,
             "--summarizer-model": summarizer_model,
         }
     )
-    if url and options:
-        raise CommandFailed(f"{options[0]} is for the service that is started; the one at --url has its own settings")
-    with _address(url, options) as address, Service(address, api_key) as service:
-        figures = _driven(service, transcripts, settings)
+    if policy is not None and url is None and policy not in PRESETS:
+        raise CommandFailed(f"no preset {policy!r}; there are {', '.join(PRESETS)}")
+    if url and flags:
+        raise CommandFailed(f"{flags[0]} is for the service that is started; the one at --url has its own settings")
+    with _address(url, flags) as address, Service(address, api_key) as service:
+        figures = _driven(service, transcripts, options)
     _report(figures, json_file)
     _judge(figures, slowest)
 
@@ -89,13 +92,13 @@ def _address(url: str | None, options: list[str]) -> Iterator[str]:
         yield address
 
 
-def _driven(service: Service, transcripts: list[Transcript], settings: Settings) -> Figures:
+def _driven(service: Service, transcripts: list[Transcript], options: Options) -> Figures:
     records = []
     with _progress() as progress:
         task = progress.add_task("", total=sum(len(transcript.messages) for transcript in transcripts))
         for number, transcript in enumerate(transcripts, 1):
             progress.update(task, description=f"session {number} of {len(transcripts)}")
-            drive = Drive(service, transcript, settings, lambda count: progress.advance(task, count))
+            drive = Drive(service, transcript, options, lambda count: progress.advance(task, count))
             records.append(drive.run())
     return Figures(records, service.seconds)
 

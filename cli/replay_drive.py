@@ -19,13 +19,12 @@ from compaction.presets import DEFAULT_PRESET, PRESETS
 from compaction.windows import window_of
 
 JsonDict = dict[str, Any]
-FORMATS_CHECKED: Final = ("openai", "anthropic")
 ACTIVE_STATES: Final = frozenset({"queued", "running"})
 POLL_SECONDS: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class Options:
     """How sessions are made and driven; `patience_seconds` is how long jobs may stand still at the end."""
 
     model: str
@@ -39,11 +38,11 @@ class Drive:
     """One session: `run` gives its record. `advanced` is called with the number of messages just sent."""
 
     def __init__(
-        self, service: Service, transcript: Transcript, settings: Settings, advanced: Callable[[int], None]
+        self, service: Service, transcript: Transcript, options: Options, advanced: Callable[[int], None]
     ) -> None:
         self.service = service
         self.transcript = transcript
-        self.settings = settings
+        self.options = options
         self.record = SessionRecord(transcript.id)
         self.said = Said(transcript.format, fixed_tokens(transcript.system, transcript.tools))
         self.prefix = PrefixWatch(self._new_compactions)
@@ -64,19 +63,20 @@ class Drive:
         return self.record
 
     def _create(self) -> None:
-        body: JsonDict = {"model": self.settings.model, "context_window": self.settings.context_window}
+        body: JsonDict = {"model": self.options.model, "context_window": self.options.context_window}
         if self.transcript.system is not None:
             body["system"] = self.transcript.system
         if self.transcript.tools:
             body["tools"] = list(self.transcript.tools)
-        if self.settings.policy:
-            body["policy"] = {"preset": self.settings.policy}
+        if self.options.policy:
+            body["policy"] = {"preset": self.options.policy}
         self.record.session_id = self.service.create_session(body)["id"]
 
     def _stopped(self, refused: Refused) -> None:
         try:
-            limit = budget_of(window_of(self.settings.model, self.settings.context_window)).limit
-            check_fixed_parts(PRESETS[self.settings.policy or DEFAULT_PRESET], limit, self.said.fixed_tokens, 1000)
+            limit = budget_of(window_of(self.options.model, self.options.context_window)).limit
+            policy = PRESETS.get(self.options.policy or DEFAULT_PRESET, PRESETS[DEFAULT_PRESET])
+            check_fixed_parts(policy, limit, self.said.fixed_tokens, 1000)
         except FixedPartsDoNotFit as error:
             if refused.name == "fixed-parts-do-not-fit":
                 self._listed(f"no session: {error}")
@@ -90,8 +90,7 @@ class Drive:
             # Nobody can call a model here: the transcript goes on without these results, and so do we.
             self.record.waiting_points += 1
         else:
-            self._look()
-            self._compact_if_due()
+            self._call_model()
         if step.answer is not None:
             self._append([step.answer])
 
@@ -99,22 +98,33 @@ class Drive:
         answer = self.service.append(self.record.session_id, messages, self.transcript.format)
         self.said.add(messages)
         self.record.limit = answer["budget"]["limit"]
-        self.prefix.appended(answer["version"], compacted=answer["compaction"] is not None)
+        self.prefix.appended(answer["version"], compacted=bool((answer["compaction"] or {}).get("id")))
         if sorted(answer["open_calls"]) != sorted(self.said.open_calls):
             self._violated(f"open calls are {answer['open_calls']}, expected {self.said.open_calls}")
         self._advanced(len(messages))
 
-    def _look(self) -> None:
-        """Fetch the view as an agent does before it calls its model, in both formats, and check it."""
+    def _call_model(self) -> None:
+        """Fetch the view as an agent does before it calls its model, and measure what the model would get."""
         self.record.model_calls += 1
-        for format_name in FORMATS_CHECKED:
-            view = self._view(format_name)
-            if view is None:
-                return
-            for text in check_view(format_name, view, self._expected()):
-                self._violated(f"{format_name} view: {text}")
-            if format_name == "openai":
-                self._measure(view)
+        view = self._look()
+        if view is not None:
+            self.record.tokens_with += view_tokens("openai", view, self.transcript.tools)
+            self.record.tokens_without += self.said.tokens
+        self._compact_if_due()
+
+    def _look(self) -> JsonDict | None:
+        """Fetch the view in both formats and check it; the OpenAI one, if there is one."""
+        openai = self._checked_view("openai")
+        if openai is None or self._checked_view("anthropic") is None:
+            return None
+        self._watch(openai)
+        return openai
+
+    def _checked_view(self, format_name: str) -> JsonDict | None:
+        view = self._view(format_name)
+        for text in () if view is None else check_view(format_name, view, self._expected()):
+            self._violated(f"{format_name} view: {text}")
+        return view
 
     def _view(self, format_name: str) -> JsonDict | None:
         try:
@@ -130,20 +140,18 @@ class Drive:
         else:
             self._violated(f"no view: {refused} (fixed parts and last user message take {least} of {limit} tokens)")
 
-    def _measure(self, view: JsonDict) -> None:
+    def _watch(self, view: JsonDict) -> None:
         is_first_after, wrong = self.prefix.saw(view["version"], view["messages"])
         if wrong is not None:
             self._violated(wrong)
         if is_first_after:
             self.record.fills.append(view["budget"]["used"] / view["budget"]["limit"])
-        self.record.tokens_with += view_tokens("openai", view, self.transcript.tools)
-        self.record.tokens_without += self.said.tokens
 
     def _expected(self) -> Expected:
         return Expected(self.transcript.system, self.transcript.tools, self.said.last_user, self.said.ends_with_user)
 
     def _compact_if_due(self) -> None:
-        every = self.settings.compact_every
+        every = self.options.compact_every
         if every and self.record.model_calls % every == 0:
             self.service.compact(self.record.session_id)
             self.record.asked_compactions += 1
@@ -166,6 +174,7 @@ class Drive:
         if not self.said.open_calls:
             self._look()
             self._check_unfitted()
+        self._check_originals()
 
     def _settle(self) -> None:
         before: Any = None
@@ -180,7 +189,7 @@ class Drive:
                 return
             now = [(job["id"], job["state"], job.get("progress")) for job in jobs], owed
             if now != before:
-                before, deadline = now, monotonic() + self.settings.patience_seconds
+                before, deadline = now, monotonic() + self.options.patience_seconds
             elif monotonic() > deadline:
                 self._violated(_unsettled(jobs, owed))
                 return
@@ -190,6 +199,17 @@ class Drive:
         view = self.service.unfitted(self.record.session_id, "openai")
         for text in check_content("openai", view, self._expected()):
             self._violated(f"openai view with fit=none: {text}")
+
+    def _check_originals(self) -> None:
+        """Every message is still there as it was said; where one wire message holds several, they are only counted."""
+        kept = [entry for entry in self.service.entries(self.record.session_id) if entry["kind"] == "message"]
+        if len(kept) != self.said.entries:
+            self._violated(f"{len(kept)} messages are kept of {self.said.entries}")
+        elif len(kept) == len(self.transcript.messages):
+            pairs = enumerate(zip(kept, self.transcript.messages, strict=True), 1)
+            changed = [number for number, (entry, message) in pairs if entry["message"] != message]
+            if changed:
+                self._violated(f"messages {changed[:10]} are not kept as they were said")
 
     def _total(self) -> None:
         record = self.record

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from rich.console import Console
-from rich.markup import escape
 
 from cli.consoles import table_of
 from cli.replay_record import TIMED, Figures, SessionRecord, latency
@@ -39,32 +38,28 @@ def _sessions_table(records: list[SessionRecord]) -> Any:
     columns = (
         ("session", False),
         ("turns", True),
-        ("model calls", True),
-        ("messages", True),
+        ("calls", True),
         ("tokens", True),
         ("compactions", True),
         ("jobs", True),
-        ("prefix changes", True),
+        ("prefix", True),
         ("input without", True),
         ("input with", True),
-        ("violations", True),
     )
     return table_of(columns, map(_session_row, records[:SESSIONS_SHOWN]))
 
 
 def _session_row(record: SessionRecord) -> tuple[Any, ...]:
     return (
-        escape(record.id),
+        record.id,
         record.turns,
         record.model_calls,
-        record.messages,
         f"{record.appended_tokens:,}",
         len(record.compactions),
         len(record.jobs),
         record.prefix_changes,
         f"{record.tokens_without:,}",
         f"{record.tokens_with:,}",
-        len(record.violations),
     )
 
 

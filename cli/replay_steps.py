@@ -47,6 +47,7 @@ class Said:
     fixed_tokens: int = 0
     message_tokens: int = 0
     messages: int = 0
+    entries: int = 0
     turns: int = 0
     open_calls: list[str] = field(default_factory=list)
     last_user: tuple[str, ...] = ()
@@ -67,6 +68,7 @@ class Said:
         """Take in messages that were appended."""
         self.messages += len(wire)
         parsed = FORMATS[self.format].parse(wire)
+        self.entries += len(parsed)
         self.message_tokens += count_messages(parsed)
         for message in parsed:
             self._follow(message)

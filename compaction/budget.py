@@ -24,7 +24,7 @@ SMALLEST_SUMMARY: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """`limit` = `window` − `reserve` − `margin`, in scaled tokens."""
+    """What a window leaves for input, in scaled tokens: all but the reserve for the answer and the margin for error."""
 
     window: int
     reserve: int
@@ -40,8 +40,10 @@ def budget_of(window: ContextWindow, max_output_tokens: int | None = None) -> Bu
     """The budget of a window: the reserve is what was asked for, else min(64,000, 35 % of the window).
 
     Raises:
-        InvalidPolicy: the reserve leaves nothing for input.
+        InvalidPolicy: the reserve is below 0 or leaves nothing for input.
     """
+    if max_output_tokens is not None and max_output_tokens < 0:
+        raise InvalidPolicy("max_output_tokens", f"is a number of tokens, not {max_output_tokens}")
     reserve = max_output_tokens or min(RESERVE_CEILING, ceil(window.tokens * RESERVE_SHARE))
     margin = 0 if window.is_exact else ceil(window.tokens * MARGIN_SHARE)
     budget = Budget(window.tokens, reserve, margin)
@@ -88,7 +90,8 @@ def goals_of(policy: Policy, limit: int, fixed_tokens: int, multiplier: int) -> 
         keep_recent=max(0, int(min(unscaled(int(limit * policy.keep_recent), multiplier), target * RECENT_SHARE))),
         summary_max=max(
             SMALLEST_SUMMARY,
-            int(min(unscaled(int(limit * policy.summary_share), multiplier), target * (1 - RECENT_SHARE))) - summary_frame_tokens(),
+            int(min(unscaled(int(limit * policy.summary_share), multiplier), target * (1 - RECENT_SHARE)))
+            - summary_frame_tokens(),
         ),
         minimum_saving=unscaled(int(limit * policy.minimum_saving), multiplier),
     )

@@ -83,7 +83,7 @@ def _run(items: list[Item], wanted: list[bool], start: int, stop: int, window_to
             break
         run.append(item)
         input_tokens += added
-        original_tokens += added if is_unit else _originals(item)
+        original_tokens += item.original_tokens
         has_units = has_units or is_unit
     return run
 
@@ -91,21 +91,20 @@ def _run(items: list[Item], wanted: list[bool], start: int, stop: int, window_to
 def _range_of(run: list[Item], goals: Goals) -> SummaryRange | None:
     units = [item for item in run if isinstance(item, Unit)]
     replaced = [item for item in run if isinstance(item, Summarized)]
-    original_tokens = sum(_originals(item) for item in run)
-    max_tokens = min(goals.summary_max, original_tokens - summary_frame_tokens() - 1)
+    original_tokens = sum(item.original_tokens for item in run)
+    shown = sum(unit.tokens for unit in units if not unit.is_hidden) + sum(item.edit.tokens for item in replaced)
+    is_owed = any(unit.is_hidden for unit in units)
+    # Only what is hidden already may take more room as a summary than it does now.
+    most = original_tokens if is_owed else min(original_tokens, shown)
+    max_tokens = min(goals.summary_max, most - summary_frame_tokens() - 1)
     if not units or max_tokens < SMALLEST_SUMMARY:
         return None
-    shown = sum(unit.tokens for unit in units if not unit.is_hidden) + sum(item.edit.tokens for item in replaced)
     return SummaryRange(
         first=run[0].first,
         last=run[-1].last,
         replaces=tuple(item.edit.summary for item in replaced),
         original_tokens=original_tokens,
         saving=shown - max_tokens - summary_frame_tokens(),
-        is_owed=any(unit.is_hidden for unit in units),
+        is_owed=is_owed,
         max_tokens=max_tokens,
     )
-
-
-def _originals(item: Item) -> int:
-    return item.original_tokens if isinstance(item, Unit) else item.edit.original_tokens

@@ -10,7 +10,16 @@ from compaction.files import Read, read_of
 from compaction.messages import Message, Text, ToolCall, ToolResult, result_text
 
 # A failed read is no newer version of a file. Most tools report failure in words only.
-FAILURE_PREFIXES: Final = ("error", "traceback", "exception", "failed", "enoent", "file not found", "no such file", "<error")
+FAILURE_PREFIXES: Final = (
+    "error",
+    "traceback",
+    "exception",
+    "failed",
+    "enoent",
+    "file not found",
+    "no such file",
+    "<error",
+)
 
 
 class Call(NamedTuple):

@@ -7,7 +7,9 @@ from typing import Any, Final, NamedTuple
 from compaction.messages import ToolCall
 from compaction.wire import loads
 
-READ_TOOLS: Final = frozenset({"read", "readfile", "fileread", "view", "viewfile", "openfile", "cat", "getfilecontents"})
+READ_TOOLS: Final = frozenset(
+    {"read", "readfile", "fileread", "view", "viewfile", "openfile", "cat", "getfilecontents"}
+)
 PATH_ARGUMENTS: Final = ("path", "file_path", "filePath", "filepath", "filename", "file_name", "file", "target_file")
 START_ARGUMENTS: Final = ("offset", "start_line", "startLine", "line_start", "start")
 COUNT_ARGUMENTS: Final = ("limit", "num_lines", "line_count")
@@ -31,7 +33,10 @@ class Read(NamedTuple):
 
 def read_of(call: ToolCall) -> Read | None:
     """What the call reads, if it is a structured call of a known read tool."""
-    if "".join(c for c in call.name.lower() if c.isalnum()) not in READ_TOOLS or len(call.arguments) > LONGEST_ARGUMENTS:
+    if (
+        "".join(c for c in call.name.lower() if c.isalnum()) not in READ_TOOLS
+        or len(call.arguments) > LONGEST_ARGUMENTS
+    ):
         return None
     try:
         arguments = loads(call.arguments)

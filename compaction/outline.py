@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Literal, TypeAlias
 
 from compaction.edits import Edit, LiveEdits, covered, within
 from compaction.facts import Facts
+from compaction.sums import Sums, sums_of
 from compaction.tokens import MESSAGE
 from compaction.wording import cleared_tokens, late_tokens, marker_tokens, pointer_tokens, stub_tokens
 
@@ -17,12 +20,16 @@ _KINDS: dict[str, UnitKind] = {"user": "user", "assistant": "batch", "tool": "la
 
 @dataclass(slots=True)
 class Unit:
-    """What is only edited as a whole: a batch, or a message outside any. `tokens` is what it takes when shown."""
+    """What is only hidden or summarized as a whole: a batch, or a message outside any.
+
+    `tokens` is what it takes when shown, `least_tokens` what it would with every edit that leaves it in view.
+    """
 
     entries: list[Facts]
     kind: UnitKind
     tokens: int
     original_tokens: int
+    least_tokens: int
     unanswered: int = 0
     is_open: bool = False
     is_hidden: bool = False
@@ -36,6 +43,11 @@ class Unit:
     def last(self) -> int:
         """Seq of its last entry."""
         return self.entries[-1].seq
+
+    @property
+    def least_in_view(self) -> int:
+        """What it takes in view at least."""
+        return 0 if self.is_hidden else self.least_tokens
 
 
 @dataclass(slots=True)
@@ -54,6 +66,11 @@ class Summarized:
         """Seq of the last entry it covers."""
         return self.edit.last
 
+    @property
+    def original_tokens(self) -> int:
+        """What the originals it covers took."""
+        return self.edit.original_tokens
+
 
 Item: TypeAlias = Unit | Summarized
 
@@ -62,9 +79,9 @@ Item: TypeAlias = Unit | Summarized
 class Outline:
     """The items of a path, oldest first.
 
-    `tokens` is what the view takes, unscaled and without the fixed parts; stubs of a batch that is still open are not in
-    it. `last_user` is the index of the last user message, -1 if there is none. `results` are the tool results in view,
-    oldest first, each with the index of its item.
+    `tokens` is what the view takes, unscaled, without the fixed parts and the stubs of a batch that is still open.
+    `last_user` is the index of the last user message, -1 if there is none. `results` are the tool results in view,
+    oldest first, each with the index of its item. `summarized` are the indexes of the live summaries.
     """
 
     items: list[Item]
@@ -72,6 +89,8 @@ class Outline:
     tokens: int
     last_user: int
     results: list[tuple[int, Facts]]
+    summarized: list[int]
+    sums: Sums
 
     @property
     def owed_tokens(self) -> int:
@@ -84,10 +103,14 @@ class Outline:
         last = self.items[-1] if self.items else None
         return last if isinstance(last, Unit) and last.is_open else None
 
-    def is_open(self, index: int) -> bool:
-        """Whether the item is a batch that waits for results."""
-        item = self.items[index]
-        return isinstance(item, Unit) and item.is_open
+    @property
+    def closed(self) -> int:
+        """How many items there are before an open batch, which only the last one can be."""
+        return len(self.items) - (self.open_unit is not None)
+
+    def results_from(self, index: int) -> list[tuple[int, Facts]]:
+        """The results in view of the items from this index on."""
+        return self.results[bisect_left(self.results, index, key=itemgetter(0)) :]
 
     def edited(self, edits: Iterable[Edit]) -> Outline:
         """The outline after these edits."""
@@ -100,9 +123,7 @@ def outline_of(facts: Iterable[Facts], live: LiveEdits) -> Outline:
     """The outline of a path from the facts of its messages that are not under a live summary, oldest first."""
     units = _units(facts, live)
     if units and units[-1].unanswered:
-        units[-1].is_open = True
-        units[-1].tokens -= stub_tokens() * units[-1].unanswered
-        units[-1].original_tokens -= stub_tokens() * units[-1].unanswered
+        _open(units[-1])
     for unit in units if live.hidden else ():
         unit.is_hidden = within(unit.first, unit.last, live.hidden)
     items: list[Item] = [*units, *(Summarized(edit) for edit in live.condensed)]
@@ -115,7 +136,29 @@ def outline_of(facts: Iterable[Facts], live: LiveEdits) -> Outline:
         for entry in item.entries
         if entry.role == "tool"
     ]
-    return Outline(items, live, _tokens(items), last_user, results)
+    summarized = [i for i, item in enumerate(items) if isinstance(item, Summarized)]
+    sums = _sums(items)
+    tokens = sums.shown[-1] + marker_tokens() * sums.markers[-1] + sum(edit.tokens for edit in live.condensed)
+    return Outline(items, live, tokens, last_user, results, summarized, sums)
+
+
+def _open(unit: Unit) -> None:
+    """A batch that may still get its results has no stubs."""
+    stubs = stub_tokens() * unit.unanswered
+    unit.is_open = True
+    unit.tokens -= stubs
+    unit.original_tokens -= stubs
+    unit.least_tokens -= stubs
+
+
+def _sums(items: list[Item]) -> Sums:
+    units = [item if isinstance(item, Unit) else None for item in items]
+    return sums_of(
+        shown=(0 if unit is None or unit.is_hidden else unit.tokens for unit in units),
+        originals=(item.original_tokens for item in items),
+        is_hidden=(unit is not None and unit.is_hidden for unit in units),
+        least=[item.edit.tokens if isinstance(item, Summarized) else item.least_in_view for item in items],
+    )
 
 
 def _units(facts: Iterable[Facts], live: LiveEdits) -> list[Unit]:
@@ -125,18 +168,22 @@ def _units(facts: Iterable[Facts], live: LiveEdits) -> list[Unit]:
         if live.condensed and covered(entry.seq, entry.seq, live.condensed):
             continue
         tokens = shown_tokens(entry, live.cells.get(entry.seq)) if live.cells else entry.tokens
+        least = min(tokens, least_tokens(entry))
         if units and units[-1].entries[0].seq == entry.unit != entry.seq:
             unit = units[-1]
             unit.entries.append(entry)
             if not entry.is_late:
                 unit.unanswered -= 1
                 tokens -= stub
+                least -= stub
             unit.tokens += tokens
+            unit.least_tokens += least
             unit.original_tokens += entry.tokens if entry.is_late else entry.tokens - stub
         else:
             waiting = len(entry.calls)
+            stubs = stub * waiting
             kind = _KINDS.get(entry.role, "note")
-            units.append(Unit([entry], kind, tokens + stub * waiting, entry.tokens + stub * waiting, waiting))
+            units.append(Unit([entry], kind, tokens + stubs, entry.tokens + stubs, least + stubs, waiting))
     return units
 
 
@@ -154,19 +201,13 @@ def shown_tokens(entry: Facts, cell: Edit | None) -> int:
     return frame + entry.excerpts[cell.level]
 
 
-def _tokens(items: list[Item]) -> int:
-    total, marker, after_hidden = 0, marker_tokens(), False
-    for item in items:
-        if isinstance(item, Summarized):
-            total += item.edit.tokens
-            after_hidden = False
-        elif item.is_hidden:
-            total += 0 if after_hidden else marker
-            after_hidden = True
-        else:
-            total += item.tokens
-            after_hidden = False
-    return total
+def least_tokens(entry: Facts) -> int:
+    """What an entry takes under whichever edit leaves the least of it in view."""
+    if entry.answers is None:
+        return entry.tokens - entry.arguments_saving
+    frame = MESSAGE + (late_tokens() if entry.is_late else 0)
+    contents = (cleared_tokens(), pointer_tokens(), *filter(None, entry.excerpts))
+    return min(entry.tokens, frame + min(contents))
 
 
 def _first(item: Item) -> int:

@@ -28,10 +28,19 @@ def make_plan(
     plan = Plan(outline.tokens)
     if not is_asked and outline.tokens <= min(goals.trigger, goals.limit):
         return plan
+    stages = list(stages)
+    horizon = _horizon(outline, stages, goals, has_target=has_target)
     for stage in stages:
-        plan = STAGES[stage.name](outline, plan, Parameters(goals, is_asked, has_target, stage.parameters))
+        plan = STAGES[stage.name](outline, plan, Parameters(goals, is_asked, has_target, stage.parameters, horizon))
     saving = outline.tokens - plan.tokens
     is_too_little = not is_asked and saving < goals.minimum_saving and outline.tokens <= goals.limit
     if saving <= 0 or is_too_little:
         return replace(Plan(outline.tokens), is_summary_wanted=plan.is_summary_wanted)
     return plan
+
+
+def _horizon(outline: Outline, stages: Iterable[Stage], goals: Goals, *, has_target: bool) -> int:
+    """Where what may still be in view begins: if `truncate` will have to act at all, it hides down to the target."""
+    is_certain = outline.sums.least[0] > (goals.target if has_target else goals.limit)
+    is_hiding = is_certain and any(stage.name == "truncate" for stage in stages)
+    return outline.sums.horizon(goals.target) if is_hiding else 0

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -18,14 +20,14 @@ class Plan:
     """What to do with an outline.
 
     `tokens` is what the view will take (unscaled, without the fixed parts). `cells` are the new edits of single entries
-    by seq, `savings` what they save by item, `hidden` the items to hide.
+    by seq, `savings` what they save by item; `hidden` are the ranges of items that `hides` hides.
     """
 
     tokens: int
     stages_used: tuple[str, ...] = ()
     cells: Mapping[int, Edit] = field(default_factory=lambda: MappingProxyType({}))
     savings: Mapping[int, int] = field(default_factory=lambda: MappingProxyType({}))
-    hidden: frozenset[int] = frozenset()
+    hidden: tuple[tuple[int, int], ...] = ()
     hides: tuple[Edit, ...] = ()
     is_summary_wanted: bool = False
 
@@ -49,37 +51,44 @@ class Plan:
             savings=total,
         )
 
-    def hiding(self, stage: str, outline: Outline, indexes: Iterable[int]) -> Plan:
-        """The plan with these units hidden too."""
-        added = sorted(set(indexes) - self.hidden)
-        if not added:
-            return self
-        hidden = self.hidden | set(added)
-        shown = sum(self.shown_tokens(outline, index) for index in added)
-        markers = marker_tokens() * (_runs(outline, hidden) - _runs(outline, self.hidden))
+    def hiding(self, stage: str, outline: Outline, start: int, stop: int) -> Plan:
+        """The plan with all units among the items from `start` up to `stop` hidden, instead of fewer from `start` on."""
+        pieces = _pieces(outline, start, stop)
+        spans = [Edit("hide", outline.items[first].first, outline.items[end - 1].last) for first, end in pieces]
+        others = [hidden for hidden in self.hidden if hidden[0] != start]
         return replace(
             self,
-            tokens=self.tokens - shown + markers,
+            tokens=self.tokens_hiding(outline, start)(stop),
             stages_used=_with(self.stages_used, stage),
-            hidden=hidden,
-            hides=(*self.hides, *_spans(outline, added)),
+            hidden=(*others, (start, stop)),
+            hides=(*self.hides, *spans),
         )
+
+    def tokens_hiding(self, outline: Outline, start: int) -> Callable[[int], int]:
+        """What the view would take if the units from `start` on were hidden, as a function of where that stops."""
+        indexes = sorted(self.savings)
+        saved = list(accumulate((self.savings[index] for index in indexes), initial=0))
+        sums = outline.sums
+
+        def change(stop: int) -> int:
+            savings = saved[bisect_left(indexes, stop)] - saved[bisect_left(indexes, start)]
+            shown = sums.shown[stop] - sums.shown[start]
+            return savings - shown + marker_tokens() * _more_markers(outline, start, stop)
+
+        already = sum(change(stop) for first, stop in self.hidden if first == start)
+        return lambda stop: self.tokens - already + change(stop)
 
     def shown_tokens(self, outline: Outline, index: int) -> int:
         """What the item takes in view under this plan."""
         item = outline.items[index]
         if not isinstance(item, Unit):
             return item.edit.tokens
-        return 0 if self.is_hidden(outline, index) else item.tokens - self.savings.get(index, 0)
+        is_hidden = item.is_hidden or any(start <= index < stop for start, stop in self.hidden)
+        return 0 if is_hidden else item.tokens - self.savings.get(index, 0)
 
-    def is_hidden(self, outline: Outline, index: int) -> bool:
-        """Whether the item is hidden, by this plan or before it."""
-        item = outline.items[index]
-        return isinstance(item, Unit) and (item.is_hidden or index in self.hidden)
-
-    def cell(self, outline: Outline, seq: int) -> Edit | None:
-        """The edit of an entry, by this plan or before it."""
-        return self.cells.get(seq) or outline.live.cells.get(seq)
+    def cells_on(self, outline: Outline) -> Mapping[int, Edit]:
+        """The edits of single entries by seq, by this plan or before it."""
+        return {**outline.live.cells, **self.cells}
 
     def older_than(self, outline: Outline, recent_tokens: int) -> int:
         """How many items, from the oldest, have at least `recent_tokens` in view after them."""
@@ -96,13 +105,15 @@ class Parameters:
     """What a stage is given beside the outline and the plan so far.
 
     `is_asked`: someone asked for this compaction. `has_target`: with a target of their own, which `truncate` then goes
-    down to. `own` are the stage's parameters in the policy.
+    down to. `own` are the stage's parameters in the policy. Items before `horizon` will be hidden whatever is done to
+    them.
     """
 
     goals: Goals
     is_asked: bool
     has_target: bool
     own: Mapping[str, int]
+    horizon: int = 0
 
 
 # A stage adds edits to a plan and touches nothing else.
@@ -113,25 +124,24 @@ def _with(stages_used: tuple[str, ...], stage: str) -> tuple[str, ...]:
     return stages_used if stage in stages_used else (*stages_used, stage)
 
 
-def _runs(outline: Outline, hidden: frozenset[int]) -> int:
-    """How many markers a view shows when these items are hidden beside those that are already."""
-    runs, after_hidden = 0, False
-    for index, item in enumerate(outline.items):
-        is_hidden = index in hidden or (isinstance(item, Unit) and item.is_hidden)
-        runs += is_hidden and not after_hidden
-        after_hidden = is_hidden
-    return runs
+def _pieces(outline: Outline, start: int, stop: int) -> list[tuple[int, int]]:
+    """The runs of units that the live summaries leave between `start` and `stop`."""
+    cuts = [index for index in outline.summarized if start <= index < stop]
+    edges = zip((start, *(index + 1 for index in cuts)), (*cuts, stop), strict=True)
+    return [(first, end) for first, end in edges if first < end]
 
 
-def _spans(outline: Outline, indexes: list[int]) -> list[Edit]:
-    """One `hide` for each run of neighbouring items."""
-    spans: list[Edit] = []
-    previous = -2
-    for index in indexes:
-        item = outline.items[index]
-        if index == previous + 1:
-            spans[-1] = spans[-1]._replace(last=item.last)
-        else:
-            spans.append(Edit("hide", item.first, item.last))
-        previous = index
-    return spans
+def _more_markers(outline: Outline, start: int, stop: int) -> int:
+    """How many more markers there are with these items hidden: a run begins, and joins those it touches."""
+    pieces = _pieces(outline, start, stop)
+    markers = outline.sums.markers
+    if not pieces:
+        return 0
+    joins_before = pieces[0][0] == start > 0 and _is_hidden(outline, start - 1)
+    begins_after = pieces[-1][1] == stop < len(outline.items) and markers[stop + 1] > markers[stop]
+    return len(pieces) - (markers[stop] - markers[start]) - joins_before - begins_after
+
+
+def _is_hidden(outline: Outline, index: int) -> bool:
+    item = outline.items[index]
+    return isinstance(item, Unit) and item.is_hidden

@@ -9,12 +9,14 @@ from typing import Any, Final
 
 from compaction.errors import InvalidPolicy
 
-STAGE_PARAMETERS: Final[Mapping[str, frozenset[str]]] = MappingProxyType({
-    "deduplicate": frozenset(),
-    "prune": frozenset({"minimum_tokens"}),
-    "summarize": frozenset(),
-    "truncate": frozenset(),
-})
+STAGE_PARAMETERS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
+    {
+        "deduplicate": frozenset(),
+        "prune": frozenset({"minimum_tokens"}),
+        "summarize": frozenset(),
+        "truncate": frozenset(),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,9 @@ class Policy:
             InvalidPolicy: a name is no stage.
         """
         own = {stage.name: stage for stage in self.stages}
-        return replace(self, stages=tuple(own.get(name) or stage_of(name, f"stages[{i}]") for i, name in enumerate(stages)))
+        return replace(
+            self, stages=tuple(own.get(name) or stage_of(name, f"stages[{i}]") for i, name in enumerate(stages))
+        )
 
 
 def stage_of(value: Any, path: str) -> Stage:
@@ -67,10 +71,10 @@ def stage_of(value: Any, path: str) -> Stage:
         InvalidPolicy: unknown stage or parameter, or a parameter that is not a non-negative integer.
     """
     settings: Any = {"name": value} if isinstance(value, str) else value
-    if not isinstance(settings, Mapping) or settings.get("name") not in STAGE_PARAMETERS:
+    name = settings.get("name") if isinstance(settings, Mapping) else None
+    if not isinstance(name, str) or name not in STAGE_PARAMETERS:
         raise InvalidPolicy(path, f"{value!r} is no stage; available: {', '.join(STAGE_PARAMETERS)}")
-    name = settings["name"]
-    parameters: dict[str, int] = {key: number for key, number in settings.items() if key != "name"}
+    parameters: dict[str, Any] = {key: number for key, number in settings.items() if key != "name"}
     for key, number in parameters.items():
         if key not in STAGE_PARAMETERS[name]:
             raise InvalidPolicy(f"{path}.{key}", f"{name} has the parameters {sorted(STAGE_PARAMETERS[name])}")
@@ -86,7 +90,7 @@ def policy_of(values: Mapping[str, Any], presets: Mapping[str, Policy]) -> Polic
         InvalidPolicy: names the field and what is available.
     """
     preset = values.get("preset", "foldline")
-    if preset not in presets:
+    if not isinstance(preset, str) or preset not in presets:
         raise InvalidPolicy("policy.preset", f"{preset!r} is no preset; available: {', '.join(presets)}")
     known = {item.name for item in fields(Policy)}
     changes = {key: value for key, value in values.items() if key != "preset"}

@@ -10,14 +10,16 @@ from compaction.policy import Policy, Stage
 
 DEFAULT_PRESET: Final = "foldline"
 
-PRESETS: Final[Mapping[str, Policy]] = MappingProxyType({
-    "foldline": Policy(
-        preset="foldline",
-        stages=(
-            Stage("deduplicate"),
-            Stage("prune", MappingProxyType({"minimum_tokens": 100})),
-            Stage("summarize"),
-            Stage("truncate"),
+PRESETS: Final[Mapping[str, Policy]] = MappingProxyType(
+    {
+        "foldline": Policy(
+            preset="foldline",
+            stages=(
+                Stage("deduplicate"),
+                Stage("prune", MappingProxyType({"minimum_tokens": 100})),
+                Stage("summarize"),
+                Stage("truncate"),
+            ),
         ),
-    ),
-})
+    }
+)

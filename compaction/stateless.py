@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 from compaction.attachments import Placement, attachment_of, place_files
-from compaction.budget import Goals, budget_of, check_fixed_parts, goals_of
+from compaction.budget import SMALLEST_SUMMARY, Goals, budget_of, check_fixed_parts, goals_of
 from compaction.cuts import SummaryRange, next_range
 from compaction.edits import Edit, LiveEdits
 from compaction.errors import InvalidPolicy
@@ -27,13 +27,13 @@ from compaction.view import make_view
 from compaction.windows import ContextWindow, parse_size, window_of
 from compaction.wording import pins_tokens, summary_tokens
 
-# Nothing is sent anywhere to be summarized here, so an extractive summary may read any range at once.
-UNBOUNDED_TOKENS = 1 << 53
+# An extractive summary is written in place, so it may read any range at once.
+UNBOUNDED_TOKENS: Final = 1 << 53
 
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """What a call takes of its budget, in tokens: `used` is the sum of `breakdown`; `files` says what to send of each."""
+    """What a call takes of its budget, in tokens by kind of content; `files` says what to send of each file."""
 
     limit: int
     breakdown: Mapping[str, int]
@@ -113,11 +113,13 @@ def compact(
         tokens_after=count_messages(folded.view),
         budget=Breakdown(
             limit,
-            MappingProxyType({
-                "system": system_tokens,
-                "tools": tools_tokens,
-                "history": count_messages(folded.view),
-            }),
+            MappingProxyType(
+                {
+                    "system": system_tokens,
+                    "tools": tools_tokens,
+                    "history": count_messages(folded.view),
+                }
+            ),
         ),
     )
 
@@ -238,12 +240,16 @@ class _Folding:
         is_any = False
         while (span := next_range(self._outline, goals, UNBOUNDED_TOKENS, is_asked=True)) is not None:
             after = self._outline.edited([self._condensed(self._outline, span)])
-            if after.tokens > max(self._outline.tokens, goals.limit):
+            ceiling = max(self._outline.tokens, goals.limit) if span.is_owed else self._outline.tokens - 1
+            if after.tokens > ceiling:
                 break
             self._outline, is_any = after, True
         return is_any
 
     def _condensed(self, outline: Outline, span: SummaryRange) -> Edit:
+        # Of what is in view already, a summary takes less than its place; what was hidden takes none.
+        room = span.max_tokens if span.is_owed else span.max_tokens + span.saving - 1
+        max_tokens = max(SMALLEST_SUMMARY, min(span.max_tokens, room))
         inside = [seq for seq in self._messages if span.first <= seq <= span.last]
         under = [edit for edit in outline.live.condensed if edit.summary in span.replaces]
         originals = (seq for seq in inside if not any(edit.first <= seq <= edit.last for edit in under))
@@ -251,7 +257,7 @@ class _Folding:
             SummaryInput(
                 tuple(self._summaries[name] for name in span.replaces),
                 tuple(self._messages[seq] for seq in originals),
-                span.max_tokens,
+                max_tokens,
             )
         )
         name = str(len(self._summaries) + 1)

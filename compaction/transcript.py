@@ -33,6 +33,7 @@ _STEPS: Final = (
     {"result": 60, "arguments": 60, "assistant": 200},
     {"user": 300},
 )
+DEFAULT_CAPS: Final = Caps()
 MOST_SERIALIZED_CHARS: Final = 4_000_000
 
 _TAGS: Final = ("conversation", "message", "thinking", "call", "result", "earlier-summary", "instructions")
@@ -44,7 +45,7 @@ def escape(text: str) -> str:
     return _TAG_START.sub("&lt;", text)
 
 
-def serialize(messages: Sequence[Message], caps: Caps = Caps()) -> str:  # the default is immutable
+def serialize(messages: Sequence[Message], caps: Caps = DEFAULT_CAPS) -> str:
     """The messages as tagged text, tool activity included, each part cut in its middle to its cap."""
     text = "\n".join(_serialized(number, message, caps) for number, message in enumerate(messages, 1))
     return excerpt(text, MOST_SERIALIZED_CHARS)
@@ -66,11 +67,8 @@ def _part_text(message: Message, part: Part, caps: Caps) -> str:
             return f'<call tool="{_attribute(name)}">{escape(excerpt(arguments, caps.arguments))}</call>'
         case ToolResult():
             return _result(part, caps)
-        case Image():
-            return "[image]"
-        case Other(kind=kind):
-            return f"[{_attribute(kind)}]"
-    return ""
+        case Image() | Other():
+            return f"[{'image' if isinstance(part, Image) else _attribute(part.kind)}]"
 
 
 def _result(result: ToolResult, caps: Caps) -> str:
@@ -88,7 +86,7 @@ def fitted(messages: Sequence[Message], room_tokens: int) -> str:
     """The messages within `room_tokens`: long results shrink first, then the rest, at last the whole in its middle."""
     # No text that fits is longer; this spares the counting of enormous ones.
     most = max(300, room_tokens * 8)
-    caps = Caps(assistant=min(most, Caps().assistant), user=min(most, Caps().user))
+    caps = DEFAULT_CAPS._replace(assistant=min(most, DEFAULT_CAPS.assistant), user=min(most, DEFAULT_CAPS.user))
     text = serialize(messages, caps)
     for step in _STEPS:
         if len(text) <= most and count_text(text) <= room_tokens:

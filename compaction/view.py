@@ -41,7 +41,9 @@ def make_view(
                 view.append(Message("user", (Text(wording.HIDDEN),)))
             after_hidden = True
         else:
-            view.extend(_unit_view(item, outline.live.cells, messages, reads, stub_open=stub_open, keep_empty=keep_empty))
+            view.extend(
+                _unit_view(item, outline.live.cells, messages, reads, stub_open=stub_open, keep_empty=keep_empty)
+            )
             after_hidden = False
     return view
 
@@ -158,9 +160,7 @@ def _late_message(
     return Message("user", (Text(wording.LATE), *content), format=message.format)
 
 
-def _cell_text(
-    entry: Facts, result: ToolResult, cell: Edit, reads: Mapping[str, Sequence[tuple[int, Read]]]
-) -> str:
+def _cell_text(entry: Facts, result: ToolResult, cell: Edit, reads: Mapping[str, Sequence[tuple[int, Read]]]) -> str:
     if cell.kind == "clear":
         return wording.CLEARED
     if cell.kind == "excerpt":

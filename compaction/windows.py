@@ -21,43 +21,55 @@ class ContextWindow:
 
 # Sizes as the providers publish them. A model is found by its longest prefix in its provider's table, so that dated
 # releases need no row of their own.
-MODELS: Final[Mapping[str, Mapping[str, ContextWindow]]] = MappingProxyType({
-    "openai": MappingProxyType({
-        "gpt-4o": ContextWindow(128_000, is_exact=True),
-        "gpt-4.1": ContextWindow(1_047_576, is_exact=True),
-        "gpt-5": ContextWindow(400_000, is_exact=True),
-        "gpt-4-turbo": ContextWindow(128_000),
-        "gpt-4-32k": ContextWindow(32_768),
-        "gpt-4": ContextWindow(8_192),
-        "gpt-3.5-turbo": ContextWindow(16_385),
-        "o1-mini": ContextWindow(128_000, is_exact=True),
-        "o1": ContextWindow(200_000, is_exact=True),
-        "o3": ContextWindow(200_000, is_exact=True),
-        "o4-mini": ContextWindow(200_000, is_exact=True),
-    }),
-    "anthropic": MappingProxyType({
-        "claude-3": ContextWindow(200_000),
-        "claude-sonnet-4": ContextWindow(200_000),
-        "claude-opus-4": ContextWindow(200_000),
-        "claude-haiku-4": ContextWindow(200_000),
-    }),
-    "google": MappingProxyType({
-        "gemini-1.5-pro": ContextWindow(2_097_152),
-        "gemini-1.5-flash": ContextWindow(1_048_576),
-        "gemini-2": ContextWindow(1_048_576),
-        "gemini-3": ContextWindow(1_048_576),
-    }),
-    "mistral": MappingProxyType({
-        "mistral-large": ContextWindow(128_000),
-        "mistral-medium": ContextWindow(128_000),
-        "mistral-small": ContextWindow(128_000),
-        "codestral": ContextWindow(256_000),
-    }),
-    "deepseek": MappingProxyType({
-        "deepseek-chat": ContextWindow(128_000),
-        "deepseek-reasoner": ContextWindow(128_000),
-    }),
-})
+MODELS: Final[Mapping[str, Mapping[str, ContextWindow]]] = MappingProxyType(
+    {
+        "openai": MappingProxyType(
+            {
+                "gpt-4o": ContextWindow(128_000, is_exact=True),
+                "gpt-4.1": ContextWindow(1_047_576, is_exact=True),
+                "gpt-5": ContextWindow(400_000, is_exact=True),
+                "gpt-4-turbo": ContextWindow(128_000),
+                "gpt-4-32k": ContextWindow(32_768),
+                "gpt-4": ContextWindow(8_192),
+                "gpt-3.5-turbo": ContextWindow(16_385),
+                "o1-mini": ContextWindow(128_000, is_exact=True),
+                "o1": ContextWindow(200_000, is_exact=True),
+                "o3": ContextWindow(200_000, is_exact=True),
+                "o4-mini": ContextWindow(200_000, is_exact=True),
+            }
+        ),
+        "anthropic": MappingProxyType(
+            {
+                "claude-3": ContextWindow(200_000),
+                "claude-sonnet-4": ContextWindow(200_000),
+                "claude-opus-4": ContextWindow(200_000),
+                "claude-haiku-4": ContextWindow(200_000),
+            }
+        ),
+        "google": MappingProxyType(
+            {
+                "gemini-1.5-pro": ContextWindow(2_097_152),
+                "gemini-1.5-flash": ContextWindow(1_048_576),
+                "gemini-2": ContextWindow(1_048_576),
+                "gemini-3": ContextWindow(1_048_576),
+            }
+        ),
+        "mistral": MappingProxyType(
+            {
+                "mistral-large": ContextWindow(128_000),
+                "mistral-medium": ContextWindow(128_000),
+                "mistral-small": ContextWindow(128_000),
+                "codestral": ContextWindow(256_000),
+            }
+        ),
+        "deepseek": MappingProxyType(
+            {
+                "deepseek-chat": ContextWindow(128_000),
+                "deepseek-reasoner": ContextWindow(128_000),
+            }
+        ),
+    }
+)
 
 _SIZE: Final = re.compile(r"\s*(\d{1,12})\s*([kKmM]?)\s*")
 _UNITS: Final = MappingProxyType({"": 1, "k": 1_000, "m": 1_000_000})

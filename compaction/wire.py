@@ -30,4 +30,10 @@ def loads(data: bytes | str) -> Any:
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError:
-        return json.loads(data)
+        return json.loads(data, parse_constant=_refused)
+
+
+def _refused(name: str) -> None:
+    # The standard library reads NaN and Infinity, which are no JSON and could not be written again.
+    message = f"{name} is no JSON value"
+    raise ValueError(message)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from compaction.budget import check_fixed_parts
 from compaction.facts import Facts, facts_of
 from compaction.messages import Message
 from compaction.pairs import place
@@ -57,6 +58,7 @@ def append(
     Raises:
         NotFound: no such session.
         StaleVersion, UnknownParent: the head is not where the caller thinks it is.
+        FixedPartsDoNotFit: the system message that leads a first append leaves no room for a history.
     """
     path = log.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
     if parent is not None:
@@ -73,12 +75,18 @@ def append(
 
 
 def _with_system_taken(path: Path, drafts: Sequence[Draft]) -> Sequence[Draft]:
-    """A leading system message of the first append becomes the session's system prompt, if it has none."""
+    """A leading system message of the first append becomes the session's system prompt, if it has none.
+
+    Raises:
+        FixedPartsDoNotFit: it takes too much of the budget, as it would have at creation.
+    """
     if path.leaf_seq or path.session.system_json is not None or not drafts or drafts[0].message.role != "system":
         return drafts
     text = drafts[0].message.text
-    path.session.system_json = dumps(text)
-    path.session.fixed_tokens += MESSAGE + count_text(text)
+    session = path.session
+    session.system_json = dumps(text)
+    session.fixed_tokens += MESSAGE + count_text(text)
+    check_fixed_parts(session.policy, session.budget.limit, session.overhead_tokens, session.multiplier)
     return drafts[1:]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import select
 
 from compaction.edits import LiveEdits, within
-from compaction.messages import Message
+from compaction.messages import Message, result_text
 from compaction.wire import loads
 from sessions import log
 from sessions.errors import NotFound
@@ -42,32 +42,38 @@ def entries(tx: Transaction, tenant: str, session_id: str, after_seq: int, limit
 
 
 def entry(tx: Transaction, tenant: str, session_id: str, entry_id: str) -> Entry:
-    """One entry, of any branch; its tags are as seen from the path in use.
+    """One entry, of any branch; its tags are as seen from the path in use, none if it is not on it.
 
     Raises:
         NotFound: no such session or entry.
     """
     path = log.open_head(tx, tenant, session_id)
-    return _entry(_row(tx, path.session, entry_id), log.live_edits(tx, path))
+    row = _row(tx, path.session, entry_id)
+    is_on_path = any(part.branch == row.branch and part.first <= row.seq <= part.last for part in log.segments(tx, path))
+    # Another branch has entries of the same seqs: what this path's edits say is not about them.
+    return _entry(row, log.live_edits(tx, path) if is_on_path else LiveEdits())
 
 
-def message_at(tx: Transaction, session: Session, entry_id: str) -> Message:
-    """The message of an entry.
+def text_at(tx: Transaction, session: Session, entry_id: str) -> str:
+    """The text of an entry's message; of a tool result, its content.
 
     Raises:
-        NotFound: no such entry, or it is no message.
+        NotFound: no such entry, or it has no text.
     """
     row = _row(tx, session, entry_id)
-    if row.kind != "message":
-        raise NotFound("message", entry_id)
-    return log.message_of(row.format, False, row.body)
+    text = _text(log.message_of(row.format, False, row.body)) if row.kind == "message" else ""
+    if not text:
+        raise NotFound("entry with a text", entry_id)
+    return text
+
+
+def _text(message: Message) -> str:
+    return result_text(message.result) if message.result else message.text
 
 
 def _row(tx: Transaction, session: Session, entry_id: str) -> Any:
     branch, seq = log.parse_entry_id(entry_id)
-    statement = select(*_COLUMNS).where(
-        ENTRY.c.session_pk == session.pk, ENTRY.c.branch == branch, ENTRY.c.seq == seq
-    )
+    statement = select(*_COLUMNS).where(ENTRY.c.session_pk == session.pk, ENTRY.c.branch == branch, ENTRY.c.seq == seq)
     row = tx.execute(statement).first()
     if row is None:
         raise NotFound("entry", entry_id)

@@ -129,7 +129,9 @@ def _with_absorbed(live: list[Record], start: int) -> int:
 
 def _hides_within(record: Record, spans: list[tuple[int, int]]) -> bool:
     return any(
-        edit.kind == "hide" and edit.first <= last and first <= edit.last for edit in record.edits for first, last in spans
+        edit.kind == "hide" and edit.first <= last and first <= edit.last
+        for edit in record.edits
+        for first, last in spans
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import insert, select
+from sqlalchemy import delete, insert, select
 
 from compaction.wire import dumps, loads
 from sessions.errors import IdempotencyMismatch
@@ -52,7 +52,12 @@ def recall(tx: Transaction, key: Key) -> Answer | None:
 
 
 def remember(tx: Transaction, key: Key, answer: Answer) -> None:
-    """Keep the answer, together with the effect of this transaction."""
+    """Keep the answer, together with the effect of this transaction; in place of one too old to be recalled."""
+    tx.execute(
+        delete(IDEMPOTENCY).where(
+            IDEMPOTENCY.c.tenant == key.tenant, IDEMPOTENCY.c.route == key.route, IDEMPOTENCY.c.key == key.key
+        )
+    )
     tx.execute(
         insert(IDEMPOTENCY).values(
             tenant=key.tenant, route=key.route, key=key.key, request_hash=key.request_hash, status=answer.status,

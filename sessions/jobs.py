@@ -257,7 +257,12 @@ def state_of(tx: Transaction, job_id: str) -> str:
 
 
 def end(
-    tx: Transaction, job_id: str, state: str, error: str | None = None, *, by: str | None = None,
+    tx: Transaction,
+    job_id: str,
+    state: str,
+    error: str | None = None,
+    *,
+    by: str | None = None,
     result: dict[str, Any] | None = None,
 ) -> None:
     """End a job that has not ended yet; ended is ended."""
@@ -336,9 +341,10 @@ def _run_held_back(tx: Transaction) -> None:
 
 def _purge(tx: Transaction) -> None:
     """Remove a batch of rows of deleted sessions, and idempotency rows that are too old."""
-    running = select(JOB.c.session_pk).where(JOB.c.state == "running")
+    # A worker may still be reading for a job that was cancelled with its session.
+    leased = select(JOB.c.session_pk).where(JOB.c.lease_until > tx.now)
     session_pk = tx.execute(
-        select(SESSION.c.pk).where(SESSION.c.deleted_at.is_not(None), SESSION.c.pk.not_in(running)).limit(1)
+        select(SESSION.c.pk).where(SESSION.c.deleted_at.is_not(None), SESSION.c.pk.not_in(leased)).limit(1)
     ).scalar()
     tx.execute(delete(IDEMPOTENCY).where(IDEMPOTENCY.c.created_at < tx.now - tx.limits.idempotency_seconds * 1000))
     if session_pk is None:
@@ -346,9 +352,7 @@ def _purge(tx: Transaction) -> None:
     entries = select(ENTRY.c.branch, ENTRY.c.seq).where(ENTRY.c.session_pk == session_pk).limit(PURGE_ROWS)
     rows = tx.execute(entries).all()
     for branch, seq in rows:
-        tx.execute(
-            delete(ENTRY).where(ENTRY.c.session_pk == session_pk, ENTRY.c.branch == branch, ENTRY.c.seq == seq)
-        )
+        tx.execute(delete(ENTRY).where(ENTRY.c.session_pk == session_pk, ENTRY.c.branch == branch, ENTRY.c.seq == seq))
     if len(rows) < PURGE_ROWS:
         for table in (JOB, SUMMARY, PIN, BRANCH):
             tx.execute(delete(table).where(table.c.session_pk == session_pk))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Row, and_, bindparam, insert, or_, select, update
@@ -53,7 +54,7 @@ class Session:
     @property
     def policy(self) -> Policy:
         """The policy in force."""
-        return policy_of(loads(self.policy_json), PRESETS)
+        return _policy(self.policy_json)
 
     @property
     def system(self) -> str | None:
@@ -130,6 +131,9 @@ _BRANCH_COLUMNS: Final = (
 )  # fmt: skip
 _FACTS_COLUMNS: Final = (ENTRY.c.role, ENTRY.c.tokens, ENTRY.c.seq, ENTRY.c.unit, ENTRY.c.is_late, ENTRY.c.facts)
 
+# A session that was rewound very often has many runs, and SQLite refuses an expression of more than a thousand.
+RUNS_AT_ONCE: Final = 500
+
 # Statements are built once: building one costs as much as running it.
 _BY_ID: Final = and_(
     SESSION.c.tenant == bindparam("tenant"), SESSION.c.id == bindparam("id"), SESSION.c.deleted_at.is_(None)
@@ -164,7 +168,9 @@ _UPDATE_SESSION: Final = (
 )  # fmt: skip
 
 
-def open_head(tx: Transaction, tenant: str, session_id: str, *, lock: bool = False, if_match: int | None = None) -> Path:
+def open_head(
+    tx: Transaction, tenant: str, session_id: str, *, lock: bool = False, if_match: int | None = None
+) -> Path:
     """The path in use of a session; `lock` makes this transaction its only writer.
 
     Raises:
@@ -202,12 +208,20 @@ def _path(row: Row[Any]) -> Path:
 
 
 def _path_of(session: Session, row: Sequence[Any]) -> Path:
-    branch, parent, left_seq, leaf_seq, last_message_seq, messages, kept, raw, owed, edits_branch, edits_seq, *rest = row
+    branch, parent, left_seq, leaf_seq, last_message_seq, messages, kept, raw, owed, edits_branch, edits_seq, *rest = (
+        row
+    )
     tail_unit, open_calls, next_summary_at = rest
     return Path(
         session, branch, parent, left_seq, leaf_seq, last_message_seq, messages, kept, raw, owed,
         None if edits_branch is None else (edits_branch, edits_seq), tail_of(tail_unit, open_calls), next_summary_at,
     )  # fmt: skip
+
+
+@lru_cache(maxsize=256)
+def _policy(policy_json: bytes) -> Policy:
+    """The policy of a session's row: the same few come again and again."""
+    return policy_of(loads(policy_json), PRESETS)
 
 
 def tail_of(unit: int, open_calls: bytes | None) -> Tail:
@@ -346,18 +360,27 @@ def _in_segments(session: Session, parts: Sequence[Segment]) -> ColumnElement[bo
 
 
 def rows_in(
-    tx: Transaction, session: Session, parts: Sequence[Segment], columns: Sequence[Any], *, kind: str | None = "message",
+    tx: Transaction,
+    session: Session,
+    parts: Sequence[Segment],
+    columns: Sequence[Any],
+    *,
+    kind: str | None = "message",
     limit: int | None = None,
 ) -> list[Any]:
     """Rows of the entries in these runs, oldest first; `kind=None` reads every kind, `"edits"` all but messages."""
-    if not parts:
+    rows: list[Any] = []
+    for start in range(0, len(parts), RUNS_AT_ONCE):
+        chosen = and_(_in_segments(session, parts[start : start + RUNS_AT_ONCE]), *_of_kind(kind))
+        left = None if limit is None else limit - len(rows)
+        rows += tx.execute(select(*columns).where(chosen).order_by(ENTRY.c.seq).limit(left))
+    return rows
+
+
+def _of_kind(kind: str | None) -> list[ColumnElement[bool]]:
+    if kind is None:
         return []
-    chosen = _in_segments(session, parts)
-    if kind == "edits":
-        chosen = and_(chosen, ENTRY.c.kind != "message")
-    elif kind is not None:
-        chosen = and_(chosen, ENTRY.c.kind == kind)
-    return list(tx.execute(select(*columns).where(chosen).order_by(ENTRY.c.seq).limit(limit)))
+    return [ENTRY.c.kind != "message" if kind == "edits" else ENTRY.c.kind == kind]
 
 
 def live_edits(tx: Transaction, path: Path) -> LiveEdits:
@@ -397,4 +420,6 @@ def messages_in(tx: Transaction, session: Session, parts: Sequence[Segment]) -> 
 def message_of(format_name: str, is_joined: bool, body: bytes) -> Message:  # noqa: FBT001
     """A message as it was appended."""
     (message,) = FORMATS[format_name].parse([loads(body)])
-    return message if not is_joined else Message(message.role, message.parts, message.format, message.source, joined=True)
+    return (
+        message if not is_joined else Message(message.role, message.parts, message.format, message.source, joined=True)
+    )

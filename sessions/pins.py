@@ -11,7 +11,7 @@ from compaction.tokens import count_text, scaled
 from compaction.wire import dumps, loads
 from compaction.wording import pins_tokens
 from sessions import log, planning
-from sessions.entries import message_at
+from sessions.entries import text_at
 from sessions.errors import NotFound, PinTooLarge
 from sessions.log import Path
 from sessions.planning import Step
@@ -39,19 +39,24 @@ def pins(tx: Transaction, tenant: str, session_id: str) -> list[Pin]:
 
 
 def add(
-    tx: Transaction, tenant: str, session_id: str, *, text: str | None = None, entry_id: str | None = None,
+    tx: Transaction,
+    tenant: str,
+    session_id: str,
+    *,
+    text: str | None = None,
+    entry_id: str | None = None,
     if_match: int | None = None,
 ) -> tuple[Pin, Path, Step]:
     """Pin a text, or a copy of an entry's text.
 
     Raises:
-        NotFound: no such session or entry.
+        NotFound: no such session or entry, or the entry has no text.
         PinTooLarge: all pins together would take more than a tenth of the budget.
         FixedPartsDoNotFit: nothing but fixed parts would fit.
     """
     path = log.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
     if text is None:
-        text = message_at(tx, path.session, entry_id or "").text
+        text = text_at(tx, path.session, entry_id or "")
     _recount(path, [*pins_of(tx, path.session.pk), text])
     pin_id = tx.new_id("pin")
     row = {

@@ -19,6 +19,12 @@ class Step:
     compaction: Compaction | None = None
     request: Request | None = None
 
+    @property
+    def made(self) -> list[Compaction]:
+        """The compactions it added: the cheap edits, then a summary that was kept from before."""
+        published = self.request.published if self.request else None
+        return [found for found in (self.compaction, published) if found is not None]
+
 
 def run_trigger(tx: Transaction, path: Path, reason: str = "trigger") -> Step:
     """Compact automatically if the view is over the trigger, and ask for a summary of what is owed."""
@@ -43,16 +49,14 @@ def run_trigger(tx: Transaction, path: Path, reason: str = "trigger") -> Step:
 
 
 def run_asked(
-    tx: Transaction, path: Path, ask: Ask, *, stages: list[str] | None = None, summarize: bool = True
+    tx: Transaction, path: Path, ask: Ask, *, stages: list[str] | None = None, summarize: bool | None = None
 ) -> Step:
-    """Compact because someone asked, whatever the trigger says."""
+    """Compact because someone asked, whatever the trigger says; `summarize=None` leaves the summary to the stages."""
     policy, goals = asked_policy(path, ask)
     if stages is not None:
         policy = policy.naming(stages)
     outline = log.outline(tx, path)
-    plan = make_plan(
-        outline, policy.stages, goals, is_asked=True, has_target=ask.target_tokens is not None
-    )
+    plan = make_plan(outline, policy.stages, goals, is_asked=True, has_target=ask.target_tokens is not None)
     compaction = None
     if plan.edits:
         outline = outline.edited(plan.edits)
@@ -60,7 +64,7 @@ def run_asked(
             tx, path, outline, plan.edits, reason="asked", stages_used=plan.stages_used, is_asked=True
         )
     request = None
-    if summarize and plan.is_summary_wanted:
+    if plan.is_summary_wanted if summarize is None else summarize:
         request = _request(tx, path, ask)
     elif path.owed_tokens:
         request = _request(tx, path, AUTOMATIC)

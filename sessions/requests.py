@@ -102,7 +102,7 @@ def kept_summary(tx: Transaction, path: Path, covered: SummaryRange, ask: Ask) -
 
 
 def _queue(tx: Transaction, path: Path, ask: Ask) -> Request:
-    """Single flight: join the waiting job, or the running one if it will do, or wait behind it."""
+    """Single flight: join the running job if it will do, or the waiting one, or wait behind the running one."""
     rows = tx.execute(
         select(JOB.c.id, JOB.c.state, JOB.c.parameters, JOB.c.queue).where(
             JOB.c.session_pk == path.session.pk,
@@ -113,11 +113,11 @@ def _queue(tx: Transaction, path: Path, ask: Ask) -> Request:
     ).all()
     by_state = {row.state: row for row in rows}
     waiting, running = by_state.get("queued"), by_state.get("running")
+    if running is not None and (not ask.is_asked or ask_of(running.parameters) == ask):
+        return Request(running.id, is_joined=True)
     if waiting is not None:
         _update_waiting(tx, waiting, ask)
         return Request(waiting.id, is_joined=True)
-    if running is not None and (not ask.is_asked or ask_of(running.parameters) == ask):
-        return Request(running.id, is_joined=True)
     return Request(_insert(tx, path, ask))
 
 

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import QueuePool
 
 from sessions.errors import Unavailable
@@ -105,12 +106,23 @@ class Store:
         Raises:
             Unavailable: the database does not answer.
         """
-        with self._turn if self.is_sqlite else _no_turn(), _translated():
-            with self._writer.begin() as connection:
-                transaction = Transaction(connection, self.now, self.new_id, self.limits)
-                yield transaction
+        with self._turn if self.is_sqlite else _no_turn(), _translated(), self._writer.begin() as connection:
+            transaction = Transaction(connection, self.now, self.new_id, self.limits)
+            yield transaction
         for queue in transaction.rings:
             self.doorbell(queue)
+
+    @contextmanager
+    def rehearse(self) -> Iterator[Transaction]:
+        """A transaction that takes its turn as a write does, and then changes nothing and rings for nothing.
+
+        Raises:
+            Unavailable: the database does not answer.
+        """
+        turn = self._turn if self.is_sqlite else _no_turn()
+        with turn, _translated(), self._writer.connect() as connection, connection.begin() as whole:
+            yield Transaction(connection, self.now, self.new_id, self.limits)
+            whole.rollback()
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
@@ -144,6 +156,9 @@ def _translated() -> Iterator[None]:
         yield
     except OperationalError as error:
         raise Unavailable(str(error.orig)) from error
+    except PoolTimeoutError as error:
+        message = "all connections to the database are in use"
+        raise Unavailable(message) from error
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:

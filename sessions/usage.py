@@ -16,12 +16,24 @@ LEAST, MOST = 1000, 2000
 WEIGHT: Final = 0.25
 
 
+# Providers whose `input` leaves out what their cache held; with the others it is in it.
+COUNTING_CACHED_APART: Final = frozenset({"anthropic", "bedrock"})
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a provider reported for the view of `version`: `input` is normalized to all prompt tokens, cached ones too."""
+    """What a provider reported for the view of `version`, as it reported it; `model` is the session's if None."""
 
     version: int
     input: int
+    model: str | None = None
+    cache_read: int = 0
+    cache_write: int = 0
+
+    def prompt_tokens(self, session_model: str) -> int:
+        """All tokens of the prompt, cached ones too."""
+        provider = (self.model or session_model).partition("/")[0]
+        return self.input + (self.cache_read + self.cache_write if provider in COUNTING_CACHED_APART else 0)
 
 
 def learn(tx: Transaction, path: Path, usage: Usage) -> None:
@@ -32,9 +44,10 @@ def learn(tx: Transaction, path: Path, usage: Usage) -> None:
     is_current = usage.version == path.session.version
     history = path.kept if is_current else _history_at(tx, path, usage.version)
     counted = None if history is None else history + path.session.overhead_tokens
-    if not counted or usage.input <= 0:
+    prompt_tokens = usage.prompt_tokens(path.session.model)
+    if not counted or prompt_tokens <= 0:
         return
-    reported = usage.input * 1000 / counted
+    reported = prompt_tokens * 1000 / counted
     old = path.session.multiplier
     new = reported if is_current else old + (reported - old) * WEIGHT
     path.session.multiplier = max(LEAST, min(MOST, round(new)))

@@ -7,12 +7,14 @@ from typing import Final
 
 from sqlalchemy import select
 
+from compaction.budget import Budget, budget_of
 from compaction.errors import ViewDoesNotFit
 from compaction.facts import Facts
 from compaction.messages import Message
 from compaction.outline import Outline, Unit
 from compaction.tokens import scaled
 from compaction.view import make_view
+from compaction.windows import window_of
 from compaction.wire import loads
 from compaction.wording import stub_tokens
 from sessions import log
@@ -27,12 +29,16 @@ LARGEST_SHOWN: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A view, ready to be rendered, and the path it is of; `used` is its scaled tokens, stubs of open calls included."""
+    """A view, ready to be rendered, the path it is of, and the budget it was held against.
+
+    `used` is its scaled tokens, stubs of open calls included.
+    """
 
     messages: list[Message]
     path: Path
     used: int
     open_calls: list[str]
+    budget: Budget
 
 
 def open_calls_of(path: Path) -> list[str]:
@@ -40,27 +46,47 @@ def open_calls_of(path: Path) -> list[str]:
     return [call.id for call in path.tail.open_calls]
 
 
+def budget_for(path: Path, model: str | None = None, max_output_tokens: int | None = None) -> Budget:
+    """The budget of the session's own model, or of another.
+
+    Raises:
+        UnknownModel, InvalidPolicy: there is none.
+    """
+    session = path.session
+    window = window_of(session.model, session.context_window) if model is None else window_of(model)
+    return budget_of(window, max_output_tokens or session.max_output_tokens)
+
+
 def view(
-    tx: Transaction, tenant: str, session_id: str, *, must_fit: bool = True, stub_open: bool = False
+    tx: Transaction,
+    tenant: str,
+    session_id: str,
+    *,
+    model: str | None = None,
+    must_fit: bool = True,
+    stub_open: bool = False,
 ) -> View:
     """The view at the head.
 
-    `must_fit=False` ignores the budget and keeps what fitted views leave out. `stub_open` stubs calls that still wait.
+    `model` holds it against another model's budget. `must_fit=False` ignores the budget and keeps what fitted views
+    leave out. `stub_open` stubs calls that still wait.
 
     Raises:
         NotFound: no such session.
         CallsOpen: calls wait for results, and neither `stub_open` nor `must_fit=False` was given.
         ViewDoesNotFit: it takes more than the budget.
+        UnknownModel: no window is known for `model`.
     """
     path = log.open_head(tx, tenant, session_id)
+    budget = budget_for(path, model)
     waiting = open_calls_of(path)
     if waiting and must_fit and not stub_open:
         raise CallsOpen(waiting)
     stubs = stub_tokens() * len(waiting)
     outline = log.outline(tx, path)
     used = path.session.used(path.kept + stubs)
-    if must_fit and used > path.session.budget.limit:
-        raise ViewDoesNotFit(used, path.session.budget.limit, _largest(tx, path, outline))
+    if must_fit and used > budget.limit:
+        raise ViewDoesNotFit(used, budget.limit, _largest(tx, path, outline))
     messages = make_view(
         outline,
         _messages(tx, path, outline),
@@ -69,7 +95,7 @@ def view(
         stub_open=stub_open or not must_fit,
         keep_empty=not must_fit,
     )
-    return View(messages, path, used, waiting)
+    return View(messages, path, used, waiting, budget)
 
 
 def pins_of(tx: Transaction, session_pk: int) -> list[str]:

@@ -44,6 +44,12 @@ class EmbeddedWorker:
         self._relay = Relay(self._app)
         self._sweeper = Sweeper(store, settings.sweep_seconds)
         self._silent_doorbell = store.doorbell
+        self._is_started = False
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether messages are being taken: not before the start, after the stop, or once Celery gave up."""
+        return self._worker.is_alive
 
     def start(self) -> None:
         """Returns when messages are being taken.
@@ -52,6 +58,7 @@ class EmbeddedWorker:
             WorkerDidNotStart: Celery gave up, or took too long.
         """
         self._worker.start()
+        self._is_started = True
         self._relay.start()
         self._store.doorbell = self._relay.ring
         # Looks for what an earlier process left, so it needs the doorbell.
@@ -60,11 +67,13 @@ class EmbeddedWorker:
 
     def stop(self, timeout_seconds: float | None = None) -> bool:
         """Ends every thread, by default within `settings.stop_seconds`. False if one is left; may be called twice."""
+        if not self._is_started:
+            return True
+        self._is_started = False
         atexit.unregister(self.stop)
         deadline = monotonic() + (self._stop_seconds if timeout_seconds is None else timeout_seconds)
         self._store.doorbell = self._silent_doorbell
         self._stopping.set()
-        # The worker first: a task that hands its job back may still ring.
         ends = [part.stop(max(deadline - monotonic(), 0.0)) for part in (self._worker, self._sweeper, self._relay)]
         self._app.close()
         if not all(ends):
@@ -97,6 +106,10 @@ class _CeleryThread:
             without_heartbeat=True,
         )
         self._thread = Thread(target=self._controller.start, name="foldline-worker", daemon=True)
+
+    @property
+    def is_alive(self) -> bool:
+        return self._thread.is_alive()
 
     def start(self) -> None:
         self._thread.start()

@@ -12,7 +12,7 @@ from sessions.settings import Settings
 from sessions.store import Store
 from worker.failures import Contained, describe
 from worker.lease import Lease
-from worker.summarizers import Summarizer, SummarizerUnavailable
+from worker.summarizers import Cancelled, Summarizer, SummarizerUnavailable
 from worker.sweeper import sweep
 
 logger = logging.getLogger(__name__)
@@ -86,10 +86,13 @@ class Tasks:
         return jobs.publish(self._store, claim, draft)
 
     def _fail(self, claim: Claim, error: Exception) -> None:
+        about = {"job_id": claim.job_id}
         if self._stopping.is_set():
             jobs.release(self._store, claim)
-            logger.info("job %s: handed back", claim.job_id, extra={"job_id": claim.job_id})
-            return
-        reason = str(error) if isinstance(error, SummarizerUnavailable) else describe(error)
-        logger.warning("job %s: %s", claim.job_id, reason, extra={"job_id": claim.job_id})
-        jobs.fail(self._store, claim, reason)
+            logger.info("job %s: handed back", claim.job_id, extra=about)
+        elif isinstance(error, Cancelled):
+            logger.info("job %s: given up, it was cancelled or taken over", claim.job_id, extra=about)
+        else:
+            reason = str(error) if isinstance(error, SummarizerUnavailable) else describe(error)
+            logger.warning("job %s: %s", claim.job_id, reason, extra=about)
+            jobs.fail(self._store, claim, reason)

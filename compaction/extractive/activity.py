@@ -14,33 +14,14 @@ from compaction.files import PATH_ARGUMENTS, READ_TOOLS
 from compaction.messages import ToolCall, ToolResult, result_text
 from compaction.wire import loads
 
+# Names of tools, without case, underscores and hyphens.
 CHANGE_TOOLS: Final = frozenset(
-    [
-        "edit",
-        "write",
-        "create",
-        "multiedit",
-        "strreplace",
-        "insert",
-        "applypatch",
-        "patch",
-        "writefile",
-        "editfile",
-        "createfile",
-        "deletefile",
-        "replace",
-        "strreplaceeditor",
-        "strreplacebasededittool",
-        "texteditor",
-        "notebookedit",
-        "searchreplace",
-        "replaceinfile",
-        "applydiff",
-        "update",
-    ]
+    {"edit", "write", "create", "multiedit", "strreplace", "insert", "applypatch", "patch", "writefile", "editfile"}
+    | {"createfile", "deletefile", "replace", "strreplaceeditor", "strreplacebasededittool", "texteditor", "applydiff"}
+    | {"notebookedit", "searchreplace", "replaceinfile", "update"}
 )
 SHELL_TOOLS: Final = frozenset(
-    [
+    {
         "bash",
         "shell",
         "terminal",
@@ -51,6 +32,8 @@ SHELL_TOOLS: Final = frozenset(
         "executecommand",
         "executebash",
         "execcommand",
+    }
+    | {
         "cmd",
         "command",
         "sh",
@@ -60,7 +43,7 @@ SHELL_TOOLS: Final = frozenset(
         "runinterminal",
         "localshell",
         "console",
-    ]
+    }
 )
 # Editors with one name for all they do say in an argument which it is.
 READING_COMMANDS: Final = frozenset({"view", "read", "open"})
@@ -97,7 +80,8 @@ _PATCHED: Final = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (?P<path>\S{1
 # What some environments print below every output.
 _SHELL_PROMPT: Final = re.compile(r"^[^\n]{0,80}[$#%>]$|^\([^\n]{1,300}\)$")
 _LOOKING_COMMAND: Final = re.compile(
-    r"\$ (?:(?:sudo|timeout \d+) )?(?:grep|rg|ag|find|fd|ls|cat|head|tail|less|nl|sed -n|wc|git (?:log|status|diff|show|branch|blame)|pwd|which"
+    r"\$ (?:(?:sudo|timeout \d+) )?(?:grep|rg|ag|find|fd|ls|cat|head|tail|less|nl|sed -n|wc"
+    r"|git (?:log|status|diff|show|branch|blame)|pwd|which"
     r"|echo|tree|file|stat|du|sleep|type|open)\b"
 )
 _CHANGE_OF_FOLDER: Final = re.compile(r"^\s*cd [^&;\n]{1,200}(?:&&|;)\s*")
@@ -124,6 +108,11 @@ class Ending:
     failure: str = ""
     outcome: str = ""
     is_failing: bool = False
+
+    @property
+    def is_told(self) -> bool:
+        """Whether it is known what was run."""
+        return any(map(str.isalnum, self.shown))
 
     @property
     def line(self) -> str:

@@ -1,4 +1,4 @@
-"""The words by which a line is recognized: a rule, a decision, something open, a failure, chatter. Data, hardly any logic.
+"""The words by which a line is recognized: a rule, a decision, something open, a failure, chatter.
 
 English is matched in lower case, which is several times faster than ignoring case; Chinese, Japanese and Korean have no
 word boundaries to look for. No pattern repeats without a bound.
@@ -61,7 +61,8 @@ RULE: Final = Cue(
     + "".join(rf"(?<!\b{who} {no})" for who in ("i", "we", "it", "they", "who") for no in ("don't", "dont", "do not"))
     + r"|^no\s",
     "必须|必需|务必|不要|不能|不许|不得|不准|不可以|禁止|严禁|请勿|切勿|千万|一定要|只能|只用|只许|总是|永远|绝不|从不|不超过"
-    "|至少|最多|必ず|禁止|しないで|してはいけ|してはなら|絶対|なければなら|のみ使|반드시|절대|하지 ?마|금지|해야 ?(?:한다|합니다|해)|만 사용",
+    "|至少|最多|必ず|禁止|しないで|してはいけ|してはなら|絶対|なければなら|のみ使"
+    "|반드시|절대|하지 ?마|금지|해야 ?(?:한다|합니다|해)|만 사용",
 )
 
 # Wishes: weaker than a rule, stronger than chatter.
@@ -87,8 +88,8 @@ WISH: Final = Cue(
 
 # A user agrees, refuses or chooses.
 CHOICE: Final = Cue(
-    r"^(?:yes|yeah|yep|no|nope|sure|agreed|correct|exactly|right|go (?:with|ahead|for)|let'?s|i(?:'ll| will) (?:take|go)"
-    r"|that's it|sounds good|confirm(?:ed)?|perfect|do it)\b",
+    r"^(?:yes|yeah|yep|no|nope|sure|agreed|correct|exactly|right|go (?:with|ahead|for)|let'?s"
+    r"|i(?:'ll| will) (?:take|go)|that's it|sounds good|confirm(?:ed)?|perfect|do it)\b",
     "^(?:好|行|可以|是的|对|没错|不|那就|就|嗯|同意|确认|はい|いいえ|네|아니)",
 )
 
@@ -160,21 +161,23 @@ OPEN: Final = Cue(
         """
     )
     + r"|\?$",
-    "？$|待办|下一步|接下来|还需|尚未|还没|未完成|请提供|请确认|请问|需要您|次に|未完了|다음|아직",
+    "\N{FULLWIDTH QUESTION MARK}$|待办|下一步|接下来|还需|尚未|还没|未完成|请提供|请确认|请问|需要您"
+    "|次に|未完了|다음|아직",
 )
 
 # The assistant says what it is about to look at; the tool call says the same.
 NARRATION: Final = Cue(
-    r"^(?:now,? let me|let's (?:check|look|see|read|try|run)|i'll (?:check|look|read|start|search|explore|run|now|first)"
-    r"|i'm going to|i need to (?:check|look|read|see)|now i|first,? (?:let|i)|looking (?:at|into)|now (?:update|add|let)|checking)"
+    r"^(?:now,? let me|let's (?:check|look|see|read|try|run)|i'm going to|i need to (?:check|look|read|see)|now i"
+    r"|i'll (?:check|look|read|start|search|explore|run|now|first)|first,? (?:let|i)|looking (?:at|into)"
+    r"|now (?:update|add|let)|checking)"
     r"|\blet me (?:check|look|see|read|try|run|search|find|also|first|now|verify|investigate)\b",
     "^(?:让我|我来看|我先|我看看|確認し|まず|먼저)",
 )
 
 # Politeness and words of going on, which carry nothing.
 CHATTER: Final = Cue(
-    r"^\W{0,8}(?:continue|go on|ok(?:ay)?|thx|hi|hello|hey|yes|no|cool|great|nice|perfect|please|sleep|bye|good(?:bye)?|sure"
-    r"|/\w{0,32}|wtf|lol)\W{0,8}$"
+    r"^\W{0,8}(?:continue|go on|ok(?:ay)?|thx|hi|hello|hey|yes|no|cool|great|nice|perfect|please|sleep|bye|good(?:bye)?"
+    r"|sure|/\w{0,32}|wtf|lol)\W{0,8}$"
     r"|^\W{0,8}(?:(?:ok(?:ay)?|great|perfect|no|yes|that's all|goodbye)\W{1,8})?(?:many )?thank(?:s| you)\b.{0,80}$"
     r"|^(?:if you (?:need|have) any|feel free|is there anything else|have a (?:nice|great|good|safe)|you're welcome"
     r"|i can help you with that|\[request interrupted|caveat: )",
@@ -185,8 +188,9 @@ CHATTER: Final = Cue(
 # Output that says something went wrong; it stands at the beginning of a line.
 FAILURE: Final = re.compile(
     r"^[ \t>|E]{0,8}(?:error\b|fatal\b|traceback|panic|exception\b|fail(?:ed|ure)?\b|npm err|uncaught|unhandled"
-    r"|cannot |could not |can't |unable to |permission denied|command not found|no such file|segmentation fault|killed\b"
-    r"|[\w.:/$-]{1,80}(?:error|exception)\b\s?[:(]|[\w./$-]{1,120}(?::\d{1,7}|\(\d{1,7},\d{1,7}\)){1,3}:? ?-? ?error\b"
+    r"|cannot |could not |can't |unable to |permission denied|command not found|no such file"
+    r"|segmentation fault|killed\b|[\w.:/$-]{1,80}(?:error|exception)\b\s?[:(]"
+    r"|[\w./$-]{1,120}(?::\d{1,7}|\(\d{1,7},\d{1,7}\)){1,3}:? ?-? ?error\b"
     r"|[\w./$-]{1,80}: (?:error|fatal|command not found|no such file|permission denied|cannot )"
     r"|错误|失败|異常|エラー|오류)",
     re.IGNORECASE | re.MULTILINE,

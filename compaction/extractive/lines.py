@@ -20,7 +20,7 @@ LEAST_PIECE: Final = 16
 # Terminal colours, and control characters that no reader needs and PostgreSQL refuses.
 _CONTROL: Final = re.compile(r"\x1b\[[0-9;?]{0,16}[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]")
 _ANY_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-_SENTENCE_END: Final = re.compile(r"[.!?]['\")\]]?(?=\s)|[。！？；]")
+_SENTENCE_END: Final = re.compile(r"[.!?]['\")\]]?(?=\s)|[。\uff01\uff1f\uff1b]")
 _NOT_WORD: Final = re.compile(r"[\W_]+")
 _SPACE: Final = re.compile(r"\s+")
 
@@ -59,7 +59,7 @@ def _sentence_end(line: str, start: int) -> int:
 
 
 def _word_boundary(text: str, start: int, end: int) -> int:
-    """The last position before `end` where a word ends, or at least a grapheme; `end` if there is none after `start`."""
+    """The last place before `end` where a word ends, or at least a grapheme; `end` if `start` is the only one."""
     earliest = start + int((end - start) * (1 - WORD_REACH))
     space = text.rfind(" ", earliest, end + 1)
     if space > start:
@@ -79,7 +79,7 @@ def cut(text: str, chars: int) -> str:
 
 
 def cut_joined(text: str, joint: str, chars: int) -> str:
-    """`text` within about `chars` characters, each of the pieces that `joint` joins cut by itself, so that none is lost."""
+    """`text` within about `chars` characters; pieces joined by `joint` are cut one by one, so that none is lost."""
     pieces = text.split(joint)
     if len(text) <= chars or len(pieces) == 1:
         return cut(text, chars)

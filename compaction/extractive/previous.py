@@ -8,8 +8,9 @@ from typing import Final
 
 from compaction.extractive import cues
 from compaction.extractive.activity import ARROW, BELOW, Activity
-from compaction.extractive.items import Item, specifics
-from compaction.extractive.lines import clean, key, lines
+from compaction.extractive.items import Item
+from compaction.extractive.lines import ELLIPSIS, clean, key, lines
+from compaction.extractive.prose import specifics
 from compaction.sections import Section
 
 _HEADING: Final = re.compile(
@@ -18,22 +19,16 @@ _HEADING: Final = re.compile(
 _BULLET: Final = re.compile(r"^(?:[-*•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _OWN: Final = {section.value.casefold(): section for section in Section}
 # How others name what we call so; the first that matches counts.
-_NAMES: Final = (
-    (
-        Section.RULES,
-        re.compile(r"rule|constraint|preference|limit|requirement|约束|规则|限制|偏好|要求", re.IGNORECASE),
-    ),
-    (
-        Section.OPEN,
-        re.compile(r"open|todo|to do|next|pending|remain|current|in progress|待|下一步|未完|进行", re.IGNORECASE),
-    ),
-    (Section.FILES, re.compile(r"file|文件", re.IGNORECASE)),
-    (Section.ENDED, re.compile(r"error|command|test|fix|problem|错误|命令|问题", re.IGNORECASE)),
-    (
-        Section.ASKED,
-        re.compile(r"ask|goal|request|intent|task|objective|user message|请求|目标|任务|需求", re.IGNORECASE),
-    ),
-    (Section.DECIDED, re.compile(r"deci|done|progress|complete|finding|决定|完成|进展|结论", re.IGNORECASE)),
+_NAMES: Final = tuple(
+    (section, re.compile(names, re.IGNORECASE))
+    for section, names in (
+        (Section.RULES, "rule|constraint|preference|limit|requirement|约束|规则|限制|偏好|要求"),
+        (Section.OPEN, "open|todo|to do|next|pending|remain|current|in progress|待|下一步|未完|进行"),
+        (Section.FILES, "file|文件"),
+        (Section.ENDED, "error|command|test|fix|problem|错误|命令|问题"),
+        (Section.ASKED, "ask|goal|request|intent|objective|user message|请求|目标|任务|需求"),
+        (Section.DECIDED, "deci|done|progress|complete|finding|决定|完成|进展|结论"),
+    )
 )
 _FILE: Final = re.compile(rf"^(?P<verb>changed|read|{BELOW}) (?P<path>\S.*)$")
 
@@ -74,6 +69,8 @@ def _note_file(activity: Activity, verb: str, path: str, folder: str, order: int
     """Notes a line of the files; returns the folder that the next ones are relative to."""
     if verb == BELOW:
         return path
+    if path.endswith(ELLIPSIS):
+        return folder
     is_relative = not path.startswith(("/", "~"))
     activity.touch(f"{folder}{path}" if is_relative else path, order, is_changed=verb == "changed")
     return folder

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from typing import Final
 
-from compaction.extractive.gather import conclude, gather, leftovers
+from compaction.extractive.conclude import conclude
+from compaction.extractive.gather import gather
+from compaction.extractive.leftovers import leftovers
 from compaction.extractive.lines import cut_to_tokens
 from compaction.extractive.previous import recall
-from compaction.extractive.selection import select
+from compaction.extractive.selection import LINE_CHARS, select
 from compaction.summary import SummaryInput
 
 NOTHING: Final = "(nothing was said)"
 # Characters of candidates to have at hand for each token of the budget.
-CHARS_PER_TOKEN: Final = 6
+CHARS_PER_TOKEN: Final = 8
 
 
 def summarize(request: SummaryInput) -> str:
     """What was asked, demanded, decided, done and left open, in lines of the originals, within `request.max_tokens`."""
     gathering = gather(request.messages, knows_the_task=bool(request.previous))
     items = recall(request.previous, gathering.activity, is_continued=bool(gathering.turns))
-    items += conclude(gathering)
-    missing_chars = request.max_tokens * CHARS_PER_TOKEN - sum(len(item.text) for item in items)
+    items += conclude(gathering, request.max_tokens)
+    missing_chars = request.max_tokens * CHARS_PER_TOKEN - sum(min(len(item.text), LINE_CHARS[1]) for item in items)
     if missing_chars > 0:
         items += leftovers(request.messages, missing_chars)
     best = max(items, key=lambda item: item.worth, default=None)

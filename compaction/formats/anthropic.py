@@ -169,7 +169,9 @@ class _Writer:
         self.messages: list[dict[str, Any]] = []
         self.lossy = 0
         self._ids = WireIds(ID_PATTERN, unique=True)
+        # Whether the last wire message answers calls, so that what belongs to the answer can join it.
         self._answers = False
+        # Whether the last wire message may be somebody's source.
         self._is_shared = False
 
     def add(self, message: Message) -> None:
@@ -179,17 +181,16 @@ class _Writer:
             self._add_assistant(message)
         else:
             self._add_input(message)
-        # Whether the last wire message answers calls, so that what belongs to the answer can join it.
-        self._answers = message.role == "tool"
 
     def _append(self, wire: dict[str, Any]) -> None:
         if not self.messages and wire["role"] == "assistant":
             self.messages.append({"role": "user", "content": marks.OPENING})
         self.messages.append(wire)
+        self._answers = False
         self._is_shared = True
 
     def _join(self, blocks: list[dict[str, Any]]) -> None:
-        """Add blocks to the last message; it may be somebody's source, so a copy takes its place first."""
+        """Add blocks to the last message, to a copy of it if need be."""
         if self._is_shared:
             last = self.messages[-1]
             self.messages[-1] = {**last, "content": list(last["content"])}
@@ -205,6 +206,7 @@ class _Writer:
         blocks = list(self._blocks(message, message.parts))
         if joins:
             self._join(blocks)
+            self._answers = False
             return
         if message.role == "user":
             self._append({**(source or {"role": "user"}), "content": _compact(message, blocks) or marks.EMPTY})
@@ -226,17 +228,17 @@ class _Writer:
         result = message.result
         if result is None:
             return
-        source = _own_source(message)
         wire_id = self._ids.result(result.call_id)
-        is_same = wire_id == result.call_id and source is not None and _is_valid_result(result)
-        if is_same and source is not None and not self._answers:
-            self._append(source)
-            return
-        block = dict(result.source) if is_same and result.source else self._wire_result(message, result, wire_id)
         if self._answers:
-            self._join([block])
+            self._join([self._wire_result(message, result, wire_id)])
+            return
+        source = _own_source(message)
+        if source is not None and wire_id == result.call_id and _is_valid_result(result):
+            self._append(source)
         else:
+            block = self._wire_result(message, result, wire_id)
             self._append({**(source or {"role": "user"}), "content": [block]})
+        self._answers = True
 
     def _wire_result(self, message: Message, result: ToolResult, wire_id: str) -> dict[str, Any]:
         own = result.source if _is_own(message) else None

@@ -12,9 +12,11 @@ from compaction.stages.prune import prune
 from compaction.stages.summarize import summarize
 from compaction.stages.truncate import truncate
 
-STAGES: Final[Mapping[str, StageFunction]] = MappingProxyType({
-    "deduplicate": deduplicate,
-    "prune": prune,
-    "summarize": summarize,
-    "truncate": truncate,
-})
+STAGES: Final[Mapping[str, StageFunction]] = MappingProxyType(
+    {
+        "deduplicate": deduplicate,
+        "prune": prune,
+        "summarize": summarize,
+        "truncate": truncate,
+    }
+)

@@ -8,16 +8,18 @@ from compaction.outline import Outline, shown_tokens
 from compaction.plan import Parameters, Plan
 
 
-def deduplicate(outline: Outline, plan: Plan, _parameters: Parameters) -> Plan:
+def deduplicate(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
     """Supersede every read in view that a later one in view covers, where that saves tokens."""
     later: dict[str, list[Read]] = {}
+    before, closed = plan.cells_on(outline), outline.closed
     cells: dict[int, Edit] = {}
     savings: dict[int, int] = {}
-    for index, entry in reversed(outline.results):
-        if entry.read is None or plan.cell(outline, entry.seq) is not None:
+    for index, entry in reversed(outline.results_from(parameters.horizon)):
+        read = entry.read
+        if read is None or entry.seq in before:
             continue
-        reads = later.setdefault(entry.read.path, [])
-        if any(read.covers(entry.read) for read in reads) and not outline.is_open(index):
+        reads = later.setdefault(read.path, [])
+        if index < closed and reads and any(other.covers(read) for other in reads):
             edit = Edit("supersede", entry.seq, entry.seq)
             saving = entry.tokens - shown_tokens(entry, edit)
             if saving > 0:
@@ -25,5 +27,5 @@ def deduplicate(outline: Outline, plan: Plan, _parameters: Parameters) -> Plan:
                 savings[index] = savings.get(index, 0) + saving
                 continue
         if not entry.is_failure:
-            reads.append(entry.read)
+            reads.append(read)
     return plan.adding("deduplicate", cells, savings)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from compaction.edits import Edit
+from compaction.facts import Facts
 from compaction.files import Read
 from compaction.outline import Outline, shown_tokens
 from compaction.plan import Parameters, Plan
@@ -15,21 +18,25 @@ def prune(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
     """
     goals = parameters.goals
     excess = plan.tokens - goals.target
-    older = plan.older_than(outline, goals.keep_recent) if excess > 0 else 0
-    pointed_at = _pointed_at(outline, plan) if older else frozenset()
+    if excess <= 0:
+        return plan
+    older = min(plan.older_than(outline, goals.keep_recent), outline.closed)
     minimum = parameters.own.get("minimum_tokens", 0)
+    before = plan.cells_on(outline)
+    results = outline.results_from(parameters.horizon)
+    pointed_at = _pointed_at(results, before)
     cells: dict[int, Edit] = {}
     savings: dict[int, int] = {}
-    for index, entry in outline.results:
+    for index, entry in results:
         if index >= older or excess <= 0:
             break
-        if entry.tokens < minimum or entry.seq in pointed_at or outline.is_open(index):
+        if entry.tokens < minimum or entry.seq in pointed_at:
             continue
-        before = plan.cell(outline, entry.seq)
-        if before is not None and before.kind != "excerpt":
+        cell = before.get(entry.seq)
+        if cell is not None and cell.kind != "excerpt":
             continue
         edit = Edit("clear", entry.seq, entry.seq)
-        saving = shown_tokens(entry, before) - shown_tokens(entry, edit)
+        saving = shown_tokens(entry, cell) - shown_tokens(entry, edit)
         if saving > 0:
             cells[entry.seq] = edit
             savings[index] = savings.get(index, 0) + saving
@@ -37,17 +44,18 @@ def prune(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
     return plan.adding("prune", cells, savings)
 
 
-def _pointed_at(outline: Outline, plan: Plan) -> frozenset[int]:
+def _pointed_at(results: Sequence[tuple[int, Facts]], cells: Mapping[int, Edit]) -> set[int]:
     """The newest read in view that covers each superseded one."""
     shown: dict[str, list[tuple[Read, int]]] = {}
     pointed_at: set[int] = set()
-    for _, entry in reversed(outline.results):
-        if entry.read is None:
+    for _, entry in reversed(results):
+        read = entry.read
+        if read is None:
             continue
-        reads = shown.setdefault(entry.read.path, [])
-        cell = plan.cell(outline, entry.seq)
-        if cell is None and not entry.is_failure:
-            reads.append((entry.read, entry.seq))
-        elif cell is not None and cell.kind == "supersede":
-            pointed_at.update([seq for read, seq in reads if read.covers(entry.read)][:1])
-    return frozenset(pointed_at)
+        cell = cells.get(entry.seq)
+        if cell is None:
+            if not entry.is_failure:
+                shown.setdefault(read.path, []).append((read, entry.seq))
+        elif cell.kind == "supersede":
+            pointed_at.update([seq for other, seq in shown.get(read.path, ()) if other.covers(read)][:1])
+    return pointed_at

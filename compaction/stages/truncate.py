@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from compaction.budget import SMALLEST_SUMMARY
 from compaction.edits import Edit
 from compaction.excerpts import LEVELS
-from compaction.outline import Outline, Summarized, Unit, shown_tokens
+from compaction.outline import Outline, Summarized, shown_tokens
 from compaction.plan import Parameters, Plan
-from compaction.wording import marker_tokens, summary_frame_tokens
+from compaction.wording import summary_frame_tokens
 
 
 def truncate(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
@@ -22,10 +24,11 @@ def truncate(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
         return plan
     end = len(outline.items)
     current = outline.last_user + 1
+    in_reach = max(current, parameters.horizon)
     plan = _hide(outline, plan, 0, max(outline.last_user, 0), goals.target)
     for level in reversed(range(len(LEVELS))):
-        plan = _excerpt_results(outline, plan, current, level, goals.target)
-    plan = _excerpt_arguments(outline, plan, current, goals.target)
+        plan = _excerpt_results(outline, plan, in_reach, level, goals.target)
+    plan = _excerpt_arguments(outline, plan, in_reach, goals.target)
     plan = _hide(outline, plan, current, end - 1, goals.target)
     if plan.tokens > goals.limit:
         plan = _hide(outline, plan, current, end, goals.limit)
@@ -34,24 +37,20 @@ def truncate(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
 
 def _hide(outline: Outline, plan: Plan, start: int, stop: int, goal: int) -> Plan:
     """Hide units from `start` on until the goal is reached and what is hidden is worth a summary, or none."""
-    chosen: list[int] = []
-    tokens, originals, after_hidden = plan.tokens, 0, False
-    for index in range(start, stop):
-        item = outline.items[index]
-        if isinstance(item, Summarized):
-            originals += item.edit.original_tokens
-            after_hidden = False
-            continue
-        if plan.is_hidden(outline, index):
-            tokens -= marker_tokens() if chosen and chosen[-1] == index - 1 else 0
-        else:
-            if item.is_open or (tokens <= goal and (not chosen or _is_worth_a_summary(originals))):
-                break
-            tokens += (0 if after_hidden else marker_tokens()) - plan.shown_tokens(outline, index)
-            chosen.append(index)
-        after_hidden = True
-        originals += item.original_tokens
-    return plan.hiding("truncate", outline, chosen) if _is_worth_a_summary(originals) else plan
+    stop = min(stop, outline.closed)
+    if plan.tokens <= goal or stop <= start:
+        return plan
+    tokens_hiding = plan.tokens_hiding(outline, start)
+    originals = outline.sums.originals
+
+    def is_enough(end: int) -> bool:
+        return tokens_hiding(end) <= goal and _is_worth_a_summary(originals[end] - originals[start])
+
+    ends = range(start + 1, stop)
+    end = start + 1 + bisect_left(ends, x=True, key=is_enough)
+    return (
+        plan.hiding("truncate", outline, start, end) if _is_worth_a_summary(originals[end] - originals[start]) else plan
+    )
 
 
 def _is_worth_a_summary(original_tokens: int) -> bool:
@@ -59,21 +58,20 @@ def _is_worth_a_summary(original_tokens: int) -> bool:
 
 
 def _excerpt_results(outline: Outline, plan: Plan, start: int, level: int, goal: int) -> Plan:
+    before, closed = plan.cells_on(outline), outline.closed
     cells: dict[int, Edit] = {}
     savings: dict[int, int] = {}
     excess = plan.tokens - goal
-    for index, entry in outline.results:
-        if excess <= 0:
+    for index, entry in outline.results_from(start):
+        if excess <= 0 or index >= closed:
             break
-        if index < start or level >= len(entry.excerpts) or not entry.excerpts[level]:
+        if level >= len(entry.excerpts) or not entry.excerpts[level]:
             continue
-        if plan.is_hidden(outline, index) or outline.is_open(index):
-            continue
-        before = plan.cell(outline, entry.seq)
-        if before is not None and before.kind != "excerpt":
+        cell = before.get(entry.seq)
+        if cell is not None and cell.kind != "excerpt":
             continue
         edit = Edit("excerpt", entry.seq, entry.seq, level)
-        saving = shown_tokens(entry, before) - shown_tokens(entry, edit)
+        saving = shown_tokens(entry, cell) - shown_tokens(entry, edit)
         if saving > 0:
             cells[entry.seq] = edit
             savings[index] = savings.get(index, 0) + saving
@@ -82,15 +80,18 @@ def _excerpt_results(outline: Outline, plan: Plan, start: int, level: int, goal:
 
 
 def _excerpt_arguments(outline: Outline, plan: Plan, start: int, goal: int) -> Plan:
+    before = plan.cells_on(outline)
     cells: dict[int, Edit] = {}
     savings: dict[int, int] = {}
     excess = plan.tokens - goal
-    for index in range(start, len(outline.items)):
+    for index in range(start, outline.closed):
         item = outline.items[index]
-        if excess <= 0 or not isinstance(item, Unit) or item.is_open:
+        if excess <= 0:
             break
+        if isinstance(item, Summarized) or item.is_hidden:
+            continue
         head = item.entries[0]
-        if head.arguments_saving and not plan.is_hidden(outline, index) and plan.cell(outline, head.seq) is None:
+        if head.arguments_saving and head.seq not in before:
             cells[head.seq] = Edit("excerpt", head.seq, head.seq)
             savings[index] = head.arguments_saving
             excess -= head.arguments_saving

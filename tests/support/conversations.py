@@ -134,12 +134,14 @@ def transcripts(max_steps: int = 14) -> st.SearchStrategy[list[Message]]:
 
 def policies(presets: Iterable[Policy]) -> st.SearchStrategy[Policy]:
     """Every preset, as it is or with other shares."""
-    shares = st.sampled_from((
-        {},
-        {"trigger": 0.9, "target": 0.85},
-        {"keep_recent": 0.01, "minimum_saving": 0.001},
-        {"target": 0.1, "keep_recent": 1.0},
-    ))
+    shares = st.sampled_from(
+        (
+            {},
+            {"trigger": 0.9, "target": 0.85},
+            {"keep_recent": 0.01, "minimum_saving": 0.001},
+            {"target": 0.1, "keep_recent": 1.0},
+        )
+    )
     return st.builds(lambda policy, changes: replace(policy, **changes), st.sampled_from(list(presets)), shares)
 
 
@@ -192,17 +194,19 @@ class Conversation:
             text = text[: len(text) // 2]
         summary = f"s{len(self.summaries) + 1}"
         self.summaries[summary] = text
-        self.apply([
-            Edit(
-                "condense",
-                span.first,
-                span.last,
-                summary=summary,
-                tokens=summary_tokens(text),
-                original_tokens=span.original_tokens,
-                replaces=span.replaces,
-            )
-        ])
+        self.apply(
+            [
+                Edit(
+                    "condense",
+                    span.first,
+                    span.last,
+                    summary=summary,
+                    tokens=summary_tokens(text),
+                    original_tokens=span.original_tokens,
+                    replaces=span.replaces,
+                )
+            ]
+        )
 
     def condense_all(self, goals: Goals, window_tokens: int, *, is_asked: bool, text: str = "They talked.") -> int:
         """Publish summaries until nothing is left to summarize; how many that took."""

@@ -23,10 +23,11 @@ Fault = Callable[[JsonDict], None]
 
 @dataclass(slots=True)
 class Script:
-    """What goes wrong: `spoil` changes each view of a fitted context before it is sent; the rest is what lists say."""
+    """What goes wrong: `spoil` changes each fitted view, `forget` the entries; the rest is what answers say."""
 
     limit: int = 100_000
     spoil: Fault = lambda _view: None
+    forget: Callable[[list[JsonDict]], None] = lambda _entries: None
     refusal: tuple[int, str] | None = None
     owed_tokens: int = 0
     jobs: list[JsonDict] = field(default_factory=list)
@@ -66,8 +67,7 @@ def faulty_service(script: Script) -> Iterator[str]:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    # Head and body in one packet: in two, the client's kernel waits 40 ms before it asks for the second.
-    wbufsize = -1
+    disable_nagle_algorithm = True
     server: _Server
 
     # The names that http.server calls.
@@ -89,6 +89,10 @@ class _Handler(BaseHTTPRequestHandler):
             self._context(parse_qs(url.query))
         elif what == "stats":
             self._answer(200, {"owed_tokens": script.owed_tokens})
+        elif what == "entries":
+            kept = [{"kind": "message", "message": message} for message in self._session().messages]
+            script.forget(kept)
+            self._answer(200, {"items": kept, "next_cursor": None})
         else:
             self._answer(200, {"items": script.jobs if what == "jobs" else script.compactions, "next_cursor": None})
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from cli.client import Service
-from cli.replay_drive import Drive, Settings
+from cli.replay_drive import Drive, Options
 from cli.replay_record import SessionRecord
 from cli.transcripts import Transcript
 from tests.support.faulty_service import Script, faulty_service
@@ -32,10 +32,10 @@ TRANSCRIPT = Transcript(
     ],
     system="be brief",
 )
-SETTINGS = Settings("openai/gpt-4o", 8000, patience_seconds=0.1)
+SETTINGS = Options("openai/gpt-4o", 8000, patience_seconds=0.1)
 
 
-def driven(script: Script, transcript: Transcript = TRANSCRIPT, settings: Settings = SETTINGS) -> SessionRecord:
+def driven(script: Script, transcript: Transcript = TRANSCRIPT, settings: Options = SETTINGS) -> SessionRecord:
     with faulty_service(script) as url, Service(url) as service:
         return Drive(service, transcript, settings, lambda _count: None).run()
 
@@ -44,7 +44,7 @@ def test_a_service_that_keeps_its_promises_has_no_violations() -> None:
     record = driven(Script())
 
     assert record.violations == record.listed == []
-    assert (record.turns, record.messages, record.model_calls, record.waiting_points) == (2, 7, 4, 0)
+    assert (record.turns, record.messages, record.model_calls, record.waiting_points) == (2, 7, 3, 0)
     assert record.tokens_with == record.tokens_without > record.appended_tokens
 
 
@@ -122,8 +122,24 @@ def test_a_visible_lack_of_room_is_listed() -> None:
     assert "no-room: 7 tokens stay owed" in record.listed[0]
 
 
+def forget_one(entries: list[JsonDict]) -> None:
+    del entries[3]
+
+
+def garble_one(entries: list[JsonDict]) -> None:
+    entries[3] = {**entries[3], "message": {}}
+
+
+@pytest.mark.parametrize(
+    ("forget", "expected"),
+    [(forget_one, "6 messages are kept of 7"), (garble_one, "messages [4] are not kept as they were said")],
+)
+def test_a_message_that_was_lost_is_a_violation(forget: Callable[[list[JsonDict]], None], expected: str) -> None:
+    assert driven(Script(forget=forget)).violations == [f"message 7: {expected}"]
+
+
 def test_compactions_are_asked_for_as_often_as_told() -> None:
-    record = driven(Script(), settings=Settings("openai/gpt-4o", 8000, compact_every=2, patience_seconds=0.1))
+    record = driven(Script(), settings=Options("openai/gpt-4o", 8000, compact_every=2, patience_seconds=0.1))
 
     assert record.asked_compactions == 1
     assert record.violations == []
@@ -135,4 +151,4 @@ def test_a_step_at_which_calls_stay_open_fetches_no_view() -> None:
 
     record = driven(Script(), transcript)
 
-    assert (record.waiting_points, record.model_calls) == (1, 2)
+    assert (record.waiting_points, record.model_calls) == (1, 1)

@@ -1,0 +1,136 @@
+"""A request as the routes see it: its tenant, its checked body, and what its headers ask for."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
+
+from fastapi import Depends, Request
+from starlette.datastructures import Headers
+
+from api.bodies import Body, checked
+from api.problems import BodyTooLarge, InvalidRequest, MalformedJson
+from api.service import Service
+from compaction.wire import loads
+from sessions.idempotency import Key
+
+B = TypeVar("B", bound=Body)
+
+# Deeper bodies could be taken in, but not be written again inside an answer.
+NESTING_MAX: Final = 200
+KEY_CHARS_MAX: Final = 255
+WITH_BODY: Final = frozenset({"POST", "PATCH"})
+
+_VERSION_TAG: Final = re.compile(r'"?(\d{1,18})(?:-[a-z]+)?"?')
+_WAIT: Final = re.compile(r"(?:^|[,;\s])wait\s*=\s*\"?(\d{1,9})\"?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """One request. `raw` is its body; it is parsed where the route runs, off the event loop."""
+
+    service: Service
+    tenant: str
+    route: str
+    headers: Headers
+    raw: bytes
+
+    def body(self, model: type[B]) -> B:
+        """The body, checked; no body at all is an empty object.
+
+        Raises:
+            MalformedJson: it is no JSON.
+            InvalidRequest: it has the wrong shape.
+        """
+        return checked(model, _parsed(self.raw) if self.raw.strip() else {})
+
+    @property
+    def if_match(self) -> int | None:
+        """The version that `If-Match` asks for, from `"<version>"` or an ETag."""
+        value = self.headers.get("if-match")
+        if value is None or value.strip() == "*":
+            return None
+        match = _VERSION_TAG.fullmatch(value.strip())
+        if match is None:
+            raise InvalidRequest("If-Match", f'is "<version>" or an ETag of this service, not {value}')
+        return int(match[1])
+
+    @property
+    def key(self) -> Key | None:
+        """What the request is remembered under, if it carries an `Idempotency-Key`."""
+        value = self.headers.get("idempotency-key")
+        if value is None:
+            return None
+        if not 0 < len(value) <= KEY_CHARS_MAX:
+            raise InvalidRequest("Idempotency-Key", f"has 1 to {KEY_CHARS_MAX} characters")
+        return Key(self.tenant, self.route, value, hashlib.sha256(self.raw).hexdigest())
+
+    @property
+    def wait_seconds(self) -> float:
+        """How long `Prefer: wait=N` allows to wait, within what the service allows; 0 if it is not sent."""
+        match = _WAIT.search(self.headers.get("prefer", ""))
+        return min(float(match[1]), self.service.settings.wait_seconds_max) if match else 0.0
+
+
+async def read_incoming(request: Request) -> Incoming:
+    """The request, its body read to the end.
+
+    Raises:
+        BodyTooLarge: it has more bytes than the service takes.
+    """
+    service: Service = request.app.state.service
+    raw = await _read(request, service.settings.max_body_bytes) if request.method in WITH_BODY else b""
+    route = f"{request.method} {request.url.path}"
+    return Incoming(service, request.state.tenant, route, request.headers, raw)
+
+
+FromRequest: TypeAlias = Annotated[Incoming, Depends(read_incoming)]
+
+
+async def _read(request: Request, limit_bytes: int) -> bytes:
+    announced = request.headers.get("content-length", "")
+    if announced.isdecimal() and int(announced) > limit_bytes:
+        raise BodyTooLarge(limit_bytes)
+    chunks: list[bytes] = []
+    size = 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > limit_bytes:
+            raise BodyTooLarge(limit_bytes)
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def _parsed(raw: bytes) -> Any:
+    try:
+        value = loads(raw)
+    except RecursionError as error:
+        raise _too_deep() from error
+    except ValueError as error:
+        raise MalformedJson(str(error), _place(error)) from error
+    # A body can only be deep if it opens enough objects and lists.
+    if raw.count(b"{") + raw.count(b"[") > NESTING_MAX and _is_deeper(value, NESTING_MAX):
+        raise _too_deep()
+    return value
+
+
+def _place(error: ValueError) -> dict[str, int]:
+    """Where a text is no JSON: from 0 in characters (bytes, where it is no UTF-8); lines and columns from 1."""
+    if isinstance(error, json.JSONDecodeError):
+        return {"position": error.pos, "line": error.lineno, "column": error.colno}
+    return {"position": error.start} if isinstance(error, UnicodeDecodeError) else {}
+
+
+def _too_deep() -> InvalidRequest:
+    return InvalidRequest("body", f"is nested deeper than {NESTING_MAX} levels")
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    if isinstance(value, dict):
+        return not levels or any(_is_deeper(item, levels - 1) for item in value.values())
+    if isinstance(value, list):
+        return not levels or any(_is_deeper(item, levels - 1) for item in value)
+    return False

@@ -1,0 +1,162 @@
+"""What changes a view without adding to it: compact, undo, redo, move to another branch; and what was compacted."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import APIRouter, Response
+from starlette.concurrency import run_in_threadpool
+
+from api import shown
+from api.answers import after, answer, change, changed, json_response, page, respond
+from api.bodies import BranchBody, CompactBody, Moving
+from api.incoming import FromRequest, Incoming
+from api.openapi import described
+from api.parameters import Cursor, Limit
+from api.problems import InvalidRequest
+from api.schemas import CompactAnswer, CompactionAnswer, MovedAnswer, Page, RedoneAnswer, UndoneAnswer
+from compaction.wire import loads
+from sessions import branches, history, listing, log
+from sessions.appending import check_parent
+from sessions.asked import compact
+from sessions.compacting import Compaction
+from sessions.idempotency import Answer
+from sessions.listing import Job
+from sessions.requests import Ask
+from sessions.store import Transaction
+from sessions.views import open_calls_of
+
+router = APIRouter(tags=["compactions"])
+
+
+@router.post(
+    "/sessions/{session_id}/compact", **described(CompactAnswer, body=CompactBody, others={202: "A job will go on."})
+)
+async def compact_session(session_id: str, incoming: FromRequest) -> Response:
+    """Compact now, whatever the trigger says. With `Prefer: wait=N` the answer waits up to N seconds for its job."""
+    given = await run_in_threadpool(_compact, incoming, session_id)
+    seconds, watch = incoming.wait_seconds, incoming.service.watch
+    if given.status != HTTPStatus.ACCEPTED or not seconds or watch.is_full:
+        return respond(given)
+    body = loads(given.body)
+    job = await run_in_threadpool(_job, incoming, body["job"]["id"])
+    return await run_in_threadpool(_after_waiting, incoming, session_id, body, await watch.ended(job, seconds))
+
+
+def _compact(incoming: Incoming, session_id: str) -> Answer:
+    body = incoming.body(CompactBody)
+    ask = Ask(is_asked=True, instructions=body.instructions, target_tokens=body.target_tokens, policy=body.policy)
+    if_match = incoming.if_match
+
+    def work(tx: Transaction) -> Answer:
+        path, step, before = compact(
+            tx, incoming.tenant, session_id, ask, stages=body.stages, summarize=body.summarize, parent=body.parent,
+            if_match=if_match,
+        )  # fmt: skip
+        request = step.request
+        result = shown.result(shown.stages_used(step.made), before, path.used)
+        if request is None or request.job_id is None:
+            return answer({"job": None, "joined": False, "result": result})
+        job = shown.job(listing.job(tx, incoming.tenant, request.job_id))
+        return answer({"job": job, "joined": request.is_joined, "result": result}, HTTPStatus.ACCEPTED)
+
+    if not body.dry_run:
+        return changed(incoming, work)
+    with incoming.service.store.rehearse() as tx:
+        rehearsed = loads(work(tx).body)
+    return answer({"job": None, "joined": False, "result": rehearsed["result"]})
+
+
+def _job(incoming: Incoming, job_id: str) -> Job:
+    with incoming.service.store.read() as tx:
+        return listing.job(tx, incoming.tenant, job_id)
+
+
+def _after_waiting(incoming: Incoming, session_id: str, body: dict[str, Any], job: Job) -> Response:
+    """The answer to a request that waited: `result` tells of the job's compaction too, if it made one."""
+    result = body["result"]
+    made = _compaction_of(incoming, session_id, job)
+    if made is not None:
+        stages = dict.fromkeys((*result["stages_used"], *made.stages_used))
+        result = shown.result(list(stages), result["tokens_before"], made.tokens_after)
+    status = HTTPStatus.OK if job.has_ended else HTTPStatus.ACCEPTED
+    headers = {"Preference-Applied": f"wait={incoming.wait_seconds:.0f}"}
+    return respond(answer({**body, "job": shown.job(job), "result": result}, status, headers))
+
+
+def _compaction_of(incoming: Incoming, session_id: str, job: Job) -> Compaction | None:
+    """The compaction a job made, if it is on the path in use."""
+    name = job.result.get("compaction_id")
+    if name is None:
+        return None
+    with incoming.service.store.read() as tx:
+        found = history.compactions(tx, incoming.tenant, session_id)
+    return next((compaction for compaction in found if compaction.id == name), None)
+
+
+@router.get("/sessions/{session_id}/compactions", **described(Page[CompactionAnswer]))
+def list_compactions(session_id: str, incoming: FromRequest, cursor: Cursor = None, limit: Limit = 50) -> Response:
+    """List the compactions on the path in use, oldest first; those that were undone are not `live`."""
+    position = after(cursor)
+    with incoming.service.store.read() as tx:
+        found = history.compactions(tx, incoming.tenant, session_id)
+    rest = [compaction for compaction in found if _position(compaction) > position]
+    return json_response(page(rest, limit, _position, shown.compaction))
+
+
+def _position(compaction: Compaction) -> int:
+    return log.parse_entry_id(compaction.id)[1]
+
+
+@router.post("/sessions/{session_id}/compactions/{compaction_id}/undo", **described(UndoneAnswer, body=Moving))
+def undo(session_id: str, compaction_id: str, incoming: FromRequest) -> Response:
+    """Take back a compaction and all later ones."""
+
+    def work(tx: Transaction) -> Answer:
+        _check_parent(tx, incoming, session_id, body)
+        undone, path = history.undo(tx, incoming.tenant, session_id, compaction_id, if_match=if_match)
+        return answer({"undone": undone, "version": path.session.version})
+
+    body, if_match = incoming.body(Moving), incoming.if_match
+    return change(incoming, work)
+
+
+@router.post("/sessions/{session_id}/redo", **described(RedoneAnswer, body=Moving))
+def redo(session_id: str, incoming: FromRequest) -> Response:
+    """Take back the last undo."""
+
+    def work(tx: Transaction) -> Answer:
+        _check_parent(tx, incoming, session_id, body)
+        redone, path = history.redo(tx, incoming.tenant, session_id, if_match=if_match)
+        return answer({"redone": redone, "version": path.session.version})
+
+    body, if_match = incoming.body(Moving), incoming.if_match
+    return change(incoming, work)
+
+
+@router.post("/sessions/{session_id}/branch", **described(MovedAnswer, body=BranchBody))
+def move_to_branch(session_id: str, incoming: FromRequest) -> Response:
+    """Make an entry the head; what comes next starts a new branch there, or goes on at the end of its branch."""
+
+    def work(tx: Transaction) -> Answer:
+        _check_parent(tx, incoming, session_id, body)
+        path, step = branches.move(tx, incoming.tenant, session_id, body.entry_id, if_match=if_match)
+        moved = {
+            "version": path.session.version,
+            "budget": shown.budget(path),
+            "open_calls": open_calls_of(path),
+            "compaction": shown.step(path, step),
+            "job": None,
+        }
+        return answer(moved)
+
+    body, if_match = incoming.body(BranchBody), incoming.if_match
+    if body.summarize or body.instructions is not None:
+        raise InvalidRequest("summarize", "summaries of a branch that is left are not available yet")
+    return change(incoming, work)
+
+
+def _check_parent(tx: Transaction, incoming: Incoming, session_id: str, body: Moving) -> None:
+    if body.parent is not None:
+        check_parent(tx, log.open_head(tx, incoming.tenant, session_id, lock=True), body.parent)

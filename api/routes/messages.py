@@ -1,0 +1,113 @@
+"""The two requests of every turn: append messages, and read the view."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Response
+
+from api import shown
+from api.answers import answer, change, json_response
+from api.bodies import AppendBody, UsageBody
+from api.incoming import FromRequest
+from api.openapi import described
+from api.parameters import FormatName, Model
+from api.problems import InvalidRequest
+from api.schemas import AppendAnswer, ContextAnswer
+from compaction.formats import DEFAULT, FORMATS, detect
+from compaction.messages import Message
+from sessions import log
+from sessions.appending import append, prepare
+from sessions.idempotency import Answer
+from sessions.store import Transaction
+from sessions.usage import Usage
+from sessions.views import View, open_calls_of, view
+
+router = APIRouter(tags=["messages"])
+
+
+@router.post("/sessions/{session_id}/messages", **described(AppendAnswer, HTTPStatus.CREATED, body=AppendBody))
+def append_messages(session_id: str, incoming: FromRequest) -> Response:
+    """Append messages at the head. If the view is then over the trigger, it is compacted before the answer."""
+    body = incoming.body(AppendBody)
+    drafts = prepare(_parsed(body.messages, body.format))
+    usage = None if body.usage is None else _usage(body.usage)
+    if_match = incoming.if_match
+
+    def work(tx: Transaction) -> Answer:
+        done = append(tx, incoming.tenant, session_id, drafts, usage=usage, parent=body.parent, if_match=if_match)
+        path = done.path
+        appended = {
+            "entry_ids": done.entry_ids,
+            "version": path.session.version,
+            "budget": shown.budget(path),
+            "open_calls": open_calls_of(path),
+            "compaction": shown.step(path, done.step),
+        }
+        return answer(appended, HTTPStatus.CREATED)
+
+    return change(incoming, work)
+
+
+def _parsed(messages: list[Any], format_name: str | None) -> list[Message]:
+    name = detect(messages) if format_name is None else format_name
+    if name not in FORMATS:
+        raise InvalidRequest("format", f"{name} is no format; available: {', '.join(FORMATS)}")
+    return FORMATS[name].parse(messages)
+
+
+def _usage(body: UsageBody) -> Usage:
+    return Usage(body.version, body.input, body.model, body.cache_read, body.cache_write)
+
+
+@router.get("/sessions/{session_id}/context", **described(ContextAnswer, others={304: "Nothing changed."}))
+def read_context(
+    session_id: str,
+    incoming: FromRequest,
+    *,
+    format_name: Annotated[FormatName, Query(alias="format")] = DEFAULT,
+    model: Model = None,
+    fit: Annotated[Literal["budget", "none"], Query(description="`none` renders whatever the size.")] = "budget",
+    open_: Annotated[
+        Literal["refuse", "stub"], Query(alias="open", description="What to do while calls wait for results.")
+    ] = "refuse",
+) -> Response:
+    """Read the view: what the model should see now."""
+    is_fitted = fit == "budget"
+    with incoming.service.store.read() as tx:
+        tag = _known_tag(tx, session_id, incoming, format_name)
+        if tag is not None:
+            return Response(status_code=HTTPStatus.NOT_MODIFIED, headers={"ETag": tag})
+        found = view(
+            tx, incoming.tenant, session_id, model=model, must_fit=is_fitted, stub_open=open_ == "stub"
+        )  # fmt: skip
+    return _context(found, format_name)
+
+
+def _known_tag(tx: Transaction, session_id: str, incoming: FromRequest, format_name: str) -> str | None:
+    """The view's tag, if the client has the view already."""
+    given = incoming.headers.get("if-none-match")
+    if given is None:
+        return None
+    tag = _tag(log.open_head(tx, incoming.tenant, session_id).session.version, format_name)
+    known = [name.strip().removeprefix("W/") for name in given.split(",")]
+    return tag if tag in known else None
+
+
+def _context(found: View, format_name: str) -> Response:
+    rendered = FORMATS[format_name].render(found.messages, found.path.session.system)
+    version = found.path.session.version
+    body = {
+        "messages": rendered.messages,
+        "system": rendered.system,
+        "budget": shown.budget(found.path, found.used, found.budget),
+        "version": version,
+        "lossy": rendered.lossy,
+        "open_calls": found.open_calls,
+    }
+    return json_response(body, {"ETag": _tag(version, format_name)})
+
+
+def _tag(version: int, format_name: str) -> str:
+    return f'"{version}-{format_name}"'

@@ -1,0 +1,61 @@
+"""Pins: texts that every view holds verbatim."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from fastapi import APIRouter, Response
+
+from api import shown
+from api.answers import after, answer, change, json_response, page
+from api.bodies import PinBody
+from api.incoming import FromRequest
+from api.openapi import described
+from api.parameters import Cursor, Limit
+from api.problems import InvalidRequest
+from api.schemas import Page, PinAnswer, PinnedAnswer
+from sessions import log, pins
+from sessions.appending import check_parent
+from sessions.idempotency import Answer
+from sessions.store import Transaction
+
+router = APIRouter(tags=["pins"])
+
+
+@router.post("/sessions/{session_id}/pins", **described(PinnedAnswer, HTTPStatus.CREATED, body=PinBody))
+def add_pin(session_id: str, incoming: FromRequest) -> Response:
+    """Pin a text, or a copy of an entry's text."""
+
+    def work(tx: Transaction) -> Answer:
+        if body.parent is not None:
+            check_parent(tx, log.open_head(tx, incoming.tenant, session_id, lock=True), body.parent)
+        pin, path, step = pins.add(
+            tx, incoming.tenant, session_id, text=body.text, entry_id=body.entry_id, if_match=if_match
+        )
+        more = {"version": path.session.version, "compaction": shown.step(path, step)}
+        return answer({**shown.pin(pin), **more}, HTTPStatus.CREATED)
+
+    body, if_match = incoming.body(PinBody), incoming.if_match
+    if (body.text is None) == (body.entry_id is None):
+        raise InvalidRequest("body", "has either `text` or `entry_id`")
+    return change(incoming, work)
+
+
+@router.get("/sessions/{session_id}/pins", **described(Page[PinAnswer]))
+def list_pins(session_id: str, incoming: FromRequest, cursor: Cursor = None, limit: Limit = 50) -> Response:
+    """List a session's pins, oldest first."""
+    position = after(cursor)
+    with incoming.service.store.read() as tx:
+        found = [pin for pin in pins.pins(tx, incoming.tenant, session_id) if pin.number > position]
+    return json_response(page(found, limit, lambda pin: pin.number, shown.pin))
+
+
+@router.delete(
+    "/sessions/{session_id}/pins/{pin_id}",
+    **described(None, HTTPStatus.NO_CONTENT),
+)
+def remove_pin(session_id: str, pin_id: str, incoming: FromRequest) -> Response:
+    """Remove a pin."""
+    with incoming.service.store.write() as tx:
+        pins.remove(tx, incoming.tenant, session_id, pin_id, if_match=incoming.if_match)
+    return Response(status_code=HTTPStatus.NO_CONTENT)

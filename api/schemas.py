@@ -1,0 +1,272 @@
+"""What answers look like, as models: for the API's page, and for tests that hold the answers against them."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+T = TypeVar("T")
+JobState = Literal["queued", "running", "succeeded", "failed", "superseded", "cancelled"]
+
+
+class Answer(BaseModel):
+    """Root of the answers."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Problem(BaseModel):
+    """What went wrong (RFC 9457); the last segment of `type` is its name, and some types carry further fields."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: str = Field(examples=["/problems/invalid-request"])
+    title: str
+    status: int
+    detail: str
+
+
+class Page(Answer, Generic[T]):
+    """A page of a list, oldest first; `next_cursor` leads to the next one."""
+
+    items: list[T]
+    next_cursor: str | None
+
+
+class BudgetAnswer(Answer):
+    """What a view takes of its budget, in tokens."""
+
+    limit: int
+    used: int
+    fits: bool
+    breakdown: dict[str, int]
+
+
+class SessionAnswer(Answer):
+    """A session."""
+
+    id: str
+    version: int
+    model: str
+    context_window: int
+    max_output_tokens: int | None
+    system: str | None
+    tools: list[dict[str, Any]]
+    policy: dict[str, Any]
+    auto_compact: bool
+    message_count: int
+    multiplier: float = Field(description="Tokens as the provider counts them, for each of ours.")
+    budget: BudgetAnswer
+    created_at: str
+
+
+class StepAnswer(Answer):
+    """What a request compacted on the way: `id` is null if it only queued the job `job_id`."""
+
+    id: str | None
+    stages_used: list[str]
+    tokens_before: int
+    tokens_after: int
+    job_id: str | None
+
+
+class ChangedSession(SessionAnswer):
+    """A session after a change."""
+
+    compaction: StepAnswer | None
+
+
+class AppendAnswer(Answer):
+    """What an append did."""
+
+    entry_ids: list[str]
+    version: int
+    budget: BudgetAnswer
+    open_calls: list[str]
+    compaction: StepAnswer | None
+
+
+class ContextAnswer(Answer):
+    """A view in a wire format; `lossy` counts the parts that the format cannot carry as they were."""
+
+    messages: list[dict[str, Any]]
+    system: str | None
+    budget: BudgetAnswer
+    version: int
+    lossy: int
+    open_calls: list[str]
+
+
+class ResultAnswer(Answer):
+    """What a compaction did to the view."""
+
+    compacted: bool
+    stages_used: list[str]
+    tokens_before: int
+    tokens_after: int
+    tokens_saved: int
+
+
+class JobAnswer(Answer):
+    """A job and how far it is."""
+
+    id: str
+    session_id: str
+    state: JobState
+    kind: str
+    progress: float
+    attempts: int
+    error: str | None
+    usage: dict[str, int] | None
+    degraded: bool
+    compaction_id: str | None
+    superseded_by: str | None
+    created_at: str
+    ended_at: str | None
+
+
+class CompactAnswer(Answer):
+    """What was compacted at once, and the job that does the rest."""
+
+    job: JobAnswer | None
+    joined: bool = Field(description="Whether the job was there before.")
+    result: ResultAnswer
+
+
+class CompactionAnswer(Answer):
+    """A compaction."""
+
+    id: str
+    live: bool
+    reason: str
+    stages_used: list[str]
+    tokens_before: int
+    tokens_after: int
+
+
+class UndoneAnswer(Answer):
+    """The compactions that were taken back."""
+
+    undone: list[str]
+    version: int
+
+
+class RedoneAnswer(Answer):
+    """The compactions that are live again."""
+
+    redone: list[str]
+    version: int
+
+
+class MovedAnswer(Answer):
+    """The view at the new head."""
+
+    version: int
+    budget: BudgetAnswer
+    open_calls: list[str]
+    compaction: StepAnswer | None
+    job: None
+
+
+class StatsAnswer(Answer):
+    """How full a view is."""
+
+    estimated_input_tokens: int
+    available_input_tokens: int
+    usage_ratio: float
+    within_budget: bool
+    should_compact: bool
+    warning_level: Literal["none", "warning", "critical"]
+    message_count: int
+    owed_tokens: int = Field(description="Tokens out of view that no summary covers yet.")
+    breakdown: dict[str, int]
+
+
+class PlacedAnswer(Answer):
+    """What to send of a file."""
+
+    path: str
+    action: Literal["keep", "truncate", "preview", "exclude"]
+    max_chars: int
+    tokens: int
+
+
+class PendingAnswer(StatsAnswer):
+    """How full a view would be with a call that is about to be made."""
+
+    files: list[PlacedAnswer]
+
+
+class EntryAnswer(Answer):
+    """An entry; a message as it was appended, whatever became of it in the view."""
+
+    id: str
+    kind: Literal["message", "compaction", "undo", "redo"]
+    format: str | None
+    message: Any = None
+    tags: dict[str, Any]
+    created_at: str
+
+
+class PinAnswer(Answer):
+    """A pin."""
+
+    id: str
+    text: str
+    created_at: str
+
+
+class PinnedAnswer(PinAnswer):
+    """A new pin."""
+
+    version: int
+    compaction: StepAnswer | None
+
+
+class ModelAnswer(Answer):
+    """A model, by the beginning of its name."""
+
+    model: str
+    context_window: int
+    is_exact: bool = Field(description="Whether its own tokenizer is used, so that no margin is needed.")
+    limit: int
+    trigger_tokens: int
+    target_tokens: int
+
+
+class PresetAnswer(Answer):
+    """A policy with a name."""
+
+    model_config = ConfigDict(extra="allow")
+
+    preset: str
+    trigger: float
+    target: float
+    stages: list[dict[str, Any]]
+
+
+class StatelessCompactAnswer(ResultAnswer):
+    """Compacted messages."""
+
+    messages: list[dict[str, Any]]
+    budget: BudgetAnswer
+
+
+class StatelessBudgetAnswer(BudgetAnswer):
+    """What a call takes of a model's budget."""
+
+    files: list[PlacedAnswer]
+
+
+class HealthAnswer(Answer):
+    """The process answers."""
+
+    status: Literal["ok"]
+
+
+class ReadyAnswer(Answer):
+    """`ok`, or what is wrong."""
+
+    database: str
+    broker: str

@@ -1,0 +1,125 @@
+"""How the things of the session log look in answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from api.answers import timestamp
+from compaction.budget import Budget
+from compaction.messages import JsonObject
+from compaction.policy import to_json
+from sessions.compacting import Compaction
+from sessions.entries import Entry
+from sessions.listing import Job
+from sessions.log import Path
+from sessions.pins import Pin
+from sessions.planning import Step
+from sessions.views import breakdown
+
+
+def session(path: Path) -> dict[str, Any]:
+    """A session, without what was said in it."""
+    found = path.session
+    return {
+        "id": found.id,
+        "version": found.version,
+        "model": found.model,
+        "context_window": found.budget.window,
+        "max_output_tokens": found.max_output_tokens,
+        "system": found.system,
+        "tools": found.tools,
+        "policy": to_json(found.policy),
+        "auto_compact": found.auto_compact,
+        "message_count": path.messages,
+        "multiplier": found.multiplier / 1000,
+        "budget": budget(path),
+        "created_at": timestamp(found.created_at),
+    }
+
+
+def budget(path: Path, used: int | None = None, of: Budget | None = None) -> dict[str, Any]:
+    """What the view at the leaf takes of the budget; `used` and `of` where they differ from the session's own."""
+    used = path.used if used is None else used
+    limit = (of or path.session.budget).limit
+    return {"limit": limit, "used": used, "fits": used <= limit, "breakdown": breakdown(path)}
+
+
+def step(path: Path, done: Step) -> dict[str, Any] | None:
+    """What a run of the trigger did, if it did anything: compactions made, or a job newly queued for one."""
+    made, request = done.made, done.request
+    if not made and (request is None or request.is_joined):
+        return None
+    return {
+        "id": made[0].id if made else None,
+        "stages_used": stages_used(made),
+        "tokens_before": made[0].tokens_before if made else path.used,
+        "tokens_after": made[-1].tokens_after if made else path.used,
+        "job_id": request.job_id if request else None,
+    }
+
+
+def stages_used(made: list[Compaction]) -> list[str]:
+    """The stages of several compactions, each once."""
+    return list(dict.fromkeys(name for found in made for name in found.stages_used))
+
+
+def result(stages: list[str], before: int, after: int) -> dict[str, Any]:
+    """The result of a compaction that was asked for."""
+    return {
+        "compacted": bool(stages),
+        "stages_used": stages,
+        "tokens_before": before,
+        "tokens_after": after,
+        "tokens_saved": before - after,
+    }
+
+
+def job(found: Job) -> dict[str, Any]:
+    """A job and how far it is."""
+    ended: JsonObject = found.result
+    return {
+        "id": found.id,
+        "session_id": found.session_id,
+        "state": found.state,
+        "kind": found.kind,
+        "progress": found.progress,
+        "attempts": found.attempts,
+        "error": found.error,
+        "usage": ended.get("usage"),
+        "degraded": bool(ended.get("degraded")),
+        "compaction_id": ended.get("compaction_id"),
+        "superseded_by": found.superseded_by,
+        "created_at": timestamp(found.created_at),
+        "ended_at": None if found.ended_at is None else timestamp(found.ended_at),
+    }
+
+
+def entry(found: Entry) -> dict[str, Any]:
+    """An entry; a message as it was appended."""
+    shown: dict[str, Any] = {
+        "id": found.id,
+        "kind": found.kind,
+        "format": found.format or None,
+        "tags": found.tags,
+        "created_at": timestamp(found.created_at),
+    }
+    if found.kind == "message":
+        shown["message"] = found.body
+    return shown
+
+
+def compaction(found: Compaction) -> dict[str, Any]:
+    """A compaction as it is listed."""
+    return {
+        "id": found.id,
+        "live": found.is_live,
+        "reason": found.reason,
+        "stages_used": found.stages_used,
+        "tokens_before": found.tokens_before,
+        "tokens_after": found.tokens_after,
+    }
+
+
+def pin(found: Pin) -> dict[str, Any]:
+    """A pin."""
+    return {"id": found.id, "text": found.text, "created_at": timestamp(found.created_at)}

@@ -1,0 +1,64 @@
+"""The engine's rows: planning against parsing the session, and counting against the bare tokenizer."""
+
+from __future__ import annotations
+
+import orjson
+
+from benchmarks.harness import Row, seconds
+from benchmarks.transcripts import transcript
+from compaction.budget import budget_of, goals_of
+from compaction.edits import LiveEdits
+from compaction.formats import FORMATS
+from compaction.messages import Message
+from compaction.outline import outline_of
+from compaction.pairs import place_all
+from compaction.pipeline import make_plan
+from compaction.presets import PRESETS
+from compaction.tokens import count_messages, exact_counter
+from compaction.windows import ContextWindow
+
+ENTRIES = 10_000
+WINDOW = 128_000
+
+
+def rows() -> list[Row]:
+    """Both rows, over one generated session of 10,000 entries."""
+    wire = transcript(ENTRIES)
+    messages = FORMATS["openai"].parse(wire)
+    return [_planning(orjson.dumps(wire), messages), _counting(messages)]
+
+
+def _planning(body: bytes, messages: list[Message]) -> Row:
+    outline = outline_of(place_all(messages)[0], LiveEdits())
+    policy = PRESETS["foldline"]
+    goals = goals_of(policy, budget_of(ContextWindow(WINDOW)).limit, 0, 1000)
+    return Row(
+        name="plan the cheap stages over 10,000 entries",
+        ours=f"make_plan, {WINDOW // 1000}k window",
+        theirs="orjson.loads of the session",
+        time_ours=lambda: seconds(lambda: make_plan(outline, policy.stages, goals)),
+        time_theirs=lambda: seconds(lambda: orjson.loads(body)),
+        at_most=1 / 25,
+    )
+
+
+def _counting(messages: list[Message]) -> Row:
+    count = exact_counter()
+    texts = [text for message in messages for text in _texts(message)]
+    return Row(
+        name="count the tokens of 10,000 messages",
+        ours="count_messages",
+        theirs="the bare tokenizer on the same texts",
+        time_ours=lambda: seconds(lambda: count_messages(messages)),
+        time_theirs=lambda: seconds(lambda: [count(text) for text in texts]),
+        at_most=1 / 0.8,
+    )
+
+
+def _texts(message: Message) -> list[str]:
+    texts = [message.text] if message.text else []
+    for call in message.calls:
+        texts += [call.name, call.arguments]
+    if message.result is not None:
+        texts += [getattr(part, "text", "") for part in message.result.content]
+    return texts

@@ -1,0 +1,96 @@
+"""Rounds of two things in turn, their ratio round by round, and the table of results."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+ROUNDS: Final = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A bound to keep: `ours` against `theirs`, each timed once a round; the ratio is ours / theirs, of seconds."""
+
+    name: str
+    ours: str
+    theirs: str
+    time_ours: Callable[[], float]
+    time_theirs: Callable[[], float]
+    at_most: float
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A row's times in seconds, round by round."""
+
+    row: Row
+    ours: list[float]
+    theirs: list[float]
+
+    @property
+    def ratio(self) -> float:
+        """Median of ours over median of theirs."""
+        return statistics.median(self.ours) / statistics.median(self.theirs)
+
+    @property
+    def spread(self) -> tuple[float, float]:
+        """The smallest and largest ratio of a single round."""
+        ratios = [ours / theirs for ours, theirs in zip(self.ours, self.theirs, strict=True)]
+        return min(ratios), max(ratios)
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the bound holds."""
+        return self.ratio <= self.row.at_most
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """How long one run of `work` takes."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def measure(row: Row) -> Result:
+    """Both sides in turn: one warm-up round, then `ROUNDS` that count; the one that goes first alternates."""
+    row.time_ours()
+    row.time_theirs()
+    ours: list[float] = []
+    theirs: list[float] = []
+    for number in track(range(ROUNDS), description=row.name, transient=True, console=Console(stderr=True)):
+        sides = [(ours, row.time_ours), (theirs, row.time_theirs)]
+        for times, run in sides if number % 2 else reversed(sides):
+            times.append(run())
+    return Result(row, ours, theirs)
+
+
+def show(results: Iterable[Result]) -> bool:
+    """Print the table; whether every bound holds."""
+    table = Table("row", "ours (median)", "against (median)", "ratio", "spread", "bound", "")
+    is_all_kept = True
+    for result in results:
+        low, high = result.spread
+        table.add_row(
+            result.row.name,
+            f"{_human(statistics.median(result.ours))}\n{result.row.ours}",
+            f"{_human(statistics.median(result.theirs))}\n{result.row.theirs}",
+            f"{result.ratio:.3f}",
+            f"{low:.3f} - {high:.3f}",
+            f"<= {result.row.at_most:.3f}",
+            "kept" if result.is_kept else "MISSED",
+        )
+        is_all_kept = is_all_kept and result.is_kept
+    Console().print(table)
+    return is_all_kept
+
+
+def _human(duration: float) -> str:
+    return f"{duration * 1e3:.2f} ms" if duration >= 1e-3 else f"{duration * 1e6:.1f} µs"

@@ -1,0 +1,139 @@
+"""`foldline compact FILE`: compacts transcripts without a service, with the engine as a library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import typer
+from rich.console import Console
+from rich.progress import track
+
+from cli.consoles import answers, notes, table_of
+from cli.failures import CommandFailed, ExitCode
+from cli.layout import layout
+from cli.transcripts import Transcript, read_transcripts
+from compaction import stateless
+from compaction.errors import CompactionError
+from compaction.formats import FORMATS
+from compaction.stateless import Compacted
+from compaction.wire import dumps, dumps_text
+
+JsonDict = dict[str, Any]
+DEFAULT_MODEL = "openai/gpt-4o"
+
+
+class _Done(NamedTuple):
+    transcript: Transcript
+    compacted: Compacted
+
+
+def compact(
+    *,
+    file: Annotated[Path, typer.Argument(help="JSON Lines with one session a line, or one JSON transcript.")],
+    model: Annotated[str, typer.Option(help="Model, as provider/name.")] = DEFAULT_MODEL,
+    window: Annotated[str | None, typer.Option(help="Context window, as 32000 or 128k; else the model's.")] = None,
+    target: Annotated[int | None, typer.Option(help="Tokens to go down to; else the policy's target.")] = None,
+    policy: Annotated[str | None, typer.Option(help="Preset; `foldline presets` lists them.")] = None,
+    stage: Annotated[list[str] | None, typer.Option(help="Only these stages, in this order; repeatable.")] = None,
+    summarize: Annotated[bool, typer.Option(help="Put extractive summaries in the place of what is old.")] = True,
+    format_name: Annotated[str | None, typer.Option("--format", help="Format of FILE, if not to be guessed.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write here instead of to stdout.")] = None,
+    show_layout: Annotated[bool, typer.Option("--layout", help="Also show what became of each message.")] = False,
+) -> None:
+    """Compact transcripts, and write them in the format they came in, one session a line.
+
+    The report goes to stderr. The exit code is 1 if a session does not fit its budget even when compacted.
+    """
+    transcripts = read_transcripts(file, format_name)
+    options: JsonDict = {
+        "model": model,
+        "context_window": int(window) if window and window.isdigit() else window,
+        "target_tokens": target,
+        "policy": {"preset": policy} if policy else None,
+        "stages": stage or None,
+        "summarize": summarize,
+    }
+    console = notes()
+    done = [
+        _compacted(transcript, options)
+        for transcript in track(transcripts, "compacting", console=console, transient=True)
+    ]
+    _write(done, output)
+    _report(console, done, show_layout=show_layout)
+    if not all(item.compacted.fits for item in done):
+        raise typer.Exit(ExitCode.FOUND_WANTING)
+
+
+def _compacted(transcript: Transcript, options: JsonDict) -> _Done:
+    try:
+        return _Done(
+            transcript,
+            stateless.compact(
+                transcript.messages,
+                system=transcript.system,
+                tools=transcript.tools,
+                format_name=transcript.format,
+                **options,
+            ),
+        )
+    except CompactionError as error:
+        raise CommandFailed(f"{transcript.id}: {error}") from error
+
+
+def _write(done: Iterable[_Done], output: Path | None) -> None:
+    lines = (_record(item) for item in done)
+    if output is None:
+        for line in lines:
+            answers().out(dumps_text(line), highlight=False)
+        return
+    try:
+        output.write_bytes(b"".join(dumps(line) + b"\n" for line in lines))
+    except OSError as error:
+        raise CommandFailed(f"cannot write {output}: {error.strerror}") from error
+
+
+def _record(item: _Done) -> JsonDict:
+    """The session as `foldline` reads it; OpenAI's messages carry their system prompt themselves."""
+    transcript, messages = item.transcript, item.compacted.messages
+    record: JsonDict = {"id": transcript.id, "format": transcript.format}
+    if transcript.system is not None and transcript.format == "openai":
+        messages = [{"role": "system", "content": transcript.system}, *messages]
+    elif transcript.system is not None:
+        record["system"] = transcript.system
+    if transcript.tools:
+        record["tools"] = list(transcript.tools)
+    return {**record, "messages": messages}
+
+
+def _report(console: Console, done: list[_Done], *, show_layout: bool) -> None:
+    columns = (
+        ("session", False),
+        ("messages", True),
+        ("tokens", True),
+        ("saved", True),
+        ("of budget", True),
+        ("stages", False),
+        ("", False),
+    )
+    console.print(table_of(columns, map(_row, done)))
+    for item in done if show_layout else ():
+        console.print(f"\n{item.transcript.id}", style="bold", markup=False)
+        wire_format = FORMATS[item.transcript.format]
+        view = wire_format.parse(item.compacted.messages)
+        for line in layout(wire_format.parse(item.transcript.messages), view):
+            console.print(f"  {line}", markup=False)
+
+
+def _row(item: _Done) -> tuple[str, ...]:
+    transcript, compacted = item
+    return (
+        transcript.id,
+        f"{len(transcript.messages):,} → {len(compacted.messages):,}",
+        f"{compacted.tokens_before:,} → {compacted.tokens_after:,}",
+        f"{compacted.tokens_saved:,}",
+        f"{compacted.budget.used / compacted.budget.limit:.0%}",
+        " → ".join(compacted.stages_used) or "none",
+        "" if compacted.fits else "does not fit",
+    )

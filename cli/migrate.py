@@ -1,0 +1,23 @@
+"""`foldline migrate`: brings the database to this version's tables."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import migrations
+from cli.consoles import answers
+from cli.database import open_store, settings_of
+
+
+def migrate(
+    *, database_url: Annotated[str | None, typer.Option(help="SQLAlchemy address; else FOLDLINE_DATABASE_URL.")] = None
+) -> None:
+    """Bring the database to this version's tables; `foldline serve` does so by itself."""
+    with open_store(settings_of({"database_url": database_url})) as store:
+        before = migrations.current_revision(store.engine)
+        migrations.upgrade(store.engine)
+        after = migrations.current_revision(store.engine)
+    change = f"already at {after}" if before == after else f"{before or 'empty'} → {after}"
+    answers().print(f"database: {change}")

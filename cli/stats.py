@@ -1,0 +1,110 @@
+"""`foldline stats FILE`: what transcripts take of a model's budget, without a service."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.progress import track
+
+from cli.consoles import answers, notes, print_json, table_of
+from cli.failures import CommandFailed
+from cli.transcripts import Transcript, read_transcripts
+from compaction.errors import CompactionError
+from compaction.formats import FORMATS
+from compaction.messages import Message
+from compaction.presets import DEFAULT_PRESET, PRESETS
+from compaction.stateless import Breakdown, budget
+from compaction.tokens import count_message
+
+JsonDict = dict[str, Any]
+KINDS = ("user", "assistant", "tool")
+
+
+def stats(
+    *,
+    file: Annotated[Path, typer.Argument(help="JSON Lines with one session a line, or one JSON transcript.")],
+    model: Annotated[str, typer.Option(help="Model, as provider/name.")] = "openai/gpt-4o",
+    window: Annotated[str | None, typer.Option(help="Context window, as 32000 or 128k; else the model's.")] = None,
+    policy: Annotated[str, typer.Option(help="Preset whose trigger is asked.")] = DEFAULT_PRESET,
+    format_name: Annotated[str | None, typer.Option("--format", help="Format of FILE, if not to be guessed.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one session a line.")] = False,
+) -> None:
+    """Show what each session takes of a model's budget, by kind of message, and whether it is time to compact."""
+    if policy not in PRESETS:
+        raise CommandFailed(f"no preset {policy!r}; there are {', '.join(PRESETS)}")
+    transcripts = read_transcripts(file, format_name)
+    counting = track(transcripts, "counting", console=notes(), transient=True)
+    rows = [_stats(transcript, model, window, PRESETS[policy].trigger) for transcript in counting]
+    if as_json:
+        for row in rows:
+            print_json(answers(), row)
+        return
+    columns = (
+        ("session", False),
+        ("messages", True),
+        ("turns", True),
+        ("tokens", True),
+        *((kind, True) for kind in ("system", "tools", *KINDS)),
+        ("of budget", True),
+        ("", False),
+    )
+    answers().print(table_of(columns, map(_row, rows)))
+
+
+def _stats(transcript: Transcript, model: str, window: str | None, trigger: float) -> JsonDict:
+    taken = _taken(transcript, model, window)
+    messages = FORMATS[transcript.format].parse(transcript.messages)
+    return {
+        "id": transcript.id,
+        "message_count": len(transcript.messages),
+        "turns": sum(message.role == "user" for message in messages),
+        "estimated_input_tokens": taken.used,
+        "available_input_tokens": taken.limit,
+        "usage_ratio": taken.used / taken.limit,
+        "within_budget": taken.fits,
+        "should_compact": taken.used > trigger * taken.limit,
+        "breakdown": {
+            "system": taken.breakdown["system"],
+            "tools": taken.breakdown["tools"],
+            **_tokens_by_kind(messages),
+        },
+    }
+
+
+def _taken(transcript: Transcript, model: str, window: str | None) -> Breakdown:
+    try:
+        return budget(
+            transcript.messages,
+            model=model,
+            context_window=int(window) if window and window.isdigit() else window,
+            system=transcript.system,
+            tools=transcript.tools,
+            format_name=transcript.format,
+        )
+    except CompactionError as error:
+        raise CommandFailed(f"{transcript.id}: {error}") from error
+
+
+def _tokens_by_kind(messages: list[Message]) -> dict[str, int]:
+    """Tokens by who speaks; system and developer messages in the middle are shown, and counted, as the user's."""
+    tokens: Counter[str] = Counter(dict.fromkeys(KINDS, 0))
+    for message in messages:
+        tokens[message.role if message.role in KINDS else "user"] += count_message(message)
+    return dict(tokens)
+
+
+def _row(stats: JsonDict) -> tuple[str, ...]:
+    parts = stats["breakdown"]
+    verdict = "time to compact" if stats["should_compact"] else ""
+    return (
+        stats["id"],
+        f"{stats['message_count']:,}",
+        f"{stats['turns']:,}",
+        f"{stats['estimated_input_tokens']:,}",
+        *(f"{parts[kind]:,}" for kind in ("system", "tools", *KINDS)),
+        f"{stats['usage_ratio']:.0%}",
+        verdict if stats["within_budget"] else "does not fit",
+    )

@@ -1,0 +1,39 @@
+"""Compacting because someone asked."""
+
+from __future__ import annotations
+
+from sessions import log, planning
+from sessions.appending import check_parent
+from sessions.log import Path
+from sessions.planning import Step
+from sessions.requests import Ask
+from sessions.store import Transaction
+
+
+def compact(
+    tx: Transaction,
+    tenant: str,
+    session_id: str,
+    ask: Ask,
+    *,
+    stages: list[str] | None = None,
+    summarize: bool | None = None,
+    parent: str | None = None,
+    if_match: int | None = None,
+) -> tuple[Path, Step, int]:
+    """Compact now: the path, what was done, and the tokens the view took before.
+
+    `summarize` asks for a summary (True), for none (False), or leaves it to the stages (None).
+
+    Raises:
+        NotFound: no such session.
+        StaleVersion, UnknownParent: the head is not where the caller thinks it is.
+        InvalidPolicy: the request names a stage or policy that does not exist.
+    """
+    path = log.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
+    if parent is not None:
+        check_parent(tx, path, parent)
+    before = path.used
+    step = planning.run_asked(tx, path, ask, stages=stages, summarize=summarize)
+    log.save(tx, path)
+    return path, step, before

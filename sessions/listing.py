@@ -1,0 +1,93 @@
+"""Jobs as they are shown: one, those of a session, those that somebody watches, and how many are under way."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import Row, Select, func, select
+
+from compaction.messages import JsonObject
+from compaction.wire import loads
+from sessions import log
+from sessions.errors import NotFound
+from sessions.store import Transaction
+from sessions.tables import JOB, SESSION
+
+ACTIVE: Final = ("queued", "running")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job as it is at this moment. `result` tells of its end: the compaction it made, `degraded`, the usage."""
+
+    number: int
+    id: str
+    session_id: str
+    kind: str
+    state: str
+    attempts: int
+    progress: float
+    error: str | None
+    superseded_by: str | None
+    created_at: int
+    ended_at: int | None
+    result: JsonObject
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether its state is final."""
+        return self.state not in ACTIVE
+
+
+_JOBS: Final = select(
+    JOB.c.number, JOB.c.id, SESSION.c.id.label("session_id"), JOB.c.kind, JOB.c.state, JOB.c.attempts, JOB.c.progress,
+    JOB.c.error, JOB.c.superseded_by, JOB.c.created_at, JOB.c.ended_at, JOB.c.result,
+).join_from(JOB, SESSION, SESSION.c.pk == JOB.c.session_pk)  # fmt: skip
+
+
+def job(tx: Transaction, tenant: str, job_id: str) -> Job:
+    """A job of a session that was not deleted.
+
+    Raises:
+        NotFound: this tenant has no such job.
+    """
+    chosen = (JOB.c.tenant == tenant, JOB.c.id == job_id, SESSION.c.deleted_at.is_(None))
+    found = _read(tx, _JOBS.where(*chosen))
+    if not found:
+        raise NotFound("job", job_id)
+    return found[0]
+
+
+def jobs(tx: Transaction, tenant: str, session_id: str, after_number: int, limit: int) -> list[Job]:
+    """Up to `limit` jobs of a session, oldest first, after the one with this number.
+
+    Raises:
+        NotFound: no such session.
+    """
+    session = log.open_head(tx, tenant, session_id).session
+    chosen = (JOB.c.session_pk == session.pk, JOB.c.number > after_number)
+    return _read(tx, _JOBS.where(*chosen).order_by(JOB.c.number).limit(limit))
+
+
+def jobs_by_id(tx: Transaction, job_ids: Collection[str]) -> dict[str, Job]:
+    """The jobs with these ids, deleted sessions' too; without those that are gone."""
+    return {found.id: found for found in _read(tx, _JOBS.where(JOB.c.id.in_(job_ids)))}
+
+
+def count_active(tx: Transaction) -> dict[str, int]:
+    """How many jobs wait and run, for all tenants."""
+    statement = select(JOB.c.state, func.count().label("number")).where(JOB.c.state.in_(ACTIVE))
+    rows = tx.execute(statement.group_by(JOB.c.state))
+    return dict.fromkeys(ACTIVE, 0) | {row.state: row.number for row in rows}
+
+
+def _read(tx: Transaction, statement: Select[Any]) -> list[Job]:
+    return [_job(row) for row in tx.execute(statement)]
+
+
+def _job(row: Row[Any]) -> Job:
+    values = row._asdict()
+    result = values.pop("result")
+    return Job(**values, result=loads(result) if result else {})

@@ -1,0 +1,103 @@
+"""How full a session is: for its own model or another, and with a call that is about to be made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, Final
+
+from compaction.attachments import Placement
+from compaction.budget import goals_of
+from compaction.messages import JsonObject
+from compaction.stateless import pending
+from compaction.tokens import count_tools, scaled, unscaled
+from sessions import log
+from sessions.log import Path
+from sessions.store import Transaction
+from sessions.views import breakdown, budget_for
+
+WARNING_RATIO, CRITICAL_RATIO = 0.8, 0.9
+NOTHING: Final = MappingProxyType({"system": 0, "tools": 0, "pins": 0, "history": 0})
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """Tokens of a view, scaled, against the budget. All are 0 while nothing was said, but for the budget itself."""
+
+    used: int
+    limit: int
+    should_compact: bool
+    message_count: int
+    owed_tokens: int
+    breakdown: Mapping[str, int]
+    files: tuple[Placement, ...] = ()
+
+    @property
+    def ratio(self) -> float:
+        """Used of the budget."""
+        return self.used / self.limit
+
+    @property
+    def warning_level(self) -> str:
+        """`none`, `warning` or `critical`."""
+        if self.ratio >= CRITICAL_RATIO:
+            return "critical"
+        return "warning" if self.ratio >= WARNING_RATIO else "none"
+
+
+def stats(
+    tx: Transaction, tenant: str, session_id: str, *, model: str | None = None, max_output_tokens: int | None = None
+) -> Stats:
+    """The statistics of the view at the head, as its own model or another would see it.
+
+    Raises:
+        NotFound: no such session.
+        UnknownModel, InvalidPolicy: there is no budget for what was given.
+    """
+    path = log.open_head(tx, tenant, session_id)
+    limit = budget_for(path, model, max_output_tokens).limit
+    if not path.messages:
+        return Stats(0, limit, should_compact=False, message_count=0, owed_tokens=0, breakdown=NOTHING)
+    return _stats(path, limit, path.used, breakdown(path))
+
+
+def stats_with_call(
+    tx: Transaction,
+    tenant: str,
+    session_id: str,
+    *,
+    prompt: str | None,
+    tools: Sequence[JsonObject] | None,
+    files: Sequence[Any],
+) -> Stats:
+    """The statistics of a call with a prompt, tools (the session's if None) and files, and what of each file to send.
+
+    Raises:
+        NotFound: no such session.
+        InvalidMessage: a file has the wrong shape.
+    """
+    path = log.open_head(tx, tenant, session_id)
+    session = path.session
+    taken = {"system": session.fixed_tokens - session.tools_tokens, "pins": session.pins_tokens, "history": path.kept}
+    taken["tools"] = session.tools_tokens if tools is None else count_tools(tools)
+    multiplier = session.multiplier
+    call = pending(unscaled(session.budget.limit, multiplier), taken, prompt=prompt, files=files)
+    parts = {name: scaled(tokens, multiplier) for name, tokens in call.breakdown.items()}
+    files_taken = tuple(replace(file, tokens=scaled(file.tokens, multiplier)) for file in call.files)
+    found = _stats(path, session.budget.limit, scaled(call.used, multiplier), parts)
+    return replace(found, files=files_taken)
+
+
+def _stats(path: Path, limit: int, used: int, parts: Mapping[str, int]) -> Stats:
+    session = path.session
+    goals = goals_of(session.policy, limit, session.overhead_tokens, session.multiplier)
+    history = unscaled(used, session.multiplier) - session.overhead_tokens
+    return Stats(
+        used=used,
+        limit=limit,
+        should_compact=history > min(goals.trigger, goals.limit),
+        message_count=path.messages,
+        owed_tokens=path.owed_tokens,
+        breakdown=parts,
+    )

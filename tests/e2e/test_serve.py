@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.support.eventually import eventually
+from tests.support.program import REPOSITORY, environment, foldline
+
+LISTENING = re.compile(r"listening on (http://127\.0\.0\.1:\d+)")
+
+
+@contextmanager
+def serving(folder: Path, **variables: str) -> Iterator[tuple[subprocess.Popen[bytes], str, Path]]:
+    """A served instance: its process, its address, and where its output goes."""
+    output = folder / "output"
+    command = [sys.executable, "-m", "cli.main", "serve", "--port", "0"]
+    variables = {"FOLDLINE_DATABASE_URL": f"sqlite:///{folder}/foldline.db", **variables}
+    with output.open("wb") as stream:
+        process = subprocess.Popen(command, cwd=REPOSITORY, env=environment() | variables, stdout=stream, stderr=stream)
+    try:
+        eventually(lambda: LISTENING.search(output.read_text()) or process.poll() is not None, seconds=60)
+        found = LISTENING.search(output.read_text())
+        assert found, output.read_text()
+        yield process, found[1], output
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_serves_until_told_to_stop_and_ends_with_exit_code_0(tmp_path: Path, number: signal.Signals) -> None:
+    with serving(tmp_path) as (process, url, output):
+        assert httpx.get(f"{url}/healthz").status_code == 200
+        assert httpx.get(f"{url}/readyz").status_code == 200
+
+        process.send_signal(number)
+
+        assert process.wait(30) == 0, output.read_text()
+        assert "Traceback" not in output.read_text()
+        assert "no API keys are set" in output.read_text()
+
+
+def test_what_was_appended_is_there_after_a_restart(tmp_path: Path) -> None:
+    with serving(tmp_path) as (process, url, _):
+        session = httpx.post(f"{url}/sessions", json={"model": "openai/gpt-4o"}).json()
+        message = {"role": "user", "content": "hello"}
+        path = f"/sessions/{session['id']}"
+        assert httpx.post(f"{url}{path}/messages", json={"messages": [message]}).status_code == 201
+        process.send_signal(signal.SIGKILL)
+        process.wait(30)
+
+    with serving(tmp_path) as (_, url, _):
+        assert httpx.get(f"{url}{path}/context?format=openai").json()["messages"] == [message]
+
+
+def test_with_keys_only_they_open_it(tmp_path: Path) -> None:
+    with serving(tmp_path, FOLDLINE_API_KEYS="acme:secret") as (_, url, output):
+        assert httpx.get(f"{url}/sessions").status_code == 401
+        assert httpx.get(f"{url}/sessions", headers={"Authorization": "Bearer secret"}).status_code == 200
+        assert "secret" not in output.read_text()
+
+
+def test_it_refuses_to_be_reached_from_outside_without_keys() -> None:
+    done = foldline("serve", "--host", "192.0.2.1", "--port", "0")
+
+    assert done.returncode == 2
+    assert "FOLDLINE_API_KEYS" in done.stderr
+
+
+def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
+    with serving(tmp_path) as (_, url, _):
+        port = url.rpartition(":")[2]
+        done = foldline("serve", "--port", port, "--database-url", f"sqlite:///{tmp_path}/other.db")
+
+    assert done.returncode == 3
+    assert "--port" in done.stderr
+
+
+def test_a_database_that_does_not_open_is_told(tmp_path: Path) -> None:
+    done = foldline("serve", "--port", "0", "--database-url", f"sqlite:///{tmp_path}/none/foldline.db")
+
+    assert done.returncode == 3
+    assert "FOLDLINE_DATABASE_URL" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_setting_that_cannot_be_used_is_told_without_its_value(tmp_path: Path) -> None:
+    done = foldline("serve", "--port", "99999")
+
+    assert done.returncode == 2
+    assert "FOLDLINE_PORT" in done.stderr
+
+
+def test_migrate_brings_a_database_to_the_newest_tables_once(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/foldline.db"
+
+    first, second = foldline("migrate", "--database-url", url), foldline("migrate", "--database-url", url)
+
+    assert (first.returncode, second.returncode) == (0, 0)
+    assert first.stdout.startswith("database: empty → ")
+    assert second.stdout.startswith("database: already at ")
+
+
+def test_help_lists_the_commands() -> None:
+    done = foldline("--help")
+
+    assert done.returncode == 0
+    for command in ("serve", "migrate", "compact", "stats", "replay", "presets", "models"):
+        assert command in done.stdout

@@ -1,0 +1,186 @@
+"""Leases, single flight, failures and what the sweeper takes back."""
+
+from __future__ import annotations
+
+import pytest
+
+from sessions import jobs
+from sessions.errors import Conflict, NotFound
+from sessions.requests import BACKGROUND, INTERACTIVE
+from tests.support.log import Clock, Scene, assistant, turns, user
+
+
+def over_trigger(scene: Scene) -> None:
+    scene.append(*turns(7, 60))
+
+
+def test_a_lapsed_lease_merges_with_the_job_that_waits_behind_it(scene: Scene, clock: Clock) -> None:
+    over_trigger(scene)
+    scene.claimed()
+    scene.compact(instructions="keep the names")
+    assert scene.states == ["running", "queued"]
+    clock.advance(61)
+    assert INTERACTIVE in jobs.sweep(scene.store)
+    first, second = scene.jobs
+    assert (first.state, second.state, second.superseded_by) == ("queued", "superseded", first.id)
+    assert first.queue == INTERACTIVE
+    assert scene.claimed().request.instructions == "keep the names"
+
+
+def test_a_worker_whose_lease_lapsed_publishes_nothing(scene: Scene, clock: Clock) -> None:
+    over_trigger(scene)
+    late = scene.claimed()
+    clock.advance(61)
+    jobs.sweep(scene.store)
+    assert not jobs.beat(scene.store, late, 0.5)
+    assert scene.publish(late) == "queued"
+    assert scene.layout[0] == "user 1"
+    current = scene.claimed()
+    assert scene.publish(late) == "running"
+    assert scene.publish(current) == "succeeded"
+    assert scene.publish(late) == "succeeded"
+    assert len(scene.live) == 1
+
+
+def test_a_beat_extends_the_lease(scene: Scene, clock: Clock) -> None:
+    over_trigger(scene)
+    claim = scene.claimed()
+    clock.advance(50)
+    assert jobs.beat(scene.store, claim, 0.5)
+    clock.advance(50)
+    jobs.sweep(scene.store)
+    assert scene.states == ["running"]
+    assert scene.jobs[0].progress == 0.5
+
+
+def test_a_job_whose_workers_keep_dying_fails_visibly(scene: Scene, clock: Clock) -> None:
+    over_trigger(scene)
+    for _ in range(3):
+        scene.claimed()
+        clock.advance(61)
+        jobs.sweep(scene.store)
+    assert scene.states == [f"failed: {jobs.LEASE_LAPSED}"]
+    assert scene.jobs[0].attempts == 3
+
+
+def test_an_automatic_request_joins_the_running_job(scene: Scene) -> None:
+    over_trigger(scene)
+    claim = scene.claimed()
+    request = scene.append(user(20)).step.request
+    assert request is not None
+    assert (request.job_id, request.is_joined) == (claim.job_id, True)
+    assert scene.states == ["running"]
+
+
+def test_an_equal_request_joins_the_running_job_and_another_waits_behind_it(scene: Scene) -> None:
+    scene.append(*turns(5, 60))
+    first = scene.compact(instructions="names").request
+    claim = scene.claimed()
+    again = scene.compact(instructions="names").request
+    other = scene.compact(instructions="dates").request
+    assert first is not None
+    assert again is not None
+    assert other is not None
+    assert (again.job_id, again.is_joined) == (first.job_id, True)
+    assert (other.job_id != first.job_id, other.is_joined) == (True, False)
+    assert scene.claim() is None
+    scene.publish(claim)
+    assert scene.states[0] == "succeeded"
+
+
+def test_a_request_equal_to_the_running_job_leaves_the_waiting_one_as_it_is(scene: Scene) -> None:
+    scene.append(*turns(5, 60))
+    scene.compact(instructions="names")
+    running = scene.claimed()
+    scene.compact(instructions="dates")
+    again = scene.compact(instructions="names").request
+    assert again is not None
+    assert (again.job_id, again.is_joined) == (running.job_id, True)
+    jobs.fail(scene.store, running, "gone")
+    assert scene.claimed().request.instructions == "dates"
+
+
+def test_other_parameters_update_the_waiting_job_and_raise_its_class(scene: Scene) -> None:
+    over_trigger(scene)
+    (job,) = scene.jobs
+    assert job.queue == BACKGROUND
+    request = scene.compact(instructions="names").request
+    assert request is not None
+    assert (request.job_id, request.is_joined) == (job.id, True)
+    assert jobs.claim(scene.store, BACKGROUND) is None
+    assert scene.claimed().request.instructions == "names"
+
+
+def test_a_failure_holds_automatic_jobs_back_until_the_sweeper_asks_again(scene: Scene, clock: Clock) -> None:
+    over_trigger(scene)
+    jobs.fail(scene.store, scene.claimed(), "the summarizer is down")
+    scene.append(assistant(20))
+    jobs.sweep(scene.store)
+    assert scene.states == ["failed: the summarizer is down"]
+    clock.advance(31)
+    assert jobs.sweep(scene.store) == [BACKGROUND]
+    assert scene.states == ["failed: the summarizer is down", "queued"]
+    assert scene.work() == ["succeeded"]
+
+
+def test_a_failure_does_not_hold_back_a_job_someone_asked_for(scene: Scene) -> None:
+    over_trigger(scene)
+    running = scene.claimed()
+    scene.compact()
+    jobs.fail(scene.store, running, "the summarizer is down")
+    assert scene.states == ["failed: the summarizer is down", "queued"]
+    assert scene.work() == ["succeeded"]
+
+
+def test_a_compact_request_does_not_wait_for_a_failure_to_pass(scene: Scene) -> None:
+    over_trigger(scene)
+    jobs.fail(scene.store, scene.claimed(), "the summarizer is down")
+    assert scene.compact().request is not None
+    assert scene.work() == ["succeeded"]
+
+
+def test_a_released_job_waits_again_at_once(scene: Scene) -> None:
+    over_trigger(scene)
+    claim = scene.claimed()
+    jobs.release(scene.store, claim)
+    assert scene.states == ["queued"]
+    assert scene.work() == ["succeeded"]
+    assert scene.publish(claim) == "succeeded"
+
+
+def test_a_cancelled_job_is_lost_to_its_worker_and_publishes_nothing(scene: Scene) -> None:
+    over_trigger(scene)
+    claim = scene.claimed()
+    with scene.store.write() as tx:
+        jobs.cancel(tx, scene.tenant, claim.job_id)
+    assert not jobs.beat(scene.store, claim, 0.1)
+    assert scene.publish(claim) == "cancelled"
+    jobs.fail(scene.store, claim, "too late")
+    assert scene.states == ["cancelled"]
+
+
+def test_a_job_that_has_ended_cannot_be_cancelled(scene: Scene) -> None:
+    over_trigger(scene)
+    scene.work()
+    with scene.store.write() as tx, pytest.raises(Conflict):
+        jobs.cancel(tx, scene.tenant, scene.jobs[0].id)
+    with scene.store.write() as tx, pytest.raises(NotFound):
+        jobs.cancel(tx, "someone else", scene.jobs[0].id)
+
+
+def test_jobs_are_claimed_in_the_order_of_the_database(scene: Scene) -> None:
+    others = [Scene(scene.store, id=f"s{number}") for number in range(3)]
+    for other in others:
+        over_trigger(other)
+    assert [scene.claimed().job_id for _ in others] == [other.jobs[0].id for other in others]
+
+
+def test_a_commit_that_queues_a_job_rings_its_queue(scene: Scene) -> None:
+    rings: list[str] = []
+    scene.store.doorbell = rings.append
+    scene.append(user(8))
+    assert rings == []
+    over_trigger(scene)
+    assert rings == [BACKGROUND]
+    scene.compact()
+    assert rings == [BACKGROUND, INTERACTIVE]

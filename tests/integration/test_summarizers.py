@@ -1,0 +1,314 @@
+"""The summarizers against a scripted endpoint over real HTTP: what is published, retried, refused and given up."""
+
+from __future__ import annotations
+
+import logging
+import socket
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from threading import Event, Thread
+from time import monotonic
+
+import pytest
+from pydantic import SecretStr
+
+from compaction import extractive
+from compaction.messages import Message, Text, ToolCall, ToolResult
+from compaction.summary import Draft, SummaryInput
+from compaction.tokens import count_text
+from tests.support import scripted_llm as scripted
+from tests.support.eventually import eventually
+from tests.support.scripted_llm import Reply, ScriptedLLM
+from worker.chat import Cancelled, ChatClient
+from worker.summarizers import Extractive, OpenAI, Retries, SummarizerUnavailable, create_summarizer
+
+KEY = "sk-very-secret"
+SECRET = "the parser is called reader"
+REQUEST = SummaryInput(
+    previous=("## Rules and limits\n- never touch the vendor folder",),
+    messages=(
+        Message("user", (Text("Rename the parser to reader. You must keep the old name as an alias."),)),
+        Message("assistant", (ToolCall("c1", "bash", '{"command": "make test"}'),)),
+        Message("tool", (ToolResult("c1", (Text("12 passed"),)),)),
+        Message("assistant", (Text(f"Done, {SECRET} now."),)),
+    ),
+    max_tokens=200,
+    instructions="stress the alias",
+)
+LONG = replace(REQUEST, messages=(*REQUEST.messages, Message("user", (Text("and more words " * 4_000),))))
+
+
+def never() -> bool:
+    return False
+
+
+@contextmanager
+def asking(base_url: str, *, timeout_seconds: float = 10.0, input_tokens: int = 8_000) -> Iterator[OpenAI]:
+    retries = Retries(attempts=3, wait_initial_seconds=0.001, wait_max_seconds=0.05)
+    key = SecretStr(KEY)
+    with ChatClient(base_url=base_url, api_key=key, model="small", timeout_seconds=timeout_seconds) as client:
+        yield OpenAI(client, input_tokens=input_tokens, retries=retries)
+
+
+def summarize(llm: ScriptedLLM, request: SummaryInput = REQUEST) -> Draft:
+    with asking(llm.base_url) as summarizer:
+        return summarizer.summarize(request, never)
+
+
+def test_a_streamed_answer_becomes_the_draft() -> None:
+    with ScriptedLLM() as llm:
+        draft = summarize(llm)
+    assert draft.text.startswith("## Asked\n- Rename the parser")
+    assert (draft.degraded, draft.summarizer, draft.model) == (False, "openai", "scripted")
+    assert draft.usage["input"] > 100
+    assert draft.usage["output"] > 5
+
+
+def test_the_request_carries_key_model_limit_and_all_material() -> None:
+    with ScriptedLLM() as llm:
+        summarize(llm)
+    (request,) = llm.requests
+    assert request.authorization == f"Bearer {KEY}"
+    assert request.body["model"] == "small"
+    assert request.body["max_tokens"] == REQUEST.max_tokens
+    for said in ("never touch the vendor folder", "stress the alias", "make test", "12 passed", SECRET):
+        assert said in request.prompt
+
+
+def test_no_key_sends_no_authorization() -> None:
+    with (
+        ScriptedLLM() as llm,
+        ChatClient(base_url=llm.base_url, api_key=None, model="m", timeout_seconds=5) as client,
+    ):
+        OpenAI(client, input_tokens=8_000).summarize(REQUEST, never)
+    assert llm.requests[0].authorization is None
+
+
+def test_a_server_that_ignores_streaming_is_understood() -> None:
+    with ScriptedLLM(Reply(ignores_stream=True)) as llm:
+        draft = summarize(llm)
+    assert not draft.degraded
+    assert len(llm.requests) == 1
+
+
+def test_a_server_that_refuses_streaming_is_asked_without_it_from_then_on() -> None:
+    with ScriptedLLM(scripted.NO_STREAMING) as llm, asking(llm.base_url) as summarizer:
+        assert not summarizer.summarize(REQUEST, never).degraded
+        assert not summarizer.summarize(REQUEST, never).degraded
+    assert ["stream" in request.body for request in llm.requests] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        scripted.rate_limited(),
+        scripted.rate_limited(None),
+        scripted.SERVER_ERROR,
+        scripted.DROPPED,
+        scripted.NOT_JSON,
+        Reply(raw=b'{"error": {"message": "overloaded"}}'),
+    ],
+    ids=["429", "429 without a time", "500", "drop", "not JSON", "error in the answer"],
+)
+def test_a_passing_failure_is_tried_again(failure: Reply) -> None:
+    with ScriptedLLM(failure, failure) as llm:
+        draft = summarize(llm)
+    assert not draft.degraded
+    assert len(llm.requests) == 3
+
+
+@pytest.mark.parametrize("failure", [scripted.SERVER_ERROR, scripted.DROPPED], ids=["500", "drop"])
+def test_a_failure_that_stays_ends_as_unavailable_after_bounded_attempts(failure: Reply) -> None:
+    with ScriptedLLM(default=failure) as llm, pytest.raises(SummarizerUnavailable):
+        summarize(llm)
+    assert len(llm.requests) == 3
+
+
+def test_a_pause_longer_than_the_patience_is_handed_to_the_caller() -> None:
+    with ScriptedLLM(scripted.rate_limited("90")) as llm, pytest.raises(SummarizerUnavailable) as caught:
+        summarize(llm)
+    assert caught.value.retry_after_seconds == 90
+    assert len(llm.requests) == 1
+
+
+def test_a_short_pause_is_kept() -> None:
+    with ScriptedLLM(scripted.rate_limited("0.05")) as llm:
+        started = monotonic()
+        summarize(llm)
+        assert monotonic() - started >= 0.05
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404])
+def test_a_refused_call_is_not_repeated(status: int) -> None:
+    refusal = Reply(text="no", status=status)
+    with ScriptedLLM(refusal) as llm, pytest.raises(SummarizerUnavailable, match=f"HTTP {status}"):
+        summarize(llm)
+    assert len(llm.requests) == 1
+
+
+def test_an_endpoint_that_is_not_there_is_unavailable() -> None:
+    with closing(socket.socket()) as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        with asking(f"http://127.0.0.1:{port}/v1") as summarizer, pytest.raises(SummarizerUnavailable):
+            summarizer.summarize(REQUEST, never)
+
+
+REFUSED = [
+    scripted.TRUNCATED,
+    scripted.EMPTY,
+    scripted.BLANK,
+    scripted.TOOL_CALL,
+    scripted.TOO_LONG,
+    scripted.DROPPED_MIDWAY,
+    Reply(finish_reason=None),
+    Reply(finish_reason="content_filter"),
+]
+REFUSED_IDS = ["truncated", "empty", "blank", "tool call", "too long", "broken off", "no reason", "filtered"]
+
+
+@pytest.mark.parametrize("refused", REFUSED, ids=REFUSED_IDS)
+def test_a_refused_answer_is_asked_for_once_more(refused: Reply) -> None:
+    with ScriptedLLM(refused) as llm:
+        draft = summarize(llm)
+    assert not draft.degraded
+    assert len(llm.requests) == 2
+    assert "could not be used" in llm.requests[1].prompt
+
+
+@pytest.mark.parametrize("refused", REFUSED, ids=REFUSED_IDS)
+def test_an_answer_refused_twice_is_replaced_by_the_extractive_one(refused: Reply) -> None:
+    with ScriptedLLM(default=refused) as llm:
+        draft = summarize(llm)
+    assert (draft.degraded, draft.summarizer) == (True, "extractive")
+    assert draft.text == extractive.summarize(REQUEST)
+    assert len(llm.requests) == 2
+
+
+def test_a_plain_answer_is_checked_like_a_streamed_one() -> None:
+    refused = replace(scripted.TOOL_CALL, ignores_stream=True)
+    with ScriptedLLM(default=refused) as llm:
+        assert summarize(llm).degraded
+
+
+def test_an_overflow_halves_the_input_once() -> None:
+    with ScriptedLLM(scripted.OVERFLOW) as llm:
+        draft = summarize(llm, LONG)
+    assert not draft.degraded
+    first, second = (count_text(request.prompt) for request in llm.requests)
+    assert first <= 8_000
+    assert second <= 4_000
+
+
+def test_a_second_overflow_gives_the_extractive_summary() -> None:
+    with ScriptedLLM(default=scripted.OVERFLOW) as llm:
+        draft = summarize(llm, LONG)
+    assert draft.degraded
+    assert len(llm.requests) == 2
+
+
+def test_reasoning_in_front_of_an_answer_is_left_out() -> None:
+    with ScriptedLLM(Reply(text="<think>well, well</think>\n\n## Asked\n- rename")) as llm:
+        assert summarize(llm).text == "## Asked\n- rename"
+
+
+def test_usage_is_summed_over_calls() -> None:
+    with ScriptedLLM(Reply(text="", finish_reason="stop"), scripted.SUMMARY) as llm:
+        twice = summarize(llm).usage["input"]
+    with ScriptedLLM() as llm:
+        once = summarize(llm).usage["input"]
+    assert twice > 2 * once
+
+
+@dataclass(slots=True)
+class Call:
+    """A summary being asked for in a thread, that can be cancelled."""
+
+    summarizer: OpenAI
+    cancelled: Event
+    error: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            self.summarizer.summarize(REQUEST, self.cancelled.is_set)
+        except Cancelled as error:
+            self.error = error
+
+
+@pytest.mark.parametrize("reply", [scripted.slow(30), Reply(piece_delay_seconds=30)], ids=["silent", "streaming"])
+def test_cancelling_ends_the_call_and_its_connection(reply: Reply) -> None:
+    with ScriptedLLM(default=reply) as llm, asking(llm.base_url, timeout_seconds=60) as summarizer:
+        call = Call(summarizer, Event())
+        thread = Thread(target=call.run)
+        thread.start()
+        eventually(lambda: llm.requests)
+        call.cancelled.set()
+        thread.join(timeout=5)
+        assert isinstance(call.error, Cancelled)
+        eventually(lambda: llm.disconnects == 1)
+
+
+def test_a_cancelled_request_makes_no_call() -> None:
+    with ScriptedLLM() as llm, asking(llm.base_url) as summarizer, pytest.raises(Cancelled):
+        summarizer.summarize(REQUEST, lambda: True)
+    assert llm.requests == []
+
+
+def test_the_time_out_bounds_a_call_that_trickles() -> None:
+    trickle = Reply(text="word " * 40, piece_delay_seconds=0.15)
+    with (
+        ScriptedLLM(default=trickle) as llm,
+        asking(llm.base_url, timeout_seconds=0.3) as summarizer,
+        pytest.raises(SummarizerUnavailable, match="too long"),
+    ):
+        summarizer.summarize(REQUEST, never)
+
+
+def test_neither_text_nor_key_is_logged_or_in_errors(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    with (
+        ScriptedLLM(default=Reply(text=f"boom {SECRET}", status=500)) as llm,
+        pytest.raises(SummarizerUnavailable) as caught,
+    ):
+        summarize(llm)
+    told = caplog.text + repr(caught.value) + repr(caught.value.__cause__)
+    assert SECRET not in told
+    assert KEY not in told
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    summarizer: str = "extractive"
+    summarizer_base_url: str | None = None
+    summarizer_api_key: SecretStr | None = None
+    summarizer_model: str | None = None
+    summarizer_timeout_seconds: float = 5.0
+    summarizer_input_tokens: int = 8_000
+
+
+def test_settings_pick_the_extractive_summarizer() -> None:
+    summarizer = create_summarizer(Chosen())
+    draft = summarizer.summarize(REQUEST, never)
+    assert isinstance(summarizer, Extractive)
+    assert draft == Draft(extractive.summarize(REQUEST), degraded=False, summarizer="extractive")
+
+
+def test_the_extractive_summarizer_too_heeds_a_cancellation() -> None:
+    with pytest.raises(Cancelled):
+        Extractive().summarize(REQUEST, lambda: True)
+
+
+def test_settings_pick_an_endpoint() -> None:
+    with ScriptedLLM() as llm:
+        chosen = Chosen("openai", f"{llm.base_url}/", SecretStr(KEY), "small")
+        summarizer = create_summarizer(chosen)
+        assert isinstance(summarizer, OpenAI)
+        with closing(summarizer):
+            assert not summarizer.summarize(REQUEST, never).degraded
+
+
+@pytest.mark.parametrize("chosen", [Chosen("openai"), Chosen("other")], ids=["no endpoint", "unknown"])
+def test_settings_that_cannot_work_are_refused(chosen: Chosen) -> None:
+    with pytest.raises(ValueError, match=chosen.summarizer):
+        create_summarizer(chosen)

@@ -1,0 +1,140 @@
+"""Any conversation, any earlier summaries, any budget: the extractive summary fits, says something, invents nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compaction.extractive import summarize
+from compaction.extractive.lines import clean
+from compaction.messages import Message, Text, Thinking, ToolCall, ToolResult
+from compaction.sections import Section
+from compaction.summary import SummaryInput
+from compaction.tokens import count_text
+
+LEAST_TOKENS = 8
+WORDS = [
+    *(
+        "must",
+        "never",
+        "only",
+        "fix",
+        "the",
+        "parser",
+        "because",
+        "error:",
+        "failed",
+        "src/app.py",
+        "42",
+        "done.",
+        "todo?",
+    ),
+    *(
+        "yes",
+        "let",
+        "me",
+        "check",
+        "不要",
+        "必须",
+        "好的。",
+        "要",
+        "使用",
+        "✅",
+        "👨‍👩‍👧‍👦",
+        "é",
+        "```",
+        "-",
+        "##",
+        "|",
+        "→",
+        "/",
+    ),
+    *("$", ">", "{", "}", "\\", "\ud800", "## Files", "\x1b[31m", "\x00"),
+]
+
+phrases = st.lists(st.sampled_from(WORDS), max_size=40).map(" ".join)
+texts = st.one_of(phrases, st.text(max_size=200), st.lists(phrases, max_size=12).map("\n".join))
+names = st.sampled_from(["bash", "read", "edit", "think", "apply_patch", "get_user", "str_replace_editor"])
+arguments = st.one_of(
+    texts,
+    st.fixed_dictionaries({"path": texts, "command": texts}).map(json.dumps),
+    st.fixed_dictionaries({"thought": texts}).map(json.dumps),
+)
+ids = st.sampled_from(["a", "b", "c"])
+messages = st.one_of(
+    texts.map(lambda text: Message("user", (Text(text),))),
+    texts.map(lambda text: Message("developer", (Text(text),))),
+    st.builds(lambda text, thought: Message("assistant", (Thinking(thought), Text(text))), texts, texts),
+    st.builds(lambda *call: Message("assistant", (ToolCall(*call),)), ids, names, arguments),
+    st.builds(lambda call, text: Message("tool", (ToolResult(call, (Text(text),)),)), ids, texts),
+)
+requests = st.builds(
+    SummaryInput,
+    previous=st.lists(texts, max_size=2).map(tuple),
+    messages=st.lists(messages, max_size=25).map(tuple),
+    max_tokens=st.integers(LEAST_TOKENS, 600),
+    instructions=st.none(),
+)
+
+
+@given(requests)
+def test_it_fits_its_budget_and_is_not_empty(request: SummaryInput) -> None:
+    summary = summarize(request)
+    assert summary.strip()
+    assert count_text(summary) <= request.max_tokens
+
+
+@given(requests)
+def test_it_is_deterministic(request: SummaryInput) -> None:
+    assert summarize(request) == summarize(request)
+
+
+@given(requests, requests)
+def test_it_can_be_summarized_again(first: SummaryInput, second: SummaryInput) -> None:
+    later = SummaryInput((summarize(first),), second.messages, second.max_tokens)
+    assert 0 < count_text(summarize(later)) <= second.max_tokens
+
+
+@given(requests)
+def test_every_line_is_taken_from_the_originals(request: SummaryInput) -> None:
+    told = squeezed(" ".join(everything(request)))
+    for line in summarize(request).split("\n"):
+        if line in {section.heading for section in Section}:
+            continue
+        for piece in re.split(r" → | / |…|^- \$ |^- (?:changed|read|below) |^- ", line):
+            assert squeezed(piece) in told or piece in OWN_WORDS
+
+
+OWN_WORDS = {"(no output)", "(nothing was said)", "$"}
+
+
+def everything(request: SummaryInput) -> list[str]:
+    """All texts that went in, arguments also as they read."""
+    said = list(request.previous)
+    for message in request.messages:
+        for part in message.parts:
+            match part:
+                case Text(text=text) | Thinking(text=text):
+                    said.append(text)
+                case ToolCall(name=name):
+                    said += (f"{name} {argument}" for argument in (part.arguments, *values(part.arguments)))
+                case ToolResult():
+                    said += (piece.text for piece in part.content if isinstance(piece, Text))
+    return said
+
+
+def values(arguments: str) -> list[str]:
+    """The values in JSON arguments, as text."""
+    try:
+        value = json.loads(arguments)
+    except ValueError:
+        return []
+    return [str(item) for item in value.values()] if isinstance(value, dict) else []
+
+
+def squeezed(text: str) -> str:
+    """Text without what cleaning, cutting and joining may take from it."""
+    return "".join(character for character in clean(text) if character.isalnum())

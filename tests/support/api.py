@@ -1,0 +1,131 @@
+"""Talks to a service as a client does, and holds every answer against what the service says of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+from fastapi.routing import APIRoute
+
+from api.app import create_app
+from api.problems import MEDIA_TYPE
+from api.routes import ROUTERS
+from compaction.summary import Draft
+from compaction.wire import loads
+from sessions import jobs
+from sessions.requests import BACKGROUND, INTERACTIVE
+from sessions.settings import Settings
+from sessions.store import Limits, Store
+from tests.support.server import opened_store, served
+
+Json = dict[str, Any]
+SMALL_WINDOW = 2000
+
+
+@dataclass
+class Api:
+    """A service and a client of it. Its jobs stand still until the test does them."""
+
+    client: httpx.Client
+    store: Store
+
+    def get(self, path: str, status: int = 200, **headers: str) -> Any:
+        return self.call("GET", path, status=status, headers=headers)
+
+    def post(self, path: str, body: Any = None, status: int = 200, **headers: str) -> Any:
+        return self.call("POST", path, body, status=status, headers=headers)
+
+    def call(
+        self, method: str, path: str, body: Any = None, *, status: int = 200, headers: dict[str, str] | None = None
+    ) -> Any:
+        """The answer's JSON, once its status and shape are as expected. Header names are given with underscores."""
+        named = {name.replace("_", "-"): value for name, value in (headers or {}).items()}
+        response = self.client.request(method, path, json=body, headers=named)
+        assert response.status_code == status, response.text
+        check_answer(response)
+        return loads(response.content) if response.content else None
+
+    def problem(self, method: str, path: str, body: Any = None, **headers: str) -> Json:
+        """The problem document of a request that must be refused; its `name` is the type's last segment."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return problem_of(self.client.request(method, path, json=body, headers=named))
+
+    def session(self, **fields: Any) -> str:
+        """A new session's path."""
+        body = {"model": "nobody/nothing", "context_window": SMALL_WINDOW, **fields}
+        return f"/sessions/{self.post('/sessions', body, 201)['id']}"
+
+    def say(self, session: str, *messages: Json, **fields: Any) -> Json:
+        """The answer to an append."""
+        answer: Json = self.post(f"{session}/messages", {"messages": list(messages), **fields}, 201)
+        return answer
+
+    def fill(self, session: str, turns: int = 14) -> list[Json]:
+        """The answers to a number of turns of some hundred tokens."""
+        words = "so it goes on and on " * 20
+        return [self.say(session, user(f"{n} {words}"), assistant(f"{n} {words}")) for n in range(turns)]
+
+    def do_jobs(self, text: str = "They talked.") -> list[str]:
+        """Do every job that waits; their ids."""
+        done = []
+        for queue in (INTERACTIVE, BACKGROUND):
+            while (claim := jobs.claim(self.store, queue)) is not None:
+                usage = {"input": 10, "output": 2}
+                draft = Draft(text, degraded=False, summarizer="scripted", model="scripted/one", usage=usage)
+                jobs.publish(self.store, claim, draft)
+                done.append(claim.job_id)
+        return done
+
+
+@contextmanager
+def open_api(folder: Path, limits: Limits | None = None, **settings: Any) -> Iterator[Api]:
+    """A service on a new database, and a client of it."""
+    with opened_store(folder, limits) as store:
+        app = create_app(Settings(**settings), store)
+        with served(app) as url, httpx.Client(base_url=url, timeout=30, trust_env=False) as client:
+            yield Api(client, store)
+
+
+def user(text: str) -> Json:
+    return {"role": "user", "content": text}
+
+
+def assistant(text: str) -> Json:
+    return {"role": "assistant", "content": text}
+
+
+def calling(*call_ids: str) -> Json:
+    calls = [{"id": name, "type": "function", "function": {"name": "look", "arguments": "{}"}} for name in call_ids]
+    return {"role": "assistant", "content": None, "tool_calls": calls}
+
+
+def result(call_id: str, text: str = "seen") -> Json:
+    return {"role": "tool", "tool_call_id": call_id, "content": text}
+
+
+def problem_of(response: httpx.Response) -> Json:
+    """The problem document in an answer."""
+    assert response.headers["content-type"] == MEDIA_TYPE, response.text
+    document: Json = loads(response.content)
+    assert document["status"] == response.status_code
+    assert document["title"]
+    assert document["detail"]
+    return {**document, "name": document["type"].rpartition("/")[2]}
+
+
+def check_answer(response: httpx.Response) -> None:
+    """Fail unless the answer has the documented shape."""
+    model = _model(response.request.method, response.request.url.path, response.status_code)
+    if model is not None:
+        model.model_validate(loads(response.content))
+
+
+def _model(method: str, path: str, status: int) -> Any:
+    routes = (route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute))
+    route = next(route for route in routes if method in route.methods and route.path_regex.match(path))
+    # A job that goes on and one that ended are told of in the same shape.
+    return route.responses.get(200 if status == httpx.codes.ACCEPTED else status, {}).get("model")

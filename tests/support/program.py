@@ -1,0 +1,34 @@
+"""Starts the program as its user would, with nothing of this process's configuration."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def environment() -> dict[str, str]:
+    """The environment without anything that configures Foldline."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("FOLDLINE_")}
+
+
+def foldline(*arguments: str | Path, timeout_seconds: float = 300) -> subprocess.CompletedProcess[str]:
+    """`foldline` with these arguments, run to its end."""
+    return python("-m", "cli.main", *arguments, timeout_seconds=timeout_seconds)
+
+
+def python(*arguments: str | Path, timeout_seconds: float = 300) -> subprocess.CompletedProcess[str]:
+    """The interpreter with these arguments, run to its end."""
+    return subprocess.run(
+        [sys.executable, *map(str, arguments)],
+        cwd=REPOSITORY,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=timeout_seconds,
+        check=False,
+    )

@@ -1,0 +1,562 @@
+"""A reference for the session log: everything in memory, everything computed anew from the first entry on.
+
+It keeps no totals and stores no live edits; a path is a walk from its leaf to the first entry. It shares the engine's
+pure functions with the program, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from compaction.budget import PINS_SHARE, Goals, budget_of, check_fixed_parts, goals_of
+from compaction.cuts import SummaryRange, next_range
+from compaction.edits import Edit, LiveEdits
+from compaction.facts import Facts, facts_of
+from compaction.messages import Message, result_text
+from compaction.outline import Outline, outline_of
+from compaction.pairs import Tail, place
+from compaction.pipeline import make_plan
+from compaction.plan import Parameters, Plan
+from compaction.policy import Policy, policy_of
+from compaction.presets import PRESETS
+from compaction.stages.truncate import truncate
+from compaction.tokens import MESSAGE, count_text, scaled, unscaled
+from compaction.view import make_view
+from compaction.windows import window_of
+from compaction.wording import pins_tokens, stub_tokens, summary_frame_tokens, summary_tokens
+
+Kind: TypeAlias = Literal["message", "compaction", "undo", "redo"]
+Span: TypeAlias = tuple[int, int]
+
+INTERACTIVE = "summarize.interactive"
+BACKGROUND = "summarize.background"
+
+
+class Refused(Exception):
+    """The log must refuse this; `name` is the class of the error it must raise."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """One immutable thing on a path; `before` is the one it was added to."""
+
+    branch: int
+    seq: int
+    kind: Kind
+    before: Entry | None
+    message: Message | None = None
+    edits: tuple[Edit, ...] = ()
+    is_inline: bool = True
+    is_asked: bool = False
+    undone: tuple[Entry, ...] = ()
+    redone: tuple[Entry, ...] = ()
+    undo: Entry | None = None
+
+    @property
+    def id(self) -> str:
+        return f"e{self.branch}-{self.seq}"
+
+    @cached_property
+    def facts(self) -> Facts:
+        assert self.message is not None
+        return facts_of(self.message)
+
+    @property
+    def hidden(self) -> list[Span]:
+        return [(edit.first, edit.last) for edit in self.edits if edit.kind == "hide"]
+
+    @property
+    def condensed(self) -> list[Span]:
+        return [(edit.first, edit.last) for edit in self.edits if edit.kind == "condense"]
+
+
+class Ask(NamedTuple):
+    """What a summary is to be like, and whether someone asked for it."""
+
+    is_asked: bool
+    instructions: str | None = None
+    target_tokens: int | None = None
+    policy: Mapping[str, Any] | None = None
+
+
+AUTOMATIC = Ask(is_asked=False)
+
+
+class Summary(NamedTuple):
+    """A text that was published or could be."""
+
+    id: str
+    text: str
+
+    @property
+    def tokens(self) -> int:
+        return summary_tokens(self.text)
+
+
+@dataclass
+class Job:
+    """A summary request and its state; the last three are set by a claim."""
+
+    id: str
+    branch: int
+    ask: Ask
+    queue: str
+    state: str = "queued"
+    error: str | None = None
+    attempts: int = 0
+    not_before: int = 0
+    superseded_by: str | None = None
+    lease_until: int = 0
+    covered: SummaryRange | None = None
+    base: Entry | None = None
+
+    def end(self, state: str, error: str | None = None, by: str | None = None) -> None:
+        self.state, self.error, self.superseded_by = state, error, by
+
+
+@dataclass
+class Branch:
+    """A line of entries; `start` is where it left its parent."""
+
+    number: int
+    start: Entry | None
+    leaf: Entry | None
+    next_summary_at: int = 0
+
+
+@dataclass(frozen=True)
+class Folded:
+    """What the compactions, undos and redos of a path amount to."""
+
+    live: list[Entry]
+    undos: list[Entry]
+    barred: set[Span]
+
+    @property
+    def edits(self) -> LiveEdits:
+        return LiveEdits().adding(edit for entry in self.live for edit in entry.edits).barring(sorted(self.barred))
+
+
+def path_to(leaf: Entry | None) -> list[Entry]:
+    """The entries from the first to a leaf."""
+    path = []
+    while leaf is not None:
+        path.append(leaf)
+        leaf = leaf.before
+    return path[::-1]
+
+
+def fold(path: Sequence[Entry]) -> Folded:
+    """Compactions, undos and redos, replayed in order."""
+    live: list[Entry] = []
+    undos: list[Entry] = []
+    barred: set[Span] = set()
+    for entry in path:
+        live = [other for other in live if other not in entry.undone]
+        if entry.kind == "compaction":
+            live.append(entry)
+            barred = set() if entry.is_asked else barred
+        elif entry.kind == "undo":
+            undos.append(entry)
+            barred |= {span for other in entry.undone for span in other.condensed}
+        elif entry.kind == "redo":
+            live = sorted([*live, *entry.redone], key=lambda other: other.seq)
+            undos = [undo for undo in undos if undo is not entry.undo]
+            barred -= {span for other in entry.redone for span in other.condensed}
+    return Folded(live, undos, barred)
+
+
+def placed(path: Sequence[Entry]) -> tuple[list[Facts], Tail]:
+    """The facts of all messages of a path, and which calls wait at its end."""
+    facts, tail = [], Tail()
+    for entry in path:
+        if entry.kind == "message":
+            at = place(entry.facts, entry.seq, tail)
+            facts.append(at.facts)
+            tail = at.tail
+    return facts, tail
+
+
+@dataclass
+class Reference:
+    """A session. `now` is set from outside before each step, in milliseconds, and so is the learned `multiplier`."""
+
+    window: int
+    system: str | None = None
+    policy_values: Mapping[str, Any] = field(default_factory=dict)
+    auto_compact: bool = True
+    model: str = "test/model"
+    lease_ms: int = 120_000
+    retry_ms: int = 30_000
+    max_attempts: int = 3
+    summarizer_tokens: int = 100_000
+    now: int = 0
+    multiplier: int = 1000
+    pins: list[str] = field(default_factory=list)
+    branches: list[Branch] = field(default_factory=lambda: [Branch(0, None, None)])
+    head: int = 0
+    jobs: list[Job] = field(default_factory=list)
+    summaries: dict[object, Summary] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    jobs_before: int = 0
+    summaries_before: int = 0
+    is_deleted: bool = False
+
+    # ---- what there is ----
+
+    def path(self, branch: int) -> list[Entry]:
+        return path_to(self.branches[branch].leaf)
+
+    def outline(self, branch: int, *, is_raw: bool = False) -> Outline:
+        """The outline of a branch, with its live edits or with none."""
+        path = self.path(branch)
+        return outline_of(placed(path)[0], LiveEdits() if is_raw else fold(path).edits)
+
+    def open_calls(self, branch: int) -> list[str]:
+        return [call.id for call in placed(self.path(branch))[1].open_calls]
+
+    def view(self, branch: int, *, stub_open: bool = True, keep_empty: bool = False) -> list[Message]:
+        """The view from all originals of the path."""
+        messages = {entry.seq: entry.message for entry in self.path(branch) if entry.message is not None}
+        outline = self.outline(branch)
+        return make_view(outline, messages, self.texts, self.pins, stub_open=stub_open, keep_empty=keep_empty)
+
+    def used(self, branch: int) -> int:
+        """Scaled tokens of a branch's view, stubs of waiting calls included."""
+        stubs = stub_tokens() * len(self.open_calls(branch))
+        return scaled(self.outline(branch).tokens + stubs + self.overhead, self.multiplier)
+
+    @property
+    def policy(self) -> Policy:
+        return policy_of(self.policy_values, PRESETS)
+
+    @property
+    def limit(self) -> int:
+        return budget_of(window_of(self.model, self.window)).limit
+
+    @property
+    def overhead(self) -> int:
+        """Unscaled tokens of system prompt and pins."""
+        return (0 if self.system is None else MESSAGE + count_text(self.system)) + pins_tokens(self.pins)
+
+    def goals(self, ask: Ask = AUTOMATIC) -> Goals:
+        policy = self.policy if ask.policy is None else policy_of(ask.policy, PRESETS)
+        goals = goals_of(policy, self.limit, self.overhead, self.multiplier)
+        if ask.target_tokens is None:
+            return goals
+        return goals.aiming_at(unscaled(ask.target_tokens, self.multiplier) - self.overhead)
+
+    def jobs_of(self, branch: int, *states: str) -> list[Job]:
+        return [job for job in self.jobs if job.branch == branch and job.state in states]
+
+    # ---- what callers do ----
+
+    def append(self, messages: Sequence[Message]) -> list[str]:
+        head = self.branches[self.head]
+        if head.leaf is None and self.system is None and messages[0].role == "system":
+            self.system, messages = messages[0].text, messages[1:]
+        entries = [self._add(self.head, "message", message=message) for message in messages]
+        self._run_trigger(self.head)
+        return [entry.id for entry in entries]
+
+    def is_parent(self, name: str) -> bool:
+        """Whether this names the newest message on the path, or a later entry of it."""
+        path = self.path(self.head)
+        newest = max((entry.seq for entry in path if entry.kind == "message"), default=0)
+        return any(entry.id == name and entry.seq >= newest for entry in path)
+
+    def compact(self, ask: Ask, *, stages: list[str] | None, summarize: bool | None) -> None:
+        policy = self.policy if ask.policy is None else policy_of(ask.policy, PRESETS)
+        policy = policy if stages is None else policy.naming(stages)
+        outline, has_target = self.outline(self.head), ask.target_tokens is not None
+        plan = make_plan(outline, policy.stages, self.goals(ask), is_asked=True, has_target=has_target)
+        if plan.edits:
+            self._add(self.head, "compaction", edits=plan.edits, is_asked=True)
+        if plan.is_summary_wanted if summarize is None else summarize:
+            self._request(self.head, ask)
+        elif self.outline(self.head).owed_tokens:
+            self._request(self.head, AUTOMATIC)
+
+    def undo(self, name: str) -> list[str]:
+        path = self.path(self.head)
+        live = fold(path).live
+        chosen = next((entry for entry in path if entry.id == name and entry.kind == "compaction"), None)
+        if chosen is None:
+            raise Refused("NotFound")
+        if chosen not in live:
+            raise Refused("Conflict")
+        taken = live[live.index(chosen) :]
+        while absorbed := [entry for entry in live if entry not in taken and _are_hides_absorbed(entry, taken)]:
+            taken = live[live.index(absorbed[0]) :]
+        self._add(self.head, "undo", undone=tuple(taken))
+        self._request_owed(self.head)
+        return [entry.id for entry in taken]
+
+    def redo(self) -> list[str]:
+        path = self.path(self.head)
+        folded = fold(path)
+        if not folded.undos:
+            raise Refused("Conflict")
+        undo = folded.undos[-1]
+        since = [entry for entry in path[path.index(undo) :] if entry.kind == "compaction"]
+        if not all(entry.is_inline for entry in since):
+            raise Refused("RedoSuperseded")
+        back = tuple(entry for entry in folded.live if entry in since)
+        self._add(self.head, "redo", undo=undo, redone=undo.undone, undone=back)
+        self._request_owed(self.head)
+        return [entry.id for entry in undo.undone]
+
+    def move(self, name: str) -> None:
+        """To the branch that ends here or whose last message this is, else to a new one."""
+        found = (entry for branch in self.branches for entry in path_to(branch.leaf) if entry.id == name)
+        entry = next(found, None)
+        if entry is None:
+            raise Refused("NotFound")
+        own = self.branches[entry.branch]
+        ends_here = [own, *self.branches]
+        tip = next((branch for branch in ends_here if branch.leaf is entry), None)
+        if tip is None and entry.kind == "message" and entry is _last_message(own):
+            tip = own
+        if tip is None:
+            tip = Branch(len(self.branches), entry, entry)
+            self.branches.append(tip)
+        self.head = tip.number
+        self._run_trigger(tip.number)
+
+    def pin(self, text: str) -> None:
+        pins = [*self.pins, text]
+        if scaled(pins_tokens(pins), self.multiplier) > int(self.limit * PINS_SHARE):
+            raise Refused("PinTooLarge")
+        fixed = self.overhead - pins_tokens(self.pins) + pins_tokens(pins)
+        check_fixed_parts(self.policy, self.limit, fixed, self.multiplier)
+        self.pins = pins
+        self._run_trigger(self.head)
+
+    def pin_entry(self, name: str) -> None:
+        message = next(entry.message for entry in reachable(self) if entry.id == name)
+        assert message is not None
+        text = result_text(message.result) if message.result else message.text
+        if not text:
+            raise Refused("NotFound")
+        self.pin(text)
+
+    def change(self, **changes: Any) -> None:
+        """Set `window`, `system`, `policy_values` or `auto_compact`."""
+        before = {name: getattr(self, name) for name in changes}
+        vars(self).update(changes)
+        try:
+            check_fixed_parts(self.policy, self.limit, self.overhead, self.multiplier)
+        except Exception:
+            vars(self).update(before)
+            raise
+        self._run_trigger(self.head)
+
+    def delete(self) -> None:
+        self.is_deleted = True
+        for job in self.jobs:
+            if job.state in {"queued", "running"}:
+                job.end("cancelled")
+
+    # ---- what workers do ----
+
+    def claim(self, queue: str) -> Job | None:
+        """The oldest waiting job that has something to do; those that have nothing to do end."""
+        waiting = [
+            job for job in self.jobs if job.state == "queued" and job.queue == queue and job.not_before <= self.now
+        ]
+        for job in [job for job in waiting if not self.jobs_of(job.branch, "running")]:
+            if self._take(job):
+                return job
+        return None
+
+    def _take(self, job: Job) -> bool:
+        covered = self._range(job.branch, job.ask)
+        if covered is None:
+            job.end("superseded")
+            self._run_trigger(job.branch)
+            return False
+        kept = self._kept(job.branch, covered, job.ask)
+        if kept is not None:
+            if self._publish(job.branch, covered, kept, job.ask):
+                job.end("succeeded")
+                self._after_publish(job.branch, job.ask)
+            else:
+                job.end("failed", "no-room")
+            return False
+        job.state, job.error, job.attempts = "running", None, job.attempts + 1
+        job.lease_until = self.now + self.lease_ms
+        job.covered, job.base = covered, self._newest_edits(job.branch)
+        return True
+
+    def summarized_by(self, job: Job) -> tuple[list[str], list[Message]]:
+        """What the worker must be given: texts of the summaries it replaces, and the originals not under one."""
+        assert job.covered is not None
+        covered, condensed = job.covered, fold(self.path(job.branch)).edits.condensed
+        inside = [entry for entry in self.path(job.branch) if covered.first <= entry.seq <= covered.last]
+        fresh = [entry for entry in inside if not any(edit.first <= entry.seq <= edit.last for edit in condensed)]
+        return [self.texts[name] for name in covered.replaces], [entry.message for entry in fresh if entry.message]
+
+    def publish(self, job: Job, text: str) -> str:
+        """The state the job ended in, by the holder of its lease."""
+        path, covered = self.path(job.branch), job.covered
+        since = path[path.index(job.base) + 1 :] if job.base else path
+        assert covered is not None
+        if any(entry.kind != "message" and not (entry.kind == "compaction" and entry.is_inline) for entry in since):
+            job.end("superseded")
+            self._run_trigger(job.branch)
+        elif not text.strip() or summary_tokens(text) > covered.max_tokens + summary_frame_tokens():
+            self.fail(job, "too large")
+        else:
+            summary = Summary(f"sum_{self.summaries_before + len(self.texts) + 1}", text)
+            self.texts[summary.id] = text
+            self.summaries[self._key(job.branch, covered, job.ask)] = summary
+            if self._publish(job.branch, covered, summary, job.ask):
+                job.end("succeeded")
+                self._after_publish(job.branch, job.ask)
+            else:
+                self.fail(job, "no-room")
+        return job.state
+
+    def fail(self, job: Job, error: str) -> None:
+        """A failure holds automatic jobs of the branch back, waiting ones included."""
+        job.end("failed", error)
+        branch = self.branches[job.branch]
+        branch.next_summary_at = self.now + self.retry_ms
+        for other in self.jobs_of(job.branch, "queued"):
+            if not other.ask.is_asked:
+                other.not_before = branch.next_summary_at
+
+    def beat(self, job: Job) -> None:
+        job.lease_until = self.now + self.lease_ms
+
+    def release(self, job: Job) -> None:
+        """Back to the queue, one with the job that waits meanwhile; after too many attempts it fails."""
+        if job.attempts >= self.max_attempts:
+            self.fail(job, "lapsed")
+            return
+        for other in self.jobs_of(job.branch, "queued"):
+            other.end("superseded", by=job.id)
+            if other.ask.is_asked:
+                job.ask, job.queue = other.ask, other.queue
+        job.state, job.error = "queued", "lapsed"
+
+    def sweep(self) -> None:
+        for job in [job for job in self.jobs if job.state == "running" and job.lease_until <= self.now]:
+            self.release(job)
+        for branch in self.branches:
+            if 0 < branch.next_summary_at <= self.now and not self.is_deleted:
+                branch.next_summary_at = 0
+                self._run_trigger(branch.number)
+
+    # ---- what follows from it ----
+
+    def _add(self, number: int, kind: Kind, **values: Any) -> Entry:
+        branch = self.branches[number]
+        seq = branch.leaf.seq + 1 if branch.leaf else 1
+        branch.leaf = Entry(number, seq, kind, branch.leaf, **values)
+        return branch.leaf
+
+    def _newest_edits(self, number: int) -> Entry | None:
+        return next((entry for entry in reversed(self.path(number)) if entry.kind != "message"), None)
+
+    def _run_trigger(self, number: int) -> None:
+        goals, outline, is_wanted = self.goals(), self.outline(number), False
+        if self.auto_compact and outline.tokens > min(goals.trigger, goals.limit):
+            plan = make_plan(outline, self.policy.stages, goals)
+            is_wanted = plan.is_summary_wanted
+            if plan.edits:
+                self._add(number, "compaction", edits=plan.edits)
+        owed = self.outline(number).owed_tokens
+        if (is_wanted or owed) and self.now >= self.branches[number].next_summary_at:
+            self._request(number, AUTOMATIC)
+
+    def _request_owed(self, number: int) -> None:
+        if self.outline(number).owed_tokens and self.now >= self.branches[number].next_summary_at:
+            self._request(number, AUTOMATIC)
+
+    def _range(self, number: int, ask: Ask) -> SummaryRange | None:
+        return next_range(self.outline(number), self.goals(ask), self.summarizer_tokens, is_asked=ask.is_asked)
+
+    def _request(self, number: int, ask: Ask) -> bool:
+        """Publish a kept summary, or queue a job; whether there was anything to summarize."""
+        covered = self._range(number, ask)
+        if covered is None:
+            return False
+        kept = self._kept(number, covered, ask)
+        if kept is None:
+            self._queue(number, ask)
+        elif self._publish(number, covered, kept, ask):
+            self._after_publish(number, ask)
+        else:
+            self._show_no_room(number, ask)
+            return False
+        return True
+
+    def _queue(self, number: int, ask: Ask) -> None:
+        """One running and one waiting: join the running one if it will do, or the waiting one."""
+        if any(not ask.is_asked or running.ask == ask for running in self.jobs_of(number, "running")):
+            return
+        for waiting in self.jobs_of(number, "queued"):
+            if ask.is_asked:
+                waiting.ask, waiting.queue, waiting.not_before = ask, INTERACTIVE, 0
+            return
+        self.jobs.append(self._new_job(number, ask))
+
+    def _new_job(self, number: int, ask: Ask) -> Job:
+        name = f"job_{self.jobs_before + len(self.jobs) + 1}"
+        return Job(name, number, ask, INTERACTIVE if ask.is_asked else BACKGROUND)
+
+    def _show_no_room(self, number: int, ask: Ask) -> None:
+        newest = next((job for job in reversed(self.jobs) if job.branch == number), None)
+        if newest is None or newest.error != "no-room":
+            job = self._new_job(number, ask)
+            job.end("failed", "no-room")
+            self.jobs.append(job)
+
+    def _key(self, number: int, covered: SummaryRange, ask: Ask) -> object:
+        ends = [entry.id for entry in self.path(number) if entry.seq in {covered.first, covered.last}]
+        return (*ends, covered.replaces, ask.instructions)
+
+    def _kept(self, number: int, covered: SummaryRange, ask: Ask) -> Summary | None:
+        kept = self.summaries.get(self._key(number, covered, ask))
+        return kept if kept and kept.tokens <= covered.max_tokens + summary_frame_tokens() else None
+
+    def _publish(self, number: int, covered: SummaryRange, summary: Summary, ask: Ask) -> bool:
+        """Put the summary in its place and fit the view again; not if that would make a fitting view too large."""
+        goals, outline = self.goals(), self.outline(number)
+        condense = Edit(
+            "condense", covered.first, covered.last, summary=summary.id, tokens=summary.tokens,
+            original_tokens=covered.original_tokens, replaces=covered.replaces,
+        )  # fmt: skip
+        after = outline.edited([condense])
+        plan = truncate(after, Plan(after.tokens), Parameters(goals, is_asked=False, has_target=False, own={}))
+        if goals.limit < plan.tokens and outline.tokens <= plan.tokens:
+            return False
+        self._add(number, "compaction", edits=(condense, *plan.edits), is_inline=False, is_asked=ask.is_asked)
+        return True
+
+    def _after_publish(self, number: int, ask: Ask) -> None:
+        """The rest of what was asked for, else the trigger."""
+        if not (ask.is_asked and self._request(number, ask)):
+            self._run_trigger(number)
+
+
+def _are_hides_absorbed(entry: Entry, taken: Sequence[Entry]) -> bool:
+    spans = [span for other in taken for span in other.condensed]
+    return any(first <= high and low <= last for first, last in entry.hidden for low, high in spans)
+
+
+def _last_message(branch: Branch) -> Entry | None:
+    return next((entry for entry in reversed(path_to(branch.leaf)) if entry.kind == "message"), None)
+
+
+def reachable(reference: Reference) -> Iterator[Entry]:
+    """Every entry of every branch, once."""
+    yield from dict.fromkeys(entry for branch in reference.branches for entry in path_to(branch.leaf))

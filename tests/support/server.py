@@ -1,0 +1,57 @@
+"""A service on loopback, in this process, for tests that talk HTTP to it."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import httpx
+import uvicorn
+from fastapi import FastAPI
+
+import migrations
+from api.app import create_app
+from api.server import Server
+from sessions.settings import Settings
+from sessions.store import Limits, Store
+from tests.support.eventually import eventually
+
+
+@contextmanager
+def opened_store(folder: Path, limits: Limits | None = None) -> Iterator[Store]:
+    """A store on a new SQLite file."""
+    store = Store(f"sqlite:///{folder}/foldline.db", limits=limits or Limits())
+    try:
+        migrations.upgrade(store.engine)
+        yield store
+    finally:
+        store.close()
+
+
+@contextmanager
+def served(app: FastAPI) -> Iterator[str]:
+    """The address of a running server; it ends with the block."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=10)
+    server = Server(app, config)
+    thread = Thread(target=server.run, kwargs={"sockets": [listener]}, name="test-server")
+    thread.start()
+    try:
+        eventually(lambda: server.started or not thread.is_alive())
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join()
+        listener.close()
+
+
+@contextmanager
+def client_of(store: Store, **settings: Any) -> Iterator[httpx.Client]:
+    """A client of a service on this store."""
+    app = create_app(Settings(**settings), store)
+    with served(app) as url, httpx.Client(base_url=url, timeout=30, trust_env=False) as client:
+        yield client

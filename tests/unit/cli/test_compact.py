@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from cli import compact, models, presets, stats
+from cli.failures import CommandFailed, ExitCode
+from cli.transcripts import read_transcripts
+from compaction.formats import rules
+from tests.support.recorded import anthropic_session, chat_session, coding_session, write_sessions
+
+app = typer.Typer()
+app.command()(compact.compact)
+app.command()(stats.stats)
+app.command()(presets.presets)
+app.command()(models.models)
+
+
+def invoke(*arguments: str | Path) -> Result:
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=True)
+    if isinstance(result.exception, CommandFailed):
+        raise result.exception
+    return result
+
+
+def parsed(text: str) -> list[Any]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.fixture
+def sessions(tmp_path: Path) -> Path:
+    return write_sessions(
+        tmp_path / "s.jsonl",
+        coding=coding_session(1, turns=12),
+        anthropic=anthropic_session(2, turns=20),
+        short=chat_session(3, turns=1),
+    )
+
+
+def test_each_session_comes_out_in_its_own_format_and_fits(sessions: Path) -> None:
+    result = invoke("compact", sessions, "--window", "8k")
+
+    coding, anthropic, short = parsed(result.stdout)
+    assert result.exit_code == ExitCode.DONE
+    assert [record["format"] for record in (coding, anthropic, short)] == ["openai", "anthropic", "openai"]
+    assert rules.check("openai", coding["messages"], "You are a careful agent.") == []
+    assert rules.check("anthropic", anthropic["messages"], None) == []
+    assert short["messages"] == chat_session(3, turns=1)
+    assert "coding" in result.stderr
+    assert "does not fit" not in result.stderr
+
+
+def test_what_was_compacted_can_be_read_again(sessions: Path, tmp_path: Path) -> None:
+    output = tmp_path / "compacted.jsonl"
+
+    result = invoke("compact", sessions, "--window", "8k", "--output", output)
+
+    assert (result.exit_code, result.stdout) == (ExitCode.DONE, "")
+    again = read_transcripts(output)
+    assert [transcript.id for transcript in again] == ["coding", "anthropic", "short"]
+    assert again[0].system == "You are a careful agent."
+
+
+def test_the_layout_tells_what_became_of_the_messages(sessions: Path) -> None:
+    stderr = invoke("compact", sessions, "--window", "8k", "--layout").stderr
+
+    assert any("condense" in line for line in stderr.splitlines())
+    assert any("kept" in line and "Answer 11" in line for line in stderr.splitlines())
+
+
+def test_a_session_that_cannot_fit_ends_with_exit_code_1(tmp_path: Path) -> None:
+    huge = [{"role": "user", "content": "word " * 9000}]
+
+    result = invoke("compact", write_sessions(tmp_path / "s.jsonl", huge=huge), "--window", "8000")
+
+    assert result.exit_code == ExitCode.FOUND_WANTING
+    assert "does not fit" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (("--model", "nobody/none"), "no context window is known"),
+        (("--window", "huge"), "context_window"),
+        (("--stage", "polish"), "polish"),
+        (("--policy", "none"), "is no preset"),
+    ],
+)
+def test_an_option_that_cannot_work_is_refused(sessions: Path, options: Sequence[str], expected: str) -> None:
+    with pytest.raises(CommandFailed, match=expected):
+        invoke("compact", sessions, *options)
+
+
+def test_stats_tell_what_each_session_takes(sessions: Path) -> None:
+    coding, _, short = parsed(invoke("stats", sessions, "--window", "8k", "--json").stdout)
+
+    parts = coding["breakdown"]
+    assert coding["estimated_input_tokens"] == pytest.approx(sum(parts.values()), rel=0.05)
+    assert parts["tool"] > parts["assistant"] > parts["system"] > parts["tools"] == 0
+    assert (coding["should_compact"], coding["within_budget"], coding["turns"]) == (True, False, 12)
+    assert (short["should_compact"], short["within_budget"], short["message_count"]) == (False, True, 2)
+
+
+def test_stats_show_a_table(sessions: Path) -> None:
+    lines = invoke("stats", sessions, "--window", "8k").stdout.splitlines()
+
+    assert lines[0].split()[:4] == ["session", "messages", "turns", "tokens"]
+    assert lines[1].rstrip().endswith("does not fit")
+
+
+def test_stats_refuse_an_unknown_preset(sessions: Path) -> None:
+    with pytest.raises(CommandFailed, match="no preset 'none'"):
+        invoke("stats", sessions, "--policy", "none")
+
+
+def test_presets_are_listed_with_their_stages() -> None:
+    (foldline, *_) = json.loads(invoke("presets", "--json").stdout)
+
+    assert [stage["name"] for stage in foldline["stages"]] == ["deduplicate", "prune", "summarize", "truncate"]
+    assert "deduplicate → prune → summarize → truncate" in invoke("presets").stdout
+
+
+def test_models_are_listed_with_their_windows() -> None:
+    listed = {row["model"]: row["context_window"] for row in json.loads(invoke("models", "--json").stdout)}
+
+    assert listed["openai/gpt-4o"] == 128_000
+    assert "128,000" in invoke("models").stdout

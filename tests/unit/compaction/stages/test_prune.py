@@ -1,0 +1,65 @@
+from dataclasses import replace
+
+from compaction.budget import Goals
+from compaction.messages import Message, ToolCall, user
+from compaction.plan import Parameters, Plan
+from compaction.stages.deduplicate import deduplicate
+from compaction.stages.prune import prune
+from tests.support.conversations import Conversation, answer, assistant, read_call
+
+LONG = "fold the line\n" * 60
+GOALS = Goals(limit=2_000, trigger=1_600, target=0, keep_recent=300, summary_max=32, minimum_saving=0)
+
+
+def work(name: str, text: str = LONG) -> list[Message]:
+    return [assistant("", ToolCall(name, "ls", "{}")), answer(name, text)]
+
+
+def pruned(*messages: Message, goals: Goals = GOALS, minimum_tokens: int = 0) -> list[int]:
+    outline = Conversation.of(messages).outline
+    own = {"minimum_tokens": minimum_tokens}
+    plan = prune(outline, Plan(outline.tokens), Parameters(goals, is_asked=False, has_target=False, own=own))
+    assert {edit.kind for edit in plan.edits} <= {"clear"}
+    return sorted(plan.cells)
+
+
+def test_old_results_are_cleared_and_recent_ones_stay() -> None:
+    assert pruned(*work("a"), *work("b"), *work("c"), *work("d")) == [2, 4]
+
+
+def test_clearing_stops_at_the_target_with_the_oldest_gone() -> None:
+    messages = [*work("a"), *work("b"), *work("c"), *work("d")]
+    tokens = Conversation.of(messages).outline.tokens
+    assert pruned(*messages, goals=replace(GOALS, target=tokens - 1)) == [2]
+
+
+def test_nothing_is_cleared_while_the_target_is_reached() -> None:
+    assert pruned(*work("a"), *work("b"), goals=replace(GOALS, target=2_000)) == []
+
+
+def test_small_results_stay() -> None:
+    assert pruned(*work("a", "x " * 50), *work("b"), *work("c"), *work("d"), minimum_tokens=100) == [4]
+    assert pruned(*work("a", "ok"), *work("b"), *work("c"), *work("d")) == [4]
+
+
+def test_an_open_batch_stays_even_if_nothing_is_kept_recent() -> None:
+    batch = assistant("", ToolCall("b", "ls", "{}"), ToolCall("c", "ls", "{}"))
+    assert pruned(*work("a"), batch, answer("b", LONG), goals=replace(GOALS, keep_recent=0)) == [2]
+
+
+def test_a_late_result_may_be_cleared_too() -> None:
+    assert pruned(user("go"), answer("z", LONG), user("on"), *work("a"), *work("b")) == [2]
+
+
+def test_the_read_that_a_pointer_points_to_stays() -> None:
+    messages = [
+        *(assistant("", read_call("a", "a.py")), answer("a", LONG)),
+        *(assistant("", read_call("b", "a.py")), answer("b", LONG)),
+        *(assistant("", read_call("c", "a.py", start_line=90, end_line=99)), answer("c", LONG)),
+        *work("d"),
+        *work("e"),
+    ]
+    outline = Conversation.of(messages).outline
+    parameters = Parameters(GOALS, is_asked=False, has_target=False, own={})
+    plan = prune(outline, deduplicate(outline, Plan(outline.tokens), parameters), parameters)
+    assert {seq: edit.kind for seq, edit in plan.cells.items()} == {2: "supersede", 6: "clear"}

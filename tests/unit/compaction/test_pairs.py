@@ -1,0 +1,68 @@
+from compaction.facts import facts_of
+from compaction.messages import Message, ToolCall, user
+from compaction.pairs import Tail, place, place_all
+from compaction.wording import late_tokens, stub_tokens
+from tests.support.conversations import answer, assistant, read_call
+
+
+def placed(*messages: Message) -> tuple[list[tuple[int, bool]], list[str]]:
+    """For each message its unit and whether it is late; and the ids of the calls still open."""
+    facts, tail = place_all(messages)
+    return [(entry.unit, entry.is_late) for entry in facts], [call.id for call in tail.open_calls]
+
+
+CALLS = assistant("", ToolCall("a", "ls", "{}"), ToolCall("b", "ls", "{}"))
+
+
+def test_results_join_the_batch_of_their_calls_in_any_order() -> None:
+    assert placed(user("go"), CALLS, answer("b", "2"), answer("a", "1")) == (
+        [(1, False), (2, False), (2, False), (2, False)],
+        [],
+    )
+
+
+def test_calls_without_a_result_stay_open() -> None:
+    assert placed(CALLS, answer("a", "1"))[1] == ["b"]
+
+
+def test_a_user_message_closes_what_is_open() -> None:
+    assert placed(CALLS, answer("a", "1"), user("next"))[1] == []
+
+
+def test_a_result_after_its_batch_was_closed_is_late_and_stands_alone() -> None:
+    assert placed(CALLS, user("next"), answer("a", "1")) == ([(1, False), (2, False), (3, True)], [])
+
+
+def test_a_repeated_result_stays_with_an_open_batch() -> None:
+    assert placed(CALLS, answer("a", "1"), answer("a", "again")) == ([(1, False), (1, False), (1, True)], ["b"])
+
+
+def test_a_repeated_result_stands_alone_once_the_batch_is_complete() -> None:
+    assert placed(CALLS, answer("a", "1"), answer("b", "2"), answer("a", "again"))[0][-1] == (4, True)
+
+
+def test_calls_that_share_an_id_are_answered_one_by_one() -> None:
+    twins = assistant("", ToolCall("a", "ls", "{}"), ToolCall("a", "pwd", "{}"))
+    assert placed(twins, answer("a", "1"))[1] == ["a"]
+    assert placed(twins, answer("a", "1"), answer("a", "2"))[1] == []
+
+
+def test_a_result_learns_what_its_call_reads() -> None:
+    facts, _ = place_all([assistant("", read_call("a", "a.py")), answer("a", "text")])
+    assert facts[1].read == facts[0].calls[0].read is not None
+
+
+def test_closing_open_calls_adds_a_stub_for_each() -> None:
+    facts = facts_of(user("next"))
+    open_calls = facts_of(CALLS).calls
+    assert place(facts, 2, Tail(1, open_calls)).added_tokens == facts.tokens + 2 * stub_tokens()
+
+
+def test_a_late_result_adds_what_quoting_it_takes() -> None:
+    facts = facts_of(answer("z", "late"))
+    assert place(facts, 1, Tail()).added_tokens == facts.tokens + late_tokens()
+
+
+def test_numbering_starts_where_it_is_told_to() -> None:
+    facts, _ = place_all([user("a"), user("b")], first_seq=7)
+    assert [entry.seq for entry in facts] == [7, 8]

@@ -1,0 +1,63 @@
+from compaction.edits import Edit
+from compaction.messages import user
+from compaction.plan import Plan
+from compaction.wording import marker_tokens
+from tests.support.conversations import Conversation
+
+TALK = Conversation.of([user(f"message {number} " * 20) for number in range(6)])
+
+
+def plan_hiding(start: int, stop: int) -> Plan:
+    return Plan(TALK.outline.tokens).hiding("truncate", TALK.outline, start, stop)
+
+
+def tokens_of(first: int, last: int) -> int:
+    return sum(entry.tokens for entry in TALK.facts[first:last])
+
+
+def test_neighbouring_items_are_hidden_by_one_edit() -> None:
+    assert plan_hiding(0, 3).hides == (Edit("hide", 1, 3),)
+
+
+def test_each_run_of_hidden_items_costs_one_marker() -> None:
+    plan = plan_hiding(0, 2).hiding("truncate", TALK.outline, 4, 5)
+    assert plan.tokens == TALK.outline.tokens - tokens_of(0, 2) - tokens_of(4, 5) + 2 * marker_tokens()
+
+
+def test_hiding_more_from_the_same_place_costs_what_hiding_it_at_once_costs() -> None:
+    stepwise = plan_hiding(0, 2).hiding("truncate", TALK.outline, 0, 4)
+    assert stepwise.tokens == plan_hiding(0, 4).tokens
+    assert stepwise.hidden == ((0, 4),)
+
+
+def test_a_run_that_touches_a_hidden_one_joins_it() -> None:
+    hidden = TALK.outline.edited(plan_hiding(2, 4).edits)
+    before = Plan(hidden.tokens).hiding("truncate", hidden, 0, 2)
+    after = Plan(hidden.tokens).hiding("truncate", hidden, 4, 5)
+    assert before.tokens == hidden.tokens - tokens_of(0, 2) == hidden.edited(before.edits).tokens
+    assert after.tokens == hidden.tokens - tokens_of(4, 5) == hidden.edited(after.edits).tokens
+
+
+def test_a_stage_that_edits_nothing_is_not_named() -> None:
+    plan = Plan(100)
+    assert plan.adding("prune", {}, {}) is plan
+
+
+def test_stages_are_named_once_in_the_order_they_edited() -> None:
+    plan = (
+        Plan(100)
+        .adding("prune", {1: Edit("clear", 1, 1)}, {0: 10})
+        .adding("truncate", {2: Edit("clear", 2, 2)}, {0: 5})
+    )
+    plan = plan.adding("prune", {3: Edit("clear", 3, 3)}, {1: 5})
+    assert plan.stages_used == ("prune", "truncate")
+    assert plan.tokens == 80
+    assert dict(plan.savings) == {0: 15, 1: 5}
+
+
+def test_the_recent_items_are_those_with_too_little_after_them() -> None:
+    outline, plan = TALK.outline, Plan(TALK.outline.tokens)
+    each = TALK.facts[-1].tokens
+    assert plan.older_than(outline, each) == 5
+    assert plan.older_than(outline, each + 1) == 4
+    assert plan.older_than(outline, 10_000) == 0

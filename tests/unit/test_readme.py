@@ -1,0 +1,21 @@
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+README = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+BLOCKS = re.findall(r"^```python\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("number", range(len(BLOCKS)))
+def test_the_readme_shows_code_that_runs(number: int) -> None:
+    done = subprocess.run([sys.executable, "-c", BLOCKS[number]], capture_output=True, encoding="utf-8", check=True)
+    assert done.stdout
+
+
+def test_the_library_takes_five_lines() -> None:
+    lines = [line for line in BLOCKS[0].splitlines() if line]
+    assert "from compaction" in lines[0]
+    assert len(lines) <= 5

@@ -1,0 +1,264 @@
+"""One answer of an OpenAI-compatible chat endpoint, over HTTP: streamed if the server can, bounded, and cancellable.
+
+Texts and keys are never logged and stand in no error.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any, Final, Self
+
+import httpx
+from pydantic import SecretStr
+
+from compaction.wire import loads
+
+# How often a call that waits for the server looks whether it is still wanted.
+POLL_SECONDS: Final = 0.1
+CONNECT_SECONDS: Final = 5.0
+MAX_CONNECTIONS: Final = 32
+# An answer is a few thousand tokens; whatever is longer is no summary.
+MOST_ANSWER_BYTES: Final = 8 * 1024 * 1024
+MOST_ERROR_BYTES: Final = 64 * 1024
+DATA: Final = b"data:"
+DONE: Final = b"[DONE]"
+
+_TOO_MANY_REQUESTS: Final = 429
+_TIMED_OUT: Final = frozenset({408, 425})
+_SERVER_ERROR: Final = 500
+_OVERFLOW_STATUSES: Final = frozenset({400, 413, 422, 500})
+_OVERFLOW: Final = re.compile(
+    r"context.?length|context window|maximum context|context size|too (?:long|large|many tokens)"
+    r"|exceeds? the (?:maximum|limit|context)|reduce the length|input token",
+    re.IGNORECASE,
+)
+# Reasons an `Unavailable` gives.
+TOO_SLOW: Final = "the call took too long"
+NOT_JSON: Final = "its answer is not JSON"
+ERROR_INSIDE: Final = "it reported an error in its answer"
+
+_STREAM: Final = re.compile(r"stream", re.IGNORECASE)
+
+
+class ChatError(Exception):
+    """Root of what a call can raise: `Unavailable`, `InputTooLong`, `Cancelled`."""
+
+
+class Unavailable(ChatError):
+    """The endpoint gave no answer; `is_passing` if another try may get one, `retry_after_seconds` if it said when."""
+
+    def __init__(self, reason: str, *, is_passing: bool, retry_after_seconds: float | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.is_passing = is_passing
+        self.retry_after_seconds = retry_after_seconds
+
+
+class InputTooLong(ChatError):
+    """The endpoint refused the prompt as longer than its model's context window."""
+
+
+class Cancelled(ChatError):
+    """Nobody wants the answer any more."""
+
+
+@dataclass(slots=True)
+class Answer:
+    """What the model said, and how it ended; an answer that broke off has no finish reason."""
+
+    content: str = ""
+    finish_reason: str | None = None
+    has_tool_calls: bool = False
+    model: str | None = None
+    usage: dict[str, int] = field(default_factory=dict)
+
+    def take(self, chunk: dict[str, Any]) -> None:
+        """Adds one chunk of a stream, or a whole answer that came at once."""
+        self.model = chunk.get("model") or self.model
+        self._take_usage(chunk.get("usage"))
+        choices = chunk.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
+        said = choice.get("delta") or choice.get("message") or {}
+        self.content += said["content"] if isinstance(said.get("content"), str) else ""
+        self.has_tool_calls |= bool(said.get("tool_calls") or said.get("function_call"))
+        self.finish_reason = choice.get("finish_reason") or self.finish_reason
+
+    def _take_usage(self, usage: object) -> None:
+        if isinstance(usage, dict):
+            names = {"input": "prompt_tokens", "output": "completion_tokens"}
+            self.usage = {name: usage[theirs] for name, theirs in names.items() if isinstance(usage.get(theirs), int)}
+
+
+class Connection:
+    """The socket of a call, kept so that another thread can end it: closing alone would not wake a waiting read."""
+
+    def __init__(self) -> None:
+        self.is_cut = False
+        self._socket: socket.socket | None = None
+
+    def trace(self, _event: str, info: dict[str, Any]) -> None:
+        """Told by the HTTP client of each step; a connection made or secured brings its socket."""
+        extra_info = getattr(info.get("return_value"), "get_extra_info", None)
+        if extra_info is not None:
+            self._socket = extra_info("socket")
+        if self.is_cut:
+            self.cut()
+
+    def cut(self) -> None:
+        """Ends the connection; a read that waits on it returns at once."""
+        self.is_cut = True
+        if self._socket is not None:
+            with suppress(OSError):
+                self._socket.shutdown(socket.SHUT_RDWR)
+
+
+class ChatClient:
+    """Calls `{base_url}/chat/completions`; `timeout_seconds` bounds each call as a whole."""
+
+    def __init__(self, *, base_url: str, api_key: SecretStr | None, model: str, timeout_seconds: float) -> None:
+        self.model = model
+        self._timeout_seconds = timeout_seconds
+        self._streams = True
+        self._http = httpx.Client(
+            base_url=base_url.rstrip("/") + "/",
+            headers={"Authorization": f"Bearer {api_key.get_secret_value()}"} if api_key else {},
+            timeout=httpx.Timeout(timeout_seconds, connect=min(CONNECT_SECONDS, timeout_seconds)),
+            # Each call has a connection of its own, so that ending one ends nothing else; summaries are seconds apart.
+            limits=httpx.Limits(max_connections=MAX_CONNECTIONS, max_keepalive_connections=0),
+            trust_env=False,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._http.close()
+
+    def complete(self, messages: list[dict[str, str]], max_tokens: int, is_cancelled: Callable[[], bool]) -> Answer:
+        """The model's answer to the chat messages.
+
+        Raises:
+            Cancelled: `is_cancelled` became true; the connection is ended.
+            InputTooLong: the prompt exceeds the model's context window.
+            Unavailable: no answer, for any other reason.
+        """
+        if is_cancelled():
+            raise Cancelled
+        connection = Connection()
+        runner = ThreadPoolExecutor(max_workers=1, thread_name_prefix="foldline-chat")
+        try:
+            pending = runner.submit(self._exchange, messages, max_tokens, connection)
+            return self._wait(pending, connection, is_cancelled)
+        finally:
+            # A thread that is stuck before it has a socket ends at its own time-out; nobody waits for it.
+            runner.shutdown(wait=False)
+
+    def _wait(self, pending: Future[Answer], connection: Connection, is_cancelled: Callable[[], bool]) -> Answer:
+        deadline = monotonic() + self._timeout_seconds
+        while not pending.done():
+            with suppress(TimeoutError):
+                pending.exception(timeout=POLL_SECONDS)
+                break
+            if is_cancelled():
+                connection.cut()
+                raise Cancelled
+            if monotonic() >= deadline:
+                connection.cut()
+                raise Unavailable(TOO_SLOW, is_passing=True)
+        return pending.result()
+
+    def _exchange(self, messages: list[dict[str, str]], max_tokens: int, connection: Connection) -> Answer:
+        try:
+            return self._send(messages, max_tokens, connection)
+        except httpx.TimeoutException as error:
+            raise Unavailable(TOO_SLOW, is_passing=True) from error
+        except httpx.TransportError as error:
+            raise Unavailable(_broken(error), is_passing=True) from error
+        except httpx.HTTPError as error:
+            raise Unavailable(_broken(error), is_passing=False) from error
+
+    def _send(self, messages: list[dict[str, str]], max_tokens: int, connection: Connection) -> Answer:
+        body: dict[str, Any] = {"model": self.model, "messages": messages, "max_tokens": max_tokens}
+        if self._streams:
+            body |= {"stream": True, "stream_options": {"include_usage": True}}
+        extensions = {"trace": connection.trace}
+        with self._http.stream("POST", "chat/completions", json=body, extensions=extensions) as response:
+            if response.is_success:
+                return _read_answer(response)
+            text = b"".join(_bounded(response, MOST_ERROR_BYTES)).decode("utf-8", "replace")
+        if self._streams and response.is_client_error and _STREAM.search(text):
+            # Some servers know no streaming, or not its options: from now on they are asked for it in one piece.
+            self._streams = False
+            return self._send(messages, max_tokens, connection)
+        raise _refused(response, text)
+
+
+def _broken(error: httpx.HTTPError) -> str:
+    return f"the connection failed ({type(error).__name__})"
+
+
+def _read_answer(response: httpx.Response) -> Answer:
+    answer = Answer()
+    if "event-stream" in response.headers.get("content-type", ""):
+        for event in _events(response):
+            answer.take(_object(event))
+    else:
+        answer.take(_object(b"".join(_bounded(response, MOST_ANSWER_BYTES))))
+    return answer
+
+
+def _events(response: httpx.Response) -> Iterator[bytes]:
+    """The data of a stream's events, up to its end mark."""
+    pending = b""
+    for piece in _bounded(response, MOST_ANSWER_BYTES):
+        *complete, pending = (pending + piece).split(b"\n")
+        for line in complete:
+            data = line.strip().removeprefix(DATA).strip() if line.startswith(DATA) else b""
+            if data == DONE:
+                return
+            if data:
+                yield data
+
+
+def _bounded(response: httpx.Response, most: int) -> Iterator[bytes]:
+    """The body in pieces, cut off after about `most` bytes."""
+    read = 0
+    for piece in response.iter_bytes():
+        yield piece
+        read += len(piece)
+        if read > most:
+            return
+
+
+def _object(data: bytes) -> dict[str, Any]:
+    try:
+        value = loads(data)
+    except ValueError:
+        raise Unavailable(NOT_JSON, is_passing=True) from None
+    if not isinstance(value, dict) or "error" in value:
+        raise Unavailable(ERROR_INSIDE, is_passing=True)
+    return value
+
+
+def _refused(response: httpx.Response, text: str) -> ChatError:
+    status = response.status_code
+    if status in _OVERFLOW_STATUSES and _OVERFLOW.search(text):
+        return InputTooLong(f"HTTP {status}")
+    is_passing = status == _TOO_MANY_REQUESTS or status in _TIMED_OUT or status >= _SERVER_ERROR
+    return Unavailable(f"HTTP {status}", is_passing=is_passing, retry_after_seconds=_retry_after(response))
+
+
+def _retry_after(response: httpx.Response) -> float | None:
+    """The pause the server asks for in seconds; a date, which few send, is left to the ordinary backoff."""
+    value = response.headers.get("retry-after", "")
+    return float(value) if re.fullmatch(r"\d{1,6}(?:\.\d{1,6})?", value) else None

@@ -1,0 +1,184 @@
+"""Who writes summaries: the port, the extractive summarizer, and one that asks an OpenAI-compatible endpoint."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+import stamina
+from pydantic import SecretStr
+
+from compaction import extractive
+from compaction.summary import SMALLEST_INPUT_TOKENS, Draft, SummaryInput, answer_text, prompt, refusal
+from worker.chat import Answer, Cancelled, ChatClient, InputTooLong, Unavailable
+
+__all__ = ["Cancelled", "Extractive", "OpenAI", "Retries", "Summarizer", "SummarizerUnavailable", "create_summarizer"]
+
+EXTRACTIVE: Final = "extractive"
+OPENAI: Final = "openai"
+
+
+class SummarizerUnavailable(Exception):
+    """No summary could be had; `reason` quotes nothing; `retry_after_seconds` is when to ask again, if known."""
+
+    def __init__(self, reason: str, retry_after_seconds: float | None = None) -> None:
+        super().__init__(f"the summarizer gave no answer: {reason}")
+        self.reason = reason
+        self.retry_after_seconds = retry_after_seconds
+
+
+class Summarizer(Protocol):
+    """Writes one summary."""
+
+    def summarize(self, request: SummaryInput, is_cancelled: Callable[[], bool]) -> Draft:
+        """A draft that may be published.
+
+        Raises:
+            Cancelled: `is_cancelled` became true.
+            SummarizerUnavailable: there is no summary now; trying later may help.
+        """
+
+
+class SummarizerSettings(Protocol):
+    """The settings a summarizer is made from."""
+
+    @property
+    def summarizer(self) -> str: ...
+    @property
+    def summarizer_base_url(self) -> str | None: ...
+    @property
+    def summarizer_api_key(self) -> SecretStr | None: ...
+    @property
+    def summarizer_model(self) -> str | None: ...
+    @property
+    def summarizer_timeout_seconds(self) -> float: ...
+    @property
+    def summarizer_input_tokens(self) -> int: ...
+
+
+class Extractive:
+    """Takes the conversation's own lines; needs no network and always answers."""
+
+    def summarize(self, request: SummaryInput, is_cancelled: Callable[[], bool]) -> Draft:
+        """See `Summarizer`."""
+        if is_cancelled():
+            raise Cancelled
+        return Draft(extractive.summarize(request), degraded=False, summarizer=EXTRACTIVE)
+
+
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """How often and how patiently a failed call is repeated; longer pauses are the caller's, who need not wait here."""
+
+    attempts: int = 4
+    wait_initial_seconds: float = 0.5
+    wait_max_seconds: float = 10.0
+
+    def decide(self, error: Exception) -> bool | float:
+        """Whether to call again; a number is the pause the server asked for."""
+        if not isinstance(error, Unavailable) or not error.is_passing:
+            return False
+        if error.retry_after_seconds is None:
+            return True
+        return error.retry_after_seconds if error.retry_after_seconds <= self.wait_max_seconds else False
+
+
+class OpenAI:
+    """Asks a model; what may not be published is asked for once more, then replaced by the extractive summary."""
+
+    def __init__(self, client: ChatClient, *, input_tokens: int, retries: Retries | None = None) -> None:
+        self._client = client
+        self._input_tokens = input_tokens
+        self._retries = retries or Retries()
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._client.close()
+
+    def summarize(self, request: SummaryInput, is_cancelled: Callable[[], bool]) -> Draft:
+        """See `Summarizer`."""
+        try:
+            return _Asking(self._client, self._retries, request, is_cancelled).draft(self._input_tokens)
+        except Unavailable as error:
+            raise SummarizerUnavailable(error.reason, error.retry_after_seconds) from error
+
+
+class _Asking:
+    """One summary in the making: what it used so far, over all calls."""
+
+    def __init__(
+        self, client: ChatClient, retries: Retries, request: SummaryInput, is_cancelled: Callable[[], bool]
+    ) -> None:
+        self._client = client
+        self._retries = retries
+        self._request = request
+        self._is_cancelled = is_cancelled
+        self._usage: Counter[str] = Counter()
+        self._model = client.model
+
+    def draft(self, input_tokens: int) -> Draft:
+        """The draft from at most `input_tokens`, or from half of them if the model has no room for so many."""
+        halved = max(SMALLEST_INPUT_TOKENS, input_tokens // 2)
+        for tokens in (input_tokens, halved):
+            try:
+                return self._published(tokens) or self._degraded()
+            except InputTooLong:
+                continue
+        return self._degraded()
+
+    def _published(self, input_tokens: int) -> Draft | None:
+        refused: str | None = None
+        for _ in range(2):
+            answer = self._call(prompt(self._request, input_tokens, refused))
+            text = answer_text(answer.content)
+            refused = refusal(
+                text,
+                answer.finish_reason,
+                has_tool_calls=answer.has_tool_calls,
+                max_tokens=self._request.max_tokens,
+            )
+            if refused is None:
+                return Draft(text, degraded=False, summarizer=OPENAI, model=self._model, usage=dict(self._usage))
+        return None
+
+    def _degraded(self) -> Draft:
+        text = extractive.summarize(self._request)
+        return Draft(text, degraded=True, summarizer=EXTRACTIVE, model=self._model, usage=dict(self._usage))
+
+    def _call(self, messages: list[dict[str, str]]) -> Answer:
+        repeated = stamina.retry_context(
+            on=self._retries.decide,
+            attempts=self._retries.attempts,
+            timeout=None,
+            wait_initial=self._retries.wait_initial_seconds,
+            wait_max=self._retries.wait_max_seconds,
+            wait_jitter=self._retries.wait_initial_seconds,
+        )
+        answer = Answer()
+        for attempt in repeated:
+            with attempt:
+                answer = self._client.complete(messages, self._request.max_tokens, self._is_cancelled)
+        self._usage.update(answer.usage)
+        self._model = answer.model or self._model
+        return answer
+
+
+def create_summarizer(settings: SummarizerSettings) -> Extractive | OpenAI:
+    """The summarizer that the settings name.
+
+    Raises:
+        ValueError: `openai` without a base URL or a model, or an unknown name.
+    """
+    if settings.summarizer == EXTRACTIVE:
+        return Extractive()
+    if settings.summarizer != OPENAI or not settings.summarizer_base_url or not settings.summarizer_model:
+        raise ValueError(settings.summarizer)
+    client = ChatClient(
+        base_url=settings.summarizer_base_url,
+        api_key=settings.summarizer_api_key,
+        model=settings.summarizer_model,
+        timeout_seconds=settings.summarizer_timeout_seconds,
+    )
+    return OpenAI(client, input_tokens=settings.summarizer_input_tokens)
