@@ -16,16 +16,16 @@ from api.metrics import Counting, Metrics
 from api.openapi import DescribedApp
 from api.routes import ROUTERS
 from api.service import Service
-from api.watch import ReadJobs, Watch
+from api.watch import WAITERS_MAX, ReadJobs, Watch
 from sessions.listing import Job, jobs_by_id
 from sessions.settings import Settings
 from sessions.store import Store
 
 
-def create_app(settings: Settings, store: Store) -> FastAPI:
+def create_app(settings: Settings, store: Store, *, waiters_max: int = WAITERS_MAX) -> FastAPI:
     """The application on this store; its tables exist already. Whoever made the store closes it."""
     metrics = Metrics()
-    service = Service(settings, store, Watch(_reader_of(store)))
+    service = Service(settings, store, Watch(_reader_of(store), waiters_max))
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:

@@ -1,4 +1,4 @@
-"""The server under the application: uvicorn, set up for small answers and for streams that would not end by themselves."""
+"""The server under the application: uvicorn, set up for small answers and for streams that do not end by themselves."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Server(uvicorn.Server):
         self._service: Service = app.state.service
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        # asyncio does this only for sockets it made; without it each answer waits 40 ms for the client's acknowledgement.
+        # asyncio does this for its own sockets only. Without it, each answer waits 40 ms for an acknowledgement.
         for listener in sockets or ():
             listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         await super().startup(sockets)

@@ -21,6 +21,11 @@ class KeysInFlight:
     _keys: set[tuple[str, str, str]] = field(default_factory=set)
     _lock: Lock = field(default_factory=Lock)
 
+    @property
+    def held(self) -> int:
+        """How many are held now."""
+        return len(self._keys)
+
     @contextmanager
     def holding(self, key: Key) -> Iterator[None]:
         """Hold the key for the length of the block.

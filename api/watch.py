@@ -57,6 +57,11 @@ class Watch:
         self._is_stopping = False
 
     @property
+    def waiting(self) -> int:
+        """How many wait now."""
+        return len(self._waiters)
+
+    @property
     def is_full(self) -> bool:
         """Whether nobody else can wait now."""
         return self._is_stopping or len(self._waiters) >= self._waiters_max

@@ -74,10 +74,20 @@ def create_app(database: str) -> FastAPI:
 def _entry(row: Any, seq: int, body: bytes) -> dict[str, Any]:
     empty: dict[str, Any] = {column.name: 0 for column in ENTRY.c}
     return {
-        **empty, "session_pk": row["pk"], "branch": row["branch"], "seq": seq, "tenant": "default", "kind": "message",
-        "role": "user", "format": "openai", "edits_branch": None, "open_calls": None, "facts": None, "live": None,
+        **empty,
+        "session_pk": row["pk"],
+        "branch": row["branch"],
+        "seq": seq,
+        "tenant": "default",
+        "kind": "message",
+        "role": "user",
+        "format": "openai",
+        "edits_branch": None,
+        "open_calls": None,
+        "facts": None,
+        "live": None,
         "body": body,
-    }  # fmt: skip
+    }
 
 
 def _prepare(connection: Any, _record: Any) -> None:
@@ -88,7 +98,9 @@ def _prepare(connection: Any, _record: Any) -> None:
 
 def main() -> None:
     """Serve on a free port of the loopback interface until stopped."""
-    listening = socket.create_server(("127.0.0.1", 0))
+    # Without the protocol named, asyncio leaves Nagle's algorithm on, and every answer waits 40 ms.
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening.bind(("127.0.0.1", 0))
     sys.stdout.write(f"listening on http://127.0.0.1:{listening.getsockname()[1]}\n")
     sys.stdout.flush()
     server = uvicorn.Server(uvicorn.Config(create_app(sys.argv[1]), log_level="warning", access_log=False))

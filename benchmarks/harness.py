@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-ROUNDS: Final = 9
+ROUNDS: Final = 11
+WIDTH: Final = 140
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ def show(results: Iterable[Result]) -> bool:
             "kept" if result.is_kept else "MISSED",
         )
         is_all_kept = is_all_kept and result.is_kept
-    Console().print(table)
+    Console(width=WIDTH).print(table)
     return is_all_kept
 
 

@@ -58,8 +58,8 @@ def _bare(database: Path) -> Iterator[str]:
     command = [sys.executable, "-m", "benchmarks.bare_endpoint", str(database)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, env=dict(os.environ))
     try:
-        assert process.stdout is not None
-        found = re.search(r"http://\S+", process.stdout.readline().decode())
+        announced = process.stdout.readline() if process.stdout else b""
+        found = re.search(r"http://\S+", announced.decode())
         if found is None:
             message = "the bare endpoint did not start"
             raise RuntimeError(message)

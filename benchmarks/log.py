@@ -12,7 +12,7 @@ from compaction.formats import FORMATS
 from sessions import appending, lifecycle
 from sessions.store import Store
 
-APPENDS = 50
+APPENDS = 100
 TENANT = "bench"
 
 

@@ -6,10 +6,10 @@ import json
 import random
 from typing import Any, Final
 
-WORDS: Final = (
-    "async def handler request session entry token budget view plan edit window summary queue worker lease commit "
-    "return raise import from class self value index error test assert config path file line count total result"
-).split()
+VERBS: Final = ("return", "raise", "import", "assert", "await", "commit", "summarize", "condense", "append", "replay")
+NOUNS: Final = ("session", "entry", "token", "budget", "view", "plan", "edit", "window", "worker", "lease", "index")
+OTHERS: Final = ("async", "def", "from", "class", "self", "value", "error", "config", "path", "file", "line", "total")
+WORDS: Final = (*VERBS, *NOUNS, *OTHERS)
 
 
 def transcript(entries: int, seed: int = 7) -> list[dict[str, Any]]:

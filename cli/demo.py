@@ -19,6 +19,7 @@ from cli.embedded import embedded_service
 from cli.failures import CommandFailed, ExitCode
 from cli.layout import KEPT, Line, layout
 from cli.replay_steps import Said, fixed_tokens, steps_of
+from cli.view_count import outside_tokens, view_tokens
 from compaction.formats import FORMATS
 
 JsonDict = dict[str, Any]
@@ -36,14 +37,14 @@ class Demo:
     """One session told turn by turn; `say` prints."""
 
     def __init__(self, service: Service, console: Console, messages: list[JsonDict]) -> None:
-        tools = tool_definitions()
+        self._tools = tool_definitions()
         self._service = service
         self._console = console
         self._messages = messages
-        self._said = Said(FORMAT, fixed_tokens(SYSTEM, tools))
+        self._said = Said(FORMAT, fixed_tokens(SYSTEM, self._tools))
         self._known: set[str] = set()
         self._paid = self._paid_without = self._calls = 0
-        body = {"model": MODEL, "context_window": WINDOW, "system": SYSTEM, "tools": tools}
+        body = {"model": MODEL, "context_window": WINDOW, "system": SYSTEM, "tools": self._tools}
         self._id: str = service.create_session(body)["id"]
 
     def run(self) -> None:
@@ -81,8 +82,8 @@ class Demo:
         """Fetch the view, as an agent does before it calls its model; summaries are written while the model thinks."""
         view = self._service.context(self._id, FORMAT)
         self._calls += 1
-        self._paid += view["budget"]["used"]
-        self._paid_without += self._said.tokens
+        self._paid += view_tokens(FORMAT, view, self._tools)
+        self._paid_without += self._said.plain_tokens + outside_tokens(SYSTEM, self._tools)
         self._wait_for_jobs()
         self._tell_compactions()
 
@@ -147,7 +148,7 @@ class Demo:
 
     def say(self, text: str = "", style: str = "") -> None:
         """Print one line, as it is and never wrapped in the middle of a word."""
-        self._console.print(Text(text, style=style, overflow="ellipsis", no_wrap=True))
+        self._console.print(Text(text, style), overflow="ellipsis", no_wrap=True)
 
 
 def _used(view: JsonDict) -> str:

@@ -12,7 +12,8 @@ from cli.prefix_watch import PrefixWatch
 from cli.replay_record import SessionRecord
 from cli.replay_steps import Said, Step, fixed_tokens, steps_of
 from cli.transcripts import Transcript
-from cli.view_check import Expected, check_content, check_view, view_tokens
+from cli.view_check import Expected, check_content, check_view
+from cli.view_count import outside_tokens, view_tokens
 from compaction.budget import budget_of, check_fixed_parts
 from compaction.errors import FixedPartsDoNotFit
 from compaction.presets import DEFAULT_PRESET, PRESETS
@@ -47,6 +48,7 @@ class Drive:
         self.said = Said(transcript.format, fixed_tokens(transcript.system, transcript.tools))
         self.prefix = PrefixWatch(self._new_compactions)
         self._advanced = advanced
+        self._outside_tokens = outside_tokens(transcript.system, transcript.tools)
         self._known: set[str] = set()
         self._cursor: str | None = None
 
@@ -109,7 +111,7 @@ class Drive:
         view = self._look()
         if view is not None:
             self.record.tokens_with += view_tokens("openai", view, self.transcript.tools)
-            self.record.tokens_without += self.said.tokens
+            self.record.tokens_without += self.said.plain_tokens + self._outside_tokens
         self._compact_if_due()
 
     def _look(self) -> JsonDict | None:
@@ -197,6 +199,8 @@ class Drive:
 
     def _check_unfitted(self) -> None:
         view = self.service.unfitted(self.record.session_id, "openai")
+        # Whatever its size, a view leaves nothing out: not even what says nothing, which no API takes.
+        view["messages"] = list(filter(_says_something, view["messages"]))
         for text in check_content("openai", view, self._expected()):
             self._violated(f"openai view with fit=none: {text}")
 
@@ -226,6 +230,10 @@ class Drive:
 
     def _listed(self, text: str) -> None:
         self.record.listed.append(f"message {self.said.messages}: {text}")
+
+
+def _says_something(message: JsonDict) -> bool:
+    return message["role"] != "assistant" or bool(message.get("content") or message.get("tool_calls"))
 
 
 def _unsettled(jobs: list[JsonDict], owed: int) -> str:

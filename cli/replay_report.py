@@ -42,9 +42,8 @@ def _sessions_table(records: list[SessionRecord]) -> Any:
         ("tokens", True),
         ("compactions", True),
         ("jobs", True),
-        ("prefix", True),
-        ("input without", True),
-        ("input with", True),
+        ("without", True),
+        ("with", True),
     )
     return table_of(columns, map(_session_row, records[:SESSIONS_SHOWN]))
 
@@ -57,7 +56,6 @@ def _session_row(record: SessionRecord) -> tuple[Any, ...]:
         f"{record.appended_tokens:,}",
         len(record.compactions),
         len(record.jobs),
-        record.prefix_changes,
         f"{record.tokens_without:,}",
         f"{record.tokens_with:,}",
     )

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
+from cli.view_count import messages_tokens
 from compaction.formats import FORMATS
 from compaction.messages import Message, Text
-from compaction.tokens import MESSAGE, count_messages, count_text, count_tools
+from compaction.tokens import count_messages, count_system, count_tools
 
 JsonDict = dict[str, Any]
+PLAIN_FORMATS: Final = frozenset({"openai", "anthropic"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +38,21 @@ def steps_of(messages: Sequence[JsonDict]) -> Iterator[Step]:
 
 def fixed_tokens(system: str | None, tools: Sequence[JsonDict]) -> int:
     """What every view carries beside its messages."""
-    return (MESSAGE + count_text(system) if system else 0) + count_tools(tools)
+    return count_system(system) + count_tools(tools)
 
 
 @dataclass(slots=True)
 class Said:
-    """What a session has been told so far, kept apart from what the service says of it."""
+    """What a session has been told so far, kept apart from what the service says of it.
+
+    `fixed_tokens` and `message_tokens` are counted as the engine does; `plain_tokens` are those of the messages as a
+    model without Foldline would get them.
+    """
 
     format: str
     fixed_tokens: int = 0
     message_tokens: int = 0
+    plain_tokens: int = 0
     messages: int = 0
     entries: int = 0
     turns: int = 0
@@ -53,11 +60,6 @@ class Said:
     last_user: tuple[str, ...] = ()
     last_user_tokens: int = 0
     ends_with_user: bool = False
-
-    @property
-    def tokens(self) -> int:
-        """The whole history, as a model without Foldline would get it."""
-        return self.fixed_tokens + self.message_tokens
 
     @property
     def least_tokens(self) -> int:
@@ -70,6 +72,8 @@ class Said:
         parsed = FORMATS[self.format].parse(wire)
         self.entries += len(parsed)
         self.message_tokens += count_messages(parsed)
+        plain = wire if self.format in PLAIN_FORMATS else FORMATS["openai"].render(parsed, None).messages
+        self.plain_tokens += messages_tokens(plain)
         for message in parsed:
             self._follow(message)
 

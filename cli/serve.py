@@ -58,7 +58,7 @@ def serve(
     )
     _check_host(settings)
     _set_up_logging(settings)
-    with open_store(settings) as store, _listener(settings) as listener:
+    with open_store(settings) as store, listener_for(settings) as listener:
         migrations.upgrade(store.engine)
         app = create_app(settings, store)
         with _worker(settings, store):
@@ -82,7 +82,12 @@ def _set_up_logging(settings: Settings) -> None:
 
 
 @contextmanager
-def _listener(settings: Settings) -> Iterator[socket.socket]:
+def listener_for(settings: Settings) -> Iterator[socket.socket]:
+    """A listening socket at the settings' address.
+
+    Raises:
+        CommandFailed: the address or port cannot be had.
+    """
     host = settings.bind_host.strip("[]")
     # Connections inherit the protocol, and asyncio sends without delay only where it reads "TCP" there: without it each
     # answer waits 40 ms for the client's kernel.

@@ -90,7 +90,7 @@ def _result_facts(result: ToolResult) -> Facts:
     has_more_than_text = not all(isinstance(part, Text) for part in result.content)
     return Facts(
         "tool",
-        tokens.MESSAGE + content_tokens,
+        tokens.MESSAGE + tokens.RESULT + content_tokens,
         answers=result.call_id,
         excerpts=_excerpt_tokens(text, content_tokens, has_more_than_text=has_more_than_text),
         is_failure=result.is_error or text[:32].lstrip().lower().startswith(FAILURE_PREFIXES),

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from compaction.edits import Edit, LiveEdits, covered, within
 from compaction.facts import Facts
 from compaction.sums import Sums, sums_of
-from compaction.tokens import MESSAGE
+from compaction.tokens import MESSAGE, RESULT
 from compaction.wording import cleared_tokens, late_tokens, marker_tokens, pointer_tokens, stub_tokens
 
 UnitKind: TypeAlias = Literal["user", "batch", "late", "note"]
@@ -193,7 +193,7 @@ def shown_tokens(entry: Facts, cell: Edit | None) -> int:
         return entry.tokens
     if entry.answers is None:
         return entry.tokens - entry.arguments_saving
-    frame = MESSAGE + (late_tokens() if entry.is_late else 0)
+    frame = MESSAGE + RESULT + (late_tokens() if entry.is_late else 0)
     if cell.kind == "clear":
         return frame + cleared_tokens()
     if cell.kind == "supersede":
@@ -205,7 +205,7 @@ def least_tokens(entry: Facts) -> int:
     """What an entry takes under whichever edit leaves the least of it in view."""
     if entry.answers is None:
         return entry.tokens - entry.arguments_saving
-    frame = MESSAGE + (late_tokens() if entry.is_late else 0)
+    frame = MESSAGE + RESULT + (late_tokens() if entry.is_late else 0)
     contents = (cleared_tokens(), pointer_tokens(), *filter(None, entry.excerpts))
     return min(entry.tokens, frame + min(contents))
 

@@ -52,7 +52,7 @@ class Plan:
         )
 
     def hiding(self, stage: str, outline: Outline, start: int, stop: int) -> Plan:
-        """The plan with all units among the items from `start` up to `stop` hidden, instead of fewer from `start` on."""
+        """The plan with all units from item `start` up to `stop` hidden, instead of fewer from `start` on."""
         pieces = _pieces(outline, start, stop)
         spans = [Edit("hide", outline.items[first].first, outline.items[end - 1].last) for first, end in pieces]
         others = [hidden for hidden in self.hidden if hidden[0] != start]

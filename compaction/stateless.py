@@ -22,7 +22,7 @@ from compaction.pipeline import make_plan
 from compaction.policy import Policy, policy_of
 from compaction.presets import PRESETS
 from compaction.summary import SummaryInput
-from compaction.tokens import MESSAGE, count_messages, count_text, count_tools
+from compaction.tokens import MESSAGE, count_messages, count_system, count_text, count_tools
 from compaction.view import make_view
 from compaction.windows import ContextWindow, parse_size, window_of
 from compaction.wording import pins_tokens, summary_tokens
@@ -102,7 +102,7 @@ def compact(
     limit = _limit(model, context_window, max_output_tokens)
     wire_format = _format(messages, format_name)
     leading, rest = _split(wire_format.parse(messages))
-    system_tokens, tools_tokens = _system_tokens(system) + count_messages(leading), count_tools(tools)
+    system_tokens, tools_tokens = count_system(system) + count_messages(leading), count_tools(tools)
     check_fixed_parts(chosen, limit, system_tokens + tools_tokens, 1000)
     goals = _goals(chosen, limit, system_tokens + tools_tokens, target_tokens)
     folded = _Folding(rest).folded(chosen, goals, has_target=target_tokens is not None, is_summarized=summarize)
@@ -149,7 +149,7 @@ def budget(
     return pending(
         _limit(model, context_window, max_output_tokens),
         {
-            "system": _system_tokens(system) + count_messages(leading),
+            "system": count_system(system) + count_messages(leading),
             "history": count_messages(view),
             "tools": count_tools(tools),
             "pins": pins_tokens(list(pins)),
@@ -191,10 +191,6 @@ def _split(messages: list[Message]) -> tuple[list[Message], list[Message]]:
     """The system messages at the front, and the others."""
     leading = list(takewhile(lambda message: message.role in {"system", "developer"}, messages))
     return leading, messages[len(leading) :]
-
-
-def _system_tokens(system: str | None) -> int:
-    return 0 if system is None else MESSAGE + count_text(system)
 
 
 def _goals(policy: Policy, limit: int, fixed_tokens: int, target_tokens: int | None) -> Goals:

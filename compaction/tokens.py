@@ -14,11 +14,18 @@ from compaction.wire import dumps_text
 CountText: TypeAlias = Callable[[str], int]
 
 # Framing in tokens, added to the text of each. Chat templates spend 3-4 tokens a message and about as much again to
-# wrap a call; an image is priced as the larger of what the hosted vision models charge for a page-sized picture.
+# wrap a call or a result; an image is priced as the larger of what the hosted vision models charge for a page-sized
+# picture. MARK is for the short text that some format needs beside or instead of a part (`compaction.formats.marks`):
+# a view has one count, and it holds in every format.
 MESSAGE: Final = 4
 CALL: Final = 8
+RESULT: Final = 4
 TOOL: Final = 8
 IMAGE: Final = 1600
+MARK: Final = 8
+
+MARKED: Final = MESSAGE + MARK
+MARKED_ROLES: Final = frozenset({"system", "developer"})
 
 ENCODING: Final = "o200k_base"
 # The fallback refuses very long input; counting in chunks can only over-count, by a token or two a seam.
@@ -75,8 +82,8 @@ def count_part(part: Part) -> int:
         case Image():
             return IMAGE
         case Other(source=source):
-            return count_text(dumps_text(source))
-    return count_parts(part.content)
+            return MARK + count_text(dumps_text(source))
+    return RESULT + count_parts(part.content)
 
 
 def count_parts(parts: Iterable[Part]) -> int:
@@ -86,12 +93,17 @@ def count_parts(parts: Iterable[Part]) -> int:
 
 def count_message(message: Message) -> int:
     """Tokens of one message as it stands, its framing included."""
-    return MESSAGE + count_parts(message.parts)
+    return (MARKED if message.role in MARKED_ROLES or not message.parts else MESSAGE) + count_parts(message.parts)
 
 
 def count_messages(messages: Iterable[Message]) -> int:
     """Tokens of a list of messages: the sum of `count_message`."""
     return sum(count_message(message) for message in messages)
+
+
+def count_system(system: str | None) -> int:
+    """Tokens of a system prompt, its framing included; 0 if there is none."""
+    return 0 if system is None else count_message(Message("system", (Text(system),)))
 
 
 def count_tools(tools: Iterable[JsonObject]) -> int:

@@ -26,7 +26,8 @@ def make_view(
 ) -> list[Message]:
     """The messages the model should see.
 
-    `messages` maps the seq of every entry in view to its original, `summaries` the id of every live summary to its text.
+    `messages` maps the seq of every entry in view to its original, `summaries` the id of every live summary to its
+    text.
     `stub_open` stubs calls that still wait for a result; `keep_empty` keeps assistant messages that say nothing.
     """
     reads = _reads_in_view(outline)

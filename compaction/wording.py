@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from compaction.tokens import MESSAGE, count_text
+from compaction.tokens import MESSAGE, RESULT, count_text
 
 CLEARED: Final = "[This tool output was cleared to make room. The original is kept.]"
 # The two forms of a pointer cost the same, so that a total does not depend on which of them is shown.
@@ -33,13 +33,13 @@ def pointer_tokens() -> int:
 @cache
 def stub_tokens() -> int:
     """Tokens of the message that stands in for a missing result."""
-    return MESSAGE + count_text(UNANSWERED)
+    return MESSAGE + RESULT + count_text(UNANSWERED)
 
 
 @cache
 def late_tokens() -> int:
-    """Tokens that quoting a late result adds to it."""
-    return count_text(LATE)
+    """Tokens that a late result takes more as a quotation than as a result."""
+    return count_text(LATE) - RESULT
 
 
 @cache

@@ -10,7 +10,7 @@ from compaction.budget import check_fixed_parts
 from compaction.facts import Facts, facts_of
 from compaction.messages import Message
 from compaction.pairs import place
-from compaction.tokens import MESSAGE, count_text
+from compaction.tokens import count_system
 from compaction.wire import dumps
 from sessions import log, planning
 from sessions.errors import NotFound, UnknownParent
@@ -85,7 +85,7 @@ def _with_system_taken(path: Path, drafts: Sequence[Draft]) -> Sequence[Draft]:
     text = drafts[0].message.text
     session = path.session
     session.system_json = dumps(text)
-    session.fixed_tokens += MESSAGE + count_text(text)
+    session.fixed_tokens += count_system(text)
     check_fixed_parts(session.policy, session.budget.limit, session.overhead_tokens, session.multiplier)
     return drafts[1:]
 

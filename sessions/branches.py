@@ -43,10 +43,10 @@ def move(
 def _tip(tx: Transaction, session_pk: int, entry: Any) -> int | None:
     """The branch that ends at this entry, or whose own last message it is; the entry's own branch before others."""
     rows = tx.execute(
-        select(BRANCH).where(BRANCH.c.session_pk == session_pk).where(
-            (BRANCH.c.leaf_seq == entry.seq) | (BRANCH.c.last_message_seq == entry.seq)
-        )
-    ).all()  # fmt: skip
+        select(BRANCH)
+        .where(BRANCH.c.session_pk == session_pk)
+        .where((BRANCH.c.leaf_seq == entry.seq) | (BRANCH.c.last_message_seq == entry.seq))
+    ).all()
     own = [row for row in rows if row.branch == entry.branch]
     if any(row.leaf_seq == entry.seq or entry.kind == "message" for row in own):
         return int(entry.branch)
@@ -58,14 +58,29 @@ def _new_branch(tx: Transaction, head: Path, entry: Any) -> Path:
     session = head.session
     state = {
         name: getattr(entry, name)
-        for name in ("last_message_seq", "messages", "kept", "raw", "owed_tokens", "edits_branch", "edits_seq",
-                     "tail_unit", "open_calls")
-    }  # fmt: skip
+        for name in (
+            "last_message_seq",
+            "messages",
+            "kept",
+            "raw",
+            "owed_tokens",
+            "edits_branch",
+            "edits_seq",
+            "tail_unit",
+            "open_calls",
+        )
+    }
     tx.execute(
         insert(BRANCH).values(
-            session_pk=session.pk, branch=session.branches, tenant=session.tenant, parent=entry.branch,
-            left_seq=entry.seq, leaf_seq=entry.seq, next_summary_at=0, **state,
+            session_pk=session.pk,
+            branch=session.branches,
+            tenant=session.tenant,
+            parent=entry.branch,
+            left_seq=entry.seq,
+            leaf_seq=entry.seq,
+            next_summary_at=0,
+            **state,
         )
-    )  # fmt: skip
+    )
     session.branches += 1
     return log.branch_path(tx, session, session.branches - 1)

@@ -70,9 +70,9 @@ def apply_summary(
     path: Path,
     outline: Outline,
     goals: Goals,
+    *,
     covered: SummaryRange,
     summary: Summary,
-    *,
     is_asked: bool,
 ) -> Compaction | None:
     """Put a summary in the place of its range and fit the view again.
@@ -80,9 +80,14 @@ def apply_summary(
     None, and nothing changed, if that would turn a view that fits into one that does not, or make a worse one worse.
     """
     condense = Edit(
-        "condense", covered.first, covered.last, summary=summary.id, tokens=summary.tokens,
-        original_tokens=covered.original_tokens, replaces=covered.replaces,
-    )  # fmt: skip
+        "condense",
+        covered.first,
+        covered.last,
+        summary=summary.id,
+        tokens=summary.tokens,
+        original_tokens=covered.original_tokens,
+        replaces=covered.replaces,
+    )
     after = outline.edited([condense])
     plan = truncate(after, Plan(after.tokens), Parameters(goals, is_asked=False, has_target=False, own={}))
     if plan.edits:
@@ -90,6 +95,12 @@ def apply_summary(
     if after.tokens > goals.limit and after.tokens >= outline.tokens:
         return None
     return add_compaction(
-        tx, path, after, (condense, *plan.edits), reason="summary", stages_used=("summarize", *plan.stages_used),
-        is_inline=False, is_asked=is_asked,
-    )  # fmt: skip
+        tx,
+        path,
+        after,
+        (condense, *plan.edits),
+        reason="summary",
+        stages_used=("summarize", *plan.stages_used),
+        is_inline=False,
+        is_asked=is_asked,
+    )

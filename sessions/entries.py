@@ -49,7 +49,9 @@ def entry(tx: Transaction, tenant: str, session_id: str, entry_id: str) -> Entry
     """
     path = log.open_head(tx, tenant, session_id)
     row = _row(tx, path.session, entry_id)
-    is_on_path = any(part.branch == row.branch and part.first <= row.seq <= part.last for part in log.segments(tx, path))
+    is_on_path = any(
+        part.branch == row.branch and part.first <= row.seq <= part.last for part in log.segments(tx, path)
+    )
     # Another branch has entries of the same seqs: what this path's edits say is not about them.
     return _entry(row, log.live_edits(tx, path) if is_on_path else LiveEdits())
 
@@ -61,7 +63,7 @@ def text_at(tx: Transaction, session: Session, entry_id: str) -> str:
         NotFound: no such entry, or it has no text.
     """
     row = _row(tx, session, entry_id)
-    text = _text(log.message_of(row.format, False, row.body)) if row.kind == "message" else ""
+    text = _text(log.message_of(row.format, row.body)) if row.kind == "message" else ""
     if not text:
         raise NotFound("entry with a text", entry_id)
     return text

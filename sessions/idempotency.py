@@ -40,10 +40,12 @@ def recall(tx: Transaction, key: Key) -> Answer | None:
     columns = (IDEMPOTENCY.c.request_hash, IDEMPOTENCY.c.status, IDEMPOTENCY.c.headers, IDEMPOTENCY.c.body)
     row = tx.execute(
         select(*columns).where(
-            IDEMPOTENCY.c.tenant == key.tenant, IDEMPOTENCY.c.route == key.route, IDEMPOTENCY.c.key == key.key,
+            IDEMPOTENCY.c.tenant == key.tenant,
+            IDEMPOTENCY.c.route == key.route,
+            IDEMPOTENCY.c.key == key.key,
             IDEMPOTENCY.c.created_at >= tx.now - tx.limits.idempotency_seconds * 1000,
         )
-    ).first()  # fmt: skip
+    ).first()
     if row is None:
         return None
     if row.request_hash != key.request_hash:
@@ -60,7 +62,13 @@ def remember(tx: Transaction, key: Key, answer: Answer) -> None:
     )
     tx.execute(
         insert(IDEMPOTENCY).values(
-            tenant=key.tenant, route=key.route, key=key.key, request_hash=key.request_hash, status=answer.status,
-            created_at=tx.now, headers=dumps(answer.headers), body=answer.body,
+            tenant=key.tenant,
+            route=key.route,
+            key=key.key,
+            request_hash=key.request_hash,
+            status=answer.status,
+            created_at=tx.now,
+            headers=dumps(answer.headers),
+            body=answer.body,
         )
-    )  # fmt: skip
+    )

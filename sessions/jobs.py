@@ -1,4 +1,4 @@
-"""The life of a job: claim, publish, fail, cancel, and what the sweeper takes back. Every change depends on the lease."""
+"""The life of a job: claim, publish, fail, cancel. Every change of state depends on the lease."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _take(tx: Transaction, row: Any) -> _Work | None:
         return None
     kept = requests.kept_summary(tx, path, wanted, ask)
     if kept is not None:
-        _publish_kept(tx, path, row.id, wanted, kept, ask)
+        _publish_kept(tx, path, row.id, wanted, kept=kept, ask=ask)
         return None
     lease = tx.new_id("lease")
     claimed = {"first": wanted.first, "last": wanted.last, "base": path.edits_at}
@@ -103,16 +103,23 @@ def _take(tx: Transaction, row: Any) -> _Work | None:
         update(JOB)
         .where(JOB.c.id == row.id)
         .values(
-            state="running", lease=lease, lease_until=tx.now + tx.limits.lease_seconds * 1000, attempts=row.attempts + 1,
-            progress=0.0, error=None, claim=dumps(claimed),
+            state="running",
+            lease=lease,
+            lease_until=tx.now + tx.limits.lease_seconds * 1000,
+            attempts=row.attempts + 1,
+            progress=0.0,
+            error=None,
+            claim=dumps(claimed),
         )
-    )  # fmt: skip
+    )
     return _Work(row.id, lease, path, wanted, outline.live, log.segments(tx, path), ask)
 
 
-def _publish_kept(tx: Transaction, path: Path, job_id: str, wanted: SummaryRange, kept: Summary, ask: Ask) -> None:
+def _publish_kept(tx: Transaction, path: Path, job_id: str, wanted: SummaryRange, *, kept: Summary, ask: Ask) -> None:
     outline = log.outline(tx, path)
-    compaction = apply_summary(tx, path, outline, path.session.goals(), wanted, kept, is_asked=ask.is_asked)
+    compaction = apply_summary(
+        tx, path, outline, path.session.goals(), covered=wanted, summary=kept, is_asked=ask.is_asked
+    )
     if compaction is None:
         end(tx, job_id, "failed", NO_ROOM)
     else:
@@ -166,9 +173,15 @@ def _publish(tx: Transaction, path: Path, done: Claim, draft: Draft, ask: Ask) -
     if not draft.text.strip() or tokens > done.covered.max_tokens + summary_frame_tokens():
         _fail(tx, path, done.job_id, f"the summary takes {tokens} tokens, more than its range allows")
     else:
-        summary = _keep(tx, path, done, draft, tokens, ask)
+        summary = _keep(tx, path, done, draft, tokens=tokens, ask=ask)
         compaction = apply_summary(
-            tx, path, log.outline(tx, path), path.session.goals(), done.covered, summary, is_asked=ask.is_asked
+            tx,
+            path,
+            log.outline(tx, path),
+            path.session.goals(),
+            covered=done.covered,
+            summary=summary,
+            is_asked=ask.is_asked,
         )
         if compaction is None:
             _fail(tx, path, done.job_id, NO_ROOM)
@@ -179,7 +192,7 @@ def _publish(tx: Transaction, path: Path, done: Claim, draft: Draft, ask: Ask) -
     log.save(tx, path)
 
 
-def _keep(tx: Transaction, path: Path, done: Claim, draft: Draft, tokens: int, ask: Ask) -> Summary:
+def _keep(tx: Transaction, path: Path, done: Claim, draft: Draft, *, tokens: int, ask: Ask) -> Summary:
     """Keep the text, in place of a larger one made for the same range."""
     key = requests.key_of(tx, path, done.covered, ask)
     tx.execute(
@@ -190,11 +203,20 @@ def _keep(tx: Transaction, path: Path, done: Claim, draft: Draft, tokens: int, a
     summary = Summary(tx.new_id("sum"), tokens, draft.degraded)
     tx.execute(
         insert(SUMMARY).values(
-            id=summary.id, session_pk=path.session.pk, tenant=path.session.tenant, key=key, tokens=tokens,
-            original_tokens=done.covered.original_tokens, summarizer=draft.summarizer, model=draft.model,
-            is_degraded=draft.degraded, created_at=tx.now, usage=dumps(draft.usage), text=dumps(draft.text),
+            id=summary.id,
+            session_pk=path.session.pk,
+            tenant=path.session.tenant,
+            key=key,
+            tokens=tokens,
+            original_tokens=done.covered.original_tokens,
+            summarizer=draft.summarizer,
+            model=draft.model,
+            is_degraded=draft.degraded,
+            created_at=tx.now,
+            usage=dumps(draft.usage),
+            text=dumps(draft.text),
         )
-    )  # fmt: skip
+    )
     return summary
 
 
@@ -312,10 +334,12 @@ def _requeue(tx: Transaction, job: Any) -> None:
         return
     waiting = tx.execute(
         select(JOB).where(
-            JOB.c.session_pk == job.session_pk, JOB.c.branch == job.branch, JOB.c.kind == job.kind,
+            JOB.c.session_pk == job.session_pk,
+            JOB.c.branch == job.branch,
+            JOB.c.kind == job.kind,
             JOB.c.state == "queued",
         )
-    ).first()  # fmt: skip
+    ).first()
     values: dict[str, Any] = {"state": "queued", "lease": None, "error": LEASE_LAPSED}
     if waiting is not None:
         end(tx, waiting.id, "superseded", by=job.id)
@@ -342,7 +366,7 @@ def _run_held_back(tx: Transaction) -> None:
 def _purge(tx: Transaction) -> None:
     """Remove a batch of rows of deleted sessions, and idempotency rows that are too old."""
     # A worker may still be reading for a job that was cancelled with its session.
-    leased = select(JOB.c.session_pk).where(JOB.c.lease_until > tx.now)
+    leased = select(JOB.c.session_pk).where(JOB.c.state == "cancelled", JOB.c.lease_until > tx.now)
     session_pk = tx.execute(
         select(SESSION.c.pk).where(SESSION.c.deleted_at.is_not(None), SESSION.c.pk.not_in(leased)).limit(1)
     ).scalar()

@@ -13,7 +13,7 @@ from compaction.budget import budget_of, check_fixed_parts
 from compaction.messages import JsonObject
 from compaction.policy import policy_of, to_json
 from compaction.presets import PRESETS
-from compaction.tokens import MESSAGE, count_text, count_tools
+from compaction.tokens import count_system, count_tools
 from compaction.windows import parse_size, window_of
 from compaction.wire import dumps
 from sessions import log, planning
@@ -38,11 +38,6 @@ class NewSession:
     auto_compact: bool = True
 
 
-def system_tokens(system: str | None) -> int:
-    """Unscaled tokens of a system prompt, with its framing."""
-    return 0 if system is None else MESSAGE + count_text(system)
-
-
 def create(tx: Transaction, tenant: str, new: NewSession) -> Path:
     """A new session.
 
@@ -54,16 +49,28 @@ def create(tx: Transaction, tenant: str, new: NewSession) -> Path:
     policy = policy_of(new.policy or {}, PRESETS)
     budget = budget_of(window_of(new.model, window), new.max_output_tokens)
     tools_tokens = count_tools(new.tools)
-    fixed_tokens = system_tokens(new.system) + tools_tokens
+    fixed_tokens = count_system(new.system) + tools_tokens
     check_fixed_parts(policy, budget.limit, fixed_tokens, 1000)
     session_id = new.id or tx.new_id("s")
     values = {
-        "tenant": tenant, "id": session_id, "model": new.model, "context_window": window,
-        "max_output_tokens": new.max_output_tokens, "auto_compact": new.auto_compact, "head": 0, "branches": 1,
-        "version": 1, "multiplier": 1000, "fixed_tokens": fixed_tokens, "tools_tokens": tools_tokens, "pins_tokens": 0,
-        "created_at": tx.now, "policy": dumps(to_json(policy)), "tools": dumps(list(new.tools)),
+        "tenant": tenant,
+        "id": session_id,
+        "model": new.model,
+        "context_window": window,
+        "max_output_tokens": new.max_output_tokens,
+        "auto_compact": new.auto_compact,
+        "head": 0,
+        "branches": 1,
+        "version": 1,
+        "multiplier": 1000,
+        "fixed_tokens": fixed_tokens,
+        "tools_tokens": tools_tokens,
+        "pins_tokens": 0,
+        "created_at": tx.now,
+        "policy": dumps(to_json(policy)),
+        "tools": dumps(list(new.tools)),
         "system": None if new.system is None else dumps(new.system),
-    }  # fmt: skip
+    }
     try:
         pk = tx.execute(insert(SESSION).values(values)).inserted_primary_key[0]
     except IntegrityError as error:
@@ -73,8 +80,18 @@ def create(tx: Transaction, tenant: str, new: NewSession) -> Path:
 
 
 def _first_branch(pk: int, tenant: str) -> dict[str, Any]:
-    counters = ("left_seq", "leaf_seq", "last_message_seq", "messages", "kept", "raw", "owed_tokens", "edits_seq",
-                "tail_unit", "next_summary_at")  # fmt: skip
+    counters = (
+        "left_seq",
+        "leaf_seq",
+        "last_message_seq",
+        "messages",
+        "kept",
+        "raw",
+        "owed_tokens",
+        "edits_seq",
+        "tail_unit",
+        "next_summary_at",
+    )
     return {"session_pk": pk, "branch": 0, "tenant": tenant, **dict.fromkeys(counters, 0)}
 
 
@@ -90,9 +107,17 @@ def list_sessions(tx: Transaction, tenant: str, after_pk: int, limit: int) -> li
 
 
 # What a PATCH may change, and the column each goes to.
-CHANGEABLE: Final = frozenset({
-    "model", "context_window", "max_output_tokens", "system", "tools", "policy", "auto_compact",
-})  # fmt: skip
+CHANGEABLE: Final = frozenset(
+    {
+        "model",
+        "context_window",
+        "max_output_tokens",
+        "system",
+        "tools",
+        "policy",
+        "auto_compact",
+    }
+)
 
 
 def change(
@@ -119,7 +144,7 @@ def change(
         session.tools_tokens = count_tools(session.tools)
     if "policy" in changes:
         session.policy_json = dumps(to_json(policy_of(changes["policy"] or {}, PRESETS)))
-    session.fixed_tokens = system_tokens(session.system) + session.tools_tokens
+    session.fixed_tokens = count_system(session.system) + session.tools_tokens
     check_fixed_parts(session.policy, session.budget.limit, session.overhead_tokens, session.multiplier)
     step = planning.run_trigger(tx, path)
     log.save(tx, path)

@@ -42,9 +42,19 @@ class Job:
 
 
 _JOBS: Final = select(
-    JOB.c.number, JOB.c.id, SESSION.c.id.label("session_id"), JOB.c.kind, JOB.c.state, JOB.c.attempts, JOB.c.progress,
-    JOB.c.error, JOB.c.superseded_by, JOB.c.created_at, JOB.c.ended_at, JOB.c.result,
-).join_from(JOB, SESSION, SESSION.c.pk == JOB.c.session_pk)  # fmt: skip
+    JOB.c.number,
+    JOB.c.id,
+    SESSION.c.id.label("session_id"),
+    JOB.c.kind,
+    JOB.c.state,
+    JOB.c.attempts,
+    JOB.c.progress,
+    JOB.c.error,
+    JOB.c.superseded_by,
+    JOB.c.created_at,
+    JOB.c.ended_at,
+    JOB.c.result,
+).join_from(JOB, SESSION, SESSION.c.pk == JOB.c.session_pk)
 
 
 def job(tx: Transaction, tenant: str, job_id: str) -> Job:

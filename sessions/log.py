@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final
 
@@ -119,16 +119,44 @@ class Segment:
     last: int
 
 
+LONGEST_ENTRY_ID: Final = 24
+
 _SESSION_COLUMNS: Final = (
-    SESSION.c.pk, SESSION.c.tenant, SESSION.c.id, SESSION.c.model, SESSION.c.context_window, SESSION.c.max_output_tokens,
-    SESSION.c.auto_compact, SESSION.c.head, SESSION.c.branches, SESSION.c.version, SESSION.c.multiplier,
-    SESSION.c.fixed_tokens, SESSION.c.tools_tokens, SESSION.c.pins_tokens, SESSION.c.created_at, SESSION.c.policy, SESSION.c.system, SESSION.c.tools,
-)  # fmt: skip
+    SESSION.c.pk,
+    SESSION.c.tenant,
+    SESSION.c.id,
+    SESSION.c.model,
+    SESSION.c.context_window,
+    SESSION.c.max_output_tokens,
+    SESSION.c.auto_compact,
+    SESSION.c.head,
+    SESSION.c.branches,
+    SESSION.c.version,
+    SESSION.c.multiplier,
+    SESSION.c.fixed_tokens,
+    SESSION.c.tools_tokens,
+    SESSION.c.pins_tokens,
+    SESSION.c.created_at,
+    SESSION.c.policy,
+    SESSION.c.system,
+    SESSION.c.tools,
+)
 _BRANCH_COLUMNS: Final = (
-    BRANCH.c.branch, BRANCH.c.parent, BRANCH.c.left_seq, BRANCH.c.leaf_seq, BRANCH.c.last_message_seq, BRANCH.c.messages,
-    BRANCH.c.kept, BRANCH.c.raw, BRANCH.c.owed_tokens, BRANCH.c.edits_branch, BRANCH.c.edits_seq, BRANCH.c.tail_unit,
-    BRANCH.c.open_calls, BRANCH.c.next_summary_at,
-)  # fmt: skip
+    BRANCH.c.branch,
+    BRANCH.c.parent,
+    BRANCH.c.left_seq,
+    BRANCH.c.leaf_seq,
+    BRANCH.c.last_message_seq,
+    BRANCH.c.messages,
+    BRANCH.c.kept,
+    BRANCH.c.raw,
+    BRANCH.c.owed_tokens,
+    BRANCH.c.edits_branch,
+    BRANCH.c.edits_seq,
+    BRANCH.c.tail_unit,
+    BRANCH.c.open_calls,
+    BRANCH.c.next_summary_at,
+)
 _FACTS_COLUMNS: Final = (ENTRY.c.role, ENTRY.c.tokens, ENTRY.c.seq, ENTRY.c.unit, ENTRY.c.is_late, ENTRY.c.facts)
 
 # A session that was rewound very often has many runs, and SQLite refuses an expression of more than a thousand.
@@ -153,19 +181,50 @@ _INSERT_ENTRY: Final = insert(ENTRY)
 _UPDATE_BRANCH: Final = (
     update(BRANCH)
     .where(BRANCH.c.session_pk == bindparam("pk"), BRANCH.c.branch == bindparam("number"))
-    .values({name: bindparam(name) for name in (
-        "leaf_seq", "last_message_seq", "messages", "kept", "raw", "owed_tokens", "edits_branch", "edits_seq",
-        "tail_unit", "open_calls", "next_summary_at",
-    )})
-)  # fmt: skip
+    .values(
+        {
+            name: bindparam(name)
+            for name in (
+                "leaf_seq",
+                "last_message_seq",
+                "messages",
+                "kept",
+                "raw",
+                "owed_tokens",
+                "edits_branch",
+                "edits_seq",
+                "tail_unit",
+                "open_calls",
+                "next_summary_at",
+            )
+        }
+    )
+)
 _UPDATE_SESSION: Final = (
     update(SESSION)
     .where(SESSION.c.pk == bindparam("session_pk"))
-    .values({name: bindparam(name) for name in (
-        "model", "context_window", "max_output_tokens", "auto_compact", "head", "branches", "version", "multiplier",
-        "fixed_tokens", "tools_tokens", "pins_tokens", "policy", "system", "tools",
-    )})
-)  # fmt: skip
+    .values(
+        {
+            name: bindparam(name)
+            for name in (
+                "model",
+                "context_window",
+                "max_output_tokens",
+                "auto_compact",
+                "head",
+                "branches",
+                "version",
+                "multiplier",
+                "fixed_tokens",
+                "tools_tokens",
+                "pins_tokens",
+                "policy",
+                "system",
+                "tools",
+            )
+        }
+    )
+)
 
 
 def open_head(
@@ -213,9 +272,20 @@ def _path_of(session: Session, row: Sequence[Any]) -> Path:
     )
     tail_unit, open_calls, next_summary_at = rest
     return Path(
-        session, branch, parent, left_seq, leaf_seq, last_message_seq, messages, kept, raw, owed,
-        None if edits_branch is None else (edits_branch, edits_seq), tail_of(tail_unit, open_calls), next_summary_at,
-    )  # fmt: skip
+        session,
+        branch,
+        parent,
+        left_seq,
+        leaf_seq,
+        last_message_seq,
+        messages,
+        kept,
+        raw,
+        owed,
+        None if edits_branch is None else (edits_branch, edits_seq),
+        tail_of(tail_unit, open_calls),
+        next_summary_at,
+    )
 
 
 @lru_cache(maxsize=256)
@@ -239,19 +309,34 @@ def save(tx: Transaction, path: Path) -> None:
 
 def save_session(tx: Transaction, session: Session) -> None:
     """Write the session's row as it stands."""
-    tx.execute(_UPDATE_SESSION, {
-        "session_pk": session.pk, "model": session.model, "context_window": session.context_window,
-        "max_output_tokens": session.max_output_tokens, "auto_compact": session.auto_compact, "head": session.head,
-        "branches": session.branches, "version": session.version, "multiplier": session.multiplier,
-        "fixed_tokens": session.fixed_tokens, "tools_tokens": session.tools_tokens, "pins_tokens": session.pins_tokens, "policy": session.policy_json,
-        "system": session.system_json, "tools": session.tools_json,
-    })  # fmt: skip
+    tx.execute(
+        _UPDATE_SESSION,
+        {
+            "session_pk": session.pk,
+            "model": session.model,
+            "context_window": session.context_window,
+            "max_output_tokens": session.max_output_tokens,
+            "auto_compact": session.auto_compact,
+            "head": session.head,
+            "branches": session.branches,
+            "version": session.version,
+            "multiplier": session.multiplier,
+            "fixed_tokens": session.fixed_tokens,
+            "tools_tokens": session.tools_tokens,
+            "pins_tokens": session.pins_tokens,
+            "policy": session.policy_json,
+            "system": session.system_json,
+            "tools": session.tools_json,
+        },
+    )
 
 
 def _leaf_columns(path: Path) -> dict[str, Any]:
     return {
-        "leaf_seq": path.leaf_seq, "next_summary_at": path.next_summary_at, **_state_columns(path),
-    }  # fmt: skip
+        "leaf_seq": path.leaf_seq,
+        "next_summary_at": path.next_summary_at,
+        **_state_columns(path),
+    }
 
 
 def _state_columns(path: Path) -> dict[str, Any]:
@@ -259,10 +344,16 @@ def _state_columns(path: Path) -> dict[str, Any]:
     edits_branch, edits_seq = path.edits_at or (None, 0)
     calls = [[call.id, call.read] for call in path.tail.open_calls]
     return {
-        "last_message_seq": path.last_message_seq, "messages": path.messages, "kept": path.kept, "raw": path.raw,
-        "owed_tokens": path.owed_tokens, "edits_branch": edits_branch, "edits_seq": edits_seq, "tail_unit": path.tail.unit,
+        "last_message_seq": path.last_message_seq,
+        "messages": path.messages,
+        "kept": path.kept,
+        "raw": path.raw,
+        "owed_tokens": path.owed_tokens,
+        "edits_branch": edits_branch,
+        "edits_seq": edits_seq,
+        "tail_unit": path.tail.unit,
         "open_calls": dumps(calls) if calls else None,
-    }  # fmt: skip
+    }
 
 
 def message_columns(tx: Transaction, path: Path, facts: Facts, message: Message, body: bytes) -> dict[str, Any]:
@@ -270,17 +361,29 @@ def message_columns(tx: Transaction, path: Path, facts: Facts, message: Message,
     extra = facts_module.to_json(facts)
     return {
         **_entry_columns(tx, path, "message", body),
-        "role": facts.role, "tokens": facts.tokens, "unit": facts.unit, "is_late": facts.is_late,
-        "is_joined": message.joined, "format": message.format or "native", "facts": dumps(extra) if extra else None,
+        "role": facts.role,
+        "tokens": facts.tokens,
+        "unit": facts.unit,
+        "is_late": facts.is_late,
+        "is_joined": message.joined,
+        "format": message.format or "native",
+        "facts": dumps(extra) if extra else None,
         "live": None,
-    }  # fmt: skip
+    }
 
 
 def _entry_columns(tx: Transaction, path: Path, kind: str, body: bytes) -> dict[str, Any]:
     return {
-        "session_pk": path.session.pk, "branch": path.branch, "seq": path.leaf_seq, "tenant": path.session.tenant,
-        "kind": kind, "version": path.session.version + 1, "created_at": tx.now, "body": body, **_state_columns(path),
-    }  # fmt: skip
+        "session_pk": path.session.pk,
+        "branch": path.branch,
+        "seq": path.leaf_seq,
+        "tenant": path.session.tenant,
+        "kind": kind,
+        "version": path.session.version + 1,
+        "created_at": tx.now,
+        "body": body,
+        **_state_columns(path),
+    }
 
 
 def insert_entries(tx: Transaction, rows: list[dict[str, Any]]) -> None:
@@ -313,7 +416,7 @@ def parse_entry_id(name: str) -> tuple[int, int]:
         NotFound: it has not the form of one.
     """
     branch, dash, seq = name[1:].partition("-")
-    if not (name.startswith("e") and dash and branch.isdecimal() and seq.isdecimal() and len(name) <= 20):
+    if not (name.startswith("e") and dash and branch.isdecimal() and seq.isdecimal() and len(name) <= LONGEST_ENTRY_ID):
         raise NotFound("entry", name)
     return int(branch), int(seq)
 
@@ -413,13 +516,12 @@ def _facts(row: Sequence[Any]) -> Facts:
 
 def messages_in(tx: Transaction, session: Session, parts: Sequence[Segment]) -> dict[int, Message]:
     """The original messages in these runs, by seq."""
-    columns = (ENTRY.c.seq, ENTRY.c.format, ENTRY.c.is_joined, ENTRY.c.body)
-    return {row[0]: message_of(*row[1:]) for row in rows_in(tx, session, parts, columns)}
+    columns = (ENTRY.c.seq, ENTRY.c.format, ENTRY.c.body, ENTRY.c.is_joined)
+    rows = rows_in(tx, session, parts, columns)
+    return {seq: message_of(format_name, body, is_joined=joined) for seq, format_name, body, joined in rows}
 
 
-def message_of(format_name: str, is_joined: bool, body: bytes) -> Message:  # noqa: FBT001
+def message_of(format_name: str, body: bytes, *, is_joined: bool = False) -> Message:
     """A message as it was appended."""
     (message,) = FORMATS[format_name].parse([loads(body)])
-    return (
-        message if not is_joined else Message(message.role, message.parts, message.format, message.source, joined=True)
-    )
+    return replace(message, joined=True) if is_joined else message

@@ -60,9 +60,13 @@ def add(
     _recount(path, [*pins_of(tx, path.session.pk), text])
     pin_id = tx.new_id("pin")
     row = {
-        "id": pin_id, "session_pk": path.session.pk, "tenant": tenant, "tokens": count_text(text),
-        "created_at": tx.now, "text": dumps(text),
-    }  # fmt: skip
+        "id": pin_id,
+        "session_pk": path.session.pk,
+        "tenant": tenant,
+        "tokens": count_text(text),
+        "created_at": tx.now,
+        "text": dumps(text),
+    }
     number: int = tx.execute(insert(PIN).values(row)).inserted_primary_key[0]
     step = planning.run_trigger(tx, path)
     log.save(tx, path)

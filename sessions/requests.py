@@ -75,7 +75,9 @@ def request(tx: Transaction, path: Path, ask: Ask) -> Request | None:
         return None
     kept = kept_summary(tx, path, covered, ask)
     if kept is not None:
-        compaction = apply_summary(tx, path, outline, path.session.goals(), covered, kept, is_asked=ask.is_asked)
+        compaction = apply_summary(
+            tx, path, outline, path.session.goals(), covered=covered, summary=kept, is_asked=ask.is_asked
+        )
         if compaction is None:
             _show_no_room(tx, path, ask)
             return None
@@ -135,11 +137,24 @@ def _insert(tx: Transaction, path: Path, ask: Ask, *, state: str = "queued", err
     ended = state != "queued"
     tx.execute(
         insert(JOB).values(
-            id=job_id, session_pk=path.session.pk, tenant=path.session.tenant, branch=path.branch, kind=KIND, state=state,
-            queue=queue, is_asked=ask.is_asked, attempts=0, progress=0.0, error=error, lease_until=0, not_before=0,
-            created_at=tx.now, ended_at=tx.now if ended else None, parameters=ask_json(ask),
+            id=job_id,
+            session_pk=path.session.pk,
+            tenant=path.session.tenant,
+            branch=path.branch,
+            kind=KIND,
+            state=state,
+            queue=queue,
+            is_asked=ask.is_asked,
+            attempts=0,
+            progress=0.0,
+            error=error,
+            lease_until=0,
+            not_before=0,
+            created_at=tx.now,
+            ended_at=tx.now if ended else None,
+            parameters=ask_json(ask),
         )
-    )  # fmt: skip
+    )
     if not ended:
         tx.rings.append(queue)
     return job_id

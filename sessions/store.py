@@ -47,7 +47,7 @@ class Limits:
 
 @dataclass(slots=True)
 class Transaction:
-    """An open transaction. `now` is milliseconds since the epoch; `rings` are the queues to ring once it has committed."""
+    """An open transaction. `now` is milliseconds since the epoch; `rings` are queues to ring after the commit."""
 
     connection: Connection
     now: int

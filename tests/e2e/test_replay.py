@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 
 import pytest
 
+from tests.support.eventually import eventually
 from tests.support.faulty_service import Script, faulty_service
-from tests.support.program import REPOSITORY, foldline
+from tests.support.program import REPOSITORY, foldline, started
 from tests.support.recorded import anthropic_session, chat_session, coding_session, write_sessions
+from tests.support.scripted_llm import ScriptedLLM, slow
 
 CORPUS = REPOSITORY.parent / "shared" / "corpus"
 SECONDS_FOR_A_FILE = 300
@@ -51,6 +54,39 @@ def test_asked_compactions_are_timed(sessions: Path, tmp_path: Path) -> None:
     report = json.loads(report_file.read_bytes())
     assert report["latency_seconds"]["compact"]["requests"] >= 2
     assert [session["id"] for session in report["per_session"]] == ["coding"]
+
+
+def test_a_turn_never_waits_for_a_slow_summarizer(sessions: Path) -> None:
+    delay_seconds = 5.0
+
+    with ScriptedLLM(default=slow(delay_seconds)) as llm:
+        done = foldline(
+            "replay", sessions, "--window", "5000", "--session", "coding", "--compact-every", "10",
+            "--summarizer-base-url", llm.base_url, "--summarizer-model", "scripted",
+            "--slowest", str(0.2 * delay_seconds),
+        )  # fmt: skip
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(llm.requests) >= 2
+    assert "slowest request" in done.stderr
+
+
+def test_an_interrupted_replay_leaves_no_service_behind(sessions: Path, tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    with ScriptedLLM(default=slow(30)) as llm:
+        command = (
+            "replay", sessions, "--window", "5000", "--session", "coding",
+            "--summarizer-base-url", llm.base_url, "--summarizer-model", "scripted",
+        )  # fmt: skip
+        with started(*command, TMPDIR=str(scratch)) as process:
+            eventually(lambda: llm.requests, seconds=60)
+            assert list(scratch.iterdir())
+            process.send_signal(signal.SIGINT)
+            assert process.wait(60) == 130
+
+        eventually(lambda: llm.disconnects, seconds=30)
+    assert list(scratch.iterdir()) == []
 
 
 def test_a_service_that_breaks_a_promise_ends_with_exit_code_1(sessions: Path) -> None:

@@ -9,11 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
+from api import bodies
 from api.app import create_app
+from api.bodies import Body
 from api.problems import MEDIA_TYPE
 from api.routes import ROUTERS
+from api.watch import WAITERS_MAX, Watch
 from compaction.summary import Draft
 from compaction.wire import loads
 from sessions import jobs
@@ -32,6 +36,12 @@ class Api:
 
     client: httpx.Client
     store: Store
+    app: FastAPI
+
+    @property
+    def watch(self) -> Watch:
+        watch: Watch = self.app.state.service.watch
+        return watch
 
     def get(self, path: str, status: int = 200, **headers: str) -> Any:
         return self.call("GET", path, status=status, headers=headers)
@@ -45,7 +55,7 @@ class Api:
         """The answer's JSON, once its status and shape are as expected. Header names are given with underscores."""
         named = {name.replace("_", "-"): value for name, value in (headers or {}).items()}
         response = self.client.request(method, path, json=body, headers=named)
-        assert response.status_code == status, response.text
+        assert response.status_code == status, response.text[:500]
         check_answer(response)
         return loads(response.content) if response.content else None
 
@@ -82,12 +92,14 @@ class Api:
 
 
 @contextmanager
-def open_api(folder: Path, limits: Limits | None = None, **settings: Any) -> Iterator[Api]:
+def open_api(
+    folder: Path, limits: Limits | None = None, *, waiters_max: int = WAITERS_MAX, **settings: Any
+) -> Iterator[Api]:
     """A service on a new database, and a client of it."""
     with opened_store(folder, limits) as store:
-        app = create_app(Settings(**settings), store)
+        app = create_app(Settings(**settings), store, waiters_max=waiters_max)
         with served(app) as url, httpx.Client(base_url=url, timeout=30, trust_env=False) as client:
-            yield Api(client, store)
+            yield Api(client, store, app)
 
 
 def user(text: str) -> Json:
@@ -109,7 +121,7 @@ def result(call_id: str, text: str = "seen") -> Json:
 
 def problem_of(response: httpx.Response) -> Json:
     """The problem document in an answer."""
-    assert response.headers["content-type"] == MEDIA_TYPE, response.text
+    assert response.headers["content-type"] == MEDIA_TYPE, response.text[:500]
     document: Json = loads(response.content)
     assert document["status"] == response.status_code
     assert document["title"]
@@ -124,8 +136,18 @@ def check_answer(response: httpx.Response) -> None:
         model.model_validate(loads(response.content))
 
 
-def _model(method: str, path: str, status: int) -> Any:
+def documented_routes() -> list[tuple[str, APIRoute]]:
+    """Every route the service has, by method."""
     routes = (route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute))
-    route = next(route for route in routes if method in route.methods and route.path_regex.match(path))
+    return [(method, route) for route in routes for method in sorted(route.methods or ())]
+
+
+def documented_bodies() -> list[type[Body]]:
+    """Every body a request may have."""
+    return [model for model in vars(bodies).values() if isinstance(model, type) and issubclass(model, Body)]
+
+
+def _model(method: str, path: str, status: int) -> Any:
+    found = (route for name, route in documented_routes() if name == method and route.path_regex.match(path))
     # A job that goes on and one that ended are told of in the same shape.
-    return route.responses.get(200 if status == httpx.codes.ACCEPTED else status, {}).get("model")
+    return next(found).responses.get(200 if status == httpx.codes.ACCEPTED else status, {}).get("model")

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from compaction.formats import FORMATS
-from compaction.tokens import count_messages
+from compaction.tokens import count_messages, count_system
 from compaction.wire import dumps, loads
 
 JsonDict = dict[str, Any]
@@ -138,7 +138,11 @@ def _view(script: Script, session: _Session, format_name: str) -> JsonDict:
         "messages": rendered.messages,
         "system": rendered.system,
         "version": session.version,
-        "budget": {"limit": script.limit, "used": count_messages(canonical), "fits": True},
+        "budget": {
+            "limit": script.limit,
+            "used": count_messages(canonical) + count_system(session.system),
+            "fits": True,
+        },
     }
 
 

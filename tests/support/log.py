@@ -12,16 +12,17 @@ from pathlib import Path as FilePath
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import event, select
 
 import migrations
 from compaction.edits import LiveEdits
+from compaction.facts import is_empty
 from compaction.formats import FORMATS
 from compaction.outline import Outline, Summarized
 from compaction.summary import Draft
 from compaction.tokens import count_messages
 from compaction.wording import stub_tokens
-from sessions import appending, branches, history, jobs, lifecycle, log, pins, planning, views
+from sessions import appending, asked, branches, history, jobs, lifecycle, log, pins, views
 from sessions.appending import Appended
 from sessions.history import Record
 from sessions.jobs import Claim
@@ -68,10 +69,15 @@ def open_store(directory: FilePath, *, limits: Limits | None = None, clock: Cloc
     (directory / "log.db").write_bytes(_empty_database())
     url = f"sqlite:///{directory / 'log.db'}"
     store = Store(url, limits=limits or Limits(), clock=clock or Clock(), new_id=Ids())
+    event.listen(store.engine, "connect", _without_waiting_for_the_disk)
     try:
         yield store
     finally:
         store.close()
+
+
+def _without_waiting_for_the_disk(connection: Any, _record: Any) -> None:
+    connection.execute("PRAGMA synchronous=OFF")
 
 
 @cache
@@ -152,10 +158,7 @@ class Scene:
     ) -> Step:  # fmt: skip
         ask = Ask(is_asked=True, instructions=instructions, target_tokens=target_tokens)
         with self.store.write() as tx:
-            path = log.open_head(tx, self.tenant, self.id, lock=True)
-            step = planning.run_asked(tx, path, ask, summarize=summarize, stages=stages)
-            log.save(tx, path)
-        return step
+            return asked.compact(tx, self.tenant, self.id, ask, stages=stages, summarize=summarize)[1]
 
     def undo(self, compaction_id: str) -> list[str]:
         with self.store.write() as tx:
@@ -206,6 +209,11 @@ class Scene:
         return states
 
     # What is to be seen.
+
+    @property
+    def entries(self) -> list[str]:
+        """The ids of all entries on the path, oldest first."""
+        return [log.entry_id(branch, seq) for branch, seq in parent_walk(self, self.path.branch)]
 
     @property
     def path(self) -> Path:
@@ -292,7 +300,7 @@ def _assert_view_counts_right(scene: Scene) -> None:
     with scene.store.read() as tx:
         view = views.view(tx, scene.tenant, scene.id, must_fit=False)
     pinned_and_history = view.path.kept + view.path.session.pins_tokens + stub_tokens() * len(view.open_calls)
-    assert count_messages(view.messages) == pinned_and_history
+    assert count_messages(message for message in view.messages if not is_empty(message)) == pinned_and_history
 
 
 def parent_walk(scene: Scene, branch: int) -> list[tuple[int, int]]:

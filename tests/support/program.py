@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -18,6 +20,24 @@ def environment() -> dict[str, str]:
 def foldline(*arguments: str | Path, timeout_seconds: float = 300) -> subprocess.CompletedProcess[str]:
     """`foldline` with these arguments, run to its end."""
     return python("-m", "cli.main", *arguments, timeout_seconds=timeout_seconds)
+
+
+@contextmanager
+def started(*arguments: str | Path, **variables: str) -> Iterator[subprocess.Popen[bytes]]:
+    """`foldline` with these arguments, running; it is killed at the end of the block if it still runs."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cli.main", *map(str, arguments)],
+        cwd=REPOSITORY,
+        env=environment() | variables,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
 
 
 def python(*arguments: str | Path, timeout_seconds: float = 300) -> subprocess.CompletedProcess[str]:

@@ -23,7 +23,7 @@ from compaction.plan import Parameters, Plan
 from compaction.policy import Policy, policy_of
 from compaction.presets import PRESETS
 from compaction.stages.truncate import truncate
-from compaction.tokens import MESSAGE, count_text, scaled, unscaled
+from compaction.tokens import count_system, scaled, unscaled
 from compaction.view import make_view
 from compaction.windows import window_of
 from compaction.wording import pins_tokens, stub_tokens, summary_frame_tokens, summary_tokens
@@ -233,6 +233,10 @@ class Reference:
         stubs = stub_tokens() * len(self.open_calls(branch))
         return scaled(self.outline(branch).tokens + stubs + self.overhead, self.multiplier)
 
+    def fits(self, branch: int) -> bool:
+        """Whether a branch's view is within the budget, stubs of waiting calls left out."""
+        return scaled(self.outline(branch).tokens + self.overhead, self.multiplier) <= self.limit
+
     @property
     def policy(self) -> Policy:
         return policy_of(self.policy_values, PRESETS)
@@ -244,7 +248,7 @@ class Reference:
     @property
     def overhead(self) -> int:
         """Unscaled tokens of system prompt and pins."""
-        return (0 if self.system is None else MESSAGE + count_text(self.system)) + pins_tokens(self.pins)
+        return count_system(self.system) + pins_tokens(self.pins)
 
     def goals(self, ask: Ask = AUTOMATIC) -> Goals:
         policy = self.policy if ask.policy is None else policy_of(ask.policy, PRESETS)
@@ -261,6 +265,8 @@ class Reference:
     def append(self, messages: Sequence[Message]) -> list[str]:
         head = self.branches[self.head]
         if head.leaf is None and self.system is None and messages[0].role == "system":
+            fixed = self.overhead + count_system(messages[0].text)
+            check_fixed_parts(self.policy, self.limit, fixed, self.multiplier)
             self.system, messages = messages[0].text, messages[1:]
         entries = [self._add(self.head, "message", message=message) for message in messages]
         self._run_trigger(self.head)

@@ -7,16 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
-from typing import Any
 
-import httpx
 import uvicorn
 from fastapi import FastAPI
 
 import migrations
-from api.app import create_app
 from api.server import Server
-from sessions.settings import Settings
 from sessions.store import Limits, Store
 from tests.support.eventually import eventually
 
@@ -47,11 +43,3 @@ def served(app: FastAPI) -> Iterator[str]:
         server.should_exit = True
         thread.join()
         listener.close()
-
-
-@contextmanager
-def client_of(store: Store, **settings: Any) -> Iterator[httpx.Client]:
-    """A client of a service on this store."""
-    app = create_app(Settings(**settings), store)
-    with served(app) as url, httpx.Client(base_url=url, timeout=30, trust_env=False) as client:
-        yield client

@@ -149,7 +149,7 @@ def test_an_append_that_cannot_fit_is_kept_and_its_view_refused_with_the_numbers
 
 def test_a_view_may_be_held_against_another_models_window(api: Api) -> None:
     session = api.session(context_window=16_000)
-    api.fill(session)
+    api.fill(session, turns=24)
     small = api.problem("GET", f"{session}/context?model=openai/gpt-4")
     assert small["name"] == "view-does-not-fit"
     large = api.get(f"{session}/context?model=openai/gpt-4o")

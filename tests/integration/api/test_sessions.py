@@ -60,7 +60,7 @@ def test_a_deleted_session_is_gone_with_its_jobs(api: Api) -> None:
     for path in (session, f"{session}/context", f"{session}/jobs", f"/jobs/{job['id']}"):
         assert api.problem("GET", path)["name"] == "not-found"
     assert api.problem("DELETE", session)["name"] == "not-found"
-    assert api.do_jobs() == []
+    assert job["id"] not in api.do_jobs()
 
 
 def test_sessions_are_listed_a_page_at_a_time_oldest_first(api: Api) -> None:

@@ -6,9 +6,9 @@ import pytest
 
 from sessions import appending, entries
 from sessions.errors import NotFound, StaleVersion, UnknownParent
+from sessions.store import Store
 from sessions.views import open_calls_of
 from tests.support.log import Scene, assistant, calls, result, turns, user
-from tests.support.scenes import NewScene
 
 
 def test_moving_to_the_last_message_of_a_branch_brings_back_its_compactions(scene: Scene) -> None:
@@ -129,9 +129,9 @@ def test_every_write_moves_the_version_on_by_one(scene: Scene) -> None:
     assert versions == list(range(versions[0], versions[0] + 8))
 
 
-def test_a_session_that_was_rewound_a_thousand_times_can_still_be_read(new_scene: NewScene) -> None:
+def test_a_session_that_was_rewound_a_thousand_times_can_still_be_read(store: Store) -> None:
     """Each rewind adds a run to the path, and SQLite refuses expressions of more than a thousand parts."""
-    scene = new_scene(100_000)
+    scene = Scene(store, 100_000)
     scene.append(user(4), user(4))
     for number in range(1_010):
         scene.move(f"e{number}-{number + 1}")

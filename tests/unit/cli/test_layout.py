@@ -50,11 +50,11 @@ GOLDEN = """
   01–02 user      condense        13 → 28 tokens   2 messages
      03 user      kept                  9 tokens   read src/app.py twice
      04 assistant kept                 22 tokens   read_file src/app.py
-     05 tool      supersede      124 → 19 tokens   read_file src/app.py
+     05 tool      supersede      128 → 23 tokens   read_file src/app.py
      06 assistant kept                 22 tokens   read_file src/app.py
-     07 tool      clear          124 → 19 tokens   read_file src/app.py
+     07 tool      clear          128 → 23 tokens   read_file src/app.py
      08 assistant kept                 21 tokens   read_file README.md
-     09 tool      excerpt         405 → 9 tokens   read_file README.md
+     09 tool      excerpt        409 → 13 tokens   read_file README.md
      10 assistant kept                  6 tokens   Done.
 """
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from cli.replay_steps import Said, Step, fixed_tokens, steps_of
-from compaction.tokens import MESSAGE, TOOL, count_text
+from compaction.tokens import MESSAGE, count_system, count_text, count_tools
 
 JsonDict = dict[str, Any]
 
@@ -68,4 +68,4 @@ def test_a_tool_result_in_a_user_message_is_no_user_message() -> None:
 
 def test_the_fixed_parts_are_the_system_prompt_and_the_tools() -> None:
     assert fixed_tokens(None, []) == 0
-    assert fixed_tokens("be brief", [{"a": 1}]) == MESSAGE + count_text("be brief") + TOOL + count_text('{"a":1}')
+    assert fixed_tokens("be brief", [{"a": 1}]) == count_system("be brief") + count_tools([{"a": 1}])

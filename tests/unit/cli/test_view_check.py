@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from cli.view_check import Expected, check_content, check_view, view_tokens
-from compaction.tokens import MESSAGE, TOOL, count_text
+from cli.view_check import Expected, check_content, check_view
 
 JsonDict = dict[str, Any]
 TOOLS = ({"name": "look"},)
@@ -18,7 +17,7 @@ def openai_view() -> JsonDict:
     return {
         "system": "be brief",
         "version": 3,
-        "budget": {"limit": 100, "used": 60, "fits": True},
+        "budget": {"limit": 100, "used": 80, "fits": True},
         "messages": [
             {"role": "system", "content": "be brief"},
             {"role": "user", "content": "what is it?"},
@@ -41,7 +40,7 @@ def anthropic_view() -> JsonDict:
     return {
         "system": "be brief",
         "version": 3,
-        "budget": {"limit": 100, "used": 60, "fits": True},
+        "budget": {"limit": 100, "used": 80, "fits": True},
         "messages": [
             {
                 "role": "user",
@@ -79,8 +78,8 @@ def changed(view: JsonDict, *path: str | int, value: Any) -> JsonDict:
 BAD_VIEWS: list[tuple[str, JsonDict, str]] = [
     ("openai", changed(openai_view(), "budget", "fits", value=False), "although it does not fit"),
     ("openai", changed(openai_view(), "budget", "used", value=101), "by its own figure the view takes 101 of 100"),
-    ("openai", changed(openai_view(), "budget", "limit", value=61), "messages count"),
-    ("openai", changed(openai_view(), "messages", 1, "role", value="nobody"), "cannot be read back"),
+    ("openai", changed(openai_view(), "budget", "used", value=20), "messages count"),
+    ("openai", changed(openai_view(), "messages", 1, "role", value="nobody"), "is not a role"),
     ("openai", changed(openai_view(), "messages", 0, "content", value="be long"), "not the session's system prompt"),
     ("openai", changed(openai_view(), "system", value="be long"), "`system` is not"),
     ("openai", without(openai_view(), 0), "the first message is not"),
@@ -90,7 +89,7 @@ BAD_VIEWS: list[tuple[str, JsonDict, str]] = [
     ("openai", without(openai_view(), 2), "the result of c1 does not follow its call"),
     ("openai", changed(openai_view(), "messages", 3, "tool_call_id", value="c1"), "the result of c1 does not follow"),
     ("openai", changed(openai_view(), "messages", 5, "content", value=None), "messages[5].content"),
-    ("anthropic", changed(anthropic_view(), "budget", "limit", value=30), "messages count"),
+    ("anthropic", changed(anthropic_view(), "budget", "used", value=20), "messages count"),
     ("anthropic", changed(anthropic_view(), "system", value=None), "`system` is not"),
     (
         "anthropic",
@@ -131,15 +130,3 @@ def test_a_session_without_system_prompt_and_user_message_needs_neither() -> Non
     view = {"system": None, "messages": [{"role": "user", "content": "a summary"}]}
 
     assert check_content("openai", view, Expected()) == []
-
-
-def test_a_view_counts_its_messages_its_system_prompt_and_the_tools() -> None:
-    messages = [{"role": "user", "content": "what is it?"}]
-    own = MESSAGE + count_text("what is it?")
-    system = MESSAGE + count_text("be brief")
-    tools = TOOL + count_text('{"name":"look"}')
-
-    in_front = [{"role": "system", "content": "be brief"}, *messages]
-    assert view_tokens("openai", {"messages": in_front, "system": "be brief"}, TOOLS) == own + system + tools
-    assert view_tokens("anthropic", {"messages": messages, "system": "be brief"}, TOOLS) == own + system + tools
-    assert view_tokens("anthropic", {"messages": messages, "system": None}) == own

@@ -6,7 +6,7 @@ from compaction.excerpts import LEVELS, excerpt
 from compaction.facts import Call, Facts, facts_of, from_json, is_empty, to_json
 from compaction.files import Read
 from compaction.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, user
-from compaction.tokens import IMAGE, MESSAGE, count_message, count_text
+from compaction.tokens import IMAGE, MESSAGE, RESULT, count_message, count_text
 from tests.support.conversations import answer, assistant, read_call
 
 
@@ -57,7 +57,7 @@ def test_a_short_result_has_no_excerpts() -> None:
 
 def test_an_excerpt_of_a_result_with_an_image_leaves_the_image_out() -> None:
     facts = facts_of(Message("tool", (ToolResult("c1", (Text("a chart"), Image(url="u"))),)))
-    assert facts.tokens == MESSAGE + count_text("a chart") + IMAGE
+    assert facts.tokens == MESSAGE + RESULT + count_text("a chart") + IMAGE
     assert facts.excerpts == (count_text("a chart"),) * 3
 
 

@@ -1,6 +1,7 @@
 from compaction.edits import Edit, LiveEdits
 from compaction.messages import Message, ToolCall, user
 from compaction.outline import Summarized, Unit
+from compaction.tokens import MESSAGE, RESULT
 from compaction.wording import marker_tokens, pointer_tokens, stub_tokens
 from tests.support.conversations import Conversation, answer, assistant, read_call, units
 from tests.support.layouts import shape
@@ -74,7 +75,7 @@ def test_edited_entries_count_as_they_show() -> None:
     talk = conversation(assistant("", read_call("a")), answer("a", "fold the line " * 100))
     before = talk.outline.tokens
     talk.apply([Edit("supersede", 2, 2)])
-    assert talk.outline.tokens == before - talk.facts[1].tokens + 4 + pointer_tokens()
+    assert talk.outline.tokens == before - talk.facts[1].tokens + MESSAGE + RESULT + pointer_tokens()
 
 
 def test_results_in_view_leave_hidden_ones_out() -> None:

@@ -11,17 +11,17 @@ LONG = "fold the line\n" * 60
 LAYOUT = """\
 01 user                  9
 02 assistant             21
-03 tool       supersede  244 → 19
+03 tool       supersede  248 → 23
 04 user                  6
 05 assistant             21
-06 tool                  244
+06 tool                  248
 07 user                  7
 08 assistant             14
-09 tool       clear      244 → 19
+09 tool       clear      248 → 23
 10 assistant             6
 11 user                  255
 12 assistant             14
-13 tool                  5
+13 tool                  9
 14 assistant             6"""
 
 

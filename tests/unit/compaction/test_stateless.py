@@ -5,7 +5,7 @@ import pytest
 from compaction.errors import FixedPartsDoNotFit, InvalidMessage, InvalidPolicy, UnknownModel
 from compaction.formats import FORMATS, rules
 from compaction.stateless import budget, compact
-from compaction.tokens import MESSAGE, count_messages, count_text, count_tools
+from compaction.tokens import MARK, MESSAGE, count_messages, count_text, count_tools
 
 LONG = "fold the line\n" * 100
 TOOL = {"type": "function", "function": {"name": "ls", "parameters": {"type": "object"}}}
@@ -132,7 +132,7 @@ def test_a_budget_tells_what_takes_how_much() -> None:
         pins=["Use tabs."],
         files=[],
     )
-    assert answer.breakdown["system"] == 2 * MESSAGE + count_text("Be kind.") + count_text("Be brief.")
+    assert answer.breakdown["system"] == 2 * (MESSAGE + MARK) + count_text("Be kind.") + count_text("Be brief.")
     assert answer.breakdown["prompt"] == MESSAGE + count_text("And now?")
     assert answer.breakdown["tools"] == count_tools([TOOL])
     assert answer.breakdown["files"] == 0

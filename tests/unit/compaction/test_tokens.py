@@ -33,7 +33,9 @@ def test_a_result_counts_all_it_holds() -> None:
     result = ToolResult(
         "c1", (Text("Hello, world!"), Image(url="https://example.org/a.png"), Other("x", {"type": "x"}))
     )
-    assert tokens.count_part(result) == 4 + tokens.IMAGE + tokens.count_text('{"type":"x"}')
+    assert tokens.count_part(result) == (
+        tokens.RESULT + 4 + tokens.IMAGE + tokens.MARK + tokens.count_text('{"type":"x"}')
+    )
 
 
 def test_thinking_counts_as_its_text() -> None:

@@ -88,7 +88,7 @@ def test_a_leading_system_message_becomes_the_system_prompt_once(scene: Scene) -
     first = scene.append({"role": "system", "content": words(20)}, user(20))
     assert first.entry_ids == ["e0-1"]
     assert scene.path.session.system == words(20)
-    assert scene.used == 24 + 24
+    assert scene.used == 24 + 32
     second = scene.append({"role": "system", "content": words(20)})
     assert second.entry_ids == ["e0-2"]
     assert scene.wire()[0] == {"role": "system", "content": words(20)}
@@ -111,7 +111,7 @@ def test_a_change_counts_the_fixed_parts_anew(scene: Scene) -> None:
     scene.append(user(20))
     change(scene, system=words(30), tools=[{"type": "function", "function": {"name": "run"}}])
     session = scene.path.session
-    assert session.fixed_tokens == 34 + session.tools_tokens
+    assert session.fixed_tokens == 42 + session.tools_tokens
     assert session.tools_tokens > 8
     change(scene, system=None, tools=None)
     assert scene.path.session.fixed_tokens == 0

@@ -54,7 +54,7 @@ def test_a_breakdown_says_what_the_view_is_made_of(new_scene: NewScene) -> None:
     scene.append(user(30))
     scene.pin(10)
     parts = views.breakdown(scene.path)
-    assert (parts["system"], parts["tools"], parts["history"]) == (24, 0, 34)
+    assert (parts["system"], parts["tools"], parts["history"]) == (32, 0, 34)
     assert parts["pins"] > 10
     assert sum(parts.values()) == scene.used
 

@@ -14,13 +14,13 @@ LONG = "fold the line\n" * 60
 LAYOUT = """\
 01 user                  5
 02 assistant             14
-03 tool       excerpt    244 → 99
+03 tool       excerpt    248 → 103
 04 assistant  excerpt    258 → 113
-05 tool       excerpt    244 → 99
+05 tool       excerpt    248 → 103
 06 assistant             14
-07 tool       excerpt    244 → 99
+07 tool       excerpt    248 → 103
 08 assistant             14
-09 tool                  5"""
+09 tool                  9"""
 
 
 def work(name: str, text: str = LONG, arguments: str = "{}") -> list[Message]:

@@ -1,0 +1,94 @@
+"""Probes, metrics, the service's description of itself, and what happens when the database is gone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from api.problems import KINDS
+from compaction.wire import loads
+from tests.support.api import Api, documented_routes, open_api, problem_of
+
+# As the contract lists them; a report of an overflow, which alone may answer `cannot-shrink`, is not taken yet.
+PROBLEMS = (
+    "malformed-json invalid-request not-found conflict stale-version unknown-parent body-too-large unknown-model "
+    "fixed-parts-do-not-fit view-does-not-fit calls-open pin-too-large redo-superseded idempotency-mismatch "
+    "idempotency-in-flight unauthorized unavailable"
+)
+
+
+def test_a_service_that_works_is_alive_and_ready(api: Api) -> None:
+    assert api.get("/healthz") == {"status": "ok"}
+    assert api.get("/readyz") == {"database": "ok", "broker": "ok"}
+
+
+def test_a_broker_that_is_away_is_named_and_stops_no_request(tmp_path: Path) -> None:
+    with open_api(tmp_path, broker_url="redis://127.0.0.1:1/0") as api:
+        assert api.get("/readyz") == {"database": "ok", "broker": "does not answer"}
+        api.fill(api.session(), turns=2)
+
+
+def test_a_database_that_is_away_is_named_and_makes_requests_unavailable(tmp_path: Path) -> None:
+    with open_api(tmp_path) as api:
+        session = api.session()
+        with api.store.write() as tx:
+            tx.execute(text("ALTER TABLE job RENAME TO elsewhere"))
+            tx.execute(text("ALTER TABLE session RENAME TO also_elsewhere"))
+        answer = api.client.get(session)
+        assert (problem_of(answer)["name"], answer.status_code) == ("unavailable", 503)
+        assert answer.headers["retry-after"]
+        ready = api.client.get("/readyz")
+        assert (ready.status_code, ready.json()["database"]) == (503, "does not answer")
+        api.get("/healthz")
+
+
+def test_metrics_count_requests_by_route(tmp_path: Path) -> None:
+    with open_api(tmp_path) as api:
+        session = api.session()
+        api.fill(session)
+        api.problem("GET", "/sessions/none")
+        api.client.request("BREW", "/nowhere")
+        lines = api.client.get("/metrics").text.splitlines()
+    counted = {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in lines if not line.startswith("#")}
+    name = 'foldline_requests_total{method="%s",route="%s",status="%s"}'
+    assert counted[name % ("POST", "/sessions", 201)] == 1
+    assert counted[name % ("POST", "/sessions/{session_id}/messages", 201)] == 14
+    assert counted[name % ("GET", "/sessions/{session_id}", 404)] == 1
+    assert counted[name % ("other", "none", 404)] == 1
+    assert counted['foldline_request_seconds_count{method="POST",route="/sessions"}'] == 1
+    assert counted['foldline_jobs{state="queued"}'] == 1
+    assert session not in "".join(counted)
+
+
+def test_every_problem_of_the_contract_can_happen() -> None:
+    assert {kind.name for kind in KINDS.values()} == set(PROBLEMS.split())
+
+
+def test_the_description_names_every_route_and_refers_to_what_it_has(api: Api) -> None:
+    described = loads(api.client.get("/openapi.json").content)
+    routes = {(method.lower(), route.path) for method, route in documented_routes()}
+    assert routes == {(method, path) for path, methods in described["paths"].items() for method in methods}
+    schemas = described["components"]["schemas"]
+    for reference in _references(described):
+        assert reference.removeprefix("#/components/schemas/") in schemas, reference
+    append = described["paths"]["/sessions/{session_id}/messages"]["post"]
+    assert append["requestBody"]["content"]["application/json"]["schema"]["$ref"].endswith("/AppendBody")
+    assert set(append["responses"]) == {"201", "default"}
+
+
+def test_the_page_for_people_is_there(api: Api) -> None:
+    assert "Foldline" in api.client.get("/docs").text
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+def test_probes_answer_whoever_asks(api: Api, path: str) -> None:
+    assert api.client.get(path, headers={"Host": "10.0.0.7:8080"}).status_code == 200
+
+
+def _references(value: object) -> list[str]:
+    if isinstance(value, dict):
+        own = [value["$ref"]] if isinstance(value.get("$ref"), str) else []
+        return own + [found for item in value.values() for found in _references(item)]
+    return [found for item in value for found in _references(item)] if isinstance(value, list) else []

@@ -1,0 +1,174 @@
+"""Statistics, entries, pins and what there is to choose from."""
+
+from __future__ import annotations
+
+import pytest
+
+from compaction.presets import PRESETS
+from compaction.windows import MODELS
+from tests.support.api import Api, Json, assistant, user
+
+QUIET = {"should_compact": False, "warning_level": "none", "within_budget": True, "owed_tokens": 0}
+
+
+def test_the_statistics_of_an_empty_session_are_zeros(api: Api) -> None:
+    stats = api.get(f"{api.session(system='Be brief.')}/stats")
+    assert stats == {
+        **QUIET,
+        "estimated_input_tokens": 0,
+        "available_input_tokens": 1260,
+        "usage_ratio": 0.0,
+        "message_count": 0,
+        "breakdown": {"system": 0, "tools": 0, "pins": 0, "history": 0},
+    }
+
+
+def test_statistics_say_how_full_the_view_is(api: Api) -> None:
+    session = api.session(auto_compact=False)
+    used = api.say(session, user("one"), assistant("two"))["budget"]["used"]
+    stats = api.get(f"{session}/stats")
+    assert {name: stats[name] for name in QUIET} == QUIET
+    assert (stats["estimated_input_tokens"], stats["message_count"]) == (used, 2)
+    assert stats["usage_ratio"] == pytest.approx(used / 1260, abs=1e-4)
+    levels = []
+    for _ in range(5):
+        api.fill(session, turns=1)
+        stats = api.get(f"{session}/stats")
+        levels.append((stats["warning_level"], stats["within_budget"], stats["should_compact"]))
+    assert levels == [
+        ("none", True, False),
+        ("none", True, False),
+        ("none", True, False),
+        ("warning", True, True),
+        ("critical", False, True),
+    ]
+
+
+def test_statistics_may_be_those_of_another_model(api: Api) -> None:
+    session = api.session(auto_compact=False)
+    api.fill(session, turns=5)
+    stats = api.get(f"{session}/stats?model=openai/gpt-4o&max_output_tokens=28000")
+    assert (stats["available_input_tokens"], stats["warning_level"]) == (100_000, "none")
+    assert api.get(f"{session}/stats?max_output_tokens=1000")["available_input_tokens"] == 960
+    assert api.problem("GET", f"{session}/stats?model=nobody/else")["name"] == "unknown-model"
+    for query in ("max_output_tokens=0", "max_output_tokens=x", "max_output_tokens=2000"):
+        assert api.problem("GET", f"{session}/stats?{query}")["name"] == "invalid-request"
+
+
+def test_the_budget_of_a_pending_call_says_what_to_send_of_each_file(api: Api) -> None:
+    session = api.session(context_window=16_000)
+    api.fill(session, turns=4)
+    files: list[Json] = [
+        {"path": "a.txt", "content": "short\n"},
+        {"path": "b.log", "size_bytes": 20_000_000},
+        {"path": "c.py", "size_bytes": 30_000},
+    ]
+    call = api.post(f"{session}/budget", {"prompt": "Compare them.", "tools": [{"name": "look"}], "files": files})
+    assert [file["path"] for file in call["files"]] == ["a.txt", "b.log", "c.py"]
+    actions = {file["path"]: file["action"] for file in call["files"]}
+    assert (actions["a.txt"], actions["b.log"]) == ("keep", "preview")
+    assert call["within_budget"]
+    assert call["breakdown"]["files"] == sum(file["tokens"] for file in call["files"])
+    assert call["breakdown"]["tools"] > 0
+    assert call["breakdown"]["prompt"] > 0
+    assert call["estimated_input_tokens"] == sum(call["breakdown"].values())
+    assert api.get(session)["version"] == 5
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ({"files": [{"path": "a"}]}, "files[0].size_bytes"),
+        ({"files": [{"content": "a"}]}, "files[0].path"),
+        ({"files": [{"path": "a", "size_bytes": -1}]}, "files[0].size_bytes"),
+        ({"prompt": 5}, "prompt"),
+    ],
+)
+def test_a_pending_call_of_the_wrong_shape_is_refused(api: Api, body: Json, path: str) -> None:
+    for route in (f"{api.session()}/budget", "/budget"):
+        model = {"model": "openai/gpt-4o"} if route == "/budget" else {}
+        problem = api.problem("POST", route, {**model, **body})
+        assert (problem["name"], problem["path"]) == ("invalid-request", path)
+
+
+def test_entries_are_the_originals_with_tags_that_say_where_they_went(api: Api) -> None:
+    session = api.session()
+    api.fill(session)
+    api.do_jobs()
+    api.fill(session, turns=3)
+    items = api.get(f"{session}/entries?limit=500")["items"]
+    said = [item["message"] for item in items if item["kind"] == "message"]
+    assert len(said) == api.get(session)["message_count"] == 34
+    assert said[0]["content"].startswith("0 so it goes on")
+    tags = {name for item in items for name in item["tags"]}
+    assert {"condense_parent", "is_summary", "condense_id"} <= tags
+    paged: list[Json] = []
+    cursor = ""
+    while True:
+        page = api.get(f"{session}/entries?limit=7{cursor}")
+        paged += page["items"]
+        if page["next_cursor"] is None:
+            break
+        cursor = f"&cursor={page['next_cursor']}"
+    assert paged == items
+    assert api.get(f"{session}/entries/{items[3]['id']}") == items[3]
+
+
+def test_pinned_text_is_in_every_view(api: Api) -> None:
+    session = api.session()
+    (entry,) = api.say(session, user("Always answer in rhyme."))["entry_ids"]
+    api.say(session, assistant("Sure."))
+    pin = api.post(f"{session}/pins", {"entry_id": entry}, 201)
+    assert (pin["text"], pin["version"], pin["compaction"]) == ("Always answer in rhyme.", 4, None)
+    other = api.post(f"{session}/pins", {"text": "Never guess."}, 201)
+    api.fill(session)
+    block = api.get(f"{session}/context")["messages"][0]
+    assert block["role"] == "user"
+    assert "Always answer in rhyme." in str(block["content"])
+    assert "Never guess." in str(block["content"])
+    page = api.get(f"{session}/pins?limit=1")
+    assert [item["id"] for item in page["items"]] == [pin["id"]]
+    assert [item["id"] for item in api.get(f"{session}/pins?cursor={page['next_cursor']}")["items"]] == [other["id"]]
+    api.call("DELETE", f"{session}/pins/{pin['id']}", status=204)
+    assert "rhyme" not in str(api.get(f"{session}/context")["messages"][0])
+
+
+def test_pins_take_no_more_than_their_share(api: Api) -> None:
+    session = api.session()
+    problem = api.problem("POST", f"{session}/pins", {"text": "remember this " * 100})
+    assert (problem["name"], problem["status"], problem["limit_tokens"]) == ("pin-too-large", 422, 126)
+    assert problem["tokens"] > 126
+    assert api.get(f"{session}/pins")["items"] == []
+
+
+def test_models_and_presets_can_be_chosen_from(api: Api) -> None:
+    models = api.get("/models?preset=foldline")["items"]
+    assert len(models) == sum(map(len, MODELS.values()))
+    assert all(model["target_tokens"] < model["trigger_tokens"] < model["limit"] for model in models)
+    assert [preset["preset"] for preset in api.get("/presets")["items"]] == list(PRESETS)
+    assert api.problem("GET", "/models?preset=unheard-of")["path"] == "policy.preset"
+
+
+def test_messages_can_be_compacted_without_a_session(api: Api) -> None:
+    words = "so it goes on and on " * 20
+    messages = [message for number in range(20) for message in (user(f"{number} {words}"), assistant(words))]
+    call: Json = {"model": "nobody/nothing", "context_window": 2000, "messages": messages}
+    cheap = api.post("/compact", call)
+    assert cheap["budget"]["fits"]
+    assert (cheap["compacted"], cheap["stages_used"]) == (True, ["truncate"])
+    summarized = api.post("/compact", {**call, "summarize": True})
+    assert "summarize" in summarized["stages_used"]
+    assert summarized["tokens_saved"] == summarized["tokens_before"] - summarized["tokens_after"] > 0
+    assert api.post("/budget", call)["fits"] is False
+    assert api.post("/budget", {**call, "messages": summarized["messages"]})["fits"] is True
+
+
+def test_the_stateless_routes_refuse_what_the_others_refuse(api: Api) -> None:
+    for route in ("/compact", "/budget"):
+        assert api.problem("POST", route, {"model": "nobody/nothing", "messages": []})["name"] == "unknown-model"
+        assert api.problem("POST", route, {"messages": []})["path"] == "context_window"
+        wrong = api.problem("POST", route, {"model": "openai/gpt-4o", "messages": [{"role": "wizard"}]})
+        assert (wrong["name"], wrong["path"]) == ("invalid-request", "messages[0].role")
+        assert api.problem("POST", route, {"model": "openai/gpt-4o", "format": "x", "messages": []})["path"] == "format"
+    big = api.problem("POST", "/compact", {"model": "openai/gpt-4", "messages": [], "system": "much " * 9000})
+    assert big["name"] == "fixed-parts-do-not-fit"
