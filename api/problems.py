@@ -5,6 +5,7 @@ Errors that only HTTP can have are defined here; all others come from `compactio
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -17,6 +18,8 @@ from starlette.exceptions import HTTPException
 from compaction import errors as engine
 from compaction.wire import dumps
 from sessions import errors as log
+
+logger = logging.getLogger(__name__)
 
 MEDIA_TYPE: Final = "application/problem+json"
 RETRY_SECONDS: Final = "1"
@@ -70,12 +73,16 @@ class TooManyWaiting(RequestError):
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A row of the table: the problem's name and status, and the facts of an error that go into the document."""
+    """A row of the table: the problem's name and status, and the facts of an error that go into the document.
+
+    `detail` stands in for an error's own text, where that may tell of things that are no client's business.
+    """
 
     name: str
     status: HTTPStatus
     facts: Callable[[Any], Mapping[str, Any]] = lambda _error: {}
     headers: Mapping[str, str] = field(default_factory=dict)
+    detail: str | None = None
 
 
 _UNPROCESSABLE: Final = HTTPStatus.UNPROCESSABLE_ENTITY
@@ -128,7 +135,12 @@ KINDS: Final[Mapping[type[Exception], Kind]] = {
     Unauthorized: Kind(
         "unauthorized", HTTPStatus.UNAUTHORIZED, headers={"WWW-Authenticate": 'Bearer realm="foldline"'}
     ),
-    log.Unavailable: Kind("unavailable", HTTPStatus.SERVICE_UNAVAILABLE, headers=_AGAIN),
+    log.Unavailable: Kind(
+        "unavailable",
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        headers=_AGAIN,
+        detail="the database does not answer; try again later",
+    ),
     TooManyWaiting: Kind("unavailable", HTTPStatus.SERVICE_UNAVAILABLE, headers=_AGAIN),
 }
 
@@ -145,7 +157,9 @@ def install(app: FastAPI) -> None:
 def problem(error: Exception) -> Response:
     """The document of an error that the table knows."""
     kind = KINDS[type(error)]
-    return _document(kind.name, kind.status, str(error), kind.facts(error), kind.headers)
+    if kind.detail is not None:
+        logger.warning("%s: %s", kind.name, error)
+    return _document(kind.name, kind.status, kind.detail or str(error), kind.facts(error), kind.headers)
 
 
 def _document(

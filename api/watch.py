@@ -21,6 +21,8 @@ from sessions.listing import Job
 ReadJobs = Callable[[Collection[str]], Mapping[str, Job]]
 
 POLL_SECONDS: Final = 0.05
+# Proxies close connections on which nothing comes for a minute.
+REPEAT_SECONDS: Final = 15.0
 WAITERS_MAX: Final = 1000
 
 
@@ -37,9 +39,12 @@ class _Waiter:
         self.news = news
         self.has_news.set()
 
-    async def next(self) -> Job | None:
-        """The next thing that was told."""
-        await self.has_news.wait()
+    async def next(self, patience_seconds: float) -> Job | None:
+        """The next thing that was told, or once more the last one if nothing was for so long."""
+        with anyio.move_on_after(patience_seconds):
+            await self.has_news.wait()
+        if not self.has_news.is_set():
+            return self.seen
         self.has_news.clear()
         if self.news is not None:
             self.seen = self.news
@@ -49,9 +54,12 @@ class _Waiter:
 class Watch:
     """Watches jobs for those who wait for them. All of it runs on one event loop; only `read_jobs` runs on a thread."""
 
-    def __init__(self, read_jobs: ReadJobs, waiters_max: int = WAITERS_MAX) -> None:
+    def __init__(
+        self, read_jobs: ReadJobs, waiters_max: int = WAITERS_MAX, repeat_seconds: float = REPEAT_SECONDS
+    ) -> None:
         self._read_jobs = read_jobs
         self._waiters_max = waiters_max
+        self._repeat_seconds = repeat_seconds
         self._waiters: set[_Waiter] = set()
         self._task: asyncio.Task[None] | None = None
         self._is_stopping = False
@@ -67,7 +75,7 @@ class Watch:
         return self._is_stopping or len(self._waiters) >= self._waiters_max
 
     async def changes(self, job: Job) -> AsyncGenerator[Job]:
-        """The job as given, then anew at each change, until it has ended or is gone, or the service stops.
+        """The job as given, anew at each change and now and then, until it has ended, is gone, or the service stops.
 
         Raises:
             TooManyWaiting: as many as allowed wait already.
@@ -76,7 +84,7 @@ class Watch:
         if job.has_ended:
             return
         async with self._waiting(job) as waiter:
-            while (news := await waiter.next()) is not None:
+            while (news := await waiter.next(self._repeat_seconds)) is not None:
                 yield news
                 if news.has_ended:
                     return
@@ -87,7 +95,7 @@ class Watch:
             return job
         async with self._waiting(job) as waiter:
             with anyio.move_on_after(timeout_seconds):
-                while (news := await waiter.next()) is not None and not news.has_ended:
+                while (news := await waiter.next(self._repeat_seconds)) is not None and not news.has_ended:
                     pass
             return waiter.seen
 

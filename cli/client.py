@@ -50,9 +50,6 @@ class Service:
     def create_session(self, body: JsonDict) -> JsonDict:
         return self._call("create", "POST", "/sessions", body)
 
-    def session(self, session_id: str) -> JsonDict:
-        return self._call("session", "GET", f"/sessions/{session_id}")
-
     def append(self, session_id: str, messages: list[JsonDict], format_name: str) -> JsonDict:
         return self._call(
             "append", "POST", f"/sessions/{session_id}/messages", {"messages": messages, "format": format_name}

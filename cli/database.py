@@ -42,7 +42,8 @@ def open_store(settings: Settings) -> Iterator[Store]:
     store = Store(settings.database_url, limits=limits)
     try:
         with store.read():
-            yield store
+            pass
+        yield store
     except Unavailable as error:
         where = store.url.render_as_string(hide_password=True)
         raise CommandFailed(

@@ -10,6 +10,7 @@ from compaction.outline import Outline
 from compaction.plan import Parameters, Plan
 from compaction.policy import Stage
 from compaction.stages import STAGES
+from compaction.stages.truncate import truncate
 
 
 def make_plan(
@@ -23,7 +24,8 @@ def make_plan(
     """The plan of these stages.
 
     It is empty while the view is under the trigger and nobody asked. An automatic plan that saves less than the
-    policy's minimum has no edits unless the view does not fit; no plan has edits that save nothing.
+    policy's minimum has no edits unless the view does not fit; no plan has edits that save nothing. A view that these
+    stages leave over the budget is truncated, whether or not that is one of them.
     """
     plan = Plan(outline.tokens)
     if not is_asked and outline.tokens <= min(goals.trigger, goals.limit):
@@ -32,6 +34,8 @@ def make_plan(
     horizon = _horizon(outline, stages, goals, has_target=has_target)
     for stage in stages:
         plan = STAGES[stage.name](outline, plan, Parameters(goals, is_asked, has_target, stage.parameters, horizon))
+    if plan.tokens > goals.limit and all(stage.name != "truncate" for stage in stages):
+        plan = truncate(outline, plan, Parameters(goals, is_asked, has_target=False, own={}))
     saving = outline.tokens - plan.tokens
     is_too_little = not is_asked and saving < goals.minimum_saving and outline.tokens <= goals.limit
     if saving <= 0 or is_too_little:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+import re
+from typing import Any, Final
 
 import orjson
+
+# orjson reads an integer of more than 64 bits as a float, and so as another number.
+LONG_NUMBER: Final = re.compile(rb"\d{19}")
+LONG_NUMBER_TEXT: Final = re.compile(r"\d{19}")
 
 
 def dumps(value: Any) -> bytes:
@@ -27,10 +32,16 @@ def loads(data: bytes | str) -> Any:
     Raises:
         ValueError: not JSON; the message says where.
     """
-    try:
-        return orjson.loads(data)
-    except orjson.JSONDecodeError:
-        return json.loads(data, parse_constant=_refused)
+    if not _has_long_number(data):
+        try:
+            return orjson.loads(data)
+        except orjson.JSONDecodeError:
+            pass
+    return json.loads(data, parse_constant=_refused)
+
+
+def _has_long_number(data: bytes | str) -> bool:
+    return bool(LONG_NUMBER.search(data) if isinstance(data, bytes) else LONG_NUMBER_TEXT.search(data))
 
 
 def _refused(name: str) -> None:

@@ -119,7 +119,8 @@ class Segment:
     last: int
 
 
-LONGEST_ENTRY_ID: Final = 24
+# Longer numbers than any column holds would be an error of the database instead of an unknown id.
+LONGEST_NUMBER: Final = 9
 
 _SESSION_COLUMNS: Final = (
     SESSION.c.pk,
@@ -416,9 +417,13 @@ def parse_entry_id(name: str) -> tuple[int, int]:
         NotFound: it has not the form of one.
     """
     branch, dash, seq = name[1:].partition("-")
-    if not (name.startswith("e") and dash and branch.isdecimal() and seq.isdecimal() and len(name) <= LONGEST_ENTRY_ID):
+    if not (name.startswith("e") and dash and _is_number(branch) and _is_number(seq)):
         raise NotFound("entry", name)
     return int(branch), int(seq)
+
+
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and len(text) <= LONGEST_NUMBER
 
 
 def segments(tx: Transaction, path: Path) -> list[Segment]:

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 
@@ -11,6 +13,7 @@ import pytest
 from api.watch import Watch
 from compaction.wire import loads
 from sessions import jobs
+from sessions.errors import Unavailable
 from sessions.listing import Job
 from sessions.requests import INTERACTIVE
 from tests.support.api import Api, Json, open_api, problem_of
@@ -147,13 +150,48 @@ def test_a_client_that_leaves_is_forgotten(api: Api, job: Json) -> None:
     eventually(lambda: not api.watch.waiting)
 
 
+WAITING = Job(1, "job_1", "s", "summary", "queued", 0, 0.0, None, None, 0, None, {})
+
+
 def test_nobody_waits_forever_when_the_database_breaks() -> None:
     def broken(_ids: object) -> dict[str, Job]:
         raise RuntimeError
 
     async def run() -> None:
-        watch = Watch(broken)
-        waiting = Job(1, "job_1", "s", "summary", "queued", 0, 0.0, None, None, 0, None, {})
-        assert await asyncio.wait_for(watch.ended(waiting, 30), 5) == waiting
+        assert await asyncio.wait_for(Watch(broken).ended(WAITING, 30), 5) == WAITING
+
+    asyncio.run(run())
+
+
+def test_a_job_that_is_gone_tells_nothing_more() -> None:
+    async def run() -> None:
+        assert [job async for job in Watch(lambda _ids: {}).changes(WAITING)] == [WAITING]
+
+    asyncio.run(run())
+
+
+def test_a_database_that_is_away_for_a_while_is_waited_for() -> None:
+    ended = replace(WAITING, state="succeeded")
+    answers: list[dict[str, Job]] = [{}, {}, {"job_1": ended}]
+
+    def read(_ids: object) -> dict[str, Job]:
+        answer = answers.pop(0)
+        if not answer:
+            raise Unavailable
+        return answer
+
+    async def run() -> None:
+        assert [job async for job in Watch(read).changes(WAITING)] == [WAITING, ended]
+
+    asyncio.run(run())
+
+
+def test_a_job_that_does_not_change_is_told_again_from_time_to_time() -> None:
+    async def run() -> None:
+        watch = Watch(lambda _ids: {"job_1": WAITING}, repeat_seconds=0.01)
+        async with aclosing(watch.changes(WAITING)) as changes:
+            assert [await anext(changes) for _ in range(3)] == [WAITING] * 3
+        await watch.close()
+        assert watch.waiting == 0
 
     asyncio.run(run())

@@ -39,6 +39,7 @@ def test_a_database_that_is_away_is_named_and_makes_requests_unavailable(tmp_pat
         answer = api.client.get(session)
         assert (problem_of(answer)["name"], answer.status_code) == ("unavailable", 503)
         assert answer.headers["retry-after"]
+        assert "table" not in answer.text
         ready = api.client.get("/readyz")
         assert (ready.status_code, ready.json()["database"]) == (503, "does not answer")
         api.get("/healthz")

@@ -45,10 +45,9 @@ def test_the_current_turn_is_cut_once_no_older_one_is_left(scene: Scene) -> None
 
 
 def test_what_is_hidden_is_always_enough_for_a_summary(scene: Scene) -> None:
-    """A tiny excess needs only a tiny first message hidden, which no summary could be smaller than."""
-    scene.append(user(30), assistant(36), user(915))
-    assert scene.layout == ["user 1", "batch 2", "user 3"]
-    scene.append(assistant(6))
+    """Hiding the first message would reach the target, but no summary is smaller than that message."""
+    scene.append(user(30), assistant(30), user(100), assistant(20))
+    scene.compact(summarize=False, target_tokens=scene.used - 10)
     assert scene.layout == ["hidden 1-2", "user 3", "batch 4"]
     assert scene.work() == ["succeeded"]
     assert scene.owed == 0

@@ -77,6 +77,15 @@ def test_an_undo_takes_back_all_later_compactions_too(scene: Scene) -> None:
     assert scene.layout[0] == "user 1"
 
 
+def test_what_was_said_since_a_compaction_stays_when_it_is_undone(scene: Scene) -> None:
+    scene.append(*turns(6, 60))
+    hidden = hide(scene)
+    scene.append(*turns(1, 60))
+    scene.undo(hidden)
+    assert scene.layout[-2:] == ["user 14", "batch 15"]
+    assert scene.used == 14 * 64
+
+
 def test_undoing_a_summary_takes_back_the_hides_it_absorbed(scene: Scene) -> None:
     scene.append(*turns(6, 60))
     hidden = hide(scene)

@@ -88,3 +88,10 @@ def test_the_layout_of_a_long_session() -> None:
         ]
     )
     assert layout(talk.outline, plan_for(talk, 900)) == LAYOUT
+
+
+def test_a_view_is_made_to_fit_also_where_truncate_is_no_stage() -> None:
+    talk = Conversation.of([assistant("word " * 500) for _ in range(9)])
+    for stages in ([], [stage for stage in STAGES if stage.name != "truncate"]):
+        assert make_plan(talk.outline, stages, goals(1_100)).tokens <= 1_100
+        assert make_plan(talk.outline, stages, goals(10_000), is_asked=True).edits == ()

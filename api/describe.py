@@ -1,0 +1,23 @@
+"""`python -m api.describe > docs/openapi.json`: the description of the service, as it is committed."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from api.app import create_app
+from sessions.settings import Settings
+from sessions.store import Store
+
+
+def description() -> str:
+    """The OpenAPI document of the service as text; what a running service shows at `/openapi.json`."""
+    store = Store("sqlite:///unused.db")
+    try:
+        return json.dumps(create_app(Settings(), store).openapi(), indent=2, sort_keys=True) + "\n"
+    finally:
+        store.close()
+
+
+if __name__ == "__main__":
+    sys.stdout.write(description())
