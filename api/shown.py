@@ -11,7 +11,7 @@ from compaction.policy import to_json
 from sessions.compacting import Compaction
 from sessions.entries import Entry
 from sessions.listing import Job
-from sessions.log import Path
+from sessions.paths import Path
 from sessions.pins import Pin
 from sessions.planning import Step
 from sessions.views import breakdown

@@ -12,9 +12,9 @@ from compaction.messages import Message
 from compaction.pairs import place
 from compaction.tokens import count_system
 from compaction.wire import dumps
-from sessions import log, planning
+from sessions import log, paths, planning, segments
 from sessions.errors import NotFound, UnknownParent
-from sessions.log import Path
+from sessions.paths import Path
 from sessions.planning import Step
 from sessions.store import Transaction
 from sessions.usage import Usage, learn
@@ -60,7 +60,7 @@ def append(
         StaleVersion, UnknownParent: the head is not where the caller thinks it is.
         FixedPartsDoNotFit: the system message that leads a first append leaves no room for a history.
     """
-    path = log.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
+    path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
     if parent is not None:
         check_parent(tx, path, parent)
     if usage is not None:
@@ -70,8 +70,8 @@ def append(
     if rows:
         log.insert_entries(tx, rows)
     step = planning.run_trigger(tx, path)
-    log.save(tx, path)
-    return Appended([log.entry_id(path.branch, row["seq"]) for row in rows], path, step)
+    paths.save(tx, path)
+    return Appended([segments.entry_id(path.branch, row["seq"]) for row in rows], path, step)
 
 
 def _with_system_taken(path: Path, drafts: Sequence[Draft]) -> Sequence[Draft]:
@@ -107,9 +107,9 @@ def check_parent(tx: Transaction, path: Path, parent: str) -> None:
     Raises:
         UnknownParent: with the newest message's id.
     """
-    parts = log.segments(tx, path)
+    parts = segments.segments(tx, path)
     newest = path.last_message_seq
-    newest_id = log.entry_id(log.branch_at(parts, newest), newest) if newest else None
+    newest_id = segments.entry_id(segments.branch_at(parts, newest), newest) if newest else None
     branch, seq = _parsed(parent, newest_id)
     is_on_path = any(part.branch == branch and part.first <= seq <= part.last for part in parts)
     if not is_on_path or seq < newest:
@@ -118,6 +118,6 @@ def check_parent(tx: Transaction, path: Path, parent: str) -> None:
 
 def _parsed(parent: str, newest_id: str | None) -> tuple[int, int]:
     try:
-        return log.parse_entry_id(parent)
+        return segments.parse_entry_id(parent)
     except NotFound as error:
         raise UnknownParent(parent, newest_id) from error

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sessions import log, planning
+from sessions import paths, planning
 from sessions.appending import check_parent
-from sessions.log import Path
+from sessions.paths import Path
 from sessions.planning import Step
 from sessions.requests import Ask
 from sessions.store import Transaction
@@ -30,10 +30,10 @@ def compact(
         StaleVersion, UnknownParent: the head is not where the caller thinks it is.
         InvalidPolicy: the request names a stage or policy that does not exist.
     """
-    path = log.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
+    path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
     if parent is not None:
         check_parent(tx, path, parent)
     before = path.used
     step = planning.run_asked(tx, path, ask, stages=stages, summarize=summarize)
-    log.save(tx, path)
+    paths.save(tx, path)
     return path, step, before

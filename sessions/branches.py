@@ -6,9 +6,9 @@ from typing import Any
 
 from sqlalchemy import insert, select
 
-from sessions import log, planning
+from sessions import paths, planning, segments
 from sessions.errors import NotFound
-from sessions.log import Path
+from sessions.paths import Path
 from sessions.planning import Step
 from sessions.store import Transaction
 from sessions.tables import BRANCH, ENTRY
@@ -24,9 +24,9 @@ def move(
     Raises:
         NotFound: no such entry in the session.
     """
-    head = log.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
+    head = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
     session = head.session
-    branch, seq = log.parse_entry_id(entry_id)
+    branch, seq = segments.parse_entry_id(entry_id)
     entry = tx.execute(
         select(ENTRY).where(ENTRY.c.session_pk == session.pk, ENTRY.c.branch == branch, ENTRY.c.seq == seq)
     ).first()
@@ -34,9 +34,9 @@ def move(
         raise NotFound("entry", entry_id)
     tip = _tip(tx, session.pk, entry)
     session.head = session.branches if tip is None else tip
-    path = _new_branch(tx, head, entry) if tip is None else log.branch_path(tx, session, tip)
+    path = _new_branch(tx, head, entry) if tip is None else paths.branch_path(tx, session, tip)
     step = planning.run_trigger(tx, path)
-    log.save(tx, path)
+    paths.save(tx, path)
     return path, step
 
 
@@ -83,4 +83,4 @@ def _new_branch(tx: Transaction, head: Path, entry: Any) -> Path:
         )
     )
     session.branches += 1
-    return log.branch_path(tx, session, session.branches - 1)
+    return paths.branch_path(tx, session, session.branches - 1)

@@ -13,7 +13,7 @@ from compaction.outline import Outline
 from compaction.plan import Parameters, Plan
 from compaction.stages.truncate import truncate
 from sessions import log
-from sessions.log import Path
+from sessions.paths import Path
 from sessions.store import Transaction
 
 

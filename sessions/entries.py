@@ -10,9 +10,9 @@ from sqlalchemy import select
 from compaction.edits import LiveEdits, within
 from compaction.messages import Message, result_text
 from compaction.wire import loads
-from sessions import log
+from sessions import log, paths, segments
 from sessions.errors import NotFound
-from sessions.log import Session
+from sessions.paths import Session
 from sessions.store import Transaction
 from sessions.tables import ENTRY
 
@@ -34,9 +34,9 @@ class Entry:
 
 def entries(tx: Transaction, tenant: str, session_id: str, after_seq: int, limit: int) -> list[Entry]:
     """Up to `limit` entries of the path in use after this seq, oldest first."""
-    path = log.open_head(tx, tenant, session_id)
+    path = paths.open_head(tx, tenant, session_id)
     live = log.live_edits(tx, path)
-    parts = log.clipped(log.segments(tx, path), [(after_seq + 1, path.leaf_seq)])
+    parts = segments.clipped(segments.segments(tx, path), [(after_seq + 1, path.leaf_seq)])
     rows = log.rows_in(tx, path.session, parts, _COLUMNS, kind=None, limit=limit)
     return [_entry(row, live) for row in rows]
 
@@ -47,10 +47,10 @@ def entry(tx: Transaction, tenant: str, session_id: str, entry_id: str) -> Entry
     Raises:
         NotFound: no such session or entry.
     """
-    path = log.open_head(tx, tenant, session_id)
+    path = paths.open_head(tx, tenant, session_id)
     row = _row(tx, path.session, entry_id)
     is_on_path = any(
-        part.branch == row.branch and part.first <= row.seq <= part.last for part in log.segments(tx, path)
+        part.branch == row.branch and part.first <= row.seq <= part.last for part in segments.segments(tx, path)
     )
     # Another branch has entries of the same seqs: what this path's edits say is not about them.
     return _entry(row, log.live_edits(tx, path) if is_on_path else LiveEdits())
@@ -74,7 +74,7 @@ def _text(message: Message) -> str:
 
 
 def _row(tx: Transaction, session: Session, entry_id: str) -> Any:
-    branch, seq = log.parse_entry_id(entry_id)
+    branch, seq = segments.parse_entry_id(entry_id)
     statement = select(*_COLUMNS).where(ENTRY.c.session_pk == session.pk, ENTRY.c.branch == branch, ENTRY.c.seq == seq)
     row = tx.execute(statement).first()
     if row is None:
@@ -86,7 +86,7 @@ def _entry(row: Any, live: LiveEdits) -> Entry:
     branch, seq, kind, format_name, created_at, body = row
     value = loads(body)
     tags = _message_tags(seq, live) if kind == "message" else _edit_tags(value)
-    return Entry(log.entry_id(branch, seq), seq, kind, format_name, created_at, value, tags)
+    return Entry(segments.entry_id(branch, seq), seq, kind, format_name, created_at, value, tags)
 
 
 def _message_tags(seq: int, live: LiveEdits) -> dict[str, Any]:

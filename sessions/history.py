@@ -9,10 +9,10 @@ from sqlalchemy import select
 
 from compaction.edits import Edit, edits_from_json
 from compaction.wire import loads
-from sessions import log, planning
+from sessions import log, paths, planning, segments
 from sessions.compacting import Compaction
 from sessions.errors import Conflict, NotFound, RedoSuperseded
-from sessions.log import Path
+from sessions.paths import Path
 from sessions.store import Transaction
 from sessions.tables import ENTRY
 
@@ -40,8 +40,8 @@ class Record:
 def records(tx: Transaction, path: Path) -> list[Record]:
     """All compactions, undos and redos on a path, oldest first."""
     columns = (ENTRY.c.branch, ENTRY.c.seq, ENTRY.c.kind, ENTRY.c.body)
-    rows = log.rows_in(tx, path.session, log.segments(tx, path), columns, kind="edits")
-    return [Record(log.entry_id(branch, seq), seq, kind, loads(body)) for branch, seq, kind, body in rows]
+    rows = log.rows_in(tx, path.session, segments.segments(tx, path), columns, kind="edits")
+    return [Record(segments.entry_id(branch, seq), seq, kind, loads(body)) for branch, seq, kind, body in rows]
 
 
 def fold(found: list[Record]) -> tuple[list[Record], list[Record]]:
@@ -69,7 +69,7 @@ def _seq(record: Record) -> int:
 
 def compactions(tx: Transaction, tenant: str, session_id: str) -> list[Compaction]:
     """All compactions on the path in use, oldest first."""
-    found = records(tx, log.open_head(tx, tenant, session_id))
+    found = records(tx, paths.open_head(tx, tenant, session_id))
     live = {record.id for record in fold(found)[0]}
     return [listed(record, is_live=record.id in live) for record in found if record.kind == "compaction"]
 
@@ -93,7 +93,7 @@ def undo(
         NotFound: no such compaction on this path.
         Conflict: it is not live.
     """
-    path = log.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
+    path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
     found = records(tx, path)
     live, _ = fold(found)
     chosen = next((record for record in found if record.id == compaction_id and record.kind == "compaction"), None)
@@ -113,7 +113,7 @@ def undo(
     undone = [record.id for record in taken]
     log.add_edits(tx, path, "undo", {"undone": undone}, restored)
     planning.request_owed(tx, path)
-    log.save(tx, path)
+    paths.save(tx, path)
     return undone, path
 
 
@@ -143,7 +143,7 @@ def redo(tx: Transaction, tenant: str, session_id: str, *, if_match: int | None 
         Conflict: there is nothing to redo.
         RedoSuperseded: another summary was published since.
     """
-    path = log.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
+    path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
     found = records(tx, path)
     live, undos = fold(found)
     if not undos:
@@ -163,7 +163,7 @@ def redo(tx: Transaction, tenant: str, session_id: str, *, if_match: int | None 
     undone = [record.id for record in live if record.seq > last.seq]
     log.add_edits(tx, path, "redo", {"undo": last.id, "redone": redone, "undone": undone}, restored)
     planning.request_owed(tx, path)
-    log.save(tx, path)
+    paths.save(tx, path)
     return redone, path
 
 
@@ -172,7 +172,7 @@ def _state_before(tx: Transaction, path: Path, seq: int) -> Any:
 
 
 def _entry(tx: Transaction, path: Path, seq: int) -> Any:
-    branch = log.branch_at(log.segments(tx, path), seq)
+    branch = segments.branch_at(segments.segments(tx, path), seq)
     columns = (ENTRY.c.kept, ENTRY.c.raw, ENTRY.c.owed_tokens, ENTRY.c.edits_branch, ENTRY.c.edits_seq)
     statement = select(*columns).where(
         ENTRY.c.session_pk == path.session.pk, ENTRY.c.branch == branch, ENTRY.c.seq == seq

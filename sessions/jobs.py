@@ -5,25 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import insert, select, update
 
 from compaction.cuts import SummaryRange
 from compaction.edits import LiveEdits
 from compaction.summary import Draft, SummaryInput
 from compaction.wire import dumps, loads
 from compaction.wording import summary_frame_tokens, summary_tokens
-from sessions import log, planning, requests
+from sessions import log, paths, planning, requests, segments
 from sessions.compacting import Summary, apply_summary
 from sessions.errors import Conflict, NotFound
-from sessions.log import Path, Segment
+from sessions.paths import Path
 from sessions.requests import NO_ROOM, Ask
+from sessions.segments import Segment
 from sessions.store import Store, Transaction
-from sessions.tables import BRANCH, ENTRY, IDEMPOTENCY, JOB, PIN, SESSION, SUMMARY
+from sessions.tables import ENTRY, JOB, SUMMARY
 
 NOTHING_LEFT: Final = "nothing left to summarize"
 BASE_MOVED: Final = "the session was edited while the summary was written"
 LEASE_LAPSED: Final = "the worker's lease lapsed"
-PURGE_ROWS: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def _waiting(tx: Transaction, queue: str) -> list[Any]:
 
 
 def _take(tx: Transaction, row: Any) -> _Work | None:
-    path = log.open_branch(tx, row.session_pk, row.branch)
+    path = paths.open_branch(tx, row.session_pk, row.branch)
     if path is None:
         end(tx, row.id, "cancelled")
         return None
@@ -91,7 +91,7 @@ def _take(tx: Transaction, row: Any) -> _Work | None:
     if wanted is None:
         end(tx, row.id, "superseded", NOTHING_LEFT)
         planning.run_trigger(tx, path)
-        log.save(tx, path)
+        paths.save(tx, path)
         return None
     kept = requests.kept_summary(tx, path, wanted, ask)
     if kept is not None:
@@ -112,25 +112,23 @@ def _take(tx: Transaction, row: Any) -> _Work | None:
             claim=dumps(claimed),
         )
     )
-    return _Work(row.id, lease, path, wanted, outline.live, log.segments(tx, path), ask)
+    return _Work(row.id, lease, path, wanted, outline.live, segments.segments(tx, path), ask)
 
 
 def _publish_kept(tx: Transaction, path: Path, job_id: str, wanted: SummaryRange, *, kept: Summary, ask: Ask) -> None:
     outline = log.outline(tx, path)
-    compaction = apply_summary(
-        tx, path, outline, path.session.goals(), covered=wanted, summary=kept, is_asked=ask.is_asked
-    )
+    compaction = apply_summary(tx, path, outline, path.goals(), covered=wanted, summary=kept, is_asked=ask.is_asked)
     if compaction is None:
         end(tx, job_id, "failed", NO_ROOM)
     else:
         end(tx, job_id, "succeeded", result={"compaction_id": compaction.id, "degraded": kept.is_degraded})
         planning.request_rest(tx, path, ask)
-    log.save(tx, path)
+    paths.save(tx, path)
 
 
 def _input(tx: Transaction, work: _Work) -> SummaryInput:
     """The texts of the summaries that are replaced, and the originals that are not under one of them."""
-    parts = log.clipped(list(log.uncovered(work.parts, work.live)), [(work.covered.first, work.covered.last)])
+    parts = segments.clipped(list(segments.uncovered(work.parts, work.live)), [(work.covered.first, work.covered.last)])
     messages = log.messages_in(tx, work.path.session, parts)
     return SummaryInput(
         previous=tuple(summary_text(tx, summary) for summary in work.covered.replaces),
@@ -156,13 +154,13 @@ def publish(store: Store, done: Claim, draft: Draft) -> str:
         job = _held(tx, done)
         if job is None:
             return state_of(tx, done.job_id)
-        path = log.open_branch(tx, job.session_pk, job.branch)
+        path = paths.open_branch(tx, job.session_pk, job.branch)
         if path is None:
             end(tx, done.job_id, "cancelled")
         elif _has_moved(tx, path, loads(job.claim)["base"]):
             end(tx, done.job_id, "superseded", BASE_MOVED)
             planning.run_trigger(tx, path)
-            log.save(tx, path)
+            paths.save(tx, path)
         else:
             _publish(tx, path, done, draft, requests.ask_of(job.parameters))
         return state_of(tx, done.job_id)
@@ -178,7 +176,7 @@ def _publish(tx: Transaction, path: Path, done: Claim, draft: Draft, ask: Ask) -
             tx,
             path,
             log.outline(tx, path),
-            path.session.goals(),
+            path.goals(),
             covered=done.covered,
             summary=summary,
             is_asked=ask.is_asked,
@@ -189,7 +187,7 @@ def _publish(tx: Transaction, path: Path, done: Claim, draft: Draft, ask: Ask) -
             result = {"compaction_id": compaction.id, "degraded": draft.degraded, "usage": draft.usage}
             end(tx, done.job_id, "succeeded", result=result)
             planning.request_rest(tx, path, ask)
-    log.save(tx, path)
+    paths.save(tx, path)
 
 
 def _keep(tx: Transaction, path: Path, done: Claim, draft: Draft, *, tokens: int, ask: Ask) -> Summary:
@@ -223,7 +221,7 @@ def _keep(tx: Transaction, path: Path, done: Claim, draft: Draft, *, tokens: int
 def _has_moved(tx: Transaction, path: Path, base: list[int] | None) -> bool:
     """Whether the path gained anything but messages and inline compactions after the base."""
     after = base[1] if base else 0
-    parts = [Segment(p.branch, max(p.first, after + 1), p.last) for p in log.segments(tx, path) if p.last > after]
+    parts = [Segment(p.branch, max(p.first, after + 1), p.last) for p in segments.segments(tx, path) if p.last > after]
     rows = log.rows_in(tx, path.session, parts, (ENTRY.c.kind, ENTRY.c.body), kind="edits")
     return any(kind != "compaction" or not loads(body)["is_inline"] for kind, body in rows)
 
@@ -232,10 +230,10 @@ def fail(store: Store, done: Claim, error: str) -> None:
     """End a job visibly; automatic ones on its branch are held back for a while."""
     with store.write() as tx:
         job = _held(tx, done)
-        path = job and log.open_branch(tx, job.session_pk, job.branch)
+        path = job and paths.open_branch(tx, job.session_pk, job.branch)
         if path is not None:
             _fail(tx, path, done.job_id, error)
-            log.save(tx, path)
+            paths.save(tx, path)
 
 
 def _fail(tx: Transaction, path: Path, job_id: str, error: str) -> None:
@@ -260,11 +258,11 @@ def beat(store: Store, done: Claim, progress: float) -> bool:
 
 
 def release(store: Store, done: Claim) -> None:
-    """Hand a job back at once, as if its lease had lapsed."""
+    """Hand a job back at once; that was no attempt."""
     with store.write() as tx:
         job = _held(tx, done)
         if job is not None:
-            _requeue(tx, job)
+            requeue(tx, job, attempts=job.attempts - 1, error=None)
 
 
 def _held(tx: Transaction, done: Claim) -> Any:
@@ -309,28 +307,15 @@ def cancel(tx: Transaction, tenant: str, job_id: str) -> None:
     end(tx, job_id, "cancelled")
 
 
-def sweep(store: Store) -> list[str]:
-    """Take back lapsed leases, run triggers that a failure held back, and remove deleted sessions; queues to ring."""
-    with store.write() as tx:
-        lapsed = tx.execute(select(JOB).where(JOB.c.state == "running", JOB.c.lease_until <= tx.now)).all()
-        for job in lapsed:
-            _requeue(tx, job)
-        _run_held_back(tx)
-        _purge(tx)
-        statement = select(JOB.c.queue).where(JOB.c.state == "queued", JOB.c.not_before <= tx.now)
-        waiting: list[str] = list(tx.execute(statement).scalars())
-        return waiting
-
-
-def _requeue(tx: Transaction, job: Any) -> None:
+def requeue(tx: Transaction, job: Any, *, attempts: int, error: str | None) -> None:
     """Back to the queue, merged with a job that waits meanwhile; too many attempts are a failure."""
-    if job.attempts >= tx.limits.max_attempts:
-        path = log.open_branch(tx, job.session_pk, job.branch)
+    if attempts >= tx.limits.max_attempts:
+        path = paths.open_branch(tx, job.session_pk, job.branch)
         if path is None:
             end(tx, job.id, "cancelled")
         else:
-            _fail(tx, path, job.id, LEASE_LAPSED)
-            log.save(tx, path)
+            _fail(tx, path, job.id, error or LEASE_LAPSED)
+            paths.save(tx, path)
         return
     waiting = tx.execute(
         select(JOB).where(
@@ -340,44 +325,10 @@ def _requeue(tx: Transaction, job: Any) -> None:
             JOB.c.state == "queued",
         )
     ).first()
-    values: dict[str, Any] = {"state": "queued", "lease": None, "error": LEASE_LAPSED}
+    values: dict[str, Any] = {"state": "queued", "lease": None, "attempts": attempts, "error": error}
     if waiting is not None:
         end(tx, waiting.id, "superseded", by=job.id)
         if waiting.is_asked:
             values |= {"is_asked": True, "queue": waiting.queue, "parameters": waiting.parameters}
     tx.execute(update(JOB).where(JOB.c.id == job.id).values(values))
     tx.rings.append(values.get("queue", job.queue))
-
-
-def _run_held_back(tx: Transaction) -> None:
-    due = tx.execute(
-        select(BRANCH.c.session_pk, BRANCH.c.branch).where(
-            BRANCH.c.next_summary_at > 0, BRANCH.c.next_summary_at <= tx.now
-        )
-    ).all()
-    for session_pk, branch in due:
-        path = log.open_branch(tx, session_pk, branch)
-        if path is not None:
-            path.next_summary_at = 0
-            planning.run_trigger(tx, path)
-            log.save(tx, path)
-
-
-def _purge(tx: Transaction) -> None:
-    """Remove a batch of rows of deleted sessions, and idempotency rows that are too old."""
-    # A worker may still be reading for a job that was cancelled with its session.
-    leased = select(JOB.c.session_pk).where(JOB.c.state == "cancelled", JOB.c.lease_until > tx.now)
-    session_pk = tx.execute(
-        select(SESSION.c.pk).where(SESSION.c.deleted_at.is_not(None), SESSION.c.pk.not_in(leased)).limit(1)
-    ).scalar()
-    tx.execute(delete(IDEMPOTENCY).where(IDEMPOTENCY.c.created_at < tx.now - tx.limits.idempotency_seconds * 1000))
-    if session_pk is None:
-        return
-    entries = select(ENTRY.c.branch, ENTRY.c.seq).where(ENTRY.c.session_pk == session_pk).limit(PURGE_ROWS)
-    rows = tx.execute(entries).all()
-    for branch, seq in rows:
-        tx.execute(delete(ENTRY).where(ENTRY.c.session_pk == session_pk, ENTRY.c.branch == branch, ENTRY.c.seq == seq))
-    if len(rows) < PURGE_ROWS:
-        for table in (JOB, SUMMARY, PIN, BRANCH):
-            tx.execute(delete(table).where(table.c.session_pk == session_pk))
-        tx.execute(delete(SESSION).where(SESSION.c.pk == session_pk))

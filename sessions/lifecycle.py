@@ -16,9 +16,9 @@ from compaction.presets import PRESETS
 from compaction.tokens import count_system, count_tools
 from compaction.windows import parse_size, window_of
 from compaction.wire import dumps
-from sessions import log, planning
+from sessions import paths, planning
 from sessions.errors import Conflict
-from sessions.log import Path
+from sessions.paths import Path
 from sessions.planning import Step
 from sessions.store import Transaction
 from sessions.tables import BRANCH, JOB, SESSION
@@ -76,7 +76,7 @@ def create(tx: Transaction, tenant: str, new: NewSession) -> Path:
     except IntegrityError as error:
         raise Conflict(f"the session id {session_id!r} is used already") from error
     tx.execute(insert(BRANCH).values(_first_branch(pk, tenant)))
-    return log.open_head(tx, tenant, session_id)
+    return paths.open_head(tx, tenant, session_id)
 
 
 def _first_branch(pk: int, tenant: str) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def list_sessions(tx: Transaction, tenant: str, after_pk: int, limit: int) -> li
         .order_by(SESSION.c.pk)
         .limit(limit)
     )
-    return [log.open_head(tx, tenant, session_id) for session_id in list(tx.execute(statement).scalars())]
+    return [paths.open_head(tx, tenant, session_id) for session_id in list(tx.execute(statement).scalars())]
 
 
 # What a PATCH may change, and the column each goes to.
@@ -129,7 +129,7 @@ def change(
         NotFound, StaleVersion: as ever.
         UnknownModel, InvalidPolicy, FixedPartsDoNotFit: it could not work; nothing was changed.
     """
-    path = log.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
+    path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
     session = path.session
     for name in ("model", "max_output_tokens", "auto_compact"):
         if name in changes:
@@ -147,7 +147,7 @@ def change(
     session.fixed_tokens = count_system(session.system) + session.tools_tokens
     check_fixed_parts(session.policy, session.budget.limit, session.overhead_tokens, session.multiplier)
     step = planning.run_trigger(tx, path)
-    log.save(tx, path)
+    paths.save(tx, path)
     return path, step
 
 
@@ -157,7 +157,7 @@ def delete(tx: Transaction, tenant: str, session_id: str) -> None:
     Raises:
         NotFound: no such session.
     """
-    path = log.open_head(tx, tenant, session_id, lock=True)
+    path = paths.open_head(tx, tenant, session_id, lock=True)
     pk = path.session.pk
     tx.execute(update(SESSION).where(SESSION.c.pk == pk).values(deleted_at=tx.now))
     tx.execute(

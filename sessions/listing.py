@@ -10,7 +10,7 @@ from sqlalchemy import Row, Select, func, select
 
 from compaction.messages import JsonObject
 from compaction.wire import loads
-from sessions import log
+from sessions import paths
 from sessions.errors import NotFound
 from sessions.store import Transaction
 from sessions.tables import JOB, SESSION
@@ -76,7 +76,7 @@ def jobs(tx: Transaction, tenant: str, session_id: str, after_number: int, limit
     Raises:
         NotFound: no such session.
     """
-    session = log.open_head(tx, tenant, session_id).session
+    session = paths.open_head(tx, tenant, session_id).session
     chosen = (JOB.c.session_pk == session.pk, JOB.c.number > after_number)
     return _read(tx, _JOBS.where(*chosen).order_by(JOB.c.number).limit(limit))
 

@@ -10,10 +10,10 @@ from compaction.budget import PINS_SHARE, check_fixed_parts
 from compaction.tokens import count_text, scaled
 from compaction.wire import dumps, loads
 from compaction.wording import pins_tokens
-from sessions import log, planning
+from sessions import paths, planning
 from sessions.entries import text_at
 from sessions.errors import NotFound, PinTooLarge
-from sessions.log import Path
+from sessions.paths import Path
 from sessions.planning import Step
 from sessions.store import Transaction
 from sessions.tables import PIN
@@ -32,7 +32,7 @@ class Pin:
 
 def pins(tx: Transaction, tenant: str, session_id: str) -> list[Pin]:
     """A session's pins, oldest first."""
-    path = log.open_head(tx, tenant, session_id)
+    path = paths.open_head(tx, tenant, session_id)
     columns = (PIN.c.id, PIN.c.number, PIN.c.text, PIN.c.created_at)
     rows = tx.execute(select(*columns).where(PIN.c.session_pk == path.session.pk).order_by(PIN.c.number))
     return [Pin(pin_id, number, loads(text), created_at) for pin_id, number, text, created_at in rows]
@@ -54,7 +54,7 @@ def add(
         PinTooLarge: all pins together would take more than a tenth of the budget.
         FixedPartsDoNotFit: nothing but fixed parts would fit.
     """
-    path = log.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
+    path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
     if text is None:
         text = text_at(tx, path.session, entry_id or "")
     _recount(path, [*pins_of(tx, path.session.pk), text])
@@ -69,7 +69,7 @@ def add(
     }
     number: int = tx.execute(insert(PIN).values(row)).inserted_primary_key[0]
     step = planning.run_trigger(tx, path)
-    log.save(tx, path)
+    paths.save(tx, path)
     return Pin(pin_id, number, text, tx.now), path, step
 
 
@@ -89,10 +89,10 @@ def remove(tx: Transaction, tenant: str, session_id: str, pin_id: str, *, if_mat
     Raises:
         NotFound: no such session or pin.
     """
-    path = log.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
+    path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
     gone = tx.execute(delete(PIN).where(PIN.c.session_pk == path.session.pk, PIN.c.id == pin_id))
     if not gone.rowcount:
         raise NotFound("pin", pin_id)
     path.session.pins_tokens = pins_tokens(pins_of(tx, path.session.pk))
-    log.save(tx, path)
+    paths.save(tx, path)
     return path

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from compaction.pipeline import make_plan
 from sessions import log, requests
 from sessions.compacting import Compaction, add_compaction
-from sessions.log import Path
+from sessions.paths import Path
 from sessions.requests import AUTOMATIC, Ask, Request, asked_policy
 from sessions.store import Transaction
 
@@ -29,7 +29,7 @@ class Step:
 def run_trigger(tx: Transaction, path: Path, reason: str = "trigger") -> Step:
     """Compact automatically if the view is over the trigger, and ask for a summary of what is owed."""
     session = path.session
-    goals = session.goals()
+    goals = path.goals()
     is_over = session.auto_compact and path.kept > min(goals.trigger, goals.limit)
     if not is_over and not path.owed_tokens:
         return Step()

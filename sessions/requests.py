@@ -17,9 +17,9 @@ from compaction.presets import PRESETS
 from compaction.tokens import unscaled
 from compaction.wire import dumps, loads
 from compaction.wording import summary_frame_tokens
-from sessions import log
+from sessions import log, segments
 from sessions.compacting import Compaction, Summary, apply_summary
-from sessions.log import Path
+from sessions.paths import Path
 from sessions.store import Transaction
 from sessions.tables import JOB, SUMMARY
 
@@ -55,7 +55,7 @@ def asked_policy(path: Path, ask: Ask) -> tuple[Policy, Goals]:
     """The policy and goals of a compaction: the session's, with what the request overrides."""
     session = path.session
     policy = session.policy if ask.policy is None else policy_of(ask.policy, PRESETS)
-    goals = session.goals(policy)
+    goals = path.goals(policy)
     if ask.target_tokens is None:
         return policy, goals
     return policy, goals.aiming_at(unscaled(ask.target_tokens, session.multiplier) - session.overhead_tokens)
@@ -76,7 +76,7 @@ def request(tx: Transaction, path: Path, ask: Ask) -> Request | None:
     kept = kept_summary(tx, path, covered, ask)
     if kept is not None:
         compaction = apply_summary(
-            tx, path, outline, path.session.goals(), covered=covered, summary=kept, is_asked=ask.is_asked
+            tx, path, outline, path.goals(), covered=covered, summary=kept, is_asked=ask.is_asked
         )
         if compaction is None:
             _show_no_room(tx, path, ask)
@@ -87,8 +87,8 @@ def request(tx: Transaction, path: Path, ask: Ask) -> Request | None:
 
 def key_of(tx: Transaction, path: Path, covered: SummaryRange, ask: Ask) -> str:
     """What identifies a summary: the entries at its ends, the summaries it replaces, and what was asked of it."""
-    parts = log.segments(tx, path)
-    ends = [log.entry_id(log.branch_at(parts, seq), seq) for seq in (covered.first, covered.last)]
+    parts = segments.segments(tx, path)
+    ends = [segments.entry_id(segments.branch_at(parts, seq), seq) for seq in (covered.first, covered.last)]
     return hashlib.sha256(dumps([ends, covered.replaces, ask.instructions])).hexdigest()
 
 

@@ -12,8 +12,8 @@ from compaction.budget import goals_of
 from compaction.messages import JsonObject
 from compaction.stateless import pending
 from compaction.tokens import count_tools, scaled, unscaled
-from sessions import log
-from sessions.log import Path
+from sessions import paths
+from sessions.paths import Path
 from sessions.store import Transaction
 from sessions.views import breakdown, budget_for
 
@@ -55,7 +55,7 @@ def stats(
         NotFound: no such session.
         UnknownModel, InvalidPolicy: there is no budget for what was given.
     """
-    path = log.open_head(tx, tenant, session_id)
+    path = paths.open_head(tx, tenant, session_id)
     limit = budget_for(path, model, max_output_tokens).limit
     if not path.messages:
         return Stats(0, limit, should_compact=False, message_count=0, owed_tokens=0, breakdown=NOTHING)
@@ -77,7 +77,7 @@ def stats_with_call(
         NotFound: no such session.
         InvalidMessage: a file has the wrong shape.
     """
-    path = log.open_head(tx, tenant, session_id)
+    path = paths.open_head(tx, tenant, session_id)
     session = path.session
     taken = {"system": session.fixed_tokens - session.tools_tokens, "pins": session.pins_tokens, "history": path.kept}
     taken["tools"] = session.tools_tokens if tools is None else count_tools(tools)

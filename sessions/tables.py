@@ -11,6 +11,8 @@ from sqlalchemy import BigInteger, Index, Integer, Table, text
 from sqlmodel import Field, SQLModel
 
 IS_LIVE: Final = text("deleted_at IS NULL")
+IS_DELETED: Final = text("deleted_at IS NOT NULL")
+IS_HELD_BACK: Final = text("next_summary_at > 0")
 
 
 class SessionRow(SQLModel, table=True):
@@ -19,6 +21,7 @@ class SessionRow(SQLModel, table=True):
     __tablename__: ClassVar[Any] = "session"
     __table_args__ = (
         Index("session_id_once", "tenant", "id", unique=True, sqlite_where=IS_LIVE, postgresql_where=IS_LIVE),
+        Index("session_deleted", "deleted_at", sqlite_where=IS_DELETED, postgresql_where=IS_DELETED),
     )
 
     pk: int | None = Field(default=None, primary_key=True, sa_type=Integer)
@@ -46,6 +49,9 @@ class BranchRow(SQLModel, table=True):
     """A line of entries. `left_seq` is where it left its parent; the rest describes its leaf (see `EntryRow`)."""
 
     __tablename__: ClassVar[Any] = "branch"
+    __table_args__ = (
+        Index("branch_held_back", "next_summary_at", sqlite_where=IS_HELD_BACK, postgresql_where=IS_HELD_BACK),
+    )
 
     session_pk: int = Field(primary_key=True)
     branch: int = Field(primary_key=True)

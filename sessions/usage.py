@@ -7,7 +7,7 @@ from typing import Final
 
 from sqlalchemy import select
 
-from sessions.log import Path
+from sessions.paths import Path
 from sessions.store import Transaction
 from sessions.tables import ENTRY
 

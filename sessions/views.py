@@ -17,10 +17,10 @@ from compaction.view import make_view
 from compaction.windows import window_of
 from compaction.wire import loads
 from compaction.wording import stub_tokens
-from sessions import log
+from sessions import log, paths, segments
 from sessions.errors import CallsOpen
 from sessions.jobs import summary_text
-from sessions.log import Path
+from sessions.paths import Path
 from sessions.store import Transaction
 from sessions.tables import PIN
 
@@ -77,7 +77,7 @@ def view(
         ViewDoesNotFit: it takes more than the budget.
         UnknownModel: no window is known for `model`.
     """
-    path = log.open_head(tx, tenant, session_id)
+    path = paths.open_head(tx, tenant, session_id)
     budget = budget_for(path, model)
     waiting = open_calls_of(path)
     if waiting and must_fit and not stub_open:
@@ -113,7 +113,7 @@ def _messages(tx: Transaction, path: Path, outline: Outline) -> dict[int, Messag
         if is_shown:
             spans[-1:] = [(spans[-1][0], item.last)] if is_next else [*spans[-1:], (item.first, item.last)]
         is_next = is_shown
-    return log.messages_in(tx, path.session, log.clipped(log.segments(tx, path), spans))
+    return log.messages_in(tx, path.session, segments.clipped(segments.segments(tx, path), spans))
 
 
 def _largest(tx: Transaction, path: Path, outline: Outline) -> list[tuple[str, int]]:
@@ -126,10 +126,10 @@ def _largest(tx: Transaction, path: Path, outline: Outline) -> list[tuple[str, i
         if entry.seq not in outline.live.cells
     ]
     entries.sort(key=lambda entry: -entry.tokens)
-    parts = log.segments(tx, path)
+    parts = segments.segments(tx, path)
     multiplier = path.session.multiplier
     return [
-        (log.entry_id(log.branch_at(parts, entry.seq), entry.seq), scaled(entry.tokens, multiplier))
+        (segments.entry_id(segments.branch_at(parts, entry.seq), entry.seq), scaled(entry.tokens, multiplier))
         for entry in entries[:LARGEST_SHOWN]
     ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from threading import Event, Thread
 
-from sessions import jobs
+from sessions import sweeping
 from sessions.store import Store
 from worker.failures import Contained, describe
 
@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 def sweep(store: Store) -> None:
     """Takes back lapsed leases and rings for what waits."""
-    for queue in jobs.sweep(store):
+    for queue in sweeping.sweep(store):
         store.doorbell(queue)
 
 

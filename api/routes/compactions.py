@@ -17,7 +17,7 @@ from api.parameters import Cursor, Limit
 from api.problems import InvalidRequest
 from api.schemas import CompactAnswer, CompactionAnswer, MovedAnswer, Page, RedoneAnswer, UndoneAnswer
 from compaction.wire import loads
-from sessions import branches, history, listing, log
+from sessions import branches, history, listing, paths, segments
 from sessions.appending import check_parent
 from sessions.asked import compact
 from sessions.compacting import Compaction
@@ -106,7 +106,7 @@ def list_compactions(session_id: str, incoming: FromRequest, cursor: Cursor = No
 
 
 def _position(compaction: Compaction) -> int:
-    return log.parse_entry_id(compaction.id)[1]
+    return segments.parse_entry_id(compaction.id)[1]
 
 
 @router.post("/sessions/{session_id}/compactions/{compaction_id}/undo", **described(UndoneAnswer, body=Moving))
@@ -159,4 +159,4 @@ def move_to_branch(session_id: str, incoming: FromRequest) -> Response:
 
 def _check_parent(tx: Transaction, incoming: Incoming, session_id: str, body: Moving) -> None:
     if body.parent is not None:
-        check_parent(tx, log.open_head(tx, incoming.tenant, session_id, lock=True), body.parent)
+        check_parent(tx, paths.open_head(tx, incoming.tenant, session_id, lock=True), body.parent)

@@ -17,7 +17,7 @@ from api.problems import InvalidRequest
 from api.schemas import AppendAnswer, ContextAnswer
 from compaction.formats import DEFAULT, FORMATS, detect
 from compaction.messages import Message
-from sessions import log
+from sessions import paths
 from sessions.appending import append, prepare
 from sessions.idempotency import Answer
 from sessions.store import Transaction
@@ -90,7 +90,7 @@ def _known_tag(tx: Transaction, session_id: str, incoming: FromRequest, format_n
     given = incoming.headers.get("if-none-match")
     if given is None:
         return None
-    tag = _tag(log.open_head(tx, incoming.tenant, session_id).session.version, format_name)
+    tag = _tag(paths.open_head(tx, incoming.tenant, session_id).session.version, format_name)
     known = [name.strip().removeprefix("W/") for name in given.split(",")]
     return tag if tag in known else None
 

@@ -14,7 +14,7 @@ from api.openapi import described
 from api.parameters import Cursor, Limit
 from api.problems import InvalidRequest
 from api.schemas import Page, PinAnswer, PinnedAnswer
-from sessions import log, pins
+from sessions import paths, pins
 from sessions.appending import check_parent
 from sessions.idempotency import Answer
 from sessions.store import Transaction
@@ -28,7 +28,7 @@ def add_pin(session_id: str, incoming: FromRequest) -> Response:
 
     def work(tx: Transaction) -> Answer:
         if body.parent is not None:
-            check_parent(tx, log.open_head(tx, incoming.tenant, session_id, lock=True), body.parent)
+            check_parent(tx, paths.open_head(tx, incoming.tenant, session_id, lock=True), body.parent)
         pin, path, step = pins.add(
             tx, incoming.tenant, session_id, text=body.text, entry_id=body.entry_id, if_match=if_match
         )

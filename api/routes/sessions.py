@@ -14,7 +14,7 @@ from api.openapi import described
 from api.parameters import Cursor, Limit
 from api.problems import InvalidRequest
 from api.schemas import ChangedSession, Page, SessionAnswer
-from sessions import lifecycle, log
+from sessions import lifecycle, paths
 from sessions.idempotency import Answer
 from sessions.lifecycle import NewSession
 from sessions.store import Transaction
@@ -47,7 +47,7 @@ def list_sessions(incoming: FromRequest, cursor: Cursor = None, limit: Limit = 5
 def read_session(session_id: str, incoming: FromRequest) -> Response:
     """Read a session."""
     with incoming.service.store.read() as tx:
-        return json_response(shown.session(log.open_head(tx, incoming.tenant, session_id)))
+        return json_response(shown.session(paths.open_head(tx, incoming.tenant, session_id)))
 
 
 @router.patch("/sessions/{session_id}", **described(ChangedSession, body=ChangeBody))

@@ -22,7 +22,7 @@ from sqlmodel import SQLModel
 
 from compaction.formats import FORMATS
 from compaction.summary import Draft, SummaryInput
-from sessions import appending, jobs, lifecycle, log, planning
+from sessions import appending, jobs, lifecycle, paths, planning
 from sessions.requests import INTERACTIVE, Ask
 from sessions.settings import Settings, load_settings
 from sessions.store import Limits, Store
@@ -67,9 +67,9 @@ class Service:
     def ask(self, session: str, instructions: str | None = None) -> str:
         """The job that a request for a summary becomes."""
         with self.store.write() as tx:
-            path = log.open_head(tx, TENANT, session, lock=True)
+            path = paths.open_head(tx, TENANT, session, lock=True)
             step = planning.run_asked(tx, path, Ask(is_asked=True, instructions=instructions))
-            log.save(tx, path)
+            paths.save(tx, path)
         assert step.request
         assert step.request.job_id
         return step.request.job_id

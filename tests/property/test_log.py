@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from compaction.formats import FORMATS
 from compaction.messages import Message
-from sessions import appending, branches, history, lifecycle, log, pins
+from sessions import appending, branches, history, lifecycle, paths, pins
 from sessions.errors import NotFound, StaleVersion, UnknownParent
 from sessions.lifecycle import NewSession
 from sessions.requests import BACKGROUND, INTERACTIVE
@@ -132,7 +132,7 @@ class Log(RuleBasedStateMachine):
     def say(self, count: int | None) -> None:
         self.pair.append([{"role": "assistant", "content": ""} if count is None else self._assistant(count)])
 
-    @rule(turns=st.integers(1, 4), count=SIZES)
+    @rule(turns=st.sampled_from((1, 2, 4, 8)), count=SIZES)
     def talk(self, turns: int, count: int) -> None:
         self.pair.append([message for _ in range(turns) for message in (self._user(count), self._assistant(count))])
 
@@ -159,9 +159,10 @@ class Log(RuleBasedStateMachine):
         (call_id,) = self._new_calls(1)
         self.pair.append([self._assistant(3, [_call(call_id, 1, None)]), self._result(call_id, count)])
 
-    @rule(count=st.sampled_from((300, 2_500)))
-    def ask_something_huge(self, count: int) -> None:
-        self.pair.append([self._user(count)])
+    @rule(left=st.sampled_from((-2_000, -1, 30, 60, 90)))
+    def ask_something_huge(self, left: int) -> None:
+        """A message that leaves so many tokens of the budget, or does not fit."""
+        self.pair.append([self._user(max(1, self.reference.limit - self.reference.overhead - left))])
 
     @precondition(lambda self: self.waiting)
     @rule(choice=CHOICES, count=SIZES)
@@ -342,11 +343,14 @@ class Log(RuleBasedStateMachine):
             assert last.kind != "redo" or self.pair.rendered() == before, "undo then redo is the identity"
 
     @precondition(lambda self: self.pair.live)
-    @rule(choice=CHOICES, count=SIZES, turns=st.integers(1, 2))
-    def undo_append_then_redo(self, choice: int, count: int, turns: int) -> None:
+    @rule(choice=CHOICES, count=SIZES, turns=st.sampled_from((1, 2, 8)), is_redone=st.booleans())
+    def undo_and_append(self, *, choice: int, count: int, turns: int, is_redone: bool) -> None:
         self.pair.undo(self.pair.live[choice % len(self.pair.live)])
         self.talk(turns, count)
-        self.pair.redo()
+        if is_redone:
+            self.pair.redo()
+        else:
+            self.let_all_jobs_succeed()
 
     @precondition(lambda self: self.pair.live)
     @rule()
@@ -475,7 +479,7 @@ class Log(RuleBasedStateMachine):
     @invariant()
     def other_tenants_are_not_touched(self) -> None:
         with self.store.read() as tx:
-            assert log.open_head(tx, "other", SESSION).session.version == 2
+            assert paths.open_head(tx, "other", SESSION).session.version == 2
 
 
 TestLog = pytest.mark.timeout(1_800)(Log.TestCase)

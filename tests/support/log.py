@@ -22,11 +22,11 @@ from compaction.outline import Outline, Summarized
 from compaction.summary import Draft
 from compaction.tokens import count_messages
 from compaction.wording import stub_tokens
-from sessions import appending, asked, branches, history, jobs, lifecycle, log, pins, views
+from sessions import appending, asked, branches, history, jobs, lifecycle, log, paths, pins, segments, views
 from sessions.appending import Appended
 from sessions.history import Record
 from sessions.jobs import Claim
-from sessions.log import Path
+from sessions.paths import Path
 from sessions.planning import Step
 from sessions.requests import BACKGROUND, INTERACTIVE, Ask
 from sessions.store import Limits, Store
@@ -213,17 +213,17 @@ class Scene:
     @property
     def entries(self) -> list[str]:
         """The ids of all entries on the path, oldest first."""
-        return [log.entry_id(branch, seq) for branch, seq in parent_walk(self, self.path.branch)]
+        return [segments.entry_id(branch, seq) for branch, seq in parent_walk(self, self.path.branch)]
 
     @property
     def path(self) -> Path:
         with self.store.read() as tx:
-            return log.open_head(tx, self.tenant, self.id)
+            return paths.open_head(tx, self.tenant, self.id)
 
     @property
     def outline(self) -> Outline:
         with self.store.read() as tx:
-            return log.outline(tx, log.open_head(tx, self.tenant, self.id))
+            return log.outline(tx, paths.open_head(tx, self.tenant, self.id))
 
     @property
     def used(self) -> int:
@@ -260,7 +260,7 @@ class Scene:
     @property
     def records(self) -> list[Record]:
         with self.store.read() as tx:
-            return history.records(tx, log.open_head(tx, self.tenant, self.id))
+            return history.records(tx, paths.open_head(tx, self.tenant, self.id))
 
     @property
     def jobs(self) -> list[Any]:
@@ -284,13 +284,13 @@ class Scene:
 def assert_consistent(scene: Scene) -> None:
     """On every branch: kept totals equal a recount, what is owed is what is hidden, segments equal a parent walk."""
     with scene.store.read() as tx:
-        session = log.open_head(tx, scene.tenant, scene.id).session
+        session = paths.open_head(tx, scene.tenant, scene.id).session
         numbers = list(tx.execute(select(BRANCH.c.branch).where(BRANCH.c.session_pk == session.pk)).scalars())
-        for path in [log.branch_path(tx, session, number) for number in numbers]:
+        for path in [paths.branch_path(tx, session, number) for number in numbers]:
             outline = log.outline(tx, path)
             assert (path.kept, path.owed_tokens) == (outline.tokens, outline.owed_tokens)
             assert path.raw == log.outline(tx, path, LiveEdits()).tokens
-            parts = log.segments(tx, path)
+            parts = segments.segments(tx, path)
             listed = [(part.branch, seq) for part in parts for seq in range(part.first, part.last + 1)]
             assert listed == parent_walk(scene, path.branch)
     _assert_view_counts_right(scene)
@@ -307,7 +307,7 @@ def parent_walk(scene: Scene, branch: int) -> list[tuple[int, int]]:
     """The (branch, seq) of every entry of a path, found by going from each to the one before it."""
     statement = select(BRANCH.c.branch, BRANCH.c.parent, BRANCH.c.left_seq, BRANCH.c.leaf_seq)
     with scene.store.read() as tx:
-        session_pk = log.open_head(tx, scene.tenant, scene.id).session.pk
+        session_pk = paths.open_head(tx, scene.tenant, scene.id).session.pk
         rows = {row.branch: row for row in tx.execute(statement.where(BRANCH.c.session_pk == session_pk))}
         found = select(ENTRY.c.branch, ENTRY.c.seq).where(ENTRY.c.session_pk == session_pk)
         entries = {(number, seq) for number, seq in tx.execute(found)}

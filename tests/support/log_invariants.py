@@ -13,7 +13,7 @@ from compaction.messages import Message, Text, ToolResult
 from compaction.outline import Item, Summarized
 from compaction.tokens import count_messages, count_system, scaled
 from compaction.wording import marker_tokens, stub_tokens, summary_frame_tokens
-from sessions import entries, history, log, views
+from sessions import entries, history, log, paths, segments, views
 from sessions.errors import CallsOpen
 from sessions.store import Transaction
 from tests.support.log import TENANT
@@ -27,18 +27,18 @@ def every_branch_is_what_its_entries_amount_to(pair: Pair) -> None:
     """Segments, live edits, totals, what is owed and open calls, against a walk, a fold and a recount."""
     reference = pair.reference
     with pair.store.read() as tx:
-        session = log.open_head(tx, TENANT, SESSION).session
+        session = paths.open_head(tx, TENANT, SESSION).session
         assert (session.head, session.branches) == (reference.head, len(reference.branches))
         for branch in reference.branches:
-            path = log.branch_path(tx, session, branch.number)
+            path = paths.branch_path(tx, session, branch.number)
             assert path.next_summary_at == branch.next_summary_at
             _check_path(tx, path, reference)
 
 
-def _check_path(tx: Transaction, path: log.Path, reference: Reference) -> None:
+def _check_path(tx: Transaction, path: paths.Path, reference: Reference) -> None:
     walk = [entry.id for entry in reference.path(path.branch)]
-    runs = [(part.branch, seq) for part in log.segments(tx, path) for seq in range(part.first, part.last + 1)]
-    assert [log.entry_id(*at) for at in runs] == walk, "segments equal a parent walk"
+    runs = [(part.branch, seq) for part in segments.segments(tx, path) for seq in range(part.first, part.last + 1)]
+    assert [segments.entry_id(*at) for at in runs] == walk, "segments equal a parent walk"
     folded, live = fold(reference.path(path.branch)).edits, log.live_edits(tx, path)
     assert (live.cells, live.hidden, live.condensed) == (folded.cells, folded.hidden, folded.condensed)
     assert set(live.barred) == set(folded.barred)

@@ -15,7 +15,7 @@ from compaction.formats import FORMATS
 from compaction.messages import Message
 from compaction.summary import Draft
 from compaction.wire import loads
-from sessions import appending, asked, branches, history, jobs, lifecycle, log, pins, requests, views
+from sessions import appending, asked, branches, history, jobs, lifecycle, log, paths, pins, requests, sweeping, views
 from sessions.errors import SessionsError
 from sessions.jobs import Claim
 from sessions.store import Store, Transaction
@@ -196,7 +196,7 @@ class Pair:
         """What the sweeper does after so many seconds."""
         self.clock.advance(seconds)
         now = self.reference.now = self.store.now
-        waiting = jobs.sweep(self.store)
+        waiting = sweeping.sweep(self.store)
         self.reference.sweep()
         due = [job.queue for job in self.reference.jobs if job.state == "queued" and job.not_before <= now]
         assert sorted(waiting) == sorted(due)
@@ -204,9 +204,9 @@ class Pair:
     # ---- what is to be seen ----
 
     @property
-    def head(self) -> log.Path:
+    def head(self) -> paths.Path:
         with self.store.read() as tx:
-            return log.open_head(tx, TENANT, SESSION)
+            return paths.open_head(tx, TENANT, SESSION)
 
     @property
     def live(self) -> list[str]:
@@ -236,7 +236,7 @@ class Pair:
         """All that is kept of the session, but its version and what a heartbeat changes."""
         head = self.head
         with self.store.read() as tx:
-            paths = [log.branch_path(tx, head.session, number) for number in range(head.session.branches)]
+            paths = [paths.branch_path(tx, head.session, number) for number in range(head.session.branches)]
             leaves = [
                 (path.leaf_seq, path.kept, path.raw, path.owed_tokens, path.next_summary_at, log.live_edits(tx, path))
                 for path in paths

@@ -13,10 +13,10 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from compaction.budget import PINS_SHARE, Goals, budget_of, check_fixed_parts, goals_of
 from compaction.cuts import SummaryRange, next_range
-from compaction.edits import Edit, LiveEdits
+from compaction.edits import Edit, LiveEdits, within
 from compaction.facts import Facts, facts_of
 from compaction.messages import Message, result_text
-from compaction.outline import Outline, outline_of
+from compaction.outline import Outline, Unit, outline_of
 from compaction.pairs import Tail, place
 from compaction.pipeline import make_plan
 from compaction.plan import Parameters, Plan
@@ -234,8 +234,8 @@ class Reference:
         return scaled(self.outline(branch).tokens + stubs + self.overhead, self.multiplier)
 
     def fits(self, branch: int) -> bool:
-        """Whether a branch's view is within the budget, stubs of waiting calls left out."""
-        return scaled(self.outline(branch).tokens + self.overhead, self.multiplier) <= self.limit
+        """Whether a branch's view is within the budget, stubs of waiting calls included."""
+        return self.used(branch) <= self.limit
 
     @property
     def policy(self) -> Policy:
@@ -250,9 +250,11 @@ class Reference:
         """Unscaled tokens of system prompt and pins."""
         return count_system(self.system) + pins_tokens(self.pins)
 
-    def goals(self, ask: Ask = AUTOMATIC) -> Goals:
+    def goals(self, branch: int, ask: Ask = AUTOMATIC) -> Goals:
+        """What plans on a branch aim at: also with stubs for the calls that wait, its view has to fit."""
         policy = self.policy if ask.policy is None else policy_of(ask.policy, PRESETS)
-        goals = goals_of(policy, self.limit, self.overhead, self.multiplier)
+        stubs = stub_tokens() * len(self.open_calls(branch))
+        goals = goals_of(policy, self.limit, self.overhead + stubs, self.multiplier)
         if ask.target_tokens is None:
             return goals
         return goals.aiming_at(unscaled(ask.target_tokens, self.multiplier) - self.overhead)
@@ -282,7 +284,7 @@ class Reference:
         policy = self.policy if ask.policy is None else policy_of(ask.policy, PRESETS)
         policy = policy if stages is None else policy.naming(stages)
         outline, has_target = self.outline(self.head), ask.target_tokens is not None
-        plan = make_plan(outline, policy.stages, self.goals(ask), is_asked=True, has_target=has_target)
+        plan = make_plan(outline, policy.stages, self.goals(self.head, ask), is_asked=True, has_target=has_target)
         if plan.edits:
             self._add(self.head, "compaction", edits=plan.edits, is_asked=True)
         if plan.is_summary_wanted if summarize is None else summarize:
@@ -473,7 +475,7 @@ class Reference:
         return next((entry for entry in reversed(self.path(number)) if entry.kind != "message"), None)
 
     def _run_trigger(self, number: int) -> None:
-        goals, outline, is_wanted = self.goals(), self.outline(number), False
+        goals, outline, is_wanted = self.goals(number), self.outline(number), False
         if self.auto_compact and outline.tokens > min(goals.trigger, goals.limit):
             plan = make_plan(outline, self.policy.stages, goals)
             is_wanted = plan.is_summary_wanted
@@ -488,7 +490,14 @@ class Reference:
             self._request(number, AUTOMATIC)
 
     def _range(self, number: int, ask: Ask) -> SummaryRange | None:
-        return next_range(self.outline(number), self.goals(ask), self.summarizer_tokens, is_asked=ask.is_asked)
+        """What a summary would cover: undone ones are not made again unless asked for, or hidden to make room."""
+        outline = self.outline(number)
+        covered = next_range(outline, self.goals(number, ask), self.summarizer_tokens, is_asked=ask.is_asked)
+        if covered and not ask.is_asked:
+            inside = [item for item in outline.items if covered.first <= item.first <= covered.last]
+            shown = [item for item in inside if isinstance(item, Unit) and not item.is_hidden]
+            assert not any(within(unit.first, unit.last, outline.live.barred) for unit in shown)
+        return covered
 
     def _request(self, number: int, ask: Ask) -> bool:
         """Publish a kept summary, or queue a job; whether there was anything to summarize."""
@@ -536,7 +545,7 @@ class Reference:
 
     def _publish(self, number: int, covered: SummaryRange, summary: Summary, ask: Ask) -> bool:
         """Put the summary in its place and fit the view again; not if that would make a fitting view too large."""
-        goals, outline = self.goals(), self.outline(number)
+        goals, outline = self.goals(number), self.outline(number)
         condense = Edit(
             "condense", covered.first, covered.last, summary=summary.id, tokens=summary.tokens,
             original_tokens=covered.original_tokens, replaces=covered.replaces,

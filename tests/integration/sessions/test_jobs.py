@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sessions import jobs
+from sessions import jobs, sweeping
 from sessions.errors import Conflict, NotFound
 from sessions.requests import BACKGROUND, INTERACTIVE
 from tests.support.log import Clock, Scene, assistant, turns, user
@@ -20,7 +20,7 @@ def test_a_lapsed_lease_merges_with_the_job_that_waits_behind_it(scene: Scene, c
     scene.compact(instructions="keep the names")
     assert scene.states == ["running", "queued"]
     clock.advance(61)
-    assert INTERACTIVE in jobs.sweep(scene.store)
+    assert INTERACTIVE in sweeping.sweep(scene.store)
     first, second = scene.jobs
     assert (first.state, second.state, second.superseded_by) == ("queued", "superseded", first.id)
     assert first.queue == INTERACTIVE
@@ -31,7 +31,7 @@ def test_a_worker_whose_lease_lapsed_publishes_nothing(scene: Scene, clock: Cloc
     over_trigger(scene)
     late = scene.claimed()
     clock.advance(61)
-    jobs.sweep(scene.store)
+    sweeping.sweep(scene.store)
     assert not jobs.beat(scene.store, late, 0.5)
     assert scene.publish(late) == "queued"
     assert scene.layout[0] == "user 1"
@@ -48,7 +48,7 @@ def test_a_beat_extends_the_lease(scene: Scene, clock: Clock) -> None:
     clock.advance(50)
     assert jobs.beat(scene.store, claim, 0.5)
     clock.advance(50)
-    jobs.sweep(scene.store)
+    sweeping.sweep(scene.store)
     assert scene.states == ["running"]
     assert scene.jobs[0].progress == 0.5
 
@@ -58,7 +58,7 @@ def test_a_job_whose_workers_keep_dying_fails_visibly(scene: Scene, clock: Clock
     for _ in range(3):
         scene.claimed()
         clock.advance(61)
-        jobs.sweep(scene.store)
+        sweeping.sweep(scene.store)
     assert scene.states == [f"failed: {jobs.LEASE_LAPSED}"]
     assert scene.jobs[0].attempts == 3
 
@@ -115,10 +115,10 @@ def test_a_failure_holds_automatic_jobs_back_until_the_sweeper_asks_again(scene:
     over_trigger(scene)
     jobs.fail(scene.store, scene.claimed(), "the summarizer is down")
     scene.append(assistant(20))
-    jobs.sweep(scene.store)
+    sweeping.sweep(scene.store)
     assert scene.states == ["failed: the summarizer is down"]
     clock.advance(31)
-    assert jobs.sweep(scene.store) == [BACKGROUND]
+    assert sweeping.sweep(scene.store) == [BACKGROUND]
     assert scene.states == ["failed: the summarizer is down", "queued"]
     assert scene.work() == ["succeeded"]
 

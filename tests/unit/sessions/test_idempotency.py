@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from sessions import idempotency, jobs
+from sessions import idempotency, sweeping
 from sessions.errors import IdempotencyMismatch
 from sessions.idempotency import Answer, Key
 from sessions.store import Store
@@ -72,8 +72,8 @@ def test_an_answer_is_forgotten_after_a_day_and_the_key_may_be_used_again(store:
 def test_the_sweeper_removes_old_answers_only(store: Store, clock: Clock) -> None:
     remember(store)
     clock.advance(24 * 3600 - 10)
-    jobs.sweep(store)
+    sweeping.sweep(store)
     assert recall(store) == ANSWER
     clock.advance(11)
-    jobs.sweep(store)
+    sweeping.sweep(store)
     remember(store)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from compaction.edits import Edit, LiveEdits
-from sessions import log
+from sessions import paths, segments
 from sessions.errors import NotFound
-from sessions.log import Segment
+from sessions.segments import Segment
 from tests.support.log import Scene, turns, user
 
 PARTS = [Segment(0, 1, 10), Segment(2, 11, 20)]
@@ -18,7 +18,7 @@ def condensed(*spans: tuple[int, int]) -> LiveEdits:
 
 
 def test_an_entrys_id_names_its_branch_and_seq() -> None:
-    assert log.parse_entry_id(log.entry_id(3, 17)) == (3, 17)
+    assert segments.parse_entry_id(segments.entry_id(3, 17)) == (3, 17)
 
 
 @pytest.mark.parametrize(
@@ -26,29 +26,29 @@ def test_an_entrys_id_names_its_branch_and_seq() -> None:
 )
 def test_anything_else_names_no_entry(name: str) -> None:
     with pytest.raises(NotFound):
-        log.parse_entry_id(name)
+        segments.parse_entry_id(name)
 
 
 def test_runs_without_a_summary_are_left_as_they_are() -> None:
-    assert list(log.uncovered(PARTS, LiveEdits())) == PARTS
+    assert list(segments.uncovered(PARTS, LiveEdits())) == PARTS
 
 
 def test_runs_under_a_summary_are_left_out_also_across_branches() -> None:
-    parts = list(log.uncovered(PARTS, condensed((3, 5), (9, 12))))
+    parts = list(segments.uncovered(PARTS, condensed((3, 5), (9, 12))))
     assert parts == [Segment(0, 1, 2), Segment(0, 6, 8), Segment(2, 13, 20)]
 
 
 def test_nothing_is_left_when_one_summary_covers_all() -> None:
-    assert list(log.uncovered(PARTS, condensed((1, 20)))) == []
+    assert list(segments.uncovered(PARTS, condensed((1, 20)))) == []
 
 
 def test_runs_are_clipped_to_ranges() -> None:
-    assert log.clipped(PARTS, [(2, 3), (9, 12)]) == [Segment(0, 2, 3), Segment(0, 9, 10), Segment(2, 11, 12)]
-    assert log.clipped(PARTS, [(30, 40)]) == []
+    assert segments.clipped(PARTS, [(2, 3), (9, 12)]) == [Segment(0, 2, 3), Segment(0, 9, 10), Segment(2, 11, 12)]
+    assert segments.clipped(PARTS, [(30, 40)]) == []
 
 
 def test_the_branch_of_an_entry_is_that_of_its_run() -> None:
-    assert [log.branch_at(PARTS, seq) for seq in (1, 10, 11)] == [0, 0, 2]
+    assert [segments.branch_at(PARTS, seq) for seq in (1, 10, 11)] == [0, 0, 2]
 
 
 def test_a_path_skips_branches_it_took_nothing_from(scene: Scene) -> None:
@@ -57,5 +57,5 @@ def test_a_path_skips_branches_it_took_nothing_from(scene: Scene) -> None:
     scene.move(said[1])
     scene.append(user(20))
     with scene.store.read() as tx:
-        parts = log.segments(tx, log.open_head(tx, scene.tenant, scene.id))
+        parts = segments.segments(tx, paths.open_head(tx, scene.tenant, scene.id))
     assert parts == [Segment(0, 1, 2), Segment(2, 3, 3)]

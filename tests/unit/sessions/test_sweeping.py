@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import func, select
 
-from sessions import jobs, lifecycle
+from sessions import jobs, lifecycle, sweeping
 from sessions.store import Store
 from sessions.tables import BRANCH, ENTRY, JOB, PIN, SESSION, SUMMARY
 from tests.support.log import Clock, Scene, turns, user
@@ -52,7 +52,7 @@ def test_the_sweeper_removes_every_row_of_a_deleted_session(doomed: Scene) -> No
     other.append(user(20))
     alone = rows(doomed.store)
     delete(doomed)
-    jobs.sweep(doomed.store)
+    sweeping.sweep(doomed.store)
     left = rows(doomed.store)
     assert left == 3
     assert alone > left
@@ -63,21 +63,21 @@ def test_rows_stay_while_a_worker_may_still_read_them(doomed: Scene, clock: Cloc
     doomed.compact(instructions="again")
     claim = doomed.claimed()
     delete(doomed)
-    jobs.sweep(doomed.store)
+    sweeping.sweep(doomed.store)
     assert rows(doomed.store) > 0
     assert doomed.publish(claim) == "cancelled"
     clock.advance(61)
-    jobs.sweep(doomed.store)
+    sweeping.sweep(doomed.store)
     assert rows(doomed.store) == 0
 
 
 def test_a_large_session_goes_in_several_sweeps(store: Store) -> None:
     scene = Scene(store, 100_000)
-    scene.append(*turns(jobs.PURGE_ROWS // 2 + 10, 1))
+    scene.append(*turns(sweeping.PURGE_ROWS // 2 + 10, 1))
     delete(scene)
-    jobs.sweep(store)
-    assert 0 < rows(store) < jobs.PURGE_ROWS
-    jobs.sweep(store)
+    sweeping.sweep(store)
+    assert 0 < rows(store) < sweeping.PURGE_ROWS
+    sweeping.sweep(store)
     assert rows(store) == 0
 
 
@@ -85,4 +85,4 @@ def test_a_job_of_a_session_deleted_meanwhile_is_not_taken_back(doomed: Scene, c
     doomed.claim()
     delete(doomed)
     clock.advance(61)
-    assert jobs.sweep(doomed.store) == []
+    assert sweeping.sweep(doomed.store) == []

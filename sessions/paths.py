@@ -1,0 +1,340 @@
+"""Sessions and paths as they are in a transaction: opening them, and writing them back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+from sqlalchemy import Row, and_, bindparam, select, update
+
+from compaction.budget import Budget, Goals, budget_of, goals_of
+from compaction.facts import call_from_json
+from compaction.messages import JsonObject
+from compaction.pairs import Tail
+from compaction.policy import Policy, policy_of
+from compaction.presets import PRESETS
+from compaction.tokens import scaled
+from compaction.windows import window_of
+from compaction.wire import dumps, loads
+from compaction.wording import stub_tokens
+from sessions.errors import NotFound, StaleVersion
+from sessions.store import Transaction
+from sessions.tables import BRANCH, SESSION
+
+
+@dataclass(slots=True)
+class Session:
+    """A session's row, for the length of a transaction."""
+
+    pk: int
+    tenant: str
+    id: str
+    model: str
+    context_window: int | None
+    max_output_tokens: int | None
+    auto_compact: bool
+    head: int
+    branches: int
+    version: int
+    multiplier: int
+    fixed_tokens: int
+    tools_tokens: int
+    pins_tokens: int
+    created_at: int
+    policy_json: bytes
+    system_json: bytes | None
+    tools_json: bytes
+
+    @property
+    def policy(self) -> Policy:
+        """The policy in force."""
+        return _policy(self.policy_json)
+
+    @property
+    def system(self) -> str | None:
+        """The system prompt."""
+        return None if self.system_json is None else loads(self.system_json)
+
+    @property
+    def tools(self) -> list[JsonObject]:
+        """The tool definitions."""
+        tools: list[JsonObject] = loads(self.tools_json)
+        return tools
+
+    @property
+    def budget(self) -> Budget:
+        """What the model leaves for input."""
+        return budget_of(window_of(self.model, self.context_window), self.max_output_tokens)
+
+    @property
+    def overhead_tokens(self) -> int:
+        """Unscaled tokens of system prompt, tools and pins."""
+        return self.fixed_tokens + self.pins_tokens
+
+    def used(self, history_tokens: int) -> int:
+        """Scaled tokens of a view whose history takes these unscaled tokens."""
+        return scaled(history_tokens + self.overhead_tokens, self.multiplier)
+
+    def goals(self, policy: Policy | None = None, kept_free: int = 0) -> Goals:
+        """What plans aim at, with so many unscaled tokens kept free."""
+        fixed_tokens = self.overhead_tokens + kept_free
+        return goals_of(policy or self.policy, self.budget.limit, fixed_tokens, self.multiplier)
+
+
+@dataclass(slots=True)
+class Path:
+    """A branch and its leaf, for the length of a transaction; `edits_at` is the newest compaction, undo or redo."""
+
+    session: Session
+    branch: int
+    parent: int | None
+    left_seq: int
+    leaf_seq: int
+    last_message_seq: int
+    messages: int
+    kept: int
+    raw: int
+    owed_tokens: int
+    edits_at: tuple[int, int] | None
+    tail: Tail
+    next_summary_at: int
+
+    @property
+    def used(self) -> int:
+        """Scaled tokens of the view at the leaf."""
+        return self.session.used(self.kept)
+
+    def goals(self, policy: Policy | None = None) -> Goals:
+        """What plans aim at. A view with stubs for the calls that still wait has to fit too."""
+        return self.session.goals(policy, kept_free=stub_tokens() * len(self.tail.open_calls))
+
+
+_SESSION_COLUMNS: Final = (
+    SESSION.c.pk,
+    SESSION.c.tenant,
+    SESSION.c.id,
+    SESSION.c.model,
+    SESSION.c.context_window,
+    SESSION.c.max_output_tokens,
+    SESSION.c.auto_compact,
+    SESSION.c.head,
+    SESSION.c.branches,
+    SESSION.c.version,
+    SESSION.c.multiplier,
+    SESSION.c.fixed_tokens,
+    SESSION.c.tools_tokens,
+    SESSION.c.pins_tokens,
+    SESSION.c.created_at,
+    SESSION.c.policy,
+    SESSION.c.system,
+    SESSION.c.tools,
+)
+_BRANCH_COLUMNS: Final = (
+    BRANCH.c.branch,
+    BRANCH.c.parent,
+    BRANCH.c.left_seq,
+    BRANCH.c.leaf_seq,
+    BRANCH.c.last_message_seq,
+    BRANCH.c.messages,
+    BRANCH.c.kept,
+    BRANCH.c.raw,
+    BRANCH.c.owed_tokens,
+    BRANCH.c.edits_branch,
+    BRANCH.c.edits_seq,
+    BRANCH.c.tail_unit,
+    BRANCH.c.open_calls,
+    BRANCH.c.next_summary_at,
+)
+# Statements are built once: building one costs as much as running it.
+_BY_ID: Final = and_(
+    SESSION.c.tenant == bindparam("tenant"), SESSION.c.id == bindparam("id"), SESSION.c.deleted_at.is_(None)
+)
+_HEAD: Final = select(*_SESSION_COLUMNS, *_BRANCH_COLUMNS).join_from(
+    SESSION, BRANCH, and_(BRANCH.c.session_pk == SESSION.c.pk, BRANCH.c.branch == SESSION.c.head)
+)
+_HEAD_BY_ID: Final = _HEAD.where(_BY_ID)
+_HEAD_BY_ID_LOCKED: Final = _HEAD_BY_ID.with_for_update()
+_HEAD_BY_PK_LOCKED: Final = _HEAD.where(
+    SESSION.c.pk == bindparam("pk"), SESSION.c.deleted_at.is_(None)
+).with_for_update()
+_BRANCH_BY_NUMBER: Final = select(*_BRANCH_COLUMNS).where(
+    BRANCH.c.session_pk == bindparam("pk"), BRANCH.c.branch == bindparam("number")
+)
+_UPDATE_BRANCH: Final = (
+    update(BRANCH)
+    .where(BRANCH.c.session_pk == bindparam("pk"), BRANCH.c.branch == bindparam("number"))
+    .values(
+        {
+            name: bindparam(name)
+            for name in (
+                "leaf_seq",
+                "last_message_seq",
+                "messages",
+                "kept",
+                "raw",
+                "owed_tokens",
+                "edits_branch",
+                "edits_seq",
+                "tail_unit",
+                "open_calls",
+                "next_summary_at",
+            )
+        }
+    )
+)
+_UPDATE_SESSION: Final = (
+    update(SESSION)
+    .where(SESSION.c.pk == bindparam("session_pk"))
+    .values(
+        {
+            name: bindparam(name)
+            for name in (
+                "model",
+                "context_window",
+                "max_output_tokens",
+                "auto_compact",
+                "head",
+                "branches",
+                "version",
+                "multiplier",
+                "fixed_tokens",
+                "tools_tokens",
+                "pins_tokens",
+                "policy",
+                "system",
+                "tools",
+            )
+        }
+    )
+)
+
+
+def open_head(
+    tx: Transaction, tenant: str, session_id: str, *, lock: bool = False, if_match: int | None = None
+) -> Path:
+    """The path in use of a session; `lock` makes this transaction its only writer.
+
+    Raises:
+        NotFound: this tenant has no such session.
+        StaleVersion: `if_match` is given and is not its version.
+    """
+    statement = _HEAD_BY_ID_LOCKED if lock else _HEAD_BY_ID
+    row = tx.execute(statement, {"tenant": tenant, "id": session_id}).first()
+    if row is None:
+        raise NotFound("session", session_id)
+    path = _path(row)
+    if if_match is not None and if_match != path.session.version:
+        raise StaleVersion(if_match, path.session.version)
+    return path
+
+
+def open_branch(tx: Transaction, session_pk: int, branch: int) -> Path | None:
+    """A branch's path, locked; None if the session was deleted."""
+    row = tx.execute(_HEAD_BY_PK_LOCKED, {"pk": session_pk}).first()
+    if row is None:
+        return None
+    head = _path(row)
+    return head if head.branch == branch else branch_path(tx, head.session, branch)
+
+
+def branch_path(tx: Transaction, session: Session, branch: int) -> Path:
+    """The path of another branch of a session that is open already."""
+    row = tx.execute(_BRANCH_BY_NUMBER, {"pk": session.pk, "number": branch}).one()
+    return _path_of(session, row)
+
+
+def _path(row: Row[Any]) -> Path:
+    session = Session(*row[: len(_SESSION_COLUMNS)])
+    return _path_of(session, row[len(_SESSION_COLUMNS) :])
+
+
+def _path_of(session: Session, row: Sequence[Any]) -> Path:
+    branch, parent, left_seq, leaf_seq, last_message_seq, messages, kept, raw, owed, edits_branch, edits_seq, *rest = (
+        row
+    )
+    tail_unit, open_calls, next_summary_at = rest
+    return Path(
+        session,
+        branch,
+        parent,
+        left_seq,
+        leaf_seq,
+        last_message_seq,
+        messages,
+        kept,
+        raw,
+        owed,
+        None if edits_branch is None else (edits_branch, edits_seq),
+        tail_of(tail_unit, open_calls),
+        next_summary_at,
+    )
+
+
+@lru_cache(maxsize=256)
+def _policy(policy_json: bytes) -> Policy:
+    """The policy of a session's row: the same few come again and again."""
+    return policy_of(loads(policy_json), PRESETS)
+
+
+def tail_of(unit: int, open_calls: bytes | None) -> Tail:
+    """A tail from its columns."""
+    return Tail(unit, tuple(call_from_json(call) for call in loads(open_calls)) if open_calls else ())
+
+
+def save(tx: Transaction, path: Path) -> None:
+    """Write the path's leaf and its session; whatever changed it, the version moves on by one."""
+    session = path.session
+    session.version += 1
+    tx.execute(_UPDATE_BRANCH, {"pk": session.pk, "number": path.branch, **_leaf_columns(path)})
+    save_session(tx, session)
+
+
+def save_session(tx: Transaction, session: Session) -> None:
+    """Write the session's row as it stands."""
+    tx.execute(
+        _UPDATE_SESSION,
+        {
+            "session_pk": session.pk,
+            "model": session.model,
+            "context_window": session.context_window,
+            "max_output_tokens": session.max_output_tokens,
+            "auto_compact": session.auto_compact,
+            "head": session.head,
+            "branches": session.branches,
+            "version": session.version,
+            "multiplier": session.multiplier,
+            "fixed_tokens": session.fixed_tokens,
+            "tools_tokens": session.tools_tokens,
+            "pins_tokens": session.pins_tokens,
+            "policy": session.policy_json,
+            "system": session.system_json,
+            "tools": session.tools_json,
+        },
+    )
+
+
+def _leaf_columns(path: Path) -> dict[str, Any]:
+    return {
+        "leaf_seq": path.leaf_seq,
+        "next_summary_at": path.next_summary_at,
+        **state_columns(path),
+    }
+
+
+def state_columns(path: Path) -> dict[str, Any]:
+    """What an entry and its branch both keep of the path after it."""
+    edits_branch, edits_seq = path.edits_at or (None, 0)
+    calls = [[call.id, call.read] for call in path.tail.open_calls]
+    return {
+        "last_message_seq": path.last_message_seq,
+        "messages": path.messages,
+        "kept": path.kept,
+        "raw": path.raw,
+        "owed_tokens": path.owed_tokens,
+        "edits_branch": edits_branch,
+        "edits_seq": edits_seq,
+        "tail_unit": path.tail.unit,
+        "open_calls": dumps(calls) if calls else None,
+    }
