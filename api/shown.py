@@ -41,7 +41,7 @@ def budget(path: Path, used: int | None = None, of: Budget | None = None) -> dic
     """What the view at the leaf takes of the budget; `used` and `of` where they differ from the session's own."""
     used = path.used if used is None else used
     limit = (of or path.session.budget).limit
-    return {"limit": limit, "used": used, "fits": used <= limit, "breakdown": breakdown(path)}
+    return {"limit": limit, "used": used, "fits": used <= limit, "breakdown": breakdown(path, used)}
 
 
 def step(path: Path, done: Step) -> dict[str, Any] | None:

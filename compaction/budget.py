@@ -8,7 +8,7 @@ from typing import Final
 
 from compaction.errors import FixedPartsDoNotFit, InvalidPolicy
 from compaction.policy import Policy
-from compaction.tokens import unscaled
+from compaction.tokens import is_counter_exact, unscaled
 from compaction.windows import ContextWindow
 from compaction.wording import summary_frame_tokens
 
@@ -45,7 +45,7 @@ def budget_of(window: ContextWindow, max_output_tokens: int | None = None) -> Bu
     if max_output_tokens is not None and max_output_tokens < 0:
         raise InvalidPolicy("max_output_tokens", f"is a number of tokens, not {max_output_tokens}")
     reserve = max_output_tokens or min(RESERVE_CEILING, ceil(window.tokens * RESERVE_SHARE))
-    margin = 0 if window.is_exact else ceil(window.tokens * MARGIN_SHARE)
+    margin = 0 if window.is_exact and is_counter_exact() else ceil(window.tokens * MARGIN_SHARE)
     budget = Budget(window.tokens, reserve, margin)
     if budget.limit <= 0:
         detail = f"an output reserve of {reserve} leaves nothing of a context window of {window.tokens} tokens"
@@ -65,9 +65,14 @@ class Goals:
     minimum_saving: int
 
     def aiming_at(self, target: int) -> Goals:
-        """The same goals with another target, within the budget; what is kept recent has to fit under it."""
+        """The same goals with another target, within the budget; recent messages and the summary share the room."""
         target = max(0, min(target, self.limit))
-        return replace(self, target=target, keep_recent=min(self.keep_recent, int(target * RECENT_SHARE)))
+        return replace(
+            self,
+            target=target,
+            keep_recent=min(self.keep_recent, _recent_room(target)),
+            summary_max=min(self.summary_max, _summary_room(target)),
+        )
 
 
 def goals_of(policy: Policy, limit: int, fixed_tokens: int, multiplier: int) -> Goals:
@@ -77,24 +82,33 @@ def goals_of(policy: Policy, limit: int, fixed_tokens: int, multiplier: int) -> 
     share the room below the target, so that a compaction does not end above the trigger.
     """
 
-    def history(scaled_tokens: float) -> int:
-        return unscaled(int(scaled_tokens), multiplier) - fixed_tokens
+    def share(of_budget: float) -> int:
+        return unscaled(int(limit * of_budget), multiplier)
 
-    room, target, trigger = history(limit), history(limit * policy.target), history(limit * policy.trigger)
+    room, target, trigger = (share(of_budget) - fixed_tokens for of_budget in (1, policy.target, policy.trigger))
     if target < SMALLEST_SUMMARY + summary_frame_tokens():
         target = trigger = room
     return Goals(
         limit=room,
         trigger=trigger,
         target=target,
-        keep_recent=max(0, int(min(unscaled(int(limit * policy.keep_recent), multiplier), target * RECENT_SHARE))),
-        summary_max=max(
-            SMALLEST_SUMMARY,
-            int(min(unscaled(int(limit * policy.summary_share), multiplier), target * (1 - RECENT_SHARE)))
-            - summary_frame_tokens(),
-        ),
-        minimum_saving=unscaled(int(limit * policy.minimum_saving), multiplier),
+        keep_recent=min(share(policy.keep_recent), _recent_room(target)),
+        summary_max=min(_summary_text(share(policy.summary_share)), _summary_room(target)),
+        minimum_saving=share(policy.minimum_saving),
     )
+
+
+def _recent_room(target: int) -> int:
+    return max(0, int(target * RECENT_SHARE))
+
+
+def _summary_room(target: int) -> int:
+    return _summary_text(int(target * (1 - RECENT_SHARE)))
+
+
+def _summary_text(message_tokens: int) -> int:
+    """What the text of a summary may take if its message takes this."""
+    return max(SMALLEST_SUMMARY, message_tokens - summary_frame_tokens())
 
 
 def check_fixed_parts(policy: Policy, limit: int, fixed_tokens: int, multiplier: int) -> None:

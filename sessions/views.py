@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Final
 
 from sqlalchemy import select
@@ -25,6 +26,7 @@ from sessions.store import Transaction
 from sessions.tables import PIN
 
 LARGEST_SHOWN: Final = 5
+PARTS: Final = ("system", "tools", "pins", "history")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +136,10 @@ def _largest(tx: Transaction, path: Path, outline: Outline) -> list[tuple[str, i
     ]
 
 
-def breakdown(path: Path) -> dict[str, int]:
-    """What the view at the leaf is made of, in scaled tokens; rounding makes the sum exceed `used` by a few."""
+def breakdown(path: Path, used: int | None = None) -> dict[str, int]:
+    """What a view at the leaf is made of, in scaled tokens that add up to `used` (by default that of the view)."""
     session = path.session
     system = session.fixed_tokens - session.tools_tokens
-    parts = {"system": system, "tools": session.tools_tokens, "pins": session.pins_tokens, "history": path.kept}
-    return {name: scaled(tokens, session.multiplier) for name, tokens in parts.items()}
+    fixed = accumulate((system, session.tools_tokens, session.pins_tokens), initial=0)
+    ends = [*(scaled(tokens, session.multiplier) for tokens in fixed), path.used if used is None else used]
+    return {name: end - start for name, (start, end) in zip(PARTS, pairwise(ends), strict=True)}

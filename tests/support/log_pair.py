@@ -236,10 +236,10 @@ class Pair:
         """All that is kept of the session, but its version and what a heartbeat changes."""
         head = self.head
         with self.store.read() as tx:
-            paths = [paths.branch_path(tx, head.session, number) for number in range(head.session.branches)]
+            branches = [paths.branch_path(tx, head.session, number) for number in range(head.session.branches)]
             leaves = [
                 (path.leaf_seq, path.kept, path.raw, path.owed_tokens, path.next_summary_at, log.live_edits(tx, path))
-                for path in paths
+                for path in branches
             ]
             texts = views.pins_of(tx, head.session.pk)
         return head.branch, leaves, texts, self.jobs()

@@ -18,7 +18,13 @@ def test_a_lone_surrogate_counts_as_a_question_mark() -> None:
 
 
 def test_the_heuristic_is_above_the_exact_count_on_common_texts() -> None:
-    for text in ("The quick brown fox. " * 20, "def parse(row):\n    return row\n" * 20, "日本語の文章です。" * 20):
+    for text in (
+        "The quick brown fox. " * 20,
+        "def parse(row):\n    return row\n" * 20,
+        "日本語の文章です。" * 20,
+        "why? " * 50,
+        '{"path": "src/app.py", "line": 12}, ' * 20,
+    ):
         assert tokens.count_heuristically(text) >= tokens.count_text(text)
 
 
