@@ -15,7 +15,7 @@ CODE := compaction sessions worker api cli migrations tests benchmarks
 TYPED := $(patsubst %/,%,$(sort $(dir $(wildcard $(addsuffix /*.py,$(CODE))))))
 UV_VERSION := 0.13.9
 
-.PHONY: help init fmt lint types check test property parity bench demo run openapi clean lock
+.PHONY: help init fmt lint types check test property parity bench demo run docs clean lock
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,8 +56,9 @@ demo: .venv/.ready ## see a long session being folded
 run: .venv/.ready ## serve the API and its worker in one process
 	@$(BIN)/foldline serve
 
-openapi: .venv/.ready ## write docs/openapi.json anew
+docs: .venv/.ready ## write the generated pages anew: docs/openapi.json and docs/settings.md
 	@$(BIN)/python -m api.describe > docs/openapi.json
+	@$(BIN)/python -m cli.settings_table > docs/settings.md
 
 clean: ## remove what the verbs made, .venv included
 	@rm -rf .venv .lock build dist foldline.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

@@ -75,9 +75,9 @@ def after(cursor: str | None) -> int:
     try:
         position = int(base64.urlsafe_b64decode(cursor.encode() + b"=="))
     except ValueError as error:
-        raise InvalidRequest("query.cursor", "is no cursor of this service") from error
+        raise InvalidRequest("query.cursor", "must be a cursor of this service") from error
     if not 0 <= position < 1 << 62:
-        raise InvalidRequest("query.cursor", "is no cursor of this service")
+        raise InvalidRequest("query.cursor", "must be a cursor of this service")
     return position
 
 

@@ -7,8 +7,10 @@ from contextlib import asynccontextmanager
 from importlib.metadata import version
 
 import anyio.to_thread
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
+from fastapi.responses import RedirectResponse
 from starlette.middleware import Middleware
+from starlette.routing import Route
 
 from api import problems
 from api.auth import Auth
@@ -50,7 +52,15 @@ def create_app(settings: Settings, store: Store, *, waiters_max: int = WAITERS_M
     problems.install(app)
     for router in ROUTERS:
         app.include_router(router)
+    app.add_route("/", _to_docs, include_in_schema=False)
+    routes = [*app.routes, *(route for router in ROUTERS for route in router.routes)]
+    app.state.routes = [route for route in routes if isinstance(route, Route)]
     return app
+
+
+async def _to_docs(_request: Request) -> RedirectResponse:
+    """Whoever opens the address of the service in a browser gets the page for people."""
+    return RedirectResponse("/docs")
 
 
 def _reader_of(store: Store) -> ReadJobs:

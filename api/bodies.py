@@ -33,7 +33,7 @@ def _json_object(value: Any) -> dict[str, Any]:
 def _size(value: Any) -> int:
     size = parse_size(value)
     if size > LARGEST:
-        raise InvalidPolicy("context_window", f"is at most {LARGEST} tokens")
+        raise InvalidPolicy("context_window", f"must be at most {LARGEST} tokens")
     return size
 
 
@@ -188,7 +188,7 @@ def checked(model: type[B], value: Any) -> B:
         InvalidRequest: with the path of the first thing that is wrong.
     """
     if not isinstance(value, dict):
-        raise InvalidRequest("body", "is a JSON object")
+        raise InvalidRequest("body", "must be a JSON object")
     try:
         return model.model_validate(value)
     except ValidationError as error:

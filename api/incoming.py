@@ -14,7 +14,9 @@ from starlette.datastructures import Headers
 from api.bodies import Body, checked
 from api.problems import BodyTooLarge, InvalidRequest, MalformedJson
 from api.service import Service
+from api.tags import InvalidTag, versions_in
 from compaction.wire import loads
+from sessions import paths
 from sessions.idempotency import Key
 
 B = TypeVar("B", bound=Body)
@@ -22,18 +24,23 @@ B = TypeVar("B", bound=Body)
 # Deeper bodies could be taken in, but not be written again inside an answer.
 NESTING_MAX: Final = 200
 KEY_CHARS_MAX: Final = 255
+# Where a session is never at.
+NO_VERSION: Final = 0
 WITH_BODY: Final = frozenset({"POST", "PATCH"})
 
-_VERSION_TAG: Final = re.compile(r'"?(\d{1,18})(?:-[a-z]+)?"?')
 _WAIT: Final = re.compile(r"(?:^|[,;\s])wait\s*=\s*\"?(\d{1,9})\"?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """One request. `raw` is its body; it is parsed where the route runs, off the event loop."""
+    """One request. `raw` is its body; it is parsed where the route runs, off the event loop.
+
+    `session_id` is empty where the route is not about one session.
+    """
 
     service: Service
     tenant: str
+    session_id: str
     route: str
     headers: Headers
     raw: bytes
@@ -49,14 +56,24 @@ class Incoming:
 
     @property
     def if_match(self) -> int | None:
-        """The version that `If-Match` asks for, from `"<version>"` or an ETag."""
-        value = self.headers.get("if-match")
-        if value is None or value.strip() == "*":
+        """The version that `If-Match` asks for; of several, the present one if it is among them.
+
+        Raises:
+            InvalidRequest: it is neither a version nor an ETag of this service.
+            NotFound: it names several versions of a session that is not there.
+        """
+        try:
+            versions = versions_in(self.headers.getlist("if-match"))
+        except InvalidTag as error:
+            detail = f'must be "<version>" or an ETag of this service, not {error}'
+            raise InvalidRequest("If-Match", detail) from error
+        if versions is None:
             return None
-        match = _VERSION_TAG.fullmatch(value.strip())
-        if match is None:
-            raise InvalidRequest("If-Match", f'is "<version>" or an ETag of this service, not {value}')
-        return int(match[1])
+        if len(versions) > 1:
+            with self.service.store.read() as tx:
+                present = paths.open_head(tx, self.tenant, self.session_id).session.version
+            versions = versions & {present} or versions
+        return max(versions, default=NO_VERSION)
 
     @property
     def key(self) -> Key | None:
@@ -65,7 +82,7 @@ class Incoming:
         if value is None:
             return None
         if not 0 < len(value) <= KEY_CHARS_MAX:
-            raise InvalidRequest("Idempotency-Key", f"has 1 to {KEY_CHARS_MAX} characters")
+            raise InvalidRequest("Idempotency-Key", f"must have 1 to {KEY_CHARS_MAX} characters")
         return Key(self.tenant, self.route, value, hashlib.sha256(self.raw).hexdigest())
 
     @property
@@ -79,15 +96,26 @@ async def read_incoming(request: Request) -> Incoming:
     """The request, its body read to the end.
 
     Raises:
+        InvalidRequest: it has a query parameter that the route does not take.
         BodyTooLarge: it has more bytes than the service takes.
     """
+    _check_parameters(request)
     service: Service = request.app.state.service
     raw = await _read(request, service.settings.max_body_bytes) if request.method in WITH_BODY else b""
     route = f"{request.method} {request.url.path}"
-    return Incoming(service, request.state.tenant, route, request.headers, raw)
+    session_id: str = request.path_params.get("session_id", "")
+    return Incoming(service, request.state.tenant, session_id, route, request.headers, raw)
 
 
 FromRequest: TypeAlias = Annotated[Incoming, Depends(read_incoming)]
+
+
+def _check_parameters(request: Request) -> None:
+    known = {parameter.alias for parameter in request.scope["route"].dependant.query_params}
+    unknown = [name for name in request.query_params if name not in known]
+    if unknown:
+        taken = f"this route takes {', '.join(sorted(known))}" if known else "this route takes none"
+        raise InvalidRequest(f"query.{unknown[0]}", f"must not be given; {taken}")
 
 
 async def _read(request: Request, limit_bytes: int) -> bytes:
@@ -125,7 +153,7 @@ def _place(error: ValueError) -> dict[str, int]:
 
 
 def _too_deep() -> InvalidRequest:
-    return InvalidRequest("body", f"is nested deeper than {NESTING_MAX} levels")
+    return InvalidRequest("body", f"must not be nested deeper than {NESTING_MAX} levels")
 
 
 def _is_deeper(value: Any, levels: int) -> bool:

@@ -14,6 +14,7 @@ from typing import Any, Final
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.routing import Match, Route
 
 from compaction import errors as engine
 from compaction.wire import dumps
@@ -43,6 +44,21 @@ class InvalidRequest(RequestError):
     def __init__(self, path: str, detail: str) -> None:
         super().__init__(f"{path}: {detail}")
         self.path = path
+
+
+class NoRoute(RequestError):
+    """The service has no such path."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"there is no route {path}")
+
+
+class MethodNotAllowed(RequestError):
+    """The path has other methods than the request's."""
+
+    def __init__(self, method: str, path: str, allowed: list[str]) -> None:
+        super().__init__(f"{path} does not take {method}; it takes {', '.join(allowed)}")
+        self.allowed = allowed
 
 
 class BodyTooLarge(RequestError):
@@ -84,6 +100,12 @@ class Kind:
     headers: Mapping[str, str] = field(default_factory=dict)
     detail: str | None = None
 
+    @property
+    def title(self) -> str:
+        """The name as people write it."""
+        words = self.name.replace("-", " ")
+        return words[0].upper() + words[1:].replace("json", "JSON")
+
 
 _UNPROCESSABLE: Final = HTTPStatus.UNPROCESSABLE_ENTITY
 _AGAIN: Final = {"Retry-After": RETRY_SECONDS}
@@ -93,7 +115,12 @@ KINDS: Final[Mapping[type[Exception], Kind]] = {
     InvalidRequest: Kind("invalid-request", _UNPROCESSABLE, lambda error: {"path": error.path}),
     engine.InvalidMessage: Kind("invalid-request", _UNPROCESSABLE, lambda error: {"path": error.path}),
     engine.InvalidPolicy: Kind("invalid-request", _UNPROCESSABLE, lambda error: {"path": error.field}),
+    log.UnknownVersion: Kind("invalid-request", _UNPROCESSABLE, lambda _error: {"path": "usage.version"}),
     log.NotFound: Kind("not-found", HTTPStatus.NOT_FOUND),
+    NoRoute: Kind("not-found", HTTPStatus.NOT_FOUND),
+    MethodNotAllowed: Kind(
+        "method-not-allowed", HTTPStatus.METHOD_NOT_ALLOWED, lambda error: {"allowed": error.allowed}
+    ),
     log.Conflict: Kind("conflict", HTTPStatus.CONFLICT),
     log.StaleVersion: Kind(
         "stale-version", HTTPStatus.PRECONDITION_FAILED, lambda error: {"current_version": error.current}
@@ -159,24 +186,14 @@ def problem(error: Exception) -> Response:
     kind = KINDS[type(error)]
     if kind.detail is not None:
         logger.warning("%s: %s", kind.name, error)
-    return _document(kind.name, kind.status, kind.detail or str(error), kind.facts(error), kind.headers)
-
-
-def _document(
-    name: str,
-    status: int,
-    detail: str,
-    facts: Mapping[str, Any] | None = None,
-    headers: Mapping[str, str] | None = None,
-) -> Response:
     body = {
-        "type": f"/problems/{name}",
-        "title": name.replace("-", " ").capitalize(),
-        "status": int(status),
-        "detail": detail,
-        **(facts or {}),
+        "type": f"/problems/{kind.name}",
+        "title": kind.title,
+        "status": int(kind.status),
+        "detail": kind.detail or str(error),
+        **kind.facts(error),
     }
-    return Response(dumps(body), status, headers=headers, media_type=MEDIA_TYPE)
+    return Response(dumps(body), kind.status, headers=kind.headers, media_type=MEDIA_TYPE)
 
 
 async def _known(_request: Request, error: Exception) -> Response:
@@ -191,13 +208,19 @@ async def _parameter(_request: Request, error: Exception) -> Response:
 
 async def _plain(request: Request, error: Exception) -> Response:
     """What the framework itself refuses: unknown routes, and methods that a route does not have."""
-    status = error.status_code if isinstance(error, HTTPException) else HTTPStatus.NOT_FOUND
-    headers = (error.headers if isinstance(error, HTTPException) else None) or {}
-    if status == HTTPStatus.METHOD_NOT_ALLOWED:
-        detail = f"{request.url.path} does not take {request.method}; it takes {headers.get('Allow', 'other methods')}"
-    else:
-        detail = f"there is no route {request.url.path}"
-    return _document("not-found", status, detail, headers=headers)
+    if not isinstance(error, HTTPException) or error.status_code != HTTPStatus.METHOD_NOT_ALLOWED:
+        return problem(NoRoute(request.url.path))
+    allowed = _methods(request)
+    response = problem(MethodNotAllowed(request.method, request.url.path, allowed))
+    response.headers["Allow"] = ", ".join(allowed)
+    return response
+
+
+def _methods(request: Request) -> list[str]:
+    """The methods of a path; several routes may share it, and the framework names those of the first only."""
+    routes: list[Route] = request.app.state.routes
+    matching = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]
+    return sorted({method for route in matching for method in route.methods or ()})
 
 
 async def _unforeseen(_request: Request, _error: Exception) -> Response:

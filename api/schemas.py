@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Final, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from api.problems import KINDS
+
 T = TypeVar("T")
+NAMES: Final = ", ".join(sorted({kind.name for kind in KINDS.values()}))
 JobState = Literal["queued", "running", "succeeded", "failed", "superseded", "cancelled"]
 
 
@@ -21,7 +24,7 @@ class Problem(BaseModel):
 
     model_config = ConfigDict(extra="allow")
 
-    type: str = Field(examples=["/problems/invalid-request"])
+    type: str = Field(description=f"One of {NAMES}, after `/problems/`.", examples=["/problems/invalid-request"])
     title: str
     status: int
     detail: str
@@ -64,7 +67,8 @@ class SessionAnswer(Answer):
 class StepAnswer(Answer):
     """What a request compacted on the way: `id` is null if it only queued the job `job_id`."""
 
-    id: str | None
+    id: str | None = Field(description="The newest of `ids`.")
+    ids: list[str] = Field(description="The compactions made, oldest first.")
     stages_used: list[str]
     tokens_before: int
     tokens_after: int

@@ -50,7 +50,8 @@ def step(path: Path, done: Step) -> dict[str, Any] | None:
     if not made and (request is None or request.is_joined):
         return None
     return {
-        "id": made[0].id if made else None,
+        "id": made[-1].id if made else None,
+        "ids": [found.id for found in made],
         "stages_used": stages_used(made),
         "tokens_before": made[0].tokens_before if made else path.used,
         "tokens_after": made[-1].tokens_after if made else path.used,

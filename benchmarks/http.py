@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import httpx
-
 import migrations
 from benchmarks.harness import Row, seconds
+from cli.client import Service
 from cli.embedded import embedded_service
 from cli.processes import stop
 from sessions import lifecycle
@@ -43,7 +42,8 @@ class Pair:
 def servers(folder: Path) -> Iterator[Pair]:
     """Both servers, each in a process of its own, each with a database of its own and one session in it."""
     with embedded_service() as service, _bare(folder / "bare.db") as bare:
-        httpx.post(f"{service}/sessions", json=MODEL).raise_for_status()
+        with Service(service) as client:
+            client.create_session(MODEL)
         yield Pair(service, bare)
 
 

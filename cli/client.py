@@ -37,7 +37,10 @@ class Service:
         headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
         self.url = url.rstrip("/")
         self.seconds: dict[str, list[float]] = defaultdict(list)
-        self._http = httpx.Client(base_url=self.url, headers=headers, timeout=TIMEOUT_SECONDS, trust_env=False)
+        try:
+            self._http = httpx.Client(base_url=self.url, headers=headers, timeout=TIMEOUT_SECONDS, trust_env=False)
+        except httpx.InvalidURL as error:
+            raise CommandFailed(f"--url: {self.url} is no address: {error}") from error
 
     def __enter__(self) -> Self:
         return self
@@ -108,6 +111,8 @@ class Service:
         answer = _json(response)
         if response.is_success and isinstance(answer, dict):
             return answer
+        if response.status_code == httpx.codes.UNAUTHORIZED:
+            raise CommandFailed(f"{self.url} does not know who asks; give --api-key, or FOLDLINE_API_KEY")
         raise Refused(response.status_code, answer if isinstance(answer, dict) else {})
 
     def _send(self, method: str, path: str, body: JsonDict | None) -> httpx.Response:

@@ -13,6 +13,7 @@ from rich.progress import track
 from cli.consoles import answers, notes, table_of
 from cli.failures import CommandFailed, ExitCode
 from cli.layout import layout
+from cli.options import check_format, check_policy, check_stages, window_for
 from cli.transcripts import Transcript, read_transcripts
 from compaction import stateless
 from compaction.errors import CompactionError
@@ -31,13 +32,18 @@ class _Done(NamedTuple):
 
 def compact(
     *,
-    file: Annotated[Path, typer.Argument(help="JSON Lines with one session a line, or one JSON transcript.")],
+    file: Annotated[
+        Path, typer.Argument(help="JSON Lines with one session a line, or one JSON transcript; - is stdin.")
+    ],
     model: Annotated[str, typer.Option(help="Model, as provider/name.")] = DEFAULT_MODEL,
     window: Annotated[str | None, typer.Option(help="Context window, as 32000 or 128k; else the model's.")] = None,
-    target: Annotated[int | None, typer.Option(help="Tokens to go down to; else the policy's target.")] = None,
+    target: Annotated[int | None, typer.Option(min=1, help="Tokens to go down to; else the policy's target.")] = None,
     policy: Annotated[str | None, typer.Option(help="Preset; `foldline presets` lists them.")] = None,
     stage: Annotated[list[str] | None, typer.Option(help="Only these stages, in this order; repeatable.")] = None,
-    summarize: Annotated[bool, typer.Option(help="Put extractive summaries in the place of what is old.")] = True,
+    summarize: Annotated[
+        bool | None,
+        typer.Option(help="Put extractive summaries in the place of what is old; on, unless --stage leaves it out."),
+    ] = None,
     format_name: Annotated[str | None, typer.Option("--format", help="Format of FILE, if not to be guessed.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write here instead of to stdout.")] = None,
     show_layout: Annotated[bool, typer.Option("--layout", help="Also show what became of each message.")] = False,
@@ -46,15 +52,19 @@ def compact(
 
     The report goes to stderr. The exit code is 1 if a session does not fit its budget even when compacted.
     """
-    transcripts = read_transcripts(file, format_name)
+    stages = stage or []
     options: JsonDict = {
         "model": model,
-        "context_window": int(window) if window and window.isdigit() else window,
+        "context_window": window_for(model, window),
         "target_tokens": target,
         "policy": {"preset": policy} if policy else None,
-        "stages": stage or None,
-        "summarize": summarize,
+        "stages": stages or None,
+        "summarize": not stages or "summarize" in stages if summarize is None else summarize,
     }
+    check_policy(policy)
+    check_stages(stages)
+    check_format(format_name)
+    transcripts = read_transcripts(file, format_name)
     console = notes()
     done = [
         _compacted(transcript, options)
@@ -62,6 +72,8 @@ def compact(
     ]
     _write(done, output)
     _report(console, done, show_layout=show_layout)
+    if target is not None:
+        _tell_missed(console, done, target)
     if not all(item.compacted.fits for item in done):
         raise typer.Exit(ExitCode.FOUND_WANTING)
 
@@ -124,6 +136,15 @@ def _report(console: Console, done: list[_Done], *, show_layout: bool) -> None:
         view = wire_format.parse(item.compacted.messages)
         for line in layout(wire_format.parse(item.transcript.messages), view):
             console.print(f"  {line}", markup=False)
+
+
+def _tell_missed(console: Console, done: list[_Done], target: int) -> None:
+    """Name the sessions that could not be brought down to a `--target`."""
+    for transcript, compacted in done:
+        used = compacted.budget.used
+        if used > target:
+            text = f"{transcript.id}: {used:,} tokens are left, the target of {target:,} could not be reached"
+            console.print(text, markup=False, style="yellow")
 
 
 def _row(item: _Done) -> tuple[str, ...]:

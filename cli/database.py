@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import ceil
+from pathlib import Path
 from typing import Any
 
 from cli.failures import CommandFailed, ExitCode
-from sessions.errors import Unavailable
+from sessions.errors import InvalidDatabase, Unavailable
 from sessions.settings import InvalidSettings, Settings, load_settings
-from sessions.store import Limits, Store
+from sessions.store import Limits, Store, translated
 
 
 def settings_of(options: dict[str, Any]) -> Settings:
@@ -30,7 +32,7 @@ def open_store(settings: Settings) -> Iterator[Store]:
     """The store of a process, closed after the block.
 
     Raises:
-        CommandFailed: the database does not open, or fails within the block.
+        CommandFailed: there is no such database, or it does not open, or it fails within the block.
     """
     limits = Limits(
         lease_seconds=ceil(settings.lease_seconds),
@@ -39,15 +41,38 @@ def open_store(settings: Settings) -> Iterator[Store]:
         summarizer_tokens=settings.summarizer_input_tokens,
         idempotency_seconds=ceil(settings.idempotency_hours * 3600),
     )
-    store = Store(settings.database_url, limits=limits)
+    try:
+        store = Store(settings.database_url, limits=limits)
+    except InvalidDatabase as error:
+        raise CommandFailed(f"{error}. It is read from --database-url or FOLDLINE_DATABASE_URL") from error
     try:
         with store.read():
             pass
-        yield store
+        # Migrations are not a transaction of the store's.
+        with translated():
+            yield store
     except Unavailable as error:
-        where = store.url.render_as_string(hide_password=True)
+        problem = _folder_problem(store) or error
         raise CommandFailed(
-            f"the database at {where} does not answer: {error}. Check FOLDLINE_DATABASE_URL", ExitCode.SERVICE_FAILED
+            f"the database at {place_of(store)} does not answer: {problem}. Check FOLDLINE_DATABASE_URL",
+            ExitCode.SERVICE_FAILED,
         ) from error
     finally:
         store.close()
+
+
+def place_of(store: Store) -> str:
+    """Where the data is, as people read it: a file, or an address without its password."""
+    if store.is_sqlite and store.url.database:
+        return str(Path(store.url.database).absolute())
+    return store.url.render_as_string(hide_password=True)
+
+
+def _folder_problem(store: Store) -> str | None:
+    """What is wrong with the folder of an SQLite file; the database only says that it cannot open the file."""
+    if not store.is_sqlite:
+        return None
+    folder = Path(place_of(store)).parent
+    if not folder.is_dir():
+        return f"there is no folder {folder}"
+    return None if os.access(folder, os.W_OK) else f"the folder {folder} cannot be written to"

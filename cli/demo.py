@@ -45,7 +45,9 @@ class Demo:
         self._known: set[str] = set()
         self._paid = self._paid_without = self._calls = 0
         body = {"model": MODEL, "context_window": WINDOW, "system": SYSTEM, "tools": self._tools}
-        self._id: str = service.create_session(body)["id"]
+        session = service.create_session(body)
+        self._id: str = session["id"]
+        self._limit: int = session["budget"]["limit"]
 
     def run(self) -> None:
         self._introduce()
@@ -61,9 +63,12 @@ class Demo:
 
     def _introduce(self) -> None:
         self.say("A coding agent works on this repository", "bold")
+        self.say(f"{len(self._messages)} messages, every tool result real")
         self.say(
-            f"{len(self._messages)} messages, every tool result real; a window of {WINDOW:,} tokens; one text pinned:"
+            f"a window of {WINDOW:,} tokens, {WINDOW - self._limit:,} of them kept for the model's answer: "
+            f"a budget of {self._limit:,}"
         )
+        self.say("one text pinned:")
         self.say(f"  {PIN}", "cyan")
         self.say()
         self.say("message   what happened", "dim")
@@ -74,9 +79,8 @@ class Demo:
                 self.say(
                     f"{self._said.messages + 1:7}   user: {shorten(message['content'], 96, placeholder=' …')}", "bold"
                 )
-        answer = self._service.append(self._id, messages, FORMAT)
+        self._service.append(self._id, messages, FORMAT)
         self._said.add(messages)
-        self._limit = answer["budget"]["limit"]
 
     def _ask_model(self) -> None:
         """Fetch the view, as an agent does before it calls its model; summaries are written while the model thinks."""
@@ -103,7 +107,7 @@ class Demo:
                 self.say(f"{self._said.messages:7}   {stages:<28} {before:>6,} → {after:>6,} tokens", "green")
 
     def _rewind(self) -> None:
-        """Undo the last compaction and redo it; the views around it are what it did."""
+        """Undo the last compaction, with what it absorbed, and redo it; the views around it are what it did."""
         live = [compaction for compaction in self._service.compactions(self._id) if compaction["live"]]
         if not live:
             raise CommandFailed("nothing was compacted", ExitCode.SERVICE_FAILED)
@@ -114,10 +118,11 @@ class Demo:
         self._service.redo(self._id)
         again = self._view()
         self._wait_for_jobs()
-        self._show("The view with the last compaction undone", before)
-        self._show("The view with it", after)
+        compactions, them = ("compaction", "it") if len(undone) == 1 else (f"{len(undone)} compactions", "them")
+        self._show(f"The view with the last {compactions} undone", before)
+        self._show(f"The view with {them}", after)
         self.say()
-        self.say(f"Undo took back {len(undone)} compaction{'' if len(undone) == 1 else 's'}: {_used(before)} tokens.")
+        self.say(f"Undo took back the last {compactions}: {_used(before)} tokens.")
         if again != after:
             raise CommandFailed("redo did not bring the view back", ExitCode.SERVICE_FAILED)
         self.say(f"Redo brought the view back, byte for byte: {_used(after)} tokens.")
@@ -142,9 +147,8 @@ class Demo:
         self.say()
         self.say(f"{self._calls} model calls, {len(self._known)} compactions. Input tokens:", "bold")
         self.say(f"  with Foldline     {self._paid:>9,}")
-        self.say(
-            f"  without           {self._paid_without:>9,}   ({saved:.0%} saved; in the end it would not have fitted)"
-        )
+        self.say(f"  without           {self._paid_without:>9,}")
+        self.say(f"{saved:.0%} saved; without Foldline the last calls would not have fitted.")
 
     def say(self, text: str = "", style: str = "") -> None:
         """Print one line, as it is and never wrapped in the middle of a word."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from importlib.metadata import version
+from typing import Annotated
 
 import typer
 
 from cli import compact, migrate, models, presets, replay, serve, stats
-from cli.consoles import notes
+from cli.consoles import answers, notes
 from cli.failures import CommandFailed
 
 HELP = """Keeps long LLM agent sessions inside the model's context window, without losing what was said.
@@ -16,7 +18,7 @@ Start with `foldline serve` and open the address it prints, or try a file of you
 `foldline compact FILE`, `foldline replay FILE --window 32000`.
 
 FILE is JSON Lines with one session a line (a list of messages, or an object with `messages`), or one JSON transcript;
-messages are OpenAI's or Anthropic's.
+`-` is stdin. Messages are OpenAI's or Anthropic's.
 
 Exit codes: 0 done, 1 done with a bad answer (violations, too slow, does not fit), 2 bad input, 3 the service failed.
 """
@@ -24,6 +26,24 @@ Exit codes: 0 done, 1 done with a bad answer (violations, too slow, does not fit
 app = typer.Typer(
     name="foldline", help=HELP, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
 )
+
+
+def _show_version(*, is_asked: bool) -> None:
+    if is_asked:
+        answers().print(f"foldline {version('foldline')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    *,
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and end.")
+    ] = False,
+) -> None:
+    """Options that stand before any command."""
+
+
 app.command()(serve.serve)
 app.command()(migrate.migrate)
 app.command()(compact.compact)

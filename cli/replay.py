@@ -16,17 +16,19 @@ from cli.client import Service
 from cli.consoles import answers, notes
 from cli.embedded import embedded_service
 from cli.failures import CommandFailed, ExitCode
+from cli.options import check_format, check_policy, size_of
 from cli.replay_drive import Drive, Options
 from cli.replay_record import Figures
 from cli.transcripts import Transcript, read_transcripts
-from compaction.presets import PRESETS
 from compaction.wire import dumps
 
 
 def replay(
     *,
-    file: Annotated[Path, typer.Argument(help="JSON Lines with one session a line, or one JSON transcript.")],
-    window: Annotated[int, typer.Option(min=1, help="Context window of the sessions, in tokens.")],
+    file: Annotated[
+        Path, typer.Argument(help="JSON Lines with one session a line, or one JSON transcript; - is stdin.")
+    ],
+    window: Annotated[str, typer.Option(help="Context window of the sessions, as 32000 or 128k.")],
     model: Annotated[str, typer.Option(help="Model of the sessions.")] = "openai/gpt-4o",
     policy: Annotated[str | None, typer.Option(help="Preset; `foldline presets` lists them.")] = None,
     session: Annotated[str | None, typer.Option(help="Replay only the session with this id.")] = None,
@@ -50,10 +52,9 @@ def replay(
 
     Before each call of the model the view is fetched in both formats and checked: its size, the rules of the format,
     calls and results in pairs, the system prompt, the last user message, and that it only grows between compactions.
-    The last line is `violations: N`; the exit code is 1 if there are any.
+    The last line is `violations: N`; the exit code is 1 if there are any, or if no session could be created.
     """
-    transcripts = _chosen(read_transcripts(file, format_name), session, limit_sessions)
-    options = Options(model, window, policy, compact_every, patience)
+    options = Options(model, size_of(window), policy, compact_every, patience)
     flags = _serve_options(
         {
             "--summarizer": summarizer or ("openai" if summarizer_base_url else None),
@@ -61,10 +62,12 @@ def replay(
             "--summarizer-model": summarizer_model,
         }
     )
-    if policy is not None and url is None and policy not in PRESETS:
-        raise CommandFailed(f"no preset {policy!r}; there are {', '.join(PRESETS)}")
+    check_format(format_name)
+    if url is None:
+        check_policy(policy)
     if url and flags:
         raise CommandFailed(f"{flags[0]} is for the service that is started; the one at --url has its own settings")
+    transcripts = _chosen(read_transcripts(file, format_name), session, limit_sessions)
     with _address(url, flags) as address, Service(address, api_key) as service:
         figures = _driven(service, transcripts, options)
     _report(figures, json_file)
@@ -86,7 +89,7 @@ def _serve_options(given: dict[str, str | None]) -> list[str]:
 @contextmanager
 def _address(url: str | None, options: list[str]) -> Iterator[str]:
     if url is not None:
-        yield url
+        yield url if "://" in url else f"http://{url}"
         return
     with embedded_service(options) as address:
         yield address
@@ -129,5 +132,7 @@ def _judge(figures: Figures, slowest: float | None) -> None:
     if slowest is not None:
         style = "red" if too_slow else ""
         notes().print(f"slowest request: {figures.slowest:.3f} s of at most {slowest:.3f} s", style=style)
-    if too_slow or figures.violations:
+    if not figures.was_driven:
+        notes().print("no session could be created: nothing was replayed", style="red")
+    if too_slow or figures.violations or not figures.was_driven:
         raise typer.Exit(ExitCode.FOUND_WANTING)

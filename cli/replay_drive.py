@@ -224,6 +224,7 @@ class Drive:
             record.compactions = self.service.compactions(record.session_id)
             record.jobs = self.service.jobs(record.session_id)
         record.check_compactions()
+        record.list_failures()
 
     def _violated(self, text: str) -> None:
         self.record.violations.append(f"message {self.said.messages}: {text}")

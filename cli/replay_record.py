@@ -36,6 +36,12 @@ class SessionRecord:
     listed: list[str] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
 
+    def list_failures(self) -> None:
+        """Add what jobs failed with to what is listed, each error once."""
+        errors = Counter(str(job.get("error")) for job in self.jobs if job["state"] == "failed")
+        for error, count in errors.items():
+            self.listed.append(f"{count} job{'' if count == 1 else 's'} failed: {error}")
+
     def check_compactions(self) -> None:
         """Add a violation if there were more compactions than the text that came in can explain."""
         if not self.limit:
@@ -63,6 +69,11 @@ class Figures:
         if fill is not None and fill < LEAST_FILL and not self.total("asked_compactions"):
             own.append(f"views after a compaction hold {fill:.2f} of the budget in the median, not {LEAST_FILL}")
         return own
+
+    @property
+    def was_driven(self) -> bool:
+        """Whether there was a session to drive at all."""
+        return any(record.session_id for record in self.sessions)
 
     @property
     def listed(self) -> list[str]:

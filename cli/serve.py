@@ -17,7 +17,7 @@ import migrations
 from api.app import create_app
 from api.server import Server
 from cli.consoles import answers
-from cli.database import open_store, settings_of
+from cli.database import open_store, place_of, settings_of
 from cli.failures import CommandFailed, ExitCode
 from sessions.settings import Settings
 from sessions.store import Store
@@ -62,7 +62,7 @@ def serve(
         migrations.upgrade(store.engine)
         app = create_app(settings, store)
         with _worker(settings, store):
-            _announce(listener, settings)
+            _announce(listener, settings, store)
             _run(app, listener, settings)
 
 
@@ -99,7 +99,8 @@ def listener_for(settings: Settings) -> Iterator[socket.socket]:
             listener.listen(BACKLOG)
         except OSError as error:
             raise CommandFailed(
-                f"cannot listen on {host} port {settings.port}: {error.strerror}. Choose another with --port",
+                f"cannot listen on {host} port {settings.port}: {error.strerror}. "
+                "Choose another with --port or FOLDLINE_PORT",
                 ExitCode.SERVICE_FAILED,
             ) from error
         yield listener
@@ -118,8 +119,10 @@ def _worker(settings: Settings, store: Store) -> Iterator[None]:
         worker.stop()
 
 
-def _announce(listener: socket.socket, settings: Settings) -> None:
+def _announce(listener: socket.socket, settings: Settings, store: Store) -> None:
     host, port = listener.getsockname()[:2]
+    model = f", model {settings.summarizer_model}" if settings.summarizer == "openai" else ""
+    answers().print(f"data in {place_of(store)}, summaries: {settings.summarizer}{model}", soft_wrap=True, markup=False)
     answers().print(f"listening on http://{f'[{host}]' if ':' in host else host}:{port}", soft_wrap=True)
     if not settings.tenants_by_key:
         answers().print("no API keys are set: only this machine can connect", soft_wrap=True)

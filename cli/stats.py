@@ -11,6 +11,7 @@ from rich.progress import track
 
 from cli.consoles import answers, notes, print_json, table_of
 from cli.failures import CommandFailed
+from cli.options import check_format, check_policy, window_for
 from cli.transcripts import Transcript, read_transcripts
 from compaction.errors import CompactionError
 from compaction.formats import FORMATS
@@ -25,7 +26,9 @@ KINDS = ("user", "assistant", "tool")
 
 def stats(
     *,
-    file: Annotated[Path, typer.Argument(help="JSON Lines with one session a line, or one JSON transcript.")],
+    file: Annotated[
+        Path, typer.Argument(help="JSON Lines with one session a line, or one JSON transcript; - is stdin.")
+    ],
     model: Annotated[str, typer.Option(help="Model, as provider/name.")] = "openai/gpt-4o",
     window: Annotated[str | None, typer.Option(help="Context window, as 32000 or 128k; else the model's.")] = None,
     policy: Annotated[str, typer.Option(help="Preset whose trigger is asked.")] = DEFAULT_PRESET,
@@ -33,11 +36,12 @@ def stats(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one session a line.")] = False,
 ) -> None:
     """Show what each session takes of a model's budget, by kind of message, and whether it is time to compact."""
-    if policy not in PRESETS:
-        raise CommandFailed(f"no preset {policy!r}; there are {', '.join(PRESETS)}")
+    size = window_for(model, window)
+    check_policy(policy)
+    check_format(format_name)
     transcripts = read_transcripts(file, format_name)
     counting = track(transcripts, "counting", console=notes(), transient=True)
-    rows = [_stats(transcript, model, window, PRESETS[policy].trigger) for transcript in counting]
+    rows = [_stats(transcript, model, size, PRESETS[policy].trigger) for transcript in counting]
     if as_json:
         for row in rows:
             print_json(answers(), row)
@@ -54,7 +58,7 @@ def stats(
     answers().print(table_of(columns, map(_row, rows)))
 
 
-def _stats(transcript: Transcript, model: str, window: str | None, trigger: float) -> JsonDict:
+def _stats(transcript: Transcript, model: str, window: int, trigger: float) -> JsonDict:
     taken = _taken(transcript, model, window)
     messages = FORMATS[transcript.format].parse(transcript.messages)
     return {
@@ -74,12 +78,12 @@ def _stats(transcript: Transcript, model: str, window: str | None, trigger: floa
     }
 
 
-def _taken(transcript: Transcript, model: str, window: str | None) -> Breakdown:
+def _taken(transcript: Transcript, model: str, window: int) -> Breakdown:
     try:
         return budget(
             transcript.messages,
             model=model,
-            context_window=int(window) if window and window.isdigit() else window,
+            context_window=window,
             system=transcript.system,
             tools=transcript.tools,
             format_name=transcript.format,

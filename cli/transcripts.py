@@ -1,12 +1,13 @@
 """Reads transcripts from a file: JSON Lines with one session a line, or one JSON document that is one session.
 
 A session is a list of messages, or an object with `messages` and optionally `id`, `system`, `tools`, `format`. Errors
-name the line.
+name the line. A session without an `id` is named after the file, and its line where the file has several.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from compaction.formats import FORMATS, detect
 
 JsonDict = dict[str, Any]
 LINES_SUFFIXES = frozenset({".jsonl", ".ndjson"})
+STDIN = Path("-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +34,18 @@ class Transcript:
 
 
 def read_transcripts(path: Path, format_name: str | None = None) -> list[Transcript]:
-    """All sessions of a file; without `format_name` each one's format is detected.
+    """All sessions of a file, or of stdin for `-`; without `format_name` each one's format is detected.
 
     Raises:
         CommandFailed: the file cannot be read, is not JSON, or holds something that is no session; the message names
             the line and the place in it.
     """
-    return [_transcript(value, where, format_name) for where, value in _values(path)]
+    values = list(_values(path))
+    name = "stdin" if path == STDIN else path.stem
+    return [
+        _transcript(value, where, name if len(values) == 1 else where.rpartition("/")[2], format_name)
+        for where, value in values
+    ]
 
 
 def _values(path: Path) -> Iterator[tuple[str, Any]]:
@@ -56,7 +63,8 @@ def _values(path: Path) -> Iterator[tuple[str, Any]]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        content = sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
+        return content.decode("utf-8-sig")
     except OSError as error:
         raise CommandFailed(f"cannot read {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
@@ -85,17 +93,17 @@ def _document(text: str, path: Path) -> Any:
         raise CommandFailed(f"{path}, line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from error
 
 
-def _transcript(value: Any, where: str, format_name: str | None) -> Transcript:
+def _transcript(value: Any, where: str, name: str, format_name: str | None) -> Transcript:
     record = {"messages": value} if isinstance(value, list) else value
     if not isinstance(record, dict) or not isinstance(record.get("messages"), list):
         raise CommandFailed(f"{where}: not a session: expected a list of messages, or an object with `messages`")
     messages: list[JsonDict] = record["messages"]
-    name = _format_name(format_name or record.get("format"), messages, where)
-    _validated(messages, name, where)
+    format_name = _format_name(format_name or record.get("format"), messages, where)
+    _validated(messages, format_name, where)
     system, rest = _split_system(record.get("system"), messages)
     return Transcript(
-        id=str(record.get("id") or where.rpartition("/")[2]),
-        format=name,
+        id=str(record.get("id") or name),
+        format=format_name,
         messages=rest,
         system=system,
         tools=tuple(record.get("tools") or ()),

@@ -46,12 +46,12 @@ def attachment_of(value: Any, path: str) -> Attachment:
         InvalidMessage: neither of the two shapes.
     """
     if not isinstance(value, Mapping) or not isinstance(value.get("path"), str):
-        raise InvalidMessage(path, "is an object with a `path` and `content` or `size_bytes`")
+        raise InvalidMessage(path, "must be an object with a `path` and `content` or `size_bytes`")
     content, size = value.get("content"), value.get("size_bytes")
     if isinstance(content, str):
         return Attachment(value["path"], len(content), MESSAGE + count_text(content))
     if not isinstance(size, int) or isinstance(size, bool) or size < 0:
-        raise InvalidMessage(f"{path}.size_bytes", "is a number of bytes, where there is no `content`")
+        raise InvalidMessage(f"{path}.size_bytes", "must be a number of bytes, where there is no `content`")
     return Attachment(value["path"], size, MESSAGE + ceil(size / BYTES_PER_TOKEN))
 
 

@@ -43,8 +43,9 @@ def budget_of(window: ContextWindow, max_output_tokens: int | None = None) -> Bu
         InvalidPolicy: the reserve is below 0 or leaves nothing for input.
     """
     if max_output_tokens is not None and max_output_tokens < 0:
-        raise InvalidPolicy("max_output_tokens", f"is a number of tokens, not {max_output_tokens}")
-    reserve = max_output_tokens or min(RESERVE_CEILING, ceil(window.tokens * RESERVE_SHARE))
+        raise InvalidPolicy("max_output_tokens", f"must be a number of tokens, not {max_output_tokens}")
+    default = min(RESERVE_CEILING, ceil(window.tokens * RESERVE_SHARE))
+    reserve = default if max_output_tokens is None else max_output_tokens
     margin = 0 if window.is_exact and is_counter_exact() else ceil(window.tokens * MARGIN_SHARE)
     budget = Budget(window.tokens, reserve, margin)
     if budget.limit <= 0:

@@ -52,6 +52,7 @@ class LiveEdits:
                 condensed = [other for other in condensed if not _within(other, edit)]
                 condensed.append(edit)
             elif edit.kind == "hide":
+                hidden = [span for span in hidden if not within(*span, [(edit.first, edit.last)])]
                 hidden.append((edit.first, edit.last))
             else:
                 cells[edit.first] = edit

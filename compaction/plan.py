@@ -54,7 +54,10 @@ class Plan:
     def hiding(self, stage: str, outline: Outline, start: int, stop: int) -> Plan:
         """The plan with all units from item `start` up to `stop` hidden, instead of fewer from `start` on."""
         pieces = _pieces(outline, start, stop)
-        spans = [Edit("hide", outline.items[first].first, outline.items[end - 1].last) for first, end in pieces]
+        spans = [
+            Edit("hide", outline.items[_run_start(outline, first)].first, outline.items[end - 1].last)
+            for first, end in pieces
+        ]
         others = [hidden for hidden in self.hidden if hidden[0] != start]
         return replace(
             self,
@@ -140,6 +143,13 @@ def _more_markers(outline: Outline, start: int, stop: int) -> int:
     joins_before = pieces[0][0] == start > 0 and _is_hidden(outline, start - 1)
     begins_after = pieces[-1][1] == stop < len(outline.items) and markers[stop + 1] > markers[stop]
     return len(pieces) - (markers[stop] - markers[start]) - joins_before - begins_after
+
+
+def _run_start(outline: Outline, index: int) -> int:
+    """Where the run of hidden items begins that one at `index` continues: one range for it instead of many."""
+    while index and _is_hidden(outline, index - 1):
+        index -= 1
+    return index
 
 
 def _is_hidden(outline: Outline, index: int) -> bool:

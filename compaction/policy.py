@@ -48,9 +48,9 @@ class Policy:
         for name in ("trigger", "target", "keep_recent", "summary_share", "minimum_saving"):
             value = getattr(self, name)
             if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= 1:
-                raise InvalidPolicy(f"policy.{name}", f"is a share of the budget above 0 and at most 1, not {value!r}")
+                raise InvalidPolicy(f"policy.{name}", f"must be a share of the budget, above 0 to 1, not {value!r}")
         if self.target >= self.trigger:
-            raise InvalidPolicy("policy.target", f"{self.target} is not below the trigger {self.trigger}")
+            raise InvalidPolicy("policy.target", f"must be below the trigger {self.trigger}, not {self.target}")
 
     def naming(self, stages: list[str]) -> Policy:
         """The same policy with only these stages, in this order.
@@ -79,7 +79,7 @@ def stage_of(value: Any, path: str) -> Stage:
         if key not in STAGE_PARAMETERS[name]:
             raise InvalidPolicy(f"{path}.{key}", f"{name} has the parameters {sorted(STAGE_PARAMETERS[name])}")
         if not isinstance(number, int) or isinstance(number, bool) or number < 0:
-            raise InvalidPolicy(f"{path}.{key}", f"is a non-negative integer, not {number!r}")
+            raise InvalidPolicy(f"{path}.{key}", f"must be a non-negative integer, not {number!r}")
     return Stage(name, MappingProxyType(parameters))
 
 
@@ -99,7 +99,7 @@ def policy_of(values: Mapping[str, Any], presets: Mapping[str, Policy]) -> Polic
             raise InvalidPolicy(f"policy.{key}", f"is no field of a policy; available: {', '.join(sorted(known))}")
     if "stages" in changes:
         if not isinstance(changes["stages"], list):
-            raise InvalidPolicy("policy.stages", "is a list of stages")
+            raise InvalidPolicy("policy.stages", "must be a list of stages")
         changes["stages"] = tuple(stage_of(stage, f"policy.stages[{i}]") for i, stage in enumerate(changes["stages"]))
     return replace(presets[preset], **changes)
 

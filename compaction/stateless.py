@@ -52,17 +52,24 @@ class Breakdown:
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """Compacted messages in the format they came in, and what that took; tokens are those of the messages alone."""
+    """Compacted messages in the format they came in, and what that took.
+
+    Tokens are those of the whole view, system prompt, tools and messages: `tokens_after` is `budget.used`.
+    """
 
     messages: list[dict[str, Any]]
     stages_used: tuple[str, ...]
     tokens_before: int
-    tokens_after: int
     budget: Breakdown
 
     @property
+    def tokens_after(self) -> int:
+        """Tokens of what is left."""
+        return self.budget.used
+
+    @property
     def tokens_saved(self) -> int:
-        """Tokens that the messages shrank by."""
+        """Tokens that the view shrank by."""
         return self.tokens_before - self.tokens_after
 
     @property
@@ -103,14 +110,14 @@ def compact(
     wire_format = _format(messages, format_name)
     leading, rest = _split(wire_format.parse(messages))
     system_tokens, tools_tokens = count_system(system) + count_messages(leading), count_tools(tools)
-    check_fixed_parts(chosen, limit, system_tokens + tools_tokens, 1000)
-    goals = _goals(chosen, limit, system_tokens + tools_tokens, target_tokens)
+    fixed_tokens = system_tokens + tools_tokens
+    check_fixed_parts(chosen, limit, fixed_tokens, 1000)
+    goals = _goals(chosen, limit, fixed_tokens, target_tokens)
     folded = _Folding(rest).folded(chosen, goals, has_target=target_tokens is not None, is_summarized=summarize)
     return Compacted(
         messages=wire_format.render([*leading, *folded.view], None).messages,
         stages_used=folded.stages_used,
-        tokens_before=folded.tokens_before,
-        tokens_after=count_messages(folded.view),
+        tokens_before=fixed_tokens + folded.tokens_before,
         budget=Breakdown(
             limit,
             MappingProxyType(
@@ -198,7 +205,7 @@ def _goals(policy: Policy, limit: int, fixed_tokens: int, target_tokens: int | N
     if target_tokens is None:
         return goals
     if target_tokens <= 0:
-        raise InvalidPolicy("target_tokens", f"is a positive number of tokens, not {target_tokens}")
+        raise InvalidPolicy("target_tokens", f"must be a positive number of tokens, not {target_tokens}")
     return goals.aiming_at(target_tokens - fixed_tokens)
 
 

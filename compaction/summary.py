@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -48,6 +48,8 @@ INSTRUCTIONS_SHARE: Final = 0.1
 PREVIOUS_SHARE: Final = 0.4
 # Models overshoot the length they are asked for, and theirs are not our tokens.
 AIM_SHARE: Final = 0.8
+# Less of an earlier summary says nothing: rather than cut all of many to this, the oldest are left out.
+SMALLEST_PREVIOUS_TOKENS: Final = 100
 WORDS_PER_TOKEN: Final = 0.7
 
 _GUIDE: Final = {
@@ -79,6 +81,7 @@ _MERGE: Final = (
     "The earlier summaries cover what came before this conversation. Make one summary of both: take over every rule, "
     "decision and file that still holds, bring up to date what has changed since, and drop what is settled."
 )
+_LEFT_OUT: Final = "Older summaries that are left out here for want of room: {count}"
 _REFUSED: Final = "A former attempt could not be used: {reason}. Write a complete, shorter one."
 
 
@@ -104,15 +107,37 @@ def prompt(request: SummaryInput, input_tokens: int, refused: str | None = None)
 
 # Where texts are joined, tokens can merge differently than counted apart; and each chat message has its framing.
 _SEAMS: Final = 16
+_FRAME_SEAMS: Final = 4
 
 
 def _quoted_before(request: SummaryInput, input_tokens: int) -> Iterator[str]:
     if request.instructions:
         wishes = excerpt_to_tokens(escape(request.instructions), int(input_tokens * INSTRUCTIONS_SHARE))
         yield f"<instructions>\n{wishes}\n</instructions>"
-    each = int(input_tokens * PREVIOUS_SHARE) // max(1, len(request.previous))
-    for number, text in enumerate(request.previous, 1):
-        yield f'<earlier-summary n="{number}">\n{excerpt_to_tokens(escape(text), each)}\n</earlier-summary>'
+    if request.previous:
+        yield from _earlier(request.previous, int(input_tokens * PREVIOUS_SHARE))
+
+
+def _earlier(texts: Sequence[str], room_tokens: int) -> Iterator[str]:
+    """The earlier summaries, oldest first: the newest that fit in `room_tokens`, and how many were left out."""
+    left_tokens = room_tokens - count_text(_LEFT_OUT.format(count=len(texts))) - _SEAMS
+    each = max(left_tokens // len(texts), SMALLEST_PREVIOUS_TOKENS)
+    framed: list[str] = []
+    for number, text in zip(range(len(texts), 0, -1), reversed(texts), strict=True):
+        framed.append(_framed(number, text, each))
+        left_tokens -= count_text(framed[-1])
+        if left_tokens < 0:
+            framed.pop()
+            break
+    if len(framed) < len(texts):
+        yield _LEFT_OUT.format(count=len(texts) - len(framed))
+    yield from reversed(framed)
+
+
+def _framed(number: int, text: str, max_tokens: int) -> str:
+    frame = '<earlier-summary n="{}">\n{}\n</earlier-summary>'
+    room = max_tokens - count_text(frame.format(number, "")) - _FRAME_SEAMS
+    return frame.format(number, excerpt_to_tokens(escape(text), room))
 
 
 def _closing(request: SummaryInput, refused: str | None) -> Iterator[str]:

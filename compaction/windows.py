@@ -85,7 +85,8 @@ def parse_size(value: int | str) -> int:
     if match:
         value = int(match[1]) * _UNITS[match[2].lower()]
     if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
-        raise InvalidPolicy("context_window", f'is a positive number of tokens or a size such as "128k", not {value!r}')
+        detail = f'must be a positive number of tokens or a size such as "128k", not {value!r}'
+        raise InvalidPolicy("context_window", detail)
     return value
 
 

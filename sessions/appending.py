@@ -8,7 +8,7 @@ from typing import Any
 
 from compaction.budget import check_fixed_parts
 from compaction.facts import Facts, facts_of
-from compaction.messages import Message
+from compaction.messages import Message, Text
 from compaction.pairs import place
 from compaction.tokens import count_system
 from compaction.wire import dumps
@@ -58,6 +58,7 @@ def append(
     Raises:
         NotFound: no such session.
         StaleVersion, UnknownParent: the head is not where the caller thinks it is.
+        UnknownVersion: the usage is of a version that the session has not reached.
         FixedPartsDoNotFit: the system message that leads a first append leaves no room for a history.
     """
     path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
@@ -80,7 +81,7 @@ def _with_system_taken(path: Path, drafts: Sequence[Draft]) -> Sequence[Draft]:
     Raises:
         FixedPartsDoNotFit: it takes too much of the budget, as it would have at creation.
     """
-    if path.leaf_seq or path.session.system_json is not None or not drafts or drafts[0].message.role != "system":
+    if path.leaf_seq or path.session.system_json is not None or not drafts or not _is_plain_system(drafts[0].message):
         return drafts
     text = drafts[0].message.text
     session = path.session
@@ -88,6 +89,13 @@ def _with_system_taken(path: Path, drafts: Sequence[Draft]) -> Sequence[Draft]:
     session.fixed_tokens += count_system(text)
     check_fixed_parts(session.policy, session.budget.limit, session.overhead_tokens, session.multiplier)
     return drafts[1:]
+
+
+def _is_plain_system(message: Message) -> bool:
+    """Whether a message is a system prompt and nothing that the session's `system` could not hold."""
+    extra = set(message.source or ()) - {"role", "content", "parts"}
+    is_plain = all(isinstance(part, Text) and set(part.source or ()) <= {"type", "text"} for part in message.parts)
+    return message.role == "system" and len(message.parts) == 1 and is_plain and not extra
 
 
 def _row(tx: Transaction, path: Path, draft: Draft) -> dict[str, Any]:

@@ -47,12 +47,12 @@ def add_compaction(
     reason: str,
     stages_used: Sequence[str],
     is_inline: bool = True,
-    is_asked: bool = False,
+    lifts_bars: bool = False,
 ) -> Compaction:
-    """Add a compaction after which the path shows as `outline`. An asked one lifts the bar on undone ranges."""
+    """Add a compaction after which the path shows as `outline`; asking for a summary lifts bars on undone ranges."""
     before = path.used
     path.kept, path.owed_tokens = outline.tokens, outline.owed_tokens
-    live = outline.live.barring(()) if is_asked else outline.live
+    live = outline.live.barring(()) if lifts_bars else outline.live
     body: dict[str, Any] = {
         "reason": reason,
         "stages_used": list(stages_used),
@@ -102,5 +102,5 @@ def apply_summary(
         reason="summary",
         stages_used=("summarize", *plan.stages_used),
         is_inline=False,
-        is_asked=is_asked,
+        lifts_bars=is_asked,
     )

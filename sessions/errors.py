@@ -1,5 +1,6 @@
 """Everything the session log raises beside the engine's errors, one tree: `SessionsError` > `NotFound`, `Conflict`,
-`StaleVersion`, `UnknownParent`, `CallsOpen`, `PinTooLarge`, `RedoSuperseded`, `IdempotencyMismatch`, `Unavailable`.
+`StaleVersion`, `UnknownParent`, `UnknownVersion`, `CallsOpen`, `PinTooLarge`, `RedoSuperseded`, `IdempotencyMismatch`,
+`InvalidDatabase`, `Unavailable`.
 """
 
 from __future__ import annotations
@@ -38,11 +39,20 @@ class UnknownParent(SessionsError):
         self.newest = newest
 
 
+class UnknownVersion(SessionsError):
+    """Usage was reported for a version that the session has not reached."""
+
+    def __init__(self, given: int, current: int) -> None:
+        super().__init__(f"usage.version: must be one the session has had; it is at {current}, not {given}")
+        self.current = current
+
+
 class CallsOpen(SessionsError):
     """Tool calls of the last batch still wait for their results."""
 
     def __init__(self, calls: list[str]) -> None:
-        super().__init__(f"{len(calls)} tool calls wait for their results: append them, or ask with open=stub")
+        one, many = "1 tool call waits for its result: append it", "{} tool calls wait for their results: append them"
+        super().__init__(f"{one if len(calls) == 1 else many.format(len(calls))}, or ask with open=stub")
         self.calls = calls
 
 
@@ -67,6 +77,15 @@ class IdempotencyMismatch(SessionsError):
 
     def __init__(self) -> None:
         super().__init__("this Idempotency-Key was used with another request; use a new key")
+
+
+class InvalidDatabase(SessionsError):
+    """The address of the database cannot be used; the message never holds it, because it may hold a password."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(
+            f"the address of the database cannot be used: {problem}. Give one such as sqlite:////var/lib/foldline.db"
+        )
 
 
 class Unavailable(SessionsError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import delete, func, insert, select
 
 from compaction.wire import dumps, loads
 from sessions.errors import IdempotencyMismatch
@@ -72,3 +72,13 @@ def remember(tx: Transaction, key: Key, answer: Answer) -> None:
             body=answer.body,
         )
     )
+
+
+def forget(tx: Transaction, tenant: str, session_id: str) -> None:
+    """Drop the answers to a session's requests, that to its creation too, so that none tells of what is gone."""
+    place = f"/sessions/{session_id}"
+    requests = f"POST {place}/"
+    # In a LIKE pattern the `_` of an id would stand for any character.
+    is_its_own = func.substr(IDEMPOTENCY.c.route, 1, len(requests)) == requests
+    is_its_creation = (IDEMPOTENCY.c.route == "POST /sessions") & (IDEMPOTENCY.c.headers == dumps({"Location": place}))
+    tx.execute(delete(IDEMPOTENCY).where(IDEMPOTENCY.c.tenant == tenant, is_its_own | is_its_creation))

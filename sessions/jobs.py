@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import Select, insert, select, update
 
 from compaction.cuts import SummaryRange
 from compaction.edits import LiveEdits
+from compaction.errors import CompactionError
 from compaction.summary import Draft, SummaryInput
 from compaction.wire import dumps, loads
 from compaction.wording import summary_frame_tokens, summary_tokens
@@ -23,6 +24,9 @@ from sessions.tables import ENTRY, JOB, SUMMARY
 
 NOTHING_LEFT: Final = "nothing left to summarize"
 BASE_MOVED: Final = "the session was edited while the summary was written"
+# What a row that this version cannot read raises: a preset or model that is gone, a value of another shape.
+UNWORKABLE: Final = (CompactionError, LookupError, TypeError, ValueError)
+CANDIDATES: Final = 20
 LEASE_LAPSED: Final = "the worker's lease lapsed"
 
 
@@ -52,17 +56,20 @@ class _Work:
 def claim(store: Store, queue: str) -> Claim | None:
     """The next job of a queue, by the database's order; None if none can run now.
 
-    Its range is computed here. Jobs that have nothing left to do, or that a kept summary answers, end on the way.
+    Its range is computed here. Jobs that have nothing left to do, or that a kept summary answers, end on the way. Each
+    is looked at in a transaction of its own, so that one that cannot be worked with fails alone.
     """
-    with store.write() as tx:
-        work = next((work for row in _waiting(tx, queue) if (work := _take(tx, row)) is not None), None)
-    if work is None:
-        return None
     with store.read() as tx:
-        return Claim(work.job_id, work.lease, _input(tx, work), work.covered)
+        candidates = tx.execute(_runnable(tx, queue).limit(CANDIDATES)).all()
+    for candidate in candidates:
+        work = _try(store, queue, candidate)
+        if work is not None:
+            with store.read() as tx:
+                return Claim(work.job_id, work.lease, _input(tx, work), work.covered)
+    return None
 
 
-def _waiting(tx: Transaction, queue: str) -> list[Any]:
+def _runnable(tx: Transaction, queue: str) -> Select[Any]:
     running = JOB.alias("running")
     is_busy = (
         select(running.c.id)
@@ -70,38 +77,49 @@ def _waiting(tx: Transaction, queue: str) -> list[Any]:
         .where(running.c.kind == JOB.c.kind, running.c.state == "running")
         .exists()
     )
-    statement = (
+    return (
         select(JOB.c.id, JOB.c.session_pk, JOB.c.branch, JOB.c.attempts, JOB.c.parameters)
         .where(JOB.c.state == "queued", JOB.c.queue == queue, JOB.c.not_before <= tx.now, ~is_busy)
         .order_by(JOB.c.number)
-        .limit(20)
-        .with_for_update(skip_locked=True)
     )
-    return list(tx.execute(statement))
 
 
-def _take(tx: Transaction, row: Any) -> _Work | None:
-    path = paths.open_branch(tx, row.session_pk, row.branch)
+def _try(store: Store, queue: str, candidate: Any) -> _Work | None:
+    try:
+        with store.write() as tx:
+            # The session first, as in every other transaction: whoever holds it may go on to its jobs.
+            path = paths.open_branch(tx, candidate.session_pk, candidate.branch)
+            row = tx.execute(_runnable(tx, queue).where(JOB.c.id == candidate.id)).first()
+            return None if row is None else _take(tx, path, row)
+    except UNWORKABLE as error:
+        with store.write() as tx:
+            end(tx, candidate.id, "failed", f"this session cannot be worked with: {error}")
+        return None
+
+
+def _take(tx: Transaction, path: Path | None, row: Any) -> _Work | None:
     if path is None:
         end(tx, row.id, "cancelled")
         return None
+    before = path.leaf_seq
     ask = requests.ask_of(row.parameters)
     outline = log.outline(tx, path)
     wanted = requests.range_of(path, outline, ask, tx.limits.summarizer_tokens)
     if wanted is None:
         end(tx, row.id, "superseded", NOTHING_LEFT)
         planning.run_trigger(tx, path)
-        paths.save(tx, path)
+        paths.save_edited(tx, path, before)
         return None
     kept = requests.kept_summary(tx, path, wanted, ask)
     if kept is not None:
         _publish_kept(tx, path, row.id, wanted, kept=kept, ask=ask)
+        paths.save_edited(tx, path, before)
         return None
     lease = tx.new_id("lease")
     claimed = {"first": wanted.first, "last": wanted.last, "base": path.edits_at}
     tx.execute(
         update(JOB)
-        .where(JOB.c.id == row.id)
+        .where(JOB.c.id == row.id, JOB.c.state == "queued")
         .values(
             state="running",
             lease=lease,
@@ -123,7 +141,6 @@ def _publish_kept(tx: Transaction, path: Path, job_id: str, wanted: SummaryRange
     else:
         end(tx, job_id, "succeeded", result={"compaction_id": compaction.id, "degraded": kept.is_degraded})
         planning.request_rest(tx, path, ask)
-    paths.save(tx, path)
 
 
 def _input(tx: Transaction, work: _Work) -> SummaryInput:
@@ -158,15 +175,17 @@ def publish(store: Store, done: Claim, draft: Draft) -> str:
         if path is None:
             end(tx, done.job_id, "cancelled")
         elif _has_moved(tx, path, loads(job.claim)["base"]):
+            before = path.leaf_seq
             end(tx, done.job_id, "superseded", BASE_MOVED)
             planning.run_trigger(tx, path)
-            paths.save(tx, path)
+            paths.save_edited(tx, path, before)
         else:
             _publish(tx, path, done, draft, requests.ask_of(job.parameters))
         return state_of(tx, done.job_id)
 
 
 def _publish(tx: Transaction, path: Path, done: Claim, draft: Draft, ask: Ask) -> None:
+    before = path.leaf_seq
     tokens = summary_tokens(draft.text)
     if not draft.text.strip() or tokens > done.covered.max_tokens + summary_frame_tokens():
         _fail(tx, path, done.job_id, f"the summary takes {tokens} tokens, more than its range allows")
@@ -187,7 +206,7 @@ def _publish(tx: Transaction, path: Path, done: Claim, draft: Draft, ask: Ask) -
             result = {"compaction_id": compaction.id, "degraded": draft.degraded, "usage": draft.usage}
             end(tx, done.job_id, "succeeded", result=result)
             planning.request_rest(tx, path, ask)
-    paths.save(tx, path)
+    paths.save_edited(tx, path, before)
 
 
 def _keep(tx: Transaction, path: Path, done: Claim, draft: Draft, *, tokens: int, ask: Ask) -> Summary:
@@ -233,7 +252,7 @@ def fail(store: Store, done: Claim, error: str) -> None:
         path = job and paths.open_branch(tx, job.session_pk, job.branch)
         if path is not None:
             _fail(tx, path, done.job_id, error)
-            paths.save(tx, path)
+            paths.save_edited(tx, path, path.leaf_seq)
 
 
 def _fail(tx: Transaction, path: Path, job_id: str, error: str) -> None:
@@ -315,7 +334,7 @@ def requeue(tx: Transaction, job: Any, *, attempts: int, error: str | None) -> N
             end(tx, job.id, "cancelled")
         else:
             _fail(tx, path, job.id, error or LEASE_LAPSED)
-            paths.save(tx, path)
+            paths.save_edited(tx, path, path.leaf_seq)
         return
     waiting = tx.execute(
         select(JOB).where(
@@ -330,5 +349,6 @@ def requeue(tx: Transaction, job: Any, *, attempts: int, error: str | None) -> N
         end(tx, waiting.id, "superseded", by=job.id)
         if waiting.is_asked:
             values |= {"is_asked": True, "queue": waiting.queue, "parameters": waiting.parameters}
-    tx.execute(update(JOB).where(JOB.c.id == job.id).values(values))
+    is_still_held = (JOB.c.state == "running", JOB.c.lease == job.lease)
+    tx.execute(update(JOB).where(JOB.c.id == job.id, *is_still_held).values(values))
     tx.rings.append(values.get("queue", job.queue))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from compaction.budget import budget_of, check_fixed_parts
@@ -16,7 +16,7 @@ from compaction.presets import PRESETS
 from compaction.tokens import count_system, count_tools
 from compaction.windows import parse_size, window_of
 from compaction.wire import dumps
-from sessions import paths, planning
+from sessions import idempotency, paths, planning
 from sessions.errors import Conflict
 from sessions.paths import Path
 from sessions.planning import Step
@@ -76,6 +76,8 @@ def create(tx: Transaction, tenant: str, new: NewSession) -> Path:
     except IntegrityError as error:
         raise Conflict(f"the session id {session_id!r} is used already") from error
     tx.execute(insert(BRANCH).values(_first_branch(pk, tenant)))
+    if new.id is not None:
+        _pass_deleted(tx, tenant, new.id)
     return paths.open_head(tx, tenant, session_id)
 
 
@@ -95,6 +97,22 @@ def _first_branch(pk: int, tenant: str) -> dict[str, Any]:
     return {"session_pk": pk, "branch": 0, "tenant": tenant, **dict.fromkeys(counters, 0)}
 
 
+def _pass_deleted(tx: Transaction, tenant: str, session_id: str) -> None:
+    """Start above the versions of deleted sessions of this id: a tag of theirs must not name a view of this one."""
+    # Only once the new row is there is it certain that the deletion which freed the id can be seen.
+    deleted = SESSION.alias()
+    newest = (
+        select(func.coalesce(func.max(deleted.c.version), 0))
+        .where(deleted.c.tenant == tenant, deleted.c.id == session_id, deleted.c.deleted_at.is_not(None))
+        .scalar_subquery()
+    )
+    tx.execute(
+        update(SESSION)
+        .where(SESSION.c.tenant == tenant, SESSION.c.id == session_id, SESSION.c.deleted_at.is_(None))
+        .values(version=newest + 1)
+    )
+
+
 def list_sessions(tx: Transaction, tenant: str, after_pk: int, limit: int) -> list[Path]:
     """Up to `limit` sessions of a tenant, oldest first, created after the one with this key."""
     statement = (
@@ -104,20 +122,6 @@ def list_sessions(tx: Transaction, tenant: str, after_pk: int, limit: int) -> li
         .limit(limit)
     )
     return [paths.open_head(tx, tenant, session_id) for session_id in list(tx.execute(statement).scalars())]
-
-
-# What a PATCH may change, and the column each goes to.
-CHANGEABLE: Final = frozenset(
-    {
-        "model",
-        "context_window",
-        "max_output_tokens",
-        "system",
-        "tools",
-        "policy",
-        "auto_compact",
-    }
-)
 
 
 def change(
@@ -152,7 +156,7 @@ def change(
 
 
 def delete(tx: Transaction, tenant: str, session_id: str) -> None:
-    """Set a tombstone and cancel the session's jobs; its id is free at once, its rows go later.
+    """Set a tombstone, cancel the session's jobs and forget its answers; its id is free at once, its rows go later.
 
     Raises:
         NotFound: no such session.
@@ -165,3 +169,4 @@ def delete(tx: Transaction, tenant: str, session_id: str) -> None:
         .where(JOB.c.session_pk == pk, JOB.c.state.in_(("queued", "running")))
         .values(state="cancelled", lease=None, ended_at=tx.now)
     )
+    idempotency.forget(tx, tenant, session_id)

@@ -285,10 +285,21 @@ def tail_of(unit: int, open_calls: bytes | None) -> Tail:
 
 def save(tx: Transaction, path: Path) -> None:
     """Write the path's leaf and its session; whatever changed it, the version moves on by one."""
-    session = path.session
-    session.version += 1
-    tx.execute(_UPDATE_BRANCH, {"pk": session.pk, "number": path.branch, **_leaf_columns(path)})
-    save_session(tx, session)
+    path.session.version += 1
+    _save_leaf(tx, path)
+    save_session(tx, path.session)
+
+
+def save_edited(tx: Transaction, path: Path, leaf_seq: int) -> None:
+    """Write what a job did to the path; the version moves on only if there are entries after `leaf_seq`."""
+    if path.leaf_seq > leaf_seq:
+        save(tx, path)
+    else:
+        _save_leaf(tx, path)
+
+
+def _save_leaf(tx: Transaction, path: Path) -> None:
+    tx.execute(_UPDATE_BRANCH, {"pk": path.session.pk, "number": path.branch, **_leaf_columns(path)})
 
 
 def save_session(tx: Transaction, session: Session) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
+from typing import Final
 
+from compaction.outline import Outline
 from compaction.pipeline import make_plan
 from sessions import log, requests
 from sessions.compacting import Compaction, add_compaction
@@ -11,41 +13,46 @@ from sessions.paths import Path
 from sessions.requests import AUTOMATIC, Ask, Request, asked_policy
 from sessions.store import Transaction
 
+# Summaries kept from before that one request may publish; a job publishes the rest, so that no caller waits for them.
+KEPT_AT_ONCE: Final = 8
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(slots=True)
 class Step:
-    """What a run of the trigger did: the cheap edits it applied, and the summary it asked for."""
+    """What a plan came to: the compactions it made, oldest first, and the summary it asked for."""
 
-    compaction: Compaction | None = None
+    made: list[Compaction] = field(default_factory=list)
     request: Request | None = None
 
-    @property
-    def made(self) -> list[Compaction]:
-        """The compactions it added: the cheap edits, then a summary that was kept from before."""
-        published = self.request.published if self.request else None
-        return [found for found in (self.compaction, published) if found is not None]
 
-
-def run_trigger(tx: Transaction, path: Path, reason: str = "trigger") -> Step:
+def run_trigger(tx: Transaction, path: Path) -> Step:
     """Compact automatically if the view is over the trigger, and ask for a summary of what is owed."""
-    session = path.session
-    goals = path.goals()
-    is_over = session.auto_compact and path.kept > min(goals.trigger, goals.limit)
-    if not is_over and not path.owed_tokens:
-        return Step()
+    step = Step()
+    for _ in range(KEPT_AT_ONCE):
+        outline, is_wanted = _edit_cheaply(tx, path, step)
+        if not (is_wanted or path.owed_tokens) or tx.now < path.next_summary_at:
+            return step
+        answer = requests.request(tx, path, AUTOMATIC, outline)
+        if not isinstance(answer, Compaction):
+            step.request = answer
+            return step
+        step.made.append(answer)
+    step.request = requests.queue(tx, path, AUTOMATIC)
+    return step
+
+
+def _edit_cheaply(tx: Transaction, path: Path, step: Step) -> tuple[Outline | None, bool]:
+    """Apply the cheap edits if the view is over the trigger; the outline if it was read, and if a summary is wanted."""
+    session, goals = path.session, path.goals()
+    if not session.auto_compact or path.kept <= min(goals.trigger, goals.limit):
+        return None, False
     outline = log.outline(tx, path)
-    compaction = None
-    is_wanted = False
-    if is_over:
-        plan = make_plan(outline, session.policy.stages, goals)
-        is_wanted = plan.is_summary_wanted
-        if plan.edits:
-            outline = outline.edited(plan.edits)
-            compaction = add_compaction(tx, path, outline, plan.edits, reason=reason, stages_used=plan.stages_used)
-    request = None
-    if (is_wanted or path.owed_tokens) and tx.now >= path.next_summary_at:
-        request = _request(tx, path, AUTOMATIC)
-    return Step(compaction, request)
+    plan = make_plan(outline, session.policy.stages, goals)
+    if plan.edits:
+        outline = outline.edited(plan.edits)
+        stages_used = plan.stages_used
+        step.made.append(add_compaction(tx, path, outline, plan.edits, reason="trigger", stages_used=stages_used))
+    return outline, plan.is_summary_wanted
 
 
 def run_asked(
@@ -55,42 +62,56 @@ def run_asked(
     policy, goals = asked_policy(path, ask)
     if stages is not None:
         policy = policy.naming(stages)
+    step = Step()
     outline = log.outline(tx, path)
     plan = make_plan(outline, policy.stages, goals, is_asked=True, has_target=ask.target_tokens is not None)
-    compaction = None
+    is_wanted = plan.is_summary_wanted if summarize is None else summarize
     if plan.edits:
         outline = outline.edited(plan.edits)
-        compaction = add_compaction(
-            tx, path, outline, plan.edits, reason="asked", stages_used=plan.stages_used, is_asked=True
+        stages_used = plan.stages_used
+        step.made.append(
+            add_compaction(tx, path, outline, plan.edits, reason="asked", stages_used=stages_used, lifts_bars=is_wanted)
         )
-    request = None
-    if plan.is_summary_wanted if summarize is None else summarize:
-        request = _request(tx, path, ask)
+    if is_wanted:
+        _request_asked(tx, path, ask, step, outline)
     elif path.owed_tokens:
-        request = _request(tx, path, AUTOMATIC)
-    return Step(compaction, request)
+        _request_automatic(tx, path, step, outline)
+    return step
 
 
-def request_rest(tx: Transaction, path: Path, ask: Ask) -> Request | None:
+def request_rest(tx: Transaction, path: Path, ask: Ask) -> None:
     """After a publish: ask for the rest of an asked range, or run the trigger."""
-    if ask.is_asked:
-        request = _request(tx, path, ask)
-        if request is not None:
-            return request
-    return run_trigger(tx, path).request
+    if not (ask.is_asked and _request_asked(tx, path, ask, Step())):
+        run_trigger(tx, path)
 
 
-def request_owed(tx: Transaction, path: Path) -> Request | None:
+def request_owed(tx: Transaction, path: Path) -> None:
     """Ask for a summary of what is owed, unless a failure holds automatic ones back."""
-    if not path.owed_tokens or tx.now < path.next_summary_at:
-        return None
-    return _request(tx, path, AUTOMATIC)
+    if path.owed_tokens and tx.now >= path.next_summary_at:
+        _request_automatic(tx, path, Step())
 
 
-def _request(tx: Transaction, path: Path, ask: Ask) -> Request | None:
-    """A request, or what follows once kept summaries have been published instead of it."""
-    request = requests.request(tx, path, ask)
-    if request is None or request.published is None:
-        return request
-    rest = request_rest(tx, path, ask)
-    return request if rest is None else replace(rest, published=request.published)
+def _request_automatic(tx: Transaction, path: Path, step: Step, outline: Outline | None = None) -> None:
+    answer = requests.request(tx, path, AUTOMATIC, outline)
+    if isinstance(answer, Compaction):
+        after = run_trigger(tx, path)
+        step.made += [answer, *after.made]
+        answer = after.request
+    step.request = answer
+
+
+def _request_asked(tx: Transaction, path: Path, ask: Ask, step: Step, outline: Outline | None = None) -> bool:
+    """Whether there was anything to summarize. Kept summaries are published, and then the rest is asked for."""
+    for number in range(KEPT_AT_ONCE):
+        answer = requests.request(tx, path, ask, outline if number == 0 else None)
+        if isinstance(answer, Compaction):
+            step.made.append(answer)
+            continue
+        if answer is None and number:
+            after = run_trigger(tx, path)
+            step.made += after.made
+            answer = after.request
+        step.request = answer
+        return answer is not None or number > 0
+    step.request = requests.queue(tx, path, ask)
+    return True

@@ -27,6 +27,7 @@ KIND: Final = "summary"
 INTERACTIVE: Final = "summarize.interactive"
 BACKGROUND: Final = "summarize.background"
 NO_ROOM: Final = "no-room"
+ACTIVE: Final = ("queued", "running")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +45,10 @@ AUTOMATIC: Final = Ask(is_asked=False)
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What became of a wish: the job that will answer it (`is_joined`: it was there already), or what was published."""
+    """The job that will answer a wish; `is_joined` if it was there already."""
 
-    job_id: str | None
+    job_id: str
     is_joined: bool = False
-    published: Compaction | None = None
 
 
 def asked_policy(path: Path, ask: Ask) -> tuple[Policy, Goals]:
@@ -67,22 +67,38 @@ def range_of(path: Path, outline: Outline, ask: Ask, window_tokens: int) -> Summ
     return next_range(outline, goals, window_tokens, is_asked=ask.is_asked)
 
 
-def request(tx: Transaction, path: Path, ask: Ask) -> Request | None:
-    """Answer a wish for a summary from a kept one, or with a job; None if nothing is left to summarize."""
-    outline = log.outline(tx, path)
+def request(tx: Transaction, path: Path, ask: Ask, outline: Outline | None = None) -> Request | Compaction | None:
+    """Answer a wish for a summary with a job, or with the compaction that publishes one kept from before.
+
+    None if nothing is left to summarize. `outline` is the path's, if the caller has planned on it. Without a plan an
+    automatic wish joins whatever job the branch has and looks no further: a turn must not cost more while jobs wait.
+    """
+    if outline is None and not ask.is_asked:
+        job_id = _under_way(tx, path)
+        if job_id is not None:
+            return Request(job_id, is_joined=True)
+    outline = outline or log.outline(tx, path)
     covered = range_of(path, outline, ask, tx.limits.summarizer_tokens)
     if covered is None:
         return None
     kept = kept_summary(tx, path, covered, ask)
-    if kept is not None:
-        compaction = apply_summary(
-            tx, path, outline, path.goals(), covered=covered, summary=kept, is_asked=ask.is_asked
-        )
-        if compaction is None:
-            _show_no_room(tx, path, ask)
-            return None
-        return Request(None, published=compaction)
-    return _queue(tx, path, ask)
+    if kept is None:
+        return queue(tx, path, ask)
+    compaction = apply_summary(tx, path, outline, path.goals(), covered=covered, summary=kept, is_asked=ask.is_asked)
+    if compaction is None:
+        _show_no_room(tx, path, ask)
+    return compaction
+
+
+def _under_way(tx: Transaction, path: Path) -> str | None:
+    statement = select(JOB.c.id).where(
+        JOB.c.session_pk == path.session.pk,
+        JOB.c.branch == path.branch,
+        JOB.c.kind == KIND,
+        JOB.c.state.in_(ACTIVE),
+    )
+    job_id: str | None = tx.execute(statement.order_by(JOB.c.state.desc()).limit(1)).scalar()
+    return job_id
 
 
 def key_of(tx: Transaction, path: Path, covered: SummaryRange, ask: Ask) -> str:
@@ -99,18 +115,21 @@ def kept_summary(tx: Transaction, path: Path, covered: SummaryRange, ask: Ask) -
         SUMMARY.c.key == key_of(tx, path, covered, ask),
         SUMMARY.c.tokens <= covered.max_tokens + summary_frame_tokens(),
     )
+    if ask.is_asked:
+        # Whoever asks again after a poor summary wants a better one.
+        statement = statement.where(SUMMARY.c.is_degraded.is_(False))
     row = tx.execute(statement).first()
     return None if row is None else Summary(*row)
 
 
-def _queue(tx: Transaction, path: Path, ask: Ask) -> Request:
+def queue(tx: Transaction, path: Path, ask: Ask) -> Request:
     """Single flight: join the running job if it will do, or the waiting one, or wait behind the running one."""
     rows = tx.execute(
         select(JOB.c.id, JOB.c.state, JOB.c.parameters, JOB.c.queue).where(
             JOB.c.session_pk == path.session.pk,
             JOB.c.branch == path.branch,
             JOB.c.kind == KIND,
-            JOB.c.state.in_(("queued", "running")),
+            JOB.c.state.in_(ACTIVE),
         )
     ).all()
     by_state = {row.state: row for row in rows}

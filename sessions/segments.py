@@ -27,8 +27,9 @@ class Segment:
 # Longer numbers than any column holds would be an error of the database instead of an unknown id.
 LONGEST_NUMBER: Final = 9
 
-_BRANCH: Final = select(BRANCH.c.parent, BRANCH.c.left_seq).where(
-    BRANCH.c.session_pk == bindparam("pk"), BRANCH.c.branch == bindparam("number")
+# A branch is numbered after its parent: one query has all that a path can go through.
+_OLDER_BRANCHES: Final = select(BRANCH.c.branch, BRANCH.c.parent, BRANCH.c.left_seq).where(
+    BRANCH.c.session_pk == bindparam("pk"), BRANCH.c.branch < bindparam("number")
 )
 
 
@@ -36,10 +37,13 @@ def segments(tx: Transaction, path: Path) -> list[Segment]:
     """The path as runs of entries, oldest first."""
     found = [Segment(path.branch, path.left_seq + 1, path.leaf_seq)]
     parent, left_seq = path.parent, path.left_seq
-    while parent is not None:
-        row = tx.execute(_BRANCH, {"pk": path.session.pk, "number": parent}).one()
-        found.append(Segment(parent, row.left_seq + 1, left_seq))
-        parent, left_seq = row.parent, row.left_seq
+    if parent is not None:
+        rows = tx.execute(_OLDER_BRANCHES, {"pk": path.session.pk, "number": path.branch})
+        older = {number: (its_parent, its_left_seq) for number, its_parent, its_left_seq in rows}
+        while parent is not None:
+            its_parent, its_left_seq = older[parent]
+            found.append(Segment(parent, its_left_seq + 1, left_seq))
+            parent, left_seq = its_parent, its_left_seq
     return [segment for segment in reversed(found) if segment.first <= segment.last]
 
 

@@ -10,18 +10,19 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import OperationalError
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DatabaseError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import QueuePool
 
-from sessions.errors import Unavailable
+from sessions.errors import InvalidDatabase, Unavailable
 
 Clock: TypeAlias = Callable[[], datetime]
 NewId: TypeAlias = Callable[[str], str]
 
 READERS: Final = 8
 BUSY_MILLISECONDS: Final = 10_000
+BACKENDS: Final = frozenset({"sqlite", "postgresql"})
 
 
 def utc_now() -> datetime:
@@ -65,6 +66,9 @@ class Store:
 
     `doorbell` is called with a queue name after each commit that queued a job; it must not block. On SQLite all writers
     of the process take turns (its own locking starves some of them), and readers have connections of their own.
+
+    Raises:
+        InvalidDatabase: the address is none, or of a database or driver that is not there.
     """
 
     def __init__(
@@ -74,11 +78,14 @@ class Store:
         self.clock = clock
         self.new_id = new_id
         self.doorbell: Callable[[str], None] = lambda _queue: None
-        self.url = make_url(url)
+        self.url = _address(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self._turn = threading.Lock()
-        self._writer = self._engine("BEGIN IMMEDIATE", 1)
-        self._reader = self._engine("BEGIN", READERS)
+        try:
+            self._writer = self._engine("BEGIN IMMEDIATE", 1)
+            self._reader = self._engine("BEGIN", READERS)
+        except (ArgumentError, ImportError) as error:
+            raise InvalidDatabase(f"no driver for {self.url.drivername} is installed") from error
 
     def _engine(self, begin: str, connections: int) -> Engine:
         if not self.is_sqlite:
@@ -106,7 +113,7 @@ class Store:
         Raises:
             Unavailable: the database does not answer.
         """
-        with self._turn if self.is_sqlite else _no_turn(), _translated(), self._writer.begin() as connection:
+        with self._turn if self.is_sqlite else _no_turn(), translated(), self._writer.begin() as connection:
             transaction = Transaction(connection, self.now, self.new_id, self.limits)
             yield transaction
         for queue in transaction.rings:
@@ -120,7 +127,7 @@ class Store:
             Unavailable: the database does not answer.
         """
         turn = self._turn if self.is_sqlite else _no_turn()
-        with turn, _translated(), self._writer.connect() as connection, connection.begin() as whole:
+        with turn, translated(), self._writer.connect() as connection, connection.begin() as whole:
             yield Transaction(connection, self.now, self.new_id, self.limits)
             whole.rollback()
 
@@ -131,7 +138,7 @@ class Store:
         Raises:
             Unavailable: the database does not answer.
         """
-        with _translated(), self._reader.begin() as connection:
+        with translated(), self._reader.begin() as connection:
             yield Transaction(connection, self.now, self.new_id, self.limits)
 
     @property
@@ -150,11 +157,36 @@ def _no_turn() -> Iterator[None]:
     yield
 
 
+def _address(url: str) -> URL:
+    try:
+        address = make_url(url)
+    except (ArgumentError, ValueError):
+        # Its cause would show the address.
+        problem = "it has not the form of one"
+        raise InvalidDatabase(problem) from None
+    if address.get_backend_name() not in BACKENDS:
+        problem = f"{address.get_backend_name()} is no database that is supported"
+        raise InvalidDatabase(problem)
+    if address.get_backend_name() == "sqlite" and address.database in {None, "", ":memory:"}:
+        # Each connection would have one of its own.
+        problem = "a database in memory cannot be shared"
+        raise InvalidDatabase(problem)
+    return address
+
+
 @contextmanager
-def _translated() -> Iterator[None]:
+def translated() -> Iterator[None]:
+    """A block whose failures of the database are raised as the log's own.
+
+    Raises:
+        Unavailable: the database does not answer, or not as one of ours does.
+    """
     try:
         yield
-    except OperationalError as error:
+    except IntegrityError:
+        # Two wrote the same row: for those who know what that means.
+        raise
+    except DatabaseError as error:
         raise Unavailable(str(error.orig)) from error
     except PoolTimeoutError as error:
         message = "all connections to the database are in use"

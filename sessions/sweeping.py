@@ -1,61 +1,102 @@
-"""What the sweeper does: take back lapsed leases, run triggers that were held back, and remove what was deleted."""
+"""What the sweeper does: take back lapsed leases, run triggers that were held back, and remove what was deleted.
+
+Each is a short transaction of its own: a sweep must not keep appends waiting, and one session that cannot be worked
+with must not stop the others.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, select, tuple_
 
 from sessions import paths, planning
-from sessions.jobs import LEASE_LAPSED, requeue
+from sessions.jobs import LEASE_LAPSED, UNWORKABLE, end, requeue
 from sessions.store import Store, Transaction
 from sessions.tables import BRANCH, ENTRY, IDEMPOTENCY, JOB, PIN, SESSION, SUMMARY
 
+# How much one sweep does of each kind; the rest waits for the next.
+ITEMS_AT_ONCE: Final = 100
+BATCHES_AT_ONCE: Final = 20
 PURGE_ROWS: Final = 500
 
 
 def sweep(store: Store) -> list[str]:
-    """One sweep, in one transaction; the queues in which jobs wait."""
-    with store.write() as tx:
-        lapsed = tx.execute(select(JOB).where(JOB.c.state == "running", JOB.c.lease_until <= tx.now)).all()
-        for job in lapsed:
-            requeue(tx, job, attempts=job.attempts, error=LEASE_LAPSED)
-        _run_held_back(tx)
-        _purge(tx)
-        statement = select(JOB.c.queue).where(JOB.c.state == "queued", JOB.c.not_before <= tx.now)
-        waiting: list[str] = list(tx.execute(statement).scalars())
-        return waiting
-
-
-def _run_held_back(tx: Transaction) -> None:
-    due = tx.execute(
-        select(BRANCH.c.session_pk, BRANCH.c.branch).where(
-            BRANCH.c.next_summary_at > 0, BRANCH.c.next_summary_at <= tx.now
-        )
-    ).all()
+    """One sweep; the queues in which jobs wait."""
+    with store.read() as tx:
+        lapsed = tx.execute(_lapsed(tx).limit(ITEMS_AT_ONCE)).all()
+        due = tx.execute(_due(tx).limit(ITEMS_AT_ONCE)).all()
+    for job in lapsed:
+        _take_back(store, job)
     for session_pk, branch in due:
-        path = paths.open_branch(tx, session_pk, branch)
-        if path is not None:
-            path.next_summary_at = 0
-            planning.run_trigger(tx, path)
-            paths.save(tx, path)
+        _run_held_back(store, session_pk, branch)
+    for _ in range(BATCHES_AT_ONCE):
+        with store.write() as tx:
+            if not _purge(tx):
+                break
+    with store.read() as tx:
+        waiting = select(JOB.c.queue).where(JOB.c.state == "queued", JOB.c.not_before <= tx.now).distinct()
+        return list(tx.execute(waiting.order_by(JOB.c.queue)).scalars())
 
 
-def _purge(tx: Transaction) -> None:
-    """Remove a batch of rows of deleted sessions, and idempotency rows that are too old."""
+def _lapsed(tx: Transaction) -> Any:
+    return select(JOB).where(JOB.c.state == "running", JOB.c.lease_until <= tx.now).order_by(JOB.c.number)
+
+
+def _due(tx: Transaction) -> Any:
+    return select(BRANCH.c.session_pk, BRANCH.c.branch).where(
+        BRANCH.c.next_summary_at > 0, BRANCH.c.next_summary_at <= tx.now
+    )
+
+
+def _take_back(store: Store, job: Any) -> None:
+    try:
+        with store.write() as tx:
+            paths.open_branch(tx, job.session_pk, job.branch)
+            still = tx.execute(_lapsed(tx).where(JOB.c.id == job.id, JOB.c.lease == job.lease)).first()
+            if still is not None:
+                requeue(tx, still, attempts=still.attempts, error=LEASE_LAPSED)
+    except UNWORKABLE as error:
+        with store.write() as tx:
+            end(tx, job.id, "failed", f"this session cannot be worked with: {error}")
+
+
+def _run_held_back(store: Store, session_pk: int, branch: int) -> None:
+    try:
+        with store.write() as tx:
+            path = paths.open_branch(tx, session_pk, branch)
+            if path is not None:
+                before = path.leaf_seq
+                path.next_summary_at = 0
+                planning.run_trigger(tx, path)
+                paths.save_edited(tx, path, before)
+    except UNWORKABLE:
+        # Its failed job says why; the next append or compaction tries again.
+        with store.write() as tx:
+            tx.execute(_no_longer_held_back(session_pk, branch))
+
+
+def _no_longer_held_back(session_pk: int, branch: int) -> Any:
+    here = (BRANCH.c.session_pk == session_pk, BRANCH.c.branch == branch)
+    return BRANCH.update().where(*here).values(next_summary_at=0)
+
+
+def _purge(tx: Transaction) -> bool:
+    """Remove a batch of rows of a deleted session, and answers that are too old; whether there may be more."""
+    tx.execute(delete(IDEMPOTENCY).where(IDEMPOTENCY.c.created_at < tx.now - tx.limits.idempotency_seconds * 1000))
     # A worker may still be reading for a job that was cancelled with its session.
     leased = select(JOB.c.session_pk).where(JOB.c.state == "cancelled", JOB.c.lease_until > tx.now)
     session_pk = tx.execute(
         select(SESSION.c.pk).where(SESSION.c.deleted_at.is_not(None), SESSION.c.pk.not_in(leased)).limit(1)
     ).scalar()
-    tx.execute(delete(IDEMPOTENCY).where(IDEMPOTENCY.c.created_at < tx.now - tx.limits.idempotency_seconds * 1000))
     if session_pk is None:
-        return
-    entries = select(ENTRY.c.branch, ENTRY.c.seq).where(ENTRY.c.session_pk == session_pk).limit(PURGE_ROWS)
-    rows = tx.execute(entries).all()
-    for branch, seq in rows:
-        tx.execute(delete(ENTRY).where(ENTRY.c.session_pk == session_pk, ENTRY.c.branch == branch, ENTRY.c.seq == seq))
-    if len(rows) < PURGE_ROWS:
+        return False
+    batch = select(ENTRY.c.branch, ENTRY.c.seq).where(ENTRY.c.session_pk == session_pk).limit(PURGE_ROWS)
+    gone = tx.execute(
+        delete(ENTRY).where(ENTRY.c.session_pk == session_pk, tuple_(ENTRY.c.branch, ENTRY.c.seq).in_(batch))
+    )
+    if gone.rowcount < PURGE_ROWS:
         for table in (JOB, SUMMARY, PIN, BRANCH):
             tx.execute(delete(table).where(table.c.session_pk == session_pk))
         tx.execute(delete(SESSION).where(SESSION.c.pk == session_pk))
+    return True

@@ -7,6 +7,7 @@ from typing import Final
 
 from sqlalchemy import select
 
+from sessions.errors import UnknownVersion
 from sessions.paths import Path
 from sessions.store import Transaction
 from sessions.tables import ENTRY
@@ -40,7 +41,12 @@ def learn(tx: Transaction, path: Path, usage: Usage) -> None:
     """Move the multiplier towards reported / counted: all the way if nothing changed the view since, else a part.
 
     Usage of a version that is not on this path says nothing about it and is ignored.
+
+    Raises:
+        UnknownVersion: the session has not reached that version.
     """
+    if usage.version > path.session.version:
+        raise UnknownVersion(usage.version, path.session.version)
     is_current = usage.version == path.session.version
     history = path.kept if is_current else _history_at(tx, path, usage.version)
     counted = None if history is None else history + path.session.overhead_tokens

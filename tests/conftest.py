@@ -1,12 +1,22 @@
-"""What every run shares: the Hypothesis profiles. Fixtures live in `tests/support` or beside their tests."""
+"""What every run shares: no configuration but its own, and the Hypothesis profiles.
+
+Fixtures live in `tests/support` or beside their tests.
+"""
 
 import os
 
 from hypothesis import HealthCheck, settings
 
+from sessions.settings import PREFIX
+
+# Whoever runs the tests may have a service of their own configured; neither settings built here nor processes started
+# from here may see that. Settings are read in any case. A test sets what it needs itself.
+for name in [name for name in os.environ if name.upper().startswith(PREFIX)]:
+    del os.environ[name]
+
 # Both cores are busy when tests run, so the time one example takes says nothing about the code.
 _PATIENT = settings(deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 
-settings.register_profile("default", _PATIENT, max_examples=50)
+settings.register_profile("default", _PATIENT, max_examples=50, stateful_step_count=30)
 settings.register_profile("thorough", _PATIENT, max_examples=2000, stateful_step_count=100)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))

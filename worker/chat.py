@@ -1,6 +1,6 @@
 """One answer of an OpenAI-compatible chat endpoint, over HTTP: streamed if the server can, bounded, and cancellable.
 
-Texts and keys are never logged and stand in no error.
+Texts and keys are never logged and stand in no error; of what a provider says only a cleaned excerpt does.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import httpx
 from pydantic import SecretStr
 
 from compaction.wire import loads
+from worker.provider_error import excerpt_of
 
 # How often a call that waits for the server looks whether it is still wanted.
 POLL_SECONDS: Final = 0.1
@@ -43,7 +44,12 @@ TOO_SLOW: Final = "the call took too long"
 NOT_JSON: Final = "its answer is not JSON"
 ERROR_INSIDE: Final = "it reported an error in its answer"
 
-_STREAM: Final = re.compile(r"stream", re.IGNORECASE)
+# A refusal with one of these can be about an option of the request; of an upstream server others speak as well.
+_BAD_REQUESTS: Final = frozenset({400, 404, 422})
+_STREAM: Final = re.compile(r"\bstream(?:ing|_options)?\b", re.IGNORECASE)
+_BAD_REQUEST: Final = 400
+MAX_TOKENS: Final = "max_tokens"
+MAX_COMPLETION_TOKENS: Final = "max_completion_tokens"
 
 
 class ChatError(Exception):
@@ -125,9 +131,11 @@ class ChatClient:
         self.model = model
         self._timeout_seconds = timeout_seconds
         self._streams = True
+        self._limit_name = MAX_TOKENS
+        self._key = api_key.get_secret_value() if api_key else None
         self._http = httpx.Client(
             base_url=base_url.rstrip("/") + "/",
-            headers={"Authorization": f"Bearer {api_key.get_secret_value()}"} if api_key else {},
+            headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
             timeout=httpx.Timeout(timeout_seconds, connect=min(CONNECT_SECONDS, timeout_seconds)),
             # Each call has a connection of its own, so that ending one ends nothing else; summaries are seconds apart.
             limits=httpx.Limits(max_connections=MAX_CONNECTIONS, max_keepalive_connections=0),
@@ -188,19 +196,42 @@ class ChatClient:
             raise Unavailable(_broken(error), is_passing=False) from error
 
     def _send(self, messages: list[dict[str, str]], max_tokens: int, connection: Connection) -> Answer:
-        body: dict[str, Any] = {"model": self.model, "messages": messages, "max_tokens": max_tokens}
-        if self._streams:
-            body |= {"stream": True, "stream_options": {"include_usage": True}}
+        body = self._body(messages, max_tokens)
         extensions = {"trace": connection.trace}
         with self._http.stream("POST", "chat/completions", json=body, extensions=extensions) as response:
             if response.is_success:
                 return _read_answer(response)
             text = b"".join(_bounded(response, MOST_ERROR_BYTES)).decode("utf-8", "replace")
-        if self._streams and response.is_client_error and _STREAM.search(text):
-            # Some servers know no streaming, or not its options: from now on they are asked for it in one piece.
-            self._streams = False
+        refused = self._refused(response, text, messages)
+        if isinstance(refused, Unavailable) and self._adapts(response.status_code, text, body):
             return self._send(messages, max_tokens, connection)
-        raise _refused(response, text)
+        raise refused
+
+    def _body(self, messages: list[dict[str, str]], max_tokens: int) -> dict[str, Any]:
+        body: dict[str, Any] = {"model": self.model, "messages": messages, self._limit_name: max_tokens}
+        return body | {"stream": True, "stream_options": {"include_usage": True}} if self._streams else body
+
+    def _adapts(self, status: int, text: str, body: dict[str, Any]) -> bool:
+        """Whether the refusal names an option in `body` that can be had otherwise, as it will be from now on."""
+        if status == _BAD_REQUEST and MAX_TOKENS in body and MAX_COMPLETION_TOKENS in text:
+            self._limit_name = MAX_COMPLETION_TOKENS
+            return True
+        if status in _BAD_REQUESTS and "stream" in body and _STREAM.search(text):
+            # Some servers know no streaming, or not its options: they are asked for the answer in one piece.
+            self._streams = False
+            return True
+        return False
+
+    def _refused(self, response: httpx.Response, text: str, messages: list[dict[str, str]]) -> ChatError:
+        status = response.status_code
+        if status in _OVERFLOW_STATUSES and _OVERFLOW.search(text):
+            return InputTooLong(f"HTTP {status}")
+        # What is wrong with the request is for the user to put right; a failing server's own words are not.
+        sent = (message["content"] for message in messages)
+        said = excerpt_of(text, sent, self._key) if response.is_client_error else ""
+        is_passing = status == _TOO_MANY_REQUESTS or status in _TIMED_OUT or status >= _SERVER_ERROR
+        reason = f"HTTP {status}: {said}" if said else f"HTTP {status}"
+        return Unavailable(reason, is_passing=is_passing, retry_after_seconds=_retry_after(response))
 
 
 def _broken(error: httpx.HTTPError) -> str:
@@ -248,14 +279,6 @@ def _object(data: bytes) -> dict[str, Any]:
     if not isinstance(value, dict) or "error" in value:
         raise Unavailable(ERROR_INSIDE, is_passing=True)
     return value
-
-
-def _refused(response: httpx.Response, text: str) -> ChatError:
-    status = response.status_code
-    if status in _OVERFLOW_STATUSES and _OVERFLOW.search(text):
-        return InputTooLong(f"HTTP {status}")
-    is_passing = status == _TOO_MANY_REQUESTS or status in _TIMED_OUT or status >= _SERVER_ERROR
-    return Unavailable(f"HTTP {status}", is_passing=is_passing, retry_after_seconds=_retry_after(response))
 
 
 def _retry_after(response: httpx.Response) -> float | None:

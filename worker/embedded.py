@@ -32,11 +32,23 @@ class WorkerDidNotStart(Exception):
     """The Celery worker ended, or was not ready in time; its own log lines say why."""
 
 
+class BrokerOutside(Exception):
+    """The settings name a broker outside this process, which the worker inside it would wait for and never use."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the worker in this process needs the broker in this process: leave FOLDLINE_BROKER_URL unset, or set it "
+            "to memory://"
+        )
+
+
 class EmbeddedWorker:
-    """A context: inside it, whatever rings `store.doorbell` gets its job done. Starts once."""
+    """A context: inside it, whatever rings `store.doorbell` gets its job done. Starts once; closes the summarizer."""
 
     def __init__(self, settings: Settings, store: Store, summarizer: Summarizer) -> None:
         self._store = store
+        self._summarizer = summarizer
+        self._has_memory_broker = settings.has_memory_broker
         self._stop_seconds = settings.stop_seconds
         self._stopping = Event()
         self._app = create_worker(settings, store, summarizer, self._stopping)
@@ -55,8 +67,11 @@ class EmbeddedWorker:
         """Returns when messages are being taken.
 
         Raises:
+            BrokerOutside: FOLDLINE_BROKER_URL is not memory://.
             WorkerDidNotStart: Celery gave up, or took too long.
         """
+        if not self._has_memory_broker:
+            raise BrokerOutside
         self._worker.start()
         self._is_started = True
         self._relay.start()
@@ -76,6 +91,7 @@ class EmbeddedWorker:
         self._stopping.set()
         ends = [part.stop(max(deadline - monotonic(), 0.0)) for part in (self._worker, self._sweeper, self._relay)]
         self._app.close()
+        self._summarizer.close()
         if not all(ends):
             logger.warning("a summary did not stop in time; its job is taken back when its lease ends")
         return all(ends)

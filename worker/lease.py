@@ -26,12 +26,16 @@ class Lease:
         beat: extends the lease; False when it is lost or the job was cancelled.
         lease_seconds: how long one beat holds.
         expected_seconds: how long the work may take; progress is the share of it that has passed.
+        job_id: for the log.
     """
 
-    def __init__(self, beat: Callable[[float], bool], lease_seconds: float, expected_seconds: float) -> None:
+    def __init__(
+        self, beat: Callable[[float], bool], lease_seconds: float, expected_seconds: float, job_id: str
+    ) -> None:
         self._beat = beat
         self._interval_seconds = min(lease_seconds / BEATS_PER_LEASE, BEAT_SECONDS_MAX)
         self._expected_seconds = expected_seconds
+        self._job_id = job_id
         self._left = Event()
         self._lost = Event()
         self._thread = Thread(target=self._run, name="foldline-lease", daemon=True)
@@ -53,9 +57,13 @@ class Lease:
         started = monotonic()
         while not self.is_lost and not self._left.wait(self._interval_seconds):
             # A database that is away for a moment must not end the call: the lease still runs.
-            with Contained(lambda error: logger.warning("lease not extended: %s", describe(error))):
+            with Contained(self._report):
                 self._extend(min((monotonic() - started) / self._expected_seconds, PROGRESS_MAX))
 
     def _extend(self, progress: float) -> None:
         if not self._beat(progress):
             self._lost.set()
+
+    def _report(self, error: Exception) -> None:
+        about = {"job_id": self._job_id}
+        logger.warning("lease not extended job_id=%s: %s", self._job_id, describe(error), extra=about)

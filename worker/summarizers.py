@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from time import monotonic, sleep
 from typing import Final, Protocol
 
-import stamina
 from pydantic import SecretStr
+from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_exponential, wait_random
 
 from compaction import extractive
 from compaction.summary import SMALLEST_INPUT_TOKENS, Draft, SummaryInput, answer_text, prompt, refusal
-from worker.chat import Answer, Cancelled, ChatClient, InputTooLong, Unavailable
+from worker.chat import POLL_SECONDS, Answer, Cancelled, ChatClient, InputTooLong, Unavailable
 
 __all__ = ["Cancelled", "Extractive", "OpenAI", "Retries", "Summarizer", "SummarizerUnavailable", "create_summarizer"]
 
@@ -21,7 +22,7 @@ OPENAI: Final = "openai"
 
 
 class SummarizerUnavailable(Exception):
-    """No summary could be had; `reason` quotes nothing; `retry_after_seconds` is when to ask again, if known."""
+    """No summary could be had; `reason` quotes neither prompt nor key; `retry_after_seconds` is when to ask again."""
 
     def __init__(self, reason: str, retry_after_seconds: float | None = None) -> None:
         super().__init__(f"the summarizer gave no answer: {reason}")
@@ -39,6 +40,9 @@ class Summarizer(Protocol):
             Cancelled: `is_cancelled` became true.
             SummarizerUnavailable: there is no summary now; trying later may help.
         """
+
+    def close(self) -> None:
+        """Ends what it holds open. Called once, by the owner of the worker."""
 
 
 class SummarizerSettings(Protocol):
@@ -67,6 +71,9 @@ class Extractive:
             raise Cancelled
         return Draft(extractive.summarize(request), degraded=False, summarizer=EXTRACTIVE)
 
+    def close(self) -> None:
+        """See `Summarizer`; there is nothing to end."""
+
 
 @dataclass(frozen=True, slots=True)
 class Retries:
@@ -76,13 +83,19 @@ class Retries:
     wait_initial_seconds: float = 0.5
     wait_max_seconds: float = 10.0
 
-    def decide(self, error: Exception) -> bool | float:
-        """Whether to call again; a number is the pause the server asked for."""
+    def is_worthwhile(self, error: BaseException) -> bool:
+        """Whether to call again."""
         if not isinstance(error, Unavailable) or not error.is_passing:
             return False
-        if error.retry_after_seconds is None:
-            return True
-        return error.retry_after_seconds if error.retry_after_seconds <= self.wait_max_seconds else False
+        return error.retry_after_seconds is None or error.retry_after_seconds <= self.wait_max_seconds
+
+    def pause_seconds(self, state: RetryCallState) -> float:
+        """The pause the server asked for, or else one that doubles with each call, with jitter."""
+        error = state.outcome.exception() if state.outcome else None
+        if isinstance(error, Unavailable) and error.retry_after_seconds is not None:
+            return error.retry_after_seconds
+        doubling = wait_exponential(multiplier=self.wait_initial_seconds, max=self.wait_max_seconds)
+        return (doubling + wait_random(0, self.wait_initial_seconds))(state)
 
 
 class OpenAI:
@@ -148,21 +161,25 @@ class _Asking:
         return Draft(text, degraded=True, summarizer=EXTRACTIVE, model=self._model, usage=dict(self._usage))
 
     def _call(self, messages: list[dict[str, str]]) -> Answer:
-        repeated = stamina.retry_context(
-            on=self._retries.decide,
-            attempts=self._retries.attempts,
-            timeout=None,
-            wait_initial=self._retries.wait_initial_seconds,
-            wait_max=self._retries.wait_max_seconds,
-            wait_jitter=self._retries.wait_initial_seconds,
+        repeated = Retrying(
+            retry=retry_if_exception(self._retries.is_worthwhile),
+            stop=stop_after_attempt(self._retries.attempts),
+            wait=self._retries.pause_seconds,
+            sleep=self._pause,
+            reraise=True,
         )
-        answer = Answer()
-        for attempt in repeated:
-            with attempt:
-                answer = self._client.complete(messages, self._request.max_tokens, self._is_cancelled)
+        answer = repeated(self._client.complete, messages, self._request.max_tokens, self._is_cancelled)
         self._usage.update(answer.usage)
         self._model = answer.model or self._model
         return answer
+
+    def _pause(self, seconds: float) -> None:
+        """Waits, but no longer than the answer is wanted: a pause may outlast the time a worker has to stop."""
+        deadline = monotonic() + seconds
+        while (left := deadline - monotonic()) > 0:
+            if self._is_cancelled():
+                raise Cancelled
+            sleep(min(left, POLL_SECONDS))
 
 
 def create_summarizer(settings: SummarizerSettings) -> Extractive | OpenAI:

@@ -71,7 +71,7 @@ class Tasks:
         """Ends the job, or hands it back. Each step is conditional on the lease, so a late one changes nothing."""
         with Contained(lambda error: self._fail(claim, error)):
             state = self._write(claim)
-            logger.info("job %s: %s", claim.job_id, state, extra={"job_id": claim.job_id, "state": state})
+            logger.info("job %s job_id=%s", state, claim.job_id, extra={"job_id": claim.job_id, "state": state})
 
     def _write(self, claim: Claim) -> str:
         """The job's end state, after the summarizer's one call."""
@@ -80,6 +80,7 @@ class Tasks:
             lambda progress: jobs.beat(self._store, claim, progress),
             settings.lease_seconds,
             settings.summarizer_timeout_seconds,
+            claim.job_id,
         )
         with lease:
             draft = self._summarizer.summarize(claim.request, lambda: lease.is_lost or self._stopping.is_set())
@@ -89,10 +90,10 @@ class Tasks:
         about = {"job_id": claim.job_id}
         if self._stopping.is_set():
             jobs.release(self._store, claim)
-            logger.info("job %s: handed back", claim.job_id, extra=about)
+            logger.info("job handed back job_id=%s", claim.job_id, extra=about)
         elif isinstance(error, Cancelled):
-            logger.info("job %s: given up, it was cancelled or taken over", claim.job_id, extra=about)
+            logger.info("job given up, it was cancelled or taken over job_id=%s", claim.job_id, extra=about)
         else:
             reason = str(error) if isinstance(error, SummarizerUnavailable) else describe(error)
-            logger.warning("job %s: %s", claim.job_id, reason, extra=about)
+            logger.warning("job failed job_id=%s: %s", claim.job_id, reason, extra=about)
             jobs.fail(self._store, claim, reason)

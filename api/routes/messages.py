@@ -15,9 +15,9 @@ from api.openapi import described
 from api.parameters import FormatName, Model
 from api.problems import InvalidRequest
 from api.schemas import AppendAnswer, ContextAnswer
+from api.tags import is_named, view_tag
 from compaction.formats import DEFAULT, FORMATS, detect
 from compaction.messages import Message
-from sessions import paths
 from sessions.appending import append, prepare
 from sessions.idempotency import Answer
 from sessions.store import Transaction
@@ -73,41 +73,25 @@ def read_context(
         Literal["refuse", "stub"], Query(alias="open", description="What to do while calls wait for results.")
     ] = "refuse",
 ) -> Response:
-    """Read the view: what the model should see now."""
-    is_fitted = fit == "budget"
+    """Read the view: what the model should see now. With `model`, `fit=none` or `open=stub` it carries no ETag."""
+    must_fit, stub_open = fit == "budget", open_ == "stub"
     with incoming.service.store.read() as tx:
-        tag = _known_tag(tx, session_id, incoming, format_name)
-        if tag is not None:
-            return Response(status_code=HTTPStatus.NOT_MODIFIED, headers={"ETag": tag})
-        found = view(
-            tx, incoming.tenant, session_id, model=model, must_fit=is_fitted, stub_open=open_ == "stub"
-        )  # fmt: skip
-    return _context(found, format_name)
+        found = view(tx, incoming.tenant, session_id, model=model, must_fit=must_fit, stub_open=stub_open)
+    if model is not None or stub_open or not must_fit:
+        return json_response(_context(found, format_name))
+    tag = {"ETag": view_tag(found.path.session.version, format_name)}
+    if is_named(tag["ETag"], incoming.headers.getlist("if-none-match")):
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=tag)
+    return json_response(_context(found, format_name), tag)
 
 
-def _known_tag(tx: Transaction, session_id: str, incoming: FromRequest, format_name: str) -> str | None:
-    """The view's tag, if the client has the view already."""
-    given = incoming.headers.get("if-none-match")
-    if given is None:
-        return None
-    tag = _tag(paths.open_head(tx, incoming.tenant, session_id).session.version, format_name)
-    known = [name.strip().removeprefix("W/") for name in given.split(",")]
-    return tag if tag in known else None
-
-
-def _context(found: View, format_name: str) -> Response:
+def _context(found: View, format_name: str) -> dict[str, Any]:
     rendered = FORMATS[format_name].render(found.messages, found.path.session.system)
-    version = found.path.session.version
-    body = {
+    return {
         "messages": rendered.messages,
         "system": rendered.system,
         "budget": shown.budget(found.path, found.used, found.budget),
-        "version": version,
+        "version": found.path.session.version,
         "lossy": rendered.lossy,
         "open_calls": found.open_calls,
     }
-    return json_response(body, {"ETag": _tag(version, format_name)})
-
-
-def _tag(version: int, format_name: str) -> str:
-    return f'"{version}-{format_name}"'

@@ -37,7 +37,9 @@ def add_pin(session_id: str, incoming: FromRequest) -> Response:
 
     body, if_match = incoming.body(PinBody), incoming.if_match
     if (body.text is None) == (body.entry_id is None):
-        raise InvalidRequest("body", "has either `text` or `entry_id`")
+        raise InvalidRequest("body", "must have either `text` or `entry_id`")
+    if body.text is not None and not body.text.strip():
+        raise InvalidRequest("text", "must not be empty")
     return change(incoming, work)
 
 

@@ -56,10 +56,10 @@ def change_session(session_id: str, incoming: FromRequest) -> Response:
     body = incoming.body(ChangeBody)
     changes = {name: getattr(body, name) for name in body.model_fields_set}
     if changes.get("model") == "":
-        raise InvalidRequest("model", "is a name, as provider/name")
-
+        raise InvalidRequest("model", "must be a name, as provider/name")
+    if_match = incoming.if_match
     with incoming.service.store.write() as tx:
-        path, step = lifecycle.change(tx, incoming.tenant, session_id, changes, if_match=incoming.if_match)
+        path, step = lifecycle.change(tx, incoming.tenant, session_id, changes, if_match=if_match)
         body_shown = {**shown.session(path), "compaction": shown.step(path, step)}
     return json_response(body_shown)
 

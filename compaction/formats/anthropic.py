@@ -9,7 +9,7 @@ from typing import Any, Final
 from compaction.errors import InvalidMessage
 from compaction.formats import marks
 from compaction.formats.arguments import json_object, json_text
-from compaction.formats.checked import a_kind, a_text, an_object, an_optional_text, listed, mismatch
+from compaction.formats.checked import a_kind, a_text, an_object, an_optional_text, listed, mismatch, no_role
 from compaction.formats.contract import Format, Rendered
 from compaction.formats.ids import WireIds
 from compaction.messages import Image, Message, Other, Part, Role, Text, Thinking, ToolCall, ToolResult
@@ -46,7 +46,7 @@ def _messages(wire: Any, where: str) -> list[Message]:
     wire_role = an_object(wire, where).get("role")
     role = _ROLES.get(wire_role) if isinstance(wire_role, str) else None
     if role is None:
-        raise InvalidMessage(f"{where}.role", f"expected user or assistant, found {wire_role!r:.40}")
+        raise no_role(wire, where, ("user", "assistant"))
     content = wire.get("content")
     if content is None or isinstance(content, str):
         return [Message(role, (Text(content),) if content else (), NAME, wire)]

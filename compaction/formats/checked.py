@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from compaction.errors import InvalidMessage
@@ -41,6 +42,12 @@ def a_kind(part: Any, path: str) -> str:
     if isinstance(kind, str):
         return kind
     raise mismatch(f"{path}.type", "a string", kind)
+
+
+def no_role(message: Mapping[str, Any], path: str, roles: Iterable[str]) -> InvalidMessage:
+    """The error for a message whose role is none of these, or that has none."""
+    found = f"found {message['role']!r:.40}" if "role" in message else "but it is missing"
+    return InvalidMessage(f"{path}.role", f"expected one of {', '.join(roles)}, {found}")
 
 
 def mismatch(path: str, expected: str, found: Any) -> InvalidMessage:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from compaction.errors import InvalidMessage
-from compaction.formats.checked import a_kind, a_text, an_object, an_optional_text, listed
+from compaction.formats.checked import a_kind, a_text, an_object, an_optional_text, listed, no_role
 from compaction.formats.contract import Format, Rendered
 from compaction.messages import ROLES, Image, Message, Other, Part, Role, Text, Thinking, ToolCall, ToolResult
 
@@ -28,7 +28,7 @@ def _message(wire: Any, where: str) -> Message:
     wire_role = an_object(wire, where).get("role")
     role = _ROLES.get(wire_role) if isinstance(wire_role, str) else None
     if role is None:
-        raise InvalidMessage(f"{where}.role", f"expected one of {', '.join(ROLES)}, found {wire_role!r:.40}")
+        raise no_role(wire, where, ROLES)
     parts = _parts(wire.get("parts"), f"{where}.parts")
     _check_places(role, parts, f"{where}.parts")
     return Message(role, parts, NAME, wire)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from compaction.errors import InvalidMessage
 from compaction.formats import marks
-from compaction.formats.checked import a_kind, a_text, an_object, an_optional_text, listed, mismatch
+from compaction.formats.checked import a_kind, a_text, an_object, an_optional_text, listed, mismatch, no_role
 from compaction.formats.contract import Format, Rendered
 from compaction.formats.ids import WireIds
 from compaction.messages import Image, Message, Other, Part, Role, Text, Thinking, ToolCall, ToolResult
@@ -32,7 +32,7 @@ def _message(wire: Any, where: str) -> Message:
     role = an_object(wire, where).get("role")
     known = _ROLES.get(role) if isinstance(role, str) else None
     if known is None:
-        raise InvalidMessage(f"{where}.role", f"expected one of {', '.join(_ROLES)}, found {role!r:.40}")
+        raise no_role(wire, where, _ROLES)
     name, read = known
     return Message(name, read(wire, where), NAME, wire)
 

@@ -11,6 +11,7 @@ import pytest
 
 from api.app import create_app
 from sessions.settings import Settings
+from tests.support.http import client
 from tests.support.race import APPENDS, CLIENTS, MESSAGES, assert_all_arrived, assert_valid_view, batch_of, run_clients
 from tests.support.server import opened_store, served
 from worker.embedded import EmbeddedWorker
@@ -29,53 +30,51 @@ def url(tmp_path: Path) -> Iterator[str]:
             yield url
 
 
-def client_of(url: str) -> httpx.Client:
-    return httpx.Client(base_url=url, timeout=30, trust_env=False)
-
-
 def ok(response: httpx.Response) -> Any:
     assert response.is_success, response.text[:500]
     return response.json()
 
 
-def assert_views_are_valid(client: httpx.Client, session: str) -> None:
+def assert_views_are_valid(connected: httpx.Client, session: str) -> None:
     for name in ("openai", "anthropic"):
-        view = ok(client.get(f"{session}/context", params={"format": name}))
+        view = ok(connected.get(f"{session}/context", params={"format": name}))
         budget = view["budget"]
         assert_valid_view(name, view["messages"], view["system"], budget["used"], budget["limit"])
 
 
-def entries_of(client: httpx.Client, session: str) -> list[Any]:
-    page = ok(client.get(f"{session}/entries", params={"limit": 100}))
+def all_of(connected: httpx.Client, path: str) -> list[Any]:
+    """The items of every page of a list."""
+    page = ok(connected.get(path, params={"limit": 100}))
     items: list[Any] = page["items"]
     while page["next_cursor"]:
-        page = ok(client.get(f"{session}/entries", params={"limit": 100, "cursor": page["next_cursor"]}))
+        page = ok(connected.get(path, params={"limit": 100, "cursor": page["next_cursor"]}))
         items += page["items"]
     return items
 
 
 def test_appends_of_eight_clients_arrive_whole_once_and_in_order_while_summaries_publish(url: str) -> None:
-    with client_of(url) as client:
+    with client(url) as connected:
         created = ok(
-            client.post("/sessions", json={"model": "nobody/nothing", "context_window": WINDOW, "system": "Go."})
+            connected.post("/sessions", json={"model": "nobody/nothing", "context_window": WINDOW, "system": "Go."})
         )
     session = f"/sessions/{created['id']}"
     answered: list[str] = []
 
     def append_all(number_of_client: int) -> None:
-        with client_of(url) as client:
+        with client(url) as connected:
             for number in range(APPENDS // CLIENTS):
                 messages = batch_of(number_of_client, number)
-                answer = ok(client.post(f"{session}/messages", json={"messages": messages}))
+                answer = ok(connected.post(f"{session}/messages", json={"messages": messages}))
                 answered.extend(answer["entry_ids"])
-                assert_views_are_valid(client, session)
+                assert_views_are_valid(connected, session)
 
     run_clients(append_all)
-    with client_of(url) as client:
-        items = [item for item in entries_of(client, session) if item["kind"] == "message"]
+    with client(url) as connected:
+        items = [item for item in all_of(connected, f"{session}/entries") if item["kind"] == "message"]
         assert sorted(item["id"] for item in items) == sorted(answered)
         assert len(answered) == APPENDS * MESSAGES
         assert_all_arrived(item["message"] for item in items)
-        jobs = ok(client.get(f"{session}/jobs"))["items"]
-        assert {job["state"] for job in jobs} >= {"succeeded"}
-        assert_views_are_valid(client, session)
+        jobs = all_of(connected, f"{session}/jobs")
+        assert "succeeded" in {job["state"] for job in jobs}
+        assert {job["error"] for job in jobs if job["state"] == "failed"} <= {"no-room"}
+        assert_views_are_valid(connected, session)

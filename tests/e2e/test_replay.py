@@ -1,21 +1,37 @@
+"""`foldline replay` as its user runs it: generated and recorded sessions to their end, and what goes wrong on the way."""
+
 from __future__ import annotations
 
 import json
 import signal
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from cli.embedded import embedded_service
+from tests.support.api import open_api
 from tests.support.eventually import eventually
 from tests.support.faulty_service import Script, faulty_service
 from tests.support.program import REPOSITORY, foldline, started
-from tests.support.recorded import anthropic_session, chat_session, coding_session, write_sessions
+from tests.support.recorded import (
+    NON_LATIN_WORDS,
+    READ_FILE,
+    anthropic_session,
+    chat_session,
+    coding_session,
+    write_sessions,
+)
 from tests.support.scripted_llm import ScriptedLLM, slow
 
 CORPUS = REPOSITORY.parent / "shared" / "corpus"
+# The longest file takes a quarter of a minute where nothing else runs.
 SECONDS_FOR_A_FILE = 300
 
-pytestmark = pytest.mark.timeout(SECONDS_FOR_A_FILE)
+# One file more than a test replays: the program's own limit shall be met first, and shows what it printed.
+pytestmark = pytest.mark.timeout(2 * SECONDS_FOR_A_FILE)
 
 
 @pytest.fixture
@@ -56,19 +72,25 @@ def test_asked_compactions_are_timed(sessions: Path, tmp_path: Path) -> None:
     assert [session["id"] for session in report["per_session"]] == ["coding"]
 
 
-def test_a_turn_never_waits_for_a_slow_summarizer(sessions: Path) -> None:
+def test_no_request_waits_for_a_slow_summarizer(sessions: Path, tmp_path: Path) -> None:
+    report_file = tmp_path / "report.json"
     delay_seconds = 5.0
 
     with ScriptedLLM(default=slow(delay_seconds)) as llm:
         done = foldline(
             "replay", sessions, "--window", "5000", "--session", "coding", "--compact-every", "10",
             "--summarizer-base-url", llm.base_url, "--summarizer-model", "scripted",
-            "--slowest", str(0.2 * delay_seconds),
+            "--slowest", str(0.2 * delay_seconds), "--json", report_file,
         )  # fmt: skip
 
     assert done.returncode == 0, done.stdout + done.stderr
-    assert len(llm.requests) >= 2
+    assert done.stdout.splitlines()[-1] == "violations: 0"
     assert "slowest request" in done.stderr
+    report = json.loads(report_file.read_bytes())
+    assert report["latency_seconds"].keys() == {"append", "context", "compact"}
+    assert report["slowest_seconds"] <= 1.0
+    assert report["jobs_by_state"]["succeeded"] >= 2
+    assert len(llm.requests) >= 2
 
 
 def test_an_interrupted_replay_leaves_no_service_behind(sessions: Path, tmp_path: Path) -> None:
@@ -115,6 +137,26 @@ def test_a_service_that_is_not_there_ends_with_exit_code_3(sessions: Path) -> No
     assert "Traceback" not in done.stderr
 
 
+def test_a_service_with_keys_asks_for_one(sessions: Path, tmp_path: Path) -> None:
+    with open_api(tmp_path, api_keys="acme:secret") as api:
+        address = api.client.base_url.netloc.decode()
+        command = ("replay", sessions, "--window", "128k", "--session", "chat", "--url", address)
+        refused = foldline(*command)
+        taken = foldline(*command, "--api-key", "secret")
+
+    assert refused.returncode == 2
+    assert "give --api-key" in refused.stderr
+    assert (taken.returncode, taken.stdout.splitlines()[-1]) == (0, "violations: 0")
+
+
+def test_a_window_too_small_for_any_session_ends_with_exit_code_1(sessions: Path) -> None:
+    done = foldline("replay", sessions, "--window", "30")
+
+    assert done.returncode == 1
+    assert "no session could be created" in done.stderr
+    assert done.stdout.splitlines()[-1] == "violations: 0"
+
+
 def test_a_file_with_an_error_ends_with_exit_code_2_and_names_the_line(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     path.write_text('[{"role": "user", "content": "hello"}]\n[{"role": "user"\n', encoding="utf-8")
@@ -125,18 +167,71 @@ def test_a_file_with_an_error_ends_with_exit_code_2_and_names_the_line(tmp_path:
     assert f"{path}, line 2, column" in done.stderr
 
 
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    """A service for all the files."""
+    with embedded_service() as url:
+        yield url
+
+
+def replayed(file: Path, window: int, url: str, report_file: Path) -> tuple[subprocess.CompletedProcess[str], Any]:
+    """How the replay of a whole file ended, and its report."""
+    done = foldline(
+        "replay", file, "--window", str(window), "--url", url, "--json", report_file,
+        timeout_seconds=SECONDS_FOR_A_FILE,
+    )  # fmt: skip
+    assert done.stdout.splitlines()[-1:] == ["violations: 0"], done.stdout + done.stderr
+    return done, json.loads(report_file.read_bytes())
+
+
+GENERATED: dict[str, tuple[int, dict[str, Any]]] = {
+    "dialogue in other scripts": (
+        800,
+        {f"dialogue-{seed}": chat_session(seed, turns=30, length=20, words=NON_LATIN_WORDS) for seed in (1, 2, 3)},
+    ),
+    "plain text turns": (
+        8_000,
+        {"long": chat_session(4, turns=30, length=500), "short": chat_session(5, turns=150, length=60)},
+    ),
+    "coding agent": (
+        32_000,
+        {"tools": [READ_FILE], **{f"coding-{seed}": coding_session(seed, turns=40, calls=6) for seed in (6, 7)}},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_whole_generated_sessions_replay_without_violations(name: str, url: str, tmp_path: Path) -> None:
+    window, sessions = GENERATED[name]
+    file = write_sessions(tmp_path / "sessions.jsonl", **sessions)
+
+    done, report = replayed(file, window, url, tmp_path / "report.json")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert report["listed"] == []
+    for session in report["per_session"]:
+        assert session["appended_tokens"] > 2 * window
+        assert session["compactions"] >= 2
+    assert report["fill_after_compaction"] >= 0.3
+
+
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="the recorded sessions are not beside this repository")
 @pytest.mark.parametrize(
     ("name", "window", "count"),
     [
-        ("tau-bench-airline.jsonl", 8000, 4),
-        ("swe-agent.jsonl", 8000, 5),
-        ("crosswoz-zh.jsonl", 800, 4),
-        ("openhands-sdk.jsonl", 8000, 2),
+        ("pi-mono", 32_000, 1),
+        ("claude-code-spotter", 32_000, 5),
+        ("tau-bench-airline", 8_000, 30),
+        ("swe-agent", 8_000, 5),
+        ("crosswoz-zh", 800, 19),
     ],
 )
-def test_recorded_sessions_replay_without_violations(name: str, window: int, count: int) -> None:
-    done = foldline("replay", CORPUS / name, "--window", str(window), "--limit-sessions", str(count))
+def test_whole_recorded_sessions_replay_without_violations(
+    name: str, window: int, count: int, url: str, tmp_path: Path
+) -> None:
+    done, report = replayed(CORPUS / f"{name}.jsonl", window, url, tmp_path / "report.json")
 
-    assert done.stdout.splitlines()[-1:] == ["violations: 0"], done.stdout + done.stderr
-    assert done.returncode == 0
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert report["sessions"] == count
+    assert report["compactions"] > 0
+    assert report["fill_after_compaction"] >= 0.3

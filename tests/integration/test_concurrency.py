@@ -89,7 +89,8 @@ def test_appends_of_eight_clients_into_one_session_arrive_whole_once_and_in_orde
         run_clients(append_all)
     assert_all_arrived(bodies(scene))
     assert worker.states.count("succeeded") > 3
-    assert set(worker.states) <= {"succeeded", "superseded", "failed"}
+    # Appends that came first may have taken the room that a summary needs; no job may fail for anything else.
+    assert set(scene.states) <= {"succeeded", "superseded", "failed: no-room"}
     assert_consistent(scene)
     assert_view_is_valid(scene)
 

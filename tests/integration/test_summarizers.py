@@ -99,6 +99,38 @@ def test_a_server_that_refuses_streaming_is_asked_without_it_from_then_on() -> N
     assert ["stream" in request.body for request in llm.requests] == [True, False, False]
 
 
+def test_a_server_that_speaks_of_its_upstream_is_still_asked_to_stream() -> None:
+    refusals = [Reply(text="rate-limited upstream", status=status) for status in (403, 400, 429)]
+    with ScriptedLLM(*refusals) as llm, asking(llm.base_url) as summarizer:
+        for status in (403, 400):
+            with pytest.raises(SummarizerUnavailable, match=f"HTTP {status}"):
+                summarizer.summarize(REQUEST, never)
+        assert not summarizer.summarize(REQUEST, never).degraded
+    assert all("stream" in request.body for request in llm.requests)
+
+
+def test_a_refusal_that_is_not_about_the_request_leaves_streaming_on() -> None:
+    with ScriptedLLM(Reply(text="no streaming on your plan", status=403)) as llm, asking(llm.base_url) as summarizer:
+        with pytest.raises(SummarizerUnavailable):
+            summarizer.summarize(REQUEST, never)
+        assert not summarizer.summarize(REQUEST, never).degraded
+    assert ["stream" in request.body for request in llm.requests] == [True, True]
+
+
+def test_a_model_that_wants_the_limit_by_its_newer_name_gets_it_from_then_on() -> None:
+    with ScriptedLLM(scripted.NO_MAX_TOKENS) as llm, asking(llm.base_url) as summarizer:
+        assert not summarizer.summarize(REQUEST, never).degraded
+        assert not summarizer.summarize(REQUEST, never).degraded
+    limits = [(body.get("max_tokens"), body.get("max_completion_tokens")) for body in (r.body for r in llm.requests)]
+    assert limits == [(REQUEST.max_tokens, None), (None, REQUEST.max_tokens), (None, REQUEST.max_tokens)]
+
+
+def test_a_server_may_refuse_one_option_after_the_other() -> None:
+    with ScriptedLLM(scripted.NO_MAX_TOKENS, scripted.NO_STREAMING) as llm:
+        assert not summarize(llm).degraded
+    assert len(llm.requests) == 3
+
+
 @pytest.mark.parametrize(
     "failure",
     [
@@ -145,6 +177,22 @@ def test_a_refused_call_is_not_repeated(status: int) -> None:
     with ScriptedLLM(refusal) as llm, pytest.raises(SummarizerUnavailable, match=f"HTTP {status}"):
         summarize(llm)
     assert len(llm.requests) == 1
+
+
+def test_a_refused_call_says_what_the_provider_said() -> None:
+    refusal = Reply(text=f"Incorrect API key provided: {KEY}. You can find yours in your account.", status=401)
+    with ScriptedLLM(refusal) as llm, pytest.raises(SummarizerUnavailable) as caught:
+        summarize(llm)
+    assert caught.value.reason == "HTTP 401: Incorrect API key provided: …. You can find yours in your account."
+
+
+def test_a_refusal_that_quotes_the_prompt_is_told_without_it() -> None:
+    refusal = Reply(text=f"messages[1] must not say {SECRET} nor 'alias'", status=400)
+    with ScriptedLLM(refusal) as llm, pytest.raises(SummarizerUnavailable) as caught:
+        summarize(llm)
+    assert caught.value.reason.startswith("HTTP 400: messages[1] must not say…")
+    assert "parser" not in caught.value.reason
+    assert "alias" not in caught.value.reason
 
 
 def test_an_endpoint_that_is_not_there_is_unavailable() -> None:
@@ -247,6 +295,25 @@ def test_cancelling_ends_the_call_and_its_connection(reply: Reply) -> None:
         thread.join(timeout=5)
         assert isinstance(call.error, Cancelled)
         eventually(lambda: llm.disconnects == 1)
+
+
+@pytest.mark.parametrize("retry_after", [None, "9"], ids=["our pause", "the server's pause"])
+def test_cancelling_ends_the_pause_before_another_call(retry_after: str | None) -> None:
+    patient = Retries(attempts=3, wait_initial_seconds=9, wait_max_seconds=10)
+    with (
+        ScriptedLLM(default=scripted.rate_limited(retry_after)) as llm,
+        ChatClient(base_url=llm.base_url, api_key=None, model="m", timeout_seconds=5) as client,
+    ):
+        call = Call(OpenAI(client, input_tokens=8_000, retries=patient), Event())
+        thread = Thread(target=call.run)
+        thread.start()
+        eventually(lambda: llm.requests)
+        call.cancelled.set()
+        started = monotonic()
+        thread.join(timeout=5)
+        assert monotonic() - started < 0.3
+        assert isinstance(call.error, Cancelled)
+    assert len(llm.requests) == 1
 
 
 def test_a_cancelled_request_makes_no_call() -> None:

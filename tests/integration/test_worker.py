@@ -28,7 +28,7 @@ from sessions.settings import Settings, load_settings
 from sessions.store import Limits, Store
 from sessions.tables import JOB
 from tests.support.eventually import eventually
-from worker.embedded import EmbeddedWorker
+from worker.embedded import BrokerOutside, EmbeddedWorker
 from worker.queues import MAINTENANCE
 from worker.summarizers import Cancelled, Extractive, Summarizer, SummarizerUnavailable
 
@@ -98,6 +98,7 @@ class Held:
     def __init__(self, *, obeys: bool = True) -> None:
         self.calls: SimpleQueue[float] = SimpleQueue()
         self.go = Event()
+        self.closed = 0
         self._obeys = obeys
 
     def summarize(self, request: SummaryInput, is_cancelled: Callable[[], bool]) -> Draft:
@@ -106,6 +107,9 @@ class Held:
             if self._obeys and is_cancelled():
                 raise Cancelled
         return Extractive().summarize(request, lambda: False)
+
+    def close(self) -> None:
+        self.closed += 1
 
     def started(self) -> float:
         """When the next call began; waits for it."""
@@ -120,6 +124,9 @@ class Raising:
 
     def summarize(self, _request: SummaryInput, _is_cancelled: Callable[[], bool]) -> Draft:
         raise self._error
+
+    def close(self) -> None:
+        pass
 
 
 @pytest.fixture
@@ -203,6 +210,9 @@ def test_one_ring_sets_every_thread_to_work(serve: Callable[..., Service]) -> No
         def summarize(self, request: SummaryInput, is_cancelled: Callable[[], bool]) -> Draft:
             together.wait(10)
             return Extractive().summarize(request, is_cancelled)
+
+        def close(self) -> None:
+            pass
 
     service = serve(Together(), worker_concurrency=4)
     doorbell, service.store.doorbell = service.store.doorbell, lambda _queue: None
@@ -316,6 +326,32 @@ def test_stopping_does_not_wait_for_a_summarizer_that_never_ends(
     assert "did not stop in time" in caplog.text
     held.go.set()
     eventually(lambda: not foldline_threads())
+
+
+def test_stopping_closes_the_summarizer_once(serve: Callable[..., Service]) -> None:
+    held = Held()
+    with serve(held, is_running=False).worker() as worker:
+        assert held.closed == 0
+        worker.stop()
+    assert held.closed == 1
+
+
+def test_a_broker_outside_the_process_is_refused_at_once(serve: Callable[..., Service]) -> None:
+    service = serve(Extractive(), is_running=False, broker_url="redis://127.0.0.1:1/0")
+    begun = monotonic()
+    with pytest.raises(BrokerOutside, match="FOLDLINE_BROKER_URL"):
+        service.worker().start()
+    assert monotonic() - begun < 1
+    assert foldline_threads() == []
+
+
+def test_log_lines_of_a_job_name_it_in_their_text(
+    serve: Callable[..., Service], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    service = serve(Extractive())
+    job_id = service.ask(service.add_session("s"))
+    eventually(lambda: f"job succeeded job_id={job_id}" in caplog.text)
 
 
 def test_two_services_in_one_process_keep_their_jobs_apart(serve: Callable[..., Service]) -> None:

@@ -10,7 +10,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -483,4 +482,3 @@ class Log(RuleBasedStateMachine):
 
 
 TestLog = pytest.mark.timeout(1_800)(Log.TestCase)
-TestLog.settings = settings(stateful_step_count=30)

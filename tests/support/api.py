@@ -24,6 +24,7 @@ from sessions import jobs
 from sessions.requests import BACKGROUND, INTERACTIVE
 from sessions.settings import Settings
 from sessions.store import Limits, Store
+from tests.support.http import client
 from tests.support.server import opened_store, served
 
 Json = dict[str, Any]
@@ -98,8 +99,8 @@ def open_api(
     """A service on a new database, and a client of it."""
     with opened_store(folder, limits) as store:
         app = create_app(Settings(**settings), store, waiters_max=waiters_max)
-        with served(app) as url, httpx.Client(base_url=url, timeout=30, trust_env=False) as client:
-            yield Api(client, store, app)
+        with served(app) as url, client(url) as connected:
+            yield Api(connected, store, app)
 
 
 def user(text: str) -> Json:

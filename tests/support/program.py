@@ -1,4 +1,4 @@
-"""Starts the program as its user would, with nothing of this process's configuration."""
+"""Starts the program as its user would. Nothing configures it but what a test passes: `conftest` sees to that."""
 
 from __future__ import annotations
 
@@ -12,11 +12,6 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
-def environment() -> dict[str, str]:
-    """The environment without anything that configures Foldline."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("FOLDLINE_")}
-
-
 def foldline(*arguments: str | Path, timeout_seconds: float = 300) -> subprocess.CompletedProcess[str]:
     """`foldline` with these arguments, run to its end."""
     return python("-m", "cli.main", *arguments, timeout_seconds=timeout_seconds)
@@ -28,7 +23,7 @@ def started(*arguments: str | Path, **variables: str) -> Iterator[subprocess.Pop
     process = subprocess.Popen(
         [sys.executable, "-m", "cli.main", *map(str, arguments)],
         cwd=REPOSITORY,
-        env=environment() | variables,
+        env=os.environ | variables,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
@@ -45,7 +40,6 @@ def python(*arguments: str | Path, timeout_seconds: float = 300) -> subprocess.C
     return subprocess.run(
         [sys.executable, *map(str, arguments)],
         cwd=REPOSITORY,
-        env=environment(),
         capture_output=True,
         text=True,
         encoding="utf-8",

@@ -3,13 +3,35 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
 
 JsonDict = dict[str, Any]
 WORDS = ("fold", "the", "window", "keep", "every", "result", "read", "plan", "branch", "view", "token", "test", "error")
+NON_LATIN_WORDS = (
+    "你好",
+    "景点",
+    "推荐一个",
+    "评分4.5以上",
+    "电话多少",
+    "地铁",
+    "酒店的早餐",
+    "ありがとう",
+    "절대",
+    "спасибо",
+    "مرحبا",
+)
 FILES = ("src/app.py", "src/store.py", "README.md")
+READ_FILE: JsonDict = {
+    "type": "function",
+    "function": {
+        "name": "read_file",
+        "description": "Reads a file of the repository.",
+        "parameters": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]},
+    },
+}
 
 
 def coding_session(seed: int, turns: int = 6, calls: int = 4) -> list[JsonDict]:
@@ -29,11 +51,11 @@ def coding_session(seed: int, turns: int = 6, calls: int = 4) -> list[JsonDict]:
     return messages
 
 
-def chat_session(seed: int, turns: int = 20) -> list[JsonDict]:
-    """Messages without tools, the same in every format."""
+def chat_session(seed: int, turns: int = 20, length: int = 40, words: Sequence[str] = WORDS) -> list[JsonDict]:
+    """Messages of `length` words without tools, the same in every format."""
     random = Random(seed)
     return [
-        {"role": role, "content": f"{role} {turn}: {prose(random, 40)}"}
+        {"role": role, "content": f"{role} {turn}: {prose(random, length, words)}"}
         for turn in range(turns)
         for role in ("user", "assistant")
     ]
@@ -54,9 +76,9 @@ def anthropic_session(seed: int, turns: int = 5) -> list[JsonDict]:
     return messages
 
 
-def prose(random: Random, words: int) -> str:
+def prose(random: Random, length: int, words: Sequence[str] = WORDS) -> str:
     """Some words in a row."""
-    return " ".join(random.choice(WORDS) for _ in range(words))
+    return " ".join(random.choice(words) for _ in range(length))
 
 
 def _calling(random: Random, ids: list[str]) -> JsonDict:
@@ -71,8 +93,9 @@ def _result(random: Random, call_id: str) -> JsonDict:
     return {"role": "tool", "tool_call_id": call_id, "content": prose(random, random.choice((20, 200, 600)))}
 
 
-def write_sessions(path: Path, **sessions: list[JsonDict]) -> Path:
-    """A JSON Lines file with these sessions by id."""
-    lines = (json.dumps({"id": name, "messages": messages}) + "\n" for name, messages in sessions.items())
+def write_sessions(path: Path, *, tools: Sequence[JsonDict] = (), **sessions: list[JsonDict]) -> Path:
+    """A JSON Lines file with these sessions by id, each with the same tools."""
+    declared = {"tools": list(tools)} if tools else {}
+    lines = (json.dumps({"id": name, "messages": messages, **declared}) + "\n" for name, messages in sessions.items())
     path.write_text("".join(lines), encoding="utf-8")
     return path

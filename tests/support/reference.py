@@ -54,7 +54,7 @@ class Entry:
     message: Message | None = None
     edits: tuple[Edit, ...] = ()
     is_inline: bool = True
-    is_asked: bool = False
+    lifts_bars: bool = False
     undone: tuple[Entry, ...] = ()
     redone: tuple[Entry, ...] = ()
     undo: Entry | None = None
@@ -162,7 +162,7 @@ def fold(path: Sequence[Entry]) -> Folded:
         live = [other for other in live if other not in entry.undone]
         if entry.kind == "compaction":
             live.append(entry)
-            barred = set() if entry.is_asked else barred
+            barred = set() if entry.lifts_bars else barred
         elif entry.kind == "undo":
             undos.append(entry)
             barred |= {span for other in entry.undone for span in other.condensed}
@@ -285,12 +285,13 @@ class Reference:
         policy = policy if stages is None else policy.naming(stages)
         outline, has_target = self.outline(self.head), ask.target_tokens is not None
         plan = make_plan(outline, policy.stages, self.goals(self.head, ask), is_asked=True, has_target=has_target)
+        is_wanted = plan.is_summary_wanted if summarize is None else summarize
         if plan.edits:
-            self._add(self.head, "compaction", edits=plan.edits, is_asked=True)
-        if plan.is_summary_wanted if summarize is None else summarize:
+            self._add(self.head, "compaction", edits=plan.edits, lifts_bars=is_wanted)
+        if is_wanted:
             self._request(self.head, ask)
         elif self.outline(self.head).owed_tokens:
-            self._request(self.head, AUTOMATIC)
+            self._request(self.head, AUTOMATIC, is_planned=True)
 
     def undo(self, name: str) -> list[str]:
         path = self.path(self.head)
@@ -476,14 +477,15 @@ class Reference:
 
     def _run_trigger(self, number: int) -> None:
         goals, outline, is_wanted = self.goals(number), self.outline(number), False
-        if self.auto_compact and outline.tokens > min(goals.trigger, goals.limit):
+        is_over = self.auto_compact and outline.tokens > min(goals.trigger, goals.limit)
+        if is_over:
             plan = make_plan(outline, self.policy.stages, goals)
             is_wanted = plan.is_summary_wanted
             if plan.edits:
                 self._add(number, "compaction", edits=plan.edits)
         owed = self.outline(number).owed_tokens
         if (is_wanted or owed) and self.now >= self.branches[number].next_summary_at:
-            self._request(number, AUTOMATIC)
+            self._request(number, AUTOMATIC, is_planned=is_over)
 
     def _request_owed(self, number: int) -> None:
         if self.outline(number).owed_tokens and self.now >= self.branches[number].next_summary_at:
@@ -499,8 +501,10 @@ class Reference:
             assert not any(within(unit.first, unit.last, outline.live.barred) for unit in shown)
         return covered
 
-    def _request(self, number: int, ask: Ask) -> bool:
+    def _request(self, number: int, ask: Ask, *, is_planned: bool = False) -> bool:
         """Publish a kept summary, or queue a job; whether there was anything to summarize."""
+        if not (is_planned or ask.is_asked) and self.jobs_of(number, "queued", "running"):
+            return True
         covered = self._range(number, ask)
         if covered is None:
             return False
@@ -554,7 +558,7 @@ class Reference:
         plan = truncate(after, Plan(after.tokens), Parameters(goals, is_asked=False, has_target=False, own={}))
         if goals.limit < plan.tokens and outline.tokens <= plan.tokens:
             return False
-        self._add(number, "compaction", edits=(condense, *plan.edits), is_inline=False, is_asked=ask.is_asked)
+        self._add(number, "compaction", edits=(condense, *plan.edits), is_inline=False, lifts_bars=ask.is_asked)
         return True
 
     def _after_publish(self, number: int, ask: Ask) -> None:

@@ -57,6 +57,10 @@ OVERFLOW = Reply(
     text="This model's maximum context length is 8192 tokens; reduce the length of the messages.", status=400
 )
 NO_STREAMING = Reply(text="Unsupported parameter: stream_options", status=400)
+NO_MAX_TOKENS = Reply(
+    text="Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+    status=400,
+)
 
 
 def rate_limited(retry_after: str | None = "0") -> Reply:
@@ -214,7 +218,7 @@ def summary_of(body: JsonDict) -> str:
     sent = str(body["messages"][-1]["content"])
     _, _, conversation = sent.partition("<conversation>")
     words = re.sub(r"<[^<>]{0,200}>", " ", conversation or sent).split()[:WORDS]
-    limit = int(body.get("max_tokens") or 200)
+    limit = int(body.get("max_tokens") or body.get("max_completion_tokens") or 200)
     text = f"## Asked\n- {' '.join(words)}"
     while words and count_text(text) > limit:
         words = words[: len(words) // 2]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 from itertools import count
 from pathlib import Path
-from time import perf_counter
+from types import FrameType
 
 import pytest
 
@@ -17,6 +18,8 @@ from compaction.summary import SummaryInput
 from compaction.tokens import count_messages, count_text
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
+# A second or two where nothing else runs; an expression that backtracks, or a text read once a line, takes hours.
+SECONDS_FOR_HOSTILE_TEXT = 60
 
 
 def user(text: str) -> Message:
@@ -335,36 +338,45 @@ def test_instructions_in_a_developer_message_are_rules() -> None:
     ],
     ids=["spaces", "gap", "words", "one word", "lines", "dashes", "ticks", "marks", "newlines", "accents", "chinese"],
 )
-def test_hostile_text_takes_no_time(text: str) -> None:
+@pytest.mark.timeout(SECONDS_FOR_HOSTILE_TEXT)
+def test_hostile_text_does_not_hang(text: str) -> None:
     messages = (
         user(text),
         assistant(text),
         Message("assistant", (ToolCall("c", "bash", json.dumps({"command": text[:2_000_000]})),)),
         Message("tool", (ToolResult("c", (Text(text),)),)),
     )
-    started = perf_counter()
     summary = summarize(SummaryInput((text[:100_000],), messages, 500))
-    assert perf_counter() - started < 2
     assert 0 < count_text(summary) <= 500
 
 
-def test_the_time_grows_with_the_length_of_the_conversation_and_no_faster() -> None:
-    def seconds(repeats: int) -> float:
+def test_the_work_grows_with_the_length_of_the_conversation_and_no_faster() -> None:
+    def calls(repeats: int) -> int:
         session = Session()
         for number in range(repeats):
             session.say(user(f"Please change the function number {number} so that it returns {number}."))
             session.call("edit", "ok", path=f"src/module_{number}.py")
             session.say(assistant(f"Done, function {number} was updated because you asked for {number}."))
-        request = SummaryInput((), tuple(session.messages), 2_000)
-        return min(_timed(request) for _ in range(3))
+        return _calls_of(SummaryInput((), tuple(session.messages), 2_000))
 
-    assert seconds(2_000) < 40 * seconds(200)
+    assert calls(1_000) < 6 * calls(200)
 
 
-def _timed(request: SummaryInput) -> float:
-    started = perf_counter()
-    summarize(request)
-    return perf_counter() - started
+def _calls_of(request: SummaryInput) -> int:
+    """How many functions run for a summary: unlike seconds, the same on every machine."""
+    seen = 0
+
+    def count_call(_frame: FrameType, event: str, _argument: object) -> None:
+        nonlocal seen
+        seen += event in {"call", "c_call"}
+
+    before = sys.getprofile()
+    sys.setprofile(count_call)
+    try:
+        summarize(request)
+    finally:
+        sys.setprofile(before)
+    return seen
 
 
 CORPORA = ["pi-mono", "claude-code-spotter", "tau-bench-airline", "swe-agent", "crosswoz-zh"]

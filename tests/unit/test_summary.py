@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from compaction.messages import Image, Message, Other, Text, Thinking, ToolCall, ToolResult
-from compaction.summary import SummaryInput, answer_text, prompt, refusal, serialize
+from compaction.summary import PREVIOUS_SHARE, SummaryInput, answer_text, prompt, refusal, serialize
 from compaction.tokens import count_text
 from compaction.transcript import DEFAULT_CAPS, excerpt_to_tokens
 
@@ -115,6 +117,30 @@ def test_the_prompt_stays_within_its_tokens(input_tokens: int, text: str) -> Non
     said = (Message("user", (Text(text),)), Message("tool", (ToolResult("c", (Text(text),)),)))
     sent = prompt(SummaryInput((text, text), said, 400, text), input_tokens, refused="it is empty")
     assert sum(count_text(message["content"]) for message in sent) <= input_tokens
+
+
+@pytest.mark.parametrize("text", ["kept", "word " * 2_000], ids=["short", "long"])
+@pytest.mark.parametrize("input_tokens", [1_000, 8_000])
+@pytest.mark.parametrize("count", [0, 1, 40, 200])
+def test_earlier_summaries_fit_their_share_and_the_newest_are_kept(count: int, input_tokens: int, text: str) -> None:
+    previous = tuple(f"{number}: {text}" for number in range(1, count + 1))
+    sent = prompt(SummaryInput(previous, TALK, 400, text), input_tokens, refused="it is empty")
+    assert sum(count_text(message["content"]) for message in sent) <= input_tokens
+    before, _, after = sent[1]["content"].partition("\n<conversation>\n")
+    earlier = before.partition("</instructions>\n")[2]
+    assert count_text(earlier) <= input_tokens * PREVIOUS_SHARE
+    assert "Read a.py" in after
+    shown = [int(number) for number in re.findall(r'<earlier-summary n="(\d+)">\n\1: ', earlier)]
+    assert shown == list(range(count - len(shown) + 1, count + 1))
+    assert bool(shown) == bool(count)
+    left_out = f"left out here for want of room: {count - len(shown)}\n"
+    assert (left_out in earlier) == (len(shown) < count)
+
+
+def test_two_long_summaries_are_both_kept_in_part() -> None:
+    sent = prompt(SummaryInput(("old " * 9_000, "new " * 9_000), TALK, 400), 2_000)[1]["content"]
+    assert sent.count("<earlier-summary n=") == 2
+    assert "left out here" not in sent
 
 
 def test_too_small_an_input_is_refused() -> None:

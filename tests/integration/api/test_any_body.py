@@ -62,9 +62,9 @@ WRITES = [(method, route.path) for method, route in documented_routes() if metho
 @given(st.sampled_from(WRITES), BODIES)
 def test_every_body_gets_an_answer(api: Api, route: tuple[str, str], body: Any) -> None:
     method, path = route
-    filled = path.format(session_id="fuzzed", compaction_id="e0-1")
-    if api.client.get("/sessions/fuzzed").status_code == httpx.codes.NOT_FOUND:
-        api.session(id="fuzzed", context_window=4000)
+    session = api.session(context_window=4000)
+    api.say(session, user("hello"), calling("c1"), result("c1"))
+    filled = path.format(session_id=session.removeprefix("/sessions/"), compaction_id="e0-1")
     answer = api.client.request(method, filled, content=dumps(body))
     _check(answer)
     for reading in (
@@ -73,7 +73,7 @@ def test_every_body_gets_an_answer(api: Api, route: tuple[str, str], body: Any) 
         "context?format=native&open=stub",
         "stats",
     ):
-        _check(api.client.get(f"/sessions/fuzzed/{reading}"))
+        _check(api.client.get(f"{session}/{reading}"))
 
 
 @given(st.binary(max_size=40))

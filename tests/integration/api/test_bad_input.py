@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from http.client import HTTPConnection
 from typing import Any
 
-import httpx
 import pytest
 
 from compaction.formats import rules
 from compaction.wire import dumps, loads
 from tests.support.api import SMALL_WINDOW, Api, Json, assistant, calling, problem_of, result, user
+from tests.support.http import client
 
 NEW = {"model": "nobody/nothing", "context_window": SMALL_WINDOW}
 LIMIT = 24 * 1024 * 1024
@@ -105,8 +105,11 @@ def test_a_session_that_cannot_be_is_refused_with_the_path(api: Api, fields: dic
     assert (problem["name"], problem["path"]) == ("invalid-request", path)
 
 
-@pytest.mark.parametrize("body", [{}, {"text": "a", "entry_id": "e0-1"}, {"text": 5}, {"text": "a", "colour": "red"}])
-def test_a_pin_is_a_text_or_an_entry(api: Api, body: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "body",
+    [{}, {"text": "a", "entry_id": "e0-1"}, {"text": 5}, {"text": "a", "colour": "red"}, {"text": ""}, {"text": " "}],
+)
+def test_a_pin_is_a_text_that_says_something_or_an_entry(api: Api, body: dict[str, Any]) -> None:
     assert api.problem("POST", f"{api.session()}/pins", body)["name"] == "invalid-request"
 
 
@@ -129,7 +132,6 @@ def test_a_pin_is_a_text_or_an_entry(api: Api, body: dict[str, Any]) -> None:
         ("DELETE", "{session}/pins/none"),
         ("GET", "/nowhere"),
         ("GET", "/sessions/"),
-        ("GET", "/"),
     ],
 )
 def test_what_is_not_there_is_not_found(api: Api, method: str, path: str) -> None:
@@ -138,10 +140,61 @@ def test_what_is_not_there_is_not_found(api: Api, method: str, path: str) -> Non
     assert (problem["name"], problem["status"]) == ("not-found", 404)
 
 
-def test_a_method_that_a_route_does_not_have_is_refused_with_those_it_has(api: Api) -> None:
-    answer = api.client.put("/sessions")
-    assert (problem_of(answer)["name"], answer.status_code) == ("not-found", 405)
-    assert "GET" in answer.headers["allow"] or "POST" in answer.headers["allow"]
+@pytest.mark.parametrize(("path", "allowed"), [("/sessions", "GET, POST"), ("/sessions/s1", "DELETE, GET, PATCH")])
+def test_a_method_that_a_path_does_not_have_is_refused_with_those_it_has(api: Api, path: str, allowed: str) -> None:
+    answer = api.client.put(path)
+    problem = problem_of(answer)
+    assert (problem["name"], answer.status_code) == ("method-not-allowed", 405)
+    assert answer.headers["allow"] == allowed
+    assert problem["detail"] == f"{path} does not take PUT; it takes {allowed}"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "name", "taken"),
+    [
+        ("GET", "?colour=red", "query.colour", "takes none"),
+        ("GET", "/context?fit=none&colour=red", "query.colour", "takes fit, format, model, open"),
+        ("POST", "/messages?format=openai", "query.format", "takes none"),
+    ],
+)
+def test_a_query_parameter_that_a_route_does_not_take_is_refused(
+    api: Api, method: str, path: str, name: str, taken: str
+) -> None:
+    problem = api.problem(method, f"{api.session()}{path}", {} if method == "POST" else None)
+    assert (problem["name"], problem["path"]) == ("invalid-request", name)
+    assert taken in problem["detail"]
+
+
+def test_usage_of_a_version_to_come_is_refused(api: Api) -> None:
+    session = api.session()
+    body = {"messages": [user("hello")], "usage": {"version": 2, "input": 10}}
+    problem = api.problem("POST", f"{session}/messages", body)
+    assert (problem["name"], problem["path"]) == ("invalid-request", "usage.version")
+    assert api.get(session)["message_count"] == 0
+
+
+def test_a_value_that_is_refused_is_told_what_it_must_be(api: Api) -> None:
+    session = api.session()
+    details = [
+        api.problem("POST", f"{session}/messages", [])["detail"],
+        api.problem("PATCH", session, {}, If_Match="new")["detail"],
+        api.problem("GET", f"{session}/entries?cursor=-")["detail"],
+        api.problem("POST", f"{session}/compact", {}, Idempotency_Key="")["detail"],
+    ]
+    assert [detail.partition(": ")[2].split()[0] for detail in details] == ["must"] * 4
+
+
+def test_a_problems_title_is_its_name_as_people_write_it(api: Api) -> None:
+    assert problem_of(api.client.post("/sessions", content=b"{"))["title"] == "Malformed JSON"
+    assert api.problem("GET", "/sessions/none")["title"] == "Not found"
+
+
+def test_calls_that_wait_are_counted_in_words(api: Api) -> None:
+    session = api.session()
+    api.say(session, user("hello"), calling("c1", "c2"))
+    assert "2 tool calls wait for their results: append them" in api.problem("GET", f"{session}/context")["detail"]
+    api.say(session, result("c1"))
+    assert "1 tool call waits for its result: append it" in api.problem("GET", f"{session}/context")["detail"]
 
 
 def test_a_body_announced_as_too_large_is_refused_before_it_is_sent(api: Api) -> None:
@@ -164,8 +217,8 @@ def test_a_body_that_turns_out_too_large_is_refused_on_the_way(api: Api) -> None
             yield b"x" * 65536
 
     session = api.session()
-    with httpx.Client(base_url=api.client.base_url, trust_env=False) as client:
-        problem = problem_of(client.post(f"{session}/messages", content=chunks()))
+    with client(api.client.base_url) as fresh:
+        problem = problem_of(fresh.post(f"{session}/messages", content=chunks()))
     assert (problem["name"], problem["status"]) == ("body-too-large", 413)
     assert api.get(session)["version"] == 1
 

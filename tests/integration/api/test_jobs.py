@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 
-import httpx
 import pytest
 
 from api.watch import Watch
@@ -18,6 +17,7 @@ from sessions.listing import Job
 from sessions.requests import INTERACTIVE
 from tests.support.api import Api, Json, open_api, problem_of
 from tests.support.eventually import eventually
+from tests.support.http import client
 
 
 @pytest.fixture
@@ -127,14 +127,14 @@ def test_over_the_limit_nobody_else_can_wait(tmp_path: Path) -> None:
 
 
 def test_the_service_stops_while_clients_wait(tmp_path: Path) -> None:
-    with ThreadPoolExecutor() as pool:
+    with ThreadPoolExecutor() as pool, client() as fresh:
         with open_api(tmp_path) as api:
             session = api.session(auto_compact=False)
             api.fill(session, turns=3)
             job_id = api.post(f"{session}/compact", {}, 202)["job"]["id"]
             url = str(api.client.base_url).rstrip("/")
-            listening = pool.submit(httpx.get, f"{url}/jobs/{job_id}/events", timeout=30)
-            waiting = pool.submit(httpx.post, f"{url}{session}/compact", headers={"Prefer": "wait=30"}, timeout=30)
+            listening = pool.submit(fresh.get, f"{url}/jobs/{job_id}/events")
+            waiting = pool.submit(fresh.post, f"{url}{session}/compact", headers={"Prefer": "wait=30"})
             eventually(lambda: api.watch.waiting == 2)
             started = monotonic()
         assert monotonic() - started < 5

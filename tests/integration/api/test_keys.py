@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import httpx
 import pytest
 
 from sessions.store import Limits
 from tests.support.api import SMALL_WINDOW, Api, Json, open_api, problem_of, user
 from tests.support.eventually import eventually
+from tests.support.http import client
 
 NEW = {"model": "nobody/nothing", "context_window": SMALL_WINDOW}
 ANN, BOB = ({"Authorization": f"Bearer key-of-{name}"} for name in ("ann", "bob"))
@@ -126,6 +126,19 @@ def test_a_refused_request_is_not_remembered(api: Api) -> None:
     assert api.post(f"{session}/redo", {}, Idempotency_Key="r")["redone"] == [made["id"]]
 
 
+def test_answers_are_forgotten_with_their_session(api: Api) -> None:
+    new = {**NEW, "id": "z_1"}
+    body: Json = {"messages": [user("hello")]}
+    api.post("/sessions", new, 201, Idempotency_Key="z")
+    api.post("/sessions/z_1/messages", body, 201, Idempotency_Key="z")
+    api.call("DELETE", "/sessions/z_1", status=204)
+    assert api.problem("POST", "/sessions/z_1/messages", body, Idempotency_Key="z")["name"] == "not-found"
+    api.post("/sessions", new, 201, Idempotency_Key="z")
+    assert api.get("/sessions/z_1")["message_count"] == 0
+    api.post("/sessions/z_1/messages", body, 201, Idempotency_Key="z")
+    assert api.get("/sessions/z_1")["message_count"] == 1
+
+
 def test_while_a_request_is_worked_on_its_key_is_taken(api: Api) -> None:
     session = api.session()
     body: Json = {"messages": [user("hello")]}
@@ -178,4 +191,5 @@ def test_a_broken_request_line_does_not_harm(api: Api) -> None:
     with socket.create_connection((base.host, base.port or 80)) as connection:
         connection.sendall(b"\x00\x01 nonsense\r\n\r\n")
         connection.recv(100)
-    assert httpx.get(f"http://{base.host}:{base.port}/healthz", trust_env=False).status_code == 200
+    with client(base) as fresh:
+        assert fresh.get("/healthz").status_code == 200

@@ -96,11 +96,44 @@ def test_a_view_that_was_read_before_is_not_sent_again(api: Api) -> None:
     assert api.client.get(f"{session}/context?format=anthropic", headers={"If-None-Match": tag}).status_code == 200
 
 
-@pytest.mark.parametrize("tag", ['"2"', '"2-openai"', "2", "*"])
+def test_a_view_of_any_kind_is_known_to_whoever_names_all(api: Api) -> None:
+    session = api.session()
+    api.say(session, user("hello"))
+    assert api.client.get(f"{session}/context", headers={"If-None-Match": "*"}).status_code == 304
+
+
+@pytest.mark.parametrize("known", ["*", '"2-openai"'])
+def test_a_view_that_is_refused_is_refused_whatever_the_client_knows(api: Api, known: str) -> None:
+    waiting, large = api.session(), api.session()
+    api.say(waiting, user("hello"), calling("c1"))
+    api.say(large, user("far too much " * 2000))
+    for session, status in ((waiting, 409), (large, 422)):
+        answer = api.client.get(f"{session}/context", headers={"If-None-Match": known})
+        assert answer.status_code == status
+
+
+@pytest.mark.parametrize("query", ["fit=none", "open=stub", "model=openai/gpt-4o"])
+def test_a_view_that_is_not_the_sessions_own_has_no_tag(api: Api, query: str) -> None:
+    session = api.session()
+    api.say(session, user("hello"))
+    tag = api.client.get(f"{session}/context").headers["etag"]
+    answer = api.client.get(f"{session}/context?{query}", headers={"If-None-Match": tag})
+    assert (answer.status_code, "etag" in answer.headers) == (200, False)
+
+
+@pytest.mark.parametrize("tag", ['"2"', '"2-openai"', "2", "*", '"1", "2-native"', 'W/"2", "2"'])
 def test_an_append_for_the_present_version_is_taken(api: Api, tag: str) -> None:
     session = api.session()
     api.say(session, user("hello"))
     api.post(f"{session}/messages", {"messages": [user("more")]}, 201, If_Match=tag)
+
+
+@pytest.mark.parametrize("tag", ['W/"2"', 'W/"2-openai", W/"1"', '"1", "3"', '"1", W/"2"'])
+def test_an_append_for_none_of_the_versions_it_names_is_refused(api: Api, tag: str) -> None:
+    session = api.session()
+    api.say(session, user("hello"))
+    problem = api.problem("POST", f"{session}/messages", {"messages": [user("x")]}, If_Match=tag)
+    assert (problem["name"], problem["status"], problem["current_version"]) == ("stale-version", 412, 2)
 
 
 def test_an_append_for_another_version_is_refused(api: Api) -> None:
@@ -130,7 +163,8 @@ def test_a_session_is_compacted_in_the_append_that_fills_it(api: Api) -> None:
     assert {"truncate"} == {stage for step in made for stage in step["stages_used"]}
     assert all(answer["budget"]["fits"] for answer in answers)
     listed = api.get(f"{session}/compactions")["items"]
-    assert [item["id"] for item in listed] == [step["id"] for step in made if step["id"]]
+    assert [item["id"] for item in listed] == [name for step in made for name in step["ids"]]
+    assert all(step["id"] == (step["ids"] or [None])[-1] for step in made)
     (job,) = api.get(f"{session}/jobs")["items"]
     assert {step["job_id"] for step in made} == {job["id"]}
 

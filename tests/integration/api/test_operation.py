@@ -13,9 +13,9 @@ from tests.support.api import Api, documented_routes, open_api, problem_of
 
 # As the contract lists them; a report of an overflow, which alone may answer `cannot-shrink`, is not taken yet.
 PROBLEMS = (
-    "malformed-json invalid-request not-found conflict stale-version unknown-parent body-too-large unknown-model "
-    "fixed-parts-do-not-fit view-does-not-fit calls-open pin-too-large redo-superseded idempotency-mismatch "
-    "idempotency-in-flight unauthorized unavailable"
+    "malformed-json invalid-request not-found method-not-allowed conflict stale-version unknown-parent body-too-large "
+    "unknown-model fixed-parts-do-not-fit view-does-not-fit calls-open pin-too-large redo-superseded "
+    "idempotency-mismatch idempotency-in-flight unauthorized unavailable"
 )
 
 
@@ -81,6 +81,8 @@ def test_the_description_names_every_route_and_refers_to_what_it_has(api: Api) -
 
 def test_the_page_for_people_is_there(api: Api) -> None:
     assert "Foldline" in api.client.get("/docs").text
+    found = api.client.get("/")
+    assert (found.status_code, found.headers["location"]) == (307, "/docs")
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])

@@ -52,6 +52,19 @@ def test_an_id_of_ones_own_is_used_once(api: Api) -> None:
     assert api.post("/sessions", {**NEW, "id": "mine"}, 201)["message_count"] == 0
 
 
+def test_a_session_of_a_deleted_ones_id_starts_above_its_versions(api: Api) -> None:
+    session = api.session(id="once-more")
+    api.say(session, user("hello"))
+    old = api.client.get(f"{session}/context").headers["etag"]
+    api.call("DELETE", session, status=204)
+    assert api.get(api.session(id="once-more"))["version"] == 3
+    api.call("DELETE", session, status=204)
+    assert api.get(api.session(id="once-more"))["version"] == 4
+    assert api.client.get(f"{session}/context", headers={"If-None-Match": old}).status_code == 200
+    problem = api.problem("POST", f"{session}/messages", {"messages": [user("more")]}, If_Match=old)
+    assert (problem["name"], problem["current_version"]) == ("stale-version", 4)
+
+
 def test_a_deleted_session_is_gone_with_its_jobs(api: Api) -> None:
     session = api.session()
     api.fill(session)

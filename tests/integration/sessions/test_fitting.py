@@ -11,8 +11,8 @@ from tests.support.log import Scene, assistant, batch, calls, result, turns, use
 
 def test_a_view_that_does_not_fit_is_cut_even_if_that_saves_less_than_an_automatic_plan_must(scene: Scene) -> None:
     step = scene.append(user(26), assistant(26), user(940)).step
-    assert step.compaction is not None
-    assert 0 < step.compaction.tokens_before - step.compaction.tokens_after < scene.path.session.goals().minimum_saving
+    (made,) = step.made
+    assert 0 < made.tokens_before - made.tokens_after < scene.path.session.goals().minimum_saving
     assert scene.used <= 1_000
 
 
@@ -69,7 +69,7 @@ def test_moving_to_a_branch_that_no_longer_fits_compacts_it(scene: Scene) -> Non
     scene.append(user(20))
     scene.resize(400)
     step = scene.move(late)
-    assert step.compaction is not None
+    assert step.made
     assert scene.used <= 400
     assert scene.path.branch == 0
 
@@ -78,7 +78,7 @@ def test_a_pin_that_takes_the_last_room_compacts(scene: Scene) -> None:
     scene.append(user(30), assistant(30), user(860))
     assert scene.layout == ["user 1", "batch 2", "user 3"]
     step = scene.pin(70)
-    assert step.compaction is not None
+    assert step.made
     assert scene.layout == ["hidden 1-2", "user 3"]
     assert scene.used <= 1_000
 
@@ -86,7 +86,7 @@ def test_a_pin_that_takes_the_last_room_compacts(scene: Scene) -> None:
 def test_a_smaller_window_compacts_at_once(scene: Scene) -> None:
     scene.append(*turns(5, 60))
     step = scene.resize(400)
-    assert step.compaction is not None
+    assert step.made
     assert scene.used <= 400
 
 

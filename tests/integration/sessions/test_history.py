@@ -10,7 +10,7 @@ from tests.support.log import Scene, turns, user
 
 
 def hide(scene: Scene, target_tokens: int = 300) -> str:
-    compaction = scene.compact(summarize=False, target_tokens=target_tokens).compaction
+    compaction = scene.compact(summarize=False, target_tokens=target_tokens).made[0]
     assert compaction is not None
     return compaction.id
 

@@ -11,7 +11,7 @@ def test_a_summary_of_a_state_that_was_undone_is_dropped_and_what_is_owed_is_ask
     scene.append(*turns(6, 60))
     scene.compact(summarize=False, target_tokens=600)
     claim = scene.claimed()
-    second = scene.compact(summarize=False, target_tokens=300).compaction
+    second = scene.compact(summarize=False, target_tokens=300).made[0]
     assert second is not None
     scene.undo(second.id)
     assert scene.owed > 0
@@ -80,8 +80,8 @@ def test_a_kept_summary_is_published_without_a_job_and_the_rest_is_asked_for(sce
     assert scene.layout[0] == "user 1"
     step = scene.compact(summarize=False, target_tokens=400)
     assert scene.layout[:2] == ["summary 1-2", "hidden 3-6"]
+    assert [made.reason for made in step.made] == ["asked", "summary"]
     assert step.request is not None
-    assert step.request.published is not None
     assert step.request.job_id == scene.jobs[-1].id
     assert scene.jobs[-1].state == "queued"
 
@@ -94,8 +94,8 @@ def test_a_branch_uses_the_summary_of_entries_it_shares(scene: Scene) -> None:
     scene.move(entries[8])
     scene.append(assistant(60))
     step = scene.compact()
-    assert step.request is not None
-    assert step.request.published is not None
+    assert [made.reason for made in step.made] == ["summary"]
+    assert step.request is None
     assert scene.layout[0] == "summary 1-5"
     assert scene.states == ["succeeded"]
 

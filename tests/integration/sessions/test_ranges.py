@@ -15,7 +15,7 @@ def test_a_job_that_waited_covers_what_came_meanwhile(scene: Scene) -> None:
 
 def test_a_job_is_not_stale_for_what_happened_while_it_waited(scene: Scene) -> None:
     scene.append(*turns(5, 60))
-    hidden = scene.compact(target_tokens=300).compaction
+    hidden = scene.compact(target_tokens=300).made[0]
     assert hidden is not None
     assert scene.states == ["queued"]
     scene.undo(hidden.id)
@@ -25,7 +25,7 @@ def test_a_job_is_not_stale_for_what_happened_while_it_waited(scene: Scene) -> N
 
 def test_a_job_whose_work_is_done_meanwhile_ends_without_a_summary(scene: Scene) -> None:
     scene.append(*turns(3, 60))
-    hidden = scene.compact(summarize=False, target_tokens=200).compaction
+    hidden = scene.compact(summarize=False, target_tokens=200).made[0]
     assert hidden is not None
     scene.undo(hidden.id)
     assert scene.claim() is None
@@ -76,7 +76,7 @@ def test_compacting_again_asks_for_nothing_more(scene: Scene) -> None:
     scene.work()
     before = scene.layout, scene.wire()
     again = scene.compact()
-    assert (again.compaction, again.request) == (None, None)
+    assert (again.made, again.request) == ([], None)
     assert (scene.layout, scene.wire()) == before
 
 
@@ -96,8 +96,8 @@ def test_an_undone_range_is_summarized_again_when_asked(scene: Scene) -> None:
     scene.work()
     scene.undo(scene.live[0])
     step = scene.compact()
-    assert step.request is not None
-    assert step.request.published is not None
+    assert [made.reason for made in step.made] == ["summary"]
+    assert step.request is None
     assert scene.layout[0] == "summary 1-9"
 
 

@@ -86,15 +86,41 @@ def test_a_session_that_cannot_fit_ends_with_exit_code_1(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (("--model", "nobody/none"), "no context window is known"),
-        (("--window", "huge"), "context_window"),
-        (("--stage", "polish"), "polish"),
-        (("--policy", "none"), "is no preset"),
+        (("--model", "nobody/none"), "--model: no context window is known"),
+        (("--window", "huge"), "--window must be"),
+        (("--stage", "polish"), "--stage: 'polish'"),
+        (("--policy", "none"), "--policy: there is no preset 'none'"),
+        (("--format", "morse"), "--format: there is no format 'morse'"),
     ],
 )
-def test_an_option_that_cannot_work_is_refused(sessions: Path, options: Sequence[str], expected: str) -> None:
+def test_an_option_that_cannot_work_is_refused_before_the_file_is_read(options: Sequence[str], expected: str) -> None:
     with pytest.raises(CommandFailed, match=expected):
-        invoke("compact", sessions, *options)
+        invoke("compact", "no-such-file.jsonl", *options)
+
+
+@pytest.mark.parametrize(
+    ("options", "is_summarized"),
+    [
+        ((), True),
+        (("--no-summarize",), False),
+        (("--stage", "prune"), False),
+        (("--stage", "prune", "--summarize"), True),
+        (("--stage", "prune", "--stage", "summarize"), True),
+    ],
+)
+def test_only_the_stages_that_were_named_are_used(
+    sessions: Path, options: Sequence[str], *, is_summarized: bool
+) -> None:
+    result = invoke("compact", sessions, "--window", "8k", "--layout", *options)
+
+    assert ("condense" in result.stderr) == is_summarized
+
+
+def test_a_target_that_could_not_be_reached_is_told(sessions: Path) -> None:
+    missed = invoke("compact", sessions, "--window", "8k", "--target", "10").stderr
+
+    assert "short: 96 tokens are left, the target of 10 could not be reached" in missed.splitlines()
+    assert "could not be reached" not in invoke("compact", sessions, "--window", "8k", "--target", "4000").stderr
 
 
 def test_stats_tell_what_each_session_takes(sessions: Path) -> None:
@@ -115,8 +141,24 @@ def test_stats_show_a_table(sessions: Path) -> None:
 
 
 def test_stats_refuse_an_unknown_preset(sessions: Path) -> None:
-    with pytest.raises(CommandFailed, match="no preset 'none'"):
+    with pytest.raises(CommandFailed, match="--policy: there is no preset 'none'"):
         invoke("stats", sessions, "--policy", "none")
+
+
+@pytest.mark.parametrize(("model", "window"), [("nobody/none", ()), ("openai/gpt-4o", ("--window", "0"))])
+def test_stats_refuse_a_window_that_is_none(sessions: Path, model: str, window: Sequence[str]) -> None:
+    with pytest.raises(CommandFailed, match=r"^--(model|window)"):
+        invoke("stats", sessions, "--model", model, *window)
+
+
+@pytest.mark.parametrize("command", ["stats", "compact"])
+def test_a_transcript_may_come_from_stdin(command: str) -> None:
+    text = json.dumps(chat_session(3, turns=1))
+
+    result = CliRunner().invoke(app, [command, "-"], input=text)
+
+    assert result.exit_code == ExitCode.DONE
+    assert "stdin" in result.output
 
 
 def test_presets_are_listed_with_their_stages() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+import tempfile
 from typing import Any
 
 import pytest
@@ -9,20 +11,27 @@ from cli.demo_workspace import scratch_workspace
 from compaction.formats import FORMATS, rules
 from compaction.tokens import count_messages
 
+# The first test tells the story for all: its tools run programs, which takes a while on a busy machine.
+pytestmark = pytest.mark.timeout(300)
 
-def tell_it() -> list[dict[str, Any]]:
-    with scratch_workspace() as workspace:
-        return tell(workspace)
+WHAT_VARIES = re.compile(r"0x[0-9a-f]{6,}|\b(?!0\.1s)\d+\.\d+s\b")
 
 
 @pytest.fixture(scope="module")
 def messages() -> list[dict[str, Any]]:
-    return tell_it()
+    with scratch_workspace() as workspace:
+        return tell(workspace)
 
 
-def test_the_story_is_a_valid_transcript_that_is_told_the_same_every_time(messages: list[dict[str, Any]]) -> None:
+def test_the_story_is_a_valid_transcript(messages: list[dict[str, Any]]) -> None:
     assert rules.check("openai", messages, None) == []
-    assert messages == tell_it()
+
+
+def test_nothing_in_the_story_varies_from_run_to_run(messages: list[dict[str, Any]]) -> None:
+    printed = [message["content"] for message in messages if message["role"] == "tool"]
+
+    assert not [found for text in printed for found in WHAT_VARIES.findall(text)]
+    assert not [text for text in printed if tempfile.gettempdir() in text]
 
 
 def test_the_story_is_long_enough_to_be_folded_several_times(messages: list[dict[str, Any]]) -> None:

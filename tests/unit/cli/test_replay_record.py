@@ -49,6 +49,15 @@ def test_more_compactions_than_the_tokens_explain_are_a_violation(*, count: int,
     assert bool(record.violations) == is_violation
 
 
+def test_what_jobs_failed_with_is_listed_once_for_each_error() -> None:
+    jobs = [("failed", "no answer"), ("failed", "no answer"), ("failed", "empty"), ("succeeded", None)]
+    record = SessionRecord("one", jobs=[{"state": state, "error": error} for state, error in jobs])
+
+    record.list_failures()
+
+    assert record.listed == ["2 jobs failed: no answer", "1 job failed: empty"]
+
+
 def test_compactions_that_were_asked_for_are_explained() -> None:
     record = SessionRecord("one", limit=100, appended_tokens=1, asked_compactions=1)
     record.compactions = [compaction("prune")] * 4

@@ -23,7 +23,7 @@ def test_a_port_that_is_taken_names_the_option_to_change() -> None:
     with listener_for(settings_of({"port": 0})) as listener:
         port = listener.getsockname()[1]
 
-        with pytest.raises(CommandFailed, match="--port"), listener_for(settings_of({"port": port})):
+        with pytest.raises(CommandFailed, match="--port or FOLDLINE_PORT"), listener_for(settings_of({"port": port})):
             pass
 
 

@@ -32,6 +32,13 @@ def test_each_line_of_json_lines_is_a_session(tmp_path: Path) -> None:
     assert (second.id, second.messages) == ("s.jsonl, line 2", [HELLO])
 
 
+@pytest.mark.parametrize("name", ["oa.json", "oa.jsonl"])
+def test_the_only_session_of_a_file_is_named_after_it(tmp_path: Path, name: str) -> None:
+    (transcript,) = read_transcripts(write(tmp_path, name, lines([HELLO])))
+
+    assert transcript.id == "oa"
+
+
 def test_blank_lines_and_a_byte_order_mark_are_no_sessions(tmp_path: Path) -> None:
     path = write(tmp_path, "s.jsonl", "\ufeff\n" + lines([HELLO]) + "\n\n")
 

@@ -56,6 +56,16 @@ def test_messages_come_back_in_their_format_valid_and_within_the_budget(
     assert count_messages(FORMATS[name].parse(folded.messages)) <= folded.budget.used
 
 
+def test_tokens_before_and_after_are_those_of_the_whole_view() -> None:
+    messages = openai()
+    folded = compact(messages, context_window="4k", system="Be kind.", tools=[TOOL])
+    before, after = (
+        budget(view, context_window="4k", system="Be kind.", tools=[TOOL]) for view in (messages, folded.messages)
+    )
+    assert (folded.tokens_before, folded.tokens_after) == (before.used, after.used)
+    assert folded.budget.used == after.used < before.used
+
+
 def test_messages_that_are_small_come_back_as_they_are() -> None:
     messages = openai(2)
     folded = compact(messages, model="openai/gpt-4o")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from compaction.errors import InvalidMessage
 from compaction.formats import FORMATS, Rendered
 
 PAGE = Path(__file__).parents[3] / "docs" / "formats.md"
@@ -179,3 +180,9 @@ def _refined(fate: str, part: str) -> str:
     """Arguments that are no object are the one thing whose text is the replacement itself."""
     is_raw = part in {"tool call, arguments not an object", "custom tool call"}
     return "carried as text" if is_raw and fate == "replaced by text" else fate
+
+
+@pytest.mark.parametrize("format_name", FORMATS)
+def test_a_message_without_a_role_is_told_that_it_is_missing(format_name: str) -> None:
+    with pytest.raises(InvalidMessage, match=r"^messages\[0\]\.role: expected .*, but it is missing$"):
+        FORMATS[format_name].parse([{"content": "hello"}])

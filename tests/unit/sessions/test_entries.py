@@ -39,7 +39,7 @@ def test_an_entry_is_what_was_appended_whatever_happened_to_it(scene: Scene) -> 
 
 def test_hidden_and_summarized_entries_say_under_what(scene: Scene) -> None:
     scene.append(*turns(5, 60))
-    hidden = scene.compact(summarize=False, target_tokens=300).compaction
+    hidden = scene.compact(summarize=False, target_tokens=300).made[0]
     assert hidden is not None
     tagged = page(scene)
     marker = one(scene, hidden.id)

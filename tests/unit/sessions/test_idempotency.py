@@ -69,6 +69,29 @@ def test_an_answer_is_forgotten_after_a_day_and_the_key_may_be_used_again(store:
     assert recall(store) == ANSWER
 
 
+@pytest.mark.parametrize(
+    ("tenant", "route", "place", "is_kept"),
+    [
+        ("acme", "POST /sessions/a_b/messages", "", False),
+        ("acme", "POST /sessions/a_b/compactions/e0-1/undo", "", False),
+        ("acme", "POST /sessions", "/sessions/a_b", False),
+        ("acme", "POST /sessions", "/sessions/a_bc", True),
+        ("acme", "POST /sessions/axb/messages", "", True),
+        ("acme", "POST /sessions/A_B/messages", "", True),
+        ("acme", "POST /sessions/a_bc/messages", "", True),
+        ("another", "POST /sessions/a_b/messages", "", True),
+    ],
+)
+def test_the_answers_of_one_session_are_forgotten_and_no_others(
+    store: Store, tenant: str, route: str, place: str, *, is_kept: bool
+) -> None:
+    key, answer = Key(tenant, route, "k1", "hash-1"), Answer(201, {"Location": place}, b"{}")
+    with store.write() as tx:
+        idempotency.remember(tx, key, answer)
+        idempotency.forget(tx, "acme", "a_b")
+    assert (recall(store, key) == answer) is is_kept
+
+
 def test_the_sweeper_removes_old_answers_only(store: Store, clock: Clock) -> None:
     remember(store)
     clock.advance(24 * 3600 - 10)

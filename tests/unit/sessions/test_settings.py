@@ -10,12 +10,6 @@ from sessions.settings import InvalidSettings, Settings, load_settings
 EVERYWHERE = "::"
 
 
-@pytest.fixture(autouse=True)
-def _bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in Settings.model_fields:
-        monkeypatch.delenv(f"FOLDLINE_{name.upper()}", raising=False)
-
-
 def problems_of(**overrides: object) -> list[str]:
     with pytest.raises(InvalidSettings) as caught:
         load_settings(**overrides)

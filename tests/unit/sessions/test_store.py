@@ -6,10 +6,10 @@ from pathlib import Path
 from threading import Event, Thread
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
 
 from sessions import lifecycle
-from sessions.errors import Unavailable
+from sessions.errors import InvalidDatabase, Unavailable
 from sessions.lifecycle import NewSession
 from sessions.store import Store
 from sessions.tables import SESSION
@@ -89,6 +89,37 @@ def test_a_database_that_cannot_be_opened_is_unavailable(tmp_path: Path) -> None
     with pytest.raises(Unavailable), store.read():
         pass
     store.close()
+
+
+def test_a_file_that_is_no_database_is_unavailable(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("Nothing of this is a database.")
+    store = Store(f"sqlite:///{tmp_path / 'notes.txt'}")
+    with pytest.raises(Unavailable, match="not a database"), store.read():
+        pass
+    store.close()
+
+
+def test_a_statement_that_the_database_refuses_is_unavailable(store: Store) -> None:
+    with pytest.raises(Unavailable), store.read() as tx:
+        tx.execute(text("SELECT nothing FROM nowhere"))
+
+
+@pytest.mark.parametrize(
+    ("url", "problem"),
+    [
+        ("nonsense", "it has not the form of one"),
+        ("postgresql://u:secret@host:port/log", "it has not the form of one"),
+        ("mysql://u:secret@host/log", "mysql is no database that is supported"),
+        ("sqlite://", "in memory cannot be shared"),
+        ("sqlite:///:memory:", "in memory cannot be shared"),
+        ("sqlite+abacus:///log.db", "no driver for sqlite\\+abacus is installed"),
+        ("postgresql+abacus://u:secret@host/log", "no driver for postgresql\\+abacus is installed"),
+    ],
+)
+def test_an_address_of_no_database_is_refused_without_its_password(url: str, problem: str) -> None:
+    with pytest.raises(InvalidDatabase, match=problem) as caught:
+        Store(url)
+    assert "secret" not in str(caught.value)
 
 
 def test_time_is_the_stores_clock_in_milliseconds(store: Store, clock: Clock) -> None:

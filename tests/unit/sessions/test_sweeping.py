@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 
 from sessions import jobs, lifecycle, sweeping
+from sessions.requests import BACKGROUND
 from sessions.store import Store
 from sessions.tables import BRANCH, ENTRY, JOB, PIN, SESSION, SUMMARY
 from tests.support.log import Clock, Scene, turns, user
@@ -71,12 +72,11 @@ def test_rows_stay_while_a_worker_may_still_read_them(doomed: Scene, clock: Cloc
     assert rows(doomed.store) == 0
 
 
-def test_a_large_session_goes_in_several_sweeps(store: Store) -> None:
+def test_a_large_session_goes_batch_by_batch_in_one_sweep(store: Store) -> None:
     scene = Scene(store, 100_000)
     scene.append(*turns(sweeping.PURGE_ROWS // 2 + 10, 1))
     delete(scene)
-    sweeping.sweep(store)
-    assert 0 < rows(store) < sweeping.PURGE_ROWS
+    assert rows(store) > sweeping.PURGE_ROWS
     sweeping.sweep(store)
     assert rows(store) == 0
 
@@ -86,3 +86,19 @@ def test_a_job_of_a_session_deleted_meanwhile_is_not_taken_back(doomed: Scene, c
     delete(doomed)
     clock.advance(61)
     assert sweeping.sweep(doomed.store) == []
+
+
+def test_a_session_that_cannot_be_worked_with_does_not_stop_the_others(store: Store) -> None:
+    for name in ("broken", "sound"):
+        Scene(store, 1_000, name).append(*turns(9, 60))
+    with store.write() as tx:
+        tx.execute(update(SESSION).where(SESSION.c.id == "broken").values(policy=b'{"preset": "gone"}'))
+    claimed = jobs.claim(store, BACKGROUND)
+    assert claimed is not None
+    with store.read() as tx:
+        states = dict(
+            tx.execute(
+                select(SESSION.c.id, JOB.c.state).join_from(JOB, SESSION, SESSION.c.pk == JOB.c.session_pk)
+            ).all()
+        )
+    assert states == {"broken": "failed", "sound": "running"}

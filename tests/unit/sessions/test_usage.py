@@ -6,6 +6,7 @@ import pytest
 
 from compaction.formats import FORMATS
 from sessions import appending
+from sessions.errors import UnknownVersion
 from sessions.usage import Usage
 from tests.support.log import Scene, Wire, assistant, turns, user
 from tests.support.scenes import NewScene
@@ -38,7 +39,14 @@ def test_usage_of_an_earlier_version_moves_it_part_of_the_way(scene: Scene) -> N
     assert 1_000 < moved < 1_400
 
 
-@pytest.mark.parametrize("version", [0, 7, 10**12, -1])
+@pytest.mark.parametrize("version", [3, 10**12])
+def test_usage_of_a_version_to_come_is_refused(scene: Scene, version: int) -> None:
+    scene.append(user(96))
+    with pytest.raises(UnknownVersion, match="it is at 2"):
+        report(scene, assistant(6), Usage(version, 190))
+
+
+@pytest.mark.parametrize("version", [0, -1])
 def test_usage_of_a_version_that_never_was_is_ignored(scene: Scene, version: int) -> None:
     scene.append(user(96))
     assert report(scene, assistant(6), Usage(version, 190)) == 1_000

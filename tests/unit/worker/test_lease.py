@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
 from tests.support.eventually import eventually
 from worker.lease import Lease
+
+JOB = "job_1"
 
 
 class Beats:
@@ -25,7 +29,7 @@ class Beats:
 
 def test_a_lease_is_extended_with_progress_that_grows_and_stops_short_of_the_end() -> None:
     beats = Beats([])
-    with Lease(beats, lease_seconds=0.02, expected_seconds=0.001) as lease:
+    with Lease(beats, lease_seconds=0.02, expected_seconds=0.001, job_id=JOB) as lease:
         eventually(lambda: len(beats.progress) >= 3)
         assert not lease.is_lost
     assert beats.progress == sorted(beats.progress)
@@ -34,20 +38,21 @@ def test_a_lease_is_extended_with_progress_that_grows_and_stops_short_of_the_end
 
 def test_a_lost_lease_says_so_and_is_not_extended_again() -> None:
     beats = Beats([True, False])
-    with Lease(beats, lease_seconds=0.02, expected_seconds=1) as lease:
+    with Lease(beats, lease_seconds=0.02, expected_seconds=1, job_id=JOB) as lease:
         eventually(lambda: lease.is_lost)
     assert len(beats.progress) == 2
 
 
-def test_a_failing_database_does_not_end_the_hold() -> None:
+def test_a_failing_database_does_not_end_the_hold_and_is_told_with_the_job(caplog: pytest.LogCaptureFixture) -> None:
     beats = Beats([RuntimeError("gone")])
-    with Lease(beats, lease_seconds=0.02, expected_seconds=1) as lease:
+    with Lease(beats, lease_seconds=0.02, expected_seconds=1, job_id=JOB) as lease:
         eventually(lambda: len(beats.progress) >= 2)
         assert not lease.is_lost
+    assert f"lease not extended job_id={JOB}: RuntimeError" in caplog.text
 
 
 def test_a_job_shorter_than_a_beat_costs_no_beat() -> None:
     beats = Beats([])
-    with Lease(beats, lease_seconds=120, expected_seconds=1):
+    with Lease(beats, lease_seconds=120, expected_seconds=1, job_id=JOB):
         pass
     assert beats.progress == []

@@ -1,0 +1,63 @@
+"""Options that several commands take, checked before any file is read; errors name the option."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cli.failures import CommandFailed
+from compaction.errors import InvalidPolicy, UnknownModel
+from compaction.formats import FORMATS
+from compaction.policy import stage_of
+from compaction.presets import PRESETS
+from compaction.windows import parse_size, window_of
+
+
+def size_of(window: str) -> int:
+    """The tokens of a `--window`, given as 32000 or 128k.
+
+    Raises:
+        CommandFailed: it is no size.
+    """
+    try:
+        return parse_size(window)
+    except InvalidPolicy as error:
+        raise CommandFailed(
+            f"--window must be a positive number of tokens such as 32000 or 128k, not {window}"
+        ) from error
+
+
+def window_for(model: str, window: str | None) -> int:
+    """The tokens of a `--window`, or else of the model's own.
+
+    Raises:
+        CommandFailed: it is no size, or the model has none that is known.
+    """
+    if window is not None:
+        return size_of(window)
+    try:
+        return window_of(model).tokens
+    except UnknownModel as error:
+        raise CommandFailed(
+            f"--model: no context window is known for {model}; give --window too. `foldline models` lists those known"
+        ) from error
+
+
+def check_policy(name: str | None) -> None:
+    """Raise CommandFailed for a `--policy` that is no preset."""
+    if name is not None and name not in PRESETS:
+        raise CommandFailed(f"--policy: there is no preset {name!r}; there are {', '.join(PRESETS)}")
+
+
+def check_stages(names: Sequence[str]) -> None:
+    """Raise CommandFailed for a `--stage` that is none."""
+    try:
+        for name in names:
+            stage_of(name, "--stage")
+    except InvalidPolicy as error:
+        raise CommandFailed(str(error)) from error
+
+
+def check_format(name: str | None) -> None:
+    """Raise CommandFailed for a `--format` that is none."""
+    if name is not None and name not in FORMATS:
+        raise CommandFailed(f"--format: there is no format {name!r}; there are {', '.join(FORMATS)}")

@@ -1,0 +1,60 @@
+"""`python -m cli.settings_table > docs/settings.md`: the page on settings, as it is committed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any, Final, Literal, get_args, get_origin
+
+from pydantic import SecretStr
+from pydantic.fields import FieldInfo
+
+from sessions.settings import PREFIX, Settings
+
+INTRODUCTION: Final = """\
+# Settings
+
+A setting is a variable of the environment, read when a process starts; an empty one counts as not set. An option of
+`foldline serve` goes before its variable: `--port 9000` before `FOLDLINE_PORT=9000`. A value that cannot be used ends
+the start with a line that names the variable, never its value. Keys are set in the environment only.
+
+Data goes to one SQLite file, `foldline.db` in the folder where the service is started, with `foldline.db-wal` and
+`foldline.db-shm` beside it while it runs. `FOLDLINE_DATABASE_URL=sqlite:////var/lib/foldline/foldline.db` (four slashes
+and an absolute path) names another place. The file is made, and brought to the newest tables, by the start. SQLite and
+the broker inside the process are all that this version knows.
+
+| name | default | unit | meaning |
+|---|---|---|---|
+"""
+UNITS: Final = frozenset({"bytes", "hours", "seconds", "tokens"})
+
+
+def page() -> str:
+    """The page: where settings come from and where data goes, and a row for every setting."""
+    return INTRODUCTION + "".join(_rows())
+
+
+def _rows() -> Iterator[str]:
+    for name, found in Settings.model_fields.items():
+        default = _default(found.default)
+        yield f"| `{PREFIX}{name.upper()}` | {default} | {_unit(name, found)} | {found.description} |\n"
+
+
+def _default(value: Any) -> str:
+    """A default as it would be typed; nothing, where there is none."""
+    if isinstance(value, SecretStr):
+        value = value.get_secret_value()
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return "" if value is None or value == "" else f"`{value}`"
+
+
+def _unit(name: str, found: FieldInfo) -> str:
+    """The unit in the setting's name, or the values there are."""
+    if get_origin(found.annotation) is Literal:
+        return ", ".join(f"`{value}`" for value in get_args(found.annotation))
+    return next((word for word in name.split("_") if word in UNITS), "")
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())
