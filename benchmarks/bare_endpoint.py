@@ -9,37 +9,24 @@ from __future__ import annotations
 import socket
 import sys
 import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
+import anyio.to_thread
 import uvicorn
 from fastapi import FastAPI
-from sqlalchemy import and_, bindparam, create_engine, event, insert, select, update
+from sqlalchemy import create_engine, event
 from sqlalchemy.pool import QueuePool
 
-from sessions.tables import BRANCH, ENTRY, SESSION
+from compaction.wire import dumps
+from sessions.log import INSERT_ENTRY
+from sessions.paths import HEAD_BY_ID_LOCKED, UPDATE_BRANCH, UPDATE_SESSION
+from sessions.settings import Settings
+from sessions.tables import ENTRY
 
-HEAD = (
-    select(SESSION, BRANCH)
-    .join_from(SESSION, BRANCH, and_(BRANCH.c.session_pk == SESSION.c.pk, BRANCH.c.branch == SESSION.c.head))
-    .where(SESSION.c.tenant == bindparam("tenant"), SESSION.c.id == bindparam("id"), SESSION.c.deleted_at.is_(None))
-)
-INSERT = insert(ENTRY)
-BRANCH_COLUMNS = tuple(
-    column.name for column in BRANCH.c if column.name not in {"session_pk", "branch", "tenant", "parent"}
-)
-UPDATE_BRANCH = (
-    update(BRANCH)
-    .where(BRANCH.c.session_pk == bindparam("pk"), BRANCH.c.branch == bindparam("number"))
-    .values({name: bindparam(name) for name in BRANCH_COLUMNS})
-)
-SESSION_COLUMNS = tuple(
-    column.name for column in SESSION.c if column.name not in {"pk", "tenant", "id", "created_at", "deleted_at"}
-)
-UPDATE_SESSION = (
-    update(SESSION)
-    .where(SESSION.c.pk == bindparam("session_pk"))
-    .values({name: bindparam(name) for name in SESSION_COLUMNS})
-)
+BRANCH_VALUES = tuple(UPDATE_BRANCH.compile().params)
+SESSION_VALUES = tuple(UPDATE_SESSION.compile().params)
 
 
 def create_app(database: str) -> FastAPI:
@@ -53,22 +40,28 @@ def create_app(database: str) -> FastAPI:
     )
     event.listen(engine, "connect", _prepare)
     event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
-    app = FastAPI()
+    app = FastAPI(lifespan=_with_our_threads)
     turn = threading.Lock()
 
     @app.post("/sessions/{session_id}/messages", status_code=201)
     def append(session_id: str, body: dict[str, Any]) -> dict[str, Any]:
         with turn, engine.begin() as connection:
-            row = connection.execute(HEAD, {"tenant": "default", "id": session_id}).mappings().one()
+            row = connection.execute(HEAD_BY_ID_LOCKED, {"tenant": "default", "id": session_id}).mappings().one()
             seq = row["leaf_seq"] + 1
-            connection.execute(INSERT, [_entry(row, seq, str(body["messages"]).encode())])
-            branch = {name: row[BRANCH.c[name]] for name in BRANCH_COLUMNS} | {"leaf_seq": seq, "last_message_seq": seq}
-            connection.execute(UPDATE_BRANCH, {"pk": row["pk"], "number": row["branch"], **branch})
-            session = {name: row[SESSION.c[name]] for name in SESSION_COLUMNS} | {"version": row["version"] + 1}
-            connection.execute(UPDATE_SESSION, {"session_pk": row["pk"], **session})
-        return {"entry_ids": [f"e0-{seq}"], "version": session["version"]}
+            connection.execute(INSERT_ENTRY, [_entry(row, seq, dumps(body["messages"]))])
+            new = {**row, "leaf_seq": seq, "last_message_seq": seq, "version": row["version"] + 1}
+            new |= {"number": row["branch"], "session_pk": row["pk"]}
+            connection.execute(UPDATE_BRANCH, {name: new[name] for name in BRANCH_VALUES})
+            connection.execute(UPDATE_SESSION, {name: new[name] for name in SESSION_VALUES})
+        return {"entry_ids": [f"e0-{seq}"], "version": new["version"]}
 
     return app
+
+
+@asynccontextmanager
+async def _with_our_threads(_app: FastAPI) -> AsyncIterator[None]:
+    anyio.to_thread.current_default_thread_limiter().total_tokens = Settings().threads
+    yield
 
 
 def _entry(row: Any, seq: int, body: bytes) -> dict[str, Any]:
@@ -92,7 +85,7 @@ def _entry(row: Any, seq: int, body: bytes) -> dict[str, Any]:
 
 def _prepare(connection: Any, _record: Any) -> None:
     connection.isolation_level = None
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=10000"):
         connection.execute(f"PRAGMA {pragma}")
 
 

@@ -21,7 +21,7 @@ from cli.database import open_store, place_of, settings_of
 from cli.failures import CommandFailed, ExitCode
 from sessions.settings import Settings
 from sessions.store import Store
-from worker.embedded import EmbeddedWorker, WorkerDidNotStart
+from worker.embedded import BrokerOutside, EmbeddedWorker, WorkerDidNotStart
 from worker.summarizers import create_summarizer
 
 OUR_LOGGERS = ("api", "sessions", "uvicorn", "worker")
@@ -111,6 +111,8 @@ def _worker(settings: Settings, store: Store) -> Iterator[None]:
     worker = EmbeddedWorker(settings, store, create_summarizer(settings))
     try:
         worker.start()
+    except BrokerOutside as error:
+        raise CommandFailed(str(error)) from error
     except WorkerDidNotStart as error:
         raise CommandFailed("the worker did not start; its log lines say why", ExitCode.SERVICE_FAILED) from error
     try:

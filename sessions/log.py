@@ -24,7 +24,7 @@ from sessions.tables import ENTRY
 _FACTS_COLUMNS: Final = (ENTRY.c.role, ENTRY.c.tokens, ENTRY.c.seq, ENTRY.c.unit, ENTRY.c.is_late, ENTRY.c.facts)
 # A session that was rewound very often has many runs, and SQLite refuses an expression of more than a thousand.
 RUNS_AT_ONCE: Final = 500
-_INSERT_ENTRY: Final = insert(ENTRY)
+INSERT_ENTRY: Final = insert(ENTRY)
 
 
 def message_columns(tx: Transaction, path: Path, facts: Facts, message: Message, body: bytes) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def _entry_columns(tx: Transaction, path: Path, kind: str, body: bytes) -> dict[
 
 def insert_entries(tx: Transaction, rows: list[dict[str, Any]]) -> None:
     """Write new entries."""
-    tx.execute(_INSERT_ENTRY, rows)
+    tx.execute(INSERT_ENTRY, rows)
 
 
 def add_edits(tx: Transaction, path: Path, kind: str, body: JsonObject, live: LiveEdits) -> str:

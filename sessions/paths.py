@@ -155,14 +155,14 @@ _HEAD: Final = select(*_SESSION_COLUMNS, *_BRANCH_COLUMNS).join_from(
     SESSION, BRANCH, and_(BRANCH.c.session_pk == SESSION.c.pk, BRANCH.c.branch == SESSION.c.head)
 )
 _HEAD_BY_ID: Final = _HEAD.where(_BY_ID)
-_HEAD_BY_ID_LOCKED: Final = _HEAD_BY_ID.with_for_update()
+HEAD_BY_ID_LOCKED: Final = _HEAD_BY_ID.with_for_update()
 _HEAD_BY_PK_LOCKED: Final = _HEAD.where(
     SESSION.c.pk == bindparam("pk"), SESSION.c.deleted_at.is_(None)
 ).with_for_update()
 _BRANCH_BY_NUMBER: Final = select(*_BRANCH_COLUMNS).where(
     BRANCH.c.session_pk == bindparam("pk"), BRANCH.c.branch == bindparam("number")
 )
-_UPDATE_BRANCH: Final = (
+UPDATE_BRANCH: Final = (
     update(BRANCH)
     .where(BRANCH.c.session_pk == bindparam("pk"), BRANCH.c.branch == bindparam("number"))
     .values(
@@ -184,7 +184,7 @@ _UPDATE_BRANCH: Final = (
         }
     )
 )
-_UPDATE_SESSION: Final = (
+UPDATE_SESSION: Final = (
     update(SESSION)
     .where(SESSION.c.pk == bindparam("session_pk"))
     .values(
@@ -220,7 +220,7 @@ def open_head(
         NotFound: this tenant has no such session.
         StaleVersion: `if_match` is given and is not its version.
     """
-    statement = _HEAD_BY_ID_LOCKED if lock else _HEAD_BY_ID
+    statement = HEAD_BY_ID_LOCKED if lock else _HEAD_BY_ID
     row = tx.execute(statement, {"tenant": tenant, "id": session_id}).first()
     if row is None:
         raise NotFound("session", session_id)
@@ -299,13 +299,13 @@ def save_edited(tx: Transaction, path: Path, leaf_seq: int) -> None:
 
 
 def _save_leaf(tx: Transaction, path: Path) -> None:
-    tx.execute(_UPDATE_BRANCH, {"pk": path.session.pk, "number": path.branch, **_leaf_columns(path)})
+    tx.execute(UPDATE_BRANCH, {"pk": path.session.pk, "number": path.branch, **_leaf_columns(path)})
 
 
 def save_session(tx: Transaction, session: Session) -> None:
     """Write the session's row as it stands."""
     tx.execute(
-        _UPDATE_SESSION,
+        UPDATE_SESSION,
         {
             "session_pk": session.pk,
             "model": session.model,

@@ -44,10 +44,10 @@ TOO_SLOW: Final = "the call took too long"
 NOT_JSON: Final = "its answer is not JSON"
 ERROR_INSIDE: Final = "it reported an error in its answer"
 
-# A refusal with one of these can be about an option of the request; of an upstream server others speak as well.
+# Only these refuse an option of the request; a 403 that speaks of streaming is about a plan or a region.
 _BAD_REQUESTS: Final = frozenset({400, 404, 422})
+# A word of its own: proxies speak of their upstream.
 _STREAM: Final = re.compile(r"\bstream(?:ing|_options)?\b", re.IGNORECASE)
-_BAD_REQUEST: Final = 400
 MAX_TOKENS: Final = "max_tokens"
 MAX_COMPLETION_TOKENS: Final = "max_completion_tokens"
 
@@ -213,10 +213,12 @@ class ChatClient:
 
     def _adapts(self, status: int, text: str, body: dict[str, Any]) -> bool:
         """Whether the refusal names an option in `body` that can be had otherwise, as it will be from now on."""
-        if status == _BAD_REQUEST and MAX_TOKENS in body and MAX_COMPLETION_TOKENS in text:
+        if status not in _BAD_REQUESTS:
+            return False
+        if MAX_TOKENS in body and MAX_COMPLETION_TOKENS in text:
             self._limit_name = MAX_COMPLETION_TOKENS
             return True
-        if status in _BAD_REQUESTS and "stream" in body and _STREAM.search(text):
+        if "stream" in body and _STREAM.search(text):
             # Some servers know no streaming, or not its options: they are asked for the answer in one piece.
             self._streams = False
             return True

@@ -17,7 +17,7 @@ _QUOTED: Final = re.compile(r"(?P<mark>['\"`])(?P<inside>.+?)(?P=mark)")
 
 _KEY: Final = re.compile(
     r"\bBearer\s+\S+"
-    r"|\b(?:sk|pk|rk|gsk|xai|hf|nvapi|key)[-_][\w*.\-]{3,}"
+    r"|\b(?:sk|pk|rk|gsk|xai|hf|nvapi)[-_][\w*.\-]{3,}"
     # Names of models and of parameters are words with dashes between them; keys of no known form are not.
     r"|(?=\w*[\d*])[A-Za-z0-9*]{20,}",
     re.IGNORECASE,

@@ -120,6 +120,17 @@ def test_a_setting_that_cannot_be_used_is_told_without_its_value(tmp_path: Path)
     assert "FOLDLINE_PORT" in done.stderr
 
 
+def test_a_broker_outside_the_process_is_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOLDLINE_BROKER_URL", "redis://:secret@127.0.0.1:1/0")
+
+    done = foldline("serve", "--port", "0", "--database-url", f"sqlite:///{tmp_path}/foldline.db")
+
+    assert done.returncode == 2
+    assert "FOLDLINE_BROKER_URL" in done.stderr
+    assert "secret" not in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_migrate_brings_a_database_to_the_newest_tables_once(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/foldline.db"
 

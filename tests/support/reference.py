@@ -33,6 +33,8 @@ Span: TypeAlias = tuple[int, int]
 
 INTERACTIVE = "summarize.interactive"
 BACKGROUND = "summarize.background"
+# Summaries from before that one request publishes again; a job does the rest.
+KEPT_AT_ONCE = 8
 
 
 class Refused(Exception):
@@ -291,7 +293,7 @@ class Reference:
         if is_wanted:
             self._request(self.head, ask)
         elif self.outline(self.head).owed_tokens:
-            self._request(self.head, AUTOMATIC, is_planned=True)
+            self._request(self.head, AUTOMATIC, is_planned=True, left=KEPT_AT_ONCE + 1)
 
     def undo(self, name: str) -> list[str]:
         path = self.path(self.head)
@@ -475,7 +477,11 @@ class Reference:
     def _newest_edits(self, number: int) -> Entry | None:
         return next((entry for entry in reversed(self.path(number)) if entry.kind != "message"), None)
 
-    def _run_trigger(self, number: int) -> None:
+    def _run_trigger(self, number: int, left: int = KEPT_AT_ONCE) -> None:
+        """Compact if the view is over the trigger, and summarize; `left` kept summaries may be published meanwhile."""
+        if not left:
+            self._queue(number, AUTOMATIC)
+            return
         goals, outline, is_wanted = self.goals(number), self.outline(number), False
         is_over = self.auto_compact and outline.tokens > min(goals.trigger, goals.limit)
         if is_over:
@@ -485,11 +491,11 @@ class Reference:
                 self._add(number, "compaction", edits=plan.edits)
         owed = self.outline(number).owed_tokens
         if (is_wanted or owed) and self.now >= self.branches[number].next_summary_at:
-            self._request(number, AUTOMATIC, is_planned=is_over)
+            self._request(number, AUTOMATIC, is_planned=is_over, left=left)
 
     def _request_owed(self, number: int) -> None:
         if self.outline(number).owed_tokens and self.now >= self.branches[number].next_summary_at:
-            self._request(number, AUTOMATIC)
+            self._request(number, AUTOMATIC, left=KEPT_AT_ONCE + 1)
 
     def _range(self, number: int, ask: Ask) -> SummaryRange | None:
         """What a summary would cover: undone ones are not made again unless asked for, or hidden to make room."""
@@ -501,7 +507,7 @@ class Reference:
             assert not any(within(unit.first, unit.last, outline.live.barred) for unit in shown)
         return covered
 
-    def _request(self, number: int, ask: Ask, *, is_planned: bool = False) -> bool:
+    def _request(self, number: int, ask: Ask, *, is_planned: bool = False, left: int = KEPT_AT_ONCE) -> bool:
         """Publish a kept summary, or queue a job; whether there was anything to summarize."""
         if not (is_planned or ask.is_asked) and self.jobs_of(number, "queued", "running"):
             return True
@@ -512,7 +518,7 @@ class Reference:
         if kept is None:
             self._queue(number, ask)
         elif self._publish(number, covered, kept, ask):
-            self._after_publish(number, ask)
+            self._after_publish(number, ask, left - 1)
         else:
             self._show_no_room(number, ask)
             return False
@@ -561,9 +567,13 @@ class Reference:
         self._add(number, "compaction", edits=(condense, *plan.edits), is_inline=False, lifts_bars=ask.is_asked)
         return True
 
-    def _after_publish(self, number: int, ask: Ask) -> None:
-        """The rest of what was asked for, else the trigger."""
-        if not (ask.is_asked and self._request(number, ask)):
+    def _after_publish(self, number: int, ask: Ask, left: int = KEPT_AT_ONCE) -> None:
+        """The rest of what was asked for, else the trigger; a job does what is too much for one request."""
+        if not ask.is_asked:
+            self._run_trigger(number, left)
+        elif not left:
+            self._queue(number, ask)
+        elif not self._request(number, ask, left=left):
             self._run_trigger(number)
 
 
