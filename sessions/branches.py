@@ -56,20 +56,7 @@ def _tip(tx: Transaction, session_pk: int, entry: Any) -> int | None:
 
 def _new_branch(tx: Transaction, head: Path, entry: Any) -> Path:
     session = head.session
-    state = {
-        name: getattr(entry, name)
-        for name in (
-            "last_message_seq",
-            "messages",
-            "kept",
-            "raw",
-            "owed_tokens",
-            "edits_branch",
-            "edits_seq",
-            "tail_unit",
-            "open_calls",
-        )
-    }
+    state = {name: getattr(entry, name) for name in paths.STATE_COLUMNS}
     tx.execute(
         insert(BRANCH).values(
             session_pk=session.pk,

@@ -21,7 +21,7 @@ from sessions.errors import Conflict
 from sessions.paths import Path
 from sessions.planning import Step
 from sessions.store import Transaction
-from sessions.tables import BRANCH, JOB, SESSION
+from sessions.tables import BRANCH, JOB, SESSION, BranchRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,26 +75,10 @@ def create(tx: Transaction, tenant: str, new: NewSession) -> Path:
         pk = tx.execute(insert(SESSION).values(values)).inserted_primary_key[0]
     except IntegrityError as error:
         raise Conflict(f"the session id {session_id!r} is used already") from error
-    tx.execute(insert(BRANCH).values(_first_branch(pk, tenant)))
+    tx.execute(insert(BRANCH).values(BranchRow(session_pk=pk, branch=0, tenant=tenant).model_dump()))
     if new.id is not None:
         _pass_deleted(tx, tenant, new.id)
     return paths.open_head(tx, tenant, session_id)
-
-
-def _first_branch(pk: int, tenant: str) -> dict[str, Any]:
-    counters = (
-        "left_seq",
-        "leaf_seq",
-        "last_message_seq",
-        "messages",
-        "kept",
-        "raw",
-        "owed_tokens",
-        "edits_seq",
-        "tail_unit",
-        "next_summary_at",
-    )
-    return {"session_pk": pk, "branch": 0, "tenant": tenant, **dict.fromkeys(counters, 0)}
 
 
 def _pass_deleted(tx: Transaction, tenant: str, session_id: str) -> None:

@@ -21,7 +21,7 @@ from compaction.wire import dumps, loads
 from compaction.wording import stub_tokens
 from sessions.errors import NotFound, StaleVersion
 from sessions.store import Transaction
-from sessions.tables import BRANCH, SESSION
+from sessions.tables import BRANCH, ENTRY, SESSION
 
 
 @dataclass(slots=True)
@@ -147,6 +147,11 @@ _BRANCH_COLUMNS: Final = (
     BRANCH.c.open_calls,
     BRANCH.c.next_summary_at,
 )
+# What an entry and its branch both keep of the path after it: the columns they share.
+_PLACE: Final = frozenset({"session_pk", "branch", "tenant"})
+STATE_COLUMNS: Final = tuple(column.name for column in BRANCH.c if column.name in ENTRY.c and column.name not in _PLACE)
+UNCHANGING: Final = frozenset({"pk", "tenant", "id", "created_at", "deleted_at"})
+
 # Statements are built once: building one costs as much as running it.
 _BY_ID: Final = and_(
     SESSION.c.tenant == bindparam("tenant"), SESSION.c.id == bindparam("id"), SESSION.c.deleted_at.is_(None)
@@ -165,49 +170,12 @@ _BRANCH_BY_NUMBER: Final = select(*_BRANCH_COLUMNS).where(
 UPDATE_BRANCH: Final = (
     update(BRANCH)
     .where(BRANCH.c.session_pk == bindparam("pk"), BRANCH.c.branch == bindparam("number"))
-    .values(
-        {
-            name: bindparam(name)
-            for name in (
-                "leaf_seq",
-                "last_message_seq",
-                "messages",
-                "kept",
-                "raw",
-                "owed_tokens",
-                "edits_branch",
-                "edits_seq",
-                "tail_unit",
-                "open_calls",
-                "next_summary_at",
-            )
-        }
-    )
+    .values({name: bindparam(name) for name in ("leaf_seq", "next_summary_at", *STATE_COLUMNS)})
 )
 UPDATE_SESSION: Final = (
     update(SESSION)
     .where(SESSION.c.pk == bindparam("session_pk"))
-    .values(
-        {
-            name: bindparam(name)
-            for name in (
-                "model",
-                "context_window",
-                "max_output_tokens",
-                "auto_compact",
-                "head",
-                "branches",
-                "version",
-                "multiplier",
-                "fixed_tokens",
-                "tools_tokens",
-                "pins_tokens",
-                "policy",
-                "system",
-                "tools",
-            )
-        }
-    )
+    .values({column.name: bindparam(column.name) for column in SESSION.c if column.name not in UNCHANGING})
 )
 
 
