@@ -7,6 +7,7 @@ from bisect import bisect_left
 from compaction.budget import SMALLEST_SUMMARY
 from compaction.edits import Edit
 from compaction.excerpts import LEVELS
+from compaction.facts import Facts
 from compaction.outline import Outline, Summarized, shown_tokens
 from compaction.plan import Parameters, Plan
 from compaction.wording import summary_frame_tokens
@@ -26,8 +27,9 @@ def truncate(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
     current = outline.last_user + 1
     in_reach = max(current, parameters.horizon)
     plan = _hide(outline, plan, 0, max(outline.last_user, 0), goals.target)
+    results = _excerptible(outline, plan, in_reach)
     for level in reversed(range(len(LEVELS))):
-        plan = _excerpt_results(outline, plan, in_reach, level, goals.target)
+        plan = _excerpt_results(outline, plan, results, level, goals.target)
     plan = _excerpt_arguments(outline, plan, in_reach, goals.target)
     plan = _hide(outline, plan, current, end - 1, goals.target)
     if plan.tokens > goals.limit:
@@ -57,19 +59,28 @@ def _is_worth_a_summary(original_tokens: int) -> bool:
     return original_tokens > SMALLEST_SUMMARY + summary_frame_tokens()
 
 
-def _excerpt_results(outline: Outline, plan: Plan, start: int, level: int, goal: int) -> Plan:
-    before, closed = plan.cells_on(outline), outline.closed
+def _excerptible(outline: Outline, plan: Plan, start: int) -> list[tuple[int, Facts]]:
+    """The results of closed batches from `start` on of which there is a text in view."""
+    cells, closed = plan.cells_on(outline), outline.closed
+    gone = {seq for seq, cell in cells.items() if cell.kind != "excerpt"}
+    return [
+        (index, entry)
+        for index, entry in outline.results_from(start)
+        if entry.excerpts and entry.seq not in gone and index < closed
+    ]
+
+
+def _excerpt_results(outline: Outline, plan: Plan, results: list[tuple[int, Facts]], level: int, goal: int) -> Plan:
+    before = plan.cells_on(outline)
     cells: dict[int, Edit] = {}
     savings: dict[int, int] = {}
     excess = plan.tokens - goal
-    for index, entry in outline.results_from(start):
-        if excess <= 0 or index >= closed:
+    for index, entry in results:
+        if excess <= 0:
             break
         if level >= len(entry.excerpts) or not entry.excerpts[level]:
             continue
         cell = before.get(entry.seq)
-        if cell is not None and cell.kind != "excerpt":
-            continue
         edit = Edit("excerpt", entry.seq, entry.seq, level)
         saving = shown_tokens(entry, cell) - shown_tokens(entry, edit)
         if saving > 0:
