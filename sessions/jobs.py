@@ -1,14 +1,13 @@
-"""The life of a job: claim, publish, fail, cancel. Every change of state depends on the lease."""
+"""The life of a claimed job: publish, fail, cancel, hand back. Every change of state depends on the lease."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Select, insert, select, update
+from sqlalchemy import insert, select, update
 
 from compaction.cuts import SummaryRange
-from compaction.edits import LiveEdits
 from compaction.errors import CompactionError
 from compaction.summary import Draft, SummaryInput
 from compaction.wire import dumps, loads
@@ -22,11 +21,9 @@ from sessions.segments import Segment
 from sessions.store import Store, Transaction
 from sessions.tables import ENTRY, JOB, SUMMARY
 
-NOTHING_LEFT: Final = "nothing left to summarize"
 BASE_MOVED: Final = "the session was edited while the summary was written"
 # What a row that this version cannot read raises: a preset or model that is gone, a value of another shape.
 UNWORKABLE: Final = (CompactionError, LookupError, TypeError, ValueError)
-CANDIDATES: Final = 20
 LEASE_LAPSED: Final = "the worker's lease lapsed"
 
 
@@ -38,121 +35,6 @@ class Claim:
     lease: str
     request: SummaryInput
     covered: SummaryRange
-
-
-@dataclass(frozen=True, slots=True)
-class _Work:
-    """What is decided in the claiming transaction and read after it."""
-
-    job_id: str
-    lease: str
-    path: Path
-    covered: SummaryRange
-    live: LiveEdits
-    parts: list[Segment]
-    ask: Ask
-
-
-def claim(store: Store, queue: str) -> Claim | None:
-    """The next job of a queue, by the database's order; None if none can run now.
-
-    Its range is computed here. Jobs that have nothing left to do, or that a kept summary answers, end on the way. Each
-    is looked at in a transaction of its own, so that one that cannot be worked with fails alone.
-    """
-    with store.read() as tx:
-        candidates = tx.execute(_runnable(tx, queue).limit(CANDIDATES)).all()
-    for candidate in candidates:
-        work = _try(store, queue, candidate)
-        if work is not None:
-            with store.read() as tx:
-                return Claim(work.job_id, work.lease, _input(tx, work), work.covered)
-    return None
-
-
-def _runnable(tx: Transaction, queue: str) -> Select[Any]:
-    running = JOB.alias("running")
-    is_busy = (
-        select(running.c.id)
-        .where(running.c.session_pk == JOB.c.session_pk, running.c.branch == JOB.c.branch)
-        .where(running.c.kind == JOB.c.kind, running.c.state == "running")
-        .exists()
-    )
-    return (
-        select(JOB.c.id, JOB.c.session_pk, JOB.c.branch, JOB.c.attempts, JOB.c.parameters)
-        .where(JOB.c.state == "queued", JOB.c.queue == queue, JOB.c.not_before <= tx.now, ~is_busy)
-        .order_by(JOB.c.number)
-    )
-
-
-def _try(store: Store, queue: str, candidate: Any) -> _Work | None:
-    try:
-        with store.write() as tx:
-            # The session first, as in every other transaction: whoever holds it may go on to its jobs.
-            path = paths.open_branch(tx, candidate.session_pk, candidate.branch)
-            row = tx.execute(_runnable(tx, queue).where(JOB.c.id == candidate.id)).first()
-            return None if row is None else _take(tx, path, row)
-    except UNWORKABLE as error:
-        with store.write() as tx:
-            end(tx, candidate.id, "failed", f"this session cannot be worked with: {error}")
-        return None
-
-
-def _take(tx: Transaction, path: Path | None, row: Any) -> _Work | None:
-    if path is None:
-        end(tx, row.id, "cancelled")
-        return None
-    before = path.leaf_seq
-    ask = requests.ask_of(row.parameters)
-    outline = log.outline(tx, path)
-    wanted = requests.range_of(path, outline, ask, tx.limits.summarizer_tokens)
-    if wanted is None:
-        end(tx, row.id, "superseded", NOTHING_LEFT)
-        planning.run_trigger(tx, path)
-        paths.save_edited(tx, path, before)
-        return None
-    kept = requests.kept_summary(tx, path, wanted, ask)
-    if kept is not None:
-        _publish_kept(tx, path, row.id, wanted, kept=kept, ask=ask)
-        paths.save_edited(tx, path, before)
-        return None
-    lease = tx.new_id("lease")
-    claimed = {"first": wanted.first, "last": wanted.last, "base": path.edits_at}
-    tx.execute(
-        update(JOB)
-        .where(JOB.c.id == row.id, JOB.c.state == "queued")
-        .values(
-            state="running",
-            lease=lease,
-            lease_until=tx.now + tx.limits.lease_seconds * 1000,
-            attempts=row.attempts + 1,
-            progress=0.0,
-            error=None,
-            claim=dumps(claimed),
-        )
-    )
-    return _Work(row.id, lease, path, wanted, outline.live, segments.segments(tx, path), ask)
-
-
-def _publish_kept(tx: Transaction, path: Path, job_id: str, wanted: SummaryRange, *, kept: Summary, ask: Ask) -> None:
-    outline = log.outline(tx, path)
-    compaction = apply_summary(tx, path, outline, path.goals(), covered=wanted, summary=kept, is_asked=ask.is_asked)
-    if compaction is None:
-        end(tx, job_id, "failed", NO_ROOM)
-    else:
-        end(tx, job_id, "succeeded", result={"compaction_id": compaction.id, "degraded": kept.is_degraded})
-        planning.request_rest(tx, path, ask)
-
-
-def _input(tx: Transaction, work: _Work) -> SummaryInput:
-    """The texts of the summaries that are replaced, and the originals that are not under one of them."""
-    parts = segments.clipped(list(segments.uncovered(work.parts, work.live)), [(work.covered.first, work.covered.last)])
-    messages = log.messages_in(tx, work.path.session, parts)
-    return SummaryInput(
-        previous=tuple(summary_text(tx, summary) for summary in work.covered.replaces),
-        messages=tuple(messages.values()),
-        max_tokens=work.covered.max_tokens,
-        instructions=work.ask.instructions,
-    )
 
 
 def summary_text(tx: Transaction, summary_id: str) -> str:

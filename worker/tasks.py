@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from threading import Event, Semaphore
 
-from sessions import jobs
+from sessions import claiming, jobs
 from sessions.jobs import Claim
 from sessions.requests import BACKGROUND, INTERACTIVE
 from sessions.settings import Settings
@@ -54,7 +54,7 @@ class Tasks:
             sweep(self._store)
 
     def _do_next(self, queue: str) -> bool:
-        claim = jobs.claim(self._store, queue)
+        claim = claiming.claim(self._store, queue)
         if claim is None:
             return False
         # There may be more behind it. One job a message lets the queues take turns, and passing the ring on before the

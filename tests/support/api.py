@@ -20,7 +20,7 @@ from api.routes import ROUTERS
 from api.watch import WAITERS_MAX, Watch
 from compaction.summary import Draft
 from compaction.wire import loads
-from sessions import jobs
+from sessions import claiming, jobs
 from sessions.requests import BACKGROUND, INTERACTIVE
 from sessions.settings import Settings
 from sessions.store import Limits, Store
@@ -84,7 +84,7 @@ class Api:
         """Do every job that waits; their ids."""
         done = []
         for queue in (INTERACTIVE, BACKGROUND):
-            while (claim := jobs.claim(self.store, queue)) is not None:
+            while (claim := claiming.claim(self.store, queue)) is not None:
                 usage = {"input": 10, "output": 2}
                 draft = Draft(text, degraded=False, summarizer="scripted", model="scripted/one", usage=usage)
                 jobs.publish(self.store, claim, draft)

@@ -22,7 +22,7 @@ from compaction.outline import Outline, Summarized
 from compaction.summary import Draft
 from compaction.tokens import count_messages
 from compaction.wording import stub_tokens
-from sessions import appending, asked, branches, history, jobs, lifecycle, log, paths, pins, segments, views
+from sessions import appending, asked, branches, claiming, history, jobs, lifecycle, log, paths, pins, segments, views
 from sessions.appending import Appended
 from sessions.history import Record
 from sessions.jobs import Claim
@@ -188,7 +188,7 @@ class Scene:
         self.store.limits = replace(self.store.limits, summarizer_tokens=tokens)
 
     def claim(self) -> Claim | None:
-        return next((claim for queue in QUEUES if (claim := jobs.claim(self.store, queue)) is not None), None)
+        return next((claim for queue in QUEUES if (claim := claiming.claim(self.store, queue)) is not None), None)
 
     def claimed(self) -> Claim:
         claim = self.claim()

@@ -15,7 +15,21 @@ from compaction.formats import FORMATS
 from compaction.messages import Message
 from compaction.summary import Draft
 from compaction.wire import loads
-from sessions import appending, asked, branches, history, jobs, lifecycle, log, paths, pins, requests, sweeping, views
+from sessions import (
+    appending,
+    asked,
+    branches,
+    claiming,
+    history,
+    jobs,
+    lifecycle,
+    log,
+    paths,
+    pins,
+    requests,
+    sweeping,
+    views,
+)
 from sessions.errors import SessionsError
 from sessions.jobs import Claim
 from sessions.store import Store, Transaction
@@ -156,7 +170,7 @@ class Pair:
 
     def claim(self, queue: str) -> Held | None:
         self.reference.now = self.store.now
-        claim, job = jobs.claim(self.store, queue), self.reference.claim(queue)
+        claim, job = claiming.claim(self.store, queue), self.reference.claim(queue)
         assert (claim and claim.job_id) == (job and job.id)
         if claim is None or job is None:
             return None

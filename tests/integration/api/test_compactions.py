@@ -5,7 +5,7 @@ from time import monotonic
 
 import pytest
 
-from sessions import jobs
+from sessions import claiming, jobs
 from sessions.requests import INTERACTIVE
 from tests.support.api import Api, Json, assistant, calling, result, user
 from tests.support.eventually import eventually
@@ -127,7 +127,7 @@ def test_a_failed_summary_shows_in_its_job(api: Api) -> None:
     api.fill(session, turns=3)
     api.do_jobs()
     job_id = api.post(f"{session}/compact", {}, 202)["job"]["id"]
-    claim = jobs.claim(api.store, INTERACTIVE)
+    claim = claiming.claim(api.store, INTERACTIVE)
     assert claim is not None
     assert claim.job_id == job_id
     assert api.get(f"/jobs/{job_id}")["state"] == "running"

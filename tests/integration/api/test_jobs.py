@@ -11,7 +11,7 @@ import pytest
 
 from api.watch import Watch
 from compaction.wire import loads
-from sessions import jobs
+from sessions import claiming, jobs
 from sessions.errors import Unavailable
 from sessions.listing import Job
 from sessions.requests import INTERACTIVE
@@ -61,7 +61,7 @@ def test_events_tell_of_each_change_and_end_with_the_job(api: Api, job: Json) ->
     with ThreadPoolExecutor() as pool:
         listening = pool.submit(listen)
         eventually(lambda: events)
-        claim = jobs.claim(api.store, INTERACTIVE)
+        claim = claiming.claim(api.store, INTERACTIVE)
         assert claim is not None
         eventually(lambda: len(events) == 2)
         assert jobs.beat(api.store, claim, 0.5)

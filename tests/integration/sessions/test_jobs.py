@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sessions import jobs, sweeping
+from sessions import claiming, jobs, sweeping
 from sessions.errors import Conflict, NotFound
 from sessions.requests import BACKGROUND, INTERACTIVE
 from tests.support.log import Clock, Scene, assistant, turns, user
@@ -107,7 +107,7 @@ def test_other_parameters_update_the_waiting_job_and_raise_its_class(scene: Scen
     request = scene.compact(instructions="names").request
     assert request is not None
     assert (request.job_id, request.is_joined) == (job.id, True)
-    assert jobs.claim(scene.store, BACKGROUND) is None
+    assert claiming.claim(scene.store, BACKGROUND) is None
     assert scene.claimed().request.instructions == "names"
 
 

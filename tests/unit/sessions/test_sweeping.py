@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import func, select, update
 
-from sessions import jobs, lifecycle, sweeping
+from sessions import claiming, jobs, lifecycle, sweeping
 from sessions.requests import BACKGROUND
 from sessions.store import Store
 from sessions.tables import BRANCH, ENTRY, JOB, PIN, SESSION, SUMMARY
@@ -93,7 +93,7 @@ def test_a_session_that_cannot_be_worked_with_does_not_stop_the_others(store: St
         Scene(store, 1_000, name).append(*turns(9, 60))
     with store.write() as tx:
         tx.execute(update(SESSION).where(SESSION.c.id == "broken").values(policy=b'{"preset": "gone"}'))
-    claimed = jobs.claim(store, BACKGROUND)
+    claimed = claiming.claim(store, BACKGROUND)
     assert claimed is not None
     with store.read() as tx:
         states = dict(
