@@ -8,7 +8,6 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 Kind: TypeAlias = Literal["clear", "supersede", "excerpt", "condense", "hide"]
-CELL_KINDS = frozenset({"clear", "supersede", "excerpt"})
 
 
 class Edit(NamedTuple):
