@@ -73,13 +73,6 @@ class Unauthorized(RequestError):
     """The request carries no key of a tenant, or comes from where no key-less request may come from."""
 
 
-class IdempotencyInFlight(RequestError):
-    """A request with this `Idempotency-Key` is being worked on."""
-
-    def __init__(self) -> None:
-        super().__init__("a request with this Idempotency-Key is being worked on; repeat it later")
-
-
 class TooManyWaiting(RequestError):
     """As many clients as the service allows are waiting for jobs."""
 
@@ -158,7 +151,7 @@ KINDS: Final[Mapping[type[Exception], Kind]] = {
     ),
     log.RedoSuperseded: Kind("redo-superseded", HTTPStatus.CONFLICT),
     log.IdempotencyMismatch: Kind("idempotency-mismatch", _UNPROCESSABLE),
-    IdempotencyInFlight: Kind("idempotency-in-flight", HTTPStatus.CONFLICT, headers=_AGAIN),
+    log.IdempotencyInFlight: Kind("idempotency-in-flight", HTTPStatus.CONFLICT, headers=_AGAIN),
     Unauthorized: Kind(
         "unauthorized", HTTPStatus.UNAUTHORIZED, headers={"WWW-Authenticate": 'Bearer realm="foldline"'}
     ),

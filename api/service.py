@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
 
-from api.problems import IdempotencyInFlight
 from api.watch import Watch
+from sessions.errors import IdempotencyInFlight
 from sessions.idempotency import Key
 from sessions.settings import Settings
 from sessions.store import Store

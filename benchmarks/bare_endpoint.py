@@ -21,7 +21,7 @@ from sqlalchemy.pool import QueuePool
 
 from compaction.wire import dumps
 from sessions.log import INSERT_ENTRY
-from sessions.paths import HEAD_BY_ID_LOCKED, UPDATE_BRANCH, UPDATE_SESSION
+from sessions.paths import HEAD_BY_ID, UPDATE_BRANCH, UPDATE_SESSION
 from sessions.settings import Settings
 from sessions.tables import ENTRY
 
@@ -46,7 +46,7 @@ def create_app(database: str) -> FastAPI:
     @app.post("/sessions/{session_id}/messages", status_code=201)
     def append(session_id: str, body: dict[str, Any]) -> dict[str, Any]:
         with turn, engine.begin() as connection:
-            row = connection.execute(HEAD_BY_ID_LOCKED, {"tenant": "default", "id": session_id}).mappings().one()
+            row = connection.execute(HEAD_BY_ID, {"tenant": "default", "id": session_id}).mappings().one()
             seq = row["leaf_seq"] + 1
             connection.execute(INSERT_ENTRY, [_entry(row, seq, dumps(body["messages"]))])
             new = {**row, "leaf_seq": seq, "last_message_seq": seq, "version": row["version"] + 1}

@@ -66,7 +66,7 @@ def append(
         check_parent(tx, path, parent)
     if usage is not None:
         learn(tx, path, usage)
-    drafts = _with_system_taken(path, drafts)
+    drafts = _with_system_taken(tx, path, drafts)
     rows = [_row(tx, path, draft) for draft in drafts]
     if rows:
         log.insert_entries(tx, rows)
@@ -75,7 +75,7 @@ def append(
     return Appended([segments.entry_id(path.branch, row["seq"]) for row in rows], path, step)
 
 
-def _with_system_taken(path: Path, drafts: Sequence[Draft]) -> Sequence[Draft]:
+def _with_system_taken(tx: Transaction, path: Path, drafts: Sequence[Draft]) -> Sequence[Draft]:
     """A leading system message of the first append becomes the session's system prompt, if it has none.
 
     Raises:
@@ -88,6 +88,7 @@ def _with_system_taken(path: Path, drafts: Sequence[Draft]) -> Sequence[Draft]:
     session.system_json = dumps(text)
     session.fixed_tokens += count_system(text)
     check_fixed_parts(session.policy, session.budget.limit, session.overhead_tokens, session.multiplier)
+    paths.save_texts(tx, session)
     return drafts[1:]
 
 

@@ -66,6 +66,7 @@ def _new_branch(tx: Transaction, head: Path, entry: Any) -> Path:
             left_seq=entry.seq,
             leaf_seq=entry.seq,
             next_summary_at=0,
+            failures=0,
             **state,
         )
     )

@@ -49,8 +49,13 @@ def claim(store: Store, queue: str) -> Claim | None:
         work = _try(store, queue, candidate)
         if work is not None:
             with store.read() as tx:
-                return Claim(work.job_id, work.lease, _input(tx, work), work.covered)
+                return _claim(tx, work)
     return None
+
+
+def _claim(tx: Transaction, work: _Work) -> Claim:
+    path = work.path
+    return Claim(work.job_id, path.session.pk, path.branch, work.lease, _input(tx, work), work.covered)
 
 
 def _runnable(tx: Transaction, queue: str) -> Select[Any]:
@@ -101,7 +106,7 @@ def _take(tx: Transaction, path: Path | None, row: Any) -> _Work | None:
         return None
     lease = tx.new_id("lease")
     claimed = {"first": wanted.first, "last": wanted.last, "base": path.edits_at}
-    tx.execute(
+    taken = tx.execute(
         update(JOB)
         .where(JOB.c.id == row.id, JOB.c.state == "queued")
         .values(
@@ -114,6 +119,9 @@ def _take(tx: Transaction, path: Path | None, row: Any) -> _Work | None:
             claim=dumps(claimed),
         )
     )
+    # A job can be cancelled without its session being held.
+    if not taken.rowcount:
+        return None
     return _Work(row.id, lease, path, wanted, outline.live, segments.segments(tx, path), ask)
 
 

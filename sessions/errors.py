@@ -1,6 +1,6 @@
 """Everything the session log raises beside the engine's errors, one tree: `SessionsError` > `NotFound`, `Conflict`,
-`StaleVersion`, `UnknownParent`, `UnknownVersion`, `CallsOpen`, `PinTooLarge`, `RedoSuperseded`, `IdempotencyMismatch`,
-`InvalidDatabase`, `Unavailable`.
+`StaleVersion`, `UnknownParent`, `UnknownVersion`, `CallsOpen`, `PinTooLarge`, `RedoSuperseded`, `IdempotencyInFlight`,
+`IdempotencyMismatch`, `InvalidDatabase`, `Unavailable`.
 """
 
 from __future__ import annotations
@@ -70,6 +70,13 @@ class RedoSuperseded(SessionsError):
 
     def __init__(self) -> None:
         super().__init__("another summary was published since that undo, so it can no longer be taken back")
+
+
+class IdempotencyInFlight(SessionsError):
+    """A request with this `Idempotency-Key` is being worked on."""
+
+    def __init__(self) -> None:
+        super().__init__("a request with this Idempotency-Key is being worked on; repeat it later")
 
 
 class IdempotencyMismatch(SessionsError):

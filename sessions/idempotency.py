@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sqlalchemy import delete, func, insert, select
+from sqlalchemy.exc import IntegrityError
 
 from compaction.wire import dumps, loads
-from sessions.errors import IdempotencyMismatch
+from sessions.errors import IdempotencyInFlight, IdempotencyMismatch
 from sessions.store import Transaction
 from sessions.tables import IDEMPOTENCY
 
@@ -54,24 +55,30 @@ def recall(tx: Transaction, key: Key) -> Answer | None:
 
 
 def remember(tx: Transaction, key: Key, answer: Answer) -> None:
-    """Keep the answer, together with the effect of this transaction; in place of one too old to be recalled."""
+    """Keep the answer, together with the effect of this transaction; in place of one too old to be recalled.
+
+    Raises:
+        IdempotencyInFlight: another process was faster with the same key, so that this transaction has to be undone.
+    """
     tx.execute(
         delete(IDEMPOTENCY).where(
             IDEMPOTENCY.c.tenant == key.tenant, IDEMPOTENCY.c.route == key.route, IDEMPOTENCY.c.key == key.key
         )
     )
-    tx.execute(
-        insert(IDEMPOTENCY).values(
-            tenant=key.tenant,
-            route=key.route,
-            key=key.key,
-            request_hash=key.request_hash,
-            status=answer.status,
-            created_at=tx.now,
-            headers=dumps(answer.headers),
-            body=answer.body,
-        )
-    )
+    row = {
+        "tenant": key.tenant,
+        "route": key.route,
+        "key": key.key,
+        "request_hash": key.request_hash,
+        "status": answer.status,
+        "created_at": tx.now,
+        "headers": dumps(answer.headers),
+        "body": answer.body,
+    }
+    try:
+        tx.execute(insert(IDEMPOTENCY).values(row))
+    except IntegrityError as error:
+        raise IdempotencyInFlight from error
 
 
 def forget(tx: Transaction, tenant: str, session_id: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import ColumnElement, insert, select, update
 
 from compaction.cuts import SummaryRange
 from compaction.errors import CompactionError
@@ -24,6 +24,8 @@ from sessions.tables import ENTRY, JOB, SUMMARY
 BASE_MOVED: Final = "the session was edited while the summary was written"
 # What a row that this version cannot read raises: a preset or model that is gone, a value of another shape.
 UNWORKABLE: Final = (CompactionError, LookupError, TypeError, ValueError)
+# A pause is up to so much longer, by chance, so that sessions which failed together do not come back together.
+JITTER: Final = 0.25
 LEASE_LAPSED: Final = "the worker's lease lapsed"
 
 
@@ -32,6 +34,8 @@ class Claim:
     """A job in this worker's hands: what to summarize, and the lease that every report must carry."""
 
     job_id: str
+    session_pk: int
+    branch: int
     lease: str
     request: SummaryInput
     covered: SummaryRange
@@ -50,13 +54,10 @@ def publish(store: Store, done: Claim, draft: Draft) -> str:
     Doing it twice changes nothing.
     """
     with store.write() as tx:
-        job = _held(tx, done)
-        if job is None:
+        path, job = _open(tx, done)
+        if path is None or job is None:
             return state_of(tx, done.job_id)
-        path = paths.open_branch(tx, job.session_pk, job.branch)
-        if path is None:
-            end(tx, done.job_id, "cancelled")
-        elif _has_moved(tx, path, loads(job.claim)["base"]):
+        if _has_moved(tx, path, loads(job.claim)["base"]):
             before = path.leaf_seq
             end(tx, done.job_id, "superseded", BASE_MOVED)
             planning.run_trigger(tx, path)
@@ -87,6 +88,7 @@ def _publish(tx: Transaction, path: Path, done: Claim, draft: Draft, ask: Ask) -
         else:
             result = {"compaction_id": compaction.id, "degraded": draft.degraded, "usage": draft.usage}
             end(tx, done.job_id, "succeeded", result=result)
+            path.failures = 0
             planning.request_rest(tx, path, ask)
     paths.save_edited(tx, path, before)
 
@@ -127,19 +129,19 @@ def _has_moved(tx: Transaction, path: Path, base: list[int] | None) -> bool:
     return any(kind != "compaction" or not loads(body)["is_inline"] for kind, body in rows)
 
 
-def fail(store: Store, done: Claim, error: str) -> None:
-    """End a job visibly; automatic ones on its branch are held back for a while."""
+def fail(store: Store, done: Claim, error: str, retry_after_seconds: float | None = None) -> None:
+    """End a job visibly; automatic ones on its branch are held back for a while, or for as long as was asked."""
     with store.write() as tx:
-        job = _held(tx, done)
-        path = job and paths.open_branch(tx, job.session_pk, job.branch)
-        if path is not None:
-            _fail(tx, path, done.job_id, error)
+        path, job = _open(tx, done)
+        if path is not None and job is not None:
+            _fail(tx, path, done.job_id, error, retry_after_seconds)
             paths.save_edited(tx, path, path.leaf_seq)
 
 
-def _fail(tx: Transaction, path: Path, job_id: str, error: str) -> None:
+def _fail(tx: Transaction, path: Path, job_id: str, error: str, retry_after_seconds: float | None = None) -> None:
     end(tx, job_id, "failed", error)
-    path.next_summary_at = tx.now + tx.limits.retry_seconds * 1000
+    path.next_summary_at = tx.now + int(_pause_seconds(tx, path.failures, retry_after_seconds) * 1000)
+    path.failures += 1
     tx.execute(
         update(JOB)
         .where(JOB.c.session_pk == path.session.pk, JOB.c.branch == path.branch, JOB.c.state == "queued")
@@ -148,27 +150,40 @@ def _fail(tx: Transaction, path: Path, job_id: str, error: str) -> None:
     )
 
 
+def _pause_seconds(tx: Transaction, failures: int, asked_seconds: float | None) -> float:
+    """Twice as long after each failure in a row."""
+    limits = tx.limits
+    seconds = max(limits.retry_seconds << min(failures, 16), asked_seconds or 0)
+    return min(seconds, limits.retry_seconds_max) * (1 + JITTER * tx.chance())
+
+
 def beat(store: Store, done: Claim, progress: float) -> bool:
     """Extend the lease and note the progress (0 to 1); False if the job is no longer this worker's."""
     with store.write() as tx:
-        if _held(tx, done) is None:
-            return False
         until = tx.now + tx.limits.lease_seconds * 1000
-        tx.execute(update(JOB).where(JOB.c.id == done.job_id).values(lease_until=until, progress=progress))
-        return True
+        extended = update(JOB).where(*_is_held(done)).values(lease_until=until, progress=progress)
+        return bool(tx.execute(extended).rowcount)
 
 
 def release(store: Store, done: Claim) -> None:
     """Hand a job back at once; that was no attempt."""
     with store.write() as tx:
-        job = _held(tx, done)
+        _, job = _open(tx, done)
         if job is not None:
             requeue(tx, job, attempts=job.attempts - 1, error=None)
 
 
-def _held(tx: Transaction, done: Claim) -> Any:
-    statement = select(JOB).where(JOB.c.id == done.job_id, JOB.c.state == "running", JOB.c.lease == done.lease)
-    return tx.execute(statement.with_for_update()).first()
+def _open(tx: Transaction, done: Claim) -> tuple[Path | None, Any]:
+    """The path of a claimed job, and the job if it is still held; both locked.
+
+    The session goes first, as everywhere: whoever holds it may go on to its jobs.
+    """
+    path = paths.open_branch(tx, done.session_pk, done.branch)
+    return path, tx.execute(select(JOB).where(*_is_held(done)).with_for_update()).first()
+
+
+def _is_held(done: Claim) -> tuple[ColumnElement[bool], ...]:
+    return (JOB.c.id == done.job_id, JOB.c.state == "running", JOB.c.lease == done.lease)
 
 
 def state_of(tx: Transaction, job_id: str) -> str:
@@ -185,12 +200,13 @@ def end(
     *,
     by: str | None = None,
     result: dict[str, Any] | None = None,
-) -> None:
-    """End a job that has not ended yet; ended is ended."""
+) -> bool:
+    """End a job; False, and nothing changed, if it has ended already."""
     values: dict[str, Any] = {"state": state, "error": error, "superseded_by": by, "ended_at": tx.now, "lease": None}
     if result is not None:
         values |= {"result": dumps(result), "progress": 1.0}
-    tx.execute(update(JOB).where(JOB.c.id == job_id, JOB.c.state.in_(("queued", "running"))).values(values))
+    ended = tx.execute(update(JOB).where(JOB.c.id == job_id, JOB.c.state.in_(requests.ACTIVE)).values(values))
+    return bool(ended.rowcount)
 
 
 def cancel(tx: Transaction, tenant: str, job_id: str) -> None:
@@ -200,12 +216,10 @@ def cancel(tx: Transaction, tenant: str, job_id: str) -> None:
         NotFound: no such job.
         Conflict: it has ended already.
     """
-    job = tx.execute(select(JOB.c.state).where(JOB.c.tenant == tenant, JOB.c.id == job_id)).first()
-    if job is None:
+    if tx.execute(select(JOB.c.id).where(JOB.c.tenant == tenant, JOB.c.id == job_id)).first() is None:
         raise NotFound("job", job_id)
-    if job.state not in ("queued", "running"):
-        raise Conflict(f"the job has ended already: {job.state}")
-    end(tx, job_id, "cancelled")
+    if not end(tx, job_id, "cancelled"):
+        raise Conflict(f"the job has ended already: {state_of(tx, job_id)}")
 
 
 def requeue(tx: Transaction, job: Any, *, attempts: int, error: str | None) -> None:

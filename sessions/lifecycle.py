@@ -134,6 +134,7 @@ def change(
         session.policy_json = dumps(to_json(policy_of(changes["policy"] or {}, PRESETS)))
     session.fixed_tokens = count_system(session.system) + session.tools_tokens
     check_fixed_parts(session.policy, session.budget.limit, session.overhead_tokens, session.multiplier)
+    paths.save_texts(tx, session)
     step = planning.run_trigger(tx, path)
     paths.save(tx, path)
     return path, step

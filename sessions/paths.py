@@ -100,6 +100,7 @@ class Path:
     edits_at: tuple[int, int] | None
     tail: Tail
     next_summary_at: int
+    failures: int
 
     @property
     def used(self) -> int:
@@ -146,11 +147,14 @@ _BRANCH_COLUMNS: Final = (
     BRANCH.c.tail_unit,
     BRANCH.c.open_calls,
     BRANCH.c.next_summary_at,
+    BRANCH.c.failures,
 )
 # What an entry and its branch both keep of the path after it: the columns they share.
 _PLACE: Final = frozenset({"session_pk", "branch", "tenant"})
 STATE_COLUMNS: Final = tuple(column.name for column in BRANCH.c if column.name in ENTRY.c and column.name not in _PLACE)
 UNCHANGING: Final = frozenset({"pk", "tenant", "id", "created_at", "deleted_at"})
+# Large and seldom changed: written on their own, not with every append.
+TEXTS: Final = frozenset({"policy", "system", "tools"})
 
 # Statements are built once: building one costs as much as running it.
 _BY_ID: Final = and_(
@@ -159,23 +163,30 @@ _BY_ID: Final = and_(
 _HEAD: Final = select(*_SESSION_COLUMNS, *_BRANCH_COLUMNS).join_from(
     SESSION, BRANCH, and_(BRANCH.c.session_pk == SESSION.c.pk, BRANCH.c.branch == SESSION.c.head)
 )
-_HEAD_BY_ID: Final = _HEAD.where(_BY_ID)
-HEAD_BY_ID_LOCKED: Final = _HEAD_BY_ID.with_for_update()
-_HEAD_BY_PK_LOCKED: Final = _HEAD.where(
-    SESSION.c.pk == bindparam("pk"), SESSION.c.deleted_at.is_(None)
-).with_for_update()
+_BY_PK: Final = and_(SESSION.c.pk == bindparam("pk"), SESSION.c.deleted_at.is_(None))
+HEAD_BY_ID: Final = _HEAD.where(_BY_ID)
+_HEAD_BY_PK: Final = _HEAD.where(_BY_PK)
+# Locked on its own, before anything of it is read: a statement that waits for a lock goes on with what it saw before of
+# all other rows, and would join the session to the branch that was its head then.
+LOCK_BY_ID: Final = select(SESSION.c.pk).where(_BY_ID).with_for_update()
+_LOCK_BY_PK: Final = select(SESSION.c.pk).where(_BY_PK).with_for_update()
 _BRANCH_BY_NUMBER: Final = select(*_BRANCH_COLUMNS).where(
     BRANCH.c.session_pk == bindparam("pk"), BRANCH.c.branch == bindparam("number")
 )
 UPDATE_BRANCH: Final = (
     update(BRANCH)
     .where(BRANCH.c.session_pk == bindparam("pk"), BRANCH.c.branch == bindparam("number"))
-    .values({name: bindparam(name) for name in ("leaf_seq", "next_summary_at", *STATE_COLUMNS)})
+    .values({name: bindparam(name) for name in ("leaf_seq", "next_summary_at", "failures", *STATE_COLUMNS)})
 )
 UPDATE_SESSION: Final = (
     update(SESSION)
     .where(SESSION.c.pk == bindparam("session_pk"))
-    .values({column.name: bindparam(column.name) for column in SESSION.c if column.name not in UNCHANGING})
+    .values({column.name: bindparam(column.name) for column in SESSION.c if column.name not in UNCHANGING | TEXTS})
+)
+UPDATE_TEXTS: Final = (
+    update(SESSION)
+    .where(SESSION.c.pk == bindparam("session_pk"))
+    .values({name: bindparam(name) for name in sorted(TEXTS)})
 )
 
 
@@ -188,8 +199,10 @@ def open_head(
         NotFound: this tenant has no such session.
         StaleVersion: `if_match` is given and is not its version.
     """
-    statement = HEAD_BY_ID_LOCKED if lock else _HEAD_BY_ID
-    row = tx.execute(statement, {"tenant": tenant, "id": session_id}).first()
+    found = {"tenant": tenant, "id": session_id}
+    if lock:
+        tx.lock(LOCK_BY_ID, found)
+    row = tx.execute(HEAD_BY_ID, found).first()
     if row is None:
         raise NotFound("session", session_id)
     path = _path(row)
@@ -200,7 +213,8 @@ def open_head(
 
 def open_branch(tx: Transaction, session_pk: int, branch: int) -> Path | None:
     """A branch's path, locked; None if the session was deleted."""
-    row = tx.execute(_HEAD_BY_PK_LOCKED, {"pk": session_pk}).first()
+    tx.lock(_LOCK_BY_PK, {"pk": session_pk})
+    row = tx.execute(_HEAD_BY_PK, {"pk": session_pk}).first()
     if row is None:
         return None
     head = _path(row)
@@ -222,7 +236,7 @@ def _path_of(session: Session, row: Sequence[Any]) -> Path:
     branch, parent, left_seq, leaf_seq, last_message_seq, messages, kept, raw, owed, edits_branch, edits_seq, *rest = (
         row
     )
-    tail_unit, open_calls, next_summary_at = rest
+    tail_unit, open_calls, next_summary_at, failures = rest
     return Path(
         session,
         branch,
@@ -237,6 +251,7 @@ def _path_of(session: Session, row: Sequence[Any]) -> Path:
         None if edits_branch is None else (edits_branch, edits_seq),
         tail_of(tail_unit, open_calls),
         next_summary_at,
+        failures,
     )
 
 
@@ -270,8 +285,14 @@ def _save_leaf(tx: Transaction, path: Path) -> None:
     tx.execute(UPDATE_BRANCH, {"pk": path.session.pk, "number": path.branch, **_leaf_columns(path)})
 
 
+def save_texts(tx: Transaction, session: Session) -> None:
+    """Write the session's policy, system prompt and tools; `save` leaves them as they were."""
+    values = {"policy": session.policy_json, "system": session.system_json, "tools": session.tools_json}
+    tx.execute(UPDATE_TEXTS, {"session_pk": session.pk, **values})
+
+
 def save_session(tx: Transaction, session: Session) -> None:
-    """Write the session's row as it stands."""
+    """Write the session's row as it stands, but for its texts."""
     tx.execute(
         UPDATE_SESSION,
         {
@@ -287,9 +308,6 @@ def save_session(tx: Transaction, session: Session) -> None:
             "fixed_tokens": session.fixed_tokens,
             "tools_tokens": session.tools_tokens,
             "pins_tokens": session.pins_tokens,
-            "policy": session.policy_json,
-            "system": session.system_json,
-            "tools": session.tools_json,
         },
     )
 
@@ -298,6 +316,7 @@ def _leaf_columns(path: Path) -> dict[str, Any]:
     return {
         "leaf_seq": path.leaf_seq,
         "next_summary_at": path.next_summary_at,
+        "failures": path.failures,
         **state_columns(path),
     }
 

@@ -44,6 +44,9 @@ class Settings(BaseSettings):
     database_url: str = Field(
         "sqlite:///foldline.db", min_length=1, repr=False, description="SQLAlchemy address of the database."
     )
+    database_connections: int = Field(
+        16, ge=1, le=1000, description="Most connections of a process to PostgreSQL, or readers of an SQLite file."
+    )
     broker_url: str = Field(
         "memory://", min_length=1, repr=False, description="Address of the broker; memory:// stays inside one process."
     )
@@ -70,7 +73,10 @@ class Settings(BaseSettings):
     sweep_seconds: float = Field(
         15.0, gt=0, description="Time between looks for waiting jobs nobody was told of, and for lapsed leases."
     )
-    retry_seconds: int = Field(30, ge=0, description="Pause after a failed summary before the next automatic one.")
+    retry_seconds: int = Field(
+        30, ge=0, description="Pause after a failed summary before the next automatic one; doubles with each in a row."
+    )
+    retry_seconds_max: int = Field(600, ge=0, description="Longest such pause, also if the summarizer asks for more.")
     max_attempts: int = Field(3, ge=1, description="Attempts at one job before it ends as failed.")
     worker_concurrency: int = Field(4, ge=1, le=256, description="Summaries a worker process writes at the same time.")
     stop_seconds: float = Field(10.0, ge=0, description="Time running work is given to hand itself back on shutdown.")

@@ -1,28 +1,25 @@
-"""Transactions: one writer at a time on SQLite, a pool of readers beside it, and doorbells rung after a commit."""
+"""Transactions: one writer of a session at a time, readers beside it, and doorbells rung after a commit."""
 
 from __future__ import annotations
 
 import secrets
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError, DatabaseError, IntegrityError
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DatabaseError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
-from sqlalchemy.pool import QueuePool
 
-from sessions.errors import InvalidDatabase, Unavailable
+from sessions.engines import CONNECTIONS, SQLITE, address_of, open_engines
+from sessions.errors import Unavailable
 
 Clock: TypeAlias = Callable[[], datetime]
 NewId: TypeAlias = Callable[[str], str]
-
-READERS: Final = 8
-BUSY_MILLISECONDS: Final = 10_000
-BACKENDS: Final = frozenset({"sqlite", "postgresql"})
+Chance: TypeAlias = Callable[[], float]
 
 
 def utc_now() -> datetime:
@@ -35,12 +32,18 @@ def random_id(prefix: str) -> str:
     return f"{prefix}_{secrets.token_hex(12)}"
 
 
+def random_share() -> float:
+    """A number from 0 to 1."""
+    return secrets.randbelow(1 << 16) / (1 << 16)
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Bounds of the log: how long a lease lasts, how failures are retried, what a summarizer takes in one request."""
 
     lease_seconds: int = 120
     retry_seconds: int = 30
+    retry_seconds_max: int = 600
     max_attempts: int = 3
     summarizer_tokens: int = 100_000
     idempotency_seconds: int = 24 * 3600
@@ -53,6 +56,7 @@ class Transaction:
     connection: Connection
     now: int
     new_id: NewId
+    chance: Chance
     limits: Limits
     rings: list[str] = field(default_factory=list)
 
@@ -60,46 +64,42 @@ class Transaction:
         """The result of a statement."""
         return self.connection.execute(statement, parameters)
 
+    def lock(self, statement: Any, parameters: Any) -> None:
+        """Wait for the rows of a SELECT … FOR UPDATE. On SQLite a writer is alone already."""
+        if self.connection.dialect.name != "sqlite":
+            self.connection.execute(statement, parameters).all()
+
 
 class Store:
     """The database behind the session log.
 
     `doorbell` is called with a queue name after each commit that queued a job; it must not block. On SQLite all writers
-    of the process take turns (its own locking starves some of them), and readers have connections of their own.
+    of the process take turns (its own locking starves some of them); on PostgreSQL those of one session do, by the lock
+    on its row. `connections` is how many of either kind there may be.
 
     Raises:
         InvalidDatabase: the address is none, or of a database or driver that is not there.
     """
 
     def __init__(
-        self, url: str, *, limits: Limits = Limits(), clock: Clock = utc_now, new_id: NewId = random_id
+        self,
+        url: str,
+        *,
+        limits: Limits = Limits(),
+        clock: Clock = utc_now,
+        new_id: NewId = random_id,
+        chance: Chance = random_share,
+        connections: int = CONNECTIONS,
     ) -> None:
         self.limits = limits
         self.clock = clock
         self.new_id = new_id
+        self.chance = chance
         self.doorbell: Callable[[str], None] = lambda _queue: None
-        self.url = _address(url)
-        self.is_sqlite = self.url.get_backend_name() == "sqlite"
-        self._turn = threading.Lock()
-        try:
-            self._writer = self._engine("BEGIN IMMEDIATE", 1)
-            self._reader = self._engine("BEGIN", READERS)
-        except (ArgumentError, ImportError) as error:
-            raise InvalidDatabase(f"no driver for {self.url.drivername} is installed") from error
-
-    def _engine(self, begin: str, connections: int) -> Engine:
-        if not self.is_sqlite:
-            return create_engine(self.url, pool_pre_ping=True)
-        engine = create_engine(
-            self.url,
-            poolclass=QueuePool,
-            pool_size=connections,
-            max_overflow=0,
-            connect_args={"check_same_thread": False, "timeout": BUSY_MILLISECONDS / 1000},
-        )
-        event.listen(engine, "connect", _prepare_sqlite)
-        event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
-        return engine
+        self.url = address_of(url)
+        self.is_sqlite = self.url.get_backend_name() == SQLITE
+        self._turn: AbstractContextManager[Any] = threading.Lock() if self.is_sqlite else nullcontext()
+        self._engines = open_engines(self.url, connections)
 
     @property
     def now(self) -> int:
@@ -113,8 +113,8 @@ class Store:
         Raises:
             Unavailable: the database does not answer.
         """
-        with self._turn if self.is_sqlite else _no_turn(), translated(), self._writer.begin() as connection:
-            transaction = Transaction(connection, self.now, self.new_id, self.limits)
+        with self._turn, translated(), self._engines.writer.begin() as connection:
+            transaction = self._transaction(connection)
             yield transaction
         for queue in transaction.rings:
             self.doorbell(queue)
@@ -126,9 +126,8 @@ class Store:
         Raises:
             Unavailable: the database does not answer.
         """
-        turn = self._turn if self.is_sqlite else _no_turn()
-        with turn, translated(), self._writer.connect() as connection, connection.begin() as whole:
-            yield Transaction(connection, self.now, self.new_id, self.limits)
+        with self._turn, translated(), self._engines.writer.connect() as connection, connection.begin() as whole:
+            yield self._transaction(connection)
             whole.rollback()
 
     @contextmanager
@@ -138,40 +137,20 @@ class Store:
         Raises:
             Unavailable: the database does not answer.
         """
-        with translated(), self._reader.begin() as connection:
-            yield Transaction(connection, self.now, self.new_id, self.limits)
+        with translated(), self._engines.reader.begin() as connection:
+            yield self._transaction(connection)
+
+    def _transaction(self, connection: Connection) -> Transaction:
+        return Transaction(connection, self.now, self.new_id, self.chance, self.limits)
 
     @property
     def engine(self) -> Engine:
         """The writer's engine, for migrations and tests."""
-        return self._writer
+        return self._engines.writer
 
     def close(self) -> None:
         """Close all connections."""
-        self._writer.dispose()
-        self._reader.dispose()
-
-
-@contextmanager
-def _no_turn() -> Iterator[None]:
-    yield
-
-
-def _address(url: str) -> URL:
-    try:
-        address = make_url(url)
-    except (ArgumentError, ValueError):
-        # Its cause would show the address.
-        problem = "it has not the form of one"
-        raise InvalidDatabase(problem) from None
-    if address.get_backend_name() not in BACKENDS:
-        problem = f"{address.get_backend_name()} is no database that is supported"
-        raise InvalidDatabase(problem)
-    if address.get_backend_name() == "sqlite" and address.database in {None, "", ":memory:"}:
-        # Each connection would have one of its own.
-        problem = "a database in memory cannot be shared"
-        raise InvalidDatabase(problem)
-    return address
+        self._engines.dispose()
 
 
 @contextmanager
@@ -191,11 +170,3 @@ def translated() -> Iterator[None]:
     except PoolTimeoutError as error:
         message = "all connections to the database are in use"
         raise Unavailable(message) from error
-
-
-def _prepare_sqlite(connection: Any, _record: Any) -> None:
-    # The driver's own transaction handling would begin too late for BEGIN IMMEDIATE.
-    connection.isolation_level = None
-    # FULL: an acknowledged append survives a power cut, not only the death of the process.
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", f"busy_timeout={BUSY_MILLISECONDS}"):
-        connection.execute(f"PRAGMA {pragma}")

@@ -86,9 +86,9 @@ def _purge(tx: Transaction) -> bool:
     tx.execute(delete(IDEMPOTENCY).where(IDEMPOTENCY.c.created_at < tx.now - tx.limits.idempotency_seconds * 1000))
     # A worker may still be reading for a job that was cancelled with its session.
     leased = select(JOB.c.session_pk).where(JOB.c.state == "cancelled", JOB.c.lease_until > tx.now)
-    session_pk = tx.execute(
-        select(SESSION.c.pk).where(SESSION.c.deleted_at.is_not(None), SESSION.c.pk.not_in(leased)).limit(1)
-    ).scalar()
+    deleted = select(SESSION.c.pk).where(SESSION.c.deleted_at.is_not(None), SESSION.c.pk.not_in(leased)).limit(1)
+    # Another sweeper may be removing one: two that delete the same rows could come to wait for each other.
+    session_pk = tx.execute(deleted.with_for_update(skip_locked=True)).scalar()
     if session_pk is None:
         return False
     batch = select(ENTRY.c.branch, ENTRY.c.seq).where(ENTRY.c.session_pk == session_pk).limit(PURGE_ROWS)

@@ -13,6 +13,8 @@ from sqlmodel import Field, SQLModel
 IS_LIVE: Final = text("deleted_at IS NULL")
 IS_DELETED: Final = text("deleted_at IS NOT NULL")
 IS_HELD_BACK: Final = text("next_summary_at > 0")
+# SQLite numbers rows by itself only in a column of this very type, which is as wide there.
+NUMBER: Final = BigInteger().with_variant(Integer, "sqlite")
 
 
 class SessionRow(SQLModel, table=True):
@@ -24,7 +26,7 @@ class SessionRow(SQLModel, table=True):
         Index("session_deleted", "deleted_at", sqlite_where=IS_DELETED, postgresql_where=IS_DELETED),
     )
 
-    pk: int | None = Field(default=None, primary_key=True, sa_type=Integer)
+    pk: int | None = Field(default=None, primary_key=True, sa_type=NUMBER)
     tenant: str
     id: str
     model: str
@@ -46,14 +48,16 @@ class SessionRow(SQLModel, table=True):
 
 
 class BranchRow(SQLModel, table=True):
-    """A line of entries. `left_seq` is where it left its parent; the rest describes its leaf (see `EntryRow`)."""
+    """A line of entries. `left_seq` is where it left its parent; `failures` are those of its summaries since the last
+    one that was published; the rest describes its leaf (see `EntryRow`).
+    """
 
     __tablename__: ClassVar[Any] = "branch"
     __table_args__ = (
         Index("branch_held_back", "next_summary_at", sqlite_where=IS_HELD_BACK, postgresql_where=IS_HELD_BACK),
     )
 
-    session_pk: int = Field(primary_key=True)
+    session_pk: int = Field(primary_key=True, sa_type=BigInteger)
     branch: int = Field(primary_key=True)
     tenant: str
     parent: int | None = None
@@ -61,13 +65,14 @@ class BranchRow(SQLModel, table=True):
     leaf_seq: int = 0
     last_message_seq: int = 0
     messages: int = 0
-    kept: int = 0
-    raw: int = 0
-    owed_tokens: int = 0
+    kept: int = Field(default=0, sa_type=BigInteger)
+    raw: int = Field(default=0, sa_type=BigInteger)
+    owed_tokens: int = Field(default=0, sa_type=BigInteger)
     edits_branch: int | None = None
     edits_seq: int = 0
     tail_unit: int = 0
     next_summary_at: int = Field(default=0, sa_type=BigInteger)
+    failures: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     open_calls: bytes | None = None
 
 
@@ -91,7 +96,7 @@ class EntryRow(SQLModel, table=True):
         ),
     )
 
-    session_pk: int = Field(primary_key=True)
+    session_pk: int = Field(primary_key=True, sa_type=BigInteger)
     branch: int = Field(primary_key=True)
     seq: int = Field(primary_key=True)
     tenant: str
@@ -104,9 +109,9 @@ class EntryRow(SQLModel, table=True):
     format: str = ""
     messages: int = 0
     last_message_seq: int = 0
-    kept: int = 0
-    raw: int = 0
-    owed_tokens: int = 0
+    kept: int = Field(default=0, sa_type=BigInteger)
+    raw: int = Field(default=0, sa_type=BigInteger)
+    owed_tokens: int = Field(default=0, sa_type=BigInteger)
     edits_branch: int | None = None
     edits_seq: int = 0
     tail_unit: int = 0
@@ -125,7 +130,7 @@ class SummaryRow(SQLModel, table=True):
     __table_args__ = (Index("summary_key_once", "session_pk", "key", unique=True),)
 
     id: str = Field(primary_key=True)
-    session_pk: int
+    session_pk: int = Field(sa_type=BigInteger)
     tenant: str
     key: str
     tokens: int
@@ -160,9 +165,9 @@ class JobRow(SQLModel, table=True):
         ),
     )
 
-    number: int | None = Field(default=None, primary_key=True, sa_type=Integer)
+    number: int | None = Field(default=None, primary_key=True, sa_type=NUMBER)
     id: str
-    session_pk: int
+    session_pk: int = Field(sa_type=BigInteger)
     tenant: str
     branch: int
     kind: str
@@ -189,9 +194,9 @@ class PinRow(SQLModel, table=True):
     __tablename__: ClassVar[Any] = "pin"
     __table_args__ = (Index("pin_of_session", "session_pk", "number"),)
 
-    number: int | None = Field(default=None, primary_key=True, sa_type=Integer)
+    number: int | None = Field(default=None, primary_key=True, sa_type=NUMBER)
     id: str = Field(unique=True)
-    session_pk: int
+    session_pk: int = Field(sa_type=BigInteger)
     tenant: str
     tokens: int
     created_at: int = Field(sa_type=BigInteger)

@@ -68,7 +68,7 @@ def open_store(directory: FilePath, *, limits: Limits | None = None, clock: Cloc
     """An empty store on a file in the directory."""
     (directory / "log.db").write_bytes(_empty_database())
     url = f"sqlite:///{directory / 'log.db'}"
-    store = Store(url, limits=limits or Limits(), clock=clock or Clock(), new_id=Ids())
+    store = Store(url, limits=limits or Limits(), clock=clock or Clock(), new_id=Ids(), chance=float)
     event.listen(store.engine, "connect", _without_waiting_for_the_disk)
     try:
         yield store

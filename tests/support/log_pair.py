@@ -55,16 +55,16 @@ class Numbering:
 
 @dataclass(frozen=True)
 class Held:
-    """A claim as a worker has it, and the reference's job at that attempt."""
+    """A claim as a worker has it, and the reference's job, of which it was that many-th claim."""
 
     claim: Claim
     job: Job
-    attempt: int
+    number: int
 
     @property
     def is_current(self) -> bool:
         """Whether the worker still has the lease."""
-        return self.job.state == "running" and self.job.attempts == self.attempt
+        return self.job.state == "running" and self.job.claims == self.number
 
 
 class Pair:
@@ -84,7 +84,7 @@ class Pair:
             lifecycle.create(tx, TENANT, new)
         limits = self.store.limits
         self.reference = Reference(
-            window, system, policy, lease_ms=limits.lease_seconds * 1000, retry_ms=limits.retry_seconds * 1000,
+            window, system, policy, lease_ms=limits.lease_seconds * 1000, retry_ms=limits.retry_seconds * 1000, retry_ms_max=limits.retry_seconds_max * 1000,
             max_attempts=limits.max_attempts, summarizer_tokens=limits.summarizer_tokens, now=self.store.now,
             jobs_before=self.numbering.taken.get("job", 0), summaries_before=self.numbering.taken.get("sum", 0),
         )  # fmt: skip
@@ -177,7 +177,7 @@ class Pair:
         assert claim.covered == job.covered
         given = (list(claim.request.previous), list(claim.request.messages))
         assert given == self.reference.summarized_by(job), "a summarizer is given originals and what it replaces"
-        self.held.append(Held(claim, job, job.attempts))
+        self.held.append(Held(claim, job, job.claims))
         return self.held[-1]
 
     def publish(self, held: Held, text: str) -> str:

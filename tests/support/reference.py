@@ -113,6 +113,7 @@ class Job:
     state: str = "queued"
     error: str | None = None
     attempts: int = 0
+    claims: int = 0
     not_before: int = 0
     superseded_by: str | None = None
     lease_until: int = 0
@@ -131,6 +132,7 @@ class Branch:
     start: Entry | None
     leaf: Entry | None
     next_summary_at: int = 0
+    failures: int = 0
 
 
 @dataclass(frozen=True)
@@ -197,6 +199,7 @@ class Reference:
     model: str = "test/model"
     lease_ms: int = 120_000
     retry_ms: int = 30_000
+    retry_ms_max: int = 600_000
     max_attempts: int = 3
     summarizer_tokens: int = 100_000
     now: int = 0
@@ -401,7 +404,7 @@ class Reference:
             else:
                 job.end("failed", "no-room")
             return False
-        job.state, job.error, job.attempts = "running", None, job.attempts + 1
+        job.state, job.error, job.attempts, job.claims = "running", None, job.attempts + 1, job.claims + 1
         job.lease_until = self.now + self.lease_ms
         job.covered, job.base = covered, self._newest_edits(job.branch)
         return True
@@ -430,16 +433,18 @@ class Reference:
             self.summaries[self._key(job.branch, covered, job.ask)] = summary
             if self._publish(job.branch, covered, summary, job.ask):
                 job.end("succeeded")
+                self.branches[job.branch].failures = 0
                 self._after_publish(job.branch, job.ask)
             else:
                 self.fail(job, "no-room")
         return job.state
 
     def fail(self, job: Job, error: str) -> None:
-        """A failure holds automatic jobs of the branch back, waiting ones included."""
+        """A failure holds automatic jobs of the branch back, waiting ones included; each in a row for twice as long."""
         job.end("failed", error)
         branch = self.branches[job.branch]
-        branch.next_summary_at = self.now + self.retry_ms
+        branch.next_summary_at = self.now + min(self.retry_ms * 2**branch.failures, self.retry_ms_max)
+        branch.failures += 1
         for other in self.jobs_of(job.branch, "queued"):
             if not other.ask.is_asked:
                 other.not_before = branch.next_summary_at
@@ -448,6 +453,11 @@ class Reference:
         job.lease_until = self.now + self.lease_ms
 
     def release(self, job: Job) -> None:
+        """Handed back by its worker, which is no attempt."""
+        job.attempts -= 1
+        self._requeue(job)
+
+    def _requeue(self, job: Job) -> None:
         """Back to the queue, one with the job that waits meanwhile; after too many attempts it fails."""
         if job.attempts >= self.max_attempts:
             self.fail(job, "lapsed")
@@ -460,7 +470,7 @@ class Reference:
 
     def sweep(self) -> None:
         for job in [job for job in self.jobs if job.state == "running" and job.lease_until <= self.now]:
-            self.release(job)
+            self._requeue(job)
         for branch in self.branches:
             if 0 < branch.next_summary_at <= self.now and not self.is_deleted:
                 branch.next_summary_at = 0

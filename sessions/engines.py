@@ -1,0 +1,134 @@
+"""Connections to the database: what its address may be, and how each kind of database is set up."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import URL, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError
+from sqlalchemy.pool import QueuePool
+
+from sessions.errors import InvalidDatabase
+
+SQLITE: Final = "sqlite"
+# What people write, and the driver that is here.
+DRIVERS: Final = {"postgres": "postgresql+psycopg", "postgresql": "postgresql+psycopg"}
+BACKENDS: Final = frozenset({SQLITE, "postgresql"})
+
+CONNECTIONS: Final = 16
+# How long a connection may take to be made, to be free, or to be let at a row.
+WAIT_SECONDS: Final = 10
+# No statement of ours takes a second. What takes longer has lost its client, and may hold a session that others want.
+STATEMENT_SECONDS: Final = 30
+
+
+class Engines(NamedTuple):
+    """`writer` begins transactions that change the log, `reader` such that see one state of it throughout."""
+
+    writer: Engine
+    reader: Engine
+
+    def dispose(self) -> None:
+        """Close all connections."""
+        self.writer.dispose()
+        self.reader.dispose()
+
+
+def address_of(url: str) -> URL:
+    """The address of a database that is supported.
+
+    Raises:
+        InvalidDatabase: it is none.
+    """
+    try:
+        address = make_url(url)
+    except (ArgumentError, ValueError):
+        # Its cause would show the address.
+        problem = "it has not the form of one"
+        raise InvalidDatabase(problem) from None
+    address = address.set(drivername=DRIVERS.get(address.drivername, address.drivername))
+    if address.get_backend_name() not in BACKENDS:
+        problem = f"{address.get_backend_name()} is no database that is supported"
+        raise InvalidDatabase(problem)
+    if address.get_backend_name() == SQLITE and address.database in {None, "", ":memory:"}:
+        # Each connection would have one of its own.
+        problem = "a database in memory cannot be shared"
+        raise InvalidDatabase(problem)
+    return address
+
+
+def open_engines(address: URL, connections: int = CONNECTIONS) -> Engines:
+    """Engines with at most so many connections of each kind; none is made yet.
+
+    Raises:
+        InvalidDatabase: the driver is not installed.
+    """
+    try:
+        return (
+            _sqlite(address, connections) if address.get_backend_name() == SQLITE else _postgresql(address, connections)
+        )
+    except (ArgumentError, ImportError) as error:
+        problem = f"no driver for {address.drivername} is installed"
+        raise InvalidDatabase(problem) from error
+
+
+def _postgresql(address: URL, connections: int) -> Engines:
+    writer = create_engine(
+        address,
+        # A server that was restarted costs nobody an error.
+        pool_pre_ping=True,
+        pool_size=connections,
+        max_overflow=0,
+        pool_timeout=WAIT_SECONDS,
+        isolation_level="READ COMMITTED",
+        connect_args={
+            "application_name": "foldline",
+            "connect_timeout": WAIT_SECONDS,
+            "options": _options(address),
+            # A server that vanished without a word is found out within this, not after the kernel's two hours.
+            "keepalives_idle": WAIT_SECONDS,
+            "keepalives_interval": WAIT_SECONDS,
+            "keepalives_count": 3,
+            "tcp_user_timeout": STATEMENT_SECONDS * 1000,
+        },
+    )
+    # The same pool: what differs is said at the beginning of each transaction.
+    return Engines(writer, writer.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True))
+
+
+def _options(address: URL) -> str:
+    """What the server is told of each connection, after what the address itself says."""
+    seconds = {
+        "lock_timeout": WAIT_SECONDS,
+        "statement_timeout": STATEMENT_SECONDS,
+        "idle_in_transaction_session_timeout": STATEMENT_SECONDS,
+    }
+    given = address.query.get("options", ())
+    parts = [given] if isinstance(given, str) else [*given]
+    return " ".join([*parts, *(f"-c {name}={value}s" for name, value in seconds.items())])
+
+
+def _sqlite(address: URL, connections: int) -> Engines:
+    """The default BEGIN takes its lock at the first write, and then fails if another was faster."""
+    return Engines(_sqlite_engine(address, "BEGIN IMMEDIATE", 1), _sqlite_engine(address, "BEGIN", connections))
+
+
+def _sqlite_engine(address: URL, begin: str, connections: int) -> Engine:
+    engine = create_engine(
+        address,
+        poolclass=QueuePool,
+        pool_size=connections,
+        max_overflow=0,
+        connect_args={"check_same_thread": False, "timeout": WAIT_SECONDS},
+    )
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
+    return engine
+
+
+def _prepare_sqlite(connection: Any, _record: Any) -> None:
+    # The driver's own transaction handling would begin too late for BEGIN IMMEDIATE.
+    connection.isolation_level = None
+    # FULL: an acknowledged append survives a power cut, not only the death of the process.
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", f"busy_timeout={WAIT_SECONDS * 1000}"):
+        connection.execute(f"PRAGMA {pragma}")
