@@ -12,7 +12,7 @@ from fastapi import Depends, Request
 from starlette.datastructures import Headers
 
 from api.bodies import Body, checked
-from api.problems import BodyTooLarge, InvalidRequest, MalformedJson
+from api.problems import BodyTooLarge, InvalidRequest, MalformedJson, NoRoute
 from api.service import Service
 from api.tags import InvalidTag, versions_in
 from compaction.wire import loads
@@ -96,9 +96,12 @@ async def read_incoming(request: Request) -> Incoming:
     """The request, its body read to the end.
 
     Raises:
+        NoRoute: its path has a character that no id has and no database takes.
         InvalidRequest: it has a query parameter that the route does not take.
         BodyTooLarge: it has more bytes than the service takes.
     """
+    if "\0" in request.url.path:
+        raise NoRoute(request.url.path)
     _check_parameters(request)
     service: Service = request.app.state.service
     raw = await _read(request, service.settings.max_body_bytes) if request.method in WITH_BODY else b""

@@ -38,7 +38,7 @@ def print_json(console: Console, value: Any) -> None:
 
 
 def table_of(columns: Sequence[tuple[str, bool]], rows: Iterable[Iterable[Any]], title: str | None = None) -> Table:
-    """A plain table; `columns` are (name, is a number) and numbers are set to the right."""
+    """A plain table; `columns` are (name, is a number) and numbers are set to the right. A cell may be styled text."""
     table = Table(
         title=title,
         title_justify="left",
@@ -51,5 +51,5 @@ def table_of(columns: Sequence[tuple[str, bool]], rows: Iterable[Iterable[Any]],
     for name, is_number in columns:
         table.add_column(name, justify="right" if is_number else "left", no_wrap=is_number)
     for row in rows:
-        table.add_row(*(Text(str(cell)) for cell in row))
+        table.add_row(*(cell if isinstance(cell, Text) else Text(str(cell)) for cell in row))
     return table

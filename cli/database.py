@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,10 +10,14 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
+import migrations
 from cli.failures import CommandFailed, ExitCode
+from migrations import NewerSchema, Standing
 from sessions.errors import InvalidDatabase, Unavailable
 from sessions.settings import InvalidSettings, Settings, load_settings
 from sessions.store import Limits, Store, translated
+
+logger = logging.getLogger(__name__)
 
 
 def settings_of(options: dict[str, Any]) -> Settings:
@@ -32,17 +37,19 @@ def open_store(settings: Settings) -> Iterator[Store]:
     """The store of a process, closed after the block.
 
     Raises:
-        CommandFailed: there is no such database, or it does not open, or it fails within the block.
+        CommandFailed: there is no such database, or it does not open, or it fails within the block, or a migration in
+            the block finds it to be of a newer version.
     """
     limits = Limits(
         lease_seconds=ceil(settings.lease_seconds),
         retry_seconds=ceil(settings.retry_seconds),
+        retry_seconds_max=settings.retry_seconds_max,
         max_attempts=settings.max_attempts,
         summarizer_tokens=settings.summarizer_input_tokens,
         idempotency_seconds=ceil(settings.idempotency_hours * 3600),
     )
     try:
-        store = Store(settings.database_url, limits=limits)
+        store = Store(settings.database_url, limits=limits, connections=settings.database_connections)
     except InvalidDatabase as error:
         raise CommandFailed(f"{error}. It is read from --database-url or FOLDLINE_DATABASE_URL") from error
     try:
@@ -57,8 +64,31 @@ def open_store(settings: Settings) -> Iterator[Store]:
             f"the database at {place_of(store)} does not answer: {problem}. Check FOLDLINE_DATABASE_URL",
             ExitCode.SERVICE_FAILED,
         ) from error
+    except NewerSchema as error:
+        raise CommandFailed(str(error), ExitCode.SERVICE_FAILED) from error
     finally:
         store.close()
+
+
+def check_schema(store: Store) -> None:
+    """Makes sure that this program can work with the database as it is, for processes that do not migrate it.
+
+    A newer schema will do: migrations run first, and each keeps the version before it working.
+
+    Raises:
+        CommandFailed: the database is empty, or its schema is older than what this program needs.
+    """
+    schema = migrations.schema_of(store.engine)
+    if schema.standing in {Standing.EMPTY, Standing.OLDER}:
+        found = "is empty" if schema.revision is None else f"is at revision {schema.revision}"
+        raise CommandFailed(
+            f"the database at {place_of(store)} {found}; this version needs {schema.newest}: run `foldline migrate`",
+            ExitCode.SERVICE_FAILED,
+        )
+    if schema.standing is Standing.NEWER:
+        logger.warning(
+            "the database is at revision %s, newer than %s, the newest known here", schema.revision, schema.newest
+        )
 
 
 def place_of(store: Store) -> str:

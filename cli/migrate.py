@@ -9,6 +9,7 @@ import typer
 import migrations
 from cli.consoles import answers
 from cli.database import open_store, settings_of
+from migrations import Standing
 
 
 def migrate(
@@ -16,8 +17,7 @@ def migrate(
 ) -> None:
     """Bring the database to this version's tables; `foldline serve` does so by itself."""
     with open_store(settings_of({"database_url": database_url})) as store:
-        before = migrations.current_revision(store.engine)
-        migrations.upgrade(store.engine)
-        after = migrations.current_revision(store.engine)
-    change = f"already at {after}" if before == after else f"{before or 'empty'} → {after}"
+        before = migrations.upgrade(store.engine)
+    is_done = before.standing is Standing.SAME
+    change = f"already at {before.newest}" if is_done else f"{before.revision or 'empty'} → {before.newest}"
     answers().print(f"database: {change}")

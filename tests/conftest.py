@@ -8,6 +8,9 @@ import os
 from hypothesis import HealthCheck, settings
 
 from sessions.settings import PREFIX
+from tests.support.databases import database, database_kind, module_database, postgresql
+
+__all__ = ["database", "database_kind", "module_database", "postgresql"]
 
 # Whoever runs the tests may have a service of their own configured; neither settings built here nor processes started
 # from here may see that. Settings are read in any case. A test sets what it needs itself.

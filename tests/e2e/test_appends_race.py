@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -21,10 +20,10 @@ WINDOW = 5_000
 
 
 @pytest.fixture
-def url(tmp_path: Path) -> Iterator[str]:
+def url(database: str) -> Iterator[str]:
     """A service with its worker, as `foldline serve` runs them."""
     settings = Settings()
-    with opened_store(tmp_path) as store:
+    with opened_store(database) as store:
         app = create_app(settings, store)
         with EmbeddedWorker(settings, store, create_summarizer(settings)), served(app) as url:
             yield url

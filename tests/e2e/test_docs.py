@@ -9,7 +9,6 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
@@ -87,10 +86,10 @@ def answers_to(commands: list[Command], url: str) -> list[str]:
 
 
 @pytest.fixture
-def url(tmp_path: Path) -> Iterator[str]:
+def url(database: str) -> Iterator[str]:
     """A fresh service with its worker, as `foldline serve` runs them."""
     settings = Settings()
-    with opened_store(tmp_path) as store:
+    with opened_store(database) as store:
         app = create_app(settings, store)
         with EmbeddedWorker(settings, store, create_summarizer(settings)), served(app) as url:
             yield url

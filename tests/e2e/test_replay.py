@@ -136,8 +136,8 @@ def test_a_service_that_is_not_there_ends_with_exit_code_3(sessions: Path) -> No
     assert "Traceback" not in done.stderr
 
 
-def test_a_service_with_keys_asks_for_one(sessions: Path, tmp_path: Path) -> None:
-    with open_api(tmp_path, api_keys="acme:secret") as api:
+def test_a_service_with_keys_asks_for_one(sessions: Path, database: str) -> None:
+    with open_api(database, api_keys="acme:secret") as api:
         address = api.client.base_url.netloc.decode()
         command = ("replay", sessions, "--window", "128k", "--session", "chat", "--url", address)
         refused = foldline(*command)

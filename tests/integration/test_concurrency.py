@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from threading import Event, Thread
 
 import pytest
@@ -21,8 +20,8 @@ LIMIT = 3_000
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path) as store:
+def store(database: str) -> Iterator[Store]:
+    with open_store(database) as store:
         yield store
 
 

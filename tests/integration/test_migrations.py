@@ -1,22 +1,146 @@
-"""The migrations against the tables they have to make."""
+"""The migrations against the tables they have to make, on each database there is, twice and at once."""
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
+import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
+from sqlalchemy import text
 from sqlmodel import SQLModel
 
 import migrations
+from cli.database import check_schema, open_store
+from cli.failures import CommandFailed
+from migrations import NewerSchema, Schema, Standing
+from sessions.settings import Settings
 from sessions.store import Store
+from tests.support.databases import SQLITE, Server
+
+PROGRAMS = 4
 
 
-def test_the_migrations_make_the_tables_of_the_models(tmp_path: Path) -> None:
-    store = Store(f"sqlite:///{tmp_path}/new.db")
-    migrations.upgrade(store.engine)
-    migrations.upgrade(store.engine)
-    with store.engine.begin() as connection:
-        differences = compare_metadata(MigrationContext.configure(connection), SQLModel.metadata)
+@pytest.fixture
+def url(database_kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The address of an empty database."""
+    if database_kind == SQLITE:
+        yield f"sqlite:///{tmp_path}/new.db"
+    else:
+        server: Server = request.getfixturevalue("postgresql")
+        with server.database(is_empty=True) as url:
+            yield url
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[Store]:
+    store = Store(url)
+    yield store
     store.close()
-    assert differences == []
+
+
+def at(store: Store, revision: str) -> None:
+    """Make the database one that says to be at a revision."""
+    with store.engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = :revision"), {"revision": revision})
+
+
+def first_tables(store: Store) -> str:
+    """Make the tables as the first version had them; their revision."""
+    first = migrations.schema_of(store.engine).known[-1]
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
+    with store.engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, first)
+    return first
+
+
+def standing(store: Store) -> Standing:
+    return migrations.schema_of(store.engine).standing
+
+
+def upgraded(url: str, start: Barrier) -> str:
+    """How a program with connections of its own finds the database when it migrates it, at the same time as others."""
+    store = Store(url)
+    try:
+        start.wait()
+        return migrations.upgrade(store.engine).standing.value
+    finally:
+        store.close()
+
+
+def test_the_migrations_make_the_tables_of_the_models(store: Store) -> None:
+    migrations.upgrade(store.engine)
+    # Integers of SQLite have 64 bits, whatever their column is called.
+    options = {"compare_type": not store.is_sqlite}
+    with store.engine.begin() as connection:
+        assert compare_metadata(MigrationContext.configure(connection, opts=options), SQLModel.metadata) == []
+
+
+def test_a_second_run_finds_nothing_to_do(store: Store) -> None:
+    assert migrations.upgrade(store.engine).standing is Standing.EMPTY
+    assert migrations.upgrade(store.engine).standing is Standing.SAME
+    assert standing(store) is Standing.SAME
+
+
+def test_an_older_schema_is_brought_up_to_date(store: Store) -> None:
+    first = first_tables(store)
+    assert standing(store) is Standing.OLDER
+    assert migrations.upgrade(store.engine).revision == first
+    assert standing(store) is Standing.SAME
+
+
+def test_of_many_that_migrate_at_once_one_does_the_work(url: str) -> None:
+    start = Barrier(PROGRAMS)
+    with ThreadPoolExecutor(PROGRAMS) as pool:
+        found = list(pool.map(lambda _: upgraded(url, start), range(PROGRAMS)))
+    assert sorted(found) == ["empty", *["same"] * (PROGRAMS - 1)]
+
+
+def test_a_newer_schema_is_left_alone(store: Store) -> None:
+    migrations.upgrade(store.engine)
+    at(store, "9999")
+    assert standing(store) is Standing.NEWER
+    with pytest.raises(NewerSchema, match=r"newer version of Foldline \(revision 9999\).*Install the newer version"):
+        migrations.upgrade(store.engine)
+    assert migrations.schema_of(store.engine).revision == "9999"
+
+
+def test_a_revision_is_known_by_its_whole_name() -> None:
+    known = ("0002", "0001")
+    stands = {revision: Schema(revision, known).standing.value for revision in (None, "0001", "0002", "000", "0003")}
+    assert stands == {None: "empty", "0001": "older", "0002": "same", "000": "newer", "0003": "newer"}
+
+
+def test_a_process_that_does_not_migrate_refuses_a_schema_it_cannot_work_with(store: Store) -> None:
+    with pytest.raises(CommandFailed, match=r"is empty; this version needs .*run `foldline migrate`"):
+        check_schema(store)
+    first = first_tables(store)
+    with pytest.raises(CommandFailed, match=rf"is at revision {first}; this version needs .*run `foldline migrate`"):
+        check_schema(store)
+
+
+def test_a_process_that_does_not_migrate_takes_a_newer_schema_and_says_so(
+    store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    migrations.upgrade(store.engine)
+    with caplog.at_level(logging.WARNING):
+        check_schema(store)
+        assert not caplog.messages
+        at(store, "9999")
+        check_schema(store)
+    assert ["revision 9999" in message for message in caplog.messages] == [True]
+
+
+def test_a_command_that_migrates_refuses_a_newer_schema_in_one_line(store: Store, url: str) -> None:
+    migrations.upgrade(store.engine)
+    at(store, "9999")
+    with pytest.raises(CommandFailed, match="Install the newer version"), open_store(Settings(database_url=url)) as own:
+        migrations.upgrade(own.engine)

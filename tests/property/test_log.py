@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 from collections.abc import Sequence
-from contextlib import ExitStack
-from pathlib import Path
+from contextlib import AbstractContextManager, ExitStack
 
 import pytest
 from hypothesis import strategies as st
@@ -20,6 +17,7 @@ from sessions.errors import NotFound, StaleVersion, UnknownParent
 from sessions.lifecycle import NewSession
 from sessions.requests import BACKGROUND, INTERACTIVE
 from sessions.store import Limits
+from tests.support.databases import sqlite_database
 from tests.support.log import TENANT, Clock, Wire, open_store, words
 from tests.support.log_invariants import INVARIANTS, newest_job
 from tests.support.log_pair import SESSION, Held, Pair
@@ -59,10 +57,9 @@ class Log(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.cleanup = ExitStack()
-        folder = Path(tempfile.mkdtemp(prefix="foldline"))
-        self.cleanup.callback(shutil.rmtree, folder)
+        url = self.cleanup.enter_context(self.new_database())
         self.clock = Clock()
-        self.store = self.cleanup.enter_context(open_store(folder, limits=LIMITS, clock=self.clock))
+        self.store = self.cleanup.enter_context(open_store(url, limits=LIMITS, clock=self.clock))
         self.said = 0
         self.calls: list[str] = []
         self.by_version: dict[int, list[Message]] = {}
@@ -77,6 +74,10 @@ class Log(RuleBasedStateMachine):
         with self.store.write() as tx:
             lifecycle.create(tx, "other", NewSession("test/model", SESSION, 900))
             appending.append(tx, "other", SESSION, appending.prepare(ANYTHING))
+
+    def new_database(self) -> AbstractContextManager[str]:
+        """What the session lives in; it is gone after the block."""
+        return sqlite_database()
 
     # ---- short names ----
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final, TypeAlias
 
 from hypothesis import event, given
@@ -14,6 +12,7 @@ from hypothesis import strategies as st
 from compaction.formats import FORMATS
 from compaction.tokens import count_messages
 from sessions.errors import Conflict, RedoSuperseded
+from tests.support.databases import sqlite_database
 from tests.support.log import Scene, Wire, assert_consistent, open_store
 from tests.support.transcripts import anthropic_wire_messages, wire_messages
 
@@ -82,7 +81,7 @@ ANTHROPIC = st.lists(anthropic_wire_messages(), min_size=1, max_size=2).map(rena
 def played(messages: list[Wire], format_name: str, plan: list[tuple[int, Act]], share: float) -> Iterator[Scene]:
     """A session of these messages, in the middle of its life."""
     tokens = count_messages(FORMATS[format_name].parse(messages))
-    with TemporaryDirectory() as directory, open_store(Path(directory)) as store:
+    with sqlite_database() as url, open_store(url) as store:
         scene = Scene(store, max(SMALLEST_LIMIT, int(tokens * share)))
         steps = iter(plan)
         start = 0

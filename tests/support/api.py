@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -94,10 +93,10 @@ class Api:
 
 @contextmanager
 def open_api(
-    folder: Path, limits: Limits | None = None, *, waiters_max: int = WAITERS_MAX, **settings: Any
+    database: str, limits: Limits | None = None, *, waiters_max: int = WAITERS_MAX, **settings: Any
 ) -> Iterator[Api]:
     """A service on a new database, and a client of it."""
-    with opened_store(folder, limits) as store:
+    with opened_store(database, limits) as store:
         app = create_app(Settings(**settings), store, waiters_max=waiters_max)
         with served(app) as url, client(url) as connected:
             yield Api(connected, store, app)

@@ -1,4 +1,4 @@
-"""Sessions on a real SQLite file, driven tersely: every size is in tokens, time is moved by hand, ids count up."""
+"""Sessions on a real database, driven tersely: every size is in tokens, time is moved by hand, ids count up."""
 
 from __future__ import annotations
 
@@ -6,15 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from itertools import count
-from pathlib import Path as FilePath
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from sqlalchemy import event, select
 
-import migrations
 from compaction.edits import LiveEdits
 from compaction.facts import is_empty
 from compaction.formats import FORMATS
@@ -64,12 +60,11 @@ class Ids:
 
 
 @contextmanager
-def open_store(directory: FilePath, *, limits: Limits | None = None, clock: Clock | None = None) -> Iterator[Store]:
-    """An empty store on a file in the directory."""
-    (directory / "log.db").write_bytes(_empty_database())
-    url = f"sqlite:///{directory / 'log.db'}"
+def open_store(url: str, *, limits: Limits | None = None, clock: Clock | None = None) -> Iterator[Store]:
+    """A store on a database that has its tables."""
     store = Store(url, limits=limits or Limits(), clock=clock or Clock(), new_id=Ids(), chance=float)
-    event.listen(store.engine, "connect", _without_waiting_for_the_disk)
+    if store.is_sqlite:
+        event.listen(store.engine, "connect", _without_waiting_for_the_disk)
     try:
         yield store
     finally:
@@ -78,17 +73,6 @@ def open_store(directory: FilePath, *, limits: Limits | None = None, clock: Cloc
 
 def _without_waiting_for_the_disk(connection: Any, _record: Any) -> None:
     connection.execute("PRAGMA synchronous=OFF")
-
-
-@cache
-def _empty_database() -> bytes:
-    """A database of the newest schema as bytes: copying it is faster than migrating each."""
-    with TemporaryDirectory() as directory:
-        file = FilePath(directory) / "empty.db"
-        store = Store(f"sqlite:///{file}")
-        migrations.upgrade(store.engine)
-        store.close()
-        return file.read_bytes()
 
 
 def words(tokens: int, word: str = " fold") -> str:

@@ -1,4 +1,4 @@
-"""Fixtures: a store on a file of its own, a clock that stands still, and sessions that are checked when a test is over.
+"""Fixtures: a store on a database of its own, a clock that stands still, and sessions checked when a test is over.
 
 A `conftest.py` imports those its folder needs.
 """
@@ -6,7 +6,6 @@ A `conftest.py` imports those its folder needs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
@@ -25,8 +24,8 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def store(tmp_path: Path, clock: Clock) -> Iterator[Store]:
-    with open_store(tmp_path, limits=LIMITS, clock=clock) as store:
+def store(database: str, clock: Clock) -> Iterator[Store]:
+    with open_store(database, limits=LIMITS, clock=clock) as store:
         yield store
 
 

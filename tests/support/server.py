@@ -5,24 +5,21 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from threading import Thread
 
 import uvicorn
 from fastapi import FastAPI
 
-import migrations
 from api.server import Server
 from sessions.store import Limits, Store
 from tests.support.eventually import eventually
 
 
 @contextmanager
-def opened_store(folder: Path, limits: Limits | None = None) -> Iterator[Store]:
-    """A store on a new SQLite file."""
-    store = Store(f"sqlite:///{folder}/foldline.db", limits=limits or Limits())
+def opened_store(url: str, limits: Limits | None = None) -> Iterator[Store]:
+    """A store on a database that has its tables."""
+    store = Store(url, limits=limits or Limits())
     try:
-        migrations.upgrade(store.engine)
         yield store
     finally:
         store.close()

@@ -10,6 +10,6 @@ from tests.support.api import Api, open_api
 
 
 @pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with open_api(tmp_path_factory.mktemp("api"), max_body_bytes=24 * 1024 * 1024) as opened:
+def api(module_database: str) -> Iterator[Api]:
+    with open_api(module_database, max_body_bytes=24 * 1024 * 1024) as opened:
         yield opened

@@ -117,6 +117,8 @@ def test_a_pin_is_a_text_that_says_something_or_an_entry(api: Api, body: dict[st
     ("method", "path"),
     [
         ("GET", "/sessions/none"),
+        ("GET", "/sessions/no%00ne"),
+        ("GET", "/jobs/%00"),
         ("GET", "/sessions/none/context"),
         ("POST", "/sessions/none/messages"),
         ("POST", "/sessions/none/compact"),

@@ -106,7 +106,12 @@ def test_a_client_that_waits_is_answered_when_the_job_has_ended(api: Api) -> Non
 
     with ThreadPoolExecutor() as pool:
         waiting = pool.submit(wait)
-        eventually(lambda: api.do_jobs() or waiting.done())
+
+        def is_answered() -> bool:
+            api.do_jobs()
+            return waiting.done()
+
+        eventually(is_answered, seconds=20)
         answer = waiting.result()
     assert (answer["job"]["state"], answer["result"]["stages_used"]) == ("succeeded", ["summarize"])
     assert answer["result"]["tokens_saved"] > 0

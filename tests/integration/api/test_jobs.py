@@ -4,7 +4,6 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from dataclasses import replace
-from pathlib import Path
 from time import monotonic
 
 import pytest
@@ -88,8 +87,8 @@ def test_events_of_a_job_end_when_its_session_is_deleted(api: Api, job: Json) ->
         assert '"state":"cancelled"' in listening.result(10).text
 
 
-def test_those_who_wait_hold_no_thread(tmp_path: Path) -> None:
-    with open_api(tmp_path, threads=2) as api, ThreadPoolExecutor(30) as pool:
+def test_those_who_wait_hold_no_thread(database: str) -> None:
+    with open_api(database, threads=2) as api, ThreadPoolExecutor(30) as pool:
         session = api.session(auto_compact=False)
         api.fill(session, turns=3)
         job_id = api.post(f"{session}/compact", {}, 202)["job"]["id"]
@@ -108,8 +107,8 @@ def _wait(api: Api, session: str) -> int:
     return api.client.post(f"{session}/compact", headers={"Prefer": "wait=30"}).status_code
 
 
-def test_over_the_limit_nobody_else_can_wait(tmp_path: Path) -> None:
-    with open_api(tmp_path, waiters_max=1) as api, ThreadPoolExecutor() as pool:
+def test_over_the_limit_nobody_else_can_wait(database: str) -> None:
+    with open_api(database, waiters_max=1) as api, ThreadPoolExecutor() as pool:
         session = api.session(auto_compact=False)
         api.fill(session, turns=3)
         job_id = api.post(f"{session}/compact", {}, 202)["job"]["id"]
@@ -126,9 +125,9 @@ def test_over_the_limit_nobody_else_can_wait(tmp_path: Path) -> None:
         eventually(lambda: not api.watch.is_full)
 
 
-def test_the_service_stops_while_clients_wait(tmp_path: Path) -> None:
+def test_the_service_stops_while_clients_wait(database: str) -> None:
     with ThreadPoolExecutor() as pool, client() as fresh:
-        with open_api(tmp_path) as api:
+        with open_api(database) as api:
             session = api.session(auto_compact=False)
             api.fill(session, turns=3)
             job_id = api.post(f"{session}/compact", {}, 202)["job"]["id"]

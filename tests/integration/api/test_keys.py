@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
@@ -19,8 +18,8 @@ ANN, BOB = ({"Authorization": f"Bearer key-of-{name}"} for name in ("ann", "bob"
 
 
 @pytest.fixture(scope="module")
-def keyed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with open_api(tmp_path_factory.mktemp("keyed"), api_keys="ann:key-of-ann,bob:key-of-bob,ann:ann-too") as opened:
+def keyed(module_database: str) -> Iterator[Api]:
+    with open_api(module_database, api_keys="ann:key-of-ann,bob:key-of-bob,ann:ann-too") as opened:
         yield opened
 
 
@@ -157,8 +156,8 @@ def test_a_key_has_a_reasonable_length(api: Api, key: str) -> None:
     assert (problem["name"], problem["path"]) == ("invalid-request", "Idempotency-Key")
 
 
-def test_a_key_that_is_too_old_is_free_again(tmp_path: Path) -> None:
-    with open_api(tmp_path, Limits(idempotency_seconds=-1)) as api:
+def test_a_key_that_is_too_old_is_free_again(database: str) -> None:
+    with open_api(database, Limits(idempotency_seconds=-1)) as api:
         ids = {api.post("/sessions", NEW, 201, Idempotency_Key="old")["id"] for _ in range(2)}
         assert len(ids) == 2
 

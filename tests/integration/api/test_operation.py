@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from sqlalchemy import text
 
@@ -24,14 +22,14 @@ def test_a_service_that_works_is_alive_and_ready(api: Api) -> None:
     assert api.get("/readyz") == {"database": "ok", "broker": "ok"}
 
 
-def test_a_broker_that_is_away_is_named_and_stops_no_request(tmp_path: Path) -> None:
-    with open_api(tmp_path, broker_url="redis://127.0.0.1:1/0") as api:
+def test_a_broker_that_is_away_is_named_and_stops_no_request(database: str) -> None:
+    with open_api(database, broker_url="redis://127.0.0.1:1/0") as api:
         assert api.get("/readyz") == {"database": "ok", "broker": "does not answer"}
         api.fill(api.session(), turns=2)
 
 
-def test_a_database_that_is_away_is_named_and_makes_requests_unavailable(tmp_path: Path) -> None:
-    with open_api(tmp_path) as api:
+def test_a_database_that_is_away_is_named_and_makes_requests_unavailable(database: str) -> None:
+    with open_api(database) as api:
         session = api.session()
         with api.store.write() as tx:
             tx.execute(text("ALTER TABLE job RENAME TO elsewhere"))
@@ -45,8 +43,8 @@ def test_a_database_that_is_away_is_named_and_makes_requests_unavailable(tmp_pat
         api.get("/healthz")
 
 
-def test_metrics_count_requests_by_route(tmp_path: Path) -> None:
-    with open_api(tmp_path) as api:
+def test_metrics_count_requests_by_route(database: str) -> None:
+    with open_api(database) as api:
         session = api.session()
         api.fill(session)
         api.problem("GET", "/sessions/none")

@@ -123,6 +123,40 @@ def test_a_failure_holds_automatic_jobs_back_until_the_sweeper_asks_again(scene:
     assert scene.work() == ["succeeded"]
 
 
+def pause_seconds(scene: Scene) -> float:
+    """How long automatic summaries are held back from now on."""
+    return (scene.path.next_summary_at - scene.store.now) / 1000
+
+
+def test_each_failure_in_a_row_holds_back_for_twice_as_long_until_one_succeeds(scene: Scene, clock: Clock) -> None:
+    over_trigger(scene)
+    pauses = []
+    for _ in range(6):
+        jobs.fail(scene.store, scene.claimed(), "the summarizer is down")
+        pauses.append(pause_seconds(scene))
+        clock.advance(pauses[-1] + 1)
+        sweeping.sweep(scene.store)
+    assert pauses == [30, 60, 120, 240, 480, 600]
+
+    assert scene.publish(scene.claimed()) == "succeeded"
+    over_trigger(scene)
+    jobs.fail(scene.store, scene.claimed(), "the summarizer is down")
+    assert pause_seconds(scene) == 30
+
+
+def test_a_summarizer_that_asks_to_be_left_alone_for_longer_is(scene: Scene) -> None:
+    over_trigger(scene)
+    jobs.fail(scene.store, scene.claimed(), "HTTP 429", retry_after_seconds=95.5)
+    assert pause_seconds(scene) == 95.5
+
+
+def test_a_pause_is_never_longer_than_the_longest_but_for_chance(scene: Scene) -> None:
+    scene.store.chance = lambda: 1.0
+    over_trigger(scene)
+    jobs.fail(scene.store, scene.claimed(), "HTTP 429", retry_after_seconds=86_400)
+    assert pause_seconds(scene) == 600 * 1.25
+
+
 def test_a_failure_does_not_hold_back_a_job_someone_asked_for(scene: Scene) -> None:
     over_trigger(scene)
     running = scene.claimed()

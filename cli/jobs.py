@@ -1,0 +1,151 @@
+"""`foldline jobs`: the operator's look at summary jobs, of all tenants and straight from the database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Final
+
+import typer
+
+from cli.consoles import answers, notes, print_json
+from cli.database import check_schema, open_store, settings_of
+from cli.failures import CommandFailed, ExitCode
+from cli.jobs_table import STATES, as_json, print_table
+from sessions import operating
+from sessions.errors import Conflict, NotFound
+from sessions.operating import Chosen
+from sessions.settings import Settings
+from sessions.store import Store, Transaction
+from worker.app import create_celery
+from worker.relay import Relay
+
+# Longer than a broker may take to be connected to and to take a message, for each of the two queues.
+RING_SECONDS: Final = 20.0
+CODES: Final = {NotFound: ExitCode.BAD_INPUT, Conflict: ExitCode.FOUND_WANTING}
+
+DatabaseUrl = Annotated[str | None, typer.Option(help="SQLAlchemy address; else FOLDLINE_DATABASE_URL.")]
+
+app = typer.Typer(no_args_is_help=True, help="Look at summary jobs, and have them tried again or cancelled.")
+
+
+@app.command("list")
+def list_jobs(
+    *,
+    states: Annotated[
+        list[str] | None,
+        typer.Option("--state", help=f"Only jobs in this state, one of {', '.join(STATES)}; may be repeated."),
+    ] = None,
+    session: Annotated[str | None, typer.Option(help="Only jobs of the session with this id.")] = None,
+    tenant: Annotated[str | None, typer.Option(help="Only jobs of this tenant.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Most jobs shown, of the newest.")] = 50,
+    is_json: Annotated[bool, typer.Option("--json", help="Print JSON, one job a line.")] = False,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """List jobs, newest last, and count them by state."""
+    chosen = Chosen(_checked(states or []), session, tenant)
+    with _opened(settings_of({"database_url": database_url})) as store, store.read() as tx:
+        jobs = operating.newest(tx, chosen, limit)
+        counts = operating.count_by_state(tx, chosen)
+        now = tx.now
+    if is_json:
+        for job in jobs:
+            print_json(answers(), as_json(job))
+    else:
+        print_table(jobs, counts, now)
+
+
+def _checked(states: list[str]) -> tuple[str, ...]:
+    for state in states:
+        if state not in STATES:
+            raise CommandFailed(f"{state!r} is no state of a job; expected one of {', '.join(STATES)}")
+    return tuple(states)
+
+
+@app.command()
+def retry(
+    *,
+    job_ids: Annotated[list[str] | None, typer.Argument(help="Ids of jobs, as `list` shows them.")] = None,
+    is_failed: Annotated[
+        bool, typer.Option("--failed", help="Every failed job that no later one of its branch came after.")
+    ] = False,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Queue again what failed, was cancelled or superseded; let what is held back after a failure run at once."""
+    if bool(job_ids) == is_failed:
+        raise CommandFailed("name the jobs to retry, or give --failed; `foldline jobs list --state failed` shows them")
+    settings = settings_of({"database_url": database_url})
+    with _opened(settings) as store, _doorbell(settings, store):
+        worst = _each(store, job_ids or _failed(store), _retry)
+    raise typer.Exit(worst)
+
+
+@app.command()
+def cancel(
+    *,
+    job_ids: Annotated[list[str], typer.Argument(help="Ids of jobs, as `list` shows them.")],
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Cancel jobs that wait or run; the worker that writes a summary for one stops within seconds."""
+    with _opened(settings_of({"database_url": database_url})) as store:
+        worst = _each(store, job_ids, _cancel)
+    raise typer.Exit(worst)
+
+
+@contextmanager
+def _opened(settings: Settings) -> Iterator[Store]:
+    with open_store(settings) as store:
+        check_schema(store)
+        yield store
+
+
+def _each(store: Store, job_ids: Iterable[str], act: Callable[[Transaction, str], str]) -> ExitCode:
+    """Do something to each job, in a transaction of its own, and print what became of it; the worst there was."""
+    worst = ExitCode.DONE
+    for job_id in job_ids:
+        try:
+            with store.write() as tx:
+                became = act(tx, job_id)
+        except (NotFound, Conflict) as error:
+            worst = max(worst, CODES[type(error)])
+            notes().print(f"{job_id}: {error}", markup=False, style="red")
+        else:
+            answers().print(f"{job_id}: {became}", markup=False)
+    return worst
+
+
+def _failed(store: Store) -> list[str]:
+    with store.read() as tx:
+        return operating.failed(tx)
+
+
+def _retry(tx: Transaction, job_id: str) -> str:
+    request = operating.retry(tx, job_id)
+    if request.job_id == job_id:
+        return "may run at once"
+    return f"joined to {request.job_id}" if request.is_joined else f"queued again as {request.job_id}"
+
+
+def _cancel(tx: Transaction, job_id: str) -> str:
+    operating.cancel(tx, job_id)
+    return "cancelled"
+
+
+@contextmanager
+def _doorbell(settings: Settings, store: Store) -> Iterator[None]:
+    """Tells the workers, after the block, of what was queued in it, or says when they will find it by themselves."""
+    rung: set[str] = set()
+    store.doorbell = rung.add
+    yield
+    if rung and (settings.has_memory_broker or not _ring(settings, rung)):
+        notes().print(f"a running service finds them at its next sweep, within {settings.sweep_seconds:g} s")
+
+
+def _ring(settings: Settings, queues: Iterable[str]) -> bool:
+    """Whether the broker was told in time; a relay that could not send says so in the log."""
+    with create_celery(settings) as celery:
+        relay = Relay(celery)
+        relay.start()
+        for queue in queues:
+            relay.ring(queue)
+        return relay.stop(RING_SECONDS)

@@ -1,0 +1,135 @@
+"""What PostgreSQL lets happen at the same time: one transaction waits for another, and goes on from what that left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TypeVar
+
+import pytest
+from sqlalchemy import text
+
+from compaction.summary import Draft
+from sessions import branches, idempotency, jobs, lifecycle, sweeping
+from sessions.errors import IdempotencyInFlight, NotFound
+from sessions.idempotency import Answer, Key
+from sessions.store import Store, Transaction
+from tests.support.databases import POSTGRESQL
+from tests.support.eventually import eventually
+from tests.support.log import TENANT, Clock, Scene, turns, user
+
+T = TypeVar("T")
+
+KEY = Key(TENANT, "POST /sessions", "once", "hash")
+GIST = Draft("The gist.", degraded=False, summarizer="scripted")
+
+
+@pytest.fixture(scope="module")
+def database_kind() -> str:
+    """On SQLite writers take turns from the first statement on."""
+    return POSTGRESQL
+
+
+@contextmanager
+def waiting(store: Store, work: Callable[[], T]) -> Iterator[Future[T]]:
+    """Runs `work` on a thread, and the block once it waits for a lock; what it came to is known after the block."""
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(work)
+        eventually(lambda: future.done() or _waits(store))
+        assert not future.done(), "it did not wait"
+        yield future
+
+
+def _waits(store: Store) -> bool:
+    with store.read() as tx:
+        statement = text(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        )
+        return bool(tx.execute(statement).scalar())
+
+
+def test_an_append_that_waits_while_the_head_moves_goes_where_the_head_is_then(scene: Scene) -> None:
+    scene.append(*turns(2, 20))
+    first = scene.entries[0]
+    with scene.store.write() as tx:
+        branches.move(tx, TENANT, scene.id, first)
+        with waiting(scene.store, lambda: scene.append(user(10))) as appended:
+            tx.connection.commit()
+            assert appended.result().path.branch == 1
+    assert scene.entries == [first, *appended.result().entry_ids]
+
+
+def test_a_publish_that_waits_while_its_session_is_deleted_changes_nothing(new_scene: Callable[..., Scene]) -> None:
+    scene = Scene(new_scene().store, id="other")
+    scene.append(*turns(7, 60))
+    claim = scene.claimed()
+    with scene.store.write() as tx:
+        lifecycle.delete(tx, TENANT, scene.id)
+        with waiting(scene.store, lambda: jobs.publish(scene.store, claim, GIST)) as published:
+            tx.connection.commit()
+            assert published.result() == "cancelled"
+    with pytest.raises(NotFound):
+        scene.append(user(10))
+
+
+def test_a_publish_that_waits_while_its_job_is_cancelled_changes_nothing(scene: Scene) -> None:
+    scene.append(*turns(7, 60))
+    claim = scene.claimed()
+    with scene.store.write() as tx:
+        jobs.cancel(tx, TENANT, claim.job_id)
+        with waiting(scene.store, lambda: jobs.publish(scene.store, claim, GIST)) as published:
+            tx.connection.commit()
+            assert published.result() == "cancelled"
+    assert scene.live == []
+
+
+def test_a_beat_and_a_hand_over_of_one_job_do_not_wait_for_each_other_forever(scene: Scene, clock: Clock) -> None:
+    scene.append(*turns(7, 60))
+    claim = scene.claimed()
+    clock.advance(61)
+    with scene.store.write() as tx:
+        assert tx.execute(text("UPDATE job SET progress = 0.5")).rowcount == 1
+        with waiting(scene.store, lambda: sweeping.sweep(scene.store)):
+            tx.connection.commit()
+    assert not jobs.beat(scene.store, claim, 0.9)
+    assert scene.states == ["queued"]
+
+
+def test_two_sweepers_remove_what_was_deleted_without_waiting_for_each_other(store: Store) -> None:
+    scene = Scene(store)
+    scene.append(*turns(7, 60))
+    with store.write() as tx:
+        lifecycle.delete(tx, TENANT, scene.id)
+    with store.write() as tx:
+        assert tx.execute(text("SELECT pk FROM session FOR UPDATE")).rowcount == 1
+        sweeping.sweep(store)
+        assert _entries(tx) > 0
+    sweeping.sweep(store)
+    with store.read() as tx:
+        assert _entries(tx) == 0
+
+
+def _entries(tx: Transaction) -> int:
+    number: int = tx.execute(text("SELECT count(*) FROM entry")).scalar_one()
+    return number
+
+
+def test_of_two_processes_with_one_idempotency_key_one_is_told_to_come_back(store: Store) -> None:
+    answer = Answer(201, {}, b"{}")
+
+    def repeat() -> None:
+        with store.write() as tx:
+            assert idempotency.recall(tx, KEY) is None
+            lifecycle.create(tx, TENANT, lifecycle.NewSession("openai/gpt-4o", "twice"))
+            idempotency.remember(tx, KEY, answer)
+
+    with store.write() as tx:
+        idempotency.remember(tx, KEY, answer)
+        with waiting(store, repeat) as repeated:
+            tx.connection.commit()
+            with pytest.raises(IdempotencyInFlight):
+                repeated.result()
+    with store.read() as tx:
+        assert idempotency.recall(tx, KEY) == answer
+        assert lifecycle.list_sessions(tx, TENANT, 0, 10) == []
