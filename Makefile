@@ -11,11 +11,11 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 BIN := .venv/bin
 PIP_INSTALL := -m pip install -qq --disable-pip-version-check --no-input
 PYTEST := $(BIN)/python -m pytest -q
-CODE := compaction sessions worker api cli migrations tests benchmarks
+CODE := compaction sessions worker api cli migrations stack tests benchmarks
 TYPED := $(patsubst %/,%,$(sort $(dir $(wildcard $(addsuffix /*.py,$(CODE))))))
 UV_VERSION := 0.13.9
 
-.PHONY: help init fmt lint types check test property parity bench demo run docs clean lock
+.PHONY: help init fmt lint types check test property parity bench demo run stack docs clean lock
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,6 +55,9 @@ demo: .venv/.ready ## see a long session being folded
 
 run: .venv/.ready ## serve the API and its worker in one process
 	@$(BIN)/foldline serve
+
+stack: .venv/.ready ## run Foldline with PostgreSQL, Valkey and workers; RUN="command" runs that in it
+	@$(BIN)/python -m stack $(if $(RUN),-- $(RUN))
 
 docs: .venv/.ready ## write the generated pages anew: docs/openapi.json and docs/settings.md
 	@$(BIN)/python -m api.describe > docs/openapi.json

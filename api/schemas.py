@@ -270,7 +270,8 @@ class HealthAnswer(Answer):
 
 
 class ReadyAnswer(Answer):
-    """`ok`, or what is wrong."""
+    """Whether requests can be served (`degraded`: yes, and summaries wait), and of each part `ok` or what is wrong."""
 
+    status: Literal["ok", "degraded", "unavailable"]
     database: str
     broker: str

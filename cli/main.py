@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from cli import compact, migrate, models, presets, replay, serve, stats
+from cli import api, beat, compact, jobs, migrate, models, presets, replay, serve, stats, worker
 from cli.consoles import answers, notes
 from cli.failures import CommandFailed
 
@@ -45,12 +45,16 @@ def options(
 
 
 app.command()(serve.serve)
+app.command()(api.api)
+app.command()(worker.worker)
+app.command()(beat.beat)
 app.command()(migrate.migrate)
 app.command()(compact.compact)
 app.command()(stats.stats)
 app.command()(replay.replay)
 app.command()(presets.presets)
 app.command()(models.models)
+app.add_typer(jobs.app, name="jobs")
 
 
 def main() -> None:

@@ -9,35 +9,42 @@ from celery import Celery
 
 from sessions.settings import Settings
 from sessions.store import Store
-from worker.broker import private_transport
+from worker.broker import PatientAMQP, private_transport
 from worker.queues import MAINTENANCE, SUMMARIZE, SWEEP, declared_queues
+from worker.relay import Relay
 from worker.summarizers import Summarizer
 from worker.tasks import Tasks
 
 SOCKET_SECONDS: Final = 5.0
+HEALTH_CHECK_SECONDS: Final = 5
 
 
-def create_worker(settings: Settings, store: Store, summarizer: Summarizer, stopping: Event | None = None) -> Celery:
-    """The app of a process that runs tasks. Once `stopping` is set, its tasks hand their jobs back and take no more."""
+def create_worker(settings: Settings, store: Store, summarizer: Summarizer, stopping: Event) -> tuple[Celery, Relay]:
+    """The app of a process that runs tasks, and the relay they ring through. Whoever starts the relay stops it.
+
+    Once `stopping` is set, the tasks hand their jobs back and take no more.
+    """
     app = create_celery(settings)
-    tasks = Tasks(settings, store, summarizer, stopping or Event())
+    relay = Relay(app)
+    tasks = Tasks(settings, store, summarizer, pass_on=relay.pass_on, stopping=stopping)
     # Not shared: Celery would add these, bound to this store, to every app made later in the process.
     app.task(name=SUMMARIZE, shared=False)(tasks.summarize)
     app.task(name=SWEEP, shared=False)(tasks.sweep)
-    return app
+    return app, relay
 
 
 def create_celery(settings: Settings) -> Celery:
     """The app of a process that only sends tasks, by name."""
-    # No fixups: one of them looks for Django in the environment. Kombu warns of an address without a host.
-    app = Celery("foldline", set_as_current=False, fixups=[])
+    # No fixups: one of them looks for Django in the environment.
+    app = Celery("foldline", set_as_current=False, fixups=[], amqp=PatientAMQP)
+    # Kombu warns of an address without a host.
     broker_url = "memory://localhost" if settings.has_memory_broker else settings.broker_url
     app.conf.update(
         # Set for both directions, as an environment variable of Celery's own overrides the general one.
         broker_read_url=broker_url,
         broker_write_url=broker_url,
-        broker_connection_retry_on_startup=True,
         **_DELIVERY,
+        **_CONNECTION,
         **_EXECUTION,
         **_QUIET,
         task_queues=declared_queues(),
@@ -45,6 +52,8 @@ def create_celery(settings: Settings) -> Celery:
     )
     if settings.has_memory_broker:
         app.conf.update(broker_transport=private_transport(), **_EMBEDDED)
+    else:
+        app.conf.update(broker_transport_options=_REDIS)
     return app
 
 
@@ -60,23 +69,57 @@ _DELIVERY: dict[str, Any] = {
     # The database holds every outcome; a second copy at the broker would only go stale.
     "result_backend": None,
     "task_ignore_result": True,
-    # A broker that accepts and never answers may hold up the relay, but not for good.
-    "broker_transport_options": {"socket_timeout": SOCKET_SECONDS, "socket_connect_timeout": SOCKET_SECONDS},
-    # A message is dropped only when its task has ended, so that a killed worker's message is delivered again.
-    "task_acks_late": True,
-    "task_reject_on_worker_lost": True,
+    # A message is done with once a thread has it. It is a doorbell: what a killed worker had claimed is under a lease
+    # in the database, and a ring that got lost is rung again by the sweeper. Kept until the job ends, it would be
+    # delivered a second time whenever a job outlasts the broker's patience, and help nobody sooner.
+    "task_acks_late": False,
+    # Who sends decides how often to try: the relay until the broker is back, beat at its next turn.
+    "task_publish_retry": False,
+}
+
+_CONNECTION: dict[str, Any] = {
+    # A worker without a broker waits for it, from the first moment on and for as long as it takes.
+    "broker_connection_retry_on_startup": True,
+    "broker_connection_retry": True,
+    "broker_connection_max_retries": None,
+    # It would end tasks whose messages can no longer be acknowledged late. There are none, and Celery warns of the
+    # setting's absence each time a connection is lost.
+    "worker_cancel_long_running_tasks_on_connection_loss": True,
+    # Running tasks hold no messages, so there is nothing to take fewer of after a connection was lost.
+    "worker_enable_prefetch_count_reduction": False,
+}
+
+_REDIS: dict[str, Any] = {
+    # A broker that accepts and never answers may hold up whoever sends, but not for good.
+    "socket_timeout": SOCKET_SECONDS,
+    "socket_connect_timeout": SOCKET_SECONDS,
+    "retry_on_timeout": False,
+    # A peer that vanished without a word is noticed by the system too.
+    "socket_keepalive": True,
+    # The connection that waits for messages has no time-out; one whose answer is overdue by this is made anew.
+    "health_check_interval": HEALTH_CHECK_SECONDS,
+    # No copy of what was delivered is kept at the broker, for the reason given at task_acks_late. That also saves two
+    # round trips a message, and leaves no visibility time-out to outlast.
+    "ack_emulation": False,
+    # Jobs have an order of their own; without priorities, three keys are watched instead of twelve.
+    "priority_steps": [0],
+    # The queues in the order they are declared in: what someone waits for comes first.
+    "queue_order_strategy": "priority",
+    # Who it is, in the broker's list of clients.
+    "client_name": "foldline",
 }
 
 _EXECUTION: dict[str, Any] = {
     # Summaries wait for the network: threads share one process, its connections and its memory.
     "worker_pool": "threads",
-    # One message ahead for each thread and none in reserve, so that an idle worker elsewhere gets it instead.
+    # Messages that may wait in the process for a thread, for each slot. A thread passes on at once what it has no slot
+    # for, so that an idle worker elsewhere gets it.
     "worker_prefetch_multiplier": 1,
     # No task has a rate limit; without this the consumer keeps a bucket for each.
     "worker_disable_rate_limits": True,
-    # What Flower shows.
+    # What Flower shows. Who rang is of no interest, and would cost a second message for each.
     "worker_send_task_events": True,
-    "task_send_sent_event": True,
+    "task_send_sent_event": False,
     "enable_utc": True,
     "timezone": "UTC",
 }
@@ -91,5 +134,4 @@ _EMBEDDED: dict[str, Any] = {
     # Nothing outside this process can reach the memory broker: no remote control, no one listening to events.
     "worker_enable_remote_control": False,
     "worker_send_task_events": False,
-    "task_send_sent_event": False,
 }

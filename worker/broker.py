@@ -1,4 +1,4 @@
-"""The broker inside a process: kombu's memory transport, one of its own for each app.
+"""How we reach a broker: kombu's connection, which tries again sooner, and its memory transport, one for each app.
 
 Kombu keeps the memory transport's queues on the class, so two apps in one process would take each other's messages. A
 subclass for each app has queues of its own.
@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any, Final
 
+from celery.app.amqp import AMQP
+from kombu import Connection
 from kombu.transport import memory
 from kombu.transport.virtual.base import BrokerState
 
@@ -17,6 +19,22 @@ from kombu.transport.virtual.base import BrokerState
 POLLING_SECONDS: Final = 0.02
 # Celery's loop looks at its stop flag between drains, and asks for drains of 2 s.
 DRAIN_SECONDS_MAX: Final = 0.1
+# Pauses between tries to connect. Kombu's grow to 30 s, which is how long a worker would sit beside a broker that is
+# back.
+RETRY_SECONDS: Final = {"interval_start": 0.2, "interval_step": 0.2, "interval_max": 1.0}
+
+
+class PatientConnection(Connection):
+    """A connection that is tried again within a second, for as long as its user wants."""
+
+    def ensure_connection(self, *args: Any, **options: Any) -> Any:
+        return super().ensure_connection(*args, **{**RETRY_SECONDS, **options})
+
+
+class PatientAMQP(AMQP):
+    """What an app makes its connections with."""
+
+    Connection = PatientConnection
 
 
 def private_transport() -> type[memory.Transport]:

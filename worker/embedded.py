@@ -19,7 +19,6 @@ from sessions.settings import Settings
 from sessions.store import Store
 from worker.app import create_worker
 from worker.pool import AppThreads
-from worker.relay import Relay
 from worker.summarizers import Summarizer
 from worker.sweeper import Sweeper
 
@@ -51,9 +50,8 @@ class EmbeddedWorker:
         self._has_memory_broker = settings.has_memory_broker
         self._stop_seconds = settings.stop_seconds
         self._stopping = Event()
-        self._app = create_worker(settings, store, summarizer, self._stopping)
+        self._app, self._relay = create_worker(settings, store, summarizer, self._stopping)
         self._worker = _CeleryThread(self._app)
-        self._relay = Relay(self._app)
         self._sweeper = Sweeper(store, settings.sweep_seconds)
         self._silent_doorbell = store.doorbell
         self._is_started = False

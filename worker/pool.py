@@ -1,8 +1,8 @@
-"""The pool of an embedded worker: daemon threads that know which app they work for.
+"""The pool of a worker: daemon threads that know which app they work for.
 
-Celery's own thread pool differs in three ways that matter inside another process. Its threads look a task up in the
-process-wide default app, so a second app's worker takes messages and never runs them; the process cannot exit before
-its threads are done; and an error outside a task's body vanishes.
+Celery's own thread pool differs in three ways that matter. Its threads look a task up in the process-wide default app,
+so a second app's worker in one process takes messages and never runs them; the process cannot exit before its threads
+are done, and a summary may take minutes; and an error outside a task's body vanishes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any
+from typing import Any, Final
 
 from celery.concurrency.base import BasePool, apply_target
 
@@ -20,9 +20,12 @@ from worker.failures import Contained, describe
 
 logger = logging.getLogger(__name__)
 
+# Threads beyond the slots for summaries, so that sweeps and rings are answered while every slot is taken.
+SPARE_THREADS: Final = 1
+
 
 class AppThreads(BasePool):
-    """`limit` threads that run what Celery applies, with the worker's app as their current one."""
+    """`limit` threads and a spare one that run what Celery applies, with the worker's app as their current one."""
 
     # Stopping waits for threads, which a signal handler may not.
     signal_safe = False
@@ -31,7 +34,7 @@ class AppThreads(BasePool):
 
     def on_start(self) -> None:
         self._work: SimpleQueue[Callable[[], Any] | None] = SimpleQueue()
-        names = (f"foldline-summary-{number}" for number in range(self.limit))
+        names = (f"foldline-summary-{number}" for number in range(self.limit + SPARE_THREADS))
         self._threads = [Thread(target=self._run, name=name, daemon=True) for name in names]
         for thread in self._threads:
             thread.start()

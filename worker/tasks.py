@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from threading import Event, Semaphore
+from collections.abc import Callable
+from threading import Event
 
 from sessions import claiming, jobs
 from sessions.jobs import Claim
@@ -12,6 +13,7 @@ from sessions.settings import Settings
 from sessions.store import Store
 from worker.failures import Contained, describe
 from worker.lease import Lease
+from worker.slots import Slots
 from worker.summarizers import Cancelled, Summarizer, SummarizerUnavailable
 from worker.sweeper import sweep
 
@@ -21,29 +23,38 @@ logger = logging.getLogger(__name__)
 class Tasks:
     """The tasks of one process. They take keywords only, ignore those they do not know, and may run twice.
 
-    Once `stopping` is set, running jobs are handed back and no more are taken.
+    Once `stopping` is set, running jobs are handed back and no more are taken. `pass_on` is called with the queue of a
+    ring that came at such a time, or while every slot was taken: it is sent again a moment later.
     """
 
-    def __init__(self, settings: Settings, store: Store, summarizer: Summarizer, stopping: Event) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        store: Store,
+        summarizer: Summarizer,
+        *,
+        pass_on: Callable[[str], None],
+        stopping: Event,
+    ) -> None:
         self._settings = settings
         self._store = store
         self._summarizer = summarizer
+        self._pass_on = pass_on
         self._stopping = stopping
-        threads = settings.worker_concurrency
-        # One thread is kept for what someone asked for, so that it need not wait for automatic summaries.
-        self._slots = {INTERACTIVE: Semaphore(threads), BACKGROUND: Semaphore(max(threads - 1, 1))}
+        self._slots = Slots(settings.worker_concurrency)
 
     def summarize(self, *, queue: str = BACKGROUND, **_unknown: object) -> None:
         """Does the next job of `queue`, if one is waiting; which one is the database's decision, not the message's."""
-        slots = self._slots[queue]
-        if self._stopping.is_set() or not slots.acquire(blocking=False):
+        if self._stopping.is_set() or not self._slots.take(queue):
+            # Another process may be idle: the message must not end here.
+            self._pass_on(queue)
             return
         # What fails here has its remedy elsewhere: the lease lapses and the sweeper rings.
         with Contained(lambda error: logger.error("task of %s failed: %s", queue, describe(error))):
             try:
                 has_found_one = self._do_next(queue)
             finally:
-                slots.release()
+                self._slots.give_back(queue)
             if has_found_one:
                 # A job of either class may have waited for this one's slot, or for its session.
                 self._ring(INTERACTIVE, BACKGROUND)

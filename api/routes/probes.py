@@ -29,8 +29,9 @@ def ready(request: Request) -> Response:
     """Whether requests can be served. They need the database; without the broker only summaries wait."""
     service: Service = request.app.state.service
     database, broker = _database_problem(service), broker_problem(service.settings.broker_url)
-    status = HTTPStatus.OK if database is None else HTTPStatus.SERVICE_UNAVAILABLE
-    return respond(answer({"database": database or "ok", "broker": broker or "ok"}, status))
+    code = HTTPStatus.OK if database is None else HTTPStatus.SERVICE_UNAVAILABLE
+    status = "unavailable" if database else "degraded" if broker else "ok"
+    return respond(answer({"status": status, "database": database or "ok", "broker": broker or "ok"}, code))
 
 
 def _database_problem(service: Service) -> str | None:

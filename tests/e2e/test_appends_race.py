@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import httpx
@@ -10,7 +10,8 @@ import pytest
 
 from api.app import create_app
 from sessions.settings import Settings
-from tests.support.http import client
+from tests.support.deployment import deployed
+from tests.support.http import client, items_of
 from tests.support.race import APPENDS, CLIENTS, MESSAGES, assert_all_arrived, assert_valid_view, batch_of, run_clients
 from tests.support.server import opened_store, served
 from worker.embedded import EmbeddedWorker
@@ -41,18 +42,9 @@ def assert_views_are_valid(connected: httpx.Client, session: str) -> None:
         assert_valid_view(name, view["messages"], view["system"], budget["used"], budget["limit"])
 
 
-def all_of(connected: httpx.Client, path: str) -> list[Any]:
-    """The items of every page of a list."""
-    page = ok(connected.get(path, params={"limit": 100}))
-    items: list[Any] = page["items"]
-    while page["next_cursor"]:
-        page = ok(connected.get(path, params={"limit": 100, "cursor": page["next_cursor"]}))
-        items += page["items"]
-    return items
-
-
-def test_appends_of_eight_clients_arrive_whole_once_and_in_order_while_summaries_publish(url: str) -> None:
-    with client(url) as connected:
+def race(urls: Sequence[str]) -> None:
+    """Let every client append to one session, each through one of the addresses, and look at what became of it."""
+    with client(urls[0]) as connected:
         created = ok(
             connected.post("/sessions", json={"model": "nobody/nothing", "context_window": WINDOW, "system": "Go."})
         )
@@ -60,7 +52,7 @@ def test_appends_of_eight_clients_arrive_whole_once_and_in_order_while_summaries
     answered: list[str] = []
 
     def append_all(number_of_client: int) -> None:
-        with client(url) as connected:
+        with client(urls[number_of_client % len(urls)]) as connected:
             for number in range(APPENDS // CLIENTS):
                 messages = batch_of(number_of_client, number)
                 answer = ok(connected.post(f"{session}/messages", json={"messages": messages}))
@@ -68,12 +60,22 @@ def test_appends_of_eight_clients_arrive_whole_once_and_in_order_while_summaries
                 assert_views_are_valid(connected, session)
 
     run_clients(append_all)
-    with client(url) as connected:
-        items = [item for item in all_of(connected, f"{session}/entries") if item["kind"] == "message"]
+    with client(urls[0]) as connected:
+        items = [item for item in items_of(connected, f"{session}/entries") if item["kind"] == "message"]
         assert sorted(item["id"] for item in items) == sorted(answered)
         assert len(answered) == APPENDS * MESSAGES
         assert_all_arrived(item["message"] for item in items)
-        jobs = all_of(connected, f"{session}/jobs")
+        jobs = items_of(connected, f"{session}/jobs")
         assert "succeeded" in {job["state"] for job in jobs}
         assert {job["error"] for job in jobs if job["state"] == "failed"} <= {"no-room"}
         assert_views_are_valid(connected, session)
+
+
+def test_appends_of_eight_clients_arrive_whole_once_and_in_order_while_summaries_publish(url: str) -> None:
+    race([url])
+
+
+@pytest.mark.timeout(180)
+def test_they_do_so_through_two_api_processes_with_two_worker_processes_behind_them() -> None:
+    with deployed(apis=2, FOLDLINE_SUMMARIZER="extractive") as deployment:
+        race([deployment.stack["api-1"].url, deployment.stack["api-2"].url])

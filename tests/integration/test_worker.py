@@ -17,79 +17,34 @@ from time import monotonic, perf_counter, process_time
 from typing import Any
 
 import pytest
-from sqlalchemy import select
 from sqlmodel import SQLModel
 
-from compaction.formats import FORMATS
 from compaction.summary import Draft, SummaryInput
-from sessions import appending, jobs, lifecycle, paths, planning
-from sessions.requests import INTERACTIVE, Ask
+from sessions import jobs
+from sessions.requests import INTERACTIVE
 from sessions.settings import Settings, load_settings
 from sessions.store import Limits, Store
-from sessions.tables import JOB
 from tests.support.eventually import eventually
+from tests.support.work import SAID, TENANT, Work
 from worker.embedded import BrokerOutside, EmbeddedWorker
 from worker.queues import MAINTENANCE
 from worker.summarizers import Cancelled, Extractive, Summarizer, SummarizerUnavailable
 
-TENANT = "acme"
-SAID = "please look at the file again and tell me more about its configuration "
 NEVER_SECONDS = 3600.0
 
 
-class Service:
+class Service(Work):
     """A store and, once started, its worker."""
 
     def __init__(self, folder: Path, summarizer: Summarizer, **overrides: Any) -> None:
         self.settings: Settings = load_settings(**{"sweep_seconds": NEVER_SECONDS, **overrides})
         limits = Limits(lease_seconds=self.settings.lease_seconds)
-        self.store = Store(f"sqlite:///{folder / 'foldline.db'}", limits=limits)
+        super().__init__(Store(f"sqlite:///{folder / 'foldline.db'}", limits=limits))
         self.summarizer = summarizer
         SQLModel.metadata.create_all(self.store.engine)
 
     def worker(self) -> EmbeddedWorker:
         return EmbeddedWorker(self.settings, self.store, self.summarizer)
-
-    def add_session(self, name: str) -> str:
-        """The id of a session with a history that could be summarized, and is under its trigger."""
-        with self.store.write() as tx:
-            lifecycle.create(tx, TENANT, lifecycle.NewSession(model="openai/any", id=name, context_window=4000))
-        for number in range(6):
-            self.append(name, f"question {number}: {SAID * 12}", f"answer {number}: {SAID * 12}")
-        return name
-
-    def append(self, session: str, question: str, answer: str) -> None:
-        messages = [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
-        drafts = appending.prepare(FORMATS["openai"].parse(messages))
-        with self.store.write() as tx:
-            appending.append(tx, TENANT, session, drafts)
-
-    def ask(self, session: str, instructions: str | None = None) -> str:
-        """The job that a request for a summary becomes."""
-        with self.store.write() as tx:
-            path = paths.open_head(tx, TENANT, session, lock=True)
-            step = planning.run_asked(tx, path, Ask(is_asked=True, instructions=instructions))
-            paths.save(tx, path)
-        assert step.request
-        assert step.request.job_id
-        return step.request.job_id
-
-    def queue_automatic(self, session: str) -> str:
-        """The job that the trigger queues for a session that outgrew it."""
-        jobs_before = len(self.jobs())
-        while len(self.jobs()) == jobs_before:
-            self.append(session, SAID * 12, SAID * 12)
-        return str(self.jobs()[-1].id)
-
-    def jobs(self) -> list[Any]:
-        with self.store.read() as tx:
-            return list(tx.execute(select(JOB).order_by(JOB.c.number)))
-
-    def job(self, job_id: str) -> Any:
-        return next(job for job in self.jobs() if job.id == job_id)
-
-    def ends(self, job_id: str, state: str) -> None:
-        eventually(lambda: self.job(job_id).state == state)
 
 
 class Held:

@@ -6,7 +6,7 @@ import pytest
 
 from cli.database import settings_of
 from cli.failures import CommandFailed
-from cli.serve import listener_for
+from cli.listening import listener_for
 
 
 def test_connections_of_the_listener_are_known_to_be_tcp() -> None:

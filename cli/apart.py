@@ -1,0 +1,51 @@
+"""What API, worker and beat need to be processes of their own, and the options they share."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal, TypeAlias
+from urllib.parse import urlsplit
+
+import typer
+
+from cli.consoles import answers
+from cli.database import place_of
+from cli.failures import CommandFailed
+from sessions.settings import Settings
+from sessions.store import Store
+
+BROKERS: Final = frozenset({"redis", "rediss"})
+
+DatabaseUrl: TypeAlias = Annotated[str | None, typer.Option(help="SQLAlchemy address of the database.")]
+BrokerUrl: TypeAlias = Annotated[str | None, typer.Option(help="Address of the broker.")]
+LogLevel: TypeAlias = Annotated[
+    Literal["debug", "info", "warning", "error"] | None, typer.Option(help="Least severe log line shown.")
+]
+
+
+def check_broker(settings: Settings, command: str) -> None:
+    """Raise CommandFailed for a broker that other processes cannot reach."""
+    if settings.has_memory_broker:
+        raise CommandFailed(
+            f"`foldline {command}` needs a broker that other processes reach: set FOLDLINE_BROKER_URL to the address "
+            "of a Redis or Valkey, as in redis://127.0.0.1:6379/0. On one machine `foldline serve` needs none"
+        )
+    if urlsplit(settings.broker_url).scheme not in BROKERS:
+        raise CommandFailed(
+            "FOLDLINE_BROKER_URL must be the address of a Redis or Valkey, as in redis://127.0.0.1:6379/0"
+        )
+
+
+def check_database(settings: Settings, command: str) -> None:
+    """Raise CommandFailed for a database that only one process can write to."""
+    if urlsplit(settings.database_url).scheme.startswith("sqlite"):
+        raise CommandFailed(
+            f"`foldline {command}` needs a database that other processes write to as well, and SQLite is none: set "
+            "FOLDLINE_DATABASE_URL to the address of a PostgreSQL. On SQLite, `foldline serve` does everything in one "
+            "process"
+        )
+
+
+def say_what_is_used(settings: Settings, store: Store) -> None:
+    """Print where the data is and who writes summaries."""
+    model = f", model {settings.summarizer_model}" if settings.summarizer == "openai" else ""
+    answers().print(f"data in {place_of(store)}, summaries: {settings.summarizer}{model}", soft_wrap=True, markup=False)

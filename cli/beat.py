@@ -1,0 +1,20 @@
+"""`foldline beat`: has the workers sweep, at intervals, until stopped."""
+
+from __future__ import annotations
+
+from cli.apart import BrokerUrl, LogLevel, check_broker
+from cli.database import settings_of
+from cli.logs import set_up_logging
+from worker.schedule import run_beat
+
+
+def beat(*, broker_url: BrokerUrl = None, log_level: LogLevel = None) -> None:
+    """Have the workers look for lapsed leases and forgotten jobs, until stopped with Ctrl-C or SIGTERM.
+
+    Run one of it. Needs a Redis or Valkey, and nothing else. Whatever is not given here is read from the environment:
+    FOLDLINE_SWEEP_SECONDS and so on.
+    """
+    settings = settings_of({"broker_url": broker_url, "log_level": log_level})
+    check_broker(settings, "beat")
+    set_up_logging(settings)
+    run_beat(settings)

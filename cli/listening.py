@@ -1,0 +1,79 @@
+"""The HTTP side of a process, for the commands that serve the API: its socket, what is said of it, and running it."""
+
+from __future__ import annotations
+
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Final, TypeAlias
+
+import typer
+import uvicorn
+from fastapi import FastAPI
+
+from api.server import Server
+from cli.consoles import answers
+from cli.failures import CommandFailed, ExitCode
+from compaction.tokens import exact_counter
+from sessions.settings import Settings
+
+BACKLOG: Final = 1024
+
+Host: TypeAlias = Annotated[str | None, typer.Option(help="Address to listen on; beyond loopback only with keys.")]
+Port: TypeAlias = Annotated[int | None, typer.Option(help="Port to listen on; 0 picks a free one.")]
+
+
+def check_host(settings: Settings) -> None:
+    """Raise CommandFailed for an address beyond this machine without keys."""
+    if settings.bind_host != settings.host:
+        raise CommandFailed(
+            f"{settings.host} can be reached from outside, and there are no API keys. Set FOLDLINE_API_KEYS to "
+            f"tenant:key, or leave out --host to serve this machine only"
+        )
+
+
+@contextmanager
+def listener_for(settings: Settings) -> Iterator[socket.socket]:
+    """A listening socket at the settings' address.
+
+    Raises:
+        CommandFailed: the address or port cannot be had.
+    """
+    host = settings.bind_host.strip("[]")
+    # Connections inherit the protocol, and asyncio sends without delay only where it reads "TCP" there: without it each
+    # answer waits 40 ms for the client's kernel.
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    with listener:
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((host, settings.port))
+            listener.listen(BACKLOG)
+        except OSError as error:
+            raise CommandFailed(
+                f"cannot listen on {host} port {settings.port}: {error.strerror}. "
+                "Choose another with --port or FOLDLINE_PORT",
+                ExitCode.SERVICE_FAILED,
+            ) from error
+        yield listener
+
+
+def announce(listener: socket.socket, settings: Settings) -> None:
+    """Print where the API can be reached, and by whom."""
+    host, port = listener.getsockname()[:2]
+    answers().print(f"listening on http://{f'[{host}]' if ':' in host else host}:{port}", soft_wrap=True)
+    if not settings.tenants_by_key:
+        answers().print("no API keys are set: only this machine can connect", soft_wrap=True)
+
+
+def run_api(app: FastAPI, listener: socket.socket, settings: Settings) -> None:
+    """Serve until a signal says to stop, and finish what is under way."""
+    # Loading takes a second, which the first appends would all spend.
+    exact_counter()
+    # uvicorn raises the signal that stopped it once more at its end; by default that would kill us before the worker
+    # has handed its jobs back, and the relay has sent its last ring.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: None)
+    stop_seconds = max(1, int(settings.stop_seconds))
+    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=stop_seconds)
+    Server(app, config).run(sockets=[listener])

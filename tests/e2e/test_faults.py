@@ -1,0 +1,297 @@
+"""What dies, freezes or is said twice, while real processes work: every job still ends, and is applied once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+from time import monotonic
+
+import pytest
+from redis import Redis
+
+from sessions.requests import INTERACTIVE
+from tests.support.api import user
+from tests.support.deployment import LEASE_SECONDS, Deployment, append_surely, deployed
+from tests.support.eventually import eventually
+from tests.support.http import client, items_of
+from tests.support.scripted_llm import slow
+
+pytestmark = pytest.mark.timeout(300)
+
+JOBS = 100
+FROZEN_SECONDS = 30.0
+# Far below what a broker that does not answer would cost: its socket time-out is 5 s.
+APPEND_SECONDS_MAX = 2.0
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Deployment]:
+    with deployed(apis=2) as deployment:
+        yield deployment
+
+
+@pytest.fixture
+def deployment(shared: Deployment) -> Iterator[Deployment]:
+    """A deployment that is whole, and that a test leaves such that it becomes whole again."""
+    shared.wait_until_whole()
+    shared.llm.requests.clear()
+    shared.llm.disconnects = 0
+    yield shared
+    shared.wait_until_whole()
+
+
+def running_job(deployment: Deployment, seconds: float) -> tuple[str, str]:
+    """A session and the job in it that a worker is about, with a summarizer that takes so long."""
+    deployment.llm.script(slow(seconds))
+    session = deployment.new_session()
+    job_id = deployment.ask(session)
+    eventually(lambda: deployment.calls == 1)
+    assert deployment.job(job_id)["state"] == "running"
+    return session, job_id
+
+
+def test_a_job_whose_worker_was_killed_in_mid_summary_runs_again_within_two_leases_and_is_applied_once(
+    deployment: Deployment,
+) -> None:
+    session, job_id = running_job(deployment, 60)
+    killed = monotonic()
+    for name in ("worker-1", "worker-2"):
+        deployment.stack[name].kill()
+
+    eventually(lambda: deployment.calls == 2, 2 * LEASE_SECONDS)
+
+    assert monotonic() - killed >= LEASE_SECONDS / 2, "the lease cannot have lapsed yet"
+    assert deployment.wait_for(job_id, "succeeded")["attempts"] == 2
+    assert deployment.summaries(session) == 1
+
+
+def test_a_worker_told_to_stop_hands_its_job_back_at_once_and_leaves_no_call_running(deployment: Deployment) -> None:
+    leaving, staying = deployment.stack["worker-1"], deployment.stack["worker-2"]
+    staying.stop()
+    session, job_id = running_job(deployment, 60)
+    staying.start()
+    staying.wait_until_ready()
+    told = monotonic()
+    leaving.terminate()
+
+    eventually(lambda: deployment.calls == 2, LEASE_SECONDS)
+
+    assert monotonic() - told < LEASE_SECONDS / 2, "it waited for the lease"
+    eventually(lambda: deployment.llm.disconnects == 1)
+    # Handed back is no attempt.
+    assert deployment.wait_for(job_id, "succeeded")["attempts"] == 1
+    assert deployment.summaries(session) == 1
+
+
+@contextmanager
+def broker_restarts(deployment: Deployment) -> Iterator[None]:
+    """It dies with all it holds, and comes back."""
+    deployment.stack["broker"].kill()
+    yield
+
+
+@contextmanager
+def broker_is_emptied(deployment: Deployment) -> Iterator[None]:
+    """FLUSHALL, again and again."""
+    enough = Event()
+
+    def empty() -> None:
+        with Redis.from_url(deployment.stack.broker_url) as redis:
+            while not enough.wait(0.2):
+                redis.flushall()
+
+    thread = Thread(target=empty)
+    thread.start()
+    yield
+    enough.set()
+    thread.join()
+
+
+@contextmanager
+def broker_is_frozen(deployment: Deployment) -> Iterator[None]:
+    """It accepts and never answers."""
+    frozen = monotonic()
+    deployment.stack["broker"].freeze()
+    yield
+    eventually(lambda: monotonic() - frozen > FROZEN_SECONDS, FROZEN_SECONDS + 1)
+    deployment.stack["broker"].thaw()
+
+
+@pytest.mark.parametrize("fault", [broker_restarts, broker_is_emptied, broker_is_frozen])
+def test_all_jobs_end_though_the_broker_fails_while_they_wait_and_appends_do_not_notice(
+    deployment: Deployment, fault: Callable[[Deployment], Iterator[None]]
+) -> None:
+    deployment.llm.script(*[slow(0.2)] * JOBS)
+    sessions = [deployment.new_session() for _ in range(JOBS)]
+    live = deployment.new_session()
+    jobs = [deployment.ask(session) for session in sessions]
+    with fault(deployment):  # type: ignore[attr-defined]
+        slowest = max(append_seconds(deployment, live) for _ in range(100))
+
+    ended = deployment.wait_until_ended(jobs)
+
+    assert {job["state"] for job in ended} == {"succeeded"}
+    assert [deployment.summaries(session) for session in sessions] == [1] * JOBS
+    assert slowest < APPEND_SECONDS_MAX
+
+
+def append_seconds(deployment: Deployment, session: str) -> float:
+    started = monotonic()
+    deployment.post(f"{session}/messages", {"messages": [user("and then?")]})
+    return monotonic() - started
+
+
+def test_a_frozen_broker_makes_the_service_degraded_not_unready(deployment: Deployment) -> None:
+    deployment.stack["broker"].freeze()
+    try:
+        found = deployment.get("/readyz")
+    finally:
+        deployment.stack["broker"].thaw()
+    assert (found["status"], found["database"]) == ("degraded", "ok")
+
+
+def test_what_was_acknowledged_is_there_once_after_the_database_was_restarted(deployment: Deployment) -> None:
+    session = deployment.new_session()
+    before = len(messages_of(deployment, session))
+    refusals: list[int] = []
+    acknowledged: list[str] = []
+
+    def append_all() -> None:
+        for number in range(60):
+            ids, refused = append_surely(
+                [deployment.stack.api_url], session, [user(f"said {number}"), user("and more")]
+            )
+            acknowledged.extend(ids)
+            refusals.append(refused)
+
+    appending = Thread(target=append_all)
+    appending.start()
+    eventually(lambda: len(refusals) > 10)
+    deployment.stack["database"].kill()
+    appending.join()
+
+    assert sum(refusals) > 0, "nobody noticed"
+    assert [item["id"] for item in messages_of(deployment, session)[before:]] == acknowledged
+    assert len(acknowledged) == 120
+    assert deployment.wait_for(deployment.ask(session), "succeeded")
+
+
+def test_what_was_acknowledged_is_there_once_though_the_process_that_took_it_was_killed(deployment: Deployment) -> None:
+    session = deployment.new_session()
+    before = len(messages_of(deployment, session))
+    urls = [deployment.stack["api-1"].url, deployment.stack["api-2"].url]
+    acknowledged: list[str] = []
+    refusals: list[int] = []
+
+    def append_all() -> None:
+        for number in range(60):
+            ids, refused = append_surely(urls, session, [user(f"said {number}"), user("and more")])
+            acknowledged.extend(ids)
+            refusals.append(refused)
+
+    appending = Thread(target=append_all)
+    appending.start()
+    for _ in range(3):
+        done = len(refusals)
+        eventually(lambda done=done: len(refusals) > done + 5 or not appending.is_alive(), 60)  # type: ignore[misc]
+        deployment.stack["api-1"].kill()
+    appending.join()
+    deployment.wait_until_whole()
+
+    assert sum(refusals) > 0, "nobody noticed"
+    assert [item["id"] for item in messages_of(deployment, session)[before:]] == acknowledged
+    assert len(acknowledged) == 120
+
+
+def messages_of(deployment: Deployment, session: str) -> list[dict[str, object]]:
+    return [item for item in items_of(deployment.client, f"{session}/entries") if item["kind"] == "message"]
+
+
+@contextmanager
+def everything_said_twice(deployment: Deployment) -> Iterator[list[bytes]]:
+    """Every message to a queue is sent once more, as soon as it was sent; the list has those that were."""
+    doubled: list[bytes] = []
+    with Redis.from_url(deployment.stack.broker_url) as watching, Redis.from_url(deployment.stack.broker_url) as saying:
+        own = str(saying.client_info()["addr"])
+        enough = Event()
+
+        def double() -> None:
+            with watching.monitor() as monitor:
+                while not enough.is_set():
+                    said = monitor.next_command()
+                    name, *rest = said["command"].split(" ", 2)
+                    if name == "LPUSH" and f"{said['client_address']}:{said['client_port']}" != own:
+                        saying.lpush(rest[0], rest[1])
+                        doubled.append(rest[0])
+
+        thread = Thread(target=double)
+        thread.start()
+        yield doubled
+        enough.set()
+        saying.ping()
+        thread.join()
+
+
+def test_each_job_is_done_once_though_every_message_is_delivered_twice(deployment: Deployment) -> None:
+    deployment.llm.script(*[slow(0.1)] * 20)
+    sessions = [deployment.new_session() for _ in range(20)]
+    with everything_said_twice(deployment) as doubled:
+        jobs = [deployment.ask(session) for session in sessions]
+        ended = deployment.wait_until_ended(jobs)
+
+    assert [(job["state"], job["attempts"]) for job in ended] == [("succeeded", 1)] * 20
+    assert [deployment.summaries(session) for session in sessions] == [1] * 20
+    assert deployment.calls == 20
+    assert len(doubled) > 5
+
+
+def test_two_workers_that_are_rung_for_one_job_at_once_ask_the_summarizer_once(deployment: Deployment) -> None:
+    message = ring_seen(deployment)
+    with Redis.from_url(deployment.stack.broker_url) as redis:
+        for _ in range(5):
+            deployment.llm.requests.clear()
+            deployment.llm.script(slow(0.3))
+            session = deployment.new_session()
+            job_id = deployment.ask(session)
+            redis.lpush(INTERACTIVE, *[message] * 8)
+            assert deployment.wait_for(job_id, "succeeded")["attempts"] == 1
+            assert deployment.calls == 1
+            assert deployment.summaries(session) == 1
+
+
+def ring_seen(deployment: Deployment) -> str:
+    """A message as it is on its way to the workers."""
+    with Redis.from_url(deployment.stack.broker_url, decode_responses=True) as redis, redis.monitor() as monitor:
+        job_id = deployment.ask(deployment.new_session())
+        while not (said := monitor.next_command())["command"].startswith("LPUSH"):
+            pass
+    deployment.wait_for(job_id, "succeeded")
+    return str(said["command"].split(" ", 2)[2])
+
+
+def test_a_session_deleted_while_its_job_runs_ends_the_call_and_leaves_nothing(deployment: Deployment) -> None:
+    session, job_id = running_job(deployment, 60)
+
+    assert deployment.client.delete(session).status_code == 204
+
+    assert deployment.client.get(f"/jobs/{job_id}").status_code == 404
+    assert deployment.client.get(session).status_code == 404
+    eventually(lambda: deployment.llm.disconnects == 1)
+    assert deployment.wait_for(deployment.ask(deployment.new_session()), "succeeded")
+
+
+def test_the_cheap_stages_carry_on_while_every_worker_is_gone(deployment: Deployment) -> None:
+    for name in ("worker-1", "worker-2"):
+        deployment.stack[name].stop()
+    body = {"model": "nobody/nothing", "context_window": 2_000}
+    session = f"/sessions/{deployment.post('/sessions', body)['id']}"
+    for number in range(20):
+        answer = deployment.post(f"{session}/messages", {"messages": [user(f"{number} " + "and so on " * 60)]})
+        assert answer["budget"]["fits"]
+    with client(deployment.stack.api_url) as connected:
+        assert connected.get(f"{session}/context").status_code == 200
+    assert deployment.get(f"{session}/stats")["owed_tokens"] > 0
+    for name in ("worker-1", "worker-2"):
+        deployment.stack[name].start()
+    eventually(lambda: deployment.get(f"{session}/stats")["owed_tokens"] == 0, 60)

@@ -1,0 +1,299 @@
+"""The servers that tests and the stack stand on, and the stack: started, stopped, killed and frozen as processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from textwrap import dedent
+from time import monotonic
+
+import httpx
+import psutil
+import psycopg
+import pytest
+import redis
+from sqlalchemy import make_url
+
+from stack import binaries
+from stack.guarded import DidNotStart, Guarded, Program
+from stack.members import RESTART_SECONDS, Member
+from stack.services import NotOurs, Service, postgres, valkey
+from stack.signs import Logs
+from stack.stack import Stack
+from stack.trees import is_gone
+from stack.users import server_user
+from tests.support.eventually import eventually
+from tests.support.program import REPOSITORY, python
+
+STARTERS = {"postgres": postgres, "valkey": valkey}
+Start = Callable[..., AbstractContextManager[Service]]
+both = pytest.mark.parametrize("start", STARTERS.values(), ids=STARTERS)
+
+
+@both
+def test_a_service_answers_until_its_block_ends(start: Start) -> None:
+    with start(is_own=True) as service:
+        assert service.is_ready()
+        processes = tree_of(service.pid)
+        folder = Path(processes[0].cwd())
+
+    assert not service.is_ready()
+    assert all(map(is_gone, processes))
+    assert not folder.exists()
+
+
+@both
+def test_a_killed_service_comes_back_at_its_address(start: Start) -> None:
+    with start(is_own=True) as service:
+        processes = tree_of(service.pid)
+
+        service.kill()
+
+        assert all(map(is_gone, processes))
+        assert (service.pid, service.is_ready()) == (0, False)
+        service.start()
+        assert service.is_ready()
+        assert service.pid not in {process.pid for process in processes}
+
+
+@both
+def test_a_frozen_service_takes_connections_and_is_silent_until_it_is_thawed(start: Start) -> None:
+    with start(is_own=True) as service:
+        service.freeze()
+        connect(service.url)
+        assert not service.is_ready()
+
+        service.thaw()
+
+        assert service.is_ready()
+
+
+@both
+def test_a_frozen_service_can_be_killed_and_stopped(start: Start) -> None:
+    with start(is_own=True) as service:
+        service.freeze()
+        service.kill()
+        assert service.pid == 0
+        service.start()
+        processes = tree_of(service.pid)
+        service.freeze()
+
+    assert all(map(is_gone, processes))
+
+
+def test_postgres_keeps_what_was_committed_when_it_is_restarted_and_when_it_is_killed() -> None:
+    with postgres(is_own=True) as database:
+        with connected(database) as connection:
+            connection.execute("CREATE TABLE said (text TEXT)")
+            connection.execute("INSERT INTO said VALUES ('first')")
+        database.restart()
+        with connected(database) as connection:
+            connection.execute("INSERT INTO said VALUES ('second')")
+        database.kill()
+        database.start()
+        with connected(database) as connection:
+            assert connection.execute("SELECT text FROM said").fetchall() == [("first",), ("second",)]
+
+
+def test_postgres_ends_while_clients_are_connected() -> None:
+    with postgres(is_own=True) as database, connected(database) as connection:
+        database.stop()
+        with pytest.raises(psycopg.OperationalError):
+            connection.execute("SELECT 1")
+
+
+@pytest.mark.parametrize(("is_durable", "value"), [(False, "off"), (True, "on")])
+def test_a_durable_postgres_syncs_each_commit(*, is_durable: bool, value: str) -> None:
+    with postgres(is_own=True, is_durable=is_durable) as database, connected(database) as connection:
+        for name in ("fsync", "full_page_writes"):
+            assert connection.execute(f"SHOW {name}").fetchone() == (value,)
+        assert connection.execute("SHOW synchronous_commit").fetchone() == ("on",)
+
+
+@pytest.mark.parametrize("is_durable", [False, True])
+def test_a_durable_valkey_keeps_what_it_holds(*, is_durable: bool) -> None:
+    with valkey(is_own=True, is_durable=is_durable) as broker, redis.Redis.from_url(broker.url) as client:
+        client.set("said", "first")
+        broker.restart()
+        assert client.get("said") == (b"first" if is_durable else None)
+
+
+@pytest.mark.skipif(server_user() is None, reason="not root: servers run as we do")
+@both
+def test_no_service_runs_as_root(start: Start) -> None:
+    with start(is_own=True) as service:
+        assert psutil.Process(service.pid).username() == server_user()
+
+
+@pytest.mark.parametrize("starter", STARTERS)
+def test_a_service_ends_with_a_parent_that_is_killed(starter: str) -> None:
+    with parent_of(starter) as (parent, url, pid):
+        processes, folder = tree_of(pid), Path(psutil.Process(pid).cwd())
+
+        parent.kill()
+        parent.wait()
+
+        eventually(lambda: all(map(is_gone, processes)))
+        eventually(lambda: not folder.exists())
+        with pytest.raises(ConnectionRefusedError):
+            connect(url)
+
+
+def test_a_frozen_service_ends_with_a_parent_that_is_killed() -> None:
+    with parent_of("valkey") as (parent, _, pid):
+        processes = tree_of(pid)
+        os.kill(pid, signal.SIGSTOP)
+
+        parent.kill()
+        parent.wait()
+
+        eventually(lambda: all(map(is_gone, processes)))
+
+
+def test_ctrl_c_reaches_the_parent_and_not_its_service() -> None:
+    with parent_of("valkey") as (parent, _, pid):
+        children = psutil.Process(parent.pid).children(recursive=True)
+
+        assert pid in {child.pid for child in children}
+        assert os.getpgid(parent.pid) not in {os.getpgid(child.pid) for child in children}
+
+
+@pytest.mark.parametrize(("variable", "starter"), [("DATABASE_URL", "postgres"), ("REDIS_URL", "valkey")])
+def test_a_service_named_in_the_environment_is_used_and_left_alone(
+    variable: str, starter: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = STARTERS[starter]
+    with start(is_own=True) as ours:
+        monkeypatch.setenv(variable, ours.url.replace("+psycopg", ""))
+        with start() as service:
+            assert (service.url, service.is_ours, service.is_ready()) == (ours.url, False, True)
+            for use in (service.kill, service.freeze, service.thaw, service.stop, service.start):
+                with pytest.raises(NotOurs):
+                    use()
+        assert ours.is_ready()
+
+
+def test_a_service_that_does_not_come_up_shows_its_log(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken, valkey(is_own=True) as service:
+        service.stop()
+        command = [*service.process.program.command, "--port", str(taken.getsockname()[1])]
+        process = Guarded(Program(command, log=tmp_path / "log"))
+        broken = Service(service.url, lambda _: False, process)
+        with pytest.raises(DidNotStart, match="Address already in use"):
+            broken.start()
+        broken.stop()
+
+
+def test_a_program_that_is_not_there_is_told(tmp_path: Path) -> None:
+    process = Guarded(Program([str(tmp_path / "nothing")], log=tmp_path / "log"))
+    with pytest.raises(DidNotStart, match="nothing"):
+        process.start()
+
+
+@pytest.mark.parametrize("find", [binaries.postgres_folder, binaries.valkey_program])
+def test_a_program_that_does_not_run_is_passed_over(
+    find: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("initdb", "postgres", "valkey-server", "redis-server"):
+        (tmp_path / name).write_text("#!/bin/sh\nexit 1\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+
+    assert not find(None, tmp_path).is_relative_to(tmp_path)
+
+
+@pytest.mark.timeout(180)
+def test_a_process_of_the_stack_comes_back_until_it_is_stopped(tmp_path: Path) -> None:
+    with Stack(workers=1, logs=tmp_path) as stack:
+        assert httpx.get(f"{stack.api_url}/readyz").json() == {"database": "ok", "broker": "ok"}
+        assert all(member.is_ready for member in stack.members)
+        worker = stack["worker-1"]
+        first = worker.pid
+
+        worker.kill()
+        eventually(lambda: worker.restarts == 1 and worker.is_ready, seconds=60)
+        assert worker.pid not in {0, first}
+
+        worker.stop()
+        worker.look()
+        assert (worker.state, worker.pid) == ("stopped", 0)
+
+    assert {member.state for member in stack.members} == {"stopped", "done"}
+    assert {path.stem for path in tmp_path.iterdir()} == {member.name for member in stack.members}
+
+
+@pytest.mark.timeout(60)
+def test_a_stack_that_does_not_come_up_shows_why() -> None:
+    stack = Stack(environment={"FOLDLINE_LEASE_SECONDS": "soon"})
+    with pytest.raises(DidNotStart, match=r"migrate ended with exit code 2(.|\n)*FOLDLINE_LEASE_SECONDS"), stack:
+        pass
+    assert {member.pid for member in stack.members} == {0}
+
+
+@pytest.mark.timeout(180)
+def test_a_command_runs_in_a_stack_of_its_own_and_its_exit_code_is_the_stacks() -> None:
+    script = """
+        import os, sys, httpx
+        names = ("FOLDLINE_DATABASE_URL", "FOLDLINE_BROKER_URL")
+        assert os.environ["FOLDLINE_URL"] == sys.argv[1]
+        assert all(os.environ[name] for name in names)
+        sys.exit(7 if httpx.get(f"{sys.argv[1]}/readyz").is_success else 1)
+    """
+    done = python("-m", "stack", "--workers", "0", "--", sys.executable, "-c", dedent(script), "{url}")
+    assert done.returncode == 7, done.stderr
+
+
+def test_a_process_that_dies_at_once_is_started_again_at_most_once_a_second(tmp_path: Path) -> None:
+    member = Member("short", Guarded(Program(["false"], log=tmp_path / "log")), Logs("never"))
+    member.start()
+    try:
+        started = monotonic()
+        eventually(lambda: member.look() or member.restarts == 3)
+        assert monotonic() - started >= 2 * RESTART_SECONDS
+    finally:
+        member.stop()
+
+
+def tree_of(pid: int) -> list[psutil.Process]:
+    """A process and all that descend from it."""
+    root = psutil.Process(pid)
+    return [root, *root.children(recursive=True)]
+
+
+@contextmanager
+def connected(database: Service) -> Iterator[psycopg.Connection]:
+    """A connection that commits each statement."""
+    url = make_url(database.url).set(drivername="postgresql").render_as_string(hide_password=False)
+    with psycopg.connect(url, autocommit=True) as connection:
+        yield connection
+
+
+def connect(url: str) -> None:
+    """Connect to the port of an address."""
+    address = make_url(url)
+    socket.create_connection((str(address.host), int(address.port or 0)), timeout=1).close()
+
+
+@contextmanager
+def parent_of(starter: str) -> Iterator[tuple[subprocess.Popen[str], str, int]]:
+    """Another process that has started a service; the service's address and process id."""
+    script = f"""
+        import sys
+        from stack.services import {starter}
+        with {starter}(is_own=True) as service:
+            print(service.url, service.pid, flush=True)
+            sys.stdin.read()
+    """
+    command = [sys.executable, "-c", dedent(script)]
+    with subprocess.Popen(
+        command, cwd=REPOSITORY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as parent:
+        assert parent.stdout
+        url, pid = parent.stdout.readline().split()
+        yield parent, url, int(pid)

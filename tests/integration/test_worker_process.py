@@ -1,0 +1,308 @@
+"""`foldline worker` and `foldline beat` as processes, on a real PostgreSQL and a real Valkey that gets hurt."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import pytest
+from celery import Celery
+from redis import Redis
+from sqlalchemy import select
+
+from sessions import lifecycle
+from sessions.requests import BACKGROUND, INTERACTIVE
+from sessions.settings import load_settings
+from sessions.store import Store
+from sessions.tables import SESSION
+from stack.services import Service, valkey
+from tests.support.daemons import Daemon, daemon
+from tests.support.databases import Server
+from tests.support.eventually import eventually
+from tests.support.scripted_llm import ScriptedLLM, slow
+from tests.support.work import TENANT, Work
+from worker.app import create_celery
+from worker.queues import MAINTENANCE, SUMMARIZE, SWEEP
+from worker.relay import Relay, ringing
+
+NEVER_SECONDS = 3600
+# A worker's tries to connect are a second apart.
+BACK_SECONDS = 5.0
+# Longer than what a socket waits.
+FROZEN_SECONDS = 8.0
+
+
+@dataclass
+class Installation(Work):
+    """A database and a broker, a client that works on them, and whatever is started beside it."""
+
+    broker: Service
+    folder: Path
+    store: Store
+    stack: ExitStack
+    celery: Celery
+    sessions: int = 0
+    variables: dict[str, str] = field(default_factory=dict)
+
+    def start(self, *arguments: str, until: str = "ready:", **variables: str) -> Daemon:
+        context = daemon(self.folder, *arguments, until=until, **self.variables | variables)
+        return self.stack.enter_context(context)
+
+    def worker(self, *options: str, **variables: str) -> Daemon:
+        return self.start("worker", *options, **variables)
+
+    def queue(self) -> str:
+        """A job that waits in the interactive queue, and was rung for."""
+        self.sessions += 1
+        return self.ask(self.add_session(f"s{self.sessions}"))
+
+    def is_done(self, seconds: float = BACK_SECONDS) -> None:
+        """A job that is queued now gets done."""
+        self.ends(self.queue(), "succeeded", seconds)
+
+    def send(self, task: str, queue: str, **options: Any) -> None:
+        self.celery.send_task(task, queue=queue, **options)
+
+    def kept_sessions(self) -> set[str]:
+        """The names of sessions that still have rows, deleted ones included."""
+        with self.store.read() as tx:
+            return set(tx.execute(select(SESSION.c.id)).scalars())
+
+    def client(self) -> Redis:
+        client: Redis = self.stack.enter_context(Redis.from_url(self.broker.url))
+        return client
+
+
+@pytest.fixture
+def installation(postgresql: Server, tmp_path: Path) -> Iterator[Installation]:
+    with ExitStack() as stack:
+        url = stack.enter_context(postgresql.database())
+        broker = stack.enter_context(valkey(is_own=True))
+        settings = load_settings(database_url=url, broker_url=broker.url)
+        store = Store(url)
+        stack.callback(store.close)
+        celery = stack.enter_context(create_celery(settings))
+        stack.enter_context(ringing(Relay(celery), store, 1.0))
+        variables = {
+            "FOLDLINE_DATABASE_URL": url,
+            "FOLDLINE_BROKER_URL": broker.url,
+            "FOLDLINE_SWEEP_SECONDS": str(NEVER_SECONDS),
+        }
+        yield Installation(broker, tmp_path, store, stack, celery, variables=variables)
+
+
+@pytest.fixture
+def llm(installation: Installation) -> Iterator[ScriptedLLM]:
+    """An endpoint that workers started after it ask; by default it answers at once."""
+    with ScriptedLLM() as served:
+        installation.variables |= {
+            "FOLDLINE_SUMMARIZER": "openai",
+            "FOLDLINE_SUMMARIZER_BASE_URL": served.base_url,
+            "FOLDLINE_SUMMARIZER_MODEL": "scripted",
+        }
+        yield served
+
+
+def test_a_job_is_done_by_a_worker_elsewhere(installation: Installation) -> None:
+    worker = installation.worker("--name", "one")
+
+    assert "one@" in worker.printed
+    assert "summarize.interactive, summarize.background, maintenance" in worker.printed
+    installation.is_done()
+
+
+def restart(broker: Service) -> None:
+    broker.restart()
+
+
+def cut(broker: Service) -> None:
+    with Redis.from_url(broker.url) as client:
+        client.execute_command("CLIENT", "KILL", "TYPE", "pubsub")
+        client.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+
+
+def kill(broker: Service) -> None:
+    broker.kill()
+    wait(3.0)
+    broker.start()
+
+
+def freeze(broker: Service) -> None:
+    broker.freeze()
+    wait(FROZEN_SECONDS)
+    broker.thaw()
+
+
+def empty(broker: Service) -> None:
+    with Redis.from_url(broker.url) as client:
+        client.flushall()
+
+
+def wait(seconds: float) -> None:
+    """Lets time pass in which nothing can be looked at."""
+    begun = monotonic()
+    eventually(lambda: monotonic() - begun > seconds, seconds + 1)
+
+
+@pytest.mark.parametrize("hurt", [restart, cut, kill, freeze, empty])
+def test_messages_are_taken_again_soon_after_the_broker_is_back(
+    installation: Installation, hurt: Callable[[Service], None]
+) -> None:
+    worker = installation.worker()
+    installation.is_done()
+    for _ in range(2):
+        hurt(installation.broker)
+        installation.is_done()
+    assert worker.is_alive
+
+
+def test_a_ring_while_the_broker_is_away_is_sent_when_it_is_back(installation: Installation) -> None:
+    installation.worker()
+    installation.is_done()
+    installation.broker.kill()
+    waiting = installation.queue()
+    installation.broker.start()
+    installation.ends(waiting, "succeeded", BACK_SECONDS)
+
+
+def test_a_worker_waits_for_a_broker_that_is_not_there_yet(installation: Installation) -> None:
+    installation.broker.kill()
+    installation.start("worker", until="Cannot connect")
+    installation.broker.start()
+    installation.is_done()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_worker_that_is_stopped_hands_its_jobs_to_another(
+    installation: Installation, llm: ScriptedLLM, number: signal.Signals
+) -> None:
+    llm.script(slow(60), slow(60))
+    worker = installation.worker("--concurrency", "2")
+    asked = [installation.queue() for _ in range(2)]
+    eventually(lambda: len(llm.requests) == 2)
+    installation.worker("--concurrency", "2")
+
+    worker.process.send_signal(number)
+
+    for job in asked:
+        installation.ends(job, "succeeded", 3.0)
+        assert installation.job(job).attempts == 1
+    assert worker.process.wait(5) == 0, worker.printed
+    assert llm.disconnects == 2
+
+
+def test_a_broker_that_does_not_answer_does_not_keep_a_worker_from_stopping(installation: Installation) -> None:
+    worker = installation.worker(FOLDLINE_STOP_SECONDS="2")
+    installation.broker.freeze()
+    assert worker.stop() < 4
+
+
+def test_a_worker_that_waits_for_its_broker_can_be_stopped(installation: Installation) -> None:
+    installation.broker.kill()
+    assert installation.start("worker", until="Cannot connect").stop() < 3
+
+
+def test_a_second_signal_ends_a_worker_at_once(installation: Installation) -> None:
+    worker = installation.worker()
+    installation.broker.freeze()
+    worker.process.terminate()
+    begun = monotonic()
+    while worker.process.poll() is None:
+        worker.process.terminate()
+    assert monotonic() - begun < 2
+    assert worker.process.returncode == -signal.SIGTERM
+
+
+def test_a_killed_workers_job_is_done_by_another_when_its_lease_ends(
+    installation: Installation, llm: ScriptedLLM
+) -> None:
+    llm.script(slow(60))
+    installation.variables |= {"FOLDLINE_LEASE_SECONDS": "1"}
+    worker = installation.worker()
+    job = installation.queue()
+    eventually(lambda: len(llm.requests) == 1)
+    worker.process.kill()
+    installation.worker()
+    installation.start("beat", until="beat: Starting", FOLDLINE_SWEEP_SECONDS="0.2")
+    installation.ends(job, "succeeded")
+
+
+def test_a_ring_that_a_busy_worker_cannot_use_reaches_an_idle_one(installation: Installation, llm: ScriptedLLM) -> None:
+    llm.script(slow(60))
+    installation.worker("--concurrency", "1")
+    installation.queue()
+    eventually(lambda: len(llm.requests) == 1)
+    waiting = installation.queue()
+    installation.worker("--concurrency", "1")
+    installation.ends(waiting, "succeeded", 3.0)
+
+
+def test_a_sweep_is_done_while_every_slot_is_taken(installation: Installation, llm: ScriptedLLM) -> None:
+    llm.script(slow(60))
+    installation.worker("--concurrency", "1")
+    installation.queue()
+    eventually(lambda: len(llm.requests) == 1)
+    deleted = installation.add_session("deleted")
+    with installation.store.write() as tx:
+        lifecycle.delete(tx, TENANT, deleted)
+    installation.send(SWEEP, MAINTENANCE)
+    eventually(lambda: deleted not in installation.kept_sessions())
+
+
+def test_messages_that_make_no_sense_do_no_harm(installation: Installation) -> None:
+    worker = installation.worker()
+    installation.send("foldline.unheard_of", MAINTENANCE)
+    installation.send(SUMMARIZE, BACKGROUND, kwargs={"queue": "unheard of"})
+    installation.send(SUMMARIZE, BACKGROUND, args=["one", "two"])
+    installation.send(SUMMARIZE, INTERACTIVE, kwargs={"queue": INTERACTIVE, "newer": True})
+    installation.is_done()
+    assert worker.is_alive
+
+
+def test_a_worker_takes_only_from_the_queues_it_was_given(installation: Installation) -> None:
+    worker = installation.worker("--queues", f"{MAINTENANCE},{BACKGROUND}")
+    assert "takes summarize.background, maintenance;" in worker.printed
+    asked = installation.queue()
+    installation.ends(installation.queue_automatic(installation.add_session("other")), "succeeded")
+    assert installation.job(asked).state == "queued"
+
+
+def test_monitors_see_a_worker_and_may_stop_it(installation: Installation) -> None:
+    worker = installation.worker("--name", "seen")
+    (name,) = installation.celery.control.inspect(timeout=5.0, limit=1).ping() or {}
+    assert name.startswith("seen@")
+    installation.celery.control.shutdown(destination=[name])
+    assert worker.process.wait(10) == 0, worker.printed
+
+
+def test_beat_sweeps_at_once_and_again(installation: Installation) -> None:
+    beat = installation.start("beat", until="beat: Starting", FOLDLINE_SWEEP_SECONDS="0.5")
+    eventually(lambda: installation.client().llen(MAINTENANCE) >= 3)
+    assert beat.stop() < 2
+    assert list(Path().glob("celerybeat*")) == []
+
+
+@pytest.mark.parametrize("hurt", [restart, kill, freeze])
+def test_beat_sweeps_again_after_the_broker_is_back(
+    installation: Installation, hurt: Callable[[Service], None]
+) -> None:
+    beat = installation.start("beat", until="beat: Starting", FOLDLINE_SWEEP_SECONDS="0.5")
+    client = installation.client()
+    eventually(lambda: client.llen(MAINTENANCE))
+    hurt(installation.broker)
+    client.delete(MAINTENANCE)
+    eventually(lambda: client.llen(MAINTENANCE), BACK_SECONDS)
+    assert beat.is_alive
+
+
+def test_beat_ends_while_the_broker_does_not_answer(installation: Installation) -> None:
+    beat = installation.start("beat", until="beat: Starting", FOLDLINE_SWEEP_SECONDS="0.2")
+    eventually(lambda: installation.client().llen(MAINTENANCE))
+    installation.broker.freeze()
+    wait(1.0)
+    assert beat.stop() < 2

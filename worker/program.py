@@ -1,0 +1,122 @@
+"""The worker as a process of its own: Celery's worker program, stopped our way, and the relay beside it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import warnings
+from collections.abc import Callable, Sequence
+from threading import Event, Thread
+from typing import Any
+
+from celery.apps.worker import Worker
+from celery.exceptions import SecurityWarning
+from celery.platforms import EX_FAILURE, EX_OK
+from celery.worker import state
+
+from compaction.tokens import exact_counter
+from sessions.settings import Settings
+from sessions.store import Store
+from worker.app import create_worker
+from worker.pool import AppThreads
+from worker.relay import ringing
+from worker.summarizers import Summarizer
+
+logger = logging.getLogger(__name__)
+
+
+class WorkerFailed(Exception):
+    """Celery's worker ended by itself; its own log lines say why."""
+
+
+def run_worker(
+    settings: Settings,
+    store: Store,
+    summarizer: Summarizer,
+    *,
+    name: str,
+    queues: Sequence[str],
+    on_ready: Callable[[], object],
+) -> None:
+    """Takes messages in the main thread until SIGTERM or SIGINT; what then still runs is handed back.
+
+    Args:
+        settings: of this process.
+        store: whose jobs are done; its doorbell is a relay's meanwhile.
+        summarizer: who writes; closed at the end.
+        name: a Celery node name, `name@host`.
+        queues: the queues to take messages from.
+        on_ready: called once, when the first message can be taken.
+
+    Raises:
+        WorkerFailed: it ended before it was told to.
+    """
+    # Loading takes a second, which the first job would spend while it holds its session.
+    exact_counter()
+    stopping, ended = Event(), Event()
+    app, relay = create_worker(settings, store, summarizer, stopping)
+    with warnings.catch_warnings():
+        # Celery warns root of messages that carry code. Only JSON is read here.
+        warnings.simplefilter("ignore", SecurityWarning)
+        program = _Program(app=app, hostname=name, queues=list(queues), stopping=stopping, on_ready=on_ready)
+    watch = Thread(target=program.end_in_time, args=(ended, settings.stop_seconds), name="foldline-stop", daemon=True)
+    watch.start()
+    try:
+        with ringing(relay, store, settings.stop_seconds):
+            program.start()
+    finally:
+        app.close()
+        summarizer.close()
+        ended.set()
+    if program.exitcode in {None, EX_FAILURE}:
+        raise WorkerFailed
+
+
+class _Program(Worker):
+    """Celery's worker. SIGTERM and SIGINT mean the same, and what stops it also stops the running tasks."""
+
+    consumer: Any
+
+    def __init__(
+        self, *, app: Any, hostname: str, queues: list[str], stopping: Event, on_ready: Callable[[], object]
+    ) -> None:
+        self._stopping = stopping
+        super().__init__(
+            app=app,
+            hostname=hostname,
+            queues=queues,
+            pool=AppThreads,
+            quiet=True,
+            ready_callback=lambda _consumer: on_ready(),
+            # The database tells workers apart from each other and from the dead; they need not talk among themselves.
+            without_mingle=True,
+            without_gossip=True,
+        )
+
+    def install_platform_tweaks(self, _worker: Any) -> None:
+        """Our signals, in place of Celery's: there a warm stop waits for every task, and Ctrl-C counts as a failure."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._stop_soon)
+
+    def on_close(self) -> None:
+        # Remote control gets here without a signal.
+        self._stopping.set()
+        super().on_close()
+
+    def end_in_time(self, ended: Event, stop_seconds: float) -> None:
+        """For a thread of its own: once it is time to stop, ends the process, if it has not ended by itself."""
+        self._stopping.wait()
+        # Celery's loop looks for a signal between two events, and a signal is none.
+        self.consumer.call_soon(lambda: None)
+        if not ended.wait(stop_seconds):
+            # A broker or a database that does not answer holds the main thread. Jobs are left to their leases.
+            logger.warning("the worker did not stop in time; jobs it still has are taken back when their leases end")
+            os._exit(EX_OK)
+
+    def _stop_soon(self, *_: Any) -> None:
+        # A second signal ends the process at once.
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.SIG_DFL)
+        vars(state)["should_stop"] = EX_OK
+        self._stopping.set()

@@ -1,0 +1,48 @@
+"""The schedule of a deployment with workers of its own: one sweep at a time, sent by Celery beat."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from celery.apps.beat import Beat
+from celery.platforms import EX_OK
+
+from sessions.settings import Settings
+from worker.app import create_celery
+from worker.queues import MAINTENANCE, SWEEP
+
+logger = logging.getLogger(__name__)
+
+_LONG_AGO: Final = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+def run_beat(settings: Settings) -> None:
+    """Sends a sweep at once and then every `settings.sweep_seconds`, until SIGTERM or SIGINT ends the process."""
+    with create_celery(settings) as app:
+        app.conf.beat_schedule = {"sweep": _sweep(settings)}
+        # In memory: what a restart forgets is when it last swept, and it sweeps at once. There is no file to write.
+        beat = _Beat(app=app, scheduler="celery.beat:Scheduler", quiet=True, socket_timeout=0)
+        logger.info("beat: Starting, %s to %s every %g s", SWEEP, MAINTENANCE, settings.sweep_seconds)
+        beat.run()
+
+
+class _Beat(Beat):
+    """Celery's beat. It has nothing to keep, so it ends where it is, also before a broker that does not answer."""
+
+    def install_sync_handler(self, _service: Any) -> None:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: os._exit(EX_OK))
+
+
+def _sweep(settings: Settings) -> dict[str, Any]:
+    return {
+        "task": SWEEP,
+        "schedule": settings.sweep_seconds,
+        "last_run_at": _LONG_AGO,
+        # Without a worker, sweeps that nobody needs any more would wait for it.
+        "options": {"queue": MAINTENANCE, "expires": settings.sweep_seconds},
+    }
