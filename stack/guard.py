@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
 from argparse import ArgumentParser, Namespace
@@ -51,8 +50,8 @@ def _options() -> Namespace:
     parser = ArgumentParser(prog="stack.guard")
     parser.add_argument("--folder", help="the command's working folder, removed if the starter dies")
     parser.add_argument("--user", help="whom to run the command as")
-    parser.add_argument("--stop-signal", type=int, default=signal.SIGTERM)
-    parser.add_argument("--stop-seconds", type=float, default=10.0)
+    parser.add_argument("--stop-signal", type=int, required=True)
+    parser.add_argument("--stop-seconds", type=float, required=True)
     parser.add_argument("command", nargs="+")
     return parser.parse_args()
 

@@ -48,6 +48,8 @@ class Guarded:
         self._guard: subprocess.Popen[bytes] | None = None
         self._pid = 0
         self._log_start = 0
+        # Also what has not been started may be asked for its last lines.
+        program.log.touch()
 
     @property
     def pid(self) -> int:
@@ -105,7 +107,8 @@ class Guarded:
     def terminate(self) -> None:
         """Ask it to end, without waiting."""
         if self.is_running:
-            os.kill(self._pid, self.program.stop_signal)
+            with suppress(ProcessLookupError):
+                os.kill(self._pid, self.program.stop_signal)
 
     def kill(self) -> None:
         """End it and all it started without a chance to tidy up; they are gone when this returns."""

@@ -120,5 +120,6 @@ class Member:
             self._process.thaw()
 
     def _look_ready(self) -> bool:
-        self._was_ready = self.is_ready or self._ready.shows(self)
-        return self._was_ready
+        if self.state == "starting":
+            self._was_ready = self._ready.shows(self)
+        return self.is_ready

@@ -211,7 +211,7 @@ def test_a_program_that_does_not_run_is_passed_over(
 @pytest.mark.timeout(180)
 def test_a_process_of_the_stack_comes_back_until_it_is_stopped(tmp_path: Path) -> None:
     with Stack(workers=1, logs=tmp_path) as stack:
-        assert httpx.get(f"{stack.api_url}/readyz").json() == {"database": "ok", "broker": "ok"}
+        assert httpx.get(f"{stack.api_url}/readyz").is_success
         assert all(member.is_ready for member in stack.members)
         worker = stack["worker-1"]
         first = worker.pid
@@ -251,10 +251,15 @@ def test_a_command_runs_in_a_stack_of_its_own_and_its_exit_code_is_the_stacks() 
 
 def test_a_process_that_dies_at_once_is_started_again_at_most_once_a_second(tmp_path: Path) -> None:
     member = Member("short", Guarded(Program(["false"], log=tmp_path / "log")), Logs("never"))
+
+    def is_third_restart() -> bool:
+        member.look()
+        return member.restarts == 3
+
     member.start()
     try:
         started = monotonic()
-        eventually(lambda: member.look() or member.restarts == 3)
+        eventually(is_third_restart)
         assert monotonic() - started >= 2 * RESTART_SECONDS
     finally:
         member.stop()
