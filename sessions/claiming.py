@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Select, select, update
+from sqlalchemy import bindparam, select, update
 
 from compaction.cuts import SummaryRange
 from compaction.edits import LiveEdits
@@ -20,8 +20,28 @@ from sessions.segments import Segment
 from sessions.store import Store, Transaction
 from sessions.tables import JOB
 
-CANDIDATES: Final = 20
 NOTHING_LEFT: Final = "nothing left to summarize"
+
+_RUNNING: Final = JOB.alias("running")
+_IS_BUSY: Final = (
+    select(_RUNNING.c.id)
+    .where(_RUNNING.c.session_pk == JOB.c.session_pk, _RUNNING.c.branch == JOB.c.branch)
+    .where(_RUNNING.c.kind == JOB.c.kind, _RUNNING.c.state == "running")
+    .exists()
+)
+_RUNNABLE: Final = (
+    select(JOB.c.id, JOB.c.session_pk, JOB.c.branch, JOB.c.attempts, JOB.c.parameters)
+    .where(JOB.c.state == "queued", JOB.c.queue == bindparam("queue"), JOB.c.not_before <= bindparam("now"), ~_IS_BUSY)
+    .order_by(JOB.c.number)
+)
+_CANDIDATES: Final = _RUNNABLE.limit(20)
+_CANDIDATE: Final = _RUNNABLE.where(JOB.c.id == bindparam("id"))
+_CLAIMED: Final = ("lease", "lease_until", "attempts", "claim")
+_CLAIM: Final = (
+    update(JOB)
+    .where(JOB.c.id == bindparam("job"), JOB.c.state == "queued")
+    .values({name: bindparam(name) for name in _CLAIMED} | {"state": "running", "progress": 0.0, "error": None})
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +64,7 @@ def claim(store: Store, queue: str) -> Claim | None:
     is looked at in a transaction of its own, so that one that cannot be worked with fails alone.
     """
     with store.read() as tx:
-        candidates = tx.execute(_runnable(tx, queue).limit(CANDIDATES)).all()
+        candidates = tx.execute(_CANDIDATES, {"queue": queue, "now": tx.now}).all()
     for candidate in candidates:
         work = _try(store, queue, candidate)
         if work is not None:
@@ -58,27 +78,12 @@ def _claim(tx: Transaction, work: _Work) -> Claim:
     return Claim(work.job_id, path.session.pk, path.branch, work.lease, _input(tx, work), work.covered)
 
 
-def _runnable(tx: Transaction, queue: str) -> Select[Any]:
-    running = JOB.alias("running")
-    is_busy = (
-        select(running.c.id)
-        .where(running.c.session_pk == JOB.c.session_pk, running.c.branch == JOB.c.branch)
-        .where(running.c.kind == JOB.c.kind, running.c.state == "running")
-        .exists()
-    )
-    return (
-        select(JOB.c.id, JOB.c.session_pk, JOB.c.branch, JOB.c.attempts, JOB.c.parameters)
-        .where(JOB.c.state == "queued", JOB.c.queue == queue, JOB.c.not_before <= tx.now, ~is_busy)
-        .order_by(JOB.c.number)
-    )
-
-
 def _try(store: Store, queue: str, candidate: Any) -> _Work | None:
     try:
         with store.write() as tx:
             # The session first, as in every other transaction: whoever holds it may go on to its jobs.
             path = paths.open_branch(tx, candidate.session_pk, candidate.branch)
-            row = tx.execute(_runnable(tx, queue).where(JOB.c.id == candidate.id)).first()
+            row = tx.execute(_CANDIDATE, {"queue": queue, "now": tx.now, "id": candidate.id}).first()
             return None if row is None else _take(tx, path, row)
     except UNWORKABLE as error:
         with store.write() as tx:
@@ -107,17 +112,14 @@ def _take(tx: Transaction, path: Path | None, row: Any) -> _Work | None:
     lease = tx.new_id("lease")
     claimed = {"first": wanted.first, "last": wanted.last, "base": path.edits_at}
     taken = tx.execute(
-        update(JOB)
-        .where(JOB.c.id == row.id, JOB.c.state == "queued")
-        .values(
-            state="running",
-            lease=lease,
-            lease_until=tx.now + tx.limits.lease_seconds * 1000,
-            attempts=row.attempts + 1,
-            progress=0.0,
-            error=None,
-            claim=dumps(claimed),
-        )
+        _CLAIM,
+        {
+            "job": row.id,
+            "lease": lease,
+            "lease_until": tx.now + tx.limits.lease_seconds * 1000,
+            "attempts": row.attempts + 1,
+            "claim": dumps(claimed),
+        },
     )
     # A job can be cancelled without its session being held.
     if not taken.rowcount:

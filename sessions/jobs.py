@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, insert, select, update
+from sqlalchemy import Float, and_, bindparam, func, insert, select, update
 
 from compaction.cuts import SummaryRange
 from compaction.errors import CompactionError
@@ -27,6 +27,24 @@ UNWORKABLE: Final = (CompactionError, LookupError, TypeError, ValueError)
 # A pause is up to so much longer, by chance, so that sessions which failed together do not come back together.
 JITTER: Final = 0.25
 LEASE_LAPSED: Final = "the worker's lease lapsed"
+
+# Statements are built once: building one costs as much as running it.
+_IS_HELD: Final = and_(JOB.c.id == bindparam("job"), JOB.c.state == "running", JOB.c.lease == bindparam("token"))
+_HELD: Final = select(JOB).where(_IS_HELD).with_for_update()
+_EXTEND: Final = update(JOB).where(_IS_HELD).values(lease_until=bindparam("until"), progress=bindparam("share"))
+_ENDED: Final = ("state", "error", "superseded_by", "ended_at", "result")
+_END: Final = (
+    update(JOB)
+    .where(JOB.c.id == bindparam("job"), JOB.c.ended_at.is_(None))
+    .values({name: bindparam(name) for name in _ENDED} | {"lease": None})
+    .values(progress=func.coalesce(bindparam("share", type_=Float), JOB.c.progress))
+)
+_SUPPLANT: Final = (
+    update(SUMMARY)
+    .where(SUMMARY.c.session_pk == bindparam("pk"), SUMMARY.c.key == bindparam("present"))
+    .values(key=SUMMARY.c.key + "/" + SUMMARY.c.id)
+)
+_INSERT_SUMMARY: Final = insert(SUMMARY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,28 +114,23 @@ def _publish(tx: Transaction, path: Path, done: Claim, draft: Draft, ask: Ask) -
 def _keep(tx: Transaction, path: Path, done: Claim, draft: Draft, *, tokens: int, ask: Ask) -> Summary:
     """Keep the text, in place of a larger one made for the same range."""
     key = requests.key_of(tx, path, done.covered, ask)
-    tx.execute(
-        update(SUMMARY)
-        .where(SUMMARY.c.session_pk == path.session.pk, SUMMARY.c.key == key)
-        .values(key=SUMMARY.c.key + "/" + SUMMARY.c.id)
-    )
+    tx.execute(_SUPPLANT, {"pk": path.session.pk, "present": key})
     summary = Summary(tx.new_id("sum"), tokens, draft.degraded)
-    tx.execute(
-        insert(SUMMARY).values(
-            id=summary.id,
-            session_pk=path.session.pk,
-            tenant=path.session.tenant,
-            key=key,
-            tokens=tokens,
-            original_tokens=done.covered.original_tokens,
-            summarizer=draft.summarizer,
-            model=draft.model,
-            is_degraded=draft.degraded,
-            created_at=tx.now,
-            usage=dumps(draft.usage),
-            text=dumps(draft.text),
-        )
-    )
+    row = {
+        "id": summary.id,
+        "session_pk": path.session.pk,
+        "tenant": path.session.tenant,
+        "key": key,
+        "tokens": tokens,
+        "original_tokens": done.covered.original_tokens,
+        "summarizer": draft.summarizer,
+        "model": draft.model,
+        "is_degraded": draft.degraded,
+        "created_at": tx.now,
+        "usage": dumps(draft.usage),
+        "text": dumps(draft.text),
+    }
+    tx.execute(_INSERT_SUMMARY, row)
     return summary
 
 
@@ -161,8 +174,7 @@ def beat(store: Store, done: Claim, progress: float) -> bool:
     """Extend the lease and note the progress (0 to 1); False if the job is no longer this worker's."""
     with store.write() as tx:
         until = tx.now + tx.limits.lease_seconds * 1000
-        extended = update(JOB).where(*_is_held(done)).values(lease_until=until, progress=progress)
-        return bool(tx.execute(extended).rowcount)
+        return bool(tx.execute(_EXTEND, {**_hold(done), "until": until, "share": progress}).rowcount)
 
 
 def release(store: Store, done: Claim) -> None:
@@ -179,11 +191,11 @@ def _open(tx: Transaction, done: Claim) -> tuple[Path | None, Any]:
     The session goes first, as everywhere: whoever holds it may go on to its jobs.
     """
     path = paths.open_branch(tx, done.session_pk, done.branch)
-    return path, tx.execute(select(JOB).where(*_is_held(done)).with_for_update()).first()
+    return path, tx.execute(_HELD, _hold(done)).first()
 
 
-def _is_held(done: Claim) -> tuple[ColumnElement[bool], ...]:
-    return (JOB.c.id == done.job_id, JOB.c.state == "running", JOB.c.lease == done.lease)
+def _hold(done: Claim) -> dict[str, str]:
+    return {"job": done.job_id, "token": done.lease}
 
 
 def state_of(tx: Transaction, job_id: str) -> str:
@@ -202,11 +214,16 @@ def end(
     result: dict[str, Any] | None = None,
 ) -> bool:
     """End a job; False, and nothing changed, if it has ended already."""
-    values: dict[str, Any] = {"state": state, "error": error, "superseded_by": by, "ended_at": tx.now, "lease": None}
-    if result is not None:
-        values |= {"result": dumps(result), "progress": 1.0}
-    ended = tx.execute(update(JOB).where(JOB.c.id == job_id, JOB.c.state.in_(requests.ACTIVE)).values(values))
-    return bool(ended.rowcount)
+    ended = {
+        "job": job_id,
+        "state": state,
+        "error": error,
+        "superseded_by": by,
+        "ended_at": tx.now,
+        "result": None if result is None else dumps(result),
+        "share": None if result is None else 1.0,
+    }
+    return bool(tx.execute(_END, ended).rowcount)
 
 
 def cancel(tx: Transaction, tenant: str, job_id: str) -> None:

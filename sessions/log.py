@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, and_, insert, or_, select
+from sqlalchemy import ColumnElement, Select, and_, bindparam, insert, or_, select
 
 from compaction import edits as edits_module
 from compaction import facts as facts_module
@@ -24,6 +25,7 @@ from sessions.tables import ENTRY
 _FACTS_COLUMNS: Final = (ENTRY.c.role, ENTRY.c.tokens, ENTRY.c.seq, ENTRY.c.unit, ENTRY.c.is_late, ENTRY.c.facts)
 # A session that was rewound very often has many runs, and SQLite refuses an expression of more than a thousand.
 RUNS_AT_ONCE: Final = 500
+UNLIMITED: Final = 2**31 - 1
 INSERT_ENTRY: Final = insert(ENTRY)
 
 
@@ -90,12 +92,28 @@ def rows_in(
     limit: int | None = None,
 ) -> list[Any]:
     """Rows of the entries in these runs, oldest first; `kind=None` reads every kind, `"edits"` all but messages."""
+    if len(parts) == 1:
+        (part,) = parts
+        run = {"pk": session.pk, "branch": part.branch, "first": part.first, "last": part.last}
+        found = tx.execute(_one_run(tuple(columns), kind), {**run, "most": UNLIMITED if limit is None else limit})
+        return list(found)
     rows: list[Any] = []
     for start in range(0, len(parts), RUNS_AT_ONCE):
         chosen = and_(_in_segments(session, parts[start : start + RUNS_AT_ONCE]), *_of_kind(kind))
         left = None if limit is None else limit - len(rows)
         rows += tx.execute(select(*columns).where(chosen).order_by(ENTRY.c.seq).limit(left))
     return rows
+
+
+@lru_cache(maxsize=32)
+def _one_run(columns: tuple[Any, ...], kind: str | None) -> Select[Any]:
+    """Almost every path is one run. The statement is kept: building one costs as much as running it."""
+    run = and_(
+        ENTRY.c.session_pk == bindparam("pk"),
+        ENTRY.c.branch == bindparam("branch"),
+        ENTRY.c.seq.between(bindparam("first"), bindparam("last")),
+    )
+    return select(*columns).where(run, *_of_kind(kind)).order_by(ENTRY.c.seq).limit(bindparam("most"))
 
 
 def _of_kind(kind: str | None) -> list[ColumnElement[bool]]:
