@@ -5,8 +5,20 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from threading import Event
+from typing import Final
 
+from tenacity import (
+    Retrying,
+    retry_if_exception_type,
+    sleep_using_event,
+    stop_after_delay,
+    stop_when_event_set,
+    wait_exponential_jitter,
+)
+
+from compaction.summary import Draft
 from sessions import claiming, jobs
+from sessions.errors import Unavailable
 from sessions.jobs import Claim
 from sessions.requests import BACKGROUND, INTERACTIVE
 from sessions.settings import Settings
@@ -18,6 +30,9 @@ from worker.summarizers import Cancelled, Summarizer, SummarizerUnavailable
 from worker.sweeper import sweep
 
 logger = logging.getLogger(__name__)
+
+PUBLISH_WAIT_SECONDS: Final = 0.2
+PUBLISH_WAIT_SECONDS_MAX: Final = 5.0
 
 
 class Tasks:
@@ -95,16 +110,31 @@ class Tasks:
         )
         with lease:
             draft = self._summarizer.summarize(claim.request, lambda: lease.is_lost or self._stopping.is_set())
-        return jobs.publish(self._store, claim, draft)
+            return self._publish(claim, draft)
+
+    def _publish(self, claim: Claim, draft: Draft) -> str:
+        """The job's end state. A summary was paid for: it outlasts a short absence of the database."""
+        patient = Retrying(
+            retry=retry_if_exception_type(Unavailable),
+            wait=wait_exponential_jitter(PUBLISH_WAIT_SECONDS, PUBLISH_WAIT_SECONDS_MAX),
+            # Longer, and the job is somebody else's.
+            stop=stop_after_delay(self._settings.lease_seconds) | stop_when_event_set(self._stopping),
+            sleep=sleep_using_event(self._stopping),
+            reraise=True,
+        )
+        return patient(jobs.publish, self._store, claim, draft)
 
     def _fail(self, claim: Claim, error: Exception) -> None:
         about = {"job_id": claim.job_id}
         if self._stopping.is_set():
             jobs.release(self._store, claim)
             logger.info("job handed back job_id=%s", claim.job_id, extra=about)
+        elif isinstance(error, Unavailable):
+            logger.warning("job left to its lease, the database is away job_id=%s", claim.job_id, extra=about)
         elif isinstance(error, Cancelled):
             logger.info("job given up, it was cancelled or taken over job_id=%s", claim.job_id, extra=about)
         else:
             reason = str(error) if isinstance(error, SummarizerUnavailable) else describe(error)
+            pause_seconds = error.retry_after_seconds if isinstance(error, SummarizerUnavailable) else None
             logger.warning("job failed job_id=%s: %s", claim.job_id, reason, extra=about)
-            jobs.fail(self._store, claim, reason)
+            jobs.fail(self._store, claim, reason, pause_seconds)

@@ -295,3 +295,17 @@ def test_the_cheap_stages_carry_on_while_every_worker_is_gone(deployment: Deploy
     for name in ("worker-1", "worker-2"):
         deployment.stack[name].start()
     eventually(lambda: deployment.get(f"{session}/stats")["owed_tokens"] == 0, 60)
+
+
+def test_a_summary_that_is_done_while_the_database_restarts_is_published_without_a_second_call() -> None:
+    # The lease outlasts the restart, however busy the machine is.
+    with deployed(workers=1, FOLDLINE_LEASE_SECONDS="60") as deployment:
+        session, job_id = running_job(deployment, 1)
+        deployment.stack["database"].stop()
+        eventually(lambda: deployment.llm.answered == 1)
+        deployment.stack["database"].start()
+        deployment.wait_until_whole()
+
+        assert deployment.wait_for(job_id, "succeeded")["attempts"] == 1
+        assert deployment.calls == 1
+        assert deployment.summaries(session) == 1

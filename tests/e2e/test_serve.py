@@ -1,76 +1,65 @@
 from __future__ import annotations
 
-import os
-import re
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
+from stack.services import valkey
+from tests.support.daemons import Daemon, daemon
+from tests.support.databases import Server
 from tests.support.eventually import eventually
 from tests.support.http import client
-from tests.support.program import REPOSITORY, foldline
+from tests.support.program import foldline
 
-LISTENING = re.compile(r"listening on (http://127\.0\.0\.1:\d+)")
+LISTENING = r"listening on (http://127\.0\.0\.1:\d+)"
 
 
 @contextmanager
-def serving(folder: Path, **variables: str) -> Iterator[tuple[subprocess.Popen[bytes], str, Path]]:
-    """A served instance: its process, its address, and where its output goes."""
-    output = folder / "output"
-    command = [sys.executable, "-m", "cli.main", "serve", "--port", "0"]
+def serving(folder: Path, command: str = "serve", **variables: str) -> Iterator[tuple[Daemon, str]]:
+    """A served instance and its address."""
     variables = {"FOLDLINE_DATABASE_URL": f"sqlite:///{folder}/foldline.db", **variables}
-    with output.open("wb") as stream:
-        process = subprocess.Popen(command, cwd=REPOSITORY, env=os.environ | variables, stdout=stream, stderr=stream)
-    try:
-        eventually(lambda: LISTENING.search(output.read_text()) or process.poll() is not None, seconds=60)
-        found = LISTENING.search(output.read_text())
-        assert found, output.read_text()
-        yield process, found[1], output
-    finally:
-        process.kill()
-        process.wait()
+    with daemon(folder, command, "--port", "0", until=LISTENING, **variables) as running:
+        yield running, running.ready.removeprefix("listening on ")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_it_serves_until_told_to_stop_and_ends_with_exit_code_0(tmp_path: Path, number: signal.Signals) -> None:
-    with serving(tmp_path) as (process, url, output):
+    with serving(tmp_path) as (running, url):
         with client(url) as connected:
             assert connected.get("/healthz").status_code == 200
             assert connected.get("/readyz").status_code == 200
 
-        process.send_signal(number)
+        running.stop(number)
 
-        assert process.wait(30) == 0, output.read_text()
-        assert "Traceback" not in output.read_text()
-        assert "no API keys are set" in output.read_text()
-        assert f"data in {tmp_path}/foldline.db, summaries: extractive" in output.read_text()
+        assert "Traceback" not in running.printed
+        assert "no API keys are set" in running.printed
+        assert f"data in {tmp_path}/foldline.db, summaries: extractive" in running.printed
 
 
 def test_what_was_appended_is_there_after_a_restart(tmp_path: Path) -> None:
-    with serving(tmp_path) as (process, url, _):
+    with serving(tmp_path) as (running, url):
         message = {"role": "user", "content": "hello"}
         with client(url) as connected:
             session = connected.post("/sessions", json={"model": "openai/gpt-4o"}).json()
             path = f"/sessions/{session['id']}"
             assert connected.post(f"{path}/messages", json={"messages": [message]}).status_code == 201
-        process.send_signal(signal.SIGKILL)
-        process.wait(30)
+        running.process.kill()
+        running.process.wait(30)
 
-    with serving(tmp_path) as (_, url, _), client(url) as connected:
+    with serving(tmp_path) as (_, url), client(url) as connected:
         assert connected.get(f"{path}/context?format=openai").json()["messages"] == [message]
 
 
 def test_with_keys_only_they_open_it(tmp_path: Path) -> None:
-    with serving(tmp_path, FOLDLINE_API_KEYS="acme:secret") as (_, url, output), client(url) as connected:
+    with serving(tmp_path, FOLDLINE_API_KEYS="acme:secret") as (running, url), client(url) as connected:
         assert connected.get("/sessions").status_code == 401
         assert connected.get("/sessions", headers={"Authorization": "Bearer secret"}).status_code == 200
-        assert "secret" not in output.read_text()
+        assert "secret" not in running.printed
 
 
 def test_it_refuses_to_be_reached_from_outside_without_keys() -> None:
@@ -81,7 +70,7 @@ def test_it_refuses_to_be_reached_from_outside_without_keys() -> None:
 
 
 def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
-    with serving(tmp_path) as (_, url, _):
+    with serving(tmp_path) as (_, url):
         port = url.rpartition(":")[2]
         done = foldline("serve", "--port", port, "--database-url", f"sqlite:///{tmp_path}/other.db")
 
@@ -131,6 +120,116 @@ def test_a_broker_outside_the_process_is_told_at_once(tmp_path: Path, monkeypatc
     assert "Traceback" not in done.stderr
 
 
+def test_it_serves_on_postgresql_too(tmp_path: Path, postgresql: Server) -> None:
+    with postgresql.database(is_empty=True) as database, serving(tmp_path, FOLDLINE_DATABASE_URL=database) as (_, url):
+        summarize_something(url)
+
+
+def test_api_worker_and_beat_work_together(tmp_path: Path, postgresql: Server) -> None:
+    with postgresql.database() as database, valkey() as broker, ExitStack() as stack:
+        variables = {"FOLDLINE_DATABASE_URL": database, "FOLDLINE_BROKER_URL": broker.url}
+        _, url = stack.enter_context(serving(tmp_path, "api", **variables))
+        worker = stack.enter_context(daemon(tmp_path, "worker", until="ready:", **variables))
+        stack.enter_context(daemon(tmp_path, "beat", until="beat: Starting", **variables))
+        summarize_something(url)
+        assert "job succeeded" in worker.printed
+
+
+def summarize_something(url: str) -> None:
+    """An append over the trigger, whose job succeeds."""
+    with client(url) as connected:
+        session = connected.post("/sessions", json={"model": "openai/any", "context_window": 4000}).json()["id"]
+        messages = [{"role": role, "content": "why? " * 150} for role in ("user", "assistant") * 7]
+        assert connected.post(f"/sessions/{session}/messages", json={"messages": messages}).status_code == 201
+        jobs = f"/sessions/{session}/jobs"
+        eventually(lambda: {job["state"] for job in connected.get(jobs).json()["items"]} == {"succeeded"}, 20)
+
+
+def test_requests_go_on_while_the_broker_is_frozen(tmp_path: Path, postgresql: Server) -> None:
+    with (
+        postgresql.database() as database,
+        valkey(is_own=True) as broker,
+        serving(tmp_path, "api", FOLDLINE_DATABASE_URL=database, FOLDLINE_BROKER_URL=broker.url) as (running, url),
+        client(url) as connected,
+    ):
+        path = f"/sessions/{connected.post('/sessions', json={'model': 'openai/gpt-4o'}).json()['id']}"
+        append = partial(connected.post, f"{path}/messages", json={"messages": [{"role": "user", "content": "hello"}]})
+        append()
+        broker.freeze()
+
+        answers = [append() for _ in range(10)] + [connected.post(f"{path}/compact", json={}) for _ in range(10)]
+        ready = connected.get("/readyz")
+        seconds = running.stop()
+
+    assert {answer.status_code for answer in answers} <= {200, 201, 202}
+    assert max(answer.elapsed.total_seconds() for answer in answers) < 1
+    assert ready.json() == {"status": "degraded", "database": "ok", "broker": "does not answer"}
+    assert (ready.status_code, ready.elapsed.total_seconds() < 2) == (200, True)
+    assert seconds < 13
+
+
+POSTGRESQL = {"FOLDLINE_DATABASE_URL": "postgresql://127.0.0.1:1/log"}
+SQLITE = {"FOLDLINE_DATABASE_URL": "sqlite:///foldline.db"}
+REDIS = {"FOLDLINE_BROKER_URL": "redis://:secret@127.0.0.1:1/0"}
+INSIDE = {"FOLDLINE_BROKER_URL": "memory://"}
+
+
+@pytest.mark.parametrize(
+    ("command", "variables", "told"),
+    [
+        ("api", SQLITE | REDIS, "FOLDLINE_DATABASE_URL"),
+        ("worker", SQLITE | REDIS, "FOLDLINE_DATABASE_URL"),
+        ("api", POSTGRESQL | INSIDE, "FOLDLINE_BROKER_URL"),
+        ("worker", POSTGRESQL | INSIDE, "FOLDLINE_BROKER_URL"),
+        ("beat", INSIDE, "FOLDLINE_BROKER_URL"),
+    ],
+)
+def test_what_works_in_one_process_only_is_refused_in_several(
+    command: str, variables: dict[str, str], told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+
+    done = foldline(command)
+
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert "foldline serve" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not Path("foldline.db").exists()
+
+
+@pytest.mark.parametrize(
+    "url", ["amqp://user:secret@127.0.0.1:1", "redis://:secret@127.0.0.1:secret/0", "redis://:secret@127.0.0.1:1/none"]
+)
+def test_an_address_of_no_broker_is_told(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOLDLINE_BROKER_URL", url)
+
+    done = foldline("beat")
+
+    assert done.returncode == 2
+    assert "FOLDLINE_BROKER_URL" in done.stderr
+    assert "secret" not in done.stderr
+
+
+def test_a_queue_that_is_none_is_told() -> None:
+    done = foldline("worker", "--queues", "summarize.interactive,else")
+
+    assert done.returncode == 2
+    assert "--queues" in done.stderr
+    assert "summarize.background" in done.stderr
+
+
+def test_a_database_without_tables_is_told(tmp_path: Path, postgresql: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    with postgresql.database(is_empty=True) as database:
+        monkeypatch.setenv("FOLDLINE_DATABASE_URL", database)
+        monkeypatch.setenv("FOLDLINE_BROKER_URL", "redis://127.0.0.1:1/0")
+        for command in ("api", "worker"):
+            done = foldline(command)
+            assert done.returncode == 3
+            assert "foldline migrate" in done.stderr
+
+
 def test_migrate_brings_a_database_to_the_newest_tables_once(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/foldline.db"
 
@@ -151,5 +250,5 @@ def test_help_lists_the_commands() -> None:
     done = foldline("--help")
 
     assert done.returncode == 0
-    for command in ("serve", "migrate", "compact", "stats", "replay", "presets", "models"):
+    for command in ("serve", "api", "worker", "beat", "migrate", "compact", "stats", "replay", "presets", "models"):
         assert command in done.stdout

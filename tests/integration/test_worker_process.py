@@ -34,7 +34,7 @@ NEVER_SECONDS = 3600
 # A worker's tries to connect are a second apart.
 BACK_SECONDS = 5.0
 # Longer than what a socket waits.
-FROZEN_SECONDS = 8.0
+FROZEN_SECONDS = 6.0
 
 
 @dataclass

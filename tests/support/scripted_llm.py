@@ -92,6 +92,7 @@ class ScriptedLLM:
 
     def __init__(self, *replies: Reply, default: Reply = SUMMARY, port: int = 0) -> None:
         self.requests: list[Recorded] = []
+        self.answered = 0
         self.disconnects = 0
         self.stopping = Event()
         self._replies = deque(replies)
@@ -116,6 +117,11 @@ class ScriptedLLM:
         with self._lock:
             self.requests.append(request)
             return self._replies.popleft() if self._replies else self._default
+
+    def note_answer(self) -> None:
+        """An answer was sent."""
+        with self._lock:
+            self.answered += 1
 
     def note_disconnect(self) -> None:
         """The client went away before its answer was complete."""
@@ -157,6 +163,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self._waits(reply.delay_seconds):
             with suppress(ConnectionError):
                 self._answer(reply, body)
+                llm.note_answer()
 
     def _waits(self, seconds: float) -> bool:
         """Whether the client is still there after `seconds`."""

@@ -16,9 +16,11 @@ from kombu import Connection
 
 from sessions.requests import BACKGROUND, INTERACTIVE
 from sessions.settings import load_settings
+from stack.services import valkey
+from tests.support.eventually import eventually
 from worker.app import create_celery
 from worker.queues import MAINTENANCE, declared_queues
-from worker.relay import Relay
+from worker.relay import PASSED_ON_SECONDS, Relay
 
 SOON = 5.0
 
@@ -94,6 +96,53 @@ def test_a_broker_that_never_answers_does_not_hold_up_a_ring(caplog: pytest.LogC
     assert relay.stop(SOON)
     assert "no message sent to summarize.interactive" in caplog.text
     app.close()
+
+
+def test_a_ring_that_is_passed_on_is_sent_a_moment_later(app: Celery, connection: Connection) -> None:
+    relay = Relay(app)
+    relay.start()
+    relay.ring(INTERACTIVE)
+    eventually(lambda: messages_in(connection, INTERACTIVE))
+    relay.pass_on(INTERACTIVE)
+    passed_on = monotonic()
+    eventually(lambda: messages_in(connection, INTERACTIVE))
+    assert monotonic() - passed_on >= PASSED_ON_SECONDS - 0.01
+    assert relay.stop(SOON)
+
+
+def test_a_new_ring_does_not_wait_for_one_that_is_passed_on(app: Celery, connection: Connection) -> None:
+    relay = Relay(app)
+    relay.start()
+    relay.pass_on(INTERACTIVE)
+    relay.ring(INTERACTIVE)
+    eventually(lambda: messages_in(connection, INTERACTIVE), PASSED_ON_SECONDS)
+    assert relay.stop(SOON)
+    assert messages_in(connection, INTERACTIVE) == []
+
+
+def test_what_is_passed_on_is_sent_before_the_end(app: Celery, connection: Connection) -> None:
+    relay = Relay(app)
+    relay.start()
+    relay.pass_on(BACKGROUND)
+    assert relay.stop(SOON)
+    assert len(messages_in(connection, BACKGROUND)) == 1
+
+
+def test_a_ring_is_sent_when_the_broker_is_back(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    with valkey(is_own=True) as broker, create_celery(load_settings(broker_url=broker.url)) as app:
+        broker.kill()
+        relay = Relay(app)
+        relay.start()
+        for _ in range(3):
+            relay.ring(INTERACTIVE)
+            eventually(lambda: "no message sent to summarize.interactive" in caplog.text)
+        broker.start()
+        with app.connection_for_read() as connection:
+            eventually(lambda: messages_in(connection, INTERACTIVE), SOON)
+        assert relay.stop(SOON)
+    assert caplog.text.count("no message sent") == 1
+    assert "the broker takes messages again" in caplog.text
 
 
 def test_stopping_an_idle_relay_is_immediate(app: Celery) -> None:
