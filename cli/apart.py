@@ -29,10 +29,20 @@ def check_broker(settings: Settings, command: str) -> None:
             f"`foldline {command}` needs a broker that other processes reach: set FOLDLINE_BROKER_URL to the address "
             "of a Redis or Valkey, as in redis://127.0.0.1:6379/0. On one machine `foldline serve` needs none"
         )
-    if urlsplit(settings.broker_url).scheme not in BROKERS:
+    if not _is_redis(settings.broker_url):
         raise CommandFailed(
             "FOLDLINE_BROKER_URL must be the address of a Redis or Valkey, as in redis://127.0.0.1:6379/0"
         )
+
+
+def _is_redis(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        number = parts.path.strip("/") or "0"
+        return parts.scheme in BROKERS and parts.port != 0 and number.isdecimal()
+    except ValueError:
+        # The port is no number.
+        return False
 
 
 def check_database(settings: Settings, command: str) -> None:

@@ -15,13 +15,18 @@ INTRODUCTION: Final = """\
 # Settings
 
 A setting is a variable of the environment, read when a process starts; an empty one counts as not set. An option of
-`foldline serve` goes before its variable: `--port 9000` before `FOLDLINE_PORT=9000`. A value that cannot be used ends
-the start with a line that names the variable, never its value. Keys are set in the environment only.
+a command goes before its variable: `--port 9000` before `FOLDLINE_PORT=9000`. A value that cannot be used ends the
+start with a line that names the variable, never its value. Keys are set in the environment only.
 
-Data goes to one SQLite file, `foldline.db` in the folder where the service is started, with `foldline.db-wal` and
-`foldline.db-shm` beside it while it runs. `FOLDLINE_DATABASE_URL=sqlite:////var/lib/foldline/foldline.db` (four slashes
-and an absolute path) names another place. The file is made, and brought to the newest tables, by the start. SQLite and
-the broker inside the process are all that this version knows.
+`foldline serve` keeps its data in one SQLite file, `foldline.db` in the folder where the service is started, with
+`foldline.db-wal` and `foldline.db-shm` beside it while it runs. `FOLDLINE_DATABASE_URL=sqlite:////var/lib/foldline/foldline.db`
+(four slashes and an absolute path) names another place. The file is made, and brought to the newest tables, by the
+start. It takes a PostgreSQL as well; its worker and its broker are inside the process in any case.
+
+`foldline api`, `foldline worker` and `foldline beat` are processes of their own, as many of the first two as you like.
+They need `FOLDLINE_BROKER_URL=redis://host:6379/0`, a Redis or Valkey (several installations share one with a database
+number each), and all but `beat` need `FOLDLINE_DATABASE_URL=postgresql://user:password@host/name`, a PostgreSQL that
+`foldline migrate` has brought to the newest tables. Give all of them the same settings.
 
 | name | default | unit | meaning |
 |---|---|---|---|

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sqlalchemy import bindparam, select, update
@@ -21,6 +21,8 @@ from sessions.store import Store, Transaction
 from sessions.tables import JOB
 
 NOTHING_LEFT: Final = "nothing left to summarize"
+# Jobs that end without work in one claim; for the others the queue is rung again.
+ENDED_AT_ONCE: Final = 100
 
 _RUNNING: Final = JOB.alias("running")
 _IS_BUSY: Final = (
@@ -34,7 +36,8 @@ _RUNNABLE: Final = (
     .where(JOB.c.state == "queued", JOB.c.queue == bindparam("queue"), JOB.c.not_before <= bindparam("now"), ~_IS_BUSY)
     .order_by(JOB.c.number)
 )
-_CANDIDATES: Final = _RUNNABLE.limit(20)
+# One, and whether there are more.
+_CANDIDATES: Final = _RUNNABLE.limit(2)
 _CANDIDATE: Final = _RUNNABLE.where(JOB.c.id == bindparam("id"))
 _CLAIMED: Final = ("lease", "lease_until", "attempts", "claim")
 _CLAIM: Final = (
@@ -55,6 +58,7 @@ class _Work:
     live: LiveEdits
     parts: list[Segment]
     ask: Ask
+    is_followed: bool = False
 
 
 def claim(store: Store, queue: str) -> Claim | None:
@@ -63,32 +67,41 @@ def claim(store: Store, queue: str) -> Claim | None:
     Its range is computed here. Jobs that have nothing left to do, or that a kept summary answers, end on the way. Each
     is looked at in a transaction of its own, so that one that cannot be worked with fails alone.
     """
-    with store.read() as tx:
-        candidates = tx.execute(_CANDIDATES, {"queue": queue, "now": tx.now}).all()
-    for candidate in candidates:
-        work = _try(store, queue, candidate)
-        if work is not None:
+    for _ in range(ENDED_AT_ONCE):
+        found = _look(store, queue)
+        if found is None:
+            return None
+        if isinstance(found, _Work):
             with store.read() as tx:
-                return _claim(tx, work)
+                return _claim(tx, found)
     return None
 
 
 def _claim(tx: Transaction, work: _Work) -> Claim:
     path = work.path
-    return Claim(work.job_id, path.session.pk, path.branch, work.lease, _input(tx, work), work.covered)
+    request = _input(tx, work)
+    return Claim(work.job_id, path.session.pk, path.branch, work.lease, request, work.covered, work.is_followed)
 
 
-def _try(store: Store, queue: str, candidate: Any) -> _Work | None:
+def _look(store: Store, queue: str) -> _Work | str | None:
+    """The first job that waits: as work, or its id if it ended, or went to another worker; None if none waits."""
+    first = None
     try:
         with store.write() as tx:
+            first, *others = tx.execute(_CANDIDATES, {"queue": queue, "now": tx.now}).all() or [None]
+            if first is None:
+                return None
             # The session first, as in every other transaction: whoever holds it may go on to its jobs.
-            path = paths.open_branch(tx, candidate.session_pk, candidate.branch)
-            row = tx.execute(_CANDIDATE, {"queue": queue, "now": tx.now, "id": candidate.id}).first()
-            return None if row is None else _take(tx, path, row)
+            path = paths.open_branch(tx, first.session_pk, first.branch)
+            row = tx.execute(_CANDIDATE, {"queue": queue, "now": tx.now, "id": first.id}).first()
+            work = None if row is None else _take(tx, path, row)
+            return first.id if work is None else replace(work, is_followed=bool(others))
     except UNWORKABLE as error:
+        if first is None:
+            raise
         with store.write() as tx:
-            end(tx, candidate.id, "failed", f"this session cannot be worked with: {error}")
-        return None
+            end(tx, first.id, "failed", f"this session cannot be worked with: {error}")
+        return str(first.id)
 
 
 def _take(tx: Transaction, path: Path | None, row: Any) -> _Work | None:
@@ -129,12 +142,13 @@ def _take(tx: Transaction, path: Path | None, row: Any) -> _Work | None:
 
 def _publish_kept(tx: Transaction, path: Path, job_id: str, wanted: SummaryRange, *, kept: Summary, ask: Ask) -> None:
     outline = log.outline(tx, path)
-    compaction = apply_summary(tx, path, outline, path.goals(), covered=wanted, summary=kept, is_asked=ask.is_asked)
-    if compaction is None:
+    applied = apply_summary(tx, path, outline, path.goals(), covered=wanted, summary=kept, is_asked=ask.is_asked)
+    if applied is None:
         end(tx, job_id, "failed", NO_ROOM)
     else:
+        compaction, after = applied
         end(tx, job_id, "succeeded", result={"compaction_id": compaction.id, "degraded": kept.is_degraded})
-        planning.request_rest(tx, path, ask)
+        planning.request_rest(tx, path, ask, after)
 
 
 def _input(tx: Transaction, work: _Work) -> SummaryInput:

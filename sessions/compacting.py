@@ -74,8 +74,8 @@ def apply_summary(
     covered: SummaryRange,
     summary: Summary,
     is_asked: bool,
-) -> Compaction | None:
-    """Put a summary in the place of its range and fit the view again.
+) -> tuple[Compaction, Outline] | None:
+    """Put a summary in the place of its range and fit the view again; the outline is that of the path after it.
 
     None, and nothing changed, if that would turn a view that fits into one that does not, or make a worse one worse.
     """
@@ -94,7 +94,7 @@ def apply_summary(
         after = after.edited(plan.edits)
     if after.tokens > goals.limit and after.tokens >= outline.tokens:
         return None
-    return add_compaction(
+    compaction = add_compaction(
         tx,
         path,
         after,
@@ -104,3 +104,4 @@ def apply_summary(
         is_inline=False,
         lifts_bars=is_asked,
     )
+    return compaction, after

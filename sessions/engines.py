@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import Any, Final, NamedTuple
 
+from psycopg import Error as DriverError
 from sqlalchemy import URL, Engine, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError
-from sqlalchemy.pool import QueuePool
+from sqlalchemy.exc import ArgumentError, DisconnectionError
+from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from sessions.errors import InvalidDatabase
 
@@ -20,6 +22,8 @@ CONNECTIONS: Final = 16
 WAIT_SECONDS: Final = 10
 # No statement of ours takes a second. What takes longer has lost its client, and may hold a session that others want.
 STATEMENT_SECONDS: Final = 30
+# A server that is restarted while a connection is not used for so long costs nobody an error.
+REST_SECONDS: Final = 1.0
 
 
 class Engines(NamedTuple):
@@ -75,8 +79,6 @@ def open_engines(address: URL, connections: int = CONNECTIONS) -> Engines:
 def _postgresql(address: URL, connections: int) -> Engines:
     writer = create_engine(
         address,
-        # A server that was restarted costs nobody an error.
-        pool_pre_ping=True,
         pool_size=connections,
         max_overflow=0,
         pool_timeout=WAIT_SECONDS,
@@ -92,8 +94,26 @@ def _postgresql(address: URL, connections: int) -> Engines:
             "tcp_user_timeout": STATEMENT_SECONDS * 1000,
         },
     )
+    event.listen(writer, "checkin", _note_use)
+    event.listen(writer, "checkout", _test_after_a_rest)
     # The same pool: what differs is said at the beginning of each transaction.
     return Engines(writer, writer.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True))
+
+
+def _note_use(_connection: Any, record: ConnectionPoolEntry) -> None:
+    record.info["used_at"] = monotonic()
+
+
+def _test_after_a_rest(connection: Any, record: ConnectionPoolEntry, _proxy: Any) -> None:
+    """Let the pool make a new connection in place of one whose server went away while nobody used it."""
+    # Asked before every transaction, the server would be asked twice as often as it has to answer.
+    if monotonic() - record.info.get("used_at", monotonic()) < REST_SECONDS:
+        return
+    try:
+        connection.execute("")
+        connection.rollback()
+    except DriverError as error:
+        raise DisconnectionError from error
 
 
 def _options(address: URL) -> str:

@@ -49,7 +49,10 @@ _INSERT_SUMMARY: Final = insert(SUMMARY)
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A job in this worker's hands: what to summarize, and the lease that every report must carry."""
+    """A job in this worker's hands: what to summarize, and the lease that every report must carry.
+
+    `is_followed`: more jobs of its queue could be claimed.
+    """
 
     job_id: str
     session_pk: int
@@ -57,6 +60,7 @@ class Claim:
     lease: str
     request: SummaryInput
     covered: SummaryRange
+    is_followed: bool = False
 
 
 def summary_text(tx: Transaction, summary_id: str) -> str:
@@ -92,7 +96,7 @@ def _publish(tx: Transaction, path: Path, done: Claim, draft: Draft, ask: Ask) -
         _fail(tx, path, done.job_id, f"the summary takes {tokens} tokens, more than its range allows")
     else:
         summary = _keep(tx, path, done, draft, tokens=tokens, ask=ask)
-        compaction = apply_summary(
+        applied = apply_summary(
             tx,
             path,
             log.outline(tx, path),
@@ -101,13 +105,14 @@ def _publish(tx: Transaction, path: Path, done: Claim, draft: Draft, ask: Ask) -
             summary=summary,
             is_asked=ask.is_asked,
         )
-        if compaction is None:
+        if applied is None:
             _fail(tx, path, done.job_id, NO_ROOM)
         else:
+            compaction, after = applied
             result = {"compaction_id": compaction.id, "degraded": draft.degraded, "usage": draft.usage}
             end(tx, done.job_id, "succeeded", result=result)
             path.failures = 0
-            planning.request_rest(tx, path, ask)
+            planning.request_rest(tx, path, ask, after)
     paths.save_edited(tx, path, before)
 
 
@@ -136,6 +141,8 @@ def _keep(tx: Transaction, path: Path, done: Claim, draft: Draft, *, tokens: int
 
 def _has_moved(tx: Transaction, path: Path, base: list[int] | None) -> bool:
     """Whether the path gained anything but messages and inline compactions after the base."""
+    if path.edits_at == (tuple(base) if base else None):
+        return False
     after = base[1] if base else 0
     parts = [Segment(p.branch, max(p.first, after + 1), p.last) for p in segments.segments(tx, path) if p.last > after]
     rows = log.rows_in(tx, path.session, parts, (ENTRY.c.kind, ENTRY.c.body), kind="edits")

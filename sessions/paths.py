@@ -163,13 +163,17 @@ _BY_ID: Final = and_(
 _HEAD: Final = select(*_SESSION_COLUMNS, *_BRANCH_COLUMNS).join_from(
     SESSION, BRANCH, and_(BRANCH.c.session_pk == SESSION.c.pk, BRANCH.c.branch == SESSION.c.head)
 )
-_BY_PK: Final = and_(SESSION.c.pk == bindparam("pk"), SESSION.c.deleted_at.is_(None))
 HEAD_BY_ID: Final = _HEAD.where(_BY_ID)
-_HEAD_BY_PK: Final = _HEAD.where(_BY_PK)
 # Locked on its own, before anything of it is read: a statement that waits for a lock goes on with what it saw before of
 # all other rows, and would join the session to the branch that was its head then.
 LOCK_BY_ID: Final = select(SESSION.c.pk).where(_BY_ID).with_for_update()
-_LOCK_BY_PK: Final = select(SESSION.c.pk).where(_BY_PK).with_for_update()
+# A branch that is named cannot become another while its session is waited for, so both are locked at once.
+_LOCKED_BRANCH: Final = (
+    select(*_SESSION_COLUMNS, *_BRANCH_COLUMNS)
+    .join_from(SESSION, BRANCH, BRANCH.c.session_pk == SESSION.c.pk)
+    .where(SESSION.c.pk == bindparam("pk"), SESSION.c.deleted_at.is_(None), BRANCH.c.branch == bindparam("number"))
+    .with_for_update()
+)
 _BRANCH_BY_NUMBER: Final = select(*_BRANCH_COLUMNS).where(
     BRANCH.c.session_pk == bindparam("pk"), BRANCH.c.branch == bindparam("number")
 )
@@ -213,12 +217,8 @@ def open_head(
 
 def open_branch(tx: Transaction, session_pk: int, branch: int) -> Path | None:
     """A branch's path, locked; None if the session was deleted."""
-    tx.lock(_LOCK_BY_PK, {"pk": session_pk})
-    row = tx.execute(_HEAD_BY_PK, {"pk": session_pk}).first()
-    if row is None:
-        return None
-    head = _path(row)
-    return head if head.branch == branch else branch_path(tx, head.session, branch)
+    row = tx.execute(_LOCKED_BRANCH, {"pk": session_pk, "number": branch}).first()
+    return None if row is None else _path(row)
 
 
 def branch_path(tx: Transaction, session: Session, branch: int) -> Path:

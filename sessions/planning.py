@@ -79,9 +79,9 @@ def run_asked(
     return step
 
 
-def request_rest(tx: Transaction, path: Path, ask: Ask) -> None:
+def request_rest(tx: Transaction, path: Path, ask: Ask, outline: Outline) -> None:
     """After a publish: ask for the rest of an asked range, or run the trigger."""
-    if not (ask.is_asked and _request_asked(tx, path, ask, Step())):
+    if not (ask.is_asked and _request_asked(tx, path, ask, Step(), outline)):
         run_trigger(tx, path)
 
 

@@ -84,10 +84,11 @@ def request(tx: Transaction, path: Path, ask: Ask, outline: Outline | None = Non
     kept = kept_summary(tx, path, covered, ask)
     if kept is None:
         return queue(tx, path, ask)
-    compaction = apply_summary(tx, path, outline, path.goals(), covered=covered, summary=kept, is_asked=ask.is_asked)
-    if compaction is None:
+    applied = apply_summary(tx, path, outline, path.goals(), covered=covered, summary=kept, is_asked=ask.is_asked)
+    if applied is None:
         _show_no_room(tx, path, ask)
-    return compaction
+        return None
+    return applied[0]
 
 
 def _under_way(tx: Transaction, path: Path) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from threading import Event
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ from celery import Celery
 from sessions.settings import Settings
 from sessions.store import Store
 from worker.broker import PatientAMQP, private_transport
-from worker.queues import MAINTENANCE, SUMMARIZE, SWEEP, declared_queues
+from worker.queues import MAINTENANCE, SUMMARIZE, SWEEP, TASK_BY_QUEUE, declared_queues
 from worker.relay import Relay
 from worker.summarizers import Summarizer
 from worker.tasks import Tasks
@@ -19,14 +20,20 @@ SOCKET_SECONDS: Final = 5.0
 HEALTH_CHECK_SECONDS: Final = 5
 
 
-def create_worker(settings: Settings, store: Store, summarizer: Summarizer, stopping: Event) -> tuple[Celery, Relay]:
+def create_worker(
+    settings: Settings,
+    store: Store,
+    summarizer: Summarizer,
+    stopping: Event,
+    queues: Collection[str] = TASK_BY_QUEUE.keys(),
+) -> tuple[Celery, Relay]:
     """The app of a process that runs tasks, and the relay they ring through. Whoever starts the relay stops it.
 
     Once `stopping` is set, the tasks hand their jobs back and take no more.
     """
     app = create_celery(settings)
     relay = Relay(app)
-    tasks = Tasks(settings, store, summarizer, pass_on=relay.pass_on, stopping=stopping)
+    tasks = Tasks(settings, store, summarizer, queues=queues, pass_on=relay.pass_on, stopping=stopping)
     # Not shared: Celery would add these, bound to this store, to every app made later in the process.
     app.task(name=SUMMARIZE, shared=False)(tasks.summarize)
     app.task(name=SWEEP, shared=False)(tasks.sweep)

@@ -23,7 +23,6 @@ from worker.provider_error import excerpt_of
 # How often a call that waits for the server looks whether it is still wanted.
 POLL_SECONDS: Final = 0.1
 CONNECT_SECONDS: Final = 5.0
-MAX_CONNECTIONS: Final = 32
 # An answer is a few thousand tokens; whatever is longer is no summary.
 MOST_ANSWER_BYTES: Final = 8 * 1024 * 1024
 MOST_ERROR_BYTES: Final = 64 * 1024
@@ -138,7 +137,8 @@ class ChatClient:
             headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
             timeout=httpx.Timeout(timeout_seconds, connect=min(CONNECT_SECONDS, timeout_seconds)),
             # Each call has a connection of its own, so that ending one ends nothing else; summaries are seconds apart.
-            limits=httpx.Limits(max_connections=MAX_CONNECTIONS, max_keepalive_connections=0),
+            # How many there are at a time is the worker's to say.
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=0),
             trust_env=False,
         )
 

@@ -55,13 +55,9 @@ def run_worker(
     # Loading takes a second, which the first job would spend while it holds its session.
     exact_counter()
     stopping, ended = Event(), Event()
-    app, relay = create_worker(settings, store, summarizer, stopping)
-    with warnings.catch_warnings():
-        # Celery warns root of messages that carry code. Only JSON is read here.
-        warnings.simplefilter("ignore", SecurityWarning)
-        program = _Program(app=app, hostname=name, queues=list(queues), stopping=stopping, on_ready=on_ready)
-    watch = Thread(target=program.end_in_time, args=(ended, settings.stop_seconds), name="foldline-stop", daemon=True)
-    watch.start()
+    app, relay = create_worker(settings, store, summarizer, stopping, queues)
+    program = _Program(app=app, hostname=name, queues=list(queues), stopping=stopping, on_ready=on_ready)
+    Thread(target=program.end_in_time, args=(ended, settings.stop_seconds), name="foldline-stop", daemon=True).start()
     try:
         with ringing(relay, store, settings.stop_seconds):
             program.start()
@@ -82,17 +78,20 @@ class _Program(Worker):
         self, *, app: Any, hostname: str, queues: list[str], stopping: Event, on_ready: Callable[[], object]
     ) -> None:
         self._stopping = stopping
-        super().__init__(
-            app=app,
-            hostname=hostname,
-            queues=queues,
-            pool=AppThreads,
-            quiet=True,
-            ready_callback=lambda _consumer: on_ready(),
-            # The database tells workers apart from each other and from the dead; they need not talk among themselves.
-            without_mingle=True,
-            without_gossip=True,
-        )
+        with warnings.catch_warnings():
+            # Celery warns root of messages that carry code. Only JSON is read here.
+            warnings.simplefilter("ignore", SecurityWarning)
+            super().__init__(
+                app=app,
+                hostname=hostname,
+                queues=queues,
+                pool=AppThreads,
+                quiet=True,
+                ready_callback=lambda _consumer: on_ready(),
+                # The database tells workers apart, and the living from the dead; they need not talk among themselves.
+                without_mingle=True,
+                without_gossip=True,
+            )
 
     def install_platform_tweaks(self, _worker: Any) -> None:
         """Our signals, in place of Celery's: there a warm stop waits for every task, and Ctrl-C counts as a failure."""

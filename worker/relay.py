@@ -19,7 +19,7 @@ from worker.queues import TASK_BY_QUEUE
 logger = logging.getLogger(__name__)
 
 # Long enough for an idle worker to be ahead of a busy one in the broker's line, short for whoever waits for the job.
-PASSED_ON_SECONDS: Final = 0.1
+PASSED_ON_SECONDS: Final = 0.25
 RETRY_SECONDS: Final = 1.0
 
 

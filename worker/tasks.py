@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from threading import Event
 from typing import Final
 
@@ -13,7 +13,8 @@ from tenacity import (
     sleep_using_event,
     stop_after_delay,
     stop_when_event_set,
-    wait_exponential_jitter,
+    wait_exponential,
+    wait_random,
 )
 
 from compaction.summary import Draft
@@ -38,6 +39,7 @@ PUBLISH_WAIT_SECONDS_MAX: Final = 5.0
 class Tasks:
     """The tasks of one process. They take keywords only, ignore those they do not know, and may run twice.
 
+    `queues` are those that this process takes from.
     Once `stopping` is set, running jobs are handed back and no more are taken. `pass_on` is called with the queue of a
     ring that came at such a time, or while every slot was taken: it is sent again a moment later.
     """
@@ -48,50 +50,49 @@ class Tasks:
         store: Store,
         summarizer: Summarizer,
         *,
+        queues: Collection[str],
         pass_on: Callable[[str], None],
         stopping: Event,
     ) -> None:
         self._settings = settings
         self._store = store
         self._summarizer = summarizer
+        self._queues = [queue for queue in (INTERACTIVE, BACKGROUND) if queue in queues]
         self._pass_on = pass_on
         self._stopping = stopping
         self._slots = Slots(settings.worker_concurrency)
 
     def summarize(self, *, queue: str = BACKGROUND, **_unknown: object) -> None:
-        """Does the next job of `queue`, if one is waiting; which one is the database's decision, not the message's."""
+        """Does jobs for as long as any wait; which ones is the database's decision, not the message's."""
         if self._stopping.is_set() or not self._slots.take(queue):
             # Another process may be idle: the message must not end here.
             self._pass_on(queue)
             return
         # What fails here has its remedy elsewhere: the lease lapses and the sweeper rings.
         with Contained(lambda error: logger.error("task of %s failed: %s", queue, describe(error))):
-            try:
-                has_found_one = self._do_next(queue)
-            finally:
-                self._slots.give_back(queue)
-            if has_found_one:
-                # A job of either class may have waited for this one's slot, or for its session.
-                self._ring(INTERACTIVE, BACKGROUND)
+            is_busy = self._do_next(queue, is_rung=True)
+            while is_busy and not self._stopping.is_set():
+                # What someone waits for goes first.
+                is_busy = any(self._slots.take(other) and self._do_next(other) for other in self._queues)
 
     def sweep(self, **_unknown: object) -> None:
         """What the sweeper's thread does in a process of its own."""
         with Contained(lambda error: logger.error("sweep failed: %s", describe(error))):
             sweep(self._store)
 
-    def _do_next(self, queue: str) -> bool:
-        claim = claiming.claim(self._store, queue)
-        if claim is None:
-            return False
-        # There may be more behind it. One job a message lets the queues take turns, and passing the ring on before the
-        # work wakes the next thread, so that one ring is enough for any number of jobs.
-        self._ring(queue)
-        self._finish(claim)
-        return True
-
-    def _ring(self, *queues: str) -> None:
-        for queue in queues:
-            self._store.doorbell(queue)
+    def _do_next(self, queue: str, *, is_rung: bool = False) -> bool:
+        """Whether there was a job to do. The slot for it is taken, and given back."""
+        try:
+            claim = claiming.claim(self._store, queue)
+            if claim is None:
+                return False
+            if is_rung and claim.is_followed:
+                # Passed on before the work, so that one ring wakes as many threads as there are jobs.
+                self._store.doorbell(queue)
+            self._finish(claim)
+            return True
+        finally:
+            self._slots.give_back(queue)
 
     def _finish(self, claim: Claim) -> None:
         """Ends the job, or hands it back. Each step is conditional on the lease, so a late one changes nothing."""
@@ -116,7 +117,8 @@ class Tasks:
         """The job's end state. A summary was paid for: it outlasts a short absence of the database."""
         patient = Retrying(
             retry=retry_if_exception_type(Unavailable),
-            wait=wait_exponential_jitter(PUBLISH_WAIT_SECONDS, PUBLISH_WAIT_SECONDS_MAX),
+            wait=wait_exponential(multiplier=PUBLISH_WAIT_SECONDS, max=PUBLISH_WAIT_SECONDS_MAX)
+            + wait_random(0, PUBLISH_WAIT_SECONDS),
             # Longer, and the job is somebody else's.
             stop=stop_after_delay(self._settings.lease_seconds) | stop_when_event_set(self._stopping),
             sleep=sleep_using_event(self._stopping),

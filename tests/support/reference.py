@@ -382,13 +382,14 @@ class Reference:
 
     def claim(self, queue: str) -> Job | None:
         """The oldest waiting job that has something to do; those that have nothing to do end."""
-        waiting = [
-            job for job in self.jobs if job.state == "queued" and job.queue == queue and job.not_before <= self.now
-        ]
-        for job in [job for job in waiting if not self.jobs_of(job.branch, "running")]:
+        while job := next((job for job in self.jobs if job.queue == queue and self._is_runnable(job)), None):
             if self._take(job):
                 return job
         return None
+
+    def _is_runnable(self, job: Job) -> bool:
+        is_due = job.state == "queued" and job.not_before <= self.now
+        return is_due and not self.jobs_of(job.branch, "running")
 
     def _take(self, job: Job) -> bool:
         covered = self._range(job.branch, job.ask)
