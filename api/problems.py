@@ -161,6 +161,12 @@ KINDS: Final[Mapping[type[Exception], Kind]] = {
         headers=_AGAIN,
         detail="the database does not answer; try again later",
     ),
+    log.Busy: Kind(
+        "unavailable",
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        headers=_AGAIN,
+        detail="others are writing to the same session, or all connections are in use; try again later",
+    ),
     TooManyWaiting: Kind("unavailable", HTTPStatus.SERVICE_UNAVAILABLE, headers=_AGAIN),
 }
 

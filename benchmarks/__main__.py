@@ -4,17 +4,33 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from collections.abc import Generator
+from contextlib import closing
 from pathlib import Path
 
-from benchmarks import engine, http, log
-from benchmarks.harness import measure, show
+from benchmarks import engine, frozen, http, latency, log, slots
+from benchmarks.harness import Row, measure, show
+from stack.stack import Stack
 
 
 def main() -> int:
     """Measure all rows; the exit code."""
-    with tempfile.TemporaryDirectory(prefix="foldline-bench-") as name, http.servers(Path(name)) as pair:
-        rows = [*engine.rows(), *log.rows(Path(name)), *http.rows(pair)]
+    with tempfile.TemporaryDirectory(prefix="foldline-bench-") as name, closing(_rows(Path(name))) as rows:
         return 0 if show(measure(row) for row in rows) else 1
+
+
+def _rows(folder: Path) -> Generator[Row, None, None]:
+    """Each row while what it needs is running, and little else."""
+    yield from engine.rows()
+    yield from log.rows("SQLite", f"sqlite:///{folder}/log.db")
+    yield from http.rows_on_sqlite(folder)
+    with Stack(logs=folder / "stack", is_durable=True, without=("worker", "beat", "flower")) as stack:
+        yield from log.rows("PostgreSQL", stack.database_url)
+        yield from http.rows_on_postgresql(folder, stack)
+        yield from latency.rows(folder, stack)
+        yield from slots.rows(folder, stack)
+        # It leaves jobs behind, which a worker would do before those it is measured with.
+        yield from frozen.rows(stack)
 
 
 if __name__ == "__main__":

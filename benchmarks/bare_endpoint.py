@@ -1,7 +1,7 @@
 """What the append through HTTP is measured against: a bare FastAPI endpoint that runs the same statements.
 
-`python -m benchmarks.bare_endpoint FILE`: on the tables of the SQLite database FILE, with the same settings of the
-connection, and nothing between the request and SQLAlchemy Core but FastAPI's own parsing.
+`python -m benchmarks.bare_endpoint URL`: on the tables of the database at URL, with connections like ours, and nothing
+between the request and SQLAlchemy Core but FastAPI's own parsing.
 """
 
 from __future__ import annotations
@@ -10,18 +10,17 @@ import socket
 import sys
 import threading
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from typing import Any
 
 import anyio.to_thread
 import uvicorn
 from fastapi import FastAPI
-from sqlalchemy import create_engine, event
-from sqlalchemy.pool import QueuePool
 
 from compaction.wire import dumps
+from sessions.engines import SQLITE, address_of, open_engines
 from sessions.log import INSERT_ENTRY
-from sessions.paths import HEAD_BY_ID, UPDATE_BRANCH, UPDATE_SESSION
+from sessions.paths import HEAD_BY_ID, LOCK_BY_ID, UPDATE_BRANCH, UPDATE_SESSION
 from sessions.settings import Settings
 from sessions.tables import ENTRY
 
@@ -29,24 +28,21 @@ BRANCH_VALUES = tuple(UPDATE_BRANCH.compile().params)
 SESSION_VALUES = tuple(UPDATE_SESSION.compile().params)
 
 
-def create_app(database: str) -> FastAPI:
+def create_app(url: str) -> FastAPI:
     """The endpoint."""
-    engine = create_engine(
-        f"sqlite:///{database}",
-        poolclass=QueuePool,
-        pool_size=1,
-        max_overflow=0,
-        connect_args={"check_same_thread": False},
-    )
-    event.listen(engine, "connect", _prepare)
-    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
+    address = address_of(url)
+    is_sqlite = address.get_backend_name() == SQLITE
+    engine = open_engines(address).writer
     app = FastAPI(lifespan=_with_our_threads)
-    turn = threading.Lock()
+    turn: AbstractContextManager[Any] = threading.Lock() if is_sqlite else nullcontext()
 
     @app.post("/sessions/{session_id}/messages", status_code=201)
     def append(session_id: str, body: dict[str, Any]) -> dict[str, Any]:
         with turn, engine.begin() as connection:
-            row = connection.execute(HEAD_BY_ID, {"tenant": "default", "id": session_id}).mappings().one()
+            found = {"tenant": "default", "id": session_id}
+            if not is_sqlite:
+                connection.execute(LOCK_BY_ID, found).all()
+            row = connection.execute(HEAD_BY_ID, found).mappings().one()
             seq = row["leaf_seq"] + 1
             connection.execute(INSERT_ENTRY, [_entry(row, seq, dumps(body["messages"]))])
             new = {**row, "leaf_seq": seq, "last_message_seq": seq, "version": row["version"] + 1}
@@ -65,7 +61,7 @@ async def _with_our_threads(_app: FastAPI) -> AsyncIterator[None]:
 
 
 def _entry(row: Any, seq: int, body: bytes) -> dict[str, Any]:
-    empty: dict[str, Any] = {column.name: 0 for column in ENTRY.c}
+    empty: dict[str, Any] = {column.name: column.type.python_type() for column in ENTRY.c}
     return {
         **empty,
         "session_pk": row["pk"],
@@ -81,12 +77,6 @@ def _entry(row: Any, seq: int, body: bytes) -> dict[str, Any]:
         "live": None,
         "body": body,
     }
-
-
-def _prepare(connection: Any, _record: Any) -> None:
-    connection.isolation_level = None
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=10000"):
-        connection.execute(f"PRAGMA {pragma}")
 
 
 def main() -> None:

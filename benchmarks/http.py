@@ -1,101 +1,91 @@
-"""The HTTP row: an append to the service against a bare endpoint that runs the same statements."""
+"""The HTTP rows: an append to the service against a bare endpoint that runs the same statements."""
 
 from __future__ import annotations
 
 import http.client
 import json
-import os
-import re
-import subprocess
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import migrations
 from benchmarks.harness import Row, seconds
+from benchmarks.processes import serving
 from cli.client import Service
 from cli.embedded import embedded_service
-from cli.processes import stop
 from sessions import lifecycle
 from sessions.store import Store
+from stack.stack import Stack
 
-CLIENTS = 4
-APPENDS_EACH = 50
-SESSION = "bench"
-MODEL = {"id": SESSION, "model": "openai/gpt-4o", "context_window": 100_000_000}
-BODY = json.dumps({"messages": [{"role": "user", "content": "Read the file, then run the tests again. " * 20}]})
+CLIENTS: Final = 4
+APPENDS_EACH: Final = 50
+MODEL: Final[dict[str, Any]] = {"model": "openai/gpt-4o", "context_window": 100_000_000}
+BODY: Final = json.dumps({"messages": [{"role": "user", "content": "Read the file, then run the tests again. " * 20}]})
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """The addresses of both servers."""
+def rows_on_sqlite(folder: Path) -> Iterator[Row]:
+    """The row of `foldline serve`; each server has a database of its own."""
+    with embedded_service() as service, _bare(folder, f"sqlite:///{folder}/bare.db") as bare:
+        yield _row("SQLite", new_session(service, MODEL), bare)
 
-    service: str
-    bare: str
+
+def rows_on_postgresql(folder: Path, stack: Stack) -> Iterator[Row]:
+    """The row of an API process; both servers use one database."""
+    with _bare(folder, stack.database_url) as bare:
+        yield _row("PostgreSQL", new_session(stack.api_url, MODEL), bare)
+
+
+def _row(database: str, ours: str, theirs: str) -> Row:
+    """`CLIENTS` connections, each appending one message after the other."""
+    return Row(
+        name=f"append through HTTP, {database}",
+        ours="POST /sessions/{id}/messages",
+        theirs="bare FastAPI endpoint, same statements",
+        time_ours=lambda: seconds(lambda: append_all([ours] * CLIENTS, APPENDS_EACH)),
+        time_theirs=lambda: seconds(lambda: append_all([theirs] * CLIENTS, APPENDS_EACH)),
+        at_most=1 / 0.5,
+    )
+
+
+def new_session(service: str, body: dict[str, Any]) -> str:
+    """Where to append to a new session."""
+    with Service(service) as client:
+        return f"{service}/sessions/{client.create_session(body)['id']}/messages"
 
 
 @contextmanager
-def servers(folder: Path) -> Iterator[Pair]:
-    """Both servers, each in a process of its own, each with a database of its own and one session in it."""
-    with embedded_service() as service, _bare(folder / "bare.db") as bare:
-        with Service(service) as client:
-            client.create_session(MODEL)
-        yield Pair(service, bare)
-
-
-@contextmanager
-def _bare(database: Path) -> Iterator[str]:
-    store = Store(f"sqlite:///{database}")
+def _bare(folder: Path, database_url: str) -> Iterator[str]:
+    """Where to append to a session through the bare endpoint."""
+    store = Store(database_url)
     migrations.upgrade(store.engine)
     with store.write() as tx:
-        new = lifecycle.NewSession(str(MODEL["model"]), SESSION, 100_000_000)
-        lifecycle.create(tx, "default", new)
+        session_id = lifecycle.create(tx, "default", lifecycle.NewSession(**MODEL)).session.id
     store.close()
-    command = [sys.executable, "-m", "benchmarks.bare_endpoint", str(database)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, env=dict(os.environ))
-    try:
-        announced = process.stdout.readline() if process.stdout else b""
-        found = re.search(r"http://\S+", announced.decode())
-        if found is None:
-            message = "the bare endpoint did not start"
-            raise RuntimeError(message)
-        yield found[0]
-    finally:
-        stop(process)
-        if process.stdout is not None:
-            process.stdout.close()
+    with serving(folder, "benchmarks.bare_endpoint", database_url) as url:
+        yield f"{url}/sessions/{session_id}/messages"
 
 
-def rows(pair: Pair) -> list[Row]:
-    """The row: `CLIENTS` connections, each appending one message after the other."""
-    return [
-        Row(
-            name="append through HTTP",
-            ours="POST /sessions/{id}/messages",
-            theirs="bare FastAPI endpoint, same statements",
-            time_ours=lambda: seconds(lambda: _append_all(pair.service)),
-            time_theirs=lambda: seconds(lambda: _append_all(pair.bare)),
-            at_most=1 / 0.5,
-        )
-    ]
-
-
-def _append_all(address: str) -> None:
+def append_all(urls: Sequence[str], number: int) -> list[float]:
+    """The seconds of every append: `number` of them to each address, `CLIENTS` addresses at a time."""
     with ThreadPoolExecutor(CLIENTS) as pool:
-        list(pool.map(_append_from_one, [address] * CLIENTS))
+        return [taken for each in pool.map(partial(_append, number=number), urls) for taken in each]
 
 
-def _append_from_one(address: str) -> None:
-    parts = urlsplit(address)
-    connection = http.client.HTTPConnection(parts.hostname or "", parts.port)
-    for _ in range(APPENDS_EACH):
-        connection.request("POST", f"/sessions/{SESSION}/messages", BODY, {"Content-Type": "application/json"})
-        response = connection.getresponse()
-        answer = response.read()
-        if response.status != http.client.CREATED:
-            raise RuntimeError(answer.decode())
+def _append(url: str, number: int) -> list[float]:
+    parts = urlsplit(url)
+    connection = http.client.HTTPConnection(parts.netloc)
+    taken = [seconds(partial(_append_one, connection, parts.path)) for _ in range(number)]
     connection.close()
+    return taken
+
+
+def _append_one(connection: http.client.HTTPConnection, path: str) -> None:
+    connection.request("POST", path, BODY, {"Content-Type": "application/json"})
+    response = connection.getresponse()
+    answer = response.read()
+    if response.status != http.client.CREATED:
+        raise RuntimeError(answer.decode())

@@ -1,9 +1,9 @@
-"""The log's row: an append in a long session against one in a short session."""
+"""The log's rows: an append in a long session against one in a short session."""
 
 from __future__ import annotations
 
-import itertools
-from pathlib import Path
+from collections.abc import Iterator
+from typing import Final
 
 import migrations
 from benchmarks.harness import Row, seconds
@@ -12,41 +12,41 @@ from compaction.formats import FORMATS
 from sessions import appending, lifecycle
 from sessions.store import Store
 
-APPENDS = 100
-TENANT = "bench"
+APPENDS: Final = 100
+TENANT: Final = "bench"
+NEW: Final = lifecycle.NewSession("openai/gpt-4o", context_window=100_000_000)
 
 
-def rows(folder: Path) -> list[Row]:
-    """The row, over two sessions in one database; neither compacts while it is measured."""
-    store = Store(f"sqlite:///{folder}/log.db")
+def rows(database: str, url: str) -> Iterator[Row]:
+    """The row, over sessions in one database, named for its kind; none of them compacts."""
+    store = Store(url)
     migrations.upgrade(store.engine)
-    _fill(store, "long", 10_000)
-    numbers = itertools.count()
+    long = _filled(store, 10_000)
 
     def time_short() -> float:
-        name = f"short-{next(numbers)}"
-        _fill(store, name, 100)
-        return seconds(lambda: _append_all(store, name))
+        short = _filled(store, 100)
+        return seconds(lambda: _append_all(store, short))
 
-    return [
-        Row(
-            name="append in a long session",
-            ours="in one of 10,000 entries",
-            theirs="in one of 100",
-            time_ours=lambda: seconds(lambda: _append_all(store, "long")),
-            time_theirs=time_short,
-            at_most=1.15,
-        )
-    ]
+    yield Row(
+        name=f"append in a long session, {database}",
+        ours="in one of 10,000 entries",
+        theirs="in one of 100",
+        time_ours=lambda: seconds(lambda: _append_all(store, long)),
+        time_theirs=time_short,
+        at_most=1.15,
+    )
+    store.close()
 
 
-def _fill(store: Store, name: str, entries: int) -> None:
+def _filled(store: Store, entries: int) -> str:
+    """The id of a new session."""
     with store.write() as tx:
-        lifecycle.create(tx, TENANT, lifecycle.NewSession("openai/gpt-4o", name, 100_000_000))
+        name = lifecycle.create(tx, TENANT, NEW).session.id
     drafts = appending.prepare(FORMATS["openai"].parse(transcript(entries)))
     for start in range(0, len(drafts), 500):
         with store.write() as tx:
             appending.append(tx, TENANT, name, drafts[start : start + 500])
+    return name
 
 
 def _append_all(store: Store, name: str) -> None:

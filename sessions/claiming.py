@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from typing import Any, Final
 
 from sqlalchemy import bindparam, select, update
@@ -13,15 +13,15 @@ from compaction.summary import SummaryInput
 from compaction.wire import dumps
 from sessions import log, paths, planning, requests, segments
 from sessions.compacting import Summary, apply_summary
+from sessions.errors import SessionsError
 from sessions.jobs import UNWORKABLE, Claim, end, summary_text
 from sessions.paths import Path
 from sessions.requests import NO_ROOM, Ask
-from sessions.segments import Segment
 from sessions.store import Store, Transaction
 from sessions.tables import JOB
 
 NOTHING_LEFT: Final = "nothing left to summarize"
-# Jobs that end without work in one claim; for the others the queue is rung again.
+# Jobs that may end without work in one claim.
 ENDED_AT_ONCE: Final = 100
 
 _RUNNING: Final = JOB.alias("running")
@@ -36,9 +36,10 @@ _RUNNABLE: Final = (
     .where(JOB.c.state == "queued", JOB.c.queue == bindparam("queue"), JOB.c.not_before <= bindparam("now"), ~_IS_BUSY)
     .order_by(JOB.c.number)
 )
-# One, and whether there are more.
-_CANDIDATES: Final = _RUNNABLE.limit(2)
-_CANDIDATE: Final = _RUNNABLE.where(JOB.c.id == bindparam("id"))
+# More than workers look at in the same moment.
+_CANDIDATES: Final = _RUNNABLE.limit(20)
+# A job can be cancelled without its session being held.
+_CANDIDATE: Final = _RUNNABLE.where(JOB.c.id == bindparam("id")).with_for_update(of=JOB)
 _CLAIMED: Final = ("lease", "lease_until", "attempts", "claim")
 _CLAIM: Final = (
     update(JOB)
@@ -47,18 +48,8 @@ _CLAIM: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Work:
-    """What is decided in the claiming transaction and read after it."""
-
-    job_id: str
-    lease: str
-    path: Path
-    covered: SummaryRange
-    live: LiveEdits
-    parts: list[Segment]
-    ask: Ask
-    is_followed: bool = False
+class Later(SessionsError):
+    """Jobs wait, but their sessions are being written to; ask again in a moment."""
 
 
 def claim(store: Store, queue: str) -> Claim | None:
@@ -66,48 +57,50 @@ def claim(store: Store, queue: str) -> Claim | None:
 
     Its range is computed here. Jobs that have nothing left to do, or that a kept summary answers, end on the way. Each
     is looked at in a transaction of its own, so that one that cannot be worked with fails alone.
+
+    Raises:
+        Later: there are jobs, and none could be looked at, or very many had ended.
     """
     for _ in range(ENDED_AT_ONCE):
         found = _look(store, queue)
-        if found is None:
-            return None
-        if isinstance(found, _Work):
-            with store.read() as tx:
-                return _claim(tx, found)
-    return None
+        if not isinstance(found, str):
+            return found
+    raise Later
 
 
-def _claim(tx: Transaction, work: _Work) -> Claim:
-    path = work.path
-    request = _input(tx, work)
-    return Claim(work.job_id, path.session.pk, path.branch, work.lease, request, work.covered, work.is_followed)
-
-
-def _look(store: Store, queue: str) -> _Work | str | None:
-    """The first job that waits: as work, or its id if it ended, or went to another worker; None if none waits."""
-    first = None
+def _look(store: Store, queue: str) -> Claim | str | None:
+    """The first job that can be looked at: as a claim, or its id if it ended instead; None if no job waits."""
+    job_id = ""
     try:
         with store.write() as tx:
-            first, *others = tx.execute(_CANDIDATES, {"queue": queue, "now": tx.now}).all() or [None]
-            if first is None:
+            candidates = tx.execute(_CANDIDATES, {"queue": queue, "now": tx.now}).all()
+            if not candidates:
                 return None
-            # The session first, as in every other transaction: whoever holds it may go on to its jobs.
-            path = paths.open_branch(tx, first.session_pk, first.branch)
-            row = tx.execute(_CANDIDATE, {"queue": queue, "now": tx.now, "id": first.id}).first()
-            work = None if row is None else _take(tx, path, row)
-            return first.id if work is None else replace(work, is_followed=bool(others))
+            path, row = _first_free(tx, queue, candidates)
+            job_id = row.id
+            return _take(tx, path, row, is_followed=len(candidates) > 1) or job_id
     except UNWORKABLE as error:
-        if first is None:
-            raise
         with store.write() as tx:
-            end(tx, first.id, "failed", f"this session cannot be worked with: {error}")
-        return str(first.id)
+            end(tx, job_id, "failed", f"this session cannot be worked with: {error}")
+        return job_id
 
 
-def _take(tx: Transaction, path: Path | None, row: Any) -> _Work | None:
-    if path is None:
-        end(tx, row.id, "cancelled")
-        return None
+def _first_free(tx: Transaction, queue: str, candidates: Sequence[Any]) -> tuple[Path, Any]:
+    """The first job whose session nobody is writing to, both locked: one session must not keep the others waiting.
+
+    Raises:
+        Later: there is none.
+    """
+    for candidate in candidates:
+        # The session first, as in every other transaction: whoever holds it may go on to its jobs.
+        path = paths.open_branch(tx, candidate.session_pk, candidate.branch, waits=False)
+        row = path and tx.execute(_CANDIDATE, {"queue": queue, "now": tx.now, "id": candidate.id}).first()
+        if path is not None and row is not None:
+            return path, row
+    raise Later
+
+
+def _take(tx: Transaction, path: Path, row: Any, *, is_followed: bool) -> Claim | None:
     before = path.leaf_seq
     ask = requests.ask_of(row.parameters)
     outline = log.outline(tx, path)
@@ -124,7 +117,7 @@ def _take(tx: Transaction, path: Path | None, row: Any) -> _Work | None:
         return None
     lease = tx.new_id("lease")
     claimed = {"first": wanted.first, "last": wanted.last, "base": path.edits_at}
-    taken = tx.execute(
+    tx.execute(
         _CLAIM,
         {
             "job": row.id,
@@ -134,10 +127,8 @@ def _take(tx: Transaction, path: Path | None, row: Any) -> _Work | None:
             "claim": dumps(claimed),
         },
     )
-    # A job can be cancelled without its session being held.
-    if not taken.rowcount:
-        return None
-    return _Work(row.id, lease, path, wanted, outline.live, segments.segments(tx, path), ask)
+    request = _input(tx, path, wanted, outline.live, ask)
+    return Claim(row.id, path.session.pk, path.branch, lease, request, wanted, is_followed)
 
 
 def _publish_kept(tx: Transaction, path: Path, job_id: str, wanted: SummaryRange, *, kept: Summary, ask: Ask) -> None:
@@ -151,13 +142,15 @@ def _publish_kept(tx: Transaction, path: Path, job_id: str, wanted: SummaryRange
         planning.request_rest(tx, path, ask, after)
 
 
-def _input(tx: Transaction, work: _Work) -> SummaryInput:
+def _input(tx: Transaction, path: Path, covered: SummaryRange, live: LiveEdits, ask: Ask) -> SummaryInput:
     """The texts of the summaries that are replaced, and the originals that are not under one of them."""
-    parts = segments.clipped(list(segments.uncovered(work.parts, work.live)), [(work.covered.first, work.covered.last)])
-    messages = log.messages_in(tx, work.path.session, parts)
+    parts = segments.clipped(
+        list(segments.uncovered(segments.segments(tx, path), live)), [(covered.first, covered.last)]
+    )
+    messages = log.messages_in(tx, path.session, parts)
     return SummaryInput(
-        previous=tuple(summary_text(tx, summary) for summary in work.covered.replaces),
+        previous=tuple(summary_text(tx, summary) for summary in covered.replaces),
         messages=tuple(messages.values()),
-        max_tokens=work.covered.max_tokens,
-        instructions=work.ask.instructions,
+        max_tokens=covered.max_tokens,
+        instructions=ask.instructions,
     )

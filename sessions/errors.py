@@ -1,6 +1,6 @@
 """Everything the session log raises beside the engine's errors, one tree: `SessionsError` > `NotFound`, `Conflict`,
 `StaleVersion`, `UnknownParent`, `UnknownVersion`, `CallsOpen`, `PinTooLarge`, `RedoSuperseded`, `IdempotencyInFlight`,
-`IdempotencyMismatch`, `InvalidDatabase`, `Unavailable`.
+`IdempotencyMismatch`, `InvalidDatabase`, `Unavailable` > `Busy`.
 """
 
 from __future__ import annotations
@@ -97,3 +97,7 @@ class InvalidDatabase(SessionsError):
 
 class Unavailable(SessionsError):
     """The database does not answer."""
+
+
+class Busy(Unavailable):
+    """The database answers, but others have what is needed."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sqlalchemy import delete, func, insert, select
-from sqlalchemy.exc import IntegrityError
 
 from compaction.wire import dumps, loads
 from sessions.errors import IdempotencyInFlight, IdempotencyMismatch
@@ -33,11 +32,15 @@ class Answer:
 
 
 def recall(tx: Transaction, key: Key) -> Answer | None:
-    """The answer given to this key before, if any.
+    """The answer given to this key before, if any. If there is none, nobody else can give one before this transaction
+    has ended.
 
     Raises:
+        IdempotencyInFlight: a request with this key is being worked on.
         IdempotencyMismatch: it was given to another request.
     """
+    if not tx.hold(key.tenant, key.route, key.key):
+        raise IdempotencyInFlight
     columns = (IDEMPOTENCY.c.request_hash, IDEMPOTENCY.c.status, IDEMPOTENCY.c.headers, IDEMPOTENCY.c.body)
     row = tx.execute(
         select(*columns).where(
@@ -55,11 +58,7 @@ def recall(tx: Transaction, key: Key) -> Answer | None:
 
 
 def remember(tx: Transaction, key: Key, answer: Answer) -> None:
-    """Keep the answer, together with the effect of this transaction; in place of one too old to be recalled.
-
-    Raises:
-        IdempotencyInFlight: another process was faster with the same key, so that this transaction has to be undone.
-    """
+    """Keep the answer, together with the effect of this transaction; in place of one too old to be recalled."""
     tx.execute(
         delete(IDEMPOTENCY).where(
             IDEMPOTENCY.c.tenant == key.tenant, IDEMPOTENCY.c.route == key.route, IDEMPOTENCY.c.key == key.key
@@ -75,10 +74,7 @@ def remember(tx: Transaction, key: Key, answer: Answer) -> None:
         "headers": dumps(answer.headers),
         "body": answer.body,
     }
-    try:
-        tx.execute(insert(IDEMPOTENCY).values(row))
-    except IntegrityError as error:
-        raise IdempotencyInFlight from error
+    tx.execute(insert(IDEMPOTENCY).values(row))
 
 
 def forget(tx: Transaction, tenant: str, session_id: str) -> None:

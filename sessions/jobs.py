@@ -224,13 +224,18 @@ def end(
     ended = {
         "job": job_id,
         "state": state,
-        "error": error,
+        "error": error and _storable(error),
         "superseded_by": by,
         "ended_at": tx.now,
         "result": None if result is None else dumps(result),
         "share": None if result is None else 1.0,
     }
     return bool(tx.execute(_END, ended).rowcount)
+
+
+def _storable(text: str) -> str:
+    """Without what no column of text takes: an error may quote what a caller sent."""
+    return text.encode(errors="replace").decode().replace("\0", "")
 
 
 def cancel(tx: Transaction, tenant: str, job_id: str) -> None:

@@ -168,12 +168,13 @@ HEAD_BY_ID: Final = _HEAD.where(_BY_ID)
 # all other rows, and would join the session to the branch that was its head then.
 LOCK_BY_ID: Final = select(SESSION.c.pk).where(_BY_ID).with_for_update()
 # A branch that is named cannot become another while its session is waited for, so both are locked at once.
-_LOCKED_BRANCH: Final = (
+_BRANCH: Final = (
     select(*_SESSION_COLUMNS, *_BRANCH_COLUMNS)
     .join_from(SESSION, BRANCH, BRANCH.c.session_pk == SESSION.c.pk)
     .where(SESSION.c.pk == bindparam("pk"), SESSION.c.deleted_at.is_(None), BRANCH.c.branch == bindparam("number"))
-    .with_for_update()
 )
+_LOCKED_BRANCH: Final = _BRANCH.with_for_update()
+_FREE_BRANCH: Final = _BRANCH.with_for_update(skip_locked=True)
 _BRANCH_BY_NUMBER: Final = select(*_BRANCH_COLUMNS).where(
     BRANCH.c.session_pk == bindparam("pk"), BRANCH.c.branch == bindparam("number")
 )
@@ -215,9 +216,10 @@ def open_head(
     return path
 
 
-def open_branch(tx: Transaction, session_pk: int, branch: int) -> Path | None:
-    """A branch's path, locked; None if the session was deleted."""
-    row = tx.execute(_LOCKED_BRANCH, {"pk": session_pk, "number": branch}).first()
+def open_branch(tx: Transaction, session_pk: int, branch: int, *, waits: bool = True) -> Path | None:
+    """A branch's path, locked; None if the session was deleted, or, unless this `waits`, is being written to."""
+    statement = _LOCKED_BRANCH if waits else _FREE_BRANCH
+    row = tx.execute(statement, {"pk": session_pk, "number": branch}).first()
     return None if row is None else _path(row)
 
 

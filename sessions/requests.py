@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Final
 
 from sqlalchemy import insert, select, update
@@ -198,5 +198,6 @@ def ask_json(ask: Ask) -> bytes:
 
 
 def ask_of(parameters: bytes) -> Ask:
-    """The ask a job keeps."""
-    return Ask(**loads(parameters))
+    """The ask a job keeps; what a newer version asked on top is not known here."""
+    known = {field.name for field in fields(Ask)}
+    return Ask(**{name: value for name, value in loads(parameters).items() if name in known})

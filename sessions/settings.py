@@ -17,6 +17,8 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 PREFIX = "FOLDLINE_"
 LOOPBACK = "127.0.0.1"
+# Beside those of the requests: the watch over jobs has one, and the readiness check.
+OTHER_CONNECTIONS = 2
 
 
 class InvalidSettings(Exception):
@@ -45,7 +47,11 @@ class Settings(BaseSettings):
         "sqlite:///foldline.db", min_length=1, repr=False, description="SQLAlchemy address of the database."
     )
     database_connections: int = Field(
-        16, ge=1, le=1000, description="Most connections of a process to PostgreSQL, or readers of an SQLite file."
+        24,
+        ge=1,
+        le=2000,
+        description="Most connections of a process to PostgreSQL, or readers of an SQLite file; at least "
+        "FOLDLINE_THREADS + 2.",
     )
     broker_url: str = Field(
         "memory://", min_length=1, repr=False, description="Address of the broker; memory:// stays inside one process."
@@ -102,8 +108,7 @@ class Settings(BaseSettings):
     def _check_base_url(cls, url: str | None) -> str | None:
         if url is None:
             return None
-        parts = urlsplit(url)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
+        if not _is_http(url):
             raise PydanticCustomError("address", "give an http or https address, as in http://127.0.0.1:8000/v1")
         return url.rstrip("/")
 
@@ -114,6 +119,17 @@ class Settings(BaseSettings):
         if self.summarizer == "openai" and missing:
             template = f"{_variable('summarizer')}=openai also needs {' and '.join(missing)}"
             raise PydanticCustomError("summarizer", template)
+        return self
+
+    @model_validator(mode="after")
+    def _check_connections(self) -> Self:
+        needed = self.threads + OTHER_CONNECTIONS
+        if self.database_connections < needed:
+            template = (
+                f"{_variable('database_connections')} must be at least {needed}: one for each of "
+                f"{_variable('threads')}, and {OTHER_CONNECTIONS} more"
+            )
+            raise PydanticCustomError("connections", template)
         return self
 
     @property
@@ -129,7 +145,7 @@ class Settings(BaseSettings):
     @property
     def has_memory_broker(self) -> bool:
         """Whether messages stay inside this process, so that the worker has to run in it too."""
-        return urlsplit(self.broker_url).scheme == "memory"
+        return self.broker_url.startswith("memory:")
 
 
 def load_settings(**overrides: Any) -> Settings:
@@ -158,6 +174,15 @@ def _parse_api_keys(keys: SecretStr) -> list[tuple[str, str]]:
     """(tenant, key) of each pair; a part without a colon gives an empty key."""
     pairs = [pair.partition(":") for pair in keys.get_secret_value().split(",") if pair.strip()]
     return [(tenant.strip(), key.strip()) for tenant, _, key in pairs]
+
+
+def _is_http(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        # What is wrong is said with a part of the address, which may be its password.
+        return False
+    return parts.scheme in {"http", "https"} and bool(parts.hostname)
 
 
 def _is_loopback(host: str) -> bool:

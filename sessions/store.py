@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 import threading
 from collections.abc import Callable, Iterator
@@ -10,12 +11,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
-from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import DatabaseError, IntegrityError
+from psycopg.errors import LockNotAvailable
+from sqlalchemy import Connection, Engine, func, select
+from sqlalchemy.exc import DatabaseError, DataError, IntegrityError, InterfaceError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from sessions.engines import CONNECTIONS, SQLITE, address_of, open_engines
-from sessions.errors import Unavailable
+from sessions.errors import Busy, Unavailable
 
 Clock: TypeAlias = Callable[[], datetime]
 NewId: TypeAlias = Callable[[str], str]
@@ -64,10 +66,23 @@ class Transaction:
         """The result of a statement."""
         return self.connection.execute(statement, parameters)
 
+    @property
+    def is_alone(self) -> bool:
+        """Whether no other transaction writes: on SQLite, writers take turns."""
+        return self.connection.dialect.name == SQLITE
+
     def lock(self, statement: Any, parameters: Any) -> None:
-        """Wait for the rows of a SELECT … FOR UPDATE. On SQLite a writer is alone already."""
-        if self.connection.dialect.name != "sqlite":
+        """Wait for the rows of a SELECT … FOR UPDATE."""
+        if not self.is_alone:
             self.connection.execute(statement, parameters).all()
+
+    def hold(self, *names: str) -> bool:
+        """Hold something that has these names until the end of the transaction; False if another holds it."""
+        if self.is_alone:
+            return True
+        digest = hashlib.sha256("\0".join(names).encode()).digest()
+        number = int.from_bytes(digest[:8], signed=True)
+        return bool(self.connection.execute(select(func.pg_try_advisory_xact_lock(number))).scalar())
 
 
 class Store:
@@ -158,15 +173,17 @@ def translated() -> Iterator[None]:
     """A block whose failures of the database are raised as the log's own.
 
     Raises:
+        Busy: others had hold of it for too long.
         Unavailable: the database does not answer, or not as one of ours does.
     """
     try:
         yield
-    except IntegrityError:
-        # Two wrote the same row: for those who know what that means.
+    except (IntegrityError, DataError):
+        # Two wrote the same row, or a value is none for its column: for those who know what that means.
         raise
-    except DatabaseError as error:
-        raise Unavailable(str(error.orig)) from error
+    except (DatabaseError, InterfaceError) as error:
+        kind = Busy if isinstance(error.orig, LockNotAvailable) else Unavailable
+        raise kind(str(error.orig)) from error
     except PoolTimeoutError as error:
         message = "all connections to the database are in use"
-        raise Unavailable(message) from error
+        raise Busy(message) from error

@@ -1,14 +1,14 @@
 """What the sweeper does: take back lapsed leases, run triggers that were held back, and remove what was deleted.
 
 Each is a short transaction of its own: a sweep must not keep appends waiting, and one session that cannot be worked
-with must not stop the others.
+with must not stop the others. What somebody else has hold of is left to the next sweep.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from sqlalchemy import delete, select, tuple_
+from sqlalchemy import bindparam, delete, select, tuple_
 
 from sessions import paths, planning
 from sessions.jobs import LEASE_LAPSED, UNWORKABLE, end, requeue
@@ -20,6 +20,14 @@ ITEMS_AT_ONCE: Final = 100
 BATCHES_AT_ONCE: Final = 20
 PURGE_ROWS: Final = 500
 
+_ANSWER_KEY: Final = (IDEMPOTENCY.c.tenant, IDEMPOTENCY.c.route, IDEMPOTENCY.c.key)
+_OLD_ANSWERS: Final = (
+    select(*_ANSWER_KEY)
+    .where(IDEMPOTENCY.c.created_at < bindparam("oldest"))
+    .limit(PURGE_ROWS)
+    .with_for_update(skip_locked=True)
+)
+
 
 def sweep(store: Store) -> list[str]:
     """One sweep; the queues in which jobs wait."""
@@ -30,10 +38,11 @@ def sweep(store: Store) -> list[str]:
         _take_back(store, job)
     for session_pk, branch in due:
         _run_held_back(store, session_pk, branch)
-    for _ in range(BATCHES_AT_ONCE):
-        with store.write() as tx:
-            if not _purge(tx):
-                break
+    for remove in (_remove_answers, _remove_session):
+        for _ in range(BATCHES_AT_ONCE):
+            with store.write() as tx:
+                if not remove(tx):
+                    break
     with store.read() as tx:
         waiting = select(JOB.c.queue).where(JOB.c.state == "queued", JOB.c.not_before <= tx.now).distinct()
         return list(tx.execute(waiting.order_by(JOB.c.queue)).scalars())
@@ -52,10 +61,12 @@ def _due(tx: Transaction) -> Any:
 def _take_back(store: Store, job: Any) -> None:
     try:
         with store.write() as tx:
-            paths.open_branch(tx, job.session_pk, job.branch)
-            still = tx.execute(_lapsed(tx).where(JOB.c.id == job.id, JOB.c.lease == job.lease)).first()
-            if still is not None:
-                requeue(tx, still, attempts=still.attempts, error=LEASE_LAPSED)
+            if paths.open_branch(tx, job.session_pk, job.branch, waits=False) is None:
+                return
+            still = _lapsed(tx).where(JOB.c.id == job.id, JOB.c.lease == job.lease).with_for_update()
+            row = tx.execute(still).first()
+            if row is not None:
+                requeue(tx, row, attempts=row.attempts, error=LEASE_LAPSED)
     except UNWORKABLE as error:
         with store.write() as tx:
             end(tx, job.id, "failed", f"this session cannot be worked with: {error}")
@@ -64,8 +75,9 @@ def _take_back(store: Store, job: Any) -> None:
 def _run_held_back(store: Store, session_pk: int, branch: int) -> None:
     try:
         with store.write() as tx:
-            path = paths.open_branch(tx, session_pk, branch)
-            if path is not None:
+            path = paths.open_branch(tx, session_pk, branch, waits=False)
+            # A summary may have failed since this sweep looked.
+            if path is not None and 0 < path.next_summary_at <= tx.now:
                 before = path.leaf_seq
                 path.next_summary_at = 0
                 planning.run_trigger(tx, path)
@@ -81,9 +93,16 @@ def _no_longer_held_back(session_pk: int, branch: int) -> Any:
     return BRANCH.update().where(*here).values(next_summary_at=0)
 
 
-def _purge(tx: Transaction) -> bool:
-    """Remove a batch of rows of a deleted session, and answers that are too old; whether there may be more."""
-    tx.execute(delete(IDEMPOTENCY).where(IDEMPOTENCY.c.created_at < tx.now - tx.limits.idempotency_seconds * 1000))
+def _remove_answers(tx: Transaction) -> bool:
+    """Remove a batch of answers that are too old; whether there may be more."""
+    found = tx.execute(_OLD_ANSWERS, {"oldest": tx.now - tx.limits.idempotency_seconds * 1000}).all()
+    if found:
+        tx.execute(delete(IDEMPOTENCY).where(tuple_(*_ANSWER_KEY).in_([tuple(row) for row in found])))
+    return len(found) == PURGE_ROWS
+
+
+def _remove_session(tx: Transaction) -> bool:
+    """Remove a batch of rows of a deleted session; whether there may be more."""
     # A worker may still be reading for a job that was cancelled with its session.
     leased = select(JOB.c.session_pk).where(JOB.c.state == "cancelled", JOB.c.lease_until > tx.now)
     deleted = select(SESSION.c.pk).where(SESSION.c.deleted_at.is_not(None), SESSION.c.pk.not_in(leased)).limit(1)

@@ -26,6 +26,7 @@ CONNECT_SECONDS: Final = 5.0
 # An answer is a few thousand tokens; whatever is longer is no summary.
 MOST_ANSWER_BYTES: Final = 8 * 1024 * 1024
 MOST_ERROR_BYTES: Final = 64 * 1024
+MOST_NAME_CHARS: Final = 200
 DATA: Final = b"data:"
 DONE: Final = b"[DONE]"
 
@@ -85,7 +86,7 @@ class Answer:
 
     def take(self, chunk: dict[str, Any]) -> None:
         """Adds one chunk of a stream, or a whole answer that came at once."""
-        self.model = chunk.get("model") or self.model
+        self.model = _name(chunk.get("model")) or self.model
         self._take_usage(chunk.get("usage"))
         choices = chunk.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
@@ -98,6 +99,11 @@ class Answer:
         if isinstance(usage, dict):
             names = {"input": "prompt_tokens", "output": "completion_tokens"}
             self.usage = {name: usage[theirs] for name, theirs in names.items() if isinstance(usage.get(theirs), int)}
+
+
+def _name(value: object) -> str | None:
+    """A name as the database takes it and people read it; anything else is none."""
+    return value if isinstance(value, str) and value.isprintable() and len(value) <= MOST_NAME_CHARS else None
 
 
 class Connection:

@@ -8,22 +8,27 @@ import signal
 import warnings
 from collections.abc import Callable, Sequence
 from threading import Event, Thread
-from typing import Any
+from typing import Any, Final
 
 from celery.apps.worker import Worker
 from celery.exceptions import SecurityWarning
 from celery.platforms import EX_FAILURE, EX_OK
 from celery.worker import state
+from kombu.transport import redis
 
 from compaction.tokens import exact_counter
 from sessions.settings import Settings
 from sessions.store import Store
 from worker.app import create_worker
+from worker.failures import describe
 from worker.pool import AppThreads
 from worker.relay import ringing
 from worker.summarizers import Summarizer
 
 logger = logging.getLogger(__name__)
+
+# What kombu raises for a message that is no JSON, or has not the form of one of its own.
+MALFORMED: Final = (AttributeError, LookupError, TypeError, ValueError)
 
 
 class WorkerFailed(Exception):
@@ -56,6 +61,7 @@ def run_worker(
     exact_counter()
     stopping, ended = Event(), Event()
     app, relay = create_worker(settings, store, summarizer, stopping, queues)
+    app.conf.broker_transport = _Transport
     program = _Program(app=app, hostname=name, queues=list(queues), stopping=stopping, on_ready=on_ready)
     Thread(target=program.end_in_time, args=(ended, settings.stop_seconds), name="foldline-stop", daemon=True).start()
     try:
@@ -67,6 +73,17 @@ def run_worker(
         ended.set()
     if program.exitcode in {None, EX_FAILURE}:
         raise WorkerFailed
+
+
+class _Transport(redis.Transport):
+    """Kombu's transport, which lets nothing that somebody left in a queue end the worker."""
+
+    def on_readable(self, fileno: int) -> None:
+        # The message is out of the queue by then. It was a doorbell at most, and the sweeper rings again.
+        try:
+            super().on_readable(fileno)
+        except MALFORMED as error:
+            logger.error("dropped a message that cannot be read: %s", describe(error))  # noqa: TRY400
 
 
 class _Program(Worker):

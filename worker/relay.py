@@ -37,6 +37,7 @@ class Relay:
         self._retry_at = 0.0
         self._is_failing = False
         self._is_stopping = False
+        self._has_unsent = False
         self._wake = Condition()
         self._connection: Connection | None = None
         self._producer: Producer | None = None
@@ -60,6 +61,11 @@ class Relay:
             self._wake.notify()
         self._thread.join(timeout_seconds)
         return not self._thread.is_alive()
+
+    @property
+    def has_unsent(self) -> bool:
+        """Whether the end came before all that was rung could be sent; the sweeper rings for that."""
+        return self._has_unsent or self._thread.is_alive()
 
     def _ring_at(self, queue: str, due: float) -> None:
         with self._wake:
@@ -109,7 +115,9 @@ class Relay:
         if queue in TASK_BY_QUEUE:
             self._is_failing = True
             self._retry_at = monotonic() + RETRY_SECONDS
-            if not self._is_stopping:
+            if self._is_stopping:
+                self._has_unsent = True
+            else:
                 self.ring(queue)
 
     def _connected(self) -> Producer:

@@ -17,6 +17,11 @@ from worker.queues import MAINTENANCE, SWEEP
 
 logger = logging.getLogger(__name__)
 
+# Without a worker, sweeps that nobody needs any more would wait for it. The worker's clock says when that is, and beat's
+# when they were sent: no two clocks are so far apart.
+EXPIRY_SECONDS_MIN: Final = 3600.0
+EXPIRY_SWEEPS_MIN: Final = 10
+
 _LONG_AGO: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 
@@ -39,10 +44,10 @@ class _Beat(Beat):
 
 
 def _sweep(settings: Settings) -> dict[str, Any]:
+    expiry_seconds = max(EXPIRY_SECONDS_MIN, EXPIRY_SWEEPS_MIN * settings.sweep_seconds)
     return {
         "task": SWEEP,
         "schedule": settings.sweep_seconds,
         "last_run_at": _LONG_AGO,
-        # Without a worker, sweeps that nobody needs any more would wait for it.
-        "options": {"queue": MAINTENANCE, "expires": settings.sweep_seconds},
+        "options": {"queue": MAINTENANCE, "expires": expiry_seconds},
     }

@@ -19,6 +19,7 @@ from tenacity import (
 
 from compaction.summary import Draft
 from sessions import claiming, jobs
+from sessions.claiming import Later
 from sessions.errors import Unavailable
 from sessions.jobs import Claim
 from sessions.requests import BACKGROUND, INTERACTIVE
@@ -70,20 +71,27 @@ class Tasks:
             return
         # What fails here has its remedy elsewhere: the lease lapses and the sweeper rings.
         with Contained(lambda error: logger.error("task of %s failed: %s", queue, describe(error))):
-            is_busy = self._do_next(queue, is_rung=True)
-            while is_busy and not self._stopping.is_set():
-                # What someone waits for goes first.
-                is_busy = any(self._slots.take(other) and self._do_next(other) for other in self._queues)
+            if self._do_next(queue, is_rung=True):
+                while not self._stopping.is_set() and self._do_another():
+                    pass
+                # A job may have waited for its session, in a queue that this process does not take from any more.
+                for other in (INTERACTIVE, BACKGROUND):
+                    if self._stopping.is_set() or other not in self._queues:
+                        self._store.doorbell(other)
 
     def sweep(self, **_unknown: object) -> None:
         """What the sweeper's thread does in a process of its own."""
         with Contained(lambda error: logger.error("sweep failed: %s", describe(error))):
             sweep(self._store)
 
+    def _do_another(self) -> bool:
+        """Whether there was a job to do, in any queue; what someone waits for goes first."""
+        return any(self._slots.take(queue) and self._do_next(queue) for queue in self._queues)
+
     def _do_next(self, queue: str, *, is_rung: bool = False) -> bool:
         """Whether there was a job to do. The slot for it is taken, and given back."""
         try:
-            claim = claiming.claim(self._store, queue)
+            claim = self._claim(queue)
             if claim is None:
                 return False
             if is_rung and claim.is_followed:
@@ -93,6 +101,13 @@ class Tasks:
             return True
         finally:
             self._slots.give_back(queue)
+
+    def _claim(self, queue: str) -> Claim | None:
+        try:
+            return claiming.claim(self._store, queue)
+        except Later:
+            self._pass_on(queue)
+            return None
 
     def _finish(self, claim: Claim) -> None:
         """Ends the job, or hands it back. Each step is conditional on the lease, so a late one changes nothing."""

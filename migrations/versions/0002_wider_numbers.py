@@ -26,22 +26,22 @@ def upgrade() -> None:
     """Apply this revision."""
     # A process of the version before writes no such column.
     op.add_column("branch", sa.Column("failures", sa.Integer(), nullable=False, server_default="0"))
-    _widen(sa.Integer(), sa.BigInteger())
+    _change("BIGINT")
 
 
 def downgrade() -> None:
     """Take it back."""
-    _widen(sa.BigInteger(), sa.Integer())
+    _change("INTEGER")
     with op.batch_alter_table("branch") as batch_op:
         batch_op.drop_column("failures")
 
 
-def _widen(before: sa.types.TypeEngine[int], after: sa.types.TypeEngine[int]) -> None:
+def _change(width: str) -> None:
     # Integers of SQLite have 64 bits, whatever their column is called.
     if op.get_context().dialect.name == "sqlite":
         return
     for table, columns in WIDENED.items():
-        for column in columns:
-            op.alter_column(table, column, existing_type=before, type_=after, existing_nullable=False)
+        # One statement for each table, which is written anew only once.
+        op.execute(f"ALTER TABLE {table} " + ", ".join(f"ALTER COLUMN {column} TYPE {width}" for column in columns))
     for sequence in SEQUENCES:
-        op.execute(f"ALTER SEQUENCE {sequence} AS {after.compile()}")
+        op.execute(f"ALTER SEQUENCE {sequence} AS {width}")

@@ -9,8 +9,10 @@ from time import monotonic
 
 import pytest
 from redis import Redis
+from sqlalchemy import text
 
 from sessions.requests import INTERACTIVE
+from sessions.store import Store
 from tests.support.api import user
 from tests.support.deployment import LEASE_SECONDS, Deployment, append_surely, deployed
 from tests.support.eventually import eventually
@@ -51,35 +53,35 @@ def running_job(deployment: Deployment, seconds: float) -> tuple[str, str]:
     return session, job_id
 
 
+def job_on_one(deployment: Deployment, other: str) -> tuple[str, str]:
+    """A session and the job in it that the one worker is about, for a minute; the other is idle and ready."""
+    deployment.stack[other].stop()
+    session, job_id = running_job(deployment, 60)
+    deployment.stack[other].start()
+    deployment.stack[other].wait_until_ready()
+    return session, job_id
+
+
 def test_a_job_whose_worker_was_killed_in_mid_summary_runs_again_within_two_leases_and_is_applied_once(
     deployment: Deployment,
 ) -> None:
-    session, job_id = running_job(deployment, 60)
-    killed = monotonic()
-    for name in ("worker-1", "worker-2"):
-        deployment.stack[name].kill()
+    session, job_id = job_on_one(deployment, other="worker-2")
+    deployment.stack["worker-1"].kill()
 
     eventually(lambda: deployment.calls == 2, 2 * LEASE_SECONDS)
 
-    assert monotonic() - killed >= LEASE_SECONDS / 2, "the lease cannot have lapsed yet"
     assert deployment.wait_for(job_id, "succeeded")["attempts"] == 2
     assert deployment.summaries(session) == 1
 
 
 def test_a_worker_told_to_stop_hands_its_job_back_at_once_and_leaves_no_call_running(deployment: Deployment) -> None:
-    leaving, staying = deployment.stack["worker-1"], deployment.stack["worker-2"]
-    staying.stop()
-    session, job_id = running_job(deployment, 60)
-    staying.start()
-    staying.wait_until_ready()
-    told = monotonic()
-    leaving.terminate()
+    session, job_id = job_on_one(deployment, other="worker-2")
+    deployment.stack["worker-1"].terminate()
 
     eventually(lambda: deployment.calls == 2, LEASE_SECONDS)
 
-    assert monotonic() - told < LEASE_SECONDS / 2, "it waited for the lease"
     eventually(lambda: deployment.llm.disconnects == 1)
-    # Handed back is no attempt.
+    # Handed back is no attempt; taken back would be one.
     assert deployment.wait_for(job_id, "succeeded")["attempts"] == 1
     assert deployment.summaries(session) == 1
 
@@ -145,7 +147,10 @@ def append_seconds(deployment: Deployment, session: str) -> float:
 def test_a_frozen_broker_makes_the_service_degraded_not_unready(deployment: Deployment) -> None:
     deployment.stack["broker"].freeze()
     try:
+        asked = monotonic()
         found = deployment.get("/readyz")
+        # A second is what Kubernetes gives a probe; the rest is for a busy machine.
+        assert monotonic() - asked < 2
     finally:
         deployment.stack["broker"].thaw()
     assert (found["status"], found["database"]) == ("degraded", "ok")
@@ -278,7 +283,18 @@ def test_a_session_deleted_while_its_job_runs_ends_the_call_and_leaves_nothing(d
     assert deployment.client.get(f"/jobs/{job_id}").status_code == 404
     assert deployment.client.get(session).status_code == 404
     eventually(lambda: deployment.llm.disconnects == 1)
-    assert deployment.wait_for(deployment.ask(deployment.new_session()), "succeeded")
+    # Its rows go in a sweep after the job's lease.
+    eventually(lambda: deleted_sessions(deployment) == 0, 30)
+
+
+def deleted_sessions(deployment: Deployment) -> int:
+    store = Store(deployment.stack.database_url)
+    try:
+        with store.read() as tx:
+            left: int = tx.execute(text("SELECT count(*) FROM session WHERE deleted_at IS NOT NULL")).scalar_one()
+            return left
+    finally:
+        store.close()
 
 
 def test_the_cheap_stages_carry_on_while_every_worker_is_gone(deployment: Deployment) -> None:

@@ -1,20 +1,25 @@
 from __future__ import annotations
 
+import json
 import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from redis import Redis
 
+from sessions.requests import BACKGROUND
 from stack.services import valkey
 from tests.support.daemons import Daemon, daemon
 from tests.support.databases import Server
 from tests.support.eventually import eventually
 from tests.support.http import client
 from tests.support.program import foldline
+from worker.queues import MAINTENANCE
 
 LISTENING = r"listening on (http://127\.0\.0\.1:\d+)"
 
@@ -168,6 +173,29 @@ def test_requests_go_on_while_the_broker_is_frozen(tmp_path: Path, postgresql: S
     assert seconds < 13
 
 
+def test_a_worker_outlives_what_is_no_message(tmp_path: Path, postgresql: Server) -> None:
+    with postgresql.database() as database, valkey(is_own=True) as broker, ExitStack() as stack:
+        variables = {"FOLDLINE_DATABASE_URL": database, "FOLDLINE_BROKER_URL": broker.url}
+        worker = stack.enter_context(daemon(tmp_path, "worker", until="ready:", **variables))
+        with Redis.from_url(broker.url) as connected:
+            for count, text in enumerate((b"garbage", b"\xff", b"[]", b"{}", b'{"properties": 1}'), 1):
+                connected.lpush(BACKGROUND, text)
+                eventually(lambda count=count: worker.printed.count("cannot be read") == count)  # type: ignore[misc]
+        _, url = stack.enter_context(serving(tmp_path, "api", **variables))
+        summarize_something(url)
+        assert "Traceback" not in worker.printed
+        worker.stop()
+
+
+def test_a_sweep_outlasts_the_difference_of_two_clocks(tmp_path: Path) -> None:
+    with valkey(is_own=True) as broker, Redis.from_url(broker.url) as connected:
+        with daemon(tmp_path, "beat", until="beat: Starting", FOLDLINE_BROKER_URL=broker.url):
+            eventually(lambda: connected.llen(MAINTENANCE))
+        message = json.loads(connected.lindex(MAINTENANCE, -1) or b"")
+    expires = datetime.fromisoformat(message["headers"]["expires"])
+    assert expires - datetime.now(UTC) > timedelta(minutes=59)
+
+
 POSTGRESQL = {"FOLDLINE_DATABASE_URL": "postgresql://127.0.0.1:1/log"}
 SQLITE = {"FOLDLINE_DATABASE_URL": "sqlite:///foldline.db"}
 REDIS = {"FOLDLINE_BROKER_URL": "redis://:secret@127.0.0.1:1/0"}
@@ -210,6 +238,35 @@ def test_an_address_of_no_broker_is_told(url: str, monkeypatch: pytest.MonkeyPat
     assert done.returncode == 2
     assert "FOLDLINE_BROKER_URL" in done.stderr
     assert "secret" not in done.stderr
+
+
+@pytest.mark.parametrize("variable", ["FOLDLINE_DATABASE_URL", "FOLDLINE_BROKER_URL"])
+@pytest.mark.parametrize("command", ["api", "worker"])
+def test_an_address_with_a_bracket_in_its_password_ends_with_one_line(
+    command: str, variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (POSTGRESQL | REDIS).items():
+        monkeypatch.setenv(name, value)
+    scheme = "postgresql" if "DATABASE" in variable else "redis"
+    monkeypatch.setenv(variable, f"{scheme}://user:ge[heim@127.0.0.1:1/0")
+
+    done = foldline(command)
+
+    assert done.returncode in {2, 3}
+    assert variable in done.stderr
+    assert "heim" not in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_password_in_the_query_of_an_address_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    query = "user=u&password=geheim&sslpassword=geheim&connect_timeout=1"
+    monkeypatch.setenv("FOLDLINE_DATABASE_URL", f"postgresql://127.0.0.1:1/log?{query}")
+
+    done = foldline("migrate")
+
+    assert done.returncode == 3
+    assert "127.0.0.1:1/log does not answer" in done.stderr.replace("\n", " ")
+    assert "geheim" not in done.stderr
 
 
 def test_a_queue_that_is_none_is_told() -> None:

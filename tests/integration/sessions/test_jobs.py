@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy import update
 
+from compaction.wire import dumps, loads
 from sessions import claiming, jobs, sweeping
 from sessions.errors import Conflict, NotFound
 from sessions.requests import BACKGROUND, INTERACTIVE
+from sessions.tables import JOB
 from tests.support.log import Clock, Scene, assistant, turns, user
 
 
@@ -218,3 +221,17 @@ def test_a_commit_that_queues_a_job_rings_its_queue(scene: Scene) -> None:
     assert rings == [BACKGROUND]
     scene.compact()
     assert rings == [BACKGROUND, INTERACTIVE]
+
+
+def test_what_a_newer_version_asks_on_top_does_not_stop_this_one(scene: Scene) -> None:
+    over_trigger(scene)
+    asked = {**loads(scene.jobs[0].parameters), "depth": 3}
+    with scene.store.write() as tx:
+        tx.execute(update(JOB).values(parameters=dumps(asked)))
+    assert scene.work() == ["succeeded"]
+
+
+def test_an_error_that_quotes_what_no_column_takes_is_still_told(scene: Scene) -> None:
+    over_trigger(scene)
+    jobs.fail(scene.store, scene.claimed(), "it said \0 and \ud800")
+    assert scene.states == ["failed: it said  and ?"]

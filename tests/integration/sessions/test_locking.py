@@ -11,9 +11,11 @@ import pytest
 from sqlalchemy import text
 
 from compaction.summary import Draft
-from sessions import branches, idempotency, jobs, lifecycle, sweeping
+from sessions import branches, claiming, idempotency, jobs, lifecycle, paths, sweeping
+from sessions.claiming import Later
 from sessions.errors import IdempotencyInFlight, NotFound
 from sessions.idempotency import Answer, Key
+from sessions.requests import BACKGROUND
 from sessions.store import Store, Transaction
 from tests.support.databases import POSTGRESQL
 from tests.support.eventually import eventually
@@ -118,18 +120,64 @@ def _entries(tx: Transaction) -> int:
 def test_of_two_processes_with_one_idempotency_key_one_is_told_to_come_back(store: Store) -> None:
     answer = Answer(201, {}, b"{}")
 
-    def repeat() -> None:
-        with store.write() as tx:
-            assert idempotency.recall(tx, KEY) is None
-            lifecycle.create(tx, TENANT, lifecycle.NewSession("openai/gpt-4o", "twice"))
+    def create(tx: Transaction) -> Answer | None:
+        known = idempotency.recall(tx, KEY)
+        if known is None:
+            lifecycle.create(tx, TENANT, lifecycle.NewSession("openai/gpt-4o", "once"))
             idempotency.remember(tx, KEY, answer)
+        return known
 
-    with store.write() as tx:
-        idempotency.remember(tx, KEY, answer)
-        with waiting(store, repeat) as repeated:
+    with store.write() as first:
+        assert create(first) is None
+        with pytest.raises(IdempotencyInFlight), store.write() as second:
+            create(second)
+    with store.write() as again:
+        assert create(again) == answer
+
+
+def test_a_claim_passes_over_a_session_that_is_being_written_to(two_scenes: list[Scene]) -> None:
+    first, second = two_scenes
+    with first.store.write() as tx:
+        paths.open_head(tx, TENANT, first.id, lock=True)
+        assert claiming.claim(first.store, BACKGROUND) is not None
+        assert (first.states, second.states) == (["queued"], ["running"])
+        with pytest.raises(Later):
+            claiming.claim(first.store, BACKGROUND)
+    assert claiming.claim(first.store, BACKGROUND) is not None
+    assert first.states == ["running"]
+
+
+def test_a_sweep_passes_over_a_session_that_is_being_written_to(two_scenes: list[Scene], clock: Clock) -> None:
+    first, second = two_scenes
+    for scene in two_scenes:
+        scene.claimed()
+    clock.advance(61)
+    with first.store.write() as tx:
+        paths.open_head(tx, TENANT, first.id, lock=True)
+        assert sweeping.sweep(first.store) == [BACKGROUND]
+        assert (first.states, second.states) == (["running"], ["queued"])
+    sweeping.sweep(first.store)
+    assert first.states == ["queued"]
+
+
+def test_a_job_that_waits_stays_when_the_one_before_it_is_cancelled_as_its_lease_lapses(
+    scene: Scene, clock: Clock
+) -> None:
+    scene.append(*turns(7, 60))
+    running = scene.claimed()
+    scene.compact(instructions="the names")
+    clock.advance(61)
+    with scene.store.write() as tx:
+        jobs.cancel(tx, TENANT, running.job_id)
+        with waiting(scene.store, lambda: sweeping.sweep(scene.store)):
             tx.connection.commit()
-            with pytest.raises(IdempotencyInFlight):
-                repeated.result()
-    with store.read() as tx:
-        assert idempotency.recall(tx, KEY) == answer
-        assert lifecycle.list_sessions(tx, TENANT, 0, 10) == []
+    assert scene.states == ["cancelled", "queued"]
+
+
+@pytest.fixture
+def two_scenes(new_scene: Callable[..., Scene]) -> list[Scene]:
+    """Two sessions, each with a job that waits."""
+    scenes = [new_scene(id=name) for name in ("first", "second")]
+    for scene in scenes:
+        scene.append(*turns(7, 60))
+    return scenes

@@ -1,0 +1,46 @@
+"""The row of appends beside a broker that does not answer, against the same beside one that does."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator
+from typing import Final
+
+from benchmarks.harness import Row
+from benchmarks.http import append_all, new_session
+from stack.stack import Stack
+
+SESSIONS: Final = 16
+# The trigger is crossed about half way, and queues a job.
+APPENDS_EACH: Final = 25
+MODEL: Final = {"model": "openai/gpt-4o", "context_window": 4_000}
+ROUNDS: Final = 7
+
+
+def rows(stack: Stack) -> Iterator[Row]:
+    """The row; there is no worker, so the jobs wait and only appending takes time."""
+
+    def time_quiet() -> float:
+        sessions = [new_session(stack.api_url, MODEL) for _ in range(SESSIONS)]
+        return _p99(append_all(sessions, APPENDS_EACH))
+
+    def time_frozen() -> float:
+        stack["broker"].freeze()
+        try:
+            return time_quiet()
+        finally:
+            stack["broker"].thaw()
+
+    yield Row(
+        name="append while the broker is frozen",
+        ours="p99, some queue a job",
+        theirs="p99 with a broker that answers",
+        time_ours=time_frozen,
+        time_theirs=time_quiet,
+        at_most=1.5,
+        rounds=ROUNDS,
+    )
+
+
+def _p99(times: list[float]) -> float:
+    return statistics.quantiles(times, n=100)[-1]

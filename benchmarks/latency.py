@@ -1,0 +1,68 @@
+"""The row of how soon a job begins: from its commit to the summarizer, against a bare Celery task's way to its body."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Final
+
+from benchmarks.bare_task import BareTask
+from benchmarks.harness import Row
+from benchmarks.processes import running
+from benchmarks.work import Summarizer, ask, new_sessions, ringing_store, summarizing, wait_until_published
+from sessions.store import Store
+from stack.stack import Stack
+
+JOBS: Final = 60
+TENANT: Final = "latency"
+IDLE_SECONDS: Final = 0.1
+
+
+def rows(folder: Path, stack: Stack) -> Iterator[Row]:
+    """The row: one job after the other, each for an idle worker, and a bare task after each."""
+    with (
+        summarizing(folder, stack, delay_seconds=0) as llm,
+        running(folder, "benchmarks.bare_task", stack.broker_url, until="ready"),
+        closing(BareTask(stack.broker_url)) as task,
+        ringing_store(stack) as store,
+    ):
+        way = _Way(store, llm)
+        yield Row(
+            name="from commit to the summarizer",
+            ours="commit of a job to first byte at the LLM",
+            theirs="Celery with threads: send_task to task body",
+            time_ours=way.seconds,
+            time_theirs=task.way_seconds,
+            at_most=3.0,
+            ours_at_most_seconds=0.025,
+            rounds=JOBS,
+        )
+
+
+class _Way:
+    """The way of one job after the other. The doorbell is the first that hears of a commit."""
+
+    def __init__(self, store: Store, llm: Summarizer) -> None:
+        self._store = store
+        self._llm = llm
+        self._ring = store.doorbell
+        store.doorbell = self._note_and_ring
+        self._sessions = enumerate(new_sessions(store, TENANT, JOBS + 1))
+        self._committed = 0.0
+
+    def seconds(self) -> float:
+        """What the next job took; the worker is idle again."""
+        number, session_id = next(self._sessions)
+        with self._store.write() as tx:
+            ask(tx, TENANT, session_id)
+        arrived = self._llm.arrival(number)
+        wait_until_published(self._store, TENANT, number + 1)
+        # The worker still looks for more, and finds none.
+        sleep(IDLE_SECONDS)
+        return arrived - self._committed
+
+    def _note_and_ring(self, queue: str) -> None:
+        self._committed = monotonic()
+        self._ring(queue)

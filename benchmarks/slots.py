@@ -1,0 +1,57 @@
+"""The row of how much of its slots a worker process uses: summaries that take a second, against the ideal."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from time import monotonic
+from typing import Final
+
+from benchmarks.harness import Row
+from benchmarks.work import Summarizer, ask, new_sessions, ringing_store, summarizing, wait_until_published
+from sessions.requests import INTERACTIVE
+from sessions.store import Store
+from stack.stack import Stack
+
+SLOTS: Final = 64
+JOBS: Final = 5 * SLOTS
+SUMMARY_SECONDS: Final = 1.0
+ROUNDS: Final = 3
+
+
+def rows(folder: Path, stack: Stack) -> Iterator[Row]:
+    """The row: all jobs wait already, each in a session of its own, when the worker hears of the first."""
+    slots = ("--concurrency", str(SLOTS))
+    with summarizing(folder, stack, *slots, delay_seconds=SUMMARY_SECONDS) as llm, ringing_store(stack) as store:
+        numbers = itertools.count()
+        yield Row(
+            name=f"{JOBS} summaries of 1 s, {SLOTS} slots",
+            ours="one worker, first request to last publish",
+            theirs="ideal",
+            time_ours=lambda: _drain_seconds(Store(stack.database_url), store, llm, next(numbers)),
+            time_theirs=lambda: JOBS / SLOTS * SUMMARY_SECONDS,
+            at_most=1 / 0.9,
+            rounds=ROUNDS,
+        )
+
+
+def _drain_seconds(silent: Store, store: Store, llm: Summarizer, number: int) -> float:
+    """From the first request to the last publish of one round."""
+    tenant = f"slots-{number}"
+    _queue(silent, tenant)
+    silent.close()
+    store.doorbell(INTERACTIVE)
+    begun = llm.arrival(number * JOBS)
+    # Nothing else is asked for until only the last summaries are missing.
+    llm.arrival(number * JOBS + JOBS - 1)
+    wait_until_published(store, tenant, JOBS)
+    return monotonic() - begun
+
+
+def _queue(silent: Store, tenant: str) -> None:
+    """Queue all jobs through a store without a doorbell."""
+    ids = new_sessions(silent, tenant, JOBS)
+    with silent.write() as tx:
+        for session_id in ids:
+            ask(tx, tenant, session_id)

@@ -1,0 +1,105 @@
+"""Small sessions with something to summarize, jobs in them, and a worker process with a slow model to do them."""
+
+from __future__ import annotations
+
+import http.client
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from benchmarks.processes import running, serving
+from compaction.formats import FORMATS
+from sessions import appending, asked, lifecycle, operating
+from sessions.requests import Ask
+from sessions.settings import Settings
+from sessions.store import Store, Transaction
+from stack.stack import Stack
+from stack.waiting import comes_true
+from worker.app import create_celery
+from worker.relay import Relay, ringing
+
+STOP_SECONDS: Final = 10.0
+ARRIVE_SECONDS: Final = 60.0
+PUBLISH_SECONDS: Final = 60.0
+NEW: Final = lifecycle.NewSession("nobody/nothing", context_window=2_000, auto_compact=False)
+WORDS: Final = "so it goes on and on " * 20
+SAID: Final = [{"role": role, "content": f"{turn} {WORDS}"} for turn in range(3) for role in ("user", "assistant")]
+
+
+def new_sessions(store: Store, tenant: str, number: int) -> list[str]:
+    """The ids of so many sessions of a few hundred tokens, which compact only when asked."""
+    drafts = appending.prepare(FORMATS["openai"].parse(SAID))
+    with store.write() as tx:
+        ids = [lifecycle.create(tx, tenant, NEW).session.id for _ in range(number)]
+        for session_id in ids:
+            appending.append(tx, tenant, session_id, drafts)
+    return ids
+
+
+def ask(tx: Transaction, tenant: str, session_id: str) -> None:
+    """Queue the job of a summary that someone asked for."""
+    asked.compact(tx, tenant, session_id, Ask(is_asked=True), summarize=True)
+
+
+def wait_until_published(store: Store, tenant: str, number: int) -> None:
+    """Returns when so many jobs of the tenant have published their summaries.
+
+    Raises:
+        RuntimeError: they did not.
+    """
+    if not comes_true(lambda: count_by_state(store, tenant).get("succeeded") == number, PUBLISH_SECONDS):
+        message = f"of {number} jobs, there are {count_by_state(store, tenant)}"
+        raise RuntimeError(message)
+
+
+def count_by_state(store: Store, tenant: str) -> dict[str, int]:
+    """How many of the tenant's jobs are in each state."""
+    with store.read() as tx:
+        return operating.count_by_state(tx, operating.Chosen(tenant=tenant))
+
+
+@dataclass(frozen=True, slots=True)
+class Summarizer:
+    """The address of a slow model, which knows when it was asked."""
+
+    url: str
+
+    def arrival(self, number: int) -> float:
+        """The time.monotonic() of request `number`, from 0; waits for it.
+
+        Raises:
+            TimeoutError: it did not come.
+        """
+        connection = http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=ARRIVE_SECONDS)
+        connection.request("GET", f"/arrivals/{number}")
+        arrived = float(connection.getresponse().read())
+        connection.close()
+        return arrived
+
+
+@contextmanager
+def summarizing(folder: Path, stack: Stack, *worker_options: str, delay_seconds: float) -> Iterator[Summarizer]:
+    """The model that a worker of the stack asks, once the worker is ready."""
+    with serving(folder, "benchmarks.slow_llm", "--delay", str(delay_seconds)) as url:
+        environment = {
+            "FOLDLINE_DATABASE_URL": stack.database_url,
+            "FOLDLINE_BROKER_URL": stack.broker_url,
+            "FOLDLINE_SUMMARIZER": "openai",
+            "FOLDLINE_SUMMARIZER_BASE_URL": f"{url}/v1",
+            "FOLDLINE_SUMMARIZER_MODEL": "slow",
+            "PYTHONUNBUFFERED": "1",
+        }
+        with running(folder, "cli.main", "worker", *worker_options, until="ready", **environment):
+            yield Summarizer(url)
+
+
+@contextmanager
+def ringing_store(stack: Stack) -> Iterator[Store]:
+    """The stack's database, with a doorbell as an API process has it."""
+    store = Store(stack.database_url)
+    with create_celery(Settings(broker_url=stack.broker_url)) as app, ringing(Relay(app), store, STOP_SECONDS):
+        yield store
+    store.close()
