@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import and_, bindparam, select, update
+from sqlalchemy.exc import IntegrityError
 
 from compaction.cuts import SummaryRange
 from compaction.edits import LiveEdits
@@ -13,14 +14,16 @@ from compaction.summary import SummaryInput
 from compaction.wire import dumps
 from sessions import log, paths, planning, requests, segments
 from sessions.compacting import Summary, apply_summary
-from sessions.errors import SessionsError
+from sessions.errors import Busy, SessionsError
 from sessions.jobs import UNWORKABLE, Claim, end, summary_text
 from sessions.paths import Path
 from sessions.requests import NO_ROOM, Ask
 from sessions.store import Store, Transaction
-from sessions.tables import JOB
+from sessions.tables import BRANCH, JOB, SESSION
 
 NOTHING_LEFT: Final = "nothing left to summarize"
+# One session must not keep the jobs of all others waiting.
+PATIENCE_MILLISECONDS: Final = 500
 # Jobs that may end without work in one claim.
 ENDED_AT_ONCE: Final = 100
 
@@ -31,15 +34,29 @@ _IS_BUSY: Final = (
     .where(_RUNNING.c.kind == JOB.c.kind, _RUNNING.c.state == "running")
     .exists()
 )
-_RUNNABLE: Final = (
-    select(JOB.c.id, JOB.c.session_pk, JOB.c.branch, JOB.c.attempts, JOB.c.parameters)
-    .where(JOB.c.state == "queued", JOB.c.queue == bindparam("queue"), JOB.c.not_before <= bindparam("now"), ~_IS_BUSY)
-    .order_by(JOB.c.number)
+_FOLLOWER: Final = JOB.alias("follower")
+_IS_FOLLOWED: Final = (
+    select(_FOLLOWER.c.id)
+    .where(_FOLLOWER.c.state == "queued", _FOLLOWER.c.queue == JOB.c.queue, _FOLLOWER.c.number > JOB.c.number)
+    .where(_FOLLOWER.c.not_before <= bindparam("now"))
+    .exists()
 )
-# More than workers look at in the same moment.
-_CANDIDATES: Final = _RUNNABLE.limit(20)
-# A job can be cancelled without its session being held.
-_CANDIDATE: Final = _RUNNABLE.where(JOB.c.id == bindparam("id")).with_for_update(of=JOB)
+_IS_RUNNABLE: Final = and_(
+    JOB.c.state == "queued", JOB.c.queue == bindparam("queue"), JOB.c.not_before <= bindparam("now"), ~_IS_BUSY
+)
+_WAITING: Final = select(JOB.c.id).where(_IS_RUNNABLE).limit(1)
+_COLUMNS: Final = (JOB.c.id.label("job_id"), JOB.c.attempts, JOB.c.parameters, _IS_FOLLOWED.label("is_followed"))
+_FIRST: Final = (
+    select(*paths.COLUMNS, *_COLUMNS)
+    .join_from(SESSION, BRANCH, BRANCH.c.session_pk == SESSION.c.pk)
+    .join(JOB, and_(JOB.c.session_pk == SESSION.c.pk, JOB.c.branch == BRANCH.c.branch))
+    .where(_IS_RUNNABLE, SESSION.c.deleted_at.is_(None))
+    .order_by(JOB.c.number)
+    .limit(1)
+)
+# Locked with its session and branch, which come first, as in every other transaction.
+_FREE: Final = _FIRST.with_for_update(skip_locked=True)
+_AWAITED: Final = _FIRST.with_for_update()
 _CLAIMED: Final = ("lease", "lease_until", "attempts", "claim")
 _CLAIM: Final = (
     update(JOB)
@@ -73,46 +90,50 @@ def _look(store: Store, queue: str) -> Claim | str | None:
     job_id = ""
     try:
         with store.write() as tx:
-            candidates = tx.execute(_CANDIDATES, {"queue": queue, "now": tx.now}).all()
-            if not candidates:
+            wanted = {"queue": queue, "now": tx.now}
+            row = tx.execute(_FREE, wanted).first() or _awaited(tx, wanted)
+            if row is None:
                 return None
-            path, row = _first_free(tx, queue, candidates)
-            job_id = row.id
-            return _take(tx, path, row, is_followed=len(candidates) > 1) or job_id
+            job_id = row.job_id
+            return _take(tx, paths.path_of(row), row) or job_id
+    except (Busy, IntegrityError) as error:
+        # Its session is held for long, or another job of its branch was claimed between looking and locking.
+        raise Later from error
     except UNWORKABLE as error:
         with store.write() as tx:
             end(tx, job_id, "failed", f"this session cannot be worked with: {error}")
         return job_id
 
 
-def _first_free(tx: Transaction, queue: str, candidates: Sequence[Any]) -> tuple[Path, Any]:
-    """The first job whose session nobody is writing to, both locked: one session must not keep the others waiting.
+def _awaited(tx: Transaction, wanted: Mapping[str, Any]) -> Any:
+    """The first job of all, though its session is being written to: it may always be. None if no job waits.
 
     Raises:
-        Later: there is none.
+        Later: another worker was faster.
+        Busy: the session was not let go in time.
     """
-    for candidate in candidates:
-        # The session first, as in every other transaction: whoever holds it may go on to its jobs.
-        path = paths.open_branch(tx, candidate.session_pk, candidate.branch, waits=False)
-        row = path and tx.execute(_CANDIDATE, {"queue": queue, "now": tx.now, "id": candidate.id}).first()
-        if path is not None and row is not None:
-            return path, row
-    raise Later
+    if tx.execute(_WAITING, wanted).first() is None:
+        return None
+    tx.wait_at_most(PATIENCE_MILLISECONDS)
+    row = tx.execute(_AWAITED, wanted).first()
+    if row is None:
+        raise Later
+    return row
 
 
-def _take(tx: Transaction, path: Path, row: Any, *, is_followed: bool) -> Claim | None:
+def _take(tx: Transaction, path: Path, row: Any) -> Claim | None:
     before = path.leaf_seq
     ask = requests.ask_of(row.parameters)
     outline = log.outline(tx, path)
     wanted = requests.range_of(path, outline, ask, tx.limits.summarizer_tokens)
     if wanted is None:
-        end(tx, row.id, "superseded", NOTHING_LEFT)
+        end(tx, row.job_id, "superseded", NOTHING_LEFT)
         planning.run_trigger(tx, path)
         paths.save_edited(tx, path, before)
         return None
     kept = requests.kept_summary(tx, path, wanted, ask)
     if kept is not None:
-        _publish_kept(tx, path, row.id, wanted, kept=kept, ask=ask)
+        _publish_kept(tx, path, row.job_id, wanted, kept=kept, ask=ask)
         paths.save_edited(tx, path, before)
         return None
     lease = tx.new_id("lease")
@@ -120,7 +141,7 @@ def _take(tx: Transaction, path: Path, row: Any, *, is_followed: bool) -> Claim 
     tx.execute(
         _CLAIM,
         {
-            "job": row.id,
+            "job": row.job_id,
             "lease": lease,
             "lease_until": tx.now + tx.limits.lease_seconds * 1000,
             "attempts": row.attempts + 1,
@@ -128,7 +149,7 @@ def _take(tx: Transaction, path: Path, row: Any, *, is_followed: bool) -> Claim 
         },
     )
     request = _input(tx, path, wanted, outline.live, ask)
-    return Claim(row.id, path.session.pk, path.branch, lease, request, wanted, is_followed)
+    return Claim(row.job_id, path.session.pk, path.branch, lease, request, wanted, row.is_followed)
 
 
 def _publish_kept(tx: Transaction, path: Path, job_id: str, wanted: SummaryRange, *, kept: Summary, ask: Ask) -> None:

@@ -45,6 +45,8 @@ _SUPPLANT: Final = (
     .values(key=SUMMARY.c.key + "/" + SUMMARY.c.id)
 )
 _INSERT_SUMMARY: Final = insert(SUMMARY)
+_TEXT: Final = select(SUMMARY.c.text).where(SUMMARY.c.id == bindparam("summary"))
+_STATE: Final = select(JOB.c.state).where(JOB.c.id == bindparam("job"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ class Claim:
 
 def summary_text(tx: Transaction, summary_id: str) -> str:
     """The text of a summary."""
-    text: str = loads(tx.execute(select(SUMMARY.c.text).where(SUMMARY.c.id == summary_id)).scalar_one())
+    text: str = loads(tx.execute(_TEXT, {"summary": summary_id}).scalar_one())
     return text
 
 
@@ -207,7 +209,7 @@ def _hold(done: Claim) -> dict[str, str]:
 
 def state_of(tx: Transaction, job_id: str) -> str:
     """The state a job is in."""
-    state: str | None = tx.execute(select(JOB.c.state).where(JOB.c.id == job_id)).scalar()
+    state: str | None = tx.execute(_STATE, {"job": job_id}).scalar()
     return state or "cancelled"
 
 

@@ -27,6 +27,9 @@ _FACTS_COLUMNS: Final = (ENTRY.c.role, ENTRY.c.tokens, ENTRY.c.seq, ENTRY.c.unit
 RUNS_AT_ONCE: Final = 500
 UNLIMITED: Final = 2**31 - 1
 INSERT_ENTRY: Final = insert(ENTRY)
+_LIVE: Final = select(ENTRY.c.live).where(
+    ENTRY.c.session_pk == bindparam("pk"), ENTRY.c.branch == bindparam("branch"), ENTRY.c.seq == bindparam("seq")
+)
 
 
 def message_columns(tx: Transaction, path: Path, facts: Facts, message: Message, body: bytes) -> dict[str, Any]:
@@ -131,10 +134,8 @@ def live_edits_at(tx: Transaction, session: Session, at: tuple[int, int] | None)
     """The edits in force after the compaction, undo or redo at this place; none if there is none."""
     if at is None:
         return LiveEdits()
-    statement = select(ENTRY.c.live).where(
-        ENTRY.c.session_pk == session.pk, ENTRY.c.branch == at[0], ENTRY.c.seq == at[1]
-    )
-    return edits_module.from_json(loads(tx.execute(statement).scalar_one()))
+    live = tx.execute(_LIVE, {"pk": session.pk, "branch": at[0], "seq": at[1]}).scalar_one()
+    return edits_module.from_json(loads(live))
 
 
 def outline(tx: Transaction, path: Path, live: LiveEdits | None = None) -> Outline:

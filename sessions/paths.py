@@ -149,6 +149,7 @@ _BRANCH_COLUMNS: Final = (
     BRANCH.c.next_summary_at,
     BRANCH.c.failures,
 )
+COLUMNS: Final = (*_SESSION_COLUMNS, *_BRANCH_COLUMNS)
 # What an entry and its branch both keep of the path after it: the columns they share.
 _PLACE: Final = frozenset({"session_pk", "branch", "tenant"})
 STATE_COLUMNS: Final = tuple(column.name for column in BRANCH.c if column.name in ENTRY.c and column.name not in _PLACE)
@@ -160,7 +161,7 @@ TEXTS: Final = frozenset({"policy", "system", "tools"})
 _BY_ID: Final = and_(
     SESSION.c.tenant == bindparam("tenant"), SESSION.c.id == bindparam("id"), SESSION.c.deleted_at.is_(None)
 )
-_HEAD: Final = select(*_SESSION_COLUMNS, *_BRANCH_COLUMNS).join_from(
+_HEAD: Final = select(*COLUMNS).join_from(
     SESSION, BRANCH, and_(BRANCH.c.session_pk == SESSION.c.pk, BRANCH.c.branch == SESSION.c.head)
 )
 HEAD_BY_ID: Final = _HEAD.where(_BY_ID)
@@ -169,7 +170,7 @@ HEAD_BY_ID: Final = _HEAD.where(_BY_ID)
 LOCK_BY_ID: Final = select(SESSION.c.pk).where(_BY_ID).with_for_update()
 # A branch that is named cannot become another while its session is waited for, so both are locked at once.
 _BRANCH: Final = (
-    select(*_SESSION_COLUMNS, *_BRANCH_COLUMNS)
+    select(*COLUMNS)
     .join_from(SESSION, BRANCH, BRANCH.c.session_pk == SESSION.c.pk)
     .where(SESSION.c.pk == bindparam("pk"), SESSION.c.deleted_at.is_(None), BRANCH.c.branch == bindparam("number"))
 )
@@ -210,7 +211,7 @@ def open_head(
     row = tx.execute(HEAD_BY_ID, found).first()
     if row is None:
         raise NotFound("session", session_id)
-    path = _path(row)
+    path = path_of(row)
     if if_match is not None and if_match != path.session.version:
         raise StaleVersion(if_match, path.session.version)
     return path
@@ -220,7 +221,7 @@ def open_branch(tx: Transaction, session_pk: int, branch: int, *, waits: bool = 
     """A branch's path, locked; None if the session was deleted, or, unless this `waits`, is being written to."""
     statement = _LOCKED_BRANCH if waits else _FREE_BRANCH
     row = tx.execute(statement, {"pk": session_pk, "number": branch}).first()
-    return None if row is None else _path(row)
+    return None if row is None else path_of(row)
 
 
 def branch_path(tx: Transaction, session: Session, branch: int) -> Path:
@@ -229,9 +230,10 @@ def branch_path(tx: Transaction, session: Session, branch: int) -> Path:
     return _path_of(session, row)
 
 
-def _path(row: Row[Any]) -> Path:
+def path_of(row: Row[Any]) -> Path:
+    """The path of a row that begins with `COLUMNS`."""
     session = Session(*row[: len(_SESSION_COLUMNS)])
-    return _path_of(session, row[len(_SESSION_COLUMNS) :])
+    return _path_of(session, row[len(_SESSION_COLUMNS) : len(COLUMNS)])
 
 
 def _path_of(session: Session, row: Sequence[Any]) -> Path:

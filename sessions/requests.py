@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Final
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import Boolean, bindparam, insert, or_, select, update
 
 from compaction.budget import Goals
 from compaction.cuts import SummaryRange, next_range
@@ -28,6 +28,13 @@ INTERACTIVE: Final = "summarize.interactive"
 BACKGROUND: Final = "summarize.background"
 NO_ROOM: Final = "no-room"
 ACTIVE: Final = ("queued", "running")
+
+_KEPT: Final = select(SUMMARY.c.id, SUMMARY.c.tokens, SUMMARY.c.is_degraded).where(
+    SUMMARY.c.session_pk == bindparam("pk"),
+    SUMMARY.c.key == bindparam("wanted"),
+    SUMMARY.c.tokens <= bindparam("most"),
+    or_(bindparam("takes_degraded", type_=Boolean), SUMMARY.c.is_degraded.is_(False)),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,15 +118,14 @@ def key_of(tx: Transaction, path: Path, covered: SummaryRange, ask: Ask) -> str:
 
 def kept_summary(tx: Transaction, path: Path, covered: SummaryRange, ask: Ask) -> Summary | None:
     """The summary made for this very range before, if it is small enough now."""
-    statement = select(SUMMARY.c.id, SUMMARY.c.tokens, SUMMARY.c.is_degraded).where(
-        SUMMARY.c.session_pk == path.session.pk,
-        SUMMARY.c.key == key_of(tx, path, covered, ask),
-        SUMMARY.c.tokens <= covered.max_tokens + summary_frame_tokens(),
-    )
-    if ask.is_asked:
+    found = {
+        "pk": path.session.pk,
+        "wanted": key_of(tx, path, covered, ask),
+        "most": covered.max_tokens + summary_frame_tokens(),
         # Whoever asks again after a poor summary wants a better one.
-        statement = statement.where(SUMMARY.c.is_degraded.is_(False))
-    row = tx.execute(statement).first()
+        "takes_degraded": not ask.is_asked,
+    }
+    row = tx.execute(_KEPT, found).first()
     return None if row is None else Summary(*row)
 
 

@@ -76,6 +76,11 @@ class Transaction:
         if not self.is_alone:
             self.connection.execute(statement, parameters).all()
 
+    def wait_at_most(self, milliseconds: int) -> None:
+        """From now on no lock is waited for any longer; then the transaction fails as `Busy`."""
+        if not self.is_alone:
+            self.connection.exec_driver_sql(f"SET LOCAL lock_timeout = {milliseconds}")
+
     def hold(self, *names: str) -> bool:
         """Hold something that has these names until the end of the transaction; False if another holds it."""
         if self.is_alone:
