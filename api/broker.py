@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from typing import Final
-from urllib.parse import urlsplit
 
 from redis import Redis
 from redis.exceptions import RedisError
 
-TIMEOUT_SECONDS: Final = 1.0
+from sessions.settings import Settings
+
+TIMEOUT_SECONDS: Final = 0.5
 
 
-def broker_problem(url: str) -> str | None:
-    """What is wrong with the broker; None if it answers, or lives inside this process."""
-    if urlsplit(url).scheme == "memory":
-        return None
+def broker_answers(settings: Settings) -> bool:
+    """Whether the broker answers; one that lives inside this process does."""
+    if settings.has_memory_broker:
+        return True
+    timeouts = {"socket_timeout": TIMEOUT_SECONDS, "socket_connect_timeout": TIMEOUT_SECONDS}
     try:
-        with Redis.from_url(url, socket_timeout=TIMEOUT_SECONDS, socket_connect_timeout=TIMEOUT_SECONDS) as client:
+        with Redis.from_url(settings.broker_url, **timeouts) as client:
             client.ping()
     except (RedisError, ValueError):
-        return "does not answer"
-    return None
+        return False
+    return True

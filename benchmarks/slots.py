@@ -15,7 +15,7 @@ from sessions.store import Store
 from stack.stack import Stack
 
 SLOTS: Final = 64
-JOBS: Final = 5 * SLOTS
+JOBS: Final = 10 * SLOTS
 SUMMARY_SECONDS: Final = 1.0
 ROUNDS: Final = 3
 

@@ -8,8 +8,9 @@ from urllib.parse import urlsplit
 import typer
 
 from cli.consoles import answers
-from cli.database import place_of
+from cli.database import backend_of, place_of
 from cli.failures import CommandFailed
+from sessions.engines import SQLITE
 from sessions.settings import Settings
 from sessions.store import Store
 
@@ -41,13 +42,13 @@ def _is_redis(url: str) -> bool:
         number = parts.path.strip("/") or "0"
         return parts.scheme in BROKERS and parts.port != 0 and number.isdecimal()
     except ValueError:
-        # The port is no number.
+        # The port is no number, or a bracket of the password was read as one of the host's.
         return False
 
 
 def check_database(settings: Settings, command: str) -> None:
-    """Raise CommandFailed for a database that only one process can write to."""
-    if urlsplit(settings.database_url).scheme.startswith("sqlite"):
+    """Raise CommandFailed for a database that only one process can write to, or an address of none."""
+    if backend_of(settings) == SQLITE:
         raise CommandFailed(
             f"`foldline {command}` needs a database that other processes write to as well, and SQLite is none: set "
             "FOLDLINE_DATABASE_URL to the address of a PostgreSQL. On SQLite, `foldline serve` does everything in one "

@@ -13,6 +13,7 @@ from typing import Any
 import migrations
 from cli.failures import CommandFailed, ExitCode
 from migrations import NewerSchema, Standing
+from sessions.engines import address_of
 from sessions.errors import InvalidDatabase, Unavailable
 from sessions.settings import InvalidSettings, Settings, load_settings
 from sessions.store import Limits, Store, translated
@@ -32,6 +33,24 @@ def settings_of(options: dict[str, Any]) -> Settings:
         raise CommandFailed(str(error)) from error
 
 
+def backend_of(settings: Settings) -> str:
+    """Which kind of database the settings name: `sqlite` or `postgresql`.
+
+    Raises:
+        CommandFailed: it is none that is supported.
+    """
+    with _told():
+        return address_of(settings.database_url).get_backend_name()
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    try:
+        yield
+    except InvalidDatabase as error:
+        raise CommandFailed(f"{error}. It is read from --database-url or FOLDLINE_DATABASE_URL") from error
+
+
 @contextmanager
 def open_store(settings: Settings) -> Iterator[Store]:
     """The store of a process, closed after the block.
@@ -48,10 +67,8 @@ def open_store(settings: Settings) -> Iterator[Store]:
         summarizer_tokens=settings.summarizer_input_tokens,
         idempotency_seconds=ceil(settings.idempotency_hours * 3600),
     )
-    try:
+    with _told():
         store = Store(settings.database_url, limits=limits, connections=settings.database_connections)
-    except InvalidDatabase as error:
-        raise CommandFailed(f"{error}. It is read from --database-url or FOLDLINE_DATABASE_URL") from error
     try:
         with store.read():
             pass
@@ -92,10 +109,13 @@ def check_schema(store: Store) -> None:
 
 
 def place_of(store: Store) -> str:
-    """Where the data is, as people read it: a file, or an address without its password."""
+    """Where the data is, as people read it: a file, or an address without its password.
+
+    It has no query either: the driver takes passwords there too.
+    """
     if store.is_sqlite and store.url.database:
         return str(Path(store.url.database).absolute())
-    return store.url.render_as_string(hide_password=True)
+    return store.url.set(query={}).render_as_string(hide_password=True)
 
 
 def _folder_problem(store: Store) -> str | None:

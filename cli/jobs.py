@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Annotated, Final
 
 import typer
 
+from cli.apart import check_broker
 from cli.consoles import answers, notes, print_json
 from cli.database import check_schema, open_store, settings_of
 from cli.failures import CommandFailed, ExitCode
@@ -19,6 +21,7 @@ from sessions.settings import Settings
 from sessions.store import Store, Transaction
 from worker.app import create_celery
 from worker.relay import Relay
+from worker.relay import logger as relay_logger
 
 # Longer than a broker may take to be connected to and to take a message, for each of the two queues.
 RING_SECONDS: Final = 20.0
@@ -75,6 +78,8 @@ def retry(
     if bool(job_ids) == is_failed:
         raise CommandFailed("name the jobs to retry, or give --failed; `foldline jobs list --state failed` shows them")
     settings = settings_of({"database_url": database_url})
+    if not settings.has_memory_broker:
+        check_broker(settings, "jobs retry")
     with _opened(settings) as store, _doorbell(settings, store):
         worst = _each(store, job_ids or _failed(store), _retry)
     raise typer.Exit(worst)
@@ -136,16 +141,24 @@ def _doorbell(settings: Settings, store: Store) -> Iterator[None]:
     """Tells the workers, after the block, of what was queued in it, or says when they will find it by themselves."""
     rung: set[str] = set()
     store.doorbell = rung.add
-    yield
-    if rung and (settings.has_memory_broker or not _ring(settings, rung)):
-        notes().print(f"a running service finds them at its next sweep, within {settings.sweep_seconds:g} s")
+    try:
+        yield
+    finally:
+        # Also for those that were queued before something failed.
+        if rung and (settings.has_memory_broker or not _ring(settings, rung)):
+            notes().print(f"a running service finds them at its next sweep, within {settings.sweep_seconds:g} s")
 
 
 def _ring(settings: Settings, queues: Iterable[str]) -> bool:
-    """Whether the broker was told in time; a relay that could not send says so in the log."""
+    """Whether the broker was told in time."""
+    # Of its log there is nothing to see but a broker that is away, and that is said here.
+    relay_logger.setLevel(logging.ERROR)
     with create_celery(settings) as celery:
         relay = Relay(celery)
         relay.start()
         for queue in queues:
             relay.ring(queue)
-        return relay.stop(RING_SECONDS)
+        relay.stop(RING_SECONDS)
+    if relay.has_unsent:
+        notes().print("the broker that FOLDLINE_BROKER_URL names does not answer", style="red")
+    return not relay.has_unsent

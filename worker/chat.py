@@ -21,7 +21,7 @@ from compaction.wire import loads
 from worker.provider_error import excerpt_of
 
 # How often a call that waits for the server looks whether it is still wanted.
-POLL_SECONDS: Final = 0.1
+POLL_SECONDS: Final = 0.25
 CONNECT_SECONDS: Final = 5.0
 # An answer is a few thousand tokens; whatever is longer is no summary.
 MOST_ANSWER_BYTES: Final = 8 * 1024 * 1024

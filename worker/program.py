@@ -28,7 +28,7 @@ from worker.summarizers import Summarizer
 logger = logging.getLogger(__name__)
 
 # What kombu raises for a message that is no JSON, or has not the form of one of its own.
-MALFORMED: Final = (AttributeError, LookupError, TypeError, ValueError)
+MALFORMED: Final = (LookupError, TypeError, ValueError)
 
 
 class WorkerFailed(Exception):
@@ -78,12 +78,12 @@ def run_worker(
 class _Transport(redis.Transport):
     """Kombu's transport, which lets nothing that somebody left in a queue end the worker."""
 
-    def on_readable(self, fileno: int) -> None:
+    def on_readable(self, *place: Any) -> None:
         # The message is out of the queue by then. It was a doorbell at most, and the sweeper rings again.
         try:
-            super().on_readable(fileno)
+            super().on_readable(*place)
         except MALFORMED as error:
-            logger.error("dropped a message that cannot be read: %s", describe(error))  # noqa: TRY400
+            logger.warning("dropped a message that cannot be read: %s", describe(error))
 
 
 class _Program(Worker):

@@ -17,8 +17,8 @@ from worker.queues import MAINTENANCE, SWEEP
 
 logger = logging.getLogger(__name__)
 
-# Without a worker, sweeps that nobody needs any more would wait for it. The worker's clock says when that is, and beat's
-# when they were sent: no two clocks are so far apart.
+# Without a worker, sweeps that nobody needs any more would wait for it. But they are sent by beat's clock and expire by
+# the worker's: if these differed by more than this, every sweep would be too old on arrival, and none would be done.
 EXPIRY_SECONDS_MIN: Final = 3600.0
 EXPIRY_SWEEPS_MIN: Final = 10
 

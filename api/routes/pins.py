@@ -58,6 +58,7 @@ def list_pins(session_id: str, incoming: FromRequest, cursor: Cursor = None, lim
 )
 def remove_pin(session_id: str, pin_id: str, incoming: FromRequest) -> Response:
     """Remove a pin."""
+    if_match = incoming.if_match
     with incoming.service.store.write() as tx:
-        pins.remove(tx, incoming.tenant, session_id, pin_id, if_match=incoming.if_match)
+        pins.remove(tx, incoming.tenant, session_id, pin_id, if_match=if_match)
     return Response(status_code=HTTPStatus.NO_CONTENT)

@@ -8,15 +8,19 @@ from pathlib import Path
 
 import pytest
 from redis import Redis
+from sqlalchemy import text
 
 from sessions import jobs
-from sessions.requests import BACKGROUND
+from sessions.requests import BACKGROUND, INTERACTIVE
 from sessions.store import Store
 from stack.services import valkey
 from tests.support.databases import POSTGRESQL, sqlite_database
 from tests.support.log import Scene, turns
 from tests.support.program import foldline
 
+# A database that fails at one job.
+FAILING = "CREATE FUNCTION fail() RETURNS trigger AS $$ BEGIN RAISE 'no room'; END $$ LANGUAGE plpgsql"
+OF = "WHEN (OLD.id = '{}') EXECUTE FUNCTION fail()"
 AWAY = "the endpoint is away, " + "and has been for long " * 20
 
 
@@ -83,14 +87,56 @@ def test_it_refuses_what_it_cannot_work_with(tmp_path: Path) -> None:
     assert run(f"sqlite:///{tmp_path}/none.db", "retry")[0] == 2
 
 
+def waiting_in(url: str) -> str:
+    """The id of a job that waits in this database."""
+    store = Store(url)
+    scene = Scene(store)
+    scene.append(*turns(7, 60))
+    job_id = str(scene.jobs[0].id)
+    store.close()
+    return job_id
+
+
 def test_it_rings_a_broker_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     with sqlite_database() as url, valkey() as broker:
-        store = Store(url)
-        scene = Scene(store)
-        scene.append(*turns(7, 60))
-        job_id = scene.jobs[0].id
-        store.close()
+        job_id = waiting_in(url)
         monkeypatch.setenv("FOLDLINE_BROKER_URL", broker.url)
         assert run(url, "retry", job_id) == (0, [f"{job_id}: may run at once"], [])
         with Redis.from_url(broker.url) as connected:
             assert connected.llen(BACKGROUND) == 1
+
+
+def test_it_tells_what_happens_without_the_broker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOLDLINE_BROKER_URL", "redis://127.0.0.1:1/0")
+    with sqlite_database() as url:
+        code, lines, notes = run(url, "retry", job_id := waiting_in(url))
+    assert (code, lines) == (0, [f"{job_id}: may run at once"])
+    assert notes == [
+        "the broker that FOLDLINE_BROKER_URL names does not answer",
+        "a running service finds them at its next sweep, within 15 s",
+    ]
+
+
+def test_an_address_of_no_broker_is_told_before_anything_is_done(
+    database: str, scenes: list[Scene], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FOLDLINE_BROKER_URL", "amqp://user:geheim@127.0.0.1:1")
+    code, lines, notes = run(database, "retry", "--failed")
+    assert (code, lines) == (2, [])
+    assert "FOLDLINE_BROKER_URL" in " ".join(notes)
+    assert "geheim" not in " ".join(notes)
+    assert len(scenes[0].jobs) == 1
+
+
+def test_it_rings_for_what_was_queued_before_the_database_failed(
+    database: str, scenes: list[Scene], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failed, _, waiting = (scene.jobs[0].id for scene in scenes)
+    with scenes[0].store.write() as tx:
+        tx.execute(text(FAILING))
+        tx.execute(text(f"CREATE TRIGGER fails BEFORE UPDATE ON job FOR EACH ROW {OF.format(waiting)}"))
+    with valkey(is_own=True) as broker, Redis.from_url(broker.url) as connected:
+        monkeypatch.setenv("FOLDLINE_BROKER_URL", broker.url)
+        code, lines, _ = run(database, "retry", failed, waiting)
+        assert (code, len(lines)) == (3, 1)
+        assert connected.llen(INTERACTIVE) + connected.llen(BACKGROUND) == 1

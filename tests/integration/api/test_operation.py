@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
+import httpx
 import pytest
 from sqlalchemy import text
 
+from api.app import create_app
 from api.problems import KINDS
 from compaction.wire import loads
-from tests.support.api import Api, documented_routes, open_api, problem_of
+from sessions import paths
+from sessions.settings import Settings
+from sessions.store import Store
+from stack.services import postgres
+from tests.support.api import Api, documented_routes, open_api, problem_of, user
+from tests.support.databases import Server
+from tests.support.eventually import eventually
+from tests.support.http import client
+from tests.support.server import served
+
+SILENT = "does not answer"
 
 # As the contract lists them; a report of an overflow, which alone may answer `cannot-shrink`, is not taken yet.
 PROBLEMS = (
@@ -42,6 +58,57 @@ def test_a_database_that_is_away_is_named_and_makes_requests_unavailable(databas
         assert ready.status_code == 503
         assert ready.json() == {"status": "unavailable", "database": "does not answer", "broker": "ok"}
         api.get("/healthz")
+
+
+def test_requests_that_wait_for_a_session_do_not_hold_up_the_readiness(database: str) -> None:
+    with open_api(database, threads=2) as api, ThreadPoolExecutor(4) as pool:
+        session = api.session()
+        with api.store.write() as tx:
+            paths.open_head(tx, "default", session.rpartition("/")[2], lock=True)
+            appends = [pool.submit(api.say, session, user("hello")) for _ in range(4)]
+            eventually(lambda: is_every_thread_taken(api))
+            ready = api.client.get("/readyz")
+        assert (ready.status_code, ready.elapsed.total_seconds() < 1) == (200, True)
+        assert all(append.result() for append in appends)
+
+
+def is_every_thread_taken(api: Api) -> bool:
+    """Whether a request that needs a thread waits for one."""
+    try:
+        api.client.get("/sessions", timeout=0.2)
+    except httpx.ReadTimeout:
+        return True
+    return False
+
+
+def test_a_database_that_keeps_silent_is_told_in_time_and_asked_once() -> None:
+    with (
+        postgres(is_own=True) as service,
+        Server(service.url).database() as database,
+        open_api(database, broker_url="redis://127.0.0.1:1/0") as api,
+    ):
+        assert api.client.get("/readyz").json()["database"] == "ok"
+        threads = threading.active_count()
+        service.freeze()
+        first, *later = [api.client.get("/readyz") for _ in range(10)]
+        assert threading.active_count() <= threads + 1
+        service.thaw()
+        assert {(ready.status_code, ready.json()["database"]) for ready in (first, *later)} == {(503, SILENT)}
+        assert first.elapsed.total_seconds() < 1
+        assert max(ready.elapsed.total_seconds() for ready in later) < 0.3
+        eventually(lambda: api.client.get("/readyz").status_code == 200)
+
+
+def test_versions_are_read_before_a_transaction_that_writes(database: str) -> None:
+    with (
+        closing(Store(database, connections=1)) as store,
+        served(create_app(Settings(), store)) as url,
+        client(url) as connected,
+    ):
+        session = f"/sessions/{connected.post('/sessions', json={'model': 'openai/gpt-4o'}).json()['id']}"
+        pin = connected.post(f"{session}/pins", json={"text": "never touch the vendor folder"}).json()["id"]
+        removed = connected.delete(f"{session}/pins/{pin}", headers={"If-Match": '"1", "2", "3"'})
+    assert removed.status_code == 204
 
 
 def test_metrics_count_requests_by_route(database: str) -> None:

@@ -75,6 +75,27 @@ def test_a_base_url_loses_its_last_slash_and_must_be_http() -> None:
     assert "http" in problems_of(summarizer_base_url="llm.example/v1")[0]
 
 
+@pytest.mark.parametrize(
+    "url", ["http://me:top[secret@llm/v1", "http://me:[secret]@llm/v1", "http://me:secret℀@llm/v1"]
+)
+def test_a_base_url_that_cannot_be_read_is_refused_without_showing_it(url: str) -> None:
+    (problem,) = problems_of(summarizer_base_url=url)
+    assert problem.startswith("FOLDLINE_SUMMARIZER_BASE_URL: give an http")
+    assert "secret" not in problem
+
+
+def test_there_are_more_connections_than_threads() -> None:
+    (problem,) = problems_of(threads=30)
+    assert "FOLDLINE_DATABASE_CONNECTIONS must be at least 32" in problem
+    assert "FOLDLINE_THREADS" in problem
+    assert load_settings(threads=30, database_connections=32).threads == 30
+    assert problems_of(database_connections=17)
+
+
+def test_an_address_with_a_bracket_in_its_password_is_of_no_broker_inside() -> None:
+    assert not load_settings(broker_url="redis://:pa[ss@broker/0").has_memory_broker
+
+
 def test_each_key_names_its_tenant() -> None:
     settings = load_settings(api_keys=" acme:k1, acme:k2,globex:a:b ")
     assert settings.tenants_by_key == {"k1": "acme", "k2": "acme", "a:b": "globex"}

@@ -98,6 +98,17 @@ def test_a_broker_that_never_answers_does_not_hold_up_a_ring(caplog: pytest.LogC
     app.close()
 
 
+def test_it_tells_whether_all_was_sent(app: Celery) -> None:
+    nobody = create_celery(load_settings(broker_url="redis://127.0.0.1:1/0"))
+    for broker, has_unsent in ((app, False), (nobody, True)):
+        relay = Relay(broker)
+        relay.start()
+        relay.ring(INTERACTIVE)
+        assert relay.stop(SOON)
+        assert relay.has_unsent is has_unsent
+    nobody.close()
+
+
 def test_a_ring_that_is_passed_on_is_sent_a_moment_later(app: Celery, connection: Connection) -> None:
     relay = Relay(app)
     relay.start()
