@@ -56,8 +56,11 @@ demo: .venv/.ready ## see a long session being folded
 run: .venv/.ready ## serve the API and its worker in one process
 	@$(BIN)/foldline serve
 
-stack: .venv/.ready ## run Foldline with PostgreSQL, Valkey and workers; RUN="command" runs that in it
-	@$(BIN)/python -m stack $(if $(RUN),-- $(RUN))
+# RUN is for the shell inside the stack, as typed: make would read each `$` as its own. With `exec`, no shell of make's
+# dies of Ctrl-C while the stack is still ending.
+stack: override export RUN := $(value RUN)
+stack: .venv/.ready ## run Foldline with PostgreSQL, Valkey and workers; RUN='curl -s $FOLDLINE_URL/readyz' runs that in it
+	@exec $(BIN)/python -m stack $(if $(value RUN),-- sh -c "$$RUN")
 
 docs: .venv/.ready ## write the generated pages anew: docs/openapi.json and docs/settings.md
 	@$(BIN)/python -m api.describe > docs/openapi.json

@@ -8,13 +8,15 @@ from urllib.parse import urlsplit
 import typer
 
 from cli.consoles import answers
-from cli.database import backend_of, place_of
+from cli.database import place_of
 from cli.failures import CommandFailed
-from sessions.engines import SQLITE
+from sessions.engines import SQLITE, address_of
+from sessions.errors import InvalidDatabase
 from sessions.settings import Settings
 from sessions.store import Store
 
 BROKERS: Final = frozenset({"redis", "rediss"})
+POSTGRESQL: Final = "the address of a PostgreSQL, as in postgresql://foldline:password@127.0.0.1:5432/foldline"
 
 DatabaseUrl: TypeAlias = Annotated[str | None, typer.Option(help="SQLAlchemy address of the database.")]
 BrokerUrl: TypeAlias = Annotated[str | None, typer.Option(help="Address of the broker.")]
@@ -48,11 +50,16 @@ def _is_redis(url: str) -> bool:
 
 def check_database(settings: Settings, command: str) -> None:
     """Raise CommandFailed for a database that only one process can write to, or an address of none."""
-    if backend_of(settings) == SQLITE:
+    try:
+        is_sqlite = address_of(settings.database_url).get_backend_name() == SQLITE
+    except InvalidDatabase as error:
+        raise CommandFailed(f"FOLDLINE_DATABASE_URL, or --database-url, must be {POSTGRESQL}") from error
+    if is_sqlite:
+        is_named = "database_url" in settings.model_fields_set
+        problem = "SQLite is none" if is_named else "FOLDLINE_DATABASE_URL is not set"
         raise CommandFailed(
-            f"`foldline {command}` needs a database that other processes write to as well, and SQLite is none: set "
-            "FOLDLINE_DATABASE_URL to the address of a PostgreSQL. On SQLite, `foldline serve` does everything in one "
-            "process"
+            f"`foldline {command}` needs a database that other processes write to as well, and {problem}: set "
+            f"FOLDLINE_DATABASE_URL to {POSTGRESQL}. On SQLite, `foldline serve` does everything in one process"
         )
 
 

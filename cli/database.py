@@ -13,7 +13,7 @@ from typing import Any
 import migrations
 from cli.failures import CommandFailed, ExitCode
 from migrations import NewerSchema, Standing
-from sessions.engines import address_of
+from sessions.engines import SQLITE, address_of
 from sessions.errors import InvalidDatabase, Unavailable
 from sessions.settings import InvalidSettings, Settings, load_settings
 from sessions.store import Limits, Store, translated
@@ -33,14 +33,22 @@ def settings_of(options: dict[str, Any]) -> Settings:
         raise CommandFailed(str(error)) from error
 
 
-def backend_of(settings: Settings) -> str:
-    """Which kind of database the settings name: `sqlite` or `postgresql`.
+def check_file(settings: Settings) -> None:
+    """Makes sure that a database in a file is there, for commands that only work on one: opening would create it.
 
     Raises:
-        CommandFailed: it is none that is supported.
+        CommandFailed: there is no such file, or the address is none of a database.
     """
     with _told():
-        return address_of(settings.database_url).get_backend_name()
+        address = address_of(settings.database_url)
+    if address.get_backend_name() == SQLITE and not Path(str(address.database)).exists():
+        is_named = "database_url" in settings.model_fields_set
+        reason = "" if is_named else "FOLDLINE_DATABASE_URL is not set, and "
+        raise CommandFailed(
+            f"{reason}there is no database at {Path(str(address.database)).absolute()}: give the address of the "
+            "service's with --database-url or FOLDLINE_DATABASE_URL",
+            ExitCode.SERVICE_FAILED,
+        )
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import typer
 
 from cli.apart import check_broker
 from cli.consoles import answers, notes, print_json
-from cli.database import check_schema, open_store, settings_of
+from cli.database import check_file, check_schema, open_store, settings_of
 from cli.failures import CommandFailed, ExitCode
 from cli.jobs_table import STATES, as_json, print_table
 from sessions import operating
@@ -20,8 +20,8 @@ from sessions.operating import Chosen
 from sessions.settings import Settings
 from sessions.store import Store, Transaction
 from worker.app import create_celery
+from worker.outage import logger as outage_logger
 from worker.relay import Relay
-from worker.relay import logger as relay_logger
 
 # Longer than a broker may take to be connected to and to take a message, for each of the two queues.
 RING_SECONDS: Final = 20.0
@@ -99,6 +99,7 @@ def cancel(
 
 @contextmanager
 def _opened(settings: Settings) -> Iterator[Store]:
+    check_file(settings)
     with open_store(settings) as store:
         check_schema(store)
         yield store
@@ -146,13 +147,17 @@ def _doorbell(settings: Settings, store: Store) -> Iterator[None]:
     finally:
         # Also for those that were queued before something failed.
         if rung and (settings.has_memory_broker or not _ring(settings, rung)):
-            notes().print(f"a running service finds them at its next sweep, within {settings.sweep_seconds:g} s")
+            notes().print(
+                "a running `foldline serve`, or beat and a worker, finds them at its next sweep, within "
+                f"{settings.sweep_seconds:g} s",
+                soft_wrap=True,
+            )
 
 
 def _ring(settings: Settings, queues: Iterable[str]) -> bool:
     """Whether the broker was told in time."""
     # Of its log there is nothing to see but a broker that is away, and that is said here.
-    relay_logger.setLevel(logging.ERROR)
+    outage_logger.setLevel(logging.ERROR)
     with create_celery(settings) as celery:
         relay = Relay(celery)
         relay.start()

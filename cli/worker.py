@@ -80,3 +80,4 @@ def _run(settings: Settings, node: str, queues: list[str]) -> None:
             run_worker(settings, store, create_summarizer(settings), name=node, queues=queues, on_ready=say_ready)
         except WorkerFailed as error:
             raise CommandFailed("the worker ended; its log lines say why", ExitCode.SERVICE_FAILED) from error
+    answers().print("stopped")

@@ -83,7 +83,7 @@ class Settings(BaseSettings):
         30, ge=0, description="Pause after a failed summary before the next automatic one; doubles with each in a row."
     )
     retry_seconds_max: int = Field(600, ge=0, description="Longest such pause, also if the summarizer asks for more.")
-    max_attempts: int = Field(3, ge=1, description="Attempts at one job before it ends as failed.")
+    max_attempts: int = Field(3, ge=1, description="Workers that may die with one job before it ends as failed.")
     worker_concurrency: int = Field(4, ge=1, le=256, description="Summaries a worker process writes at the same time.")
     stop_seconds: float = Field(10.0, ge=0, description="Time running work is given to hand itself back on shutdown.")
 

@@ -1,94 +1,16 @@
-"""`python -m stack`: the whole of Foldline on this machine until Ctrl-C, or for as long as a command runs."""
+"""`python -m stack`: starts the command line, and lets no interrupt end it in the middle of that."""
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import sys
-from contextlib import suppress
-from pathlib import Path
-from threading import Event
-from typing import Annotated
-
-import typer
-
-from cli.consoles import answers, notes
-from cli.failures import ExitCode
-from stack.binaries import NoBinaries
-from stack.guard import exit_code
-from stack.guarded import DidNotStart
-from stack.screen import hints, lines, table
-from stack.stack import Stack
-
-COMMAND_NOT_FOUND = 127
+from importlib import import_module
 
 
-def main(
-    *,
-    command: Annotated[
-        list[str] | None,
-        typer.Argument(help="Run this once all is ready, and end with it; {url} is the API's address."),
-    ] = None,
-    api_port: Annotated[int | None, typer.Option(help="Port of the first API process; else a free one.")] = None,
-    apis: Annotated[int, typer.Option(min=1, help="API processes.")] = 1,
-    workers: Annotated[int, typer.Option(min=0, help="Worker processes.")] = 2,
-    logs: Annotated[Path | None, typer.Option(help="Folder for the logs; else one that goes at the end.")] = None,
-) -> None:
-    """Start Foldline and the services it stands on, each as a process of its own, and end them with Ctrl-C.
-
-    FOLDLINE_ variables reach its processes. DATABASE_URL and REDIS_URL name services to use instead of our own, and
-    FLOWER_BASIC_AUTH sets Flower's user:password. A COMMAND finds FOLDLINE_URL, FOLDLINE_DATABASE_URL and
-    FOLDLINE_BROKER_URL in its environment.
-    """
-    # Ctrl-C and SIGTERM mean the same: leave all blocks, which ends everything in good order.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    stack = Stack(apis=apis, workers=workers, api_port=api_port, logs=logs, is_durable=True)
-    try:
-        code = _with_command(stack, command) if command else _until_interrupted(stack)
-    except KeyboardInterrupt:
-        code = ExitCode.INTERRUPTED
-    except (DidNotStart, NoBinaries) as error:
-        notes().print(f"stack: {error}", markup=False, style="red")
-        code = ExitCode.SERVICE_FAILED
-    raise typer.Exit(code)
-
-
-def _until_interrupted(stack: Stack) -> int:
-    console = answers()
-    shown = table if console.is_terminal else lines
-    with shown(stack, console), stack:
-        if shown is lines:
-            console.print(hints(stack), markup=False, soft_wrap=True)
-        with suppress(KeyboardInterrupt):
-            Event().wait()
-    return ExitCode.DONE
-
-
-def _with_command(stack: Stack, command: list[str]) -> int:
-    """The command has the terminal to itself; what happens to the stack goes to stderr, line by line."""
-    with lines(stack, notes()), stack:
-        words = [word.replace("{url}", stack.api_url) for word in command]
-        try:
-            return exit_code(subprocess.run(words, env=_environment(stack), check=False).returncode)
-        except OSError as error:
-            notes().print(f"stack: cannot run {words[0]}: {error.strerror}", markup=False, style="red")
-            return COMMAND_NOT_FOUND
-
-
-def _environment(stack: Stack) -> dict[str, str]:
-    """Ours, with what a program needs to use the stack, and `foldline` on PATH."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
-    return {
-        **os.environ,
-        "PATH": path,
-        "FOLDLINE_URL": stack.api_url,
-        "FOLDLINE_DATABASE_URL": stack.database_url,
-        "FOLDLINE_BROKER_URL": stack.broker_url,
-    }
+def main() -> None:
+    """What the command needs takes a second to load; an interrupt waits until it can be answered in good order."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+    import_module("stack.command").app()
 
 
 if __name__ == "__main__":
-    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    app.command()(main)
-    app()
+    main()

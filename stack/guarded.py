@@ -131,7 +131,13 @@ class Guarded:
         return self._log_from(self._log_start)
 
     def last_lines(self, number: int = LOG_LINES_SHOWN) -> str:
-        """The end of what it logged since it was started."""
+        """The end of what it logged since it was started; nothing once the log is gone."""
+        try:
+            return self._log_end(number)
+        except FileNotFoundError:
+            return ""
+
+    def _log_end(self, number: int) -> str:
         end = self.program.log.stat().st_size
         return "\n".join(self._log_from(max(self._log_start, end - LOG_END_BYTES)).splitlines()[-number:])
 

@@ -46,12 +46,14 @@ class Member:
 
     @property
     def state(self) -> str:
-        """One of starting, ready (it was, since it started), ended, done (nothing is left to do) and stopped."""
+        """One of waiting (for its first start), starting, ready (it was, since it started), ended, done and stopped."""
         if self._process.is_running:
             return "ready" if self._was_ready else "starting"
         if self._is_once and self.exit_code == 0:
             return "done"
-        return "ended" if self._is_wanted else "stopped"
+        if self._is_wanted:
+            return "ended"
+        return "waiting" if self.exit_code is None else "stopped"
 
     @property
     def is_ready(self) -> bool:

@@ -63,11 +63,15 @@ def address(url: str) -> str:
     return make_url(url).set(drivername=DRIVER).render_as_string(hide_password=False)
 
 
+def plain(url: str) -> str:
+    """An address without a driver, as psql takes it, and Foldline too."""
+    return make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
+
+
 def answers(url: str) -> bool:
     """Whether a server lets us in."""
-    plain = make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
     try:
-        psycopg.connect(plain, connect_timeout=ANSWER_SECONDS).close()
+        psycopg.connect(plain(url), connect_timeout=ANSWER_SECONDS).close()
     except psycopg.OperationalError:
         return False
     return True

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from threading import Event, Thread
+from shlex import quote
+from threading import Event, Lock, Thread
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -28,42 +30,53 @@ COLUMNS: Final = (
 )
 STYLES: Final = {"ready": "green", "starting": "yellow", "ended": "red"}
 REFRESHES_PER_SECOND: Final = 4
-NOT_STARTED: Final = ("stopped", 0)
+NOT_STARTED: Final = ("waiting", 0)
+# Characters in a line of the terminal, from which on a process's last words say something beside the rest.
+WIDTH_FOR_LOGS: Final = 120
+TIMESTAMP: Final = re.compile(r"^\d{4}-\d\d-\d\d[ T][\d:.,]+ ")
 
 
 @contextmanager
-def table(stack: Stack, console: Console) -> Iterator[None]:
-    """A table of the stack's processes on a terminal, which follows them while the block runs."""
-    with Live(console=console, get_renderable=lambda: _picture(stack), refresh_per_second=REFRESHES_PER_SECOND):
-        yield
+def table(stack: Stack, console: Console) -> Iterator[Callable[[], None]]:
+    """A table of the stack's processes on a terminal, which follows them while the block runs.
+
+    Call what it yields to have the table up to date.
+    """
+
+    def picture() -> RenderableType:
+        return _picture(stack, is_wide=console.width >= WIDTH_FOR_LOGS)
+
+    with Live(console=console, get_renderable=picture, refresh_per_second=REFRESHES_PER_SECOND) as live:
+        yield live.refresh
 
 
 @contextmanager
-def lines(stack: Stack, console: Console) -> Iterator[None]:
-    """A line for each change of a process's state, while the block runs."""
-    is_over = Event()
-    follower = Thread(target=_follow, args=(stack, console, is_over), name="stack-lines")
+def lines(stack: Stack, console: Console) -> Iterator[Callable[[], None]]:
+    """A line for each change of a process's state, while the block runs.
+
+    Call what it yields to have the changes so far told.
+    """
+    changes, is_over = _Changes(stack, console), Event()
+    follower = Thread(target=_follow, args=(changes, is_over), name="stack-lines")
     follower.start()
     try:
-        yield
+        yield changes.tell
     finally:
         is_over.set()
         follower.join()
+        changes.tell()
 
 
 def hints(stack: Stack) -> str:
-    """What one needs to use it."""
-    return (
-        f"FOLDLINE_URL={stack.api_url}\n"
-        f"FOLDLINE_DATABASE_URL={stack.database_url}\n"
-        f"FOLDLINE_BROKER_URL={stack.broker_url}\n"
-        f"Flower's user and password are {stack.flower_login}; logs are in {stack.logs}"
-    )
+    """What one needs to use it, as lines to paste into a shell; a terminal must be left to wrap them."""
+    exports = [f"export {name}={quote(value)}" for name, value in stack.variables.items()]
+    return "\n".join([*exports, f"# Flower's user and password: {stack.flower_login}", f"# Logs: {stack.logs}"])
 
 
-def _picture(stack: Stack) -> RenderableType:
-    below = f"\n{hints(stack)}\nCtrl-C ends everything" if stack.is_ready else ""
-    return Group(table_of(COLUMNS, map(_row, stack.members)), Text(below, style="dim"))
+def _picture(stack: Stack, *, is_wide: bool) -> RenderableType:
+    columns = COLUMNS if is_wide else COLUMNS[:-1]
+    rows = [_row(member)[: len(columns)] for member in stack.members]
+    return Group(table_of(columns, rows), Text("\nCtrl-C ends everything" if stack.is_ready else "", style="dim"))
 
 
 def _row(member: Member) -> tuple[object, ...]:
@@ -75,7 +88,7 @@ def _row(member: Member) -> tuple[object, ...]:
         _address(member.url),
         timedelta(seconds=int(member.uptime_seconds)) if is_up else "",
         member.restarts,
-        Text(member.last_line(), style="dim", no_wrap=True, overflow="ellipsis"),
+        Text(TIMESTAMP.sub("", member.last_line()), style="dim", no_wrap=True, overflow="ellipsis"),
     )
 
 
@@ -84,17 +97,28 @@ def _address(url: str) -> str:
     return url if url.startswith("http") else urlsplit(url).netloc.rpartition("@")[2]
 
 
-def _follow(stack: Stack, console: Console, is_over: Event) -> None:
-    told: dict[str, tuple[str, int]] = {}
-    while True:
-        was_over = is_over.wait(1 / REFRESHES_PER_SECOND)
-        for member in stack.members:
-            now = (member.state, member.pid)
-            if told.get(member.name, NOT_STARTED) != now:
-                told[member.name] = now
-                console.print(_line(member, *now), markup=False, soft_wrap=True)
-        if was_over:
-            return
+class _Changes:
+    """The states of processes that have not been told yet."""
+
+    def __init__(self, stack: Stack, console: Console) -> None:
+        self._stack = stack
+        self._console = console
+        self._told: dict[str, tuple[str, int]] = {}
+        self._lock = Lock()
+
+    def tell(self) -> None:
+        """A line for each process whose state is not the one told last."""
+        with self._lock:
+            for member in self._stack.members:
+                now = (member.state, member.pid)
+                if self._told.get(member.name, NOT_STARTED) != now:
+                    self._told[member.name] = now
+                    self._console.print(_line(member, *now), markup=False, soft_wrap=True)
+
+
+def _follow(changes: _Changes, is_over: Event) -> None:
+    while not is_over.wait(1 / REFRESHES_PER_SECOND):
+        changes.tell()
 
 
 def _line(member: Member, state: str, pid: int) -> str:

@@ -13,6 +13,7 @@ from threading import Event, Thread
 from types import TracebackType
 from typing import Final, Self
 
+from stack import postgresql
 from stack.guarded import Guarded, Program
 from stack.members import Member
 from stack.ports import HOST, free_port
@@ -95,6 +96,15 @@ class Stack:
     @property
     def broker_url(self) -> str:
         return self._facts["broker_url"]
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """What a program needs to use it, as environment variables."""
+        return {
+            "FOLDLINE_URL": self.api_url,
+            "FOLDLINE_DATABASE_URL": postgresql.plain(self.database_url),
+            "FOLDLINE_BROKER_URL": self.broker_url,
+        }
 
     def _start(self, opened: ExitStack) -> None:
         folder = self.logs or Path(opened.enter_context(TemporaryDirectory(prefix="foldline-stack-")))

@@ -11,6 +11,7 @@ from threading import Event, Thread
 from typing import Any, Final
 
 from celery.apps.worker import Worker
+from celery.bootsteps import StartStopStep
 from celery.exceptions import SecurityWarning
 from celery.platforms import EX_FAILURE, EX_OK
 from celery.worker import state
@@ -21,6 +22,7 @@ from sessions.settings import Settings
 from sessions.store import Store
 from worker.app import create_worker
 from worker.failures import describe
+from worker.outage import Outage, told_once
 from worker.pool import AppThreads
 from worker.relay import ringing
 from worker.summarizers import Summarizer
@@ -62,10 +64,11 @@ def run_worker(
     stopping, ended = Event(), Event()
     app, relay = create_worker(settings, store, summarizer, stopping, queues)
     app.conf.broker_transport = _Transport
+    app.steps["consumer"].add(_ending(relay.outage))
     program = _Program(app=app, hostname=name, queues=list(queues), stopping=stopping, on_ready=on_ready)
     Thread(target=program.end_in_time, args=(ended, settings.stop_seconds), name="foldline-stop", daemon=True).start()
     try:
-        with ringing(relay, store, settings.stop_seconds):
+        with told_once(relay.outage), ringing(relay, store, settings.stop_seconds):
             program.start()
     finally:
         app.close()
@@ -84,6 +87,18 @@ class _Transport(redis.Transport):
             super().on_readable(*place)
         except MALFORMED as error:
             logger.warning("dropped a message that cannot be read: %s", describe(error))
+
+
+def _ending(outage: Outage) -> type[StartStopStep]:
+    """A step of Celery's consumer, which starts each time when it takes messages again."""
+
+    class Connected(StartStopStep):
+        requires = ("celery.worker.consumer.tasks:Tasks",)
+
+        def start(self, _consumer: Any) -> None:
+            outage.end()
+
+    return Connected
 
 
 class _Program(Worker):

@@ -14,6 +14,7 @@ from kombu import Connection, Producer
 
 from sessions.store import Store
 from worker.failures import Contained, describe
+from worker.outage import Outage
 from worker.queues import TASK_BY_QUEUE
 
 logger = logging.getLogger(__name__)
@@ -33,9 +34,9 @@ class Relay:
 
     def __init__(self, app: Celery) -> None:
         self._app = app
+        self.outage = Outage(app.conf.broker_write_url)
         self._due_by_queue: dict[str, float] = {}
         self._retry_at = 0.0
-        self._is_failing = False
         self._is_stopping = False
         self._has_unsent = False
         self._wake = Condition()
@@ -103,22 +104,19 @@ class Relay:
         with Contained(lambda error: self._give_up(queue, error)):
             task = TASK_BY_QUEUE[queue]
             self._app.send_task(task, kwargs={"queue": queue}, queue=queue, producer=self._connected(), retry=False)
-            if self._is_failing:
-                self._is_failing = False
-                logger.info("the broker takes messages again")
+            self.outage.end()
 
     def _give_up(self, queue: str, error: Exception) -> None:
-        # Once for each time the broker is away, which may be long.
-        if not self._is_failing:
-            logger.warning("no message sent to %s: %s", queue, describe(error), extra={"queue": queue})
         self._disconnect()
-        if queue in TASK_BY_QUEUE:
-            self._is_failing = True
-            self._retry_at = monotonic() + RETRY_SECONDS
-            if self._is_stopping:
-                self._has_unsent = True
-            else:
-                self.ring(queue)
+        if queue not in TASK_BY_QUEUE:
+            logger.warning("no message sent to %s: %s", queue, describe(error), extra={"queue": queue})
+            return
+        self.outage.begin(error)
+        self._retry_at = monotonic() + RETRY_SECONDS
+        if self._is_stopping:
+            self._has_unsent = True
+        else:
+            self.ring(queue)
 
     def _connected(self) -> Producer:
         if self._producer is None:

@@ -10,9 +10,11 @@ from typing import Any, Final
 
 from celery.apps.beat import Beat
 from celery.platforms import EX_OK
+from celery.signals import after_task_publish
 
 from sessions.settings import Settings
 from worker.app import create_celery
+from worker.outage import Outage, told_once
 from worker.queues import MAINTENANCE, SWEEP
 
 logger = logging.getLogger(__name__)
@@ -27,7 +29,9 @@ _LONG_AGO: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 def run_beat(settings: Settings) -> None:
     """Sends a sweep at once and then every `settings.sweep_seconds`, until SIGTERM or SIGINT ends the process."""
-    with create_celery(settings) as app:
+    outage = Outage(settings.broker_url)
+    after_task_publish.connect(lambda **_: outage.end(), weak=False)
+    with create_celery(settings) as app, told_once(outage):
         app.conf.beat_schedule = {"sweep": _sweep(settings)}
         # In memory: what a restart forgets is when it last swept, and it sweeps at once. There is no file to write.
         beat = _Beat(app=app, scheduler="celery.beat:Scheduler", quiet=True, socket_timeout=0)
@@ -40,7 +44,12 @@ class _Beat(Beat):
 
     def install_sync_handler(self, _service: Any) -> None:
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: os._exit(EX_OK))
+            signal.signal(number, _end)
+
+
+def _end(*_: Any) -> None:
+    logger.info("beat: stopped")
+    os._exit(EX_OK)
 
 
 def _sweep(settings: Settings) -> dict[str, Any]:

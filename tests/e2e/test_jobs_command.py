@@ -21,6 +21,7 @@ from tests.support.program import foldline
 # A database that fails at one job.
 FAILING = "CREATE FUNCTION fail() RETURNS trigger AS $$ BEGIN RAISE 'no room'; END $$ LANGUAGE plpgsql"
 OF = "WHEN (OLD.id = '{}') EXECUTE FUNCTION fail()"
+SWEPT = "a running `foldline serve`, or beat and a worker, finds them at its next sweep, within 15 s"
 AWAY = "the endpoint is away, " + "and has been for long " * 20
 
 
@@ -69,7 +70,7 @@ def test_it_lists_retries_and_cancels(database: str, scenes: list[Scene]) -> Non
 
     code, lines, notes = run(database, "retry", "--failed")
     assert (code, lines) == (0, [f"{failed}: queued again as {scenes[0].jobs[1].id}"])
-    assert notes == ["a running service finds them at its next sweep, within 15 s"]
+    assert notes == [SWEPT]
 
     code, lines, notes = run(database, "retry", running, failed, "job_none")
     assert (code, lines) == (2, [f"{failed}: joined to {scenes[0].jobs[1].id}"])
@@ -81,9 +82,14 @@ def test_it_lists_retries_and_cancels(database: str, scenes: list[Scene]) -> Non
 
 
 def test_it_refuses_what_it_cannot_work_with(tmp_path: Path) -> None:
+    (tmp_path / "empty.db").touch()
     code, _, notes = run(f"sqlite:///{tmp_path}/empty.db", "list")
     assert code == 3
     assert "run `foldline migrate`" in " ".join(notes)
+    code, _, notes = run(f"sqlite:///{tmp_path}/none.db", "list")
+    assert code == 3
+    assert "FOLDLINE_DATABASE_URL" in " ".join(notes)
+    assert not (tmp_path / "none.db").exists()
     assert run(f"sqlite:///{tmp_path}/none.db", "retry")[0] == 2
 
 
@@ -113,7 +119,7 @@ def test_it_tells_what_happens_without_the_broker(monkeypatch: pytest.MonkeyPatc
     assert (code, lines) == (0, [f"{job_id}: may run at once"])
     assert notes == [
         "the broker that FOLDLINE_BROKER_URL names does not answer",
-        "a running service finds them at its next sweep, within 15 s",
+        SWEPT,
     ]
 
 

@@ -227,6 +227,21 @@ def test_what_works_in_one_process_only_is_refused_in_several(
     assert not Path("foldline.db").exists()
 
 
+@pytest.mark.parametrize("command", ["api", "worker"])
+def test_an_address_of_no_postgresql_is_told_with_an_example(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOLDLINE_BROKER_URL", REDIS["FOLDLINE_BROKER_URL"])
+    unset = foldline(command)
+    monkeypatch.setenv("FOLDLINE_DATABASE_URL", "nonsense:secret")
+    unusable = foldline(command)
+
+    assert "FOLDLINE_DATABASE_URL is not set" in " ".join(unset.stderr.split())
+    for done in (unset, unusable):
+        assert done.returncode == 2
+        assert "as in postgresql://" in " ".join(done.stderr.split())
+        assert "sqlite:" not in done.stderr
+        assert "secret" not in done.stderr
+
+
 @pytest.mark.parametrize(
     "url", ["amqp://user:secret@127.0.0.1:1", "redis://:secret@127.0.0.1:secret/0", "redis://:secret@127.0.0.1:1/none"]
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -33,6 +34,10 @@ from tests.support.program import REPOSITORY, python
 
 STARTERS = {"postgres": postgres, "valkey": valkey}
 Start = Callable[..., AbstractContextManager[Service]]
+# With the packages that are here, whatever they are.
+MAKE_STACK = ("make", "-o", ".venv/.ready", f"BIN={Path(sys.executable).parent}", "stack")
+STACK = (sys.executable, "-m", "stack", "--workers", "0")
+CTRL_C = b"\x03"
 both = pytest.mark.parametrize("start", STARTERS.values(), ids=STARTERS)
 
 
@@ -249,6 +254,59 @@ def test_a_command_runs_in_a_stack_of_its_own_and_its_exit_code_is_the_stacks() 
     assert done.returncode == 7, done.stderr
 
 
+@pytest.mark.timeout(180)
+def test_make_runs_what_is_typed_in_a_shell_inside_a_stack_that_is_ready() -> None:
+    typed = "RUN=curl -s $FOLDLINE_URL/readyz > /dev/null; echo $FOLDLINE_DATABASE_URL; echo it runs >&2"
+    done = subprocess.run([*MAKE_STACK, typed], cwd=REPOSITORY, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stderr
+    assert re.fullmatch(r"postgresql://\S+\n", done.stdout)
+    before = done.stderr.partition("it runs")[0]
+    ready = re.findall(r"^(\S+) +(?:ready|done)\b", before, re.MULTILINE)
+    assert {"migrate", "api-1", "worker-1", "worker-2", "beat", "flower"} <= set(ready)
+
+
+@pytest.mark.timeout(180)
+def test_ctrl_c_on_a_terminal_ends_the_stack_without_complaint() -> None:
+    with on_a_terminal(*MAKE_STACK) as terminal:
+        screen = interrupted(terminal, "# Logs:")
+
+    assert not re.search(r"Traceback|Error|\*\*\*", screen)
+    assert re.search(r"^(\x1b\S+)?export FOLDLINE_DATABASE_URL=postgresql://\S+/postgres\r$", screen, re.MULTILINE)
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("sight", ["process", "migrate"])
+def test_ctrl_c_ends_a_stack_that_is_starting_without_complaint(sight: str) -> None:
+    with on_a_terminal(*STACK) as terminal:
+        screen = interrupted(terminal, sight)
+
+    assert (terminal.returncode, "Traceback" in screen) == (0, False)
+
+
+@pytest.mark.timeout(180)
+def test_an_interrupted_command_is_told_by_the_exit_code() -> None:
+    with on_a_terminal(*STACK, "--", "sh", "-c", "echo it runs; sleep 600; true") as terminal:
+        screen = interrupted(terminal, "it runs")
+
+    assert (terminal.returncode, "Traceback" in screen) == (128 + signal.SIGINT, False)
+
+
+@pytest.mark.timeout(180)
+def test_sigterm_ends_the_stack_as_ctrl_c_does() -> None:
+    command = [sys.executable, "-m", "stack", "--workers", "0"]
+    with subprocess.Popen(
+        command, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as stack:
+        assert stack.stdout
+        told = stack.stdout.readline()
+        for _ in range(2):  # its starter may pass on what it was sent itself
+            stack.terminate()
+        told += stack.stdout.read()
+
+    assert (stack.returncode, "Traceback" in told) == (0, False)
+
+
 def test_a_process_that_dies_at_once_is_started_again_at_most_once_a_second(tmp_path: Path) -> None:
     member = Member("short", Guarded(Program(["false"], log=tmp_path / "log")), Logs("never"))
 
@@ -302,3 +360,32 @@ def parent_of(starter: str) -> Iterator[tuple[subprocess.Popen[str], str, int]]:
         assert parent.stdout
         url, pid = parent.stdout.readline().split()
         yield parent, url, int(pid)
+
+
+@contextmanager
+def on_a_terminal(*command: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A command on a terminal of its own: what is written to its stdin is typed, its stdout is the screen."""
+    script = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))"
+    with subprocess.Popen(
+        [sys.executable, "-c", script, *command],
+        cwd=REPOSITORY,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        bufsize=0,
+    ) as terminal:
+        yield terminal
+
+
+def interrupted(terminal: subprocess.Popen[bytes], sight: str) -> str:
+    """All that is on the screen when Ctrl-C has been typed at the `sight` of something, and the command has ended."""
+    assert terminal.stdin
+    assert terminal.stdout
+    screen = b""
+    while sight.encode() not in screen:
+        read = terminal.stdout.read(65_536)
+        assert read, screen.decode()
+        screen += read
+    terminal.stdin.write(CTRL_C)
+    while read := terminal.stdout.read(65_536):
+        screen += read
+    return screen.decode()

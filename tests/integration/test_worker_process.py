@@ -172,7 +172,7 @@ def test_a_ring_while_the_broker_is_away_is_sent_when_it_is_back(installation: I
 
 def test_a_worker_waits_for_a_broker_that_is_not_there_yet(installation: Installation) -> None:
     installation.broker.kill()
-    installation.start("worker", until="Cannot connect")
+    installation.start("worker", until="does not answer")
     installation.broker.start()
     installation.is_done()
 
@@ -204,7 +204,7 @@ def test_a_broker_that_does_not_answer_does_not_keep_a_worker_from_stopping(inst
 
 def test_a_worker_that_waits_for_its_broker_can_be_stopped(installation: Installation) -> None:
     installation.broker.kill()
-    assert installation.start("worker", until="Cannot connect").stop() < 3
+    assert installation.start("worker", until="does not answer").stop() < 3
 
 
 def test_a_second_signal_ends_a_worker_at_once(installation: Installation) -> None:
@@ -306,3 +306,19 @@ def test_beat_ends_while_the_broker_does_not_answer(installation: Installation) 
     installation.broker.freeze()
     wait(1.0)
     assert beat.stop() < 2
+
+
+def test_a_broker_that_is_away_is_one_line_and_another_when_it_is_back(installation: Installation) -> None:
+    installation.variables["FOLDLINE_SWEEP_SECONDS"] = "0.5"
+    running = [installation.worker(), installation.start("beat", until="beat: Starting")]
+    installation.is_done()
+
+    kill(installation.broker)
+
+    for process in running:
+        eventually(lambda process=process: "/0 is back" in process.printed)  # type: ignore[misc]
+        process.stop()
+        assert process.printed.count("does not answer") == process.printed.count("/0 is back") == 1
+        assert process.printed.count("stopped\n") == 1
+        for noise in ("Traceback", "ERROR", "Trying", "No consumers"):
+            assert noise not in process.printed, process.printed
