@@ -10,6 +10,7 @@ from sqlalchemy.exc import IntegrityError
 
 from compaction.cuts import SummaryRange
 from compaction.edits import LiveEdits
+from compaction.outline import Outline
 from compaction.summary import SummaryInput
 from compaction.wire import dumps
 from sessions import log, paths, planning, requests, segments
@@ -100,6 +101,8 @@ def _look(store: Store, queue: str) -> Claim | str | None:
         # Its session is held for long, or another job of its branch was claimed between looking and locking.
         raise Later from error
     except UNWORKABLE as error:
+        if not job_id:
+            raise
         with store.write() as tx:
             end(tx, job_id, "failed", f"this session cannot be worked with: {error}")
         return job_id
@@ -133,7 +136,7 @@ def _take(tx: Transaction, path: Path, row: Any) -> Claim | None:
         return None
     kept = requests.kept_summary(tx, path, wanted, ask)
     if kept is not None:
-        _publish_kept(tx, path, row.job_id, wanted, kept=kept, ask=ask)
+        _publish_kept(tx, path, row.job_id, outline, wanted, kept=kept, ask=ask)
         paths.save_edited(tx, path, before)
         return None
     lease = tx.new_id("lease")
@@ -152,8 +155,9 @@ def _take(tx: Transaction, path: Path, row: Any) -> Claim | None:
     return Claim(row.job_id, path.session.pk, path.branch, lease, request, wanted, row.is_followed)
 
 
-def _publish_kept(tx: Transaction, path: Path, job_id: str, wanted: SummaryRange, *, kept: Summary, ask: Ask) -> None:
-    outline = log.outline(tx, path)
+def _publish_kept(
+    tx: Transaction, path: Path, job_id: str, outline: Outline, wanted: SummaryRange, *, kept: Summary, ask: Ask
+) -> None:
     applied = apply_summary(tx, path, outline, path.goals(), covered=wanted, summary=kept, is_asked=ask.is_asked)
     if applied is None:
         end(tx, job_id, "failed", NO_ROOM)

@@ -17,7 +17,7 @@ SQLITE: Final = "sqlite"
 DRIVERS: Final = {"postgres": "postgresql+psycopg", "postgresql": "postgresql+psycopg"}
 BACKENDS: Final = frozenset({SQLITE, "postgresql"})
 
-CONNECTIONS: Final = 16
+CONNECTIONS: Final = 24
 # How long a connection may take to be made, to be free, or to be let at a row.
 WAIT_SECONDS: Final = 10
 # No statement of ours takes a second. What takes longer has lost its client, and may hold a session that others want.

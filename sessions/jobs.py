@@ -86,13 +86,13 @@ def publish(store: Store, done: Claim, draft: Draft) -> str:
             end(tx, done.job_id, "superseded", BASE_MOVED)
             planning.run_trigger(tx, path)
             paths.save_edited(tx, path, before)
-        else:
-            _publish(tx, path, done, draft, requests.ask_of(job.parameters))
-        return state_of(tx, done.job_id)
+            return "superseded"
+        return _publish(tx, path, done, draft, requests.ask_of(job.parameters))
 
 
-def _publish(tx: Transaction, path: Path, done: Claim, draft: Draft, ask: Ask) -> None:
+def _publish(tx: Transaction, path: Path, done: Claim, draft: Draft, ask: Ask) -> str:
     before = path.leaf_seq
+    state = "failed"
     tokens = summary_tokens(draft.text)
     if not draft.text.strip() or tokens > done.covered.max_tokens + summary_frame_tokens():
         _fail(tx, path, done.job_id, f"the summary takes {tokens} tokens, more than its range allows")
@@ -112,10 +112,12 @@ def _publish(tx: Transaction, path: Path, done: Claim, draft: Draft, ask: Ask) -
         else:
             compaction, after = applied
             result = {"compaction_id": compaction.id, "degraded": draft.degraded, "usage": draft.usage}
-            end(tx, done.job_id, "succeeded", result=result)
+            state = "succeeded"
+            end(tx, done.job_id, state, result=result)
             path.failures = 0
             planning.request_rest(tx, path, ask, after)
     paths.save_edited(tx, path, before)
+    return state
 
 
 def _keep(tx: Transaction, path: Path, done: Claim, draft: Draft, *, tokens: int, ask: Ask) -> Summary:

@@ -15,6 +15,8 @@ from pydantic import Field, SecretStr, ValidationError, field_validator, model_v
 from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from sessions.engines import CONNECTIONS
+
 PREFIX = "FOLDLINE_"
 LOOPBACK = "127.0.0.1"
 # Beside those of the requests: the watch over jobs has one, and the readiness check.
@@ -47,7 +49,7 @@ class Settings(BaseSettings):
         "sqlite:///foldline.db", min_length=1, repr=False, description="SQLAlchemy address of the database."
     )
     database_connections: int = Field(
-        24,
+        CONNECTIONS,
         ge=1,
         le=2000,
         description="Most connections of a process to PostgreSQL, or readers of an SQLite file; at least "

@@ -8,14 +8,10 @@ from typing import Any
 import httpx
 import pytest
 
-from api.app import create_app
-from sessions.settings import Settings
 from tests.support.deployment import deployed
 from tests.support.http import client, items_of
 from tests.support.race import APPENDS, CLIENTS, MESSAGES, assert_all_arrived, assert_valid_view, batch_of, run_clients
-from tests.support.server import opened_store, served
-from worker.embedded import EmbeddedWorker
-from worker.summarizers import create_summarizer
+from tests.support.server import served_with_worker
 
 WINDOW = 5_000
 
@@ -23,11 +19,8 @@ WINDOW = 5_000
 @pytest.fixture
 def url(database: str) -> Iterator[str]:
     """A service with its worker, as `foldline serve` runs them."""
-    settings = Settings()
-    with opened_store(database) as store:
-        app = create_app(settings, store)
-        with EmbeddedWorker(settings, store, create_summarizer(settings)), served(app) as url:
-            yield url
+    with served_with_worker(database) as url:
+        yield url
 
 
 def ok(response: httpx.Response) -> Any:

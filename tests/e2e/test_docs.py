@@ -12,13 +12,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from api.app import create_app
 from api.problems import KINDS
-from sessions.settings import Settings
 from tests.support.program import REPOSITORY
-from tests.support.server import opened_store, served
-from worker.embedded import EmbeddedWorker
-from worker.summarizers import create_summarizer
+from tests.support.server import served_with_worker
 
 ADDRESS = "localhost:8080"
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -88,11 +84,8 @@ def answers_to(commands: list[Command], url: str) -> list[str]:
 @pytest.fixture
 def url(database: str) -> Iterator[str]:
     """A fresh service with its worker, as `foldline serve` runs them."""
-    settings = Settings()
-    with opened_store(database) as store:
-        app = create_app(settings, store)
-        with EmbeddedWorker(settings, store, create_summarizer(settings)), served(app) as url:
-            yield url
+    with served_with_worker(database) as url:
+        yield url
 
 
 @pytest.mark.skipif(not (shutil.which("bash") and shutil.which("curl")), reason="the pages are for bash and curl")

@@ -10,9 +10,13 @@ from threading import Thread
 import uvicorn
 from fastapi import FastAPI
 
+from api.app import create_app
 from api.server import Server
+from sessions.settings import Settings
 from sessions.store import Limits, Store
 from tests.support.eventually import eventually
+from worker.embedded import EmbeddedWorker
+from worker.summarizers import create_summarizer
 
 
 @contextmanager
@@ -40,3 +44,15 @@ def served(app: FastAPI) -> Iterator[str]:
         server.should_exit = True
         thread.join()
         listener.close()
+
+
+@contextmanager
+def served_with_worker(url: str) -> Iterator[str]:
+    """The address of a service with its worker on this database, as `foldline serve` runs them."""
+    settings = Settings()
+    with (
+        opened_store(url) as store,
+        EmbeddedWorker(settings, store, create_summarizer(settings)),
+        served(create_app(settings, store)) as address,
+    ):
+        yield address
