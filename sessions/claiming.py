@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from sqlalchemy import and_, bindparam, select, update
 from sqlalchemy.exc import IntegrityError
 
 from compaction.cuts import SummaryRange
-from compaction.edits import LiveEdits
 from compaction.outline import Outline
 from compaction.summary import SummaryInput
 from compaction.wire import dumps
-from sessions import log, paths, planning, requests, segments
+from sessions import log, paths, planning, requests
 from sessions.compacting import Summary, apply_summary
 from sessions.errors import Busy, SessionsError
-from sessions.jobs import UNWORKABLE, Claim, end, summary_text
+from sessions.jobs import PATIENCE_MILLISECONDS, UNWORKABLE, Claim, end, summary_text
 from sessions.paths import Path
 from sessions.requests import NO_ROOM, Ask
 from sessions.store import Store, Transaction
 from sessions.tables import BRANCH, JOB, SESSION
 
 NOTHING_LEFT: Final = "nothing left to summarize"
-# One session must not keep the jobs of all others waiting.
-PATIENCE_MILLISECONDS: Final = 500
 # Jobs that may end without work in one claim.
 ENDED_AT_ONCE: Final = 100
 
@@ -61,7 +58,8 @@ _AWAITED: Final = _FIRST.with_for_update()
 _CLAIMED: Final = ("lease", "lease_until", "attempts", "claim")
 _CLAIM: Final = (
     update(JOB)
-    .where(JOB.c.id == bindparam("job"), JOB.c.state == "queued")
+    # Unless a summary that was kept answers it.
+    .where(JOB.c.id == bindparam("job"), JOB.c.state == "queued", ~requests.KEPT.exists())
     .values({name: bindparam(name) for name in _CLAIMED} | {"state": "running", "progress": 0.0, "error": None})
 )
 
@@ -127,32 +125,30 @@ def _awaited(tx: Transaction, wanted: Mapping[str, Any]) -> Any:
 def _take(tx: Transaction, path: Path, row: Any) -> Claim | None:
     before = path.leaf_seq
     ask = requests.ask_of(row.parameters)
-    outline = log.outline(tx, path)
+    outline, originals = log.outline_and_originals(tx, path)
     wanted = requests.range_of(path, outline, ask, tx.limits.summarizer_tokens)
     if wanted is None:
         end(tx, row.job_id, "superseded", NOTHING_LEFT)
         planning.run_trigger(tx, path)
         paths.save_edited(tx, path, before)
         return None
-    kept = requests.kept_summary(tx, path, wanted, ask)
-    if kept is not None:
-        _publish_kept(tx, path, row.job_id, outline, wanted, kept=kept, ask=ask)
-        paths.save_edited(tx, path, before)
-        return None
-    lease = tx.new_id("lease")
-    claimed = {"first": wanted.first, "last": wanted.last, "base": path.edits_at}
-    tx.execute(
-        _CLAIM,
-        {
-            "job": row.job_id,
-            "lease": lease,
-            "lease_until": tx.now + tx.limits.lease_seconds * 1000,
-            "attempts": row.attempts + 1,
-            "claim": dumps(claimed),
-        },
-    )
-    request = _input(tx, path, wanted, outline.live, ask)
-    return Claim(row.job_id, path.session.pk, path.branch, lease, request, wanted, row.is_followed)
+    lease, key = tx.new_id("lease"), requests.kept_key(tx, path, wanted, ask)
+    claimed = {
+        "job": row.job_id,
+        "lease": lease,
+        "lease_until": tx.now + tx.limits.lease_seconds * 1000,
+        "attempts": row.attempts + 1,
+        "claim": dumps({"first": wanted.first, "last": wanted.last, "base": path.edits_at}),
+    }
+    if tx.execute(_CLAIM, claimed | key).rowcount:
+        # If it is, the job waits as before, for any worker.
+        tx.may_be_forgotten()
+        request = _input(tx, wanted, originals, ask)
+        return Claim(row.job_id, path.session.pk, path.branch, lease, request, wanted, row.is_followed)
+    kept = Summary(*tx.execute(requests.KEPT, key).one())
+    _publish_kept(tx, path, row.job_id, outline, wanted, kept=kept, ask=ask)
+    paths.save_edited(tx, path, before)
+    return None
 
 
 def _publish_kept(
@@ -167,12 +163,9 @@ def _publish_kept(
         planning.request_rest(tx, path, ask, after)
 
 
-def _input(tx: Transaction, path: Path, covered: SummaryRange, live: LiveEdits, ask: Ask) -> SummaryInput:
+def _input(tx: Transaction, covered: SummaryRange, originals: Sequence[Any], ask: Ask) -> SummaryInput:
     """The texts of the summaries that are replaced, and the originals that are not under one of them."""
-    parts = segments.clipped(
-        list(segments.uncovered(segments.segments(tx, path), live)), [(covered.first, covered.last)]
-    )
-    messages = log.messages_in(tx, path.session, parts)
+    messages = log.messages_of([row for row in originals if covered.first <= row.seq <= covered.last])
     return SummaryInput(
         previous=tuple(summary_text(tx, summary) for summary in covered.replaces),
         messages=tuple(messages.values()),

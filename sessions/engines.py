@@ -82,6 +82,8 @@ def _postgresql(address: URL, connections: int) -> Engines:
         pool_size=connections,
         max_overflow=0,
         pool_timeout=WAIT_SECONDS,
+        # The one used last has its statements prepared, and the server's caches warm.
+        pool_use_lifo=True,
         isolation_level="READ COMMITTED",
         connect_args={
             "application_name": "foldline",

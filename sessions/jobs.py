@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -26,12 +27,22 @@ BASE_MOVED: Final = "the session was edited while the summary was written"
 UNWORKABLE: Final = (CompactionError, LookupError, TypeError, ValueError)
 # A pause is up to so much longer, by chance, so that sessions which failed together do not come back together.
 JITTER: Final = 0.25
+# One session that is being written to must not keep the jobs of all others waiting.
+PATIENCE_MILLISECONDS: Final = 500
 LEASE_LAPSED: Final = "the worker's lease lapsed"
 
 # Statements are built once: building one costs as much as running it.
 _IS_HELD: Final = and_(JOB.c.id == bindparam("job"), JOB.c.state == "running", JOB.c.lease == bindparam("token"))
 _HELD: Final = select(JOB).where(_IS_HELD).with_for_update()
-_EXTEND: Final = update(JOB).where(_IS_HELD).values(lease_until=bindparam("until"), progress=bindparam("share"))
+_LEASES: Final = select(JOB.c.lease).where(
+    JOB.c.state == "running", JOB.c.lease.in_(bindparam("leases", expanding=True))
+)
+_FREE_LEASES: Final = _LEASES.with_for_update(skip_locked=True)
+_EXTEND: Final = (
+    update(JOB)
+    .where(JOB.c.state == "running", JOB.c.lease == bindparam("token"))
+    .values(lease_until=bindparam("until"), progress=bindparam("share"))
+)
 _ENDED: Final = ("state", "error", "superseded_by", "ended_at", "result")
 _END: Final = (
     update(JOB)
@@ -76,8 +87,12 @@ def publish(store: Store, done: Claim, draft: Draft) -> str:
 
     It applies if the lease is current, the session lives, and its path gained only inline compactions since the claim.
     Doing it twice changes nothing.
+
+    Raises:
+        Busy: the session is being written to for long; try again.
     """
     with store.write() as tx:
+        tx.wait_at_most(PATIENCE_MILLISECONDS)
         path, job = _open(tx, done)
         if path is None or job is None:
             return state_of(tx, done.job_id)
@@ -181,11 +196,16 @@ def _pause_seconds(tx: Transaction, failures: int, asked_seconds: float | None) 
     return min(seconds, limits.retry_seconds_max) * (1 + JITTER * tx.chance())
 
 
-def beat(store: Store, done: Claim, progress: float) -> bool:
-    """Extend the lease and note the progress (0 to 1); False if the job is no longer this worker's."""
+def beat(store: Store, progress_by_lease: Mapping[str, float]) -> set[str]:
+    """Extend leases and note the progress (0 to 1) of their jobs; those of the leases that still hold."""
     with store.write() as tx:
+        leases = {"leases": list(progress_by_lease)}
+        # Rows are locked in no order here, so none is waited for: what changes at the moment is extended the next time.
+        free = {*tx.execute(_FREE_LEASES, leases).scalars()}
         until = tx.now + tx.limits.lease_seconds * 1000
-        return bool(tx.execute(_EXTEND, {**_hold(done), "until": until, "share": progress}).rowcount)
+        if free:
+            tx.execute(_EXTEND, [{"token": lease, "until": until, "share": progress_by_lease[lease]} for lease in free])
+        return free if len(free) == len(progress_by_lease) else {*tx.execute(_LEASES, leases).scalars()}
 
 
 def release(store: Store, done: Claim) -> None:

@@ -29,7 +29,7 @@ BACKGROUND: Final = "summarize.background"
 NO_ROOM: Final = "no-room"
 ACTIVE: Final = ("queued", "running")
 
-_KEPT: Final = select(SUMMARY.c.id, SUMMARY.c.tokens, SUMMARY.c.is_degraded).where(
+KEPT: Final = select(SUMMARY.c.id, SUMMARY.c.tokens, SUMMARY.c.is_degraded).where(
     SUMMARY.c.session_pk == bindparam("pk"),
     SUMMARY.c.key == bindparam("wanted"),
     SUMMARY.c.tokens <= bindparam("most"),
@@ -116,16 +116,20 @@ def key_of(tx: Transaction, path: Path, covered: SummaryRange, ask: Ask) -> str:
     return hashlib.sha256(dumps([ends, covered.replaces, ask.instructions])).hexdigest()
 
 
-def kept_summary(tx: Transaction, path: Path, covered: SummaryRange, ask: Ask) -> Summary | None:
-    """The summary made for this very range before, if it is small enough now."""
-    found = {
+def kept_key(tx: Transaction, path: Path, covered: SummaryRange, ask: Ask) -> dict[str, Any]:
+    """The parameters of `KEPT`: a summary made for this very range that is small enough now."""
+    return {
         "pk": path.session.pk,
         "wanted": key_of(tx, path, covered, ask),
         "most": covered.max_tokens + summary_frame_tokens(),
         # Whoever asks again after a poor summary wants a better one.
         "takes_degraded": not ask.is_asked,
     }
-    row = tx.execute(_KEPT, found).first()
+
+
+def kept_summary(tx: Transaction, path: Path, covered: SummaryRange, ask: Ask) -> Summary | None:
+    """The summary made for this very range before, if it is small enough now."""
+    row = tx.execute(KEPT, kept_key(tx, path, covered, ask)).first()
     return None if row is None else Summary(*row)
 
 

@@ -76,6 +76,11 @@ class Transaction:
         if not self.is_alone:
             self.connection.execute(statement, parameters).all()
 
+    def may_be_forgotten(self) -> None:
+        """Commit without waiting for the disk: a database that crashes may lose this transaction, and no other."""
+        if not self.is_alone:
+            self.connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
+
     def wait_at_most(self, milliseconds: int) -> None:
         """From now on no lock is waited for any longer; then the transaction fails as `Busy`."""
         if not self.is_alone:

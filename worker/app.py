@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import partial
 from threading import Event
 from typing import Any, Final
 
 from celery import Celery
 
+from sessions import jobs
 from sessions.settings import Settings
 from sessions.store import Store
 from worker.broker import PatientAMQP, private_transport
+from worker.leases import Leases
 from worker.queues import MAINTENANCE, SUMMARIZE, SWEEP, TASK_BY_QUEUE, declared_queues
 from worker.relay import Relay
 from worker.summarizers import Summarizer
@@ -26,18 +29,20 @@ def create_worker(
     summarizer: Summarizer,
     stopping: Event,
     queues: Collection[str] = TASK_BY_QUEUE.keys(),
-) -> tuple[Celery, Relay]:
-    """The app of a process that runs tasks, and the relay they ring through. Whoever starts the relay stops it.
+) -> tuple[Celery, Relay, Leases]:
+    """The app of a process that runs tasks, the relay they ring through, and the leases of the jobs they do.
 
-    Once `stopping` is set, the tasks hand their jobs back and take no more.
+    Whoever starts relay and leases stops them. Once `stopping` is set, the tasks hand their jobs back and take no more.
     """
     app = create_celery(settings)
     relay = Relay(app)
-    tasks = Tasks(settings, store, summarizer, queues=queues, pass_on=relay.pass_on, stopping=stopping)
+    beat = partial(jobs.beat, store)
+    leases = Leases(beat, settings.lease_seconds, settings.summarizer_timeout_seconds, stopping)
+    tasks = Tasks(settings, store, summarizer, leases=leases, queues=queues, pass_on=relay.pass_on, stopping=stopping)
     # Not shared: Celery would add these, bound to this store, to every app made later in the process.
     app.task(name=SUMMARIZE, shared=False)(tasks.summarize)
     app.task(name=SWEEP, shared=False)(tasks.sweep)
-    return app, relay
+    return app, relay, leases
 
 
 def create_celery(settings: Settings) -> Celery:
@@ -124,8 +129,8 @@ _EXECUTION: dict[str, Any] = {
     "worker_prefetch_multiplier": 1,
     # No task has a rate limit; without this the consumer keeps a bucket for each.
     "worker_disable_rate_limits": True,
-    # What Flower shows. Who rang is of no interest, and would cost a second message for each.
-    "worker_send_task_events": True,
+    # Flower turns them on where it runs; nobody else listens. Who rang is of no interest to it either.
+    "worker_send_task_events": False,
     "task_send_sent_event": False,
     "enable_utc": True,
     "timezone": "UTC",
@@ -138,7 +143,6 @@ _QUIET: dict[str, Any] = {
 }
 
 _EMBEDDED: dict[str, Any] = {
-    # Nothing outside this process can reach the memory broker: no remote control, no one listening to events.
+    # Nothing outside this process can reach the memory broker.
     "worker_enable_remote_control": False,
-    "worker_send_task_events": False,
 }

@@ -7,21 +7,19 @@ from __future__ import annotations
 
 import re
 import socket
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from time import monotonic
 from typing import Any, Final, Self
 
 import httpx
 from pydantic import SecretStr
 
 from compaction.wire import loads
+from worker.cancellation import Cancellation
+from worker.deadlines import Deadlines
 from worker.provider_error import excerpt_of
 
-# How often a call that waits for the server looks whether it is still wanted.
-POLL_SECONDS: Final = 0.25
 CONNECT_SECONDS: Final = 5.0
 # An answer is a few thousand tokens; whatever is longer is no summary.
 MOST_ANSWER_BYTES: Final = 8 * 1024 * 1024
@@ -53,7 +51,7 @@ MAX_COMPLETION_TOKENS: Final = "max_completion_tokens"
 
 
 class ChatError(Exception):
-    """Root of what a call can raise: `Unavailable`, `InputTooLong`, `Cancelled`."""
+    """Root of why there is no answer: `Unavailable`, `InputTooLong`."""
 
 
 class Unavailable(ChatError):
@@ -68,10 +66,6 @@ class Unavailable(ChatError):
 
 class InputTooLong(ChatError):
     """The endpoint refused the prompt as longer than its model's context window."""
-
-
-class Cancelled(ChatError):
-    """Nobody wants the answer any more."""
 
 
 @dataclass(slots=True)
@@ -138,6 +132,7 @@ class ChatClient:
         self._streams = True
         self._limit_name = MAX_TOKENS
         self._key = api_key.get_secret_value() if api_key else None
+        self._deadlines = Deadlines()
         self._http = httpx.Client(
             base_url=base_url.rstrip("/") + "/",
             headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
@@ -157,39 +152,31 @@ class ChatClient:
     def close(self) -> None:
         """Closes the connections."""
         self._http.close()
+        self._deadlines.close()
 
-    def complete(self, messages: list[dict[str, str]], max_tokens: int, is_cancelled: Callable[[], bool]) -> Answer:
+    def complete(self, messages: list[dict[str, str]], max_tokens: int, cancellation: Cancellation) -> Answer:
         """The model's answer to the chat messages.
 
         Raises:
-            Cancelled: `is_cancelled` became true; the connection is ended.
+            Cancelled: nobody wants it any more; the connection is ended.
             InputTooLong: the prompt exceeds the model's context window.
             Unavailable: no answer, for any other reason.
         """
-        if is_cancelled():
-            raise Cancelled
-        connection = Connection()
-        runner = ThreadPoolExecutor(max_workers=1, thread_name_prefix="foldline-chat")
-        try:
-            pending = runner.submit(self._exchange, messages, max_tokens, connection)
-            return self._wait(pending, connection, is_cancelled)
-        finally:
-            # A thread that is stuck before it has a socket ends at its own time-out; nobody waits for it.
-            runner.shutdown(wait=False)
+        with self._cuttable(cancellation) as connection:
+            return self._exchange(messages, max_tokens, connection)
 
-    def _wait(self, pending: Future[Answer], connection: Connection, is_cancelled: Callable[[], bool]) -> Answer:
-        deadline = monotonic() + self._timeout_seconds
-        while not pending.done():
-            with suppress(TimeoutError):
-                pending.exception(timeout=POLL_SECONDS)
-                break
-            if is_cancelled():
-                connection.cut()
-                raise Cancelled
-            if monotonic() >= deadline:
-                connection.cut()
+    @contextmanager
+    def _cuttable(self, cancellation: Cancellation) -> Iterator[Connection]:
+        """The connection of a call, which is cut when the call is cancelled or overdue."""
+        connection = Connection()
+        try:
+            with cancellation.ending(connection.cut), self._deadlines.within(self._timeout_seconds, connection.cut):
+                yield connection
+        finally:
+            # Whatever came of it: a connection that was cut looks like an error, or like the end of the answer.
+            if connection.is_cut:
+                cancellation.check()
                 raise Unavailable(TOO_SLOW, is_passing=True)
-        return pending.result()
 
     def _exchange(self, messages: list[dict[str, str]], max_tokens: int, connection: Connection) -> Answer:
         try:

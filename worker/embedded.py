@@ -50,7 +50,7 @@ class EmbeddedWorker:
         self._has_memory_broker = settings.has_memory_broker
         self._stop_seconds = settings.stop_seconds
         self._stopping = Event()
-        self._app, self._relay = create_worker(settings, store, summarizer, self._stopping)
+        self._app, self._relay, self._leases = create_worker(settings, store, summarizer, self._stopping)
         self._worker = _CeleryThread(self._app)
         self._sweeper = Sweeper(store, settings.sweep_seconds)
         self._silent_doorbell = store.doorbell
@@ -72,6 +72,7 @@ class EmbeddedWorker:
             raise BrokerOutside
         self._worker.start()
         self._is_started = True
+        self._leases.start()
         self._relay.start()
         self._store.doorbell = self._relay.ring
         # Looks for what an earlier process left, so it needs the doorbell.
@@ -87,7 +88,8 @@ class EmbeddedWorker:
         deadline = monotonic() + (self._stop_seconds if timeout_seconds is None else timeout_seconds)
         self._store.doorbell = self._silent_doorbell
         self._stopping.set()
-        ends = [part.stop(max(deadline - monotonic(), 0.0)) for part in (self._worker, self._sweeper, self._relay)]
+        parts = (self._worker, self._leases, self._sweeper, self._relay)
+        ends = [part.stop(max(deadline - monotonic(), 0.0)) for part in parts]
         self._app.close()
         self._summarizer.close()
         if not all(ends):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
-from time import monotonic, sleep
 from typing import Final, Protocol
 
 from pydantic import SecretStr
@@ -13,9 +11,8 @@ from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_at
 
 from compaction import extractive
 from compaction.summary import SMALLEST_INPUT_TOKENS, Draft, SummaryInput, answer_text, prompt, refusal
-from worker.chat import POLL_SECONDS, Answer, Cancelled, ChatClient, InputTooLong, Unavailable
-
-__all__ = ["Cancelled", "Extractive", "OpenAI", "Retries", "Summarizer", "SummarizerUnavailable", "create_summarizer"]
+from worker.cancellation import Cancellation
+from worker.chat import Answer, ChatClient, InputTooLong, Unavailable
 
 EXTRACTIVE: Final = "extractive"
 OPENAI: Final = "openai"
@@ -33,11 +30,11 @@ class SummarizerUnavailable(Exception):
 class Summarizer(Protocol):
     """Writes one summary."""
 
-    def summarize(self, request: SummaryInput, is_cancelled: Callable[[], bool]) -> Draft:
+    def summarize(self, request: SummaryInput, cancellation: Cancellation) -> Draft:
         """A draft that may be published.
 
         Raises:
-            Cancelled: `is_cancelled` became true.
+            Cancelled: nobody wants it any more.
             SummarizerUnavailable: there is no summary now; trying later may help.
         """
 
@@ -65,10 +62,9 @@ class SummarizerSettings(Protocol):
 class Extractive:
     """Takes the conversation's own lines; needs no network and always answers."""
 
-    def summarize(self, request: SummaryInput, is_cancelled: Callable[[], bool]) -> Draft:
+    def summarize(self, request: SummaryInput, cancellation: Cancellation) -> Draft:
         """See `Summarizer`."""
-        if is_cancelled():
-            raise Cancelled
+        cancellation.check()
         return Draft(extractive.summarize(request), degraded=False, summarizer=EXTRACTIVE)
 
     def close(self) -> None:
@@ -110,10 +106,10 @@ class OpenAI:
         """Closes the connections."""
         self._client.close()
 
-    def summarize(self, request: SummaryInput, is_cancelled: Callable[[], bool]) -> Draft:
+    def summarize(self, request: SummaryInput, cancellation: Cancellation) -> Draft:
         """See `Summarizer`."""
         try:
-            return _Asking(self._client, self._retries, request, is_cancelled).draft(self._input_tokens)
+            return _Asking(self._client, self._retries, request, cancellation).draft(self._input_tokens)
         except Unavailable as error:
             raise SummarizerUnavailable(error.reason, error.retry_after_seconds) from error
 
@@ -121,13 +117,11 @@ class OpenAI:
 class _Asking:
     """One summary in the making: what it used so far, over all calls."""
 
-    def __init__(
-        self, client: ChatClient, retries: Retries, request: SummaryInput, is_cancelled: Callable[[], bool]
-    ) -> None:
+    def __init__(self, client: ChatClient, retries: Retries, request: SummaryInput, cancellation: Cancellation) -> None:
         self._client = client
         self._retries = retries
         self._request = request
-        self._is_cancelled = is_cancelled
+        self._cancellation = cancellation
         self._usage: Counter[str] = Counter()
         self._model = client.model
 
@@ -165,21 +159,13 @@ class _Asking:
             retry=retry_if_exception(self._retries.is_worthwhile),
             stop=stop_after_attempt(self._retries.attempts),
             wait=self._retries.pause_seconds,
-            sleep=self._pause,
+            sleep=self._cancellation.wait,
             reraise=True,
         )
-        answer = repeated(self._client.complete, messages, self._request.max_tokens, self._is_cancelled)
+        answer = repeated(self._client.complete, messages, self._request.max_tokens, self._cancellation)
         self._usage.update(answer.usage)
         self._model = answer.model or self._model
         return answer
-
-    def _pause(self, seconds: float) -> None:
-        """Waits, but no longer than the answer is wanted: a pause may outlast the time a worker has to stop."""
-        deadline = monotonic() + seconds
-        while (left := deadline - monotonic()) > 0:
-            if self._is_cancelled():
-                raise Cancelled
-            sleep(min(left, POLL_SECONDS))
 
 
 def create_summarizer(settings: SummarizerSettings) -> Extractive | OpenAI:

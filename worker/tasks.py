@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection
-from threading import Event
+from threading import BoundedSemaphore, Event
 from typing import Final
 
 from tenacity import (
@@ -25,14 +25,18 @@ from sessions.jobs import Claim
 from sessions.requests import BACKGROUND, INTERACTIVE
 from sessions.settings import Settings
 from sessions.store import Store
+from worker.cancellation import Cancelled
 from worker.failures import Contained, describe
-from worker.lease import Lease
+from worker.leases import Leases
 from worker.slots import Slots
-from worker.summarizers import Cancelled, Summarizer, SummarizerUnavailable
+from worker.summarizers import Summarizer, SummarizerUnavailable
 from worker.sweeper import sweep
 
 logger = logging.getLogger(__name__)
 
+# Threads that are at the database at a time: more only take the interpreter from each other, and twice as many get half
+# as much done.
+TURNS: Final = 3
 PUBLISH_WAIT_SECONDS: Final = 0.2
 PUBLISH_WAIT_SECONDS_MAX: Final = 5.0
 
@@ -51,6 +55,7 @@ class Tasks:
         store: Store,
         summarizer: Summarizer,
         *,
+        leases: Leases,
         queues: Collection[str],
         pass_on: Callable[[str], None],
         stopping: Event,
@@ -58,10 +63,12 @@ class Tasks:
         self._settings = settings
         self._store = store
         self._summarizer = summarizer
+        self._leases = leases
         self._queues = [queue for queue in (INTERACTIVE, BACKGROUND) if queue in queues]
         self._pass_on = pass_on
         self._stopping = stopping
         self._slots = Slots(settings.worker_concurrency)
+        self._turns = BoundedSemaphore(TURNS)
 
     def summarize(self, *, queue: str = BACKGROUND, **_unknown: object) -> None:
         """Does jobs for as long as any wait; which ones is the database's decision, not the message's."""
@@ -104,7 +111,8 @@ class Tasks:
 
     def _claim(self, queue: str) -> Claim | None:
         try:
-            return claiming.claim(self._store, queue)
+            with self._turns:
+                return claiming.claim(self._store, queue)
         except Later:
             self._pass_on(queue)
             return None
@@ -117,16 +125,8 @@ class Tasks:
 
     def _write(self, claim: Claim) -> str:
         """The job's end state, after the summarizer's one call."""
-        settings = self._settings
-        lease = Lease(
-            lambda progress: jobs.beat(self._store, claim, progress),
-            settings.lease_seconds,
-            settings.summarizer_timeout_seconds,
-            claim.job_id,
-        )
-        with lease:
-            draft = self._summarizer.summarize(claim.request, lambda: lease.is_lost or self._stopping.is_set())
-            return self._publish(claim, draft)
+        with self._leases.held(claim.lease) as cancellation:
+            return self._publish(claim, self._summarizer.summarize(claim.request, cancellation))
 
     def _publish(self, claim: Claim, draft: Draft) -> str:
         """The job's end state. A summary was paid for: it outlasts a short absence of the database."""
@@ -139,7 +139,11 @@ class Tasks:
             sleep=sleep_using_event(self._stopping),
             reraise=True,
         )
-        return patient(jobs.publish, self._store, claim, draft)
+        return patient(self._publish_once, claim, draft)
+
+    def _publish_once(self, claim: Claim, draft: Draft) -> str:
+        with self._turns:
+            return jobs.publish(self._store, claim, draft)
 
     def _fail(self, claim: Claim, error: Exception) -> None:
         about = {"job_id": claim.job_id}

@@ -6,8 +6,8 @@ import logging
 import socket
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
-from threading import Event, Thread
+from dataclasses import dataclass, field, replace
+from threading import Thread
 from time import monotonic
 
 import pytest
@@ -20,7 +20,8 @@ from compaction.tokens import count_text
 from tests.support import scripted_llm as scripted
 from tests.support.eventually import eventually
 from tests.support.scripted_llm import Reply, ScriptedLLM
-from worker.chat import Cancelled, ChatClient
+from worker.cancellation import Cancellation, Cancelled
+from worker.chat import ChatClient
 from worker.summarizers import Extractive, OpenAI, Retries, SummarizerUnavailable, create_summarizer
 
 KEY = "sk-very-secret"
@@ -39,8 +40,10 @@ REQUEST = SummaryInput(
 LONG = replace(REQUEST, messages=(*REQUEST.messages, Message("user", (Text("and more words " * 4_000),))))
 
 
-def never() -> bool:
-    return False
+def cancelled() -> Cancellation:
+    cancellation = Cancellation()
+    cancellation.cancel()
+    return cancellation
 
 
 @contextmanager
@@ -53,7 +56,7 @@ def asking(base_url: str, *, timeout_seconds: float = 10.0, input_tokens: int = 
 
 def summarize(llm: ScriptedLLM, request: SummaryInput = REQUEST) -> Draft:
     with asking(llm.base_url) as summarizer:
-        return summarizer.summarize(request, never)
+        return summarizer.summarize(request, Cancellation())
 
 
 def test_a_streamed_answer_becomes_the_draft() -> None:
@@ -81,7 +84,7 @@ def test_no_key_sends_no_authorization() -> None:
         ScriptedLLM() as llm,
         ChatClient(base_url=llm.base_url, api_key=None, model="m", timeout_seconds=5) as client,
     ):
-        OpenAI(client, input_tokens=8_000).summarize(REQUEST, never)
+        OpenAI(client, input_tokens=8_000).summarize(REQUEST, Cancellation())
     assert llm.requests[0].authorization is None
 
 
@@ -94,8 +97,8 @@ def test_a_server_that_ignores_streaming_is_understood() -> None:
 
 def test_a_server_that_refuses_streaming_is_asked_without_it_from_then_on() -> None:
     with ScriptedLLM(scripted.NO_STREAMING) as llm, asking(llm.base_url) as summarizer:
-        assert not summarizer.summarize(REQUEST, never).degraded
-        assert not summarizer.summarize(REQUEST, never).degraded
+        assert not summarizer.summarize(REQUEST, Cancellation()).degraded
+        assert not summarizer.summarize(REQUEST, Cancellation()).degraded
     assert ["stream" in request.body for request in llm.requests] == [True, False, False]
 
 
@@ -104,23 +107,23 @@ def test_a_server_that_speaks_of_its_upstream_is_still_asked_to_stream() -> None
     with ScriptedLLM(*refusals) as llm, asking(llm.base_url) as summarizer:
         for status in (403, 400):
             with pytest.raises(SummarizerUnavailable, match=f"HTTP {status}"):
-                summarizer.summarize(REQUEST, never)
-        assert not summarizer.summarize(REQUEST, never).degraded
+                summarizer.summarize(REQUEST, Cancellation())
+        assert not summarizer.summarize(REQUEST, Cancellation()).degraded
     assert all("stream" in request.body for request in llm.requests)
 
 
 def test_a_refusal_that_is_not_about_the_request_leaves_streaming_on() -> None:
     with ScriptedLLM(Reply(text="no streaming on your plan", status=403)) as llm, asking(llm.base_url) as summarizer:
         with pytest.raises(SummarizerUnavailable):
-            summarizer.summarize(REQUEST, never)
-        assert not summarizer.summarize(REQUEST, never).degraded
+            summarizer.summarize(REQUEST, Cancellation())
+        assert not summarizer.summarize(REQUEST, Cancellation()).degraded
     assert ["stream" in request.body for request in llm.requests] == [True, True]
 
 
 def test_a_model_that_wants_the_limit_by_its_newer_name_gets_it_from_then_on() -> None:
     with ScriptedLLM(scripted.NO_MAX_TOKENS) as llm, asking(llm.base_url) as summarizer:
-        assert not summarizer.summarize(REQUEST, never).degraded
-        assert not summarizer.summarize(REQUEST, never).degraded
+        assert not summarizer.summarize(REQUEST, Cancellation()).degraded
+        assert not summarizer.summarize(REQUEST, Cancellation()).degraded
     limits = [(body.get("max_tokens"), body.get("max_completion_tokens")) for body in (r.body for r in llm.requests)]
     assert limits == [(REQUEST.max_tokens, None), (None, REQUEST.max_tokens), (None, REQUEST.max_tokens)]
 
@@ -200,7 +203,7 @@ def test_an_endpoint_that_is_not_there_is_unavailable() -> None:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
         with asking(f"http://127.0.0.1:{port}/v1") as summarizer, pytest.raises(SummarizerUnavailable):
-            summarizer.summarize(REQUEST, never)
+            summarizer.summarize(REQUEST, Cancellation())
 
 
 REFUSED = [
@@ -274,12 +277,12 @@ class Call:
     """A summary being asked for in a thread, that can be cancelled."""
 
     summarizer: OpenAI
-    cancelled: Event
+    cancellation: Cancellation = field(default_factory=Cancellation)
     error: BaseException | None = None
 
     def run(self) -> None:
         try:
-            self.summarizer.summarize(REQUEST, self.cancelled.is_set)
+            self.summarizer.summarize(REQUEST, self.cancellation)
         except Cancelled as error:
             self.error = error
 
@@ -287,11 +290,11 @@ class Call:
 @pytest.mark.parametrize("reply", [scripted.slow(30), Reply(piece_delay_seconds=30)], ids=["silent", "streaming"])
 def test_cancelling_ends_the_call_and_its_connection(reply: Reply) -> None:
     with ScriptedLLM(default=reply) as llm, asking(llm.base_url, timeout_seconds=60) as summarizer:
-        call = Call(summarizer, Event())
+        call = Call(summarizer)
         thread = Thread(target=call.run)
         thread.start()
         eventually(lambda: llm.requests)
-        call.cancelled.set()
+        call.cancellation.cancel()
         thread.join(timeout=5)
         assert isinstance(call.error, Cancelled)
         eventually(lambda: llm.disconnects == 1)
@@ -304,11 +307,11 @@ def test_cancelling_ends_the_pause_before_another_call(retry_after: str | None) 
         ScriptedLLM(default=scripted.rate_limited(retry_after)) as llm,
         ChatClient(base_url=llm.base_url, api_key=None, model="m", timeout_seconds=5) as client,
     ):
-        call = Call(OpenAI(client, input_tokens=8_000, retries=patient), Event())
+        call = Call(OpenAI(client, input_tokens=8_000, retries=patient))
         thread = Thread(target=call.run)
         thread.start()
         eventually(lambda: llm.requests)
-        call.cancelled.set()
+        call.cancellation.cancel()
         started = monotonic()
         thread.join(timeout=5)
         assert monotonic() - started < 0.3
@@ -318,7 +321,7 @@ def test_cancelling_ends_the_pause_before_another_call(retry_after: str | None) 
 
 def test_a_cancelled_request_makes_no_call() -> None:
     with ScriptedLLM() as llm, asking(llm.base_url) as summarizer, pytest.raises(Cancelled):
-        summarizer.summarize(REQUEST, lambda: True)
+        summarizer.summarize(REQUEST, cancelled())
     assert llm.requests == []
 
 
@@ -329,7 +332,7 @@ def test_the_time_out_bounds_a_call_that_trickles() -> None:
         asking(llm.base_url, timeout_seconds=0.3) as summarizer,
         pytest.raises(SummarizerUnavailable, match="too long"),
     ):
-        summarizer.summarize(REQUEST, never)
+        summarizer.summarize(REQUEST, Cancellation())
 
 
 def test_neither_text_nor_key_is_logged_or_in_errors(caplog: pytest.LogCaptureFixture) -> None:
@@ -356,14 +359,14 @@ class Chosen:
 
 def test_settings_pick_the_extractive_summarizer() -> None:
     summarizer = create_summarizer(Chosen())
-    draft = summarizer.summarize(REQUEST, never)
+    draft = summarizer.summarize(REQUEST, Cancellation())
     assert isinstance(summarizer, Extractive)
     assert draft == Draft(extractive.summarize(REQUEST), degraded=False, summarizer="extractive")
 
 
 def test_the_extractive_summarizer_too_heeds_a_cancellation() -> None:
     with pytest.raises(Cancelled):
-        Extractive().summarize(REQUEST, lambda: True)
+        Extractive().summarize(REQUEST, cancelled())
 
 
 def test_settings_pick_an_endpoint() -> None:
@@ -372,7 +375,7 @@ def test_settings_pick_an_endpoint() -> None:
         summarizer = create_summarizer(chosen)
         assert isinstance(summarizer, OpenAI)
         with closing(summarizer):
-            assert not summarizer.summarize(REQUEST, never).degraded
+            assert not summarizer.summarize(REQUEST, Cancellation()).degraded
 
 
 @pytest.mark.parametrize("chosen", [Chosen("openai"), Chosen("other")], ids=["no endpoint", "unknown"])

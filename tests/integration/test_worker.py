@@ -26,9 +26,10 @@ from sessions.settings import Settings, load_settings
 from sessions.store import Limits, Store
 from tests.support.eventually import eventually
 from tests.support.work import SAID, TENANT, Work
+from worker.cancellation import Cancellation
 from worker.embedded import BrokerOutside, EmbeddedWorker
 from worker.queues import MAINTENANCE
-from worker.summarizers import Cancelled, Extractive, Summarizer, SummarizerUnavailable
+from worker.summarizers import Extractive, Summarizer, SummarizerUnavailable
 
 NEVER_SECONDS = 3600.0
 
@@ -56,12 +57,12 @@ class Held:
         self.closed = 0
         self._obeys = obeys
 
-    def summarize(self, request: SummaryInput, is_cancelled: Callable[[], bool]) -> Draft:
+    def summarize(self, request: SummaryInput, cancellation: Cancellation) -> Draft:
         self.calls.put(perf_counter())
         while not self.go.wait(0.005):
-            if self._obeys and is_cancelled():
-                raise Cancelled
-        return Extractive().summarize(request, lambda: False)
+            if self._obeys:
+                cancellation.check()
+        return Extractive().summarize(request, Cancellation())
 
     def close(self) -> None:
         self.closed += 1
@@ -77,7 +78,7 @@ class Raising:
     def __init__(self, error: Exception) -> None:
         self._error = error
 
-    def summarize(self, _request: SummaryInput, _is_cancelled: Callable[[], bool]) -> Draft:
+    def summarize(self, _request: SummaryInput, _cancellation: Cancellation) -> Draft:
         raise self._error
 
     def close(self) -> None:
@@ -162,9 +163,9 @@ def test_one_ring_sets_every_thread_to_work(serve: Callable[..., Service]) -> No
     together = Barrier(4)
 
     class Together:
-        def summarize(self, request: SummaryInput, is_cancelled: Callable[[], bool]) -> Draft:
+        def summarize(self, request: SummaryInput, cancellation: Cancellation) -> Draft:
             together.wait(10)
-            return Extractive().summarize(request, is_cancelled)
+            return Extractive().summarize(request, cancellation)
 
         def close(self) -> None:
             pass

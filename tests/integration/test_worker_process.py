@@ -15,7 +15,7 @@ from celery import Celery
 from redis import Redis
 from sqlalchemy import select
 
-from sessions import lifecycle
+from sessions import lifecycle, paths
 from sessions.requests import BACKGROUND, INTERACTIVE
 from sessions.settings import load_settings
 from sessions.store import Store
@@ -29,12 +29,15 @@ from tests.support.work import TENANT, Work
 from worker.app import create_celery
 from worker.queues import MAINTENANCE, SUMMARIZE, SWEEP
 from worker.relay import Relay, ringing
+from worker.tasks import TURNS
 
 NEVER_SECONDS = 3600
 # A worker's tries to connect are a second apart.
 BACK_SECONDS = 5.0
 # Longer than what a socket waits.
 FROZEN_SECONDS = 6.0
+# More than a worker's threads that may be at the database at a time.
+HELD = TURNS + 1
 
 
 @dataclass
@@ -240,6 +243,23 @@ def test_a_ring_that_a_busy_worker_cannot_use_reaches_an_idle_one(installation: 
     waiting = installation.queue()
     installation.worker("--concurrency", "1")
     installation.ends(waiting, "succeeded", 3.0)
+
+
+def test_summaries_for_sessions_that_are_being_written_to_keep_no_other_waiting(
+    installation: Installation, llm: ScriptedLLM
+) -> None:
+    llm.script(*[slow(0.5)] * HELD)
+    installation.worker("--concurrency", str(HELD + 1))
+    held = [installation.queue() for _ in range(HELD)]
+    eventually(lambda: len(llm.requests) == HELD)
+    with installation.store.write() as tx:
+        for number in range(1, HELD + 1):
+            paths.open_head(tx, TENANT, f"s{number}", lock=True)
+        wait(1.0)
+        installation.is_done()
+        assert {installation.job(job).state for job in held} == {"running"}
+    for job in held:
+        installation.ends(job, "succeeded")
 
 
 def test_a_sweep_is_done_while_every_slot_is_taken(installation: Installation, llm: ScriptedLLM) -> None:

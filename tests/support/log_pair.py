@@ -197,7 +197,7 @@ class Pair:
 
     def beat(self, held: Held) -> None:
         self.reference.now = self.store.now
-        assert jobs.beat(self.store, held.claim, 0.5) == held.is_current
+        assert bool(jobs.beat(self.store, {held.claim.lease: 0.5})) == held.is_current
         if held.is_current:
             self.reference.beat(held.job)
 

@@ -63,7 +63,7 @@ def test_events_tell_of_each_change_and_end_with_the_job(api: Api, job: Json) ->
         claim = claiming.claim(api.store, INTERACTIVE)
         assert claim is not None
         eventually(lambda: len(events) == 2)
-        assert jobs.beat(api.store, claim, 0.5)
+        assert jobs.beat(api.store, {claim.lease: 0.5})
         eventually(lambda: len(events) == 3)
         jobs.fail(api.store, claim, "no luck")
         listening.result(10)

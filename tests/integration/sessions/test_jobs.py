@@ -35,7 +35,7 @@ def test_a_worker_whose_lease_lapsed_publishes_nothing(scene: Scene, clock: Cloc
     late = scene.claimed()
     clock.advance(61)
     sweeping.sweep(scene.store)
-    assert not jobs.beat(scene.store, late, 0.5)
+    assert not jobs.beat(scene.store, {late.lease: 0.5})
     assert scene.publish(late) == "queued"
     assert scene.layout[0] == "user 1"
     current = scene.claimed()
@@ -49,7 +49,7 @@ def test_a_beat_extends_the_lease(scene: Scene, clock: Clock) -> None:
     over_trigger(scene)
     claim = scene.claimed()
     clock.advance(50)
-    assert jobs.beat(scene.store, claim, 0.5)
+    assert jobs.beat(scene.store, {claim.lease: 0.5})
     clock.advance(50)
     sweeping.sweep(scene.store)
     assert scene.states == ["running"]
@@ -190,7 +190,7 @@ def test_a_cancelled_job_is_lost_to_its_worker_and_publishes_nothing(scene: Scen
     claim = scene.claimed()
     with scene.store.write() as tx:
         jobs.cancel(tx, scene.tenant, claim.job_id)
-    assert not jobs.beat(scene.store, claim, 0.1)
+    assert not jobs.beat(scene.store, {claim.lease: 0.1})
     assert scene.publish(claim) == "cancelled"
     jobs.fail(scene.store, claim, "too late")
     assert scene.states == ["cancelled"]

@@ -13,7 +13,7 @@ from sqlalchemy import text
 from compaction.summary import Draft
 from sessions import branches, claiming, idempotency, jobs, lifecycle, paths, sweeping
 from sessions.claiming import Later
-from sessions.errors import IdempotencyInFlight, NotFound
+from sessions.errors import Busy, IdempotencyInFlight, NotFound
 from sessions.idempotency import Answer, Key
 from sessions.requests import BACKGROUND
 from sessions.store import Store, Transaction
@@ -86,6 +86,25 @@ def test_a_publish_that_waits_while_its_job_is_cancelled_changes_nothing(scene: 
     assert scene.live == []
 
 
+def test_a_publish_waits_only_so_long_for_a_session_that_is_being_written_to(scene: Scene) -> None:
+    scene.append(*turns(7, 60))
+    claim = scene.claimed()
+    with scene.store.write() as tx:
+        paths.open_head(tx, TENANT, scene.id, lock=True)
+        with pytest.raises(Busy):
+            jobs.publish(scene.store, claim, GIST)
+    assert jobs.publish(scene.store, claim, GIST) == "succeeded"
+
+
+def test_a_beat_passes_over_a_job_that_is_being_changed_and_does_not_call_it_lost(two_scenes: list[Scene]) -> None:
+    first, second = (scene.claimed() for scene in two_scenes)
+    store = two_scenes[0].store
+    with store.write() as tx:
+        tx.execute(text("UPDATE job SET progress = 0.1 WHERE id = :id"), {"id": first.job_id})
+        assert jobs.beat(store, {first.lease: 0.5, second.lease: 0.5}) == {first.lease, second.lease}
+    assert [scene.jobs[0].progress for scene in two_scenes] == [0.1, 0.5]
+
+
 def test_a_beat_and_a_hand_over_of_one_job_do_not_wait_for_each_other_forever(scene: Scene, clock: Clock) -> None:
     scene.append(*turns(7, 60))
     claim = scene.claimed()
@@ -94,7 +113,7 @@ def test_a_beat_and_a_hand_over_of_one_job_do_not_wait_for_each_other_forever(sc
         assert tx.execute(text("UPDATE job SET progress = 0.5")).rowcount == 1
         with waiting(scene.store, lambda: sweeping.sweep(scene.store)):
             tx.connection.commit()
-    assert not jobs.beat(scene.store, claim, 0.9)
+    assert not jobs.beat(scene.store, {claim.lease: 0.9})
     assert scene.states == ["queued"]
 
 

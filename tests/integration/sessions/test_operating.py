@@ -178,7 +178,7 @@ def test_a_cancelled_job_is_lost_to_its_worker_at_the_next_beat(scene: Scene, cl
     claim = scene.claimed()
     clock.advance(LIMITS.lease_seconds / 2)
     cancel(scene.store, claim.job_id)
-    assert not jobs.beat(scene.store, claim, 0.5)
+    assert not jobs.beat(scene.store, {claim.lease: 0.5})
     assert scene.publish(claim) == "cancelled"
     with pytest.raises(Conflict, match="cancelled"):
         cancel(scene.store, claim.job_id)

@@ -44,7 +44,7 @@ def test_deleting_cancels_the_jobs(doomed: Scene) -> None:
     assert states <= {"cancelled", "succeeded"}
     if claim is not None:
         assert doomed.publish(claim) == "cancelled"
-        assert not jobs.beat(doomed.store, claim, 0.5)
+        assert not jobs.beat(doomed.store, {claim.lease: 0.5})
     assert doomed.claim() is None
 
 

@@ -1,0 +1,51 @@
+"""What may take only so long in all: a time-out of a socket starts again with every byte that trickles in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Event, Lock, Thread
+from time import monotonic
+from typing import Final
+
+LOOK_SECONDS: Final = 0.25
+
+
+class Deadlines:
+    """Ends what is overdue, from one thread for all; it starts with the first that is to be watched."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._due_by_end: dict[Callable[[], None], float] = {}
+        self._closing = Event()
+        self._thread: Thread | None = None
+
+    def close(self) -> None:
+        """Ends the thread."""
+        with self._lock:
+            thread, self._thread = self._thread, None
+        self._closing.set()
+        if thread is not None:
+            thread.join()
+
+    @contextmanager
+    def within(self, seconds: float, end: Callable[[], None]) -> Iterator[None]:
+        """A block in which `end` is called after so long, or up to `LOOK_SECONDS` later; it must not block or raise."""
+        with self._lock:
+            self._due_by_end[end] = monotonic() + seconds
+            if self._thread is None and not self._closing.is_set():
+                self._thread = Thread(target=self._run, name="foldline-deadlines", daemon=True)
+                self._thread.start()
+        try:
+            yield
+        finally:
+            with self._lock:
+                del self._due_by_end[end]
+
+    def _run(self) -> None:
+        while not self._closing.wait(LOOK_SECONDS):
+            now = monotonic()
+            with self._lock:
+                overdue = [end for end, due in self._due_by_end.items() if due <= now]
+            for end in overdue:
+                end()
