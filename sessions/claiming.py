@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 from sqlalchemy import and_, bindparam, select, update
 from sqlalchemy.exc import IntegrityError
 
 from compaction.cuts import SummaryRange
+from compaction.edits import LiveEdits
 from compaction.outline import Outline
 from compaction.summary import SummaryInput
 from compaction.wire import dumps
-from sessions import log, paths, planning, requests
+from sessions import log, paths, planning, requests, segments
 from sessions.compacting import Summary, apply_summary
 from sessions.errors import Busy, SessionsError
-from sessions.jobs import PATIENCE_MILLISECONDS, UNWORKABLE, Claim, end, summary_text
+from sessions.jobs import PATIENCE_MILLISECONDS, UNWORKABLE, Claim, Lease, end, summary_text
 from sessions.paths import Path
 from sessions.requests import NO_ROOM, Ask
 from sessions.store import Store, Transaction
@@ -68,29 +69,30 @@ class Later(SessionsError):
     """Jobs wait, but their sessions are being written to; ask again in a moment."""
 
 
-def claim(store: Store, queue: str) -> Claim | None:
+def claim(store: Store, queue: str, *, waits: bool = True) -> Claim | None:
     """The next job of a queue, by the database's order; None if none can run now.
 
     Its range is computed here. Jobs that have nothing left to do, or that a kept summary answers, end on the way. Each
-    is looked at in a transaction of its own, so that one that cannot be worked with fails alone.
+    is looked at in a transaction of its own, so that one that cannot be worked with fails alone. If the sessions of all
+    are being written to, the first one is waited for, for a moment, unless told otherwise.
 
     Raises:
         Later: there are jobs, and none could be looked at, or very many had ended.
     """
     for _ in range(ENDED_AT_ONCE):
-        found = _look(store, queue)
+        found = _look(store, queue, waits=waits)
         if not isinstance(found, str):
             return found
     raise Later
 
 
-def _look(store: Store, queue: str) -> Claim | str | None:
+def _look(store: Store, queue: str, *, waits: bool) -> Claim | str | None:
     """The first job that can be looked at: as a claim, or its id if it ended instead; None if no job waits."""
     job_id = ""
     try:
         with store.write() as tx:
             wanted = {"queue": queue, "now": tx.now}
-            row = tx.execute(_FREE, wanted).first() or _awaited(tx, wanted)
+            row = tx.execute(_FREE, wanted).first() or _awaited(tx, wanted, waits=waits)
             if row is None:
                 return None
             job_id = row.job_id
@@ -106,17 +108,19 @@ def _look(store: Store, queue: str) -> Claim | str | None:
         return job_id
 
 
-def _awaited(tx: Transaction, wanted: Mapping[str, Any]) -> Any:
+def _awaited(tx: Transaction, wanted: Mapping[str, Any], *, waits: bool) -> Any:
     """The first job of all, though its session is being written to: it may always be. None if no job waits.
 
     Raises:
-        Later: another worker was faster.
+        Later: another worker was faster, or it may not be waited for.
         Busy: the session was not let go in time.
     """
     if tx.execute(_WAITING, wanted).first() is None:
         return None
-    tx.wait_at_most(PATIENCE_MILLISECONDS)
-    row = tx.execute(_AWAITED, wanted).first()
+    row = None
+    if waits:
+        tx.wait_at_most(PATIENCE_MILLISECONDS)
+        row = tx.execute(_AWAITED, wanted).first()
     if row is None:
         raise Later
     return row
@@ -125,17 +129,17 @@ def _awaited(tx: Transaction, wanted: Mapping[str, Any]) -> Any:
 def _take(tx: Transaction, path: Path, row: Any) -> Claim | None:
     before = path.leaf_seq
     ask = requests.ask_of(row.parameters)
-    outline, originals = log.outline_and_originals(tx, path)
+    outline = log.outline(tx, path)
     wanted = requests.range_of(path, outline, ask, tx.limits.summarizer_tokens)
     if wanted is None:
         end(tx, row.job_id, "superseded", NOTHING_LEFT)
         planning.run_trigger(tx, path)
         paths.save_edited(tx, path, before)
         return None
-    lease, key = tx.new_id("lease"), requests.kept_key(tx, path, wanted, ask)
+    lease, key = Lease(row.job_id, tx.new_id("lease")), requests.kept_key(tx, path, wanted, ask)
     claimed = {
-        "job": row.job_id,
-        "lease": lease,
+        "job": lease.job_id,
+        "lease": lease.token,
         "lease_until": tx.now + tx.limits.lease_seconds * 1000,
         "attempts": row.attempts + 1,
         "claim": dumps({"first": wanted.first, "last": wanted.last, "base": path.edits_at}),
@@ -143,8 +147,8 @@ def _take(tx: Transaction, path: Path, row: Any) -> Claim | None:
     if tx.execute(_CLAIM, claimed | key).rowcount:
         # If it is, the job waits as before, for any worker.
         tx.may_be_forgotten()
-        request = _input(tx, wanted, originals, ask)
-        return Claim(row.job_id, path.session.pk, path.branch, lease, request, wanted, row.is_followed)
+        request = _input(tx, path, wanted, outline.live, ask)
+        return Claim(lease, path.session.pk, path.branch, request, wanted, row.is_followed)
     kept = Summary(*tx.execute(requests.KEPT, key).one())
     _publish_kept(tx, path, row.job_id, outline, wanted, kept=kept, ask=ask)
     paths.save_edited(tx, path, before)
@@ -163,9 +167,10 @@ def _publish_kept(
         planning.request_rest(tx, path, ask, after)
 
 
-def _input(tx: Transaction, covered: SummaryRange, originals: Sequence[Any], ask: Ask) -> SummaryInput:
+def _input(tx: Transaction, path: Path, covered: SummaryRange, live: LiveEdits, ask: Ask) -> SummaryInput:
     """The texts of the summaries that are replaced, and the originals that are not under one of them."""
-    messages = log.messages_of([row for row in originals if covered.first <= row.seq <= covered.last])
+    parts = segments.uncovered(segments.segments(tx, path), live)
+    messages = log.messages_in(tx, path.session, segments.clipped(list(parts), [(covered.first, covered.last)]))
     return SummaryInput(
         previous=tuple(summary_text(tx, summary) for summary in covered.replaces),
         messages=tuple(messages.values()),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Float, and_, bindparam, func, insert, select, update
 
@@ -34,15 +34,11 @@ LEASE_LAPSED: Final = "the worker's lease lapsed"
 # Statements are built once: building one costs as much as running it.
 _IS_HELD: Final = and_(JOB.c.id == bindparam("job"), JOB.c.state == "running", JOB.c.lease == bindparam("token"))
 _HELD: Final = select(JOB).where(_IS_HELD).with_for_update()
-_LEASES: Final = select(JOB.c.lease).where(
-    JOB.c.state == "running", JOB.c.lease.in_(bindparam("leases", expanding=True))
+_LEASES: Final = select(JOB.c.id, JOB.c.lease).where(
+    JOB.c.id.in_(bindparam("jobs", expanding=True)), JOB.c.state == "running"
 )
 _FREE_LEASES: Final = _LEASES.with_for_update(skip_locked=True)
-_EXTEND: Final = (
-    update(JOB)
-    .where(JOB.c.state == "running", JOB.c.lease == bindparam("token"))
-    .values(lease_until=bindparam("until"), progress=bindparam("share"))
-)
+_EXTEND: Final = update(JOB).where(_IS_HELD).values(lease_until=bindparam("until"), progress=bindparam("share"))
 _ENDED: Final = ("state", "error", "superseded_by", "ended_at", "result")
 _END: Final = (
     update(JOB)
@@ -60,6 +56,13 @@ _TEXT: Final = select(SUMMARY.c.text).where(SUMMARY.c.id == bindparam("summary")
 _STATE: Final = select(JOB.c.state).where(JOB.c.id == bindparam("job"))
 
 
+class Lease(NamedTuple):
+    """The hold on a job: only who has the token may report on it."""
+
+    job_id: str
+    token: str
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """A job in this worker's hands: what to summarize, and the lease that every report must carry.
@@ -67,13 +70,17 @@ class Claim:
     `is_followed`: more jobs of its queue could be claimed.
     """
 
-    job_id: str
+    lease: Lease
     session_pk: int
     branch: int
-    lease: str
     request: SummaryInput
     covered: SummaryRange
     is_followed: bool = False
+
+    @property
+    def job_id(self) -> str:
+        """The job's id."""
+        return self.lease.job_id
 
 
 def summary_text(tx: Transaction, summary_id: str) -> str:
@@ -196,16 +203,20 @@ def _pause_seconds(tx: Transaction, failures: int, asked_seconds: float | None) 
     return min(seconds, limits.retry_seconds_max) * (1 + JITTER * tx.chance())
 
 
-def beat(store: Store, progress_by_lease: Mapping[str, float]) -> set[str]:
+def beat(store: Store, progress_by_lease: Mapping[Lease, float]) -> set[Lease]:
     """Extend leases and note the progress (0 to 1) of their jobs; those of the leases that still hold."""
     with store.write() as tx:
-        leases = {"leases": list(progress_by_lease)}
-        # Rows are locked in no order here, so none is waited for: what changes at the moment is extended the next time.
-        free = {*tx.execute(_FREE_LEASES, leases).scalars()}
         until = tx.now + tx.limits.lease_seconds * 1000
+        # Jobs are locked in no order here, so none is waited for: what changes just now is extended the next time.
+        free = _current(tx, _FREE_LEASES, progress_by_lease)
         if free:
-            tx.execute(_EXTEND, [{"token": lease, "until": until, "share": progress_by_lease[lease]} for lease in free])
-        return free if len(free) == len(progress_by_lease) else {*tx.execute(_LEASES, leases).scalars()}
+            tx.execute(_EXTEND, [_held(lease) | {"until": until, "share": progress_by_lease[lease]} for lease in free])
+        return free if len(free) == len(progress_by_lease) else _current(tx, _LEASES, progress_by_lease)
+
+
+def _current(tx: Transaction, statement: Any, leases: Collection[Lease]) -> set[Lease]:
+    found = tx.execute(statement, {"jobs": [lease.job_id for lease in leases]})
+    return {Lease(*row) for row in found}.intersection(leases)
 
 
 def release(store: Store, done: Claim) -> None:
@@ -222,11 +233,11 @@ def _open(tx: Transaction, done: Claim) -> tuple[Path | None, Any]:
     The session goes first, as everywhere: whoever holds it may go on to its jobs.
     """
     path = paths.open_branch(tx, done.session_pk, done.branch)
-    return path, tx.execute(_HELD, _hold(done)).first()
+    return path, tx.execute(_HELD, _held(done.lease)).first()
 
 
-def _hold(done: Claim) -> dict[str, str]:
-    return {"job": done.job_id, "token": done.lease}
+def _held(lease: Lease) -> dict[str, str]:
+    return {"job": lease.job_id, "token": lease.token}
 
 
 def state_of(tx: Transaction, job_id: str) -> str:

@@ -23,7 +23,6 @@ from sessions.store import Transaction
 from sessions.tables import ENTRY
 
 _FACTS_COLUMNS: Final = (ENTRY.c.role, ENTRY.c.tokens, ENTRY.c.seq, ENTRY.c.unit, ENTRY.c.is_late, ENTRY.c.facts)
-_ORIGINAL_COLUMNS: Final = (ENTRY.c.seq, ENTRY.c.format, ENTRY.c.body, ENTRY.c.is_joined)
 # A session that was rewound very often has many runs, and SQLite refuses an expression of more than a thousand.
 RUNS_AT_ONCE: Final = 500
 UNLIMITED: Final = 2**31 - 1
@@ -142,18 +141,8 @@ def live_edits_at(tx: Transaction, session: Session, at: tuple[int, int] | None)
 def outline(tx: Transaction, path: Path, live: LiveEdits | None = None) -> Outline:
     """The outline at the leaf, under the edits in force or the given ones."""
     live = live_edits(tx, path) if live is None else live
-    return outline_of([_facts(row) for row in _shown(tx, path, live, _FACTS_COLUMNS)], live)
-
-
-def outline_and_originals(tx: Transaction, path: Path) -> tuple[Outline, list[Any]]:
-    """The outline at the leaf, and what `messages_of` takes of every message that no summary in force stands for."""
-    live = live_edits(tx, path)
-    rows = _shown(tx, path, live, (*_ORIGINAL_COLUMNS, *_FACTS_COLUMNS))
-    return outline_of([_facts(row[len(_ORIGINAL_COLUMNS) :]) for row in rows], live), rows
-
-
-def _shown(tx: Transaction, path: Path, live: LiveEdits, columns: Sequence[Any]) -> list[Any]:
-    return rows_in(tx, path.session, list(uncovered(segments(tx, path), live)), columns)
+    parts = list(uncovered(segments(tx, path), live))
+    return outline_of([_facts(row) for row in rows_in(tx, path.session, parts, _FACTS_COLUMNS)], live)
 
 
 def _facts(row: Sequence[Any]) -> Facts:
@@ -164,12 +153,9 @@ def _facts(row: Sequence[Any]) -> Facts:
 
 def messages_in(tx: Transaction, session: Session, parts: Sequence[Segment]) -> dict[int, Message]:
     """The original messages in these runs, by seq."""
-    return messages_of(rows_in(tx, session, parts, _ORIGINAL_COLUMNS))
-
-
-def messages_of(originals: Sequence[Any]) -> dict[int, Message]:
-    """Messages by seq."""
-    return {seq: message_of(format_name, body, is_joined=joined) for seq, format_name, body, joined, *_ in originals}
+    columns = (ENTRY.c.seq, ENTRY.c.format, ENTRY.c.body, ENTRY.c.is_joined)
+    rows = rows_in(tx, session, parts, columns)
+    return {seq: message_of(format_name, body, is_joined=joined) for seq, format_name, body, joined in rows}
 
 
 def message_of(format_name: str, body: bytes, *, is_joined: bool = False) -> Message:

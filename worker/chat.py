@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
@@ -25,6 +25,8 @@ CONNECT_SECONDS: Final = 5.0
 MOST_ANSWER_BYTES: Final = 8 * 1024 * 1024
 MOST_ERROR_BYTES: Final = 64 * 1024
 MOST_NAME_CHARS: Final = 200
+# The HTTP client's name for it.
+CONNECTED: Final = "connection.connect_tcp.complete"
 DATA: Final = b"data:"
 DONE: Final = b"[DONE]"
 
@@ -105,22 +107,27 @@ class Connection:
 
     def __init__(self) -> None:
         self.is_cut = False
-        self._socket: socket.socket | None = None
+        self._sockets: list[socket.socket] = []
 
-    def trace(self, _event: str, info: dict[str, Any]) -> None:
-        """Told by the HTTP client of each step; a connection made or secured brings its socket."""
-        extra_info = getattr(info.get("return_value"), "get_extra_info", None)
-        if extra_info is not None:
-            self._socket = extra_info("socket")
+    def trace(self, event: str, info: dict[str, Any]) -> None:
+        """Told by the HTTP client of each step."""
+        if event == CONNECTED:
+            # A second handle on what lies under TLS: the one in use would go on without encryption.
+            self._sockets.append(info["return_value"].get_extra_info("socket").dup())
         if self.is_cut:
             self.cut()
 
     def cut(self) -> None:
         """Ends the connection; a read that waits on it returns at once."""
         self.is_cut = True
-        if self._socket is not None:
+        for handle in list(self._sockets):
             with suppress(OSError):
-                self._socket.shutdown(socket.SHUT_RDWR)
+                handle.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Lets go of what was kept; the HTTP client closes its own."""
+        for handle in self._sockets:
+            handle.close()
 
 
 class ChatClient:
@@ -170,7 +177,11 @@ class ChatClient:
         """The connection of a call, which is cut when the call is cancelled or overdue."""
         connection = Connection()
         try:
-            with cancellation.ending(connection.cut), self._deadlines.within(self._timeout_seconds, connection.cut):
+            with (
+                closing(connection),
+                cancellation.ending(connection.cut),
+                self._deadlines.within(self._timeout_seconds, connection.cut),
+            ):
                 yield connection
         finally:
             # Whatever came of it: a connection that was cut looks like an error, or like the end of the answer.

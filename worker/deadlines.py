@@ -23,8 +23,8 @@ class Deadlines:
     def close(self) -> None:
         """Ends the thread."""
         with self._lock:
+            self._closing.set()
             thread, self._thread = self._thread, None
-        self._closing.set()
         if thread is not None:
             thread.join()
 

@@ -88,6 +88,7 @@ class EmbeddedWorker:
         deadline = monotonic() + (self._stop_seconds if timeout_seconds is None else timeout_seconds)
         self._store.doorbell = self._silent_doorbell
         self._stopping.set()
+        self._leases.cancel_all()
         parts = (self._worker, self._leases, self._sweeper, self._relay)
         ends = [part.stop(max(deadline - monotonic(), 0.0)) for part in parts]
         self._app.close()

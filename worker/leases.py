@@ -6,10 +6,12 @@ import logging
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Event, Thread
 from time import monotonic
 from typing import Final
 
+from sessions.jobs import Lease
 from worker.cancellation import Cancellation
 from worker.failures import Contained, describe
 
@@ -31,7 +33,7 @@ class _Hold:
 class Leases:
     """The leases of a process.
 
-    A job that is lost or was cancelled is told so, and once `stopping` is set every job is, at once.
+    A job that is lost or was cancelled is told so, and so is one that is claimed once `stopping` is set.
 
     Args:
         beat: extends leases, given the progress of the jobs under them; answers with those that still hold.
@@ -42,7 +44,7 @@ class Leases:
 
     def __init__(
         self,
-        beat: Callable[[Mapping[str, float]], Collection[str]],
+        beat: Callable[[Mapping[Lease, float]], Collection[Lease]],
         lease_seconds: float,
         expected_seconds: float,
         stopping: Event,
@@ -51,7 +53,7 @@ class Leases:
         self._interval_seconds = min(lease_seconds / BEATS_PER_LEASE, BEAT_SECONDS_MAX)
         self._expected_seconds = expected_seconds
         self._stopping = stopping
-        self._hold_by_lease: dict[str, _Hold] = {}
+        self._hold_by_lease: dict[Lease, _Hold] = {}
         self._thread = Thread(target=self._run, name="foldline-leases", daemon=True)
 
     def start(self) -> None:
@@ -63,13 +65,17 @@ class Leases:
         self._thread.join(timeout_seconds)
         return not self._thread.is_alive()
 
+    def cancel_all(self) -> None:
+        """Cancels all jobs that are held, and waits for nothing: whoever sets `stopping` calls this next."""
+        for hold in dict(self._hold_by_lease).values():
+            hold.cancellation.cancel()
+
     @contextmanager
-    def held(self, lease: str) -> Iterator[Cancellation]:
+    def held(self, lease: Lease) -> Iterator[Cancellation]:
         """A block in which a lease is extended; what it yields says when to stop."""
         hold = self._hold_by_lease[lease] = _Hold()
         try:
             if self._stopping.is_set():
-                # The thread that would say so may have ended.
                 hold.cancellation.cancel()
             yield hold.cancellation
         finally:
@@ -77,18 +83,20 @@ class Leases:
 
     def _run(self) -> None:
         while not self._stopping.wait(self._interval_seconds):
-            # A database that is away for a moment must not end the calls: the leases still run.
-            with Contained(lambda error: logger.warning("leases not extended: %s", describe(error))):
-                self._extend(dict(self._hold_by_lease))
-        for hold in dict(self._hold_by_lease).values():
-            hold.cancellation.cancel()
+            if holds := dict(self._hold_by_lease):
+                # A database that is away for a moment must not end the calls: the leases still run.
+                with Contained(partial(_report, holds)):
+                    self._extend(holds)
 
-    def _extend(self, hold_by_lease: dict[str, _Hold]) -> None:
-        if not hold_by_lease:
-            return
+    def _extend(self, hold_by_lease: dict[Lease, _Hold]) -> None:
         current = self._beat({lease: self._progress(hold) for lease, hold in hold_by_lease.items()})
         for lease in hold_by_lease.keys() - {*current}:
             hold_by_lease[lease].cancellation.cancel()
 
     def _progress(self, hold: _Hold) -> float:
         return min((monotonic() - hold.begun) / self._expected_seconds, PROGRESS_MAX)
+
+
+def _report(leases: Collection[Lease], error: Exception) -> None:
+    job_ids = [lease.job_id for lease in leases]
+    logger.warning("leases not extended job_ids=%s: %s", ",".join(job_ids), describe(error), extra={"job_ids": job_ids})

@@ -23,6 +23,7 @@ from sessions.settings import Settings
 from sessions.store import Store
 from worker.app import create_worker
 from worker.failures import describe
+from worker.leases import Leases
 from worker.outage import Outage, told_once
 from worker.pool import AppThreads
 from worker.relay import ringing
@@ -63,19 +64,24 @@ def run_worker(
     # Loading takes a second, which the first job would spend while it holds its session.
     exact_counter()
     # What is loaded stays; the collector would look through all of it again and again, for a tenth of a second.
+    gc.collect()
     gc.freeze()
     stopping, ended = Event(), Event()
     app, relay, leases = create_worker(settings, store, summarizer, stopping, queues)
     app.conf.broker_transport = _Transport
     app.steps["consumer"].add(_ending(relay.outage))
     program = _Program(app=app, hostname=name, queues=list(queues), stopping=stopping, on_ready=on_ready)
-    Thread(target=program.end_in_time, args=(ended, settings.stop_seconds), name="foldline-stop", daemon=True).start()
+    Thread(
+        target=program.end_in_time, args=(leases, ended, settings.stop_seconds), name="foldline-stop", daemon=True
+    ).start()
     try:
         leases.start()
         with told_once(relay.outage), ringing(relay, store, settings.stop_seconds):
             program.start()
     finally:
+        stopping.set()
         app.close()
+        leases.stop(settings.stop_seconds)
         summarizer.close()
         ended.set()
     if program.exitcode in {None, EX_FAILURE}:
@@ -139,9 +145,10 @@ class _Program(Worker):
         self._stopping.set()
         super().on_close()
 
-    def end_in_time(self, ended: Event, stop_seconds: float) -> None:
+    def end_in_time(self, leases: Leases, ended: Event, stop_seconds: float) -> None:
         """For a thread of its own: once it is time to stop, ends the process, if it has not ended by itself."""
         self._stopping.wait()
+        leases.cancel_all()
         # Celery's loop looks for a signal between two events, and a signal is none.
         self.consumer.call_soon(lambda: None)
         if not ended.wait(stop_seconds):

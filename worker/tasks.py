@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection
-from threading import BoundedSemaphore, Event
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
+from threading import BoundedSemaphore, Event, Lock
 from typing import Final
 
 from tenacity import (
@@ -34,9 +35,8 @@ from worker.sweeper import sweep
 
 logger = logging.getLogger(__name__)
 
-# Threads that are at the database at a time: more only take the interpreter from each other, and twice as many get half
-# as much done.
-TURNS: Final = 3
+# Threads at the database at a time: more only take the interpreter from each other, and twice as many get less done.
+DATABASE_THREADS: Final = 3
 PUBLISH_WAIT_SECONDS: Final = 0.2
 PUBLISH_WAIT_SECONDS_MAX: Final = 5.0
 
@@ -68,7 +68,8 @@ class Tasks:
         self._pass_on = pass_on
         self._stopping = stopping
         self._slots = Slots(settings.worker_concurrency)
-        self._turns = BoundedSemaphore(TURNS)
+        self._at_database = BoundedSemaphore(DATABASE_THREADS)
+        self._waiting = Lock()
 
     def summarize(self, *, queue: str = BACKGROUND, **_unknown: object) -> None:
         """Does jobs for as long as any wait; which ones is the database's decision, not the message's."""
@@ -110,12 +111,13 @@ class Tasks:
             self._slots.give_back(queue)
 
     def _claim(self, queue: str) -> Claim | None:
-        try:
-            with self._turns:
-                return claiming.claim(self._store, queue)
-        except Later:
-            self._pass_on(queue)
-            return None
+        # One thread at most waits for a session that is being written to: others have summaries to publish.
+        with self._at_database, suppress(Later), _tried(self._waiting) as waits:
+            # Stopping may have begun before this thread could get here.
+            if not self._stopping.is_set():
+                return claiming.claim(self._store, queue, waits=waits)
+        self._pass_on(queue)
+        return None
 
     def _finish(self, claim: Claim) -> None:
         """Ends the job, or hands it back. Each step is conditional on the lease, so a late one changes nothing."""
@@ -142,20 +144,33 @@ class Tasks:
         return patient(self._publish_once, claim, draft)
 
     def _publish_once(self, claim: Claim, draft: Draft) -> str:
-        with self._turns:
+        with self._at_database:
             return jobs.publish(self._store, claim, draft)
 
     def _fail(self, claim: Claim, error: Exception) -> None:
         about = {"job_id": claim.job_id}
         if self._stopping.is_set():
-            jobs.release(self._store, claim)
+            with self._at_database:
+                jobs.release(self._store, claim)
             logger.info("job handed back job_id=%s", claim.job_id, extra=about)
         elif isinstance(error, Unavailable):
-            logger.warning("job left to its lease, the database is away job_id=%s", claim.job_id, extra=about)
+            logger.warning("job left to its lease job_id=%s: %s", claim.job_id, describe(error), extra=about)
         elif isinstance(error, Cancelled):
             logger.info("job given up, it was cancelled or taken over job_id=%s", claim.job_id, extra=about)
         else:
             reason = str(error) if isinstance(error, SummarizerUnavailable) else describe(error)
             pause_seconds = error.retry_after_seconds if isinstance(error, SummarizerUnavailable) else None
             logger.warning("job failed job_id=%s: %s", claim.job_id, reason, extra=about)
-            jobs.fail(self._store, claim, reason, pause_seconds)
+            with self._at_database:
+                jobs.fail(self._store, claim, reason, pause_seconds)
+
+
+@contextmanager
+def _tried(lock: Lock) -> Iterator[bool]:
+    """Whether this thread has the lock in the block; it does not wait for it."""
+    has_it = lock.acquire(blocking=False)
+    try:
+        yield has_it
+    finally:
+        if has_it:
+            lock.release()

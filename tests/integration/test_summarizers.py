@@ -300,6 +300,22 @@ def test_cancelling_ends_the_call_and_its_connection(reply: Reply) -> None:
         eventually(lambda: llm.disconnects == 1)
 
 
+def test_cancelling_ends_a_call_that_waits_for_its_encryption() -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as mute,
+        asking(f"https://127.0.0.1:{mute.getsockname()[1]}/v1", timeout_seconds=60) as summarizer,
+    ):
+        call = Call(summarizer)
+        thread = Thread(target=call.run)
+        thread.start()
+        peer, _ = mute.accept()
+        with peer:
+            assert peer.recv(1), "the first word of the handshake"
+            call.cancellation.cancel()
+            thread.join(timeout=5)
+            assert isinstance(call.error, Cancelled)
+
+
 @pytest.mark.parametrize("retry_after", [None, "9"], ids=["our pause", "the server's pause"])
 def test_cancelling_ends_the_pause_before_another_call(retry_after: str | None) -> None:
     patient = Retries(attempts=3, wait_initial_seconds=9, wait_max_seconds=10)

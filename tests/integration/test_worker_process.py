@@ -22,14 +22,14 @@ from sessions.store import Store
 from sessions.tables import SESSION
 from stack.services import Service, valkey
 from tests.support.daemons import Daemon, daemon
-from tests.support.databases import Server
+from tests.support.databases import Server, is_lock_waited_for
 from tests.support.eventually import eventually
 from tests.support.scripted_llm import ScriptedLLM, slow
 from tests.support.work import TENANT, Work
 from worker.app import create_celery
 from worker.queues import MAINTENANCE, SUMMARIZE, SWEEP
 from worker.relay import Relay, ringing
-from worker.tasks import TURNS
+from worker.tasks import DATABASE_THREADS
 
 NEVER_SECONDS = 3600
 # A worker's tries to connect are a second apart.
@@ -37,7 +37,7 @@ BACK_SECONDS = 5.0
 # Longer than what a socket waits.
 FROZEN_SECONDS = 6.0
 # More than a worker's threads that may be at the database at a time.
-HELD = TURNS + 1
+HELD = DATABASE_THREADS + 1
 
 
 @dataclass
@@ -248,14 +248,14 @@ def test_a_ring_that_a_busy_worker_cannot_use_reaches_an_idle_one(installation: 
 def test_summaries_for_sessions_that_are_being_written_to_keep_no_other_waiting(
     installation: Installation, llm: ScriptedLLM
 ) -> None:
-    llm.script(*[slow(0.5)] * HELD)
+    llm.script(*[slow(3.0)] * HELD)
     installation.worker("--concurrency", str(HELD + 1))
     held = [installation.queue() for _ in range(HELD)]
     eventually(lambda: len(llm.requests) == HELD)
     with installation.store.write() as tx:
         for number in range(1, HELD + 1):
             paths.open_head(tx, TENANT, f"s{number}", lock=True)
-        wait(1.0)
+        eventually(lambda: is_lock_waited_for(installation.store), 10.0)
         installation.is_done()
         assert {installation.job(job).state for job in held} == {"running"}
     for job in held:

@@ -144,3 +144,10 @@ def module_database(database_kind: str, request: pytest.FixtureRequest) -> Itera
     """The address of a database that the tests of a module share."""
     with new_database(database_kind, request) as url:
         yield url
+
+
+def is_lock_waited_for(store: Store) -> bool:
+    """Whether a transaction on this PostgreSQL database waits for what another has."""
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    with store.read() as tx:
+        return bool(tx.execute(text(waiting)).scalar())

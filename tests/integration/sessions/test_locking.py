@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from time import monotonic
 from typing import TypeVar
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Connection, event, text
 
 from compaction.summary import Draft
 from sessions import branches, claiming, idempotency, jobs, lifecycle, paths, sweeping
 from sessions.claiming import Later
 from sessions.errors import Busy, IdempotencyInFlight, NotFound
 from sessions.idempotency import Answer, Key
+from sessions.jobs import PATIENCE_MILLISECONDS
 from sessions.requests import BACKGROUND
 from sessions.store import Store, Transaction
-from tests.support.databases import POSTGRESQL
+from tests.support.databases import POSTGRESQL, is_lock_waited_for
 from tests.support.eventually import eventually
 from tests.support.log import TENANT, Clock, Scene, turns, user
 
@@ -38,17 +40,9 @@ def waiting(store: Store, work: Callable[[], T]) -> Iterator[Future[T]]:
     """Runs `work` on a thread, and the block once it waits for a lock; what it came to is known after the block."""
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(work)
-        eventually(lambda: future.done() or _waits(store))
+        eventually(lambda: future.done() or is_lock_waited_for(store))
         assert not future.done(), "it did not wait"
         yield future
-
-
-def _waits(store: Store) -> bool:
-    with store.read() as tx:
-        statement = text(
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-        )
-        return bool(tx.execute(statement).scalar())
 
 
 def test_an_append_that_waits_while_the_head_moves_goes_where_the_head_is_then(scene: Scene) -> None:
@@ -164,6 +158,32 @@ def test_a_claim_passes_over_a_session_that_is_being_written_to(two_scenes: list
             claiming.claim(first.store, BACKGROUND)
     assert claiming.claim(first.store, BACKGROUND) is not None
     assert first.states == ["running"]
+
+
+def test_a_claim_that_may_not_wait_says_that_there_is_work(two_scenes: list[Scene]) -> None:
+    first, second = two_scenes
+    with first.store.write() as tx:
+        for scene in two_scenes:
+            paths.open_head(tx, TENANT, scene.id, lock=True)
+        begun = monotonic()
+        with pytest.raises(Later):
+            claiming.claim(first.store, BACKGROUND, waits=False)
+        assert monotonic() - begun < PATIENCE_MILLISECONDS / 1000
+    assert (first.states, second.states) == (["queued"], ["queued"])
+
+
+def test_only_a_claim_is_committed_before_it_is_on_disk(scene: Scene) -> None:
+    scene.append(*turns(7, 60))
+    modes: list[str] = []
+
+    @event.listens_for(scene.store.engine, "commit")
+    def note(connection: Connection) -> None:
+        modes.append(connection.exec_driver_sql("SHOW synchronous_commit").scalar_one())
+
+    claim = scene.claimed()
+    assert modes.pop() == "off"
+    jobs.publish(scene.store, claim, GIST)
+    assert modes.pop() == "on"
 
 
 def test_a_sweep_passes_over_a_session_that_is_being_written_to(two_scenes: list[Scene], clock: Clock) -> None:

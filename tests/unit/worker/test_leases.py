@@ -8,19 +8,22 @@ from threading import Event
 
 import pytest
 
+from sessions.jobs import Lease
 from tests.support.eventually import eventually
 from worker.leases import Leases
+
+A, B = Lease("job_a", "lease_1"), Lease("job_b", "lease_2")
 
 
 class Beats:
     """Answers beats: every lease holds, but for those that are lost; the first may fail."""
 
     def __init__(self, error: Exception | None = None) -> None:
-        self.progress: list[dict[str, float]] = []
-        self.lost: set[str] = set()
+        self.progress: list[dict[Lease, float]] = []
+        self.lost: set[Lease] = set()
         self._error = error
 
-    def __call__(self, progress_by_lease: Mapping[str, float]) -> set[str]:
+    def __call__(self, progress_by_lease: Mapping[Lease, float]) -> set[Lease]:
         self.progress.append(dict(progress_by_lease))
         error, self._error = self._error, None
         if error is not None:
@@ -33,62 +36,81 @@ def keeping(beats: Beats, *, lease_seconds: float = 0.02, expected_seconds: floa
     stopping = Event()
     leases = Leases(beats, lease_seconds, expected_seconds, stopping)
     leases.start()
-    yield leases
-    stopping.set()
-    assert leases.stop(5)
+    try:
+        yield leases
+    finally:
+        stopping.set()
+        assert leases.stop(5)
 
 
 def test_a_lease_is_extended_with_progress_that_grows_and_stops_short_of_the_end() -> None:
     beats = Beats()
-    with keeping(beats, expected_seconds=0.001) as leases, leases.held("a") as cancellation:
+    with keeping(beats, expected_seconds=0.001) as leases, leases.held(A) as cancellation:
         eventually(lambda: len(beats.progress) >= 3)
         assert not cancellation.is_cancelled
-    shares = [progress["a"] for progress in beats.progress]
+    shares = [progress[A] for progress in beats.progress]
     assert shares == sorted(shares)
     assert 0 < shares[-1] < 1
 
 
 def test_leases_are_extended_together_and_each_is_lost_alone() -> None:
     beats = Beats()
-    with keeping(beats) as leases, leases.held("a") as first, leases.held("b") as second:
-        eventually(lambda: {"a", "b"} in [progress.keys() for progress in beats.progress])
-        beats.lost.add("a")
+    with keeping(beats) as leases, leases.held(A) as first, leases.held(B) as second:
+        eventually(lambda: {A, B} in [progress.keys() for progress in beats.progress])
+        beats.lost.add(A)
         eventually(lambda: first.is_cancelled)
         assert not second.is_cancelled
 
 
 def test_a_job_that_is_done_is_not_extended_again() -> None:
     beats = Beats()
-    with keeping(beats) as leases, leases.held("a"):
-        with leases.held("b"):
-            eventually(lambda: "b" in beats.progress[-1] if beats.progress else False)
+    with keeping(beats) as leases, leases.held(A):
+        with leases.held(B):
+            eventually(lambda: B in beats.progress[-1] if beats.progress else False)
         seen = len(beats.progress)
         eventually(lambda: len(beats.progress) >= seen + 2)
-        assert "b" not in beats.progress[-1]
+        assert B not in beats.progress[-1]
 
 
 def test_a_failing_database_does_not_end_the_hold_and_is_told(caplog: pytest.LogCaptureFixture) -> None:
     beats = Beats(RuntimeError("gone"))
-    with keeping(beats) as leases, leases.held("a") as cancellation:
+    with keeping(beats) as leases, leases.held(A) as cancellation:
         eventually(lambda: len(beats.progress) >= 2)
         assert not cancellation.is_cancelled
-    assert "leases not extended: RuntimeError" in caplog.text
+    assert "leases not extended job_ids=job_a: RuntimeError" in caplog.text
 
 
 def test_a_job_shorter_than_a_beat_costs_no_beat() -> None:
     beats = Beats()
-    with keeping(beats, lease_seconds=120) as leases, leases.held("a"):
+    with keeping(beats, lease_seconds=120) as leases, leases.held(A):
         pass
     assert beats.progress == []
 
 
-def test_stopping_cancels_what_is_held_and_what_is_held_later() -> None:
+def test_jobs_are_cancelled_at_once_though_a_beat_hangs() -> None:
+    hanging, go, stopping = Event(), Event(), Event()
+
+    def hang(progress_by_lease: Mapping[Lease, float]) -> set[Lease]:
+        hanging.set()
+        go.wait(10)
+        return {*progress_by_lease}
+
+    leases = Leases(hang, 0.02, 1.0, stopping)
+    leases.start()
+    with leases.held(A) as cancellation:
+        assert hanging.wait(5)
+        stopping.set()
+        leases.cancel_all()
+        assert cancellation.is_cancelled
+        assert not leases.stop(0.01)
+    go.set()
+    assert leases.stop(5)
+
+
+def test_a_job_that_is_claimed_after_the_end_is_cancelled() -> None:
     stopping = Event()
     leases = Leases(Beats(), 120, 1.0, stopping)
-    leases.start()
-    with leases.held("a") as cancellation:
-        stopping.set()
-        eventually(lambda: cancellation.is_cancelled)
-    assert leases.stop(5)
-    with leases.held("b") as cancellation:
+    stopping.set()
+    leases.cancel_all()
+    with leases.held(A) as cancellation:
         assert cancellation.is_cancelled
