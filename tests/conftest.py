@@ -4,6 +4,7 @@ Fixtures live in `tests/support` or beside their tests.
 """
 
 import os
+import signal
 
 from hypothesis import HealthCheck, settings
 
@@ -16,6 +17,9 @@ __all__ = ["database", "database_kind", "module_database", "postgresql"]
 # from here may see that. Settings are read in any case. A test sets what it needs itself.
 for name in [name for name in os.environ if name.upper().startswith(PREFIX)]:
     del os.environ[name]
+
+# A run in the background of a shell ignores Ctrl-C, and so would every process started from here.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Both cores are busy when tests run, so the time one example takes says nothing about the code.
 _PATIENT = settings(deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
