@@ -30,6 +30,12 @@ def _json_object(value: Any) -> dict[str, Any]:
     raise PydanticCustomError("json_object", "Input should be an object")
 
 
+def _text_or_object(value: Any) -> str | dict[str, Any]:
+    if isinstance(value, str | dict):
+        return value
+    raise PydanticCustomError("text_or_object", "Input should be text or an object")
+
+
 def _size(value: Any) -> int:
     size = parse_size(value)
     if size > LARGEST:
@@ -39,6 +45,11 @@ def _size(value: Any) -> int:
 
 Text: TypeAlias = Annotated[str, PlainValidator(_text), WithJsonSchema({"type": "string"})]
 JsonObject: TypeAlias = Annotated[dict[str, Any], PlainValidator(_json_object), WithJsonSchema({"type": "object"})]
+TextOrObject: TypeAlias = Annotated[
+    str | dict[str, Any],
+    PlainValidator(_text_or_object),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object"}]}),
+]
 # Ids go into addresses, names into columns of text.
 Id: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$")]
 Name: TypeAlias = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]{1,200}$")]
@@ -116,6 +127,17 @@ class CompactBody(Moving):
     policy: JsonObject | None = None
     summarize: bool | None = Field(None, description="Whether to ask for a summary; as the plan decides if left out.")
     dry_run: bool = Field(default=False, description="Say what it would do, and do nothing.")
+
+
+class OverflowBody(Moving):
+    """A provider's refusal."""
+
+    error: TextOrObject = Field(
+        description="What the provider answered: its text, or its JSON body.",
+        examples=["prompt is too long: 213462 tokens > 200000 maximum"],
+    )
+    version: Count | None = Field(None, description="The version of the view that was sent; the present if left out.")
+    provider: Name | None = Field(None, description="Who refused; found out from the wording if left out.")
 
 
 class BranchBody(Moving):

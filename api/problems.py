@@ -149,6 +149,11 @@ KINDS: Final[Mapping[type[Exception], Kind]] = {
         _UNPROCESSABLE,
         lambda error: {"tokens": error.tokens, "limit_tokens": error.limit_tokens},
     ),
+    log.CannotShrink: Kind(
+        "cannot-shrink",
+        _UNPROCESSABLE,
+        lambda error: {"used_tokens": error.used_tokens, "target_tokens": error.target_tokens},
+    ),
     log.RedoSuperseded: Kind("redo-superseded", HTTPStatus.CONFLICT),
     log.IdempotencyMismatch: Kind("idempotency-mismatch", _UNPROCESSABLE),
     log.IdempotencyInFlight: Kind("idempotency-in-flight", HTTPStatus.CONFLICT, headers=_AGAIN),

@@ -138,6 +138,24 @@ class CompactAnswer(Answer):
     result: ResultAnswer
 
 
+class VerdictAnswer(Answer):
+    """What the refusal says; tokens are the provider's."""
+
+    is_overflow: bool
+    provider: str | None
+    actual_tokens: int | None = Field(description="Tokens of the input, where the text tells them from the output.")
+    limit_tokens: int | None
+    retryable: bool = Field(description="Whether compacting can help.")
+
+
+class OverflowAnswer(Answer):
+    """What the refusal says, and what was done about it."""
+
+    verdict: VerdictAnswer
+    result: ResultAnswer
+    version: int
+
+
 class CompactionAnswer(Answer):
     """A compaction."""
 

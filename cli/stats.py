@@ -13,11 +13,12 @@ from cli.consoles import answers, notes, print_json, table_of
 from cli.failures import CommandFailed
 from cli.options import check_format, check_policy, window_for
 from cli.transcripts import Transcript, read_transcripts
+from compaction.breakdown import Breakdown
 from compaction.errors import CompactionError
 from compaction.formats import FORMATS
 from compaction.messages import Message
 from compaction.presets import DEFAULT_PRESET, PRESETS
-from compaction.stateless import Breakdown, budget
+from compaction.stateless import budget
 from compaction.tokens import count_message
 
 JsonDict = dict[str, Any]

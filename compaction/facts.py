@@ -23,10 +23,11 @@ FAILURE_PREFIXES: Final = (
 
 
 class Call(NamedTuple):
-    """A tool call: its id and what it reads, if it reads a file."""
+    """A tool call: its id, what it reads, if it reads a file, and the tool."""
 
     id: str
     read: Read | None = None
+    tool: str = ""
 
 
 class Facts(NamedTuple):
@@ -34,7 +35,7 @@ class Facts(NamedTuple):
 
     `seq`, `unit` (the seq of the message that heads its batch, or its own) and `is_late` (a result that answers no open
     call) are set by `compaction.pairs.place`. `excerpts` holds the tokens of the result's content at each level of
-    `excerpts.LEVELS`, 0 where an excerpt would save nothing.
+    `excerpts.LEVELS`, 0 where an excerpt would save nothing. `chars` is the length of its text, `tool` what it is of.
     """
 
     role: str
@@ -48,6 +49,8 @@ class Facts(NamedTuple):
     excerpts: tuple[int, ...] = ()
     read: Read | None = None
     is_failure: bool = False
+    chars: int = 0
+    tool: str = ""
 
 
 def facts_of(message: Message) -> Facts:
@@ -74,7 +77,7 @@ def _assistant_facts(message: Message) -> Facts:
     return Facts(
         "assistant",
         tokens.count_message(message),
-        calls=tuple(Call(call.id, read_of(call)) for call in calls),
+        calls=tuple(Call(call.id, read_of(call), call.name) for call in calls),
         arguments_saving=max(0, sum(_arguments_saving(call.arguments) for call in calls)),
     )
 
@@ -94,6 +97,7 @@ def _result_facts(result: ToolResult) -> Facts:
         answers=result.call_id,
         excerpts=_excerpt_tokens(text, content_tokens, has_more_than_text=has_more_than_text),
         is_failure=result.is_error or text[:32].lstrip().lower().startswith(FAILURE_PREFIXES),
+        chars=len(text),
     )
 
 
@@ -103,38 +107,29 @@ def _excerpt_tokens(text: str, content_tokens: int, *, has_more_than_text: bool)
     return tuple(count if count < content_tokens else 0 for count in shorter)
 
 
+_COLUMNS: Final = frozenset({"role", "tokens", "seq", "unit", "is_late"})
+_EXTRAS: Final = {name: value for name, value in Facts._field_defaults.items() if name not in _COLUMNS}
+
+
 def to_json(facts: Facts) -> dict[str, Any]:
     """The facts that are not columns of their own, as JSON; `from_json` is its inverse."""
-    values: dict[str, Any] = {}
-    if facts.calls:
-        values["calls"] = [[call.id, call.read] for call in facts.calls]
-    if facts.arguments_saving:
-        values["arguments_saving"] = facts.arguments_saving
-    if facts.answers is not None:
-        values["answers"] = facts.answers
-    if facts.excerpts:
-        values["excerpts"] = facts.excerpts
-    if facts.read is not None:
-        values["read"] = facts.read
-    if facts.is_failure:
-        values["is_failure"] = True
-    return values
+    values = ((name, getattr(facts, name)) for name in _EXTRAS)
+    return {name: value for name, value in values if value != _EXTRAS[name]}
 
 
 def from_json(facts: Facts, values: dict[str, Any]) -> Facts:
     """`facts` completed by what `to_json` wrote."""
-    read = values.get("read")
-    return facts._replace(
-        calls=tuple(call_from_json(call) for call in values.get("calls", ())),
-        arguments_saving=values.get("arguments_saving", 0),
-        answers=values.get("answers"),
-        excerpts=tuple(values.get("excerpts", ())),
-        read=Read(*read) if read else None,
-        is_failure=values.get("is_failure", False),
-    )
+    known = {name: values.get(name, default) for name, default in _EXTRAS.items()}
+    calls, read = known["calls"], known["read"]
+    known |= {
+        "calls": tuple(call_from_json(call) for call in calls),
+        "excerpts": tuple(known["excerpts"]),
+        "read": Read(*read) if read else None,
+    }
+    return facts._replace(**known)
 
 
 def call_from_json(value: Any) -> Call:
-    """A call as `to_json` wrote it."""
-    call_id, read = value
-    return Call(call_id, Read(*read) if read else None)
+    """A call as `to_json` wrote it; one that was written before tools were noted has none."""
+    call_id, read, *tool = value
+    return Call(call_id, Read(*read) if read else None, *tool)

@@ -42,7 +42,7 @@ def place(facts: Facts, seq: int, tail: Tail) -> Placed:
         return Placed(late, after, late.tokens)
     at = tail.open_calls.index(call)
     rest = (*tail.open_calls[:at], *tail.open_calls[at + 1 :])
-    answered = facts._replace(seq=seq, unit=tail.unit, read=call.read)
+    answered = facts._replace(seq=seq, unit=tail.unit, read=call.read, tool=call.tool)
     return Placed(answered, Tail(tail.unit, rest), answered.tokens)
 
 

@@ -10,7 +10,7 @@ from compaction.outline import Outline
 from compaction.plan import Parameters, Plan
 from compaction.policy import Stage
 from compaction.stages import STAGES
-from compaction.stages.truncate import truncate
+from compaction.stages.truncate import fit
 
 
 def make_plan(
@@ -33,9 +33,9 @@ def make_plan(
     stages = list(stages)
     horizon = _horizon(outline, stages, goals, has_target=has_target)
     for stage in stages:
-        plan = STAGES[stage.name](outline, plan, Parameters(goals, is_asked, has_target, stage.parameters, horizon))
+        plan = STAGES[stage.name](outline, plan, Parameters(goals, is_asked, has_target, stage, horizon))
     if plan.tokens > goals.limit and all(stage.name != "truncate" for stage in stages):
-        plan = truncate(outline, plan, Parameters(goals, is_asked, has_target=False, own={}))
+        plan = fit(outline, plan, goals)
     saving = outline.tokens - plan.tokens
     is_too_little = not is_asked and saving < goals.minimum_saving and outline.tokens <= goals.limit
     if saving <= 0 or is_too_little:

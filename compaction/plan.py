@@ -12,6 +12,7 @@ from typing import TypeAlias
 from compaction.budget import Goals
 from compaction.edits import Edit
 from compaction.outline import Outline, Unit
+from compaction.policy import Stage
 from compaction.wording import marker_tokens
 
 
@@ -108,14 +109,13 @@ class Parameters:
     """What a stage is given beside the outline and the plan so far.
 
     `is_asked`: someone asked for this compaction. `has_target`: with a target of their own, which `truncate` then goes
-    down to. `own` are the stage's parameters in the policy. Items before `horizon` will be hidden whatever is done to
-    them.
+    down to. `own` is the stage as the policy has it. Items before `horizon` will be hidden whatever is done to them.
     """
 
     goals: Goals
     is_asked: bool
     has_target: bool
-    own: Mapping[str, int]
+    own: Stage
     horizon: int = 0
 
 

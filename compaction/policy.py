@@ -5,26 +5,48 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from compaction.errors import InvalidPolicy
 
-STAGE_PARAMETERS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
+Value: TypeAlias = int | tuple[str, ...]
+
+# The parameters of each stage, by the default that each has; it also says which values a parameter takes.
+STAGE_PARAMETERS: Final[Mapping[str, Mapping[str, Value | None]]] = MappingProxyType(
     {
-        "deduplicate": frozenset(),
-        "prune": frozenset({"minimum_tokens"}),
-        "summarize": frozenset(),
-        "truncate": frozenset(),
+        "deduplicate": {},
+        "prune": {
+            "minimum_tokens": 0,
+            "keep_recent_tokens": None,
+            "protect_tokens": 0,
+            "minimum_saving_tokens": 0,
+            "protected_tools": (),
+            "stops_at_target": 1,
+        },
+        "microcompact": {"keep_turns": 0, "keep_results": 1, "tools": ()},
+        "strip": {"keep_messages": 4, "longer_than_chars": 200},
+        "summarize": {},
+        "truncate": {},
     }
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A stage by name, with its parameters."""
+    """A stage by name, with those of its parameters that are not at their defaults."""
 
     name: str
-    parameters: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    parameters: Mapping[str, Value] = field(default_factory=lambda: MappingProxyType({}))
+
+    def number(self, name: str, default: int = 0) -> int:
+        """A parameter that is a number; `default` where the stage has none of its own."""
+        value = self.parameters.get(name, STAGE_PARAMETERS[self.name][name])
+        return value if isinstance(value, int) else default
+
+    def names(self, name: str) -> frozenset[str]:
+        """A parameter that is a list of names, in lower case."""
+        value = self.parameters.get(name, STAGE_PARAMETERS[self.name][name])
+        return frozenset(map(str.lower, value)) if isinstance(value, tuple) else frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,19 +90,27 @@ def stage_of(value: Any, path: str) -> Stage:
     """A stage from its name, or from `{"name": …, parameters…}`.
 
     Raises:
-        InvalidPolicy: unknown stage or parameter, or a parameter that is not a non-negative integer.
+        InvalidPolicy: unknown stage or parameter, or a value of another kind than the parameter's.
     """
     settings: Any = {"name": value} if isinstance(value, str) else value
     name = settings.get("name") if isinstance(settings, Mapping) else None
     if not isinstance(name, str) or name not in STAGE_PARAMETERS:
         raise InvalidPolicy(path, f"{value!r} is no stage; available: {', '.join(STAGE_PARAMETERS)}")
-    parameters: dict[str, Any] = {key: number for key, number in settings.items() if key != "name"}
-    for key, number in parameters.items():
-        if key not in STAGE_PARAMETERS[name]:
-            raise InvalidPolicy(f"{path}.{key}", f"{name} has the parameters {sorted(STAGE_PARAMETERS[name])}")
-        if not isinstance(number, int) or isinstance(number, bool) or number < 0:
-            raise InvalidPolicy(f"{path}.{key}", f"must be a non-negative integer, not {number!r}")
-    return Stage(name, MappingProxyType(parameters))
+    own = STAGE_PARAMETERS[name]
+    given = {key: given for key, given in settings.items() if key != "name"}
+    if unknown := given.keys() - own:
+        raise InvalidPolicy(f"{path}.{min(unknown)}", f"{name} has the parameters {sorted(own)}")
+    return Stage(name, MappingProxyType({key: _value(given[key], own[key], f"{path}.{key}") for key in given}))
+
+
+def _value(value: Any, default: Value | None, path: str) -> Value:
+    if isinstance(default, tuple):
+        if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
+            raise InvalidPolicy(path, f"must be a list of names, not {value!r}")
+        return tuple(value)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise InvalidPolicy(path, f"must be a non-negative integer, not {value!r}")
+    return value
 
 
 def policy_of(values: Mapping[str, Any], presets: Mapping[str, Policy]) -> Policy:

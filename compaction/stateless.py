@@ -8,7 +8,8 @@ from itertools import takewhile
 from types import MappingProxyType
 from typing import Any, Final
 
-from compaction.attachments import Placement, attachment_of, place_files
+from compaction.attachments import attachment_of, place_files
+from compaction.breakdown import Breakdown
 from compaction.budget import SMALLEST_SUMMARY, Goals, budget_of, check_fixed_parts, goals_of
 from compaction.cuts import SummaryRange, next_range
 from compaction.edits import Edit, LiveEdits
@@ -29,25 +30,6 @@ from compaction.wording import pins_tokens, summary_tokens
 
 # An extractive summary is written in place, so it may read any range at once.
 UNBOUNDED_TOKENS: Final = 1 << 53
-
-
-@dataclass(frozen=True, slots=True)
-class Breakdown:
-    """What a call takes of its budget, in tokens by kind of content; `files` says what to send of each file."""
-
-    limit: int
-    breakdown: Mapping[str, int]
-    files: tuple[Placement, ...] = ()
-
-    @property
-    def used(self) -> int:
-        """Tokens of everything together."""
-        return sum(self.breakdown.values())
-
-    @property
-    def fits(self) -> bool:
-        """Whether it is within the limit."""
-        return self.used <= self.limit
 
 
 @dataclass(frozen=True, slots=True)

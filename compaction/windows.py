@@ -108,10 +108,10 @@ def window_of(model: str, override: int | str | None = None) -> ContextWindow:
 def _known(model: str) -> ContextWindow | None:
     provider, _, name = model.partition("/")
     rows = MODELS.get(provider, {})
-    prefixes = [prefix for prefix in rows if _is_release_of(name, prefix)]
+    prefixes = [prefix for prefix in rows if is_release_of(name, prefix)]
     return rows[max(prefixes, key=len)] if prefixes else None
 
 
-def _is_release_of(name: str, prefix: str) -> bool:
+def is_release_of(name: str, prefix: str) -> bool:
     """Whether `name` is `prefix` or continues it at a separator: `o1` is no prefix of `o10`."""
     return name.startswith(prefix) and not name[len(prefix) : len(prefix) + 1].isalnum()

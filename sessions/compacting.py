@@ -10,8 +10,8 @@ from compaction.budget import Goals
 from compaction.cuts import SummaryRange
 from compaction.edits import Edit
 from compaction.outline import Outline
-from compaction.plan import Parameters, Plan
-from compaction.stages.truncate import truncate
+from compaction.plan import Plan
+from compaction.stages.truncate import fit
 from sessions import log
 from sessions.paths import Path
 from sessions.store import Transaction
@@ -89,7 +89,7 @@ def apply_summary(
         replaces=covered.replaces,
     )
     after = outline.edited([condense])
-    plan = truncate(after, Plan(after.tokens), Parameters(goals, is_asked=False, has_target=False, own={}))
+    plan = fit(after, Plan(after.tokens), goals)
     if plan.edits:
         after = after.edited(plan.edits)
     if after.tokens > goals.limit and after.tokens >= outline.tokens:

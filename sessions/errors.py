@@ -1,6 +1,6 @@
 """Everything the session log raises beside the engine's errors, one tree: `SessionsError` > `NotFound`, `Conflict`,
-`StaleVersion`, `UnknownParent`, `UnknownVersion`, `CallsOpen`, `PinTooLarge`, `RedoSuperseded`, `IdempotencyInFlight`,
-`IdempotencyMismatch`, `InvalidDatabase`, `Unavailable` > `Busy`.
+`StaleVersion`, `UnknownParent`, `UnknownVersion`, `CallsOpen`, `PinTooLarge`, `CannotShrink`, `RedoSuperseded`,
+`IdempotencyInFlight`, `IdempotencyMismatch`, `InvalidDatabase`, `Unavailable` > `Busy`.
 """
 
 from __future__ import annotations
@@ -63,6 +63,18 @@ class PinTooLarge(SessionsError):
         super().__init__(f"all pins together would take {tokens} tokens; at most {limit_tokens} are allowed")
         self.tokens = tokens
         self.limit_tokens = limit_tokens
+
+
+class CannotShrink(SessionsError):
+    """Nothing that may be edited would make the refused view smaller; figures are tokens."""
+
+    def __init__(self, used_tokens: int, target_tokens: int) -> None:
+        super().__init__(
+            f"the view takes {used_tokens} tokens, should take {target_tokens}, and cannot be made smaller; "
+            "shorten the system prompt, tools, pins or the last message, or use a larger context window"
+        )
+        self.used_tokens = used_tokens
+        self.target_tokens = target_tokens
 
 
 class RedoSuperseded(SessionsError):

@@ -328,7 +328,6 @@ def _leaf_columns(path: Path) -> dict[str, Any]:
 def state_columns(path: Path) -> dict[str, Any]:
     """What an entry and its branch both keep of the path after it."""
     edits_branch, edits_seq = path.edits_at or (None, 0)
-    calls = [[call.id, call.read] for call in path.tail.open_calls]
     return {
         "last_message_seq": path.last_message_seq,
         "messages": path.messages,
@@ -338,5 +337,5 @@ def state_columns(path: Path) -> dict[str, Any]:
         "edits_branch": edits_branch,
         "edits_seq": edits_seq,
         "tail_unit": path.tail.unit,
-        "open_calls": dumps(calls) if calls else None,
+        "open_calls": dumps(path.tail.open_calls) if path.tail.open_calls else None,
     }

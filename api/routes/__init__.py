@@ -6,12 +6,13 @@ from typing import Final
 
 from fastapi import APIRouter
 
-from api.routes import catalog, compactions, entries, jobs, messages, pins, probes, sessions, stateless, stats
+from api.routes import catalog, compactions, entries, jobs, messages, overflow, pins, probes, sessions, stateless, stats
 
 ROUTERS: Final[tuple[APIRouter, ...]] = (
     sessions.router,
     messages.router,
     compactions.router,
+    overflow.router,
     jobs.router,
     stats.router,
     entries.router,

@@ -12,7 +12,8 @@ from api.incoming import FromRequest
 from api.openapi import described
 from api.routes.stats import placed
 from api.schemas import StatelessBudgetAnswer, StatelessCompactAnswer
-from compaction.stateless import Breakdown, budget, compact
+from compaction.breakdown import Breakdown
+from compaction.stateless import budget, compact
 
 router = APIRouter(tags=["stateless"])
 

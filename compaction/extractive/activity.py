@@ -179,7 +179,7 @@ class Activity:
         if command is not None:
             self._shell_files(command, order)
             return
-        path = next((value for key in PATH_ARGUMENTS if isinstance(value := arguments.get(key), str) and value), None)
+        path = _path(arguments)
         if name in CHANGE_TOOLS:
             is_changed = arguments.get("command") not in READING_COMMANDS
             for changed in [path] if path else _patched(arguments):
@@ -263,7 +263,7 @@ def _command(arguments: dict[str, Any]) -> str:
 def _shown(call: ToolCall, arguments: dict[str, Any], command: str | None) -> str:
     if command is not None:
         return _shown_command(command)
-    path = next((value for key in PATH_ARGUMENTS if isinstance(value := arguments.get(key), str) and value), None)
+    path = _path(arguments)
     rest = path or ("" if call.arguments.strip() in {"", "{}"} else call.arguments)
     return f"{call.name} {cut(flat(clean(rest[: 4 * COMMAND_CHARS])), COMMAND_CHARS)}".strip()
 
@@ -272,6 +272,11 @@ def _shown_command(command: str) -> str:
     text = clean(command[: 4 * COMMAND_CHARS])
     text = _CHANGE_OF_FOLDER.sub("", text, count=1) or text
     return f"$ {cut(next(lines(text), ''), COMMAND_CHARS)}"
+
+
+def _path(arguments: dict[str, Any]) -> str | None:
+    values = (arguments.get(key) for key in PATH_ARGUMENTS)
+    return next((value for value in values if isinstance(value, str) and value.strip()), None)
 
 
 def _patched(arguments: dict[str, Any]) -> list[str]:

@@ -8,7 +8,9 @@ from typing import Final
 
 from compaction.plan import StageFunction
 from compaction.stages.deduplicate import deduplicate
+from compaction.stages.microcompact import microcompact
 from compaction.stages.prune import prune
+from compaction.stages.strip import strip
 from compaction.stages.summarize import summarize
 from compaction.stages.truncate import truncate
 
@@ -16,6 +18,8 @@ STAGES: Final[Mapping[str, StageFunction]] = MappingProxyType(
     {
         "deduplicate": deduplicate,
         "prune": prune,
+        "microcompact": microcompact,
+        "strip": strip,
         "summarize": summarize,
         "truncate": truncate,
     }

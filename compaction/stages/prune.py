@@ -7,41 +7,48 @@ from collections.abc import Mapping, Sequence
 from compaction.edits import Edit
 from compaction.facts import Facts
 from compaction.files import Read
-from compaction.outline import Outline, shown_tokens
+from compaction.outline import Outline
 from compaction.plan import Parameters, Plan
+from compaction.stages.clearing import clearing
 
 
 def prune(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
-    """Clear results of at least `minimum_tokens` that are older than what the policy keeps recent.
+    """Clear results, oldest first, until the target is reached, or all of them unless it `stops_at_target`.
 
-    A read that older, superseded ones point to stays: the pointers would point at nothing.
+    Spared are those of less than `minimum_tokens`, those in what the policy keeps recent (or in the newest
+    `keep_recent_tokens` of the view), the newest results up to `protect_tokens`, those of `protected_tools`, and reads
+    that older, superseded ones point to: the pointers would point at nothing. If all this saves less than
+    `minimum_saving_tokens`, nothing is cleared.
     """
-    goals = parameters.goals
+    goals, own = parameters.goals, parameters.own
     excess = plan.tokens - goals.target
     if excess <= 0:
         return plan
-    older = min(plan.older_than(outline, goals.keep_recent), outline.closed)
-    minimum = parameters.own.get("minimum_tokens", 0)
-    before = plan.cells_on(outline)
+    older = min(plan.older_than(outline, own.number("keep_recent_tokens", goals.keep_recent)), outline.closed)
     results = outline.results_from(parameters.horizon)
-    pointed_at = _pointed_at(results, before)
-    cells: dict[int, Edit] = {}
-    savings: dict[int, int] = {}
-    for index, entry in results:
-        if index >= older or excess <= 0:
+    tools = own.names("protected_tools")
+    exposed = [(index, entry) for index, entry in results if entry.tool.lower() not in tools]
+    spared = _pointed_at(results, plan.cells_on(outline)) | _newest(exposed, own.number("protect_tokens"))
+    minimum = own.number("minimum_tokens")
+    chosen = [
+        (index, entry)
+        for index, entry in exposed
+        if index < older and entry.tokens >= minimum and entry.seq not in spared
+    ]
+    enough = excess if own.number("stops_at_target") else None
+    least = own.number("minimum_saving_tokens")
+    return clearing(outline, plan, "prune", chosen, enough_tokens=enough, least_tokens=least)
+
+
+def _newest(results: Sequence[tuple[int, Facts]], tokens: int) -> set[int]:
+    """The newest results that take so many tokens; the one that crosses the line is among them."""
+    newest: set[int] = set()
+    for _, entry in reversed(results):
+        if tokens <= 0:
             break
-        if entry.tokens < minimum or entry.seq in pointed_at:
-            continue
-        cell = before.get(entry.seq)
-        if cell is not None and cell.kind != "excerpt":
-            continue
-        edit = Edit("clear", entry.seq, entry.seq)
-        saving = shown_tokens(entry, cell) - shown_tokens(entry, edit)
-        if saving > 0:
-            cells[entry.seq] = edit
-            savings[index] = savings.get(index, 0) + saving
-            excess -= saving
-    return plan.adding("prune", cells, savings)
+        newest.add(entry.seq)
+        tokens -= entry.tokens
+    return newest
 
 
 def _pointed_at(results: Sequence[tuple[int, Facts]], cells: Mapping[int, Edit]) -> set[int]:

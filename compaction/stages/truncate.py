@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from compaction.budget import SMALLEST_SUMMARY
+from compaction.budget import SMALLEST_SUMMARY, Goals
 from compaction.edits import Edit
 from compaction.excerpts import LEVELS
 from compaction.facts import Facts
 from compaction.outline import Outline, Summarized, shown_tokens
 from compaction.plan import Parameters, Plan
+from compaction.policy import Stage
 from compaction.wording import summary_frame_tokens
 
 
@@ -35,6 +36,11 @@ def truncate(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
     if plan.tokens > goals.limit:
         plan = _hide(outline, plan, current, end, goals.limit)
     return plan
+
+
+def fit(outline: Outline, plan: Plan, goals: Goals) -> Plan:
+    """What `truncate` does where it is no stage of the policy: the view has to fit whatever that says."""
+    return truncate(outline, plan, Parameters(goals, is_asked=False, has_target=False, own=Stage("truncate")))
 
 
 def _hide(outline: Outline, plan: Plan, start: int, stop: int, goal: int) -> Plan:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from compaction.extractive import summarize
@@ -99,6 +99,7 @@ def test_it_can_be_summarized_again(first: SummaryInput, second: SummaryInput) -
 
 
 @given(requests)
+@example(SummaryInput((), (Message("assistant", (ToolCall("a", "edit", '{"path": "\\r"}'),)),), LEAST_TOKENS))
 def test_every_line_is_taken_from_the_originals(request: SummaryInput) -> None:
     told = squeezed(" ".join(everything(request)))
     for line in summarize(request).split("\n"):

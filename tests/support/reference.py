@@ -19,10 +19,10 @@ from compaction.messages import Message, result_text
 from compaction.outline import Outline, Unit, outline_of
 from compaction.pairs import Tail, place
 from compaction.pipeline import make_plan
-from compaction.plan import Parameters, Plan
+from compaction.plan import Plan
 from compaction.policy import Policy, policy_of
 from compaction.presets import PRESETS
-from compaction.stages.truncate import truncate
+from compaction.stages.truncate import fit
 from compaction.tokens import count_system, scaled, unscaled
 from compaction.view import make_view
 from compaction.windows import window_of
@@ -572,7 +572,7 @@ class Reference:
             original_tokens=covered.original_tokens, replaces=covered.replaces,
         )  # fmt: skip
         after = outline.edited([condense])
-        plan = truncate(after, Plan(after.tokens), Parameters(goals, is_asked=False, has_target=False, own={}))
+        plan = fit(after, Plan(after.tokens), goals)
         if goals.limit < plan.tokens and outline.tokens <= plan.tokens:
             return False
         self._add(number, "compaction", edits=(condense, *plan.edits), is_inline=False, lifts_bars=ask.is_asked)

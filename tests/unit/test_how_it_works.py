@@ -3,6 +3,7 @@ from typing import get_args
 
 from compaction.budget import budget_of
 from compaction.edits import Kind
+from compaction.policy import STAGE_PARAMETERS
 from compaction.stages import STAGES
 from compaction.windows import window_of
 from tests.unit.compaction.test_pipeline import LAYOUT
@@ -17,6 +18,11 @@ def test_the_layout_on_the_page_is_the_one_that_is_tested() -> None:
 def test_the_page_names_every_stage_and_every_edit() -> None:
     assert {name for name in STAGES if f"| `{name}` |" not in PAGE} == set()
     assert {kind for kind in get_args(Kind) if f"`{kind}`" not in PAGE} == set()
+
+
+def test_the_page_names_every_parameter_of_a_stage() -> None:
+    own = {f"{stage}.{name}" for stage, parameters in STAGE_PARAMETERS.items() for name in parameters}
+    assert {name for name in own if f"| `{name}` |" not in PAGE} == set()
 
 
 def test_the_budget_on_the_page_is_computed_right() -> None:

@@ -25,10 +25,10 @@ from tests.support.server import served
 
 SILENT = "does not answer"
 
-# As the contract lists them; a report of an overflow, which alone may answer `cannot-shrink`, is not taken yet.
+# As the contract lists them.
 PROBLEMS = (
     "malformed-json invalid-request not-found method-not-allowed conflict stale-version unknown-parent body-too-large "
-    "unknown-model fixed-parts-do-not-fit view-does-not-fit calls-open pin-too-large redo-superseded "
+    "unknown-model fixed-parts-do-not-fit view-does-not-fit calls-open pin-too-large cannot-shrink redo-superseded "
     "idempotency-mismatch idempotency-in-flight unauthorized unavailable"
 )
 

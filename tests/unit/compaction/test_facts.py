@@ -17,7 +17,7 @@ def test_a_plain_message_is_known_by_role_and_tokens() -> None:
 
 def test_calls_are_known_by_id_and_by_what_they_read() -> None:
     facts = facts_of(assistant("", read_call("c1", "a.py"), ToolCall("c2", "ls", "{}")))
-    assert facts.calls == (Call("c1", Read("a.py")), Call("c2"))
+    assert facts.calls == (Call("c1", Read("a.py"), "read_file"), Call("c2", tool="ls"))
 
 
 @pytest.mark.parametrize("parts", [(), (Text(""),), (Thinking("hm", "s"),), (Image(url="u"),)])

@@ -1,6 +1,7 @@
 from compaction.budget import Goals
 from compaction.messages import Message, ToolCall, user
 from compaction.plan import Parameters, Plan
+from compaction.policy import Stage
 from compaction.stages.deduplicate import deduplicate
 from tests.support.conversations import Conversation, answer, assistant, read_call
 
@@ -14,7 +15,9 @@ def read(call_id: str, path: str = "a.py", text: str = LONG, **lines: int) -> li
 
 def superseded(*messages: Message) -> list[int]:
     outline = Conversation.of(messages).outline
-    plan = deduplicate(outline, Plan(outline.tokens), Parameters(GOALS, is_asked=True, has_target=False, own={}))
+    plan = deduplicate(
+        outline, Plan(outline.tokens), Parameters(GOALS, is_asked=True, has_target=False, own=Stage("deduplicate"))
+    )
     assert {edit.kind for edit in plan.edits} <= {"supersede"}
     return sorted(plan.cells)
 

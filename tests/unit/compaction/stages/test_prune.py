@@ -1,10 +1,14 @@
 from dataclasses import replace
+from typing import Any
 
 from compaction.budget import Goals
 from compaction.messages import Message, ToolCall, user
 from compaction.plan import Parameters, Plan
+from compaction.policy import Stage, Value
 from compaction.stages.deduplicate import deduplicate
 from compaction.stages.prune import prune
+from compaction.tokens import MESSAGE, RESULT
+from compaction.wording import cleared_tokens
 from tests.support.conversations import Conversation, answer, assistant, read_call
 
 LONG = "fold the line\n" * 60
@@ -15,9 +19,9 @@ def work(name: str, text: str = LONG) -> list[Message]:
     return [assistant("", ToolCall(name, "ls", "{}")), answer(name, text)]
 
 
-def pruned(*messages: Message, goals: Goals = GOALS, minimum_tokens: int = 0) -> list[int]:
+def pruned(*messages: Message, goals: Goals = GOALS, **own_parameters: Value) -> list[int]:
     outline = Conversation.of(messages).outline
-    own = {"minimum_tokens": minimum_tokens}
+    own = Stage("prune", own_parameters)
     plan = prune(outline, Plan(outline.tokens), Parameters(goals, is_asked=False, has_target=False, own=own))
     assert {edit.kind for edit in plan.edits} <= {"clear"}
     return sorted(plan.cells)
@@ -60,6 +64,29 @@ def test_the_read_that_a_pointer_points_to_stays() -> None:
         *work("e"),
     ]
     outline = Conversation.of(messages).outline
-    parameters = Parameters(GOALS, is_asked=False, has_target=False, own={})
+    parameters = Parameters(GOALS, is_asked=False, has_target=False, own=Stage("prune"))
     plan = prune(outline, deduplicate(outline, Plan(outline.tokens), parameters), parameters)
     assert {seq: edit.kind for seq, edit in plan.cells.items()} == {2: "supersede", 6: "clear"}
+
+
+def test_the_newest_results_are_protected_up_to_the_one_that_crosses_the_line() -> None:
+    messages = [*work("a"), *work("b"), *work("c"), *work("d")]
+    one = Conversation.of(messages).facts[1].tokens
+    parameters: dict[str, Any] = {"keep_recent_tokens": 0, "stops_at_target": 0}
+    assert pruned(*messages, **parameters) == [2, 4, 6, 8]
+    assert pruned(*messages, protect_tokens=one, **parameters) == [2, 4, 6]
+    assert pruned(*messages, protect_tokens=one + 1, **parameters) == [2, 4]
+
+
+def test_results_of_protected_tools_stay_and_protect_no_others() -> None:
+    skill = [assistant("", ToolCall("s", "Skill", "{}")), answer("s", LONG)]
+    messages = [*skill, *work("a"), *work("b"), *skill]
+    parameters: dict[str, Any] = {"keep_recent_tokens": 0, "stops_at_target": 0, "protect_tokens": 1}
+    assert pruned(*messages, protected_tools=("skill",), **parameters) == [4]
+
+
+def test_nothing_is_cleared_where_all_together_save_too_little() -> None:
+    messages = [*work("a"), *work("b"), *work("c"), *work("d")]
+    saving = 2 * (Conversation.of(messages).facts[1].tokens - cleared_tokens() - MESSAGE - RESULT)
+    assert pruned(*messages, minimum_saving_tokens=saving) == [2, 4]
+    assert pruned(*messages, minimum_saving_tokens=saving + 1) == []

@@ -4,6 +4,7 @@ from compaction.budget import Goals
 from compaction.edits import LiveEdits
 from compaction.outline import outline_of
 from compaction.plan import Parameters, Plan
+from compaction.policy import Stage
 from compaction.stages.summarize import summarize
 
 GOALS = Goals(limit=900, trigger=800, target=500, keep_recent=100, summary_max=64, minimum_saving=0)
@@ -15,7 +16,7 @@ GOALS = Goals(limit=900, trigger=800, target=500, keep_recent=100, summary_max=6
 def test_a_summary_is_wanted_above_the_target_or_when_asked_for(
     tokens: int, *, is_asked: bool, is_wanted: bool
 ) -> None:
-    parameters = Parameters(GOALS, is_asked=is_asked, has_target=False, own={})
+    parameters = Parameters(GOALS, is_asked=is_asked, has_target=False, own=Stage("summarize"))
     plan = summarize(outline_of([], LiveEdits()), Plan(tokens), parameters)
     assert plan.is_summary_wanted is is_wanted
     assert plan.edits == ()

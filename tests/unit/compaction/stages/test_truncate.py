@@ -5,6 +5,7 @@ from compaction.budget import Goals
 from compaction.edits import Edit
 from compaction.messages import Message, ToolCall, user
 from compaction.plan import Parameters, Plan
+from compaction.policy import Stage
 from compaction.stages.truncate import truncate
 from tests.support.conversations import Conversation, answer, assistant
 from tests.support.layouts import layout, shape
@@ -30,7 +31,9 @@ def work(name: str, text: str = LONG, arguments: str = "{}") -> list[Message]:
 def truncated(talk: Conversation, goals: Goals = GOALS, *, has_target: bool = False) -> Plan:
     outline = talk.outline
     return truncate(
-        outline, Plan(outline.tokens), Parameters(goals, is_asked=has_target, has_target=has_target, own={})
+        outline,
+        Plan(outline.tokens),
+        Parameters(goals, is_asked=has_target, has_target=has_target, own=Stage("truncate")),
     )
 
 

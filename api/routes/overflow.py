@@ -1,0 +1,55 @@
+"""Reports that a provider refused a view as too long."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Response
+
+from api import shown
+from api.answers import answer, change
+from api.bodies import OverflowBody
+from api.incoming import FromRequest
+from api.openapi import described
+from api.problems import InvalidRequest
+from api.schemas import OverflowAnswer
+from compaction.overflow import Verdict, verdict_of
+from sessions.errors import UnknownVersion
+from sessions.idempotency import Answer
+from sessions.overflow import relieve
+from sessions.store import Transaction
+
+router = APIRouter(tags=["compactions"])
+
+
+@router.post("/sessions/{session_id}/overflow", **described(OverflowAnswer, body=OverflowBody))
+def report_overflow(session_id: str, incoming: FromRequest) -> Response:
+    """Report that a provider refused a view as too long, so that it is made smaller; then read it again and repeat.
+
+    Nothing is done if the error says something else, or if the view has changed since.
+    """
+    body, if_match = incoming.body(OverflowBody), incoming.if_match
+    verdict = verdict_of(body.error, body.provider)
+
+    def work(tx: Transaction) -> Answer:
+        try:
+            path, step, before = relieve(
+                tx, incoming.tenant, session_id, verdict, version=body.version, parent=body.parent, if_match=if_match
+            )
+        except UnknownVersion as error:
+            detail = f"must be one the session has had; it is at {error.current}"
+            raise InvalidRequest("version", detail) from error
+        result = shown.result(shown.stages_used(step.made), before, path.used)
+        return answer({"verdict": _shown(verdict), "result": result, "version": path.session.version})
+
+    return change(incoming, work)
+
+
+def _shown(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "is_overflow": verdict.is_overflow,
+        "provider": verdict.provider,
+        "actual_tokens": verdict.actual_tokens,
+        "limit_tokens": verdict.limit_tokens,
+        "retryable": verdict.retryable,
+    }

@@ -1,0 +1,45 @@
+"""Cutting a history into chunks that are summarized one by one, by estimates of its messages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import floor
+from typing import Final
+
+# Tokens kept for the summary itself and its prompt, and the least and the usual limit of a chunk.
+OVERHEAD: Final = 4_096
+USUAL_LIMIT: Final = 12_000
+SMALLEST_LIMIT: Final = USUAL_LIMIT - OVERHEAD
+# Shares of the window a chunk may take: less where a message takes more than a tenth of it.
+SHARE: Final = 0.4
+SMALLEST_SHARE: Final = 0.15
+LARGE_SHARE: Final = 0.1
+# Estimates miss about a fifth.
+SAFETY: Final = 1.2
+
+
+def adaptive_limit(message_tokens: Sequence[int], window: int) -> int:
+    """What the messages' size would make of a chunk's limit, in tokens; below 0 in a window too small for one."""
+    if not message_tokens:
+        return USUAL_LIMIT
+    large = sum(message_tokens) / len(message_tokens) * SAFETY / window
+    share = max(SMALLEST_SHARE, SHARE - min(large * 2, SHARE - SMALLEST_SHARE)) if large > LARGE_SHARE else SHARE
+    return floor(window * share) - OVERHEAD
+
+
+def chunk_limit(message_tokens: Sequence[int], window: int) -> int:
+    """The tokens a chunk may take."""
+    return max(adaptive_limit(message_tokens, window), SMALLEST_LIMIT)
+
+
+def chunked(message_tokens: Sequence[int], limit: int) -> list[list[int]]:
+    """The messages' positions in chunks of at most `limit` tokens, in order; one that is larger is a chunk alone."""
+    chunks: list[list[int]] = []
+    room = 0
+    for position, tokens in enumerate(message_tokens):
+        if not chunks or tokens > room:
+            chunks.append([])
+            room = limit
+        chunks[-1].append(position)
+        room -= tokens
+    return chunks

@@ -1,0 +1,156 @@
+"""How other systems count: tokens estimated from the length of a text, without a tokenizer.
+
+Presets decide by these where their system does; what fits is decided by the exact count alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import ceil, floor
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+import regex
+
+from compaction.formats.arguments import json_object, json_text
+from compaction.messages import Image, Message, Part, Text, Thinking, ToolCall, ToolResult
+
+
+def utf16_units(text: str) -> int:
+    """The length of a text as JavaScript has it: a character above U+FFFF counts twice."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def utf8_bytes(text: str) -> int:
+    """The length of a text in UTF-8."""
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def _half_up(number: float) -> int:
+    return floor(number + 0.5)
+
+
+_CODE: Final = regex.compile(r"```.*?```|\{.*?\}", regex.DOTALL)
+FOREIGN_SHARE: Final = 0.3
+CODE_SHARE: Final = 0.5
+
+
+def _density(text: str) -> float:
+    """Units a token by what a text consists of: other scripts, code, or prose."""
+    if sum(1 + (char > "\uffff") for char in text if char > "\x7f") > utf16_units(text) * FOREIGN_SHARE:
+        return 1.5
+    code = sum(map(utf16_units, _CODE.findall(text)))
+    return 2.5 if code > utf16_units(text) * CODE_SHARE else 3.5
+
+
+def _compact(arguments: str) -> str:
+    value = json_object(arguments)
+    return arguments if value is None else json_text(value) or arguments
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A way to count: a text of `length` units takes `whole(length / units a token × spread)` tokens.
+
+    That is multiplied by what the provider's tokenizer needs more and by a safety margin, and rounded up. `message` and
+    `conversation` are added for each message and once for all. `counted` are the parts that cost anything, `image` what
+    each image does.
+    """
+
+    length: Callable[[str], int] = utf16_units
+    density: Callable[[str], float] = lambda _text: 4.0
+    code_density: float = 4.0
+    whole: Callable[[float], int] = ceil
+    spread: float = 1.0
+    multipliers: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    margin: float = 1.0
+    message: int = 0
+    conversation: int = 0
+    image: int = 0
+    counted: frozenset[type[Part]] = frozenset({Text, ToolResult})
+
+    def text(self, text: str, provider: str | None = None, *, is_code: bool = False) -> int:
+        """Estimated tokens of a text."""
+        if not text:
+            return 0
+        base = self.whole(self.length(text) / (self.code_density if is_code else self.density(text)) * self.spread)
+        return ceil(base * self._multiplier(provider) * self.margin)
+
+    def chars_for(self, tokens: int, provider: str | None = None) -> int:
+        """How many units of prose `tokens` are worth, by proportion."""
+        return floor(tokens / (self._multiplier(provider) * self.margin) * self.density(""))
+
+    def of_message(self, message: Message, provider: str | None = None) -> int:
+        """Estimated tokens of a message."""
+        return self.message + sum(self._part(part, provider) for part in message.parts)
+
+    def of_conversation(self, messages: Iterable[Message], provider: str | None = None) -> int:
+        """Estimated tokens of all messages together; 0 if there are none."""
+        each = [self.of_message(message, provider) for message in messages]
+        return sum(each) + self.conversation if each else 0
+
+    def _multiplier(self, provider: str | None) -> float:
+        return self.multipliers.get(provider or "", 1.0)
+
+    def _part(self, part: Part, provider: str | None) -> int:
+        if isinstance(part, Image):
+            return self.image
+        if type(part) not in self.counted:
+            return 0
+        match part:
+            case Text(text=text) | Thinking(text=text):
+                return self.text(text, provider)
+            case ToolCall(name=name, arguments=arguments):
+                return self.text(name, provider) + self.text(_compact(arguments), provider)
+            case ToolResult(content=content):
+                return sum(self._part(inner, provider) for inner in content)
+        return 0
+
+
+class ContextCount(NamedTuple):
+    """What a context takes: what the provider reported last, and what came after it by estimate.
+
+    `last_usage` is the index of the message the report came with, None if there was none.
+    """
+
+    usage_tokens: int
+    trailing_tokens: int
+    last_usage: int | None
+
+    @property
+    def tokens(self) -> int:
+        """Both together."""
+        return self.usage_tokens + self.trailing_tokens
+
+
+def context_count(estimates: Sequence[int], reported: Mapping[int, int]) -> ContextCount:
+    """What messages of these estimates take, where the provider `reported` its own count with some, by index."""
+    if not reported:
+        return ContextCount(0, sum(estimates), None)
+    last = max(reported)
+    return ContextCount(reported[last], sum(estimates[last + 1 :]), last)
+
+
+ESTIMATES: Final[Mapping[str, Estimate]] = MappingProxyType(
+    {
+        "neurolink": Estimate(
+            code_density=3.0,
+            multipliers=MappingProxyType(
+                {"anthropic": 1.23, "bedrock": 1.23, "google-ai": 1.18, "vertex": 1.18, "mistral": 1.26}
+            ),
+            margin=1.15,
+            message=4,
+            conversation=24,
+        ),
+        "agent-code": Estimate(
+            length=utf8_bytes,
+            whole=_half_up,
+            message=4,
+            image=2000,
+            counted=frozenset({Text, ToolCall, ToolResult}),
+        ),
+        "codebuddy": Estimate(density=_density, spread=1.1),
+        "chars4": Estimate(),
+    }
+)

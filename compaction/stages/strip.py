@@ -1,0 +1,23 @@
+"""Clear long results of older messages."""
+
+from __future__ import annotations
+
+from compaction.outline import Outline, Unit
+from compaction.plan import Parameters, Plan
+from compaction.stages.clearing import clearing
+
+
+def strip(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
+    """Clear results of more than `longer_than_chars`, but for those among the newest `keep_messages`."""
+    if plan.tokens <= parameters.goals.target:
+        return plan
+    own = parameters.own
+    seqs = [entry.seq for item in outline.items if isinstance(item, Unit) for entry in item.entries]
+    kept = {*seqs[len(seqs) - min(own.number("keep_messages"), len(seqs)) :]}
+    longer = own.number("longer_than_chars")
+    chosen = (
+        (index, entry)
+        for index, entry in outline.results
+        if index < outline.closed and entry.chars > longer and entry.seq not in kept
+    )
+    return clearing(outline, plan, "strip", chosen)

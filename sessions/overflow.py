@@ -1,0 +1,84 @@
+"""Compacting because a provider refused the view as too long."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from compaction.overflow import Verdict
+from sessions import paths, planning
+from sessions.appending import check_parent
+from sessions.errors import CannotShrink, UnknownVersion
+from sessions.paths import Path
+from sessions.planning import Step
+from sessions.requests import Ask
+from sessions.store import Transaction
+from sessions.usage import MOST
+
+# Whatever the policy aims at: a view that was refused once must not come close to being refused again.
+SHARE_MAX: Final = 0.7
+
+
+def relieve(
+    tx: Transaction,
+    tenant: str,
+    session_id: str,
+    verdict: Verdict,
+    *,
+    version: int | None = None,
+    parent: str | None = None,
+    if_match: int | None = None,
+) -> tuple[Path, Step, int]:
+    """Compact what a provider refused: the path, what was done, and the tokens the refused view took.
+
+    Nothing is done where compacting cannot help, or where the view is no longer that of `version`.
+
+    Raises:
+        NotFound: no such session.
+        StaleVersion, UnknownParent: the head is not where the caller thinks it is.
+        UnknownVersion: the session has not reached `version`.
+        CannotShrink: the view would stay as large as it is.
+    """
+    path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
+    if parent is not None:
+        check_parent(tx, path, parent)
+    current = path.session.version
+    if version is not None and version > current:
+        raise UnknownVersion(version, current)
+    if not verdict.retryable or version not in (None, current):
+        return path, Step(), path.used
+    _raise_multiplier(path, verdict.actual_tokens)
+    refused, target = path.used, _target(path, verdict)
+    ask = Ask(is_asked=True, target_tokens=target)
+    step = planning.run_asked(tx, path, ask, stages=_stages(path))
+    if path.used >= refused:
+        raise CannotShrink(refused, target)
+    paths.save(tx, path)
+    return path, step, refused
+
+
+def _raise_multiplier(path: Path, actual_tokens: int | None) -> None:
+    session = path.session
+    counted = path.kept + session.overhead_tokens
+    if actual_tokens is not None and counted:
+        reported = -(-actual_tokens * 1000 // counted)
+        session.multiplier = max(session.multiplier, min(MOST, reported))
+
+
+def _target(path: Path, verdict: Verdict) -> int:
+    """A share of the least of what the provider takes, what it refused, and the budget."""
+    used, session = path.used, path.session
+    limits = [used, session.budget.limit]
+    if verdict.input_limit_tokens is not None:
+        limits.append(_in_our_tokens(verdict.input_limit_tokens, used, verdict.actual_tokens))
+    return int(min(session.policy.target, SHARE_MAX) * min(limits))
+
+
+def _in_our_tokens(tokens: int, used: int, actual_tokens: int | None) -> int:
+    """The provider's tokens in ours: the refused view takes `used` of these, and `actual_tokens` of those."""
+    return tokens * used // actual_tokens if actual_tokens else tokens
+
+
+def _stages(path: Path) -> list[str]:
+    """The policy's, and `truncate`: no other is sure to reach a target at once."""
+    names = [stage.name for stage in path.session.policy.stages]
+    return names if "truncate" in names else [*names, "truncate"]

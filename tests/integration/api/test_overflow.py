@@ -1,0 +1,212 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.support.api import Api, Json, user
+
+REFUSED = "prompt is too long"
+NOTHING_SAID = {"is_overflow": False, "provider": None, "actual_tokens": None, "limit_tokens": None, "retryable": False}
+
+
+def filled(api: Api, turns: int = 20, **fields: object) -> tuple[str, Json]:
+    """A session with some turns that fit its budget, and what it is then."""
+    session = api.session(**{"context_window": 16_000, **fields})
+    api.fill(session, turns)
+    return session, api.get(session)
+
+
+def is_unchanged(api: Api, session: str, before: Json) -> bool:
+    listed = [api.get(f"{session}/{what}")["items"] for what in ("compactions", "jobs")]
+    return bool(api.get(session) == before and listed == [[], []])
+
+
+def test_a_refused_view_shrinks_and_fits(api: Api) -> None:
+    session, before = filled(api)
+    used, version = before["budget"]["used"], before["version"]
+    answer = api.post(f"{session}/overflow", {"error": REFUSED, "version": version})
+    assert answer["verdict"] == {**NOTHING_SAID, "is_overflow": True, "provider": "anthropic", "retryable": True}
+    result = answer["result"]
+    assert (result["compacted"], result["tokens_before"]) == (True, used)
+    assert result["tokens_after"] <= used // 2
+    view = api.get(f"{session}/context")
+    assert (view["version"], view["budget"]["used"]) == (answer["version"], result["tokens_after"])
+    assert view["budget"]["fits"]
+    assert answer["version"] > version
+    assert view["messages"][-1]["content"].startswith("19 ")
+    (made,) = api.get(f"{session}/compactions")["items"]
+    assert (made["stages_used"], made["tokens_after"]) == (result["stages_used"], result["tokens_after"])
+
+
+def test_what_a_report_puts_out_of_view_is_summarized(api: Api) -> None:
+    session, _ = filled(api)
+    api.post(f"{session}/overflow", {"error": REFUSED})
+    assert api.get(f"{session}/stats")["owed_tokens"] > 0
+    (job,) = api.get(f"{session}/jobs")["items"]
+    assert job["id"] in api.do_jobs()
+    assert api.get(f"{session}/stats")["owed_tokens"] == 0
+    assert "They talked." in str(api.get(f"{session}/context")["messages"])
+
+
+@pytest.mark.parametrize("separator", [",", ""])
+def test_the_target_is_a_share_of_the_limit_that_the_provider_names(api: Api, separator: str) -> None:
+    session, before = filled(api)
+    used = before["budget"]["used"]
+    assert used > 2_000
+    figures = [f"{number:,}".replace(",", separator) for number in (used, 2_000)]
+    error = {"error": {"type": "invalid_request_error", "message": f"{REFUSED}: {figures[0]} tokens > {figures[1]}"}}
+    answer = api.post(f"{session}/overflow", {"error": error, "version": before["version"]})
+    assert (answer["verdict"]["actual_tokens"], answer["verdict"]["limit_tokens"]) == (used, 2_000)
+    assert api.get(session)["multiplier"] == 1.0
+    assert 0 < answer["result"]["tokens_after"] <= 1_000
+
+
+def test_the_room_for_the_answer_is_not_the_inputs(api: Api) -> None:
+    session, before = filled(api)
+    used = before["budget"]["used"]
+    error = f"input length and `max_tokens` exceed context limit: {used} + 3000 > 5000"
+    answer = api.post(f"{session}/overflow", {"error": error})
+    assert answer["verdict"]["limit_tokens"] == 5_000
+    assert answer["result"]["tokens_after"] <= 1_000
+
+
+def test_the_least_of_the_limits_counts(api: Api) -> None:
+    session, before = filled(api, turns=6, context_window=2_000, auto_compact=False)
+    used, limit = before["budget"]["used"], before["budget"]["limit"]
+    assert used > limit
+    answer = api.post(f"{session}/overflow", {"error": f"{REFUSED}: {used} tokens > {used - 1}"})
+    assert answer["result"]["tokens_after"] <= limit // 2
+
+
+def test_a_policy_that_aims_high_gives_way(api: Api) -> None:
+    session, before = filled(api, policy={"trigger": 0.99, "target": 0.95, "stages": ["prune"]})
+    answer = api.post(f"{session}/overflow", {"error": REFUSED})
+    assert answer["result"]["stages_used"] == ["truncate"]
+    assert answer["result"]["tokens_after"] <= before["budget"]["used"] * 0.7
+
+
+def test_what_the_provider_counted_raises_the_multiplier(api: Api) -> None:
+    session, before = filled(api)
+    used = before["budget"]["used"]
+    error = f"{REFUSED}: {used * 3 // 2} tokens > {used}"
+    answer = api.post(f"{session}/overflow", {"error": error, "version": before["version"]})
+    after = api.get(session)
+    assert after["multiplier"] == pytest.approx(1.5, abs=0.002)
+    assert answer["result"]["tokens_before"] == pytest.approx(used * 1.5, abs=2)
+    assert after["budget"]["used"] <= used // 2
+
+
+@pytest.mark.parametrize(("actual", "limit", "multiplier"), [(100_000, 50_000, 2.0), (100, 50, 1.0)])
+def test_the_multiplier_stays_between_one_and_two(api: Api, actual: int, limit: int, multiplier: float) -> None:
+    session, before = filled(api)
+    answer = api.post(f"{session}/overflow", {"error": f"{REFUSED}: {actual} tokens > {limit}"})
+    assert api.get(session)["multiplier"] == multiplier
+    # The limit is half of what the provider counted, whatever its tokens are; the target, half of that.
+    assert answer["result"]["tokens_after"] <= before["budget"]["used"] * multiplier / 4
+
+
+def test_the_multiplier_is_never_lowered(api: Api) -> None:
+    session, before = filled(api)
+    used = before["budget"]["used"]
+    api.post(f"{session}/overflow", {"error": f"{REFUSED}: {used * 2} tokens > {used}"})
+    api.fill(session, turns=1)
+    now = api.get(session)["budget"]["used"]
+    api.post(f"{session}/overflow", {"error": f"{REFUSED}: {now // 2} tokens > {now // 3}"})
+    assert api.get(session)["multiplier"] == 2.0
+
+
+def test_a_report_of_an_older_version_changes_nothing_and_tells_what_is(api: Api) -> None:
+    session, before = filled(api)
+    used, version = before["budget"]["used"], before["version"]
+    body = {"error": f"{REFUSED}: {used * 2} tokens > {used}", "version": version - 1}
+    answer = api.post(f"{session}/overflow", body)
+    assert (answer["verdict"]["is_overflow"], answer["version"]) == (True, version)
+    assert (answer["result"]["compacted"], answer["result"]["tokens_after"]) == (False, used)
+    assert is_unchanged(api, session, before)
+
+
+def test_two_reports_of_one_view_shrink_it_once(api: Api) -> None:
+    session, before = filled(api)
+    report = {"error": REFUSED, "version": before["version"]}
+    first, second = (api.post(f"{session}/overflow", report) for _ in range(2))
+    assert (first["result"]["compacted"], second["result"]["compacted"]) == (True, False)
+    assert (second["version"], second["result"]["tokens_after"]) == (first["version"], first["result"]["tokens_after"])
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "429 Too Many Requests: too many tokens",
+        "Internal server error",
+        "",
+        {},
+        {"error": {"message": "no such model"}},
+    ],
+)
+def test_what_is_no_overflow_changes_nothing(api: Api, error: object) -> None:
+    session, before = filled(api)
+    answer = api.post(f"{session}/overflow", {"error": error, "version": before["version"]})
+    assert (answer["verdict"], answer["result"]["compacted"]) == (NOTHING_SAID, False)
+    assert is_unchanged(api, session, before)
+
+
+def test_an_overflow_that_no_compacting_helps_changes_nothing(api: Api) -> None:
+    session, before = filled(api)
+    answer = api.post(
+        f"{session}/overflow", {"error": "exceed context limit: 900 + 9000 > 8000, context length exceeded"}
+    )
+    assert (answer["verdict"]["is_overflow"], answer["verdict"]["retryable"]) == (True, False)
+    assert is_unchanged(api, session, before)
+
+
+@pytest.mark.parametrize("messages", [[], [user("hello")], [user("all at once " * 200)]])
+def test_a_view_that_cannot_shrink_is_refused_and_stays(api: Api, messages: list[Json]) -> None:
+    session = api.session()
+    api.say(session, *messages)
+    before = api.get(session)
+    problem = api.problem("POST", f"{session}/overflow", {"error": f"{REFUSED}: 9000 tokens > 8000"})
+    assert (problem["name"], problem["status"]) == ("cannot-shrink", 422)
+    assert (problem["target_tokens"] < problem["used_tokens"]) == bool(messages)
+    assert is_unchanged(api, session, before)
+
+
+def test_a_repeated_report_is_answered_again(api: Api) -> None:
+    session, before = filled(api)
+    body = {"error": REFUSED}
+    first, again = (api.post(f"{session}/overflow", body, Idempotency_Key="once") for _ in range(2))
+    assert again == first
+    assert len(api.get(f"{session}/compactions")["items"]) == 1
+    other = api.problem("POST", f"{session}/overflow", {"error": "another"}, Idempotency_Key="once")
+    assert other["name"] == "idempotency-mismatch"
+    assert first["result"]["tokens_before"] == before["budget"]["used"]
+
+
+def test_whoever_is_named_is_the_provider(api: Api) -> None:
+    session, _ = filled(api)
+    answer = api.post(f"{session}/overflow", {"error": "input is too long", "provider": "anthropic"})
+    assert answer["verdict"]["provider"] == "anthropic"
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ({}, "error"),
+        ({"error": ["too long"]}, "error"),
+        ({"error": REFUSED, "version": 99}, "version"),
+        ({"error": REFUSED, "version": "2"}, "version"),
+        ({"error": REFUSED, "provider": 3}, "provider"),
+        ({"error": REFUSED, "limit": 3}, "limit"),
+    ],
+)
+def test_a_report_that_cannot_be_is_refused(api: Api, body: Json, path: str) -> None:
+    problem = api.problem("POST", f"{api.session()}/overflow", body)
+    assert (problem["name"], problem["path"]) == ("invalid-request", path)
+
+
+def test_a_report_may_name_version_and_parent(api: Api) -> None:
+    session, before = filled(api)
+    stale = api.problem("POST", f"{session}/overflow", {"error": REFUSED}, If_Match='"1"')
+    assert (stale["name"], stale["current_version"]) == ("stale-version", before["version"])
+    unknown = api.problem("POST", f"{session}/overflow", {"error": REFUSED, "parent": "e5-5"})
+    assert unknown["name"] == "unknown-parent"
+    assert api.problem("POST", "/sessions/none/overflow", {"error": REFUSED})["name"] == "not-found"
+    assert is_unchanged(api, session, before)

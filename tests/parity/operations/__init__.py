@@ -1,0 +1,19 @@
+"""What answers the vectors, by system and operation; a module for each idea of the engine."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Final
+
+from tests.parity.operations import counting, files, outputs, overflow, windows
+from tests.parity.vectors import Operations
+
+OPERATIONS: Final[Operations] = MappingProxyType(
+    {
+        **counting.OPERATIONS,
+        **windows.OPERATIONS,
+        **outputs.OPERATIONS,
+        **files.OPERATIONS,
+        **overflow.OPERATIONS,
+    }
+)

@@ -1,0 +1,36 @@
+from compaction.budget import Goals
+from compaction.messages import Message, ToolCall, user
+from compaction.plan import Parameters, Plan
+from compaction.policy import Stage, Value
+from compaction.stages.strip import strip
+from tests.support.conversations import Conversation, answer, assistant
+
+
+def work(call: str, text: str) -> list[Message]:
+    return [assistant("", ToolCall(call, "ls", "{}")), answer(call, text)]
+
+
+def stripped(*messages: Message, target: int = 0, **parameters: Value) -> list[int]:
+    outline = Conversation.of(messages).outline
+    goals = Goals(2_000, 1_600, target, 300, 32, 0)
+    own = Stage("strip", parameters)
+    plan = strip(outline, Plan(outline.tokens), Parameters(goals, is_asked=True, has_target=False, own=own))
+    assert {edit.kind for edit in plan.edits} <= {"clear"}
+    return sorted(plan.cells)
+
+
+def test_long_results_of_older_messages_are_cleared() -> None:
+    messages = [*work("a", "fold " * 60), *work("b", "x " * 100), user("1"), assistant("2"), user("3"), assistant("4")]
+    assert stripped(*messages) == [2]
+    assert stripped(*messages, longer_than_chars=199) == [2, 4]
+
+
+def test_the_newest_messages_are_left_alone() -> None:
+    messages = [*work("a", "fold " * 60), *work("b", "fold " * 60), *work("c", "fold " * 60)]
+    assert stripped(*messages) == [2]
+    assert stripped(*messages, keep_messages=0) == [2, 4, 6]
+    assert stripped(*messages, keep_messages=9) == []
+
+
+def test_nothing_is_cleared_below_the_target() -> None:
+    assert stripped(*work("a", "fold " * 60), user("1"), user("2"), user("3"), user("4"), target=2_000) == []

@@ -1,0 +1,65 @@
+"""The windows other systems know, how they divide them, and chunks."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compaction.chunks import SMALLEST_LIMIT, chunk_limit, chunked
+from compaction.layouts import LAYOUTS
+from compaction.registries import AGENT_CODE, CODEBUDDY, NEUROLINK, REGISTRIES
+
+TOKENS = st.integers(1, 4_000_000)
+
+
+@pytest.mark.parametrize("name", REGISTRIES)
+@given(model=st.none() | st.text(max_size=30), provider=st.none() | st.sampled_from(["openai", "vertex", "nobody"]))
+def test_every_model_has_a_window(name: str, model: str | None, provider: str | None) -> None:
+    assert REGISTRIES[name].window(model, provider) >= 8_192
+
+
+def test_the_longest_name_wins_and_a_longer_word_is_another_model() -> None:
+    assert NEUROLINK.window("gpt-4.1-mini-2025-04-14", "openai") == 1_047_576
+    assert NEUROLINK.window("o1-mini-2024", "openai") == 128_000
+    assert NEUROLINK.window("gpt-40", "azure") == 128_000
+    assert CODEBUDDY.window("gpt-4o-mini-2024-07-18") == 128_000
+    assert CODEBUDDY.window("gpt-4-0613") == 8_192
+
+
+def test_a_size_in_a_name_counts_only_as_a_word() -> None:
+    assert AGENT_CODE.window("claude-opus-4[1m]") == 1_000_000
+    assert AGENT_CODE.window("llama-3.1m-instruct") == 128_000
+    assert AGENT_CODE.window("phi-1m2") == 128_000
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+@given(window=TOKENS, asked=st.none() | TOKENS, tokens=st.integers(0, 5_000_000))
+def test_levels_are_reached_in_order_and_never_by_nothing(
+    name: str, window: int, asked: int | None, tokens: int
+) -> None:
+    layout = LAYOUTS[name]
+    room = layout.available(window, asked)
+    assert 0 <= room <= window
+    names = [level.name for level in layout.levels]
+    assert list(layout.reached(tokens, room)) == names[: len(layout.reached(tokens, room))]
+    if room:
+        assert layout.reached(0, room) == []
+
+
+@given(window=TOKENS, fixed=st.integers(0, 4_000_000))
+def test_a_budget_leaves_room_for_what_an_estimate_misses(window: int, fixed: int) -> None:
+    layout = LAYOUTS["codebuddy"]
+    budget = layout.budget(window, fixed)
+    assert budget >= 0
+    assert budget * 1.2 <= max(0, window - fixed)
+
+
+@given(st.lists(st.integers(0, 30_000), max_size=40), st.integers(1_000, 1_000_000))
+def test_chunks_hold_every_message_in_order_within_their_limit(counts: list[int], window: int) -> None:
+    limit = chunk_limit(counts, window)
+    chunks = chunked(counts, limit)
+    assert limit >= SMALLEST_LIMIT
+    assert [position for chunk in chunks for position in chunk] == list(range(len(counts)))
+    assert all(chunk for chunk in chunks)
+    assert all(len(chunk) == 1 or sum(counts[position] for position in chunk) <= limit for chunk in chunks)
