@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from compaction.budget import Goals
 from compaction.edits import Edit
+from compaction.facts import Facts
 from compaction.outline import Outline, Unit
 from compaction.policy import Stage
 from compaction.wording import marker_tokens
@@ -82,17 +83,24 @@ class Plan:
         already = sum(change(stop) for first, stop in self.hidden if first == start)
         return lambda stop: self.tokens - already + change(stop)
 
+    def results_in_view(self, outline: Outline, start: int = 0) -> list[tuple[int, Facts]]:
+        """The results in view under this plan of the items from `start` on, oldest first, each with its index."""
+        results = outline.results_from(start)
+        return [found for found in results if not self._hides(found[0])] if self.hidden else results
+
     def shown_tokens(self, outline: Outline, index: int) -> int:
         """What the item takes in view under this plan."""
         item = outline.items[index]
         if not isinstance(item, Unit):
             return item.edit.tokens
-        is_hidden = item.is_hidden or any(start <= index < stop for start, stop in self.hidden)
-        return 0 if is_hidden else item.tokens - self.savings.get(index, 0)
+        return 0 if item.is_hidden or self._hides(index) else item.tokens - self.savings.get(index, 0)
 
     def cells_on(self, outline: Outline) -> Mapping[int, Edit]:
         """The edits of single entries by seq, by this plan or before it."""
         return {**outline.live.cells, **self.cells}
+
+    def _hides(self, index: int) -> bool:
+        return any(start <= index < stop for start, stop in self.hidden)
 
     def older_than(self, outline: Outline, recent_tokens: int) -> int:
         """How many items, from the oldest, have at least `recent_tokens` in view after them."""

@@ -15,6 +15,7 @@ from typing import Any, Final, Self
 import httpx
 from pydantic import SecretStr
 
+from compaction.overflow import verdict_of
 from compaction.wire import loads
 from worker.cancellation import Cancellation
 from worker.deadlines import Deadlines
@@ -34,11 +35,6 @@ _TOO_MANY_REQUESTS: Final = 429
 _TIMED_OUT: Final = frozenset({408, 425})
 _SERVER_ERROR: Final = 500
 _OVERFLOW_STATUSES: Final = frozenset({400, 413, 422, 500})
-_OVERFLOW: Final = re.compile(
-    r"context.?length|context window|maximum context|context size|too (?:long|large|many tokens)"
-    r"|exceeds? the (?:maximum|limit|context)|reduce the length|input token",
-    re.IGNORECASE,
-)
 # Reasons an `Unavailable` gives.
 TOO_SLOW: Final = "the call took too long"
 NOT_JSON: Final = "its answer is not JSON"
@@ -230,7 +226,7 @@ class ChatClient:
 
     def _refused(self, response: httpx.Response, text: str, messages: list[dict[str, str]]) -> ChatError:
         status = response.status_code
-        if status in _OVERFLOW_STATUSES and _OVERFLOW.search(text):
+        if status in _OVERFLOW_STATUSES and verdict_of(text).is_overflow:
             return InputTooLong(f"HTTP {status}")
         # What is wrong with the request is for the user to put right; a failing server's own words are not.
         sent = (message["content"] for message in messages)

@@ -14,7 +14,7 @@ def deduplicate(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
     before, closed = plan.cells_on(outline), outline.closed
     cells: dict[int, Edit] = {}
     savings: dict[int, int] = {}
-    for index, entry in reversed(outline.results_from(parameters.horizon)):
+    for index, entry in reversed(plan.results_in_view(outline, parameters.horizon)):
         read = entry.read
         if read is None or entry.seq in before:
             continue

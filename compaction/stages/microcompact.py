@@ -17,7 +17,8 @@ def microcompact(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
     own = parameters.own
     tools = own.names("tools")
     older = min(_turn_start(outline, own.number("keep_turns")), outline.closed)
-    results = [(index, entry) for index, entry in outline.results if not tools or entry.tool.lower() in tools]
+    in_view = plan.results_in_view(outline)
+    results = [(index, entry) for index, entry in in_view if not tools or entry.tool.lower() in tools]
     chosen = results[: -max(1, own.number("keep_results"))]
     return clearing(outline, plan, "microcompact", ((index, entry) for index, entry in chosen if index < older))
 

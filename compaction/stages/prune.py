@@ -25,7 +25,7 @@ def prune(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
     if excess <= 0:
         return plan
     older = min(plan.older_than(outline, own.number("keep_recent_tokens", goals.keep_recent)), outline.closed)
-    results = outline.results_from(parameters.horizon)
+    results = plan.results_in_view(outline, parameters.horizon)
     tools = own.names("protected_tools")
     exposed = [(index, entry) for index, entry in results if entry.tool.lower() not in tools]
     spared = _pointed_at(results, plan.cells_on(outline)) | _newest(exposed, own.number("protect_tokens"))

@@ -17,7 +17,7 @@ def strip(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
     longer = own.number("longer_than_chars")
     chosen = (
         (index, entry)
-        for index, entry in outline.results
+        for index, entry in plan.results_in_view(outline)
         if index < outline.closed and entry.chars > longer and entry.seq not in kept
     )
     return clearing(outline, plan, "strip", chosen)

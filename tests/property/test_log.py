@@ -36,6 +36,7 @@ POLICIES = st.sampled_from(
         {"keep_recent": 0.05, "summary_share": 0.1},
         {"trigger": 0.95, "target": 0.8},
         {"stages": ["prune", "summarize"]},
+        {"stages": [{"name": "microcompact", "keep_results": 2}, {"name": "strip"}, "summarize", "truncate"]},
     )
 )
 DRAFTS = st.sampled_from(("short", "short", "full", "blank", "too long"))

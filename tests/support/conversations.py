@@ -17,7 +17,7 @@ from compaction.outline import Outline, Unit, outline_of
 from compaction.pairs import Tail, place
 from compaction.pipeline import make_plan
 from compaction.plan import Plan
-from compaction.policy import Policy
+from compaction.policy import Policy, stage_of
 from compaction.tokens import count_messages, count_text
 from compaction.view import make_view
 from compaction.wording import summary_tokens
@@ -132,8 +132,23 @@ def transcripts(max_steps: int = 14) -> st.SearchStrategy[list[Message]]:
     return st.lists(steps(), min_size=1, max_size=max_steps).map(lambda parts: [m for part in parts for m in part])
 
 
+# Every stage, with parameters of every kind, in combinations that no preset has.
+OTHER_STAGES = (
+    [
+        "deduplicate",
+        {"name": "prune", "keep_recent_tokens": 0, "stops_at_target": 0, "protect_tokens": 300},
+        "truncate",
+    ],
+    [{"name": "prune", "minimum_saving_tokens": 500, "protected_tools": ["bash"]}, "deduplicate", "summarize"],
+    [{"name": "microcompact", "keep_results": 2, "tools": ["read_file"]}, "deduplicate", "prune", "truncate"],
+    [{"name": "microcompact", "keep_turns": 1}, "summarize", "truncate"],
+    ["deduplicate", {"name": "strip", "longer_than_chars": 20, "keep_messages": 2}, "summarize", "truncate"],
+    ["truncate", "strip", "microcompact"],
+)
+
+
 def policies(presets: Iterable[Policy]) -> st.SearchStrategy[Policy]:
-    """Every preset, as it is or with other shares."""
+    """Every preset, as it is or with other shares, and with other stages."""
     shares = st.sampled_from(
         (
             {},
@@ -142,7 +157,9 @@ def policies(presets: Iterable[Policy]) -> st.SearchStrategy[Policy]:
             {"target": 0.1, "keep_recent": 1.0},
         )
     )
-    return st.builds(lambda policy, changes: replace(policy, **changes), st.sampled_from(list(presets)), shares)
+    stages = [tuple(stage_of(stage, "stages") for stage in others) for others in OTHER_STAGES]
+    chosen = [policy for preset in presets for policy in (preset, *(replace(preset, stages=own) for own in stages))]
+    return st.builds(lambda policy, changes: replace(policy, **changes), st.sampled_from(chosen), shares)
 
 
 @dataclass
