@@ -136,7 +136,7 @@ class OverflowBody(Moving):
         description="What the provider answered: its text, or its JSON body.",
         examples=["prompt is too long: 213462 tokens > 200000 maximum"],
     )
-    version: Count | None = Field(None, description="The version of the view that was sent; the present if left out.")
+    version: Count = Field(description="The version of the view that was sent: a later one is left alone.")
     provider: Name | None = Field(None, description="Who refused; found out from the wording if left out.")
 
 

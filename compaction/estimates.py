@@ -5,13 +5,12 @@ Presets decide by these where their system does; what fits is decided by the exa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, floor
 from types import MappingProxyType
 from typing import Final, NamedTuple
-
-import regex
 
 from compaction.formats.arguments import json_object, json_text
 from compaction.messages import Image, Message, Part, Text, Thinking, ToolCall, ToolResult
@@ -31,7 +30,8 @@ def _half_up(number: float) -> int:
     return floor(number + 0.5)
 
 
-_CODE: Final = regex.compile(r"```.*?```|\{.*?\}", regex.DOTALL)
+_OPENING: Final = re.compile(r"```|\{")
+_CLOSING: Final = {"```": "```", "{": "}"}
 FOREIGN_SHARE: Final = 0.3
 CODE_SHARE: Final = 0.5
 
@@ -40,8 +40,24 @@ def _density(text: str) -> float:
     """Units a token by what a text consists of: other scripts, code, or prose."""
     if sum(1 + (char > "\uffff") for char in text if char > "\x7f") > utf16_units(text) * FOREIGN_SHARE:
         return 1.5
-    code = sum(map(utf16_units, _CODE.findall(text)))
+    code = sum(utf16_units(span) for span in _code_spans(text))
     return 2.5 if code > utf16_units(text) * CODE_SHARE else 3.5
+
+
+def _code_spans(text: str) -> Iterator[str]:
+    """What stands in fences or braces, each character once."""
+    unclosed: set[str] = set()
+    start = 0
+    while match := _OPENING.search(text, start):
+        start = match.end()
+        closing = _CLOSING[match[0]]
+        end = -1 if match[0] in unclosed else text.find(closing, start)
+        if end < 0:
+            # Looked for once, as there may be very many.
+            unclosed.add(match[0])
+            continue
+        start = end + len(closing)
+        yield text[match.start() : start]
 
 
 def _compact(arguments: str) -> str:

@@ -113,8 +113,17 @@ _EXTRAS: Final = {name: value for name, value in Facts._field_defaults.items() i
 
 def to_json(facts: Facts) -> dict[str, Any]:
     """The facts that are not columns of their own, as JSON; `from_json` is its inverse."""
-    values = ((name, getattr(facts, name)) for name in _EXTRAS)
-    return {name: value for name, value in values if value != _EXTRAS[name]}
+    values = {name: value for name in _EXTRAS if (value := getattr(facts, name)) != _EXTRAS[name]}
+    if facts.calls:
+        values["calls"] = [call_to_json(call) for call in facts.calls]
+    if facts.read:
+        values["read"] = [*facts.read]
+    return values
+
+
+def call_to_json(call: Call) -> list[Any]:
+    """A call as lists; `call_from_json` is its inverse."""
+    return [call.id, call.read and [*call.read], call.tool]
 
 
 def from_json(facts: Facts, values: dict[str, Any]) -> Facts:
@@ -130,6 +139,6 @@ def from_json(facts: Facts, values: dict[str, Any]) -> Facts:
 
 
 def call_from_json(value: Any) -> Call:
-    """A call as `to_json` wrote it; one that was written before tools were noted has none."""
-    call_id, read, *tool = value
-    return Call(call_id, Read(*read) if read else None, *tool)
+    """A call as `to_json` wrote it, in this version, one before it, which noted no tool, or one after it."""
+    call_id, read, tool = (*value, "")[:3]
+    return Call(call_id, Read(*read) if read else None, tool)

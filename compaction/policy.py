@@ -21,7 +21,7 @@ STAGE_PARAMETERS: Final[Mapping[str, Mapping[str, Value | None]]] = MappingProxy
             "protect_tokens": 0,
             "minimum_saving_tokens": 0,
             "protected_tools": (),
-            "stops_at_target": 1,
+            "stops_at_target": True,
         },
         "microcompact": {"keep_turns": 0, "keep_results": 1, "tools": ()},
         "strip": {"keep_messages": 4, "longer_than_chars": 200},
@@ -108,6 +108,10 @@ def _value(value: Any, default: Value | None, path: str) -> Value:
         if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
             raise InvalidPolicy(path, f"must be a list of names, not {value!r}")
         return tuple(value)
+    if isinstance(default, bool):
+        if not isinstance(value, bool):
+            raise InvalidPolicy(path, f"must be true or false, not {value!r}")
+        return value
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise InvalidPolicy(path, f"must be a non-negative integer, not {value!r}")
     return value

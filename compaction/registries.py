@@ -18,7 +18,7 @@ from compaction.windows import is_release_of
 class Registry(Protocol):
     """Knows a window for every model, if only a default."""
 
-    def window(self, model: str | None, provider: str | None = None) -> int:
+    def window(self, model: str | None, provider: str | None = None, /) -> int:
         """The model's context window."""
 
 
@@ -44,7 +44,7 @@ class ByWord:
     words: tuple[tuple[str, int], ...]
     fallback: int
 
-    def window(self, model: str | None, provider: str | None = None) -> int:  # noqa: ARG002
+    def window(self, model: str | None, _provider: str | None = None, /) -> int:
         """See `Registry`."""
         # As a word: a size such as the "1m" of "3.1m" or "1mini" is part of another name.
         name = (model or "").lower()

@@ -40,10 +40,10 @@ class UnknownParent(SessionsError):
 
 
 class UnknownVersion(SessionsError):
-    """Usage was reported for a version that the session has not reached."""
+    """Something was reported of a version that the session has not reached."""
 
     def __init__(self, given: int, current: int) -> None:
-        super().__init__(f"usage.version: must be one the session has had; it is at {current}, not {given}")
+        super().__init__(f"version: must be one the session has had; it is at {current}, not {given}")
         self.current = current
 
 

@@ -49,7 +49,8 @@ def relieve(
     _raise_multiplier(path, verdict.actual_tokens)
     refused, target = path.used, _target(path, verdict)
     ask = Ask(is_asked=True, target_tokens=target)
-    step = planning.run_asked(tx, path, ask, stages=_stages(path))
+    # What goes out of view is summarized like anything else: nobody asked for a summary of their own here.
+    step = planning.run_asked(tx, path, ask, stages=_stages(path), summarize=False)
     if path.used >= refused:
         raise CannotShrink(refused, target)
     paths.save(tx, path)
@@ -78,7 +79,7 @@ def _in_our_tokens(tokens: int, used: int, actual_tokens: int | None) -> int:
     return tokens * used // actual_tokens if actual_tokens else tokens
 
 
-def _stages(path: Path) -> list[str]:
+def _stages(path: Path) -> list[str] | None:
     """The policy's, and `truncate`: no other is sure to reach a target at once."""
     names = [stage.name for stage in path.session.policy.stages]
-    return names if "truncate" in names else [*names, "truncate"]
+    return None if "truncate" in names else [*names, "truncate"]

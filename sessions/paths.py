@@ -10,7 +10,7 @@ from typing import Any, Final
 from sqlalchemy import Row, and_, bindparam, select, update
 
 from compaction.budget import Budget, Goals, budget_of, goals_of
-from compaction.facts import call_from_json
+from compaction.facts import call_from_json, call_to_json
 from compaction.messages import JsonObject
 from compaction.pairs import Tail
 from compaction.policy import Policy, policy_of
@@ -328,6 +328,7 @@ def _leaf_columns(path: Path) -> dict[str, Any]:
 def state_columns(path: Path) -> dict[str, Any]:
     """What an entry and its branch both keep of the path after it."""
     edits_branch, edits_seq = path.edits_at or (None, 0)
+    calls = [call_to_json(call) for call in path.tail.open_calls]
     return {
         "last_message_seq": path.last_message_seq,
         "messages": path.messages,
@@ -337,5 +338,5 @@ def state_columns(path: Path) -> dict[str, Any]:
         "edits_branch": edits_branch,
         "edits_seq": edits_seq,
         "tail_unit": path.tail.unit,
-        "open_calls": dumps(path.tail.open_calls) if path.tail.open_calls else None,
+        "open_calls": dumps(calls) if calls else None,
     }

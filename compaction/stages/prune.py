@@ -35,8 +35,8 @@ def prune(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
         for index, entry in exposed
         if index < older and entry.tokens >= minimum and entry.seq not in spared
     ]
-    enough = excess if own.number("stops_at_target") else None
     least = own.number("minimum_saving_tokens")
+    enough = max(excess, least) if own.number("stops_at_target") else None
     return clearing(outline, plan, "prune", chosen, enough_tokens=enough, least_tokens=least)
 
 

@@ -28,6 +28,13 @@ def test_every_operation_has_vectors_of_our_own() -> None:
     assert {(vector.system, vector.op) for vector in read_vectors(OWN)} == OPERATIONS.keys()
 
 
+def test_no_recorded_defect_passes_its_own_check() -> None:
+    defects = [vector for vector in read_vectors(OWN) if not vector.is_clean]
+    assert defects
+    checks = {key: operation.is_safe for key, operation in OPERATIONS.items()}
+    assert [vector.id for vector in defects if checks[vector.system, vector.op](vector.args, vector.expect)] == []
+
+
 def test_an_answer_that_differs_is_counted_and_named(tmp_path: Path) -> None:
     lines = [LINE, LINE | {"id": "x-2", "expect": {"n": 5}}, LINE | {"id": "x-3", "class": "known_bug", "bug": "b"}]
     (tmp_path / "x.jsonl").write_text("\n".join(map(json.dumps, lines)))

@@ -136,7 +136,7 @@ def transcripts(max_steps: int = 14) -> st.SearchStrategy[list[Message]]:
 OTHER_STAGES = (
     [
         "deduplicate",
-        {"name": "prune", "keep_recent_tokens": 0, "stops_at_target": 0, "protect_tokens": 300},
+        {"name": "prune", "keep_recent_tokens": 0, "stops_at_target": False, "protect_tokens": 300},
         "truncate",
     ],
     [{"name": "prune", "minimum_saving_tokens": 500, "protected_tools": ["bash"]}, "deduplicate", "summarize"],

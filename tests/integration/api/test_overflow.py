@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from sessions import claiming
+from sessions.requests import INTERACTIVE
 from tests.support.api import Api, Json, user
 
 REFUSED = "prompt is too long"
@@ -13,6 +15,11 @@ def filled(api: Api, turns: int = 20, **fields: object) -> tuple[str, Json]:
     session = api.session(**{"context_window": 16_000, **fields})
     api.fill(session, turns)
     return session, api.get(session)
+
+
+def report(api: Api, session: str, error: object = REFUSED, **fields: object) -> Json:
+    """What is said of the view as it is now."""
+    return {"error": error, "version": api.get(session)["version"], **fields}
 
 
 def is_unchanged(api: Api, session: str, before: Json) -> bool:
@@ -39,7 +46,7 @@ def test_a_refused_view_shrinks_and_fits(api: Api) -> None:
 
 def test_what_a_report_puts_out_of_view_is_summarized(api: Api) -> None:
     session, _ = filled(api)
-    api.post(f"{session}/overflow", {"error": REFUSED})
+    api.post(f"{session}/overflow", report(api, session))
     assert api.get(f"{session}/stats")["owed_tokens"] > 0
     (job,) = api.get(f"{session}/jobs")["items"]
     assert job["id"] in api.do_jobs()
@@ -64,7 +71,7 @@ def test_the_room_for_the_answer_is_not_the_inputs(api: Api) -> None:
     session, before = filled(api)
     used = before["budget"]["used"]
     error = f"input length and `max_tokens` exceed context limit: {used} + 3000 > 5000"
-    answer = api.post(f"{session}/overflow", {"error": error})
+    answer = api.post(f"{session}/overflow", report(api, session, error))
     assert answer["verdict"]["limit_tokens"] == 5_000
     assert answer["result"]["tokens_after"] <= 1_000
 
@@ -73,13 +80,13 @@ def test_the_least_of_the_limits_counts(api: Api) -> None:
     session, before = filled(api, turns=6, context_window=2_000, auto_compact=False)
     used, limit = before["budget"]["used"], before["budget"]["limit"]
     assert used > limit
-    answer = api.post(f"{session}/overflow", {"error": f"{REFUSED}: {used} tokens > {used - 1}"})
+    answer = api.post(f"{session}/overflow", report(api, session, f"{REFUSED}: {used} tokens > {used - 1}"))
     assert answer["result"]["tokens_after"] <= limit // 2
 
 
 def test_a_policy_that_aims_high_gives_way(api: Api) -> None:
     session, before = filled(api, policy={"trigger": 0.99, "target": 0.95, "stages": ["prune"]})
-    answer = api.post(f"{session}/overflow", {"error": REFUSED})
+    answer = api.post(f"{session}/overflow", report(api, session))
     assert answer["result"]["stages_used"] == ["truncate"]
     assert answer["result"]["tokens_after"] <= before["budget"]["used"] * 0.7
 
@@ -98,7 +105,7 @@ def test_what_the_provider_counted_raises_the_multiplier(api: Api) -> None:
 @pytest.mark.parametrize(("actual", "limit", "multiplier"), [(100_000, 50_000, 2.0), (100, 50, 1.0)])
 def test_the_multiplier_stays_between_one_and_two(api: Api, actual: int, limit: int, multiplier: float) -> None:
     session, before = filled(api)
-    answer = api.post(f"{session}/overflow", {"error": f"{REFUSED}: {actual} tokens > {limit}"})
+    answer = api.post(f"{session}/overflow", report(api, session, f"{REFUSED}: {actual} tokens > {limit}"))
     assert api.get(session)["multiplier"] == multiplier
     # The limit is half of what the provider counted, whatever its tokens are; the target, half of that.
     assert answer["result"]["tokens_after"] <= before["budget"]["used"] * multiplier / 4
@@ -107,10 +114,10 @@ def test_the_multiplier_stays_between_one_and_two(api: Api, actual: int, limit: 
 def test_the_multiplier_is_never_lowered(api: Api) -> None:
     session, before = filled(api)
     used = before["budget"]["used"]
-    api.post(f"{session}/overflow", {"error": f"{REFUSED}: {used * 2} tokens > {used}"})
+    api.post(f"{session}/overflow", report(api, session, f"{REFUSED}: {used * 2} tokens > {used}"))
     api.fill(session, turns=1)
     now = api.get(session)["budget"]["used"]
-    api.post(f"{session}/overflow", {"error": f"{REFUSED}: {now // 2} tokens > {now // 3}"})
+    api.post(f"{session}/overflow", report(api, session, f"{REFUSED}: {now // 2} tokens > {now // 3}"))
     assert api.get(session)["multiplier"] == 2.0
 
 
@@ -126,8 +133,8 @@ def test_a_report_of_an_older_version_changes_nothing_and_tells_what_is(api: Api
 
 def test_two_reports_of_one_view_shrink_it_once(api: Api) -> None:
     session, before = filled(api)
-    report = {"error": REFUSED, "version": before["version"]}
-    first, second = (api.post(f"{session}/overflow", report) for _ in range(2))
+    body = {"error": REFUSED, "version": before["version"]}
+    first, second = (api.post(f"{session}/overflow", body) for _ in range(2))
     assert (first["result"]["compacted"], second["result"]["compacted"]) == (True, False)
     assert (second["version"], second["result"]["tokens_after"]) == (first["version"], first["result"]["tokens_after"])
 
@@ -152,7 +159,7 @@ def test_what_is_no_overflow_changes_nothing(api: Api, error: object) -> None:
 def test_an_overflow_that_no_compacting_helps_changes_nothing(api: Api) -> None:
     session, before = filled(api)
     answer = api.post(
-        f"{session}/overflow", {"error": "exceed context limit: 900 + 9000 > 8000, context length exceeded"}
+        f"{session}/overflow", report(api, session, "exceed context limit: 900 + 9000 > 8000, context length exceeded")
     )
     assert (answer["verdict"]["is_overflow"], answer["verdict"]["retryable"]) == (True, False)
     assert is_unchanged(api, session, before)
@@ -163,7 +170,7 @@ def test_a_view_that_cannot_shrink_is_refused_and_stays(api: Api, messages: list
     session = api.session()
     api.say(session, *messages)
     before = api.get(session)
-    problem = api.problem("POST", f"{session}/overflow", {"error": f"{REFUSED}: 9000 tokens > 8000"})
+    problem = api.problem("POST", f"{session}/overflow", report(api, session, f"{REFUSED}: 9000 tokens > 8000"))
     assert (problem["name"], problem["status"]) == ("cannot-shrink", 422)
     assert (problem["target_tokens"] < problem["used_tokens"]) == bool(messages)
     assert is_unchanged(api, session, before)
@@ -171,30 +178,31 @@ def test_a_view_that_cannot_shrink_is_refused_and_stays(api: Api, messages: list
 
 def test_a_repeated_report_is_answered_again(api: Api) -> None:
     session, before = filled(api)
-    body = {"error": REFUSED}
+    body = report(api, session)
     first, again = (api.post(f"{session}/overflow", body, Idempotency_Key="once") for _ in range(2))
     assert again == first
     assert len(api.get(f"{session}/compactions")["items"]) == 1
-    other = api.problem("POST", f"{session}/overflow", {"error": "another"}, Idempotency_Key="once")
+    other = api.problem("POST", f"{session}/overflow", {"error": "another", "version": 1}, Idempotency_Key="once")
     assert other["name"] == "idempotency-mismatch"
     assert first["result"]["tokens_before"] == before["budget"]["used"]
 
 
 def test_whoever_is_named_is_the_provider(api: Api) -> None:
     session, _ = filled(api)
-    answer = api.post(f"{session}/overflow", {"error": "input is too long", "provider": "anthropic"})
+    answer = api.post(f"{session}/overflow", report(api, session, "input is too long", provider="anthropic"))
     assert answer["verdict"]["provider"] == "anthropic"
 
 
 @pytest.mark.parametrize(
     ("body", "path"),
     [
-        ({}, "error"),
-        ({"error": ["too long"]}, "error"),
+        ({"version": 1}, "error"),
+        ({"error": ["too long"], "version": 1}, "error"),
         ({"error": REFUSED, "version": 99}, "version"),
         ({"error": REFUSED, "version": "2"}, "version"),
-        ({"error": REFUSED, "provider": 3}, "provider"),
-        ({"error": REFUSED, "limit": 3}, "limit"),
+        ({"error": REFUSED, "version": 1, "provider": 3}, "provider"),
+        ({"error": REFUSED, "version": 1, "limit": 3}, "limit"),
+        ({"error": REFUSED}, "version"),
     ],
 )
 def test_a_report_that_cannot_be_is_refused(api: Api, body: Json, path: str) -> None:
@@ -204,9 +212,18 @@ def test_a_report_that_cannot_be_is_refused(api: Api, body: Json, path: str) -> 
 
 def test_a_report_may_name_version_and_parent(api: Api) -> None:
     session, before = filled(api)
-    stale = api.problem("POST", f"{session}/overflow", {"error": REFUSED}, If_Match='"1"')
+    stale = api.problem("POST", f"{session}/overflow", report(api, session), If_Match='"1"')
     assert (stale["name"], stale["current_version"]) == ("stale-version", before["version"])
-    unknown = api.problem("POST", f"{session}/overflow", {"error": REFUSED, "parent": "e5-5"})
+    unknown = api.problem("POST", f"{session}/overflow", report(api, session, parent="e5-5"))
     assert unknown["name"] == "unknown-parent"
-    assert api.problem("POST", "/sessions/none/overflow", {"error": REFUSED})["name"] == "not-found"
+    assert api.problem("POST", "/sessions/none/overflow", {"error": REFUSED, "version": 1})["name"] == "not-found"
     assert is_unchanged(api, session, before)
+
+
+def test_a_summary_that_waits_keeps_what_was_asked_of_it(api: Api) -> None:
+    session, _ = filled(api)
+    asked = api.post(f"{session}/compact", {"instructions": "keep the invoice numbers", "summarize": True}, 202)["job"]
+    api.post(f"{session}/overflow", report(api, session))
+    claim = claiming.claim(api.store, INTERACTIVE)
+    assert claim is not None
+    assert (claim.job_id, claim.request.instructions) == (asked["id"], "keep the invoice numbers")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import floor
+import re
+from math import ceil, floor
 from types import MappingProxyType
 from typing import Final
 
@@ -11,15 +12,18 @@ from compaction.chunks import adaptive_limit, chunk_limit, chunked
 from compaction.errors import InvalidPolicy
 from compaction.estimates import ESTIMATES
 from compaction.layouts import LAYOUTS
-from compaction.registries import AGENT_CODE, AGENT_CODE_OUTPUT, CODEBUDDY, NEUROLINK
+from compaction.registries import AGENT_CODE, AGENT_CODE_OUTPUT, CODEBUDDY, NEUROLINK, ByPrefix
 from compaction.windows import parse_size
-from tests.parity.operations.counting import messages_of
-from tests.parity.vectors import Json, Operation, Operations
+from tests.parity.operations.counting import messages_of, no_recorded_defect
+from tests.parity.vectors import Json, Operation, Operations, agrees
 
 NEURO: Final = LAYOUTS["neurolink"]
 AGENT: Final = LAYOUTS["agent-code"]
 BUDDY: Final = LAYOUTS["codebuddy"]
 DEFAULT_THRESHOLD: Final = 0.8
+# Names of models fall apart at these: not at a dot, for the "1m" of "3.1m" is no size.
+SEPARATORS: Final = re.compile(r"[^\w.]+")
+MILLION: Final = frozenset({"1m", "1000k"})
 
 
 def _neurolink_window(args: Json) -> Json:
@@ -50,12 +54,35 @@ def _neurolink_budget(args: Json) -> Json:
     }
 
 
-def _is_sane_window(_args: Json, found: Json) -> bool:
-    return bool(found["available"] >= 0 and found["window"] >= 1_000)
+def _window_of_row(registry: ByPrefix, model: str | None, provider: str | None) -> int:
+    """The window of the longest row that is the model's name up to its end or to what is no letter or digit."""
+    name, rows = model or "", registry.windows.get(provider or "", {})
+    ends = (end for end in range(len(name), 0, -1) if not name[end : end + 1].isalnum())
+    default = registry.defaults.get(provider or "", registry.fallback)
+    return next((rows[name[:end]] for end in ends if name[:end] in rows), default)
 
 
-def _is_honest_budget(_args: Json, found: Json) -> bool:
-    return bool(found["available"] >= 0 and found["within"] == (found["estimated"] <= found["available"]))
+def _available_by_row(args: Json) -> Json:
+    window, asked = _window_of_row(NEUROLINK, args["model"], args["provider"]), args["max_tokens"] or 0
+    reserve = asked if asked > 0 else min(64_000, ceil(window * 0.35))
+    return {"window": window, "reserve": reserve, "available": max(0, window - reserve)}
+
+
+def _is_of_longest_row(args: Json, found: Json) -> bool:
+    return agrees(_available_by_row(args), found)
+
+
+def _is_budget_of_longest_row(args: Json, found: Json) -> bool:
+    available, estimate = _available_by_row(args)["available"], sum(found["breakdown"].values())
+    ratio = estimate / available if available else 1.0
+    budget = {
+        "estimated": estimate,
+        "available": available,
+        "within": estimate <= available,
+        "usage_ratio": ratio,
+        "compact": ratio >= (DEFAULT_THRESHOLD if args["threshold"] is None else args["threshold"]),
+    }
+    return agrees(budget, found)
 
 
 def _agent_window(args: Json) -> Json:
@@ -76,14 +103,31 @@ def _agent_warning(args: Json) -> Json:
     return {"percent_left": floor(left + 0.5), **{level.name: level.name in reached for level in AGENT.levels}}
 
 
-def _is_reachable(_args: Json, found: Json) -> bool:
-    """A threshold of 0 would compact for ever."""
-    return bool(0 < found["threshold"] < found["effective"])
+def _rooms(model: str) -> tuple[int, int]:
+    """The least and the most room a model can have; of a million only if its name has that as a word."""
+    is_usual = MILLION.isdisjoint(SEPARATORS.split(model.lower()))
+    return (8_192, 200_000) if is_usual else (500_000, 1_000_000)
 
 
-def _is_level_sane(args: Json, found: Json) -> bool:
-    """Nothing is over with nothing in view."""
-    return bool(args["tokens"] or not (found["warning"] or found["compact"] or found["blocking"]))
+def _leaves_its_room(args: Json, found: Json) -> bool:
+    least, most = _rooms(args["model"])
+    is_divided = found["window"] == found["reserve"] + found["available"]
+    return bool(is_divided and least <= found["available"] <= most)
+
+
+def _is_reachable(args: Json, found: Json) -> bool:
+    """A threshold of 0 would compact for ever, one past the window never."""
+    least, most = _rooms(args["model"])
+    return bool(0 < found["threshold"] < found["effective"] and least <= found["effective"] <= most)
+
+
+def _is_told_in_time(args: Json, found: Json) -> bool:
+    """No level is reached in half of the least room, all are where the most is full."""
+    (least, most), tokens = _rooms(args["model"]), args["tokens"]
+    fewest, greatest = (max(0, room - tokens) / room * 100 for room in (least, most))
+    levels = {found["warning"], found["compact"], found["blocking"]}
+    is_early, is_late = tokens < least / 2 and True in levels, tokens >= most and False in levels
+    return not (is_early or is_late) and bool(fewest - 0.5 <= found["percent_left"] <= greatest + 0.5)
 
 
 def _setting(args: Json) -> Json:
@@ -119,30 +163,42 @@ def _chunk(args: Json) -> Json:
     return {"chunks": chunked(args["token_counts"], args["limit"])}
 
 
-def _is_positive(_args: Json, found: Json) -> bool:
-    return bool(found["window"] > 0)
+def _size_by_rule(setting: str) -> int:
+    """A whole number of tokens, of thousands or of millions of them, and nothing else in the text."""
+    text = setting.strip().lower()
+    number = text.removesuffix("k") if text.endswith("k") else text.removesuffix("m")
+    unit = {"": 1, "k": 1_000, "m": 1_000_000}[text[len(number) :]]
+    return (int(number) * unit if number.isdecimal() else 0) or CODEBUDDY.fallback
 
 
-def _is_budget_positive(_args: Json, found: Json) -> bool:
-    return bool(found["budget"] >= 0)
+def _is_whole_setting(args: Json, found: Json) -> bool:
+    return bool(found["window"] == _size_by_rule(args["setting"]))
 
 
-def _never(_args: Json, _found: Json) -> bool:
-    """There are no recorded defects of this operation."""
-    return False
+def _is_window_of_release(args: Json, found: Json) -> bool:
+    if args["setting"]:
+        return _is_whole_setting(args, found)
+    return bool(found["window"] == _window_of_row(CODEBUDDY, args["model"], None))
+
+
+def _is_usage_of_budget(args: Json, found: Json) -> bool:
+    window, system = args["max_context_tokens"], args["system_prompt_tokens"]
+    ratio = (found["tokens"] + system) / window
+    level = "critical" if ratio >= 0.9 else "warning" if ratio >= 0.8 else "none"
+    return agrees({"usage_ratio": ratio, "budget": max(0, window - system), "warning": level}, found)
 
 
 OPERATIONS: Final[Operations] = MappingProxyType(
     {
-        ("neurolink", "window"): Operation(_neurolink_window, _is_sane_window),
-        ("neurolink", "budget"): Operation(_neurolink_budget, _is_honest_budget),
-        ("agent_code", "window"): Operation(_agent_window, _is_sane_window),
+        ("neurolink", "window"): Operation(_neurolink_window, _is_of_longest_row),
+        ("neurolink", "budget"): Operation(_neurolink_budget, _is_budget_of_longest_row),
+        ("agent_code", "window"): Operation(_agent_window, _leaves_its_room),
         ("agent_code", "thresholds"): Operation(_agent_thresholds, _is_reachable),
-        ("agent_code", "warning"): Operation(_agent_warning, _is_level_sane),
-        ("codebuddy", "window_setting"): Operation(_setting, _is_positive),
-        ("codebuddy", "window"): Operation(_codebuddy_window, _is_positive),
-        ("codebuddy", "usage"): Operation(_codebuddy_usage, _is_budget_positive),
-        ("codebuddy", "chunk_limit"): Operation(_chunk_limit, _never),
-        ("codebuddy", "chunk"): Operation(_chunk, _never),
+        ("agent_code", "warning"): Operation(_agent_warning, _is_told_in_time),
+        ("codebuddy", "window_setting"): Operation(_setting, _is_whole_setting),
+        ("codebuddy", "window"): Operation(_codebuddy_window, _is_window_of_release),
+        ("codebuddy", "usage"): Operation(_codebuddy_usage, _is_usage_of_budget),
+        ("codebuddy", "chunk_limit"): Operation(_chunk_limit, no_recorded_defect),
+        ("codebuddy", "chunk"): Operation(_chunk, no_recorded_defect),
     }
 )

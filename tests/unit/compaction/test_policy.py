@@ -36,6 +36,9 @@ def test_given_fields_replace_those_of_the_preset() -> None:
         ({"stages": [{"name": "prune", "colour": 5}]}, "policy.stages[0].colour"),
         ({"stages": [{"name": "prune", "minimum_tokens": -1}]}, "policy.stages[0].minimum_tokens"),
         ({"stages": [{"name": "prune", "minimum_tokens": True}]}, "policy.stages[0].minimum_tokens"),
+        ({"stages": [{"name": "prune", "stops_at_target": 1}]}, "policy.stages[0].stops_at_target"),
+        ({"stages": [{"name": "prune", "protected_tools": "bash"}]}, "policy.stages[0].protected_tools"),
+        ({"stages": [{"name": "strip", "tools": ["bash"]}]}, "policy.stages[0].tools"),
     ],
 )
 def test_a_value_that_cannot_work_is_named(values: dict[str, Any], field: str) -> None:

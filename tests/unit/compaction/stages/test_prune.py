@@ -72,7 +72,7 @@ def test_the_read_that_a_pointer_points_to_stays() -> None:
 def test_the_newest_results_are_protected_up_to_the_one_that_crosses_the_line() -> None:
     messages = [*work("a"), *work("b"), *work("c"), *work("d")]
     one = Conversation.of(messages).facts[1].tokens
-    parameters: dict[str, Any] = {"keep_recent_tokens": 0, "stops_at_target": 0}
+    parameters: dict[str, Any] = {"keep_recent_tokens": 0, "stops_at_target": False}
     assert pruned(*messages, **parameters) == [2, 4, 6, 8]
     assert pruned(*messages, protect_tokens=one, **parameters) == [2, 4, 6]
     assert pruned(*messages, protect_tokens=one + 1, **parameters) == [2, 4]
@@ -81,7 +81,7 @@ def test_the_newest_results_are_protected_up_to_the_one_that_crosses_the_line() 
 def test_results_of_protected_tools_stay_and_protect_no_others() -> None:
     skill = [assistant("", ToolCall("s", "Skill", "{}")), answer("s", LONG)]
     messages = [*skill, *work("a"), *work("b"), *skill]
-    parameters: dict[str, Any] = {"keep_recent_tokens": 0, "stops_at_target": 0, "protect_tokens": 1}
+    parameters: dict[str, Any] = {"keep_recent_tokens": 0, "stops_at_target": False, "protect_tokens": 1}
     assert pruned(*messages, protected_tools=("skill",), **parameters) == [4]
 
 
@@ -90,3 +90,12 @@ def test_nothing_is_cleared_where_all_together_save_too_little() -> None:
     saving = 2 * (Conversation.of(messages).facts[1].tokens - cleared_tokens() - MESSAGE - RESULT)
     assert pruned(*messages, minimum_saving_tokens=saving) == [2, 4]
     assert pruned(*messages, minimum_saving_tokens=saving + 1) == []
+
+
+def test_what_must_be_saved_in_all_is_saved_though_the_target_is_near() -> None:
+    messages = [*work("a"), *work("b"), *work("c"), *work("d")]
+    outline = Conversation.of(messages).outline
+    near = replace(GOALS, target=outline.tokens - 1)
+    one = Conversation.of(messages).facts[1].tokens - cleared_tokens() - MESSAGE - RESULT
+    assert pruned(*messages, goals=near, minimum_saving_tokens=one) == [2]
+    assert pruned(*messages, goals=near, minimum_saving_tokens=one + 1) == [2, 4]
