@@ -39,16 +39,16 @@ class ByPrefix:
 
 @dataclass(frozen=True, slots=True)
 class ByWord:
-    """By the first word that stands in the model's name, in whatever case, else `fallback`."""
+    """By the first word, a regular expression, that the name has in whatever case, else `fallback`."""
 
     words: tuple[tuple[str, int], ...]
     fallback: int
 
     def window(self, model: str | None, _provider: str | None = None, /) -> int:
         """See `Registry`."""
-        # As a word: a size such as the "1m" of "3.1m" or "1mini" is part of another name.
+        # As a word: the "1m" of "3.1m" or "1mini" is part of something else.
         name = (model or "").lower()
-        found = (tokens for word, tokens in self.words if regex.search(rf"(?<![\w.]){word}(?![a-z0-9])", name))
+        found = (tokens for word, tokens in self.words if regex.search(rf"(?<![a-z0-9])(?<!\d\.){word}(?![a-z0-9])", name))
         return next(found, self.fallback)
 
 
@@ -124,7 +124,7 @@ AGENT_CODE: Final = ByWord(
         ("sonnet", 200_000),
         ("haiku", 200_000),
         ("gpt-4o?", 128_000),
-        ("gpt-3.5", 16_384),
+        (r"gpt-3\.5", 16_384),
     ),
     fallback=128_000,
 )

@@ -104,7 +104,10 @@ def _agent_warning(args: Json) -> Json:
 
 
 def _rooms(model: str) -> tuple[int, int]:
-    """The least and the most room a model can have; of a million only if its name has that as a word."""
+    """The least and the most room a model can have: half the smallest window to all of the largest.
+
+    The window is a million where the name has that as a word, and only there; else it is 16,384 to 200,000.
+    """
     is_usual = MILLION.isdisjoint(SEPARATORS.split(model.lower()))
     return (8_192, 200_000) if is_usual else (500_000, 1_000_000)
 
@@ -168,7 +171,7 @@ def _size_by_rule(setting: str) -> int:
     text = setting.strip().lower()
     number = text.removesuffix("k") if text.endswith("k") else text.removesuffix("m")
     unit = {"": 1, "k": 1_000, "m": 1_000_000}[text[len(number) :]]
-    return (int(number) * unit if number.isdecimal() else 0) or CODEBUDDY.fallback
+    return (int(number) * unit if number.strip().isdecimal() else 0) or CODEBUDDY.fallback
 
 
 def _is_whole_setting(args: Json, found: Json) -> bool:

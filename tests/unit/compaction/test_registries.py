@@ -31,6 +31,8 @@ def test_a_size_in_a_name_counts_only_as_a_word() -> None:
     assert AGENT_CODE.window("claude-opus-4[1m]") == 1_000_000
     assert AGENT_CODE.window("llama-3.1m-instruct") == 128_000
     assert AGENT_CODE.window("phi-1m2") == 128_000
+    assert AGENT_CODE.window("us.gpt-3.5-turbo") == 16_384
+    assert AGENT_CODE.window("eu.claude.opus-4") == 200_000
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
