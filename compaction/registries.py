@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
 from typing import Final, Protocol
 
@@ -48,7 +49,8 @@ class ByWord:
         """See `Registry`."""
         # As a word: the "1m" of "3.1m" or "1mini" is part of something else.
         name = (model or "").lower()
-        found = (tokens for word, tokens in self.words if regex.search(rf"(?<![a-z0-9])(?<!\d\.){word}(?![a-z0-9])", name))
+        is_in = partial(regex.search, string=name)
+        found = (tokens for word, tokens in self.words if is_in(rf"(?<![a-z0-9])(?<!\d\.){word}(?![a-z0-9])"))
         return next(found, self.fallback)
 
 

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compaction.overflow import LONGEST_CHARS, NO_OVERFLOW, Verdict, gap_of, is_silent_overflow, verdict_of
+from compaction.wire import dumps_text
 
 WORDS = st.sampled_from(
     [
@@ -21,9 +22,19 @@ WORDS = st.sampled_from(
             "the",
             "requested",
             "ValidationException",
+            "quota",
+            "token limit exceeded",
+            "context_length_exceeded",
         ),
     ]
 )
+SAYINGS = st.lists(WORDS, max_size=8).map(" ".join)
+# Keys that are read and keys that are not, at all depths.
+BODIES = st.recursive(
+    SAYINGS | st.sampled_from([400, 413, 429]) | st.none(),
+    lambda inner: st.dictionaries(st.sampled_from(["message", "error", "code", "type", "headers"]), inner),
+    max_leaves=12,
+).filter(lambda body: isinstance(body, dict))
 OPENAI = (
     "This model's maximum context length is 8,192 tokens. However, you requested 9,000 tokens "
     "(6,000 in the messages, 500 in the functions, 2,500 in the completion)."
@@ -69,6 +80,11 @@ def figures(text: str) -> tuple[int | None, int | None]:
         ('{"code": "context_length_exceeded"}', "openrouter"),
         ("PROMPT IS TOO LONG", "anthropic"),
         ("the maximum\n  context length was reached", "anthropic"),
+        ("An error occurred (ValidationException): The conversation is too long", "bedrock"),
+        ("ValidationException: too many input tokens", "bedrock"),
+        ("ValidationException: the request exceeds the model's context window", "bedrock"),
+        ("ValidationException: 9000 tokens, over the limit of 8192", "bedrock"),
+        ("ValidationException: prompt is too long: 9000 tokens > 8192 maximum", "bedrock"),
         ("token limit exceeded", None),
         ("it has 9,000 tokens > 8,192", None),
     ],
@@ -90,6 +106,21 @@ def test_an_overflow_is_known_by_the_wording_of_its_provider(text: str, provider
         "RESOURCE_EXHAUSTED: the quota of input tokens is used up, limit: 250000",
         "Error code: 429 - context length exceeded",
         "Service unavailable: prompt is too long",
+        "google.genai.errors.ClientError: 429 RESOURCE_EXHAUSTED. {'message': 'Resource exhausted. Try again later.'}",
+        "ClientError: 429 RESOURCE_EXHAUSTED: input token limit",
+        "ClientError: RESOURCE_EXHAUSTED (429): input token limit",
+        "ClientError: {'message': 'Resource exhausted: too many tokens', 'code': 429}",
+        '{"error":{"message":"Resource exhausted. Please try again later.","status":"RESOURCE_EXHAUSTED","code":429}}',
+        "openai.APIError: status_code=429, too many tokens",
+        '{"error":{"message":"Too many tokens","code":429}}',
+        '{"message":"Resource exhausted: input token limit","status":429}',
+        "tenant-rate-limit exceeded: too many tokens: 9000 tokens > 8192",
+        "upstream answered HTTP/1.1 429: too many tokens",
+        "Bad gateway (429 Too many tokens)",
+        "Too many tokens, please wait before trying again.",
+        "You exceeded your current quota: prompt is too long: 9000 tokens > 8192 maximum",
+        "Rate limit reached for gpt-9 on tokens per min (TPM): Limit 10000, Used 9000, Requested 2000.",
+        "prompt is too long; see the quota docs",
     ],
 )
 def test_throttling_is_never_an_overflow(text: str) -> None:
@@ -108,10 +139,37 @@ def test_throttling_is_never_an_overflow(text: str) -> None:
         "upload of a.bin exceeds the limit of 46 MB",
         "max_tokens: 100000 > 64000, the most output this model gives",
         "ValidationException: max_tokens must be at least 1",
+        "An error occurred (ValidationException): The security token included in the request is invalid",
+        "ValidationException: unexpected special tokens in input",
+        "ValidationException: The maximum tokens you requested exceeds the model limit of 4096",
+        "ValidationException: The maximum number of tokens you requested (5000) exceeds the limit of 4096",
+        "ValidationException: the name of the tool is too long",
+        "You have too many tokens (API tokens) registered",
+        "You have too many tokens registered",
+        "RESOURCE_EXHAUSTED: no worker is free",
+        "tool_choice: has 300 > 200",
+        "request has 5000 items, over the limit 100 requests",
     ],
 )
 def test_other_errors_are_no_overflow(text: str) -> None:
     assert verdict_of(text) == NO_OVERFLOW
+
+
+@pytest.mark.parametrize(
+    "aside",
+    [
+        "see https://docs.example/rate-limits",
+        "see https://docs.example/quota for more",
+        "see the quota docs",
+        "anthropic-ratelimit-tokens-limit: 400000",
+    ],
+)
+def test_figures_weigh_more_than_a_mere_mention_of_other_limits(aside: str) -> None:
+    assert figures(f"{SAID}; {aside}") == (9, 8)
+
+
+def test_tokens_that_are_429_are_no_status() -> None:
+    assert figures("Error: 429 tokens > 400") == (429, 400)
 
 
 @pytest.mark.parametrize(
@@ -181,6 +239,9 @@ def test_thousands_may_be_separated(actual: int, limit: int, separator: str) -> 
         ("requested 7000 tokens, limit 8192", None),
         ("9001 tokens", None),
         ("9001 > 8192", None),
+        ("it has 9001 > 8192", None),
+        ("it has 9001 items, limit 8192", None),
+        ("token count: 9001 exceeds the limit of 8192", (9_001, 8_192)),
     ],
 )
 def test_a_gap_is_between_the_tokens_sent_and_fewer_taken(text: str, gap: tuple[int, int] | None) -> None:
@@ -213,6 +274,53 @@ def test_a_json_body_says_what_its_text_says(answer: dict[str, Any]) -> None:
 )
 def test_nothing_is_read_elsewhere_in_a_body(answer: dict[str, Any]) -> None:
     assert verdict_of(answer) == NO_OVERFLOW
+
+
+@pytest.mark.parametrize(
+    ("answer", "provider"),
+    [
+        ({"code": "context_length_exceeded"}, "openrouter"),
+        ({"error": {"message": "Bad Request", "type": "request_too_large"}}, "anthropic"),
+        ({"error": {"message": OPENAI, "code": "context_length_exceeded"}}, "openai"),
+        (
+            {"error": {"message": "Bad Request, see https://a.example/quota", "code": "context_length_exceeded"}},
+            "openrouter",
+        ),
+        ({"error": {"message": "Rate limit reached", "code": "context_length_exceeded"}}, None),
+        ({"error": {"message": "Bad Request", "code": "rate_limit_exceeded"}}, None),
+        ({"error": {"message": SAID, "type": "rate_limit_error"}}, "anthropic"),
+        ({"error": {"message": SAID, "code": 429}}, "anthropic"),
+        ({"error": {"message": "Bad Request", "code": 413, "param": "context_length_exceeded"}}, None),
+    ],
+)
+def test_what_an_error_is_called_counts_where_its_message_decides_nothing(
+    answer: dict[str, Any], provider: str | None
+) -> None:
+    assert verdict_of(answer).provider == provider
+    assert verdict_of(answer).is_overflow is (provider is not None)
+
+
+def test_only_what_a_text_of_json_says_is_read() -> None:
+    headers = {"anthropic-ratelimit-tokens-limit": "400000", "x-reason": "too many requests, quota exceeded"}
+    body = {"name": "AI_APICallError", "message": SAID, "responseHeaders": headers}
+    assert verdict_of(dumps_text(body)) == verdict_of({"error": dumps_text(body)}) == VERDICT
+    assert verdict_of(dumps_text({"message": "not found", "echo": SAID})) == NO_OVERFLOW
+
+
+@given(BODIES, st.sampled_from(["", " ", "\n"]))
+def test_a_body_says_the_same_as_an_object_and_as_text(body: dict[str, Any], space: str) -> None:
+    assert verdict_of(space + dumps_text(body)) == verdict_of(body)
+    assert verdict_of({"error": dumps_text(body)}) == verdict_of({"error": body})
+
+
+@pytest.mark.parametrize("text", ["{", "{}", '{"a":' * 1_900, '{"message":' + "9" * 9_000 + "}", '{"a": NaN}'])
+def test_what_is_no_json_is_read_as_it_stands(text: str) -> None:
+    assert verdict_of(text) == NO_OVERFLOW
+
+
+@pytest.mark.parametrize("text", [f"{{{SAID}}}", f"{SAID} {{}}", f'["{SAID}"]'])
+def test_a_text_that_only_looks_like_an_object_is_read_as_it_stands(text: str) -> None:
+    assert verdict_of(text) == VERDICT
 
 
 def test_a_refusal_that_is_said_twice_counts_once() -> None:
