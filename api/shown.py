@@ -7,6 +7,7 @@ from typing import Any
 from api.answers import timestamp
 from compaction.budget import Budget
 from compaction.messages import JsonObject
+from compaction.overflow import Verdict
 from compaction.policy import to_json
 from sessions.compacting import Compaction
 from sessions.entries import Entry
@@ -118,6 +119,17 @@ def compaction(found: Compaction) -> dict[str, Any]:
         "stages_used": found.stages_used,
         "tokens_before": found.tokens_before,
         "tokens_after": found.tokens_after,
+    }
+
+
+def verdict(found: Verdict) -> dict[str, Any]:
+    """What a provider's refusal says."""
+    return {
+        "is_overflow": found.is_overflow,
+        "provider": found.provider,
+        "actual_tokens": found.actual_tokens,
+        "limit_tokens": found.limit_tokens,
+        "retryable": found.retryable,
     }
 
 

@@ -24,7 +24,7 @@ def relieve(
     session_id: str,
     verdict: Verdict,
     *,
-    version: int | None = None,
+    version: int,
     parent: str | None = None,
     if_match: int | None = None,
 ) -> tuple[Path, Step, int]:
@@ -42,9 +42,9 @@ def relieve(
     if parent is not None:
         check_parent(tx, path, parent)
     current = path.session.version
-    if version is not None and version > current:
+    if version > current:
         raise UnknownVersion(version, current)
-    if not verdict.retryable or version not in (None, current):
+    if not verdict.retryable or version != current:
         return path, Step(), path.used
     _raise_multiplier(path, verdict.actual_tokens)
     refused, target = path.used, _target(path, verdict)

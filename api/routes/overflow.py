@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fastapi import APIRouter, Response
 
 from api import shown
@@ -13,7 +11,7 @@ from api.incoming import FromRequest
 from api.openapi import described
 from api.problems import InvalidRequest
 from api.schemas import OverflowAnswer
-from compaction.overflow import Verdict, verdict_of
+from compaction.overflow import verdict_of
 from sessions.errors import UnknownVersion
 from sessions.idempotency import Answer
 from sessions.overflow import relieve
@@ -40,16 +38,6 @@ def report_overflow(session_id: str, incoming: FromRequest) -> Response:
             detail = f"must be one the session has had; it is at {error.current}"
             raise InvalidRequest("version", detail) from error
         result = shown.result(shown.stages_used(step.made), before, path.used)
-        return answer({"verdict": _shown(verdict), "result": result, "version": path.session.version})
+        return answer({"verdict": shown.verdict(verdict), "result": result, "version": path.session.version})
 
     return change(incoming, work)
-
-
-def _shown(verdict: Verdict) -> dict[str, Any]:
-    return {
-        "is_overflow": verdict.is_overflow,
-        "provider": verdict.provider,
-        "actual_tokens": verdict.actual_tokens,
-        "limit_tokens": verdict.limit_tokens,
-        "retryable": verdict.retryable,
-    }

@@ -13,7 +13,7 @@ def strip(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
         return plan
     own = parameters.own
     seqs = [entry.seq for item in outline.items if isinstance(item, Unit) for entry in item.entries]
-    kept = {*seqs[len(seqs) - min(own.number("keep_messages"), len(seqs)) :]}
+    kept = {*seqs[max(0, len(seqs) - own.number("keep_messages")) :]}
     longer = own.number("longer_than_chars")
     chosen = (
         (index, entry)

@@ -10,6 +10,7 @@ from compaction.stages.prune import prune
 from compaction.tokens import MESSAGE, RESULT
 from compaction.wording import cleared_tokens
 from tests.support.conversations import Conversation, answer, assistant, read_call
+from tests.support.stages import cleared_by
 
 LONG = "fold the line\n" * 60
 GOALS = Goals(limit=2_000, trigger=1_600, target=0, keep_recent=300, summary_max=32, minimum_saving=0)
@@ -20,11 +21,7 @@ def work(name: str, text: str = LONG) -> list[Message]:
 
 
 def pruned(*messages: Message, goals: Goals = GOALS, **own_parameters: Value) -> list[int]:
-    outline = Conversation.of(messages).outline
-    own = Stage("prune", own_parameters)
-    plan = prune(outline, Plan(outline.tokens), Parameters(goals, is_asked=False, has_target=False, own=own))
-    assert {edit.kind for edit in plan.edits} <= {"clear"}
-    return sorted(plan.cells)
+    return cleared_by(Stage("prune", own_parameters), messages, goals)
 
 
 def test_old_results_are_cleared_and_recent_ones_stay() -> None:

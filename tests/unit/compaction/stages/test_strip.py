@@ -1,9 +1,12 @@
+from dataclasses import replace
+
 from compaction.budget import Goals
 from compaction.messages import Message, ToolCall, user
-from compaction.plan import Parameters, Plan
 from compaction.policy import Stage, Value
-from compaction.stages.strip import strip
-from tests.support.conversations import Conversation, answer, assistant
+from tests.support.conversations import answer, assistant
+from tests.support.stages import cleared_by
+
+GOALS = Goals(limit=2_000, trigger=1_600, target=0, keep_recent=300, summary_max=32, minimum_saving=0)
 
 
 def work(call: str, text: str) -> list[Message]:
@@ -11,12 +14,7 @@ def work(call: str, text: str) -> list[Message]:
 
 
 def stripped(*messages: Message, target: int = 0, **parameters: Value) -> list[int]:
-    outline = Conversation.of(messages).outline
-    goals = Goals(2_000, 1_600, target, 300, 32, 0)
-    own = Stage("strip", parameters)
-    plan = strip(outline, Plan(outline.tokens), Parameters(goals, is_asked=True, has_target=False, own=own))
-    assert {edit.kind for edit in plan.edits} <= {"clear"}
-    return sorted(plan.cells)
+    return cleared_by(Stage("strip", parameters), messages, replace(GOALS, target=target))
 
 
 def test_long_results_of_older_messages_are_cleared() -> None:
