@@ -62,9 +62,10 @@ stack: override export RUN := $(value RUN)
 stack: .venv/.ready ## run Foldline with PostgreSQL, Valkey and workers; RUN='curl -s $FOLDLINE_URL/readyz' runs that in it
 	@exec $(BIN)/python -m stack $(if $(value RUN),-- sh -c "$$RUN")
 
-docs: .venv/.ready ## write the generated pages anew: docs/openapi.json and docs/settings.md
+docs: .venv/.ready ## write the generated pages anew: docs/openapi.json, docs/settings.md and docs/presets.md
 	@$(BIN)/python -m api.describe > docs/openapi.json
 	@$(BIN)/python -m cli.settings_table > docs/settings.md
+	@$(BIN)/python -m tests.parity.presets_page > docs/presets.md
 
 clean: ## remove what the verbs made, .venv included
 	@rm -rf .venv .lock build dist foldline.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

@@ -190,6 +190,8 @@ class StatelessCompactBody(StatelessBody):
     target_tokens: Positive | None = None
     stages: list[Name] | None = None
     summarize: bool = Field(default=False, description="Put an extractive summary in the place of what is old.")
+    max_images: Count | None = Field(None, description="As many of the newest images stay; all if left out.")
+    max_image_bytes: Count | None = Field(None, description="What they may take together, as base64.")
 
 
 class StatelessBudgetBody(StatelessBody):

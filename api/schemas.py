@@ -273,6 +273,9 @@ class StatelessCompactAnswer(ResultAnswer):
 
     messages: list[dict[str, Any]]
     budget: BudgetAnswer
+    orphaned_calls_fixed: int = Field(description="Calls in view that got a stub, having no result.")
+    orphaned_results_fixed: int = Field(description="Results in view that are quoted as text, having no call.")
+    images_left_out: int
 
 
 class StatelessBudgetAnswer(BudgetAnswer):

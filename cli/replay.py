@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from textwrap import shorten
 from typing import Annotated, Any, Literal
 
 import typer
+from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
 from cli import replay_report
 from cli.client import Service
@@ -17,7 +19,8 @@ from cli.consoles import answers, notes
 from cli.embedded import embedded_service
 from cli.failures import CommandFailed, ExitCode
 from cli.options import check_format, check_policy, size_of
-from cli.replay_drive import Drive, Options
+from cli.replay_drive import Drive
+from cli.replay_options import Options, check_threshold
 from cli.replay_record import Figures
 from cli.transcripts import Transcript, read_transcripts
 from compaction.wire import dumps
@@ -34,6 +37,20 @@ def replay(
     session: Annotated[str | None, typer.Option(help="Replay only the session with this id.")] = None,
     limit_sessions: Annotated[int | None, typer.Option(min=1, help="Replay only the first N sessions.")] = None,
     format_name: Annotated[str | None, typer.Option("--format", help="Format of FILE, if not to be guessed.")] = None,
+    compact_threshold: Annotated[
+        float | None,
+        typer.Option(
+            metavar="<share>",
+            help="Compact when this share of the budget is in use, above 0 to 1, instead of at the policy's trigger. "
+            "A lower one lowers the policy's target in proportion.",
+        ),
+    ] = None,
+    is_compaction_disabled: Annotated[
+        bool,
+        typer.Option(
+            "--disable-compaction", help="Never compact by itself. Views that then do not fit are no violation."
+        ),
+    ] = False,
     compact_every: Annotated[int, typer.Option(min=0, help="Also ask for a compaction every K model calls.")] = 0,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the report as JSON too.")] = None,
     slowest: Annotated[
@@ -52,9 +69,22 @@ def replay(
 
     Before each call of the model the view is fetched in both formats and checked: its size, the rules of the format,
     calls and results in pairs, the system prompt, the last user message, and that it only grows between compactions.
+
+    A note on stderr says when a session comes to use more than 60 % of its budget; a warning says when it passes 80 %,
+    or --compact-threshold, and what came of that. Each is given once per crossing, none with --disable-compaction.
+
     The last line is `violations: N`; the exit code is 1 if there are any, or if no session could be created.
     """
-    options = Options(model, size_of(window), policy, compact_every, patience)
+    options = Options(
+        model,
+        size_of(window),
+        policy,
+        compact_every,
+        patience,
+        compact_threshold=compact_threshold,
+        is_compacting=not is_compaction_disabled,
+    )
+    check_threshold(options)
     flags = _serve_options(
         {
             "--summarizer": summarizer or ("openai" if summarizer_base_url else None),
@@ -101,9 +131,17 @@ def _driven(service: Service, transcripts: list[Transcript], options: Options) -
         task = progress.add_task("", total=sum(len(transcript.messages) for transcript in transcripts))
         for number, transcript in enumerate(transcripts, 1):
             progress.update(task, description=f"session {number} of {len(transcripts)}")
-            drive = Drive(service, transcript, options, lambda count: progress.advance(task, count))
+            drive = Drive(
+                service, transcript, options, lambda count: progress.advance(task, count), _above(progress.console)
+            )
             records.append(drive.run())
-    return Figures(records, service.seconds)
+    return Figures(records, service.seconds, options.lowered)
+
+
+def _above(console: Console) -> Callable[[str, str], None]:
+    """Prints notes above the progress bar, if that is on this console, and wraps nothing in a file."""
+    # The style is the text's own: one given to `print` would colour the bar below it too.
+    return lambda text, style: console.print(Text(text, style), soft_wrap=True)
 
 
 def _progress() -> Progress:

@@ -3,43 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from time import monotonic, sleep
 from typing import Any, Final
 
 from cli.client import Refused, Service
+from cli.failures import CommandFailed
 from cli.prefix_watch import PrefixWatch
+from cli.replay_options import Options
 from cli.replay_record import SessionRecord
 from cli.replay_steps import Said, Step, fixed_tokens, steps_of
 from cli.transcripts import Transcript
+from cli.usage_watch import Crossing, UsageWatch, levels_of
 from cli.view_check import Expected, check_content, check_view
 from cli.view_count import outside_tokens, view_tokens
-from compaction.budget import budget_of, check_fixed_parts
+from compaction.budget import check_fixed_parts
 from compaction.errors import FixedPartsDoNotFit
-from compaction.presets import DEFAULT_PRESET, PRESETS
-from compaction.windows import window_of
+from compaction.gauge import Frame
 
 JsonDict = dict[str, Any]
 ACTIVE_STATES: Final = frozenset({"queued", "running"})
 POLL_SECONDS: Final = 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How sessions are made and driven; `patience_seconds` is how long jobs may stand still at the end."""
-
-    model: str
-    context_window: int
-    policy: str | None = None
-    compact_every: int = 0
-    patience_seconds: float = 60.0
-
-
 class Drive:
-    """One session: `run` gives its record. `advanced` is called with the number of messages just sent."""
+    """One session: `run` gives its record.
+
+    `advanced` is called with the number of messages just sent, `noted` with a note for the reader and its style.
+    """
 
     def __init__(
-        self, service: Service, transcript: Transcript, options: Options, advanced: Callable[[int], None]
+        self,
+        service: Service,
+        transcript: Transcript,
+        options: Options,
+        advanced: Callable[[int], None],
+        noted: Callable[[str, str], None],
     ) -> None:
         self.service = service
         self.transcript = transcript
@@ -47,7 +45,9 @@ class Drive:
         self.record = SessionRecord(transcript.id)
         self.said = Said(transcript.format, fixed_tokens(transcript.system, transcript.tools))
         self.prefix = PrefixWatch(self._new_compactions)
+        self.usage = UsageWatch(levels_of(options.compact_threshold))
         self._advanced = advanced
+        self._noted = noted
         self._outside_tokens = outside_tokens(transcript.system, transcript.tools)
         self._known: set[str] = set()
         self._cursor: str | None = None
@@ -65,19 +65,23 @@ class Drive:
         return self.record
 
     def _create(self) -> None:
-        body: JsonDict = {"model": self.options.model, "context_window": self.options.context_window}
+        body = self.options.session_body()
         if self.transcript.system is not None:
             body["system"] = self.transcript.system
         if self.transcript.tools:
             body["tools"] = list(self.transcript.tools)
-        if self.options.policy:
-            body["policy"] = {"preset": self.options.policy}
-        self.record.session_id = self.service.create_session(body)["id"]
+        try:
+            self.record.session_id = self.service.create_session(body)["id"]
+        except Refused as refused:
+            # All sessions have the one policy: none of them could be created.
+            if str(refused.problem.get("path")).startswith("policy"):
+                raise CommandFailed(_policy_refused(refused, self.service.url)) from refused
+            raise
 
     def _stopped(self, refused: Refused) -> None:
         try:
-            limit = budget_of(window_of(self.options.model, self.options.context_window)).limit
-            policy = PRESETS.get(self.options.policy or DEFAULT_PRESET, PRESETS[DEFAULT_PRESET])
+            policy = self.options.known_policy
+            limit = Frame(self.options.model, self.options.context_window).budget(policy).limit
             check_fixed_parts(policy, limit, self.said.fixed_tokens, 1000)
         except FixedPartsDoNotFit as error:
             if refused.name == "fixed-parts-do-not-fit":
@@ -100,10 +104,16 @@ class Drive:
         answer = self.service.append(self.record.session_id, messages, self.transcript.format)
         self.said.add(messages)
         self.record.limit = answer["budget"]["limit"]
+        self._note(self.usage.saw(answer["budget"], answer["compaction"]))
         self.prefix.appended(answer["version"], compacted=bool((answer["compaction"] or {}).get("id")))
         if sorted(answer["open_calls"]) != sorted(self.said.open_calls):
             self._violated(f"open calls are {answer['open_calls']}, expected {self.said.open_calls}")
         self._advanced(len(messages))
+
+    def _note(self, crossing: Crossing | None) -> None:
+        # Without compaction nothing happens at a level, and the user has chosen that.
+        if crossing is not None and self.options.is_compacting:
+            self._noted(crossing.text(f"{self.record.id} ({self.record.session_id})"), crossing.level.style)
 
     def _call_model(self) -> None:
         """Fetch the view as an agent does before it calls its model, and measure what the model would get."""
@@ -137,12 +147,16 @@ class Drive:
 
     def _refused_view(self, refused: Refused) -> None:
         least, limit = self.said.least_tokens, self.record.limit
-        if refused.name == "view-does-not-fit" and least > limit:
+        does_not_fit = refused.name == "view-does-not-fit"
+        if does_not_fit and not self.options.is_compacting and self.said.all_tokens > limit:
+            self.record.views_over_budget += 1
+        elif does_not_fit and least > limit:
             self._listed(f"no view: the fixed parts and the last user message take {least} of {limit} tokens")
         else:
             self._violated(f"no view: {refused} (fixed parts and last user message take {least} of {limit} tokens)")
 
     def _watch(self, view: JsonDict) -> None:
+        self._note(self.usage.saw(view["budget"]))
         is_first_after, wrong = self.prefix.saw(view["version"], view["messages"])
         if wrong is not None:
             self._violated(wrong)
@@ -220,17 +234,24 @@ class Drive:
         record.turns, record.messages = self.said.turns, self.said.messages
         record.appended_tokens = self.said.message_tokens
         record.prefix_changes = self.prefix.changes
+        record.usage_crossings = self.usage.crossings
         if record.session_id:
             record.compactions = self.service.compactions(record.session_id)
             record.jobs = self.service.jobs(record.session_id)
-        record.check_compactions()
+        record.check_compactions(self.options.lowered)
         record.list_failures()
+        record.list_views_over_budget()
 
     def _violated(self, text: str) -> None:
         self.record.violations.append(f"message {self.said.messages}: {text}")
 
     def _listed(self, text: str) -> None:
         self.record.listed.append(f"message {self.said.messages}: {text}")
+
+
+def _policy_refused(refused: Refused, url: str) -> str:
+    remedy = "Give another --policy, or a --compact-threshold above its target"
+    return f"the service refuses the policy: {refused.detail}. {remedy}; GET {url}/presets lists its presets"
 
 
 def _says_something(message: JsonDict) -> bool:

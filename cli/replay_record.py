@@ -10,6 +10,7 @@ from statistics import median
 from typing import Any, Final
 
 JsonDict = dict[str, Any]
+# Of the budget, where sessions compact at a preset's own trigger.
 LEAST_FILL: Final = 0.3
 TIMED: Final = ("append", "context", "compact")
 
@@ -29,7 +30,9 @@ class SessionRecord:
     tokens_without: int = 0
     limit: int = 0
     prefix_changes: int = 0
+    views_over_budget: int = 0
     asked_compactions: int = 0
+    usage_crossings: Counter[str] = field(default_factory=Counter)
     compactions: list[JsonDict] = field(default_factory=list)
     jobs: list[JsonDict] = field(default_factory=list)
     fills: list[float] = field(default_factory=list)
@@ -42,11 +45,19 @@ class SessionRecord:
         for error, count in errors.items():
             self.listed.append(f"{count} job{'' if count == 1 else 's'} failed: {error}")
 
-    def check_compactions(self) -> None:
-        """Add a violation if there were more compactions than the text that came in can explain."""
+    def list_views_over_budget(self) -> None:
+        """Add how many views were refused because nothing was compacted, if any, to what is listed."""
+        if count := self.views_over_budget:
+            self.listed.append(f"{count} view{'' if count == 1 else 's'} did not fit: compaction is disabled")
+
+    def check_compactions(self, lowered: float = 1.0) -> None:
+        """Add a violation if there were more compactions than the text that came in can explain.
+
+        `lowered` is the trigger as a share of its preset's own.
+        """
         if not self.limit:
             return
-        allowed = 2 * ceil(self.appended_tokens / (LEAST_FILL * self.limit)) + 2 * self.asked_compactions
+        allowed = 2 * ceil(self.appended_tokens / (LEAST_FILL * lowered * self.limit)) + 2 * self.asked_compactions
         if len(self.compactions) > allowed:
             self.violations.append(
                 f"{len(self.compactions)} compactions for {self.appended_tokens} tokens; {allowed} are explained"
@@ -55,19 +66,20 @@ class SessionRecord:
 
 @dataclass(slots=True)
 class Figures:
-    """The whole replay: its sessions and the seconds of each kind of request."""
+    """The whole replay: its sessions, the seconds of each kind of request, and how far the trigger was lowered."""
 
     sessions: list[SessionRecord]
     seconds: dict[str, list[float]]
+    lowered: float = 1.0
 
     @property
     def violations(self) -> list[str]:
         """All of them, each with the session it happened in."""
         own = [f"{record.id}: {text}" for record in self.sessions for text in record.violations]
-        fill = self.fill
+        fill, least = self.fill, LEAST_FILL * self.lowered
         # A compaction that was asked for may well empty a view that was small already.
-        if fill is not None and fill < LEAST_FILL and not self.total("asked_compactions"):
-            own.append(f"views after a compaction hold {fill:.2f} of the budget in the median, not {LEAST_FILL}")
+        if fill is not None and fill < least and not self.total("asked_compactions"):
+            own.append(f"views after a compaction hold {fill:.2f} of the budget in the median, not {least:.3g}")
         return own
 
     @property
@@ -107,6 +119,13 @@ class Figures:
         """How many jobs ended in each state."""
         return Counter(str(job["state"]) for record in self.sessions for job in record.jobs)
 
+    def usage_crossings(self) -> Counter[str]:
+        """How often each level of use was passed."""
+        crossings: Counter[str] = Counter()
+        for record in self.sessions:
+            crossings.update(record.usage_crossings)
+        return crossings
+
     def _compactions(self) -> Iterable[JsonDict]:
         return (compaction for record in self.sessions for compaction in record.compactions)
 
@@ -119,6 +138,7 @@ class Figures:
             "compactions_by_stage": dict(self.stages()),
             "compactions_by_reason": dict(self.reasons()),
             "jobs_by_state": dict(self.job_states()),
+            "usage_crossings": dict(self.usage_crossings()),
             "fill_after_compaction": self.fill,
             "latency_seconds": {kind: latency(self.seconds[kind]) for kind in TIMED if self.seconds.get(kind)},
             "slowest_seconds": self.slowest,
@@ -137,6 +157,7 @@ SUMMED: Final = (
     "tokens_with",
     "tokens_without",
     "prefix_changes",
+    "views_over_budget",
 )
 
 
@@ -148,6 +169,7 @@ def _session_json(record: SessionRecord) -> JsonDict:
         "limit": record.limit,
         "compactions": len(record.compactions),
         "jobs": len(record.jobs),
+        "usage_crossings": dict(record.usage_crossings),
         "fill_after_compaction": median(record.fills) if record.fills else None,
         "listed": record.listed,
         "violations": record.violations,

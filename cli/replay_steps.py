@@ -66,6 +66,11 @@ class Said:
         """What no compaction may take away: the fixed parts and the last user message."""
         return self.fixed_tokens + self.last_user_tokens
 
+    @property
+    def all_tokens(self) -> int:
+        """What a view takes in which nothing is compacted."""
+        return self.fixed_tokens + self.message_tokens
+
     def add(self, wire: Sequence[JsonDict]) -> None:
         """Take in messages that were appended."""
         self.messages += len(wire)

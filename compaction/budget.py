@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import ceil
+from math import ceil, floor
 from typing import Final
 
 from compaction.errors import FixedPartsDoNotFit, InvalidPolicy
+from compaction.layouts import LAYOUTS
 from compaction.policy import Policy
 from compaction.tokens import is_counter_exact, unscaled
 from compaction.windows import ContextWindow
 from compaction.wording import summary_frame_tokens
 
-RESERVE_SHARE: Final = 0.35
-RESERVE_CEILING: Final = 64_000
 MARGIN_SHARE: Final = 0.02
 PINS_SHARE: Final = 0.10
 # Of the room below the target, what is kept as it is; the rest is the summary's.
@@ -36,15 +35,17 @@ class Budget:
         return self.window - self.reserve - self.margin
 
 
-def budget_of(window: ContextWindow, max_output_tokens: int | None = None) -> Budget:
-    """The budget of a window: the reserve is what was asked for, else min(64,000, 35 % of the window).
+def budget_of(
+    window: ContextWindow, max_output_tokens: int | None = None, default_reserve: int | None = None
+) -> Budget:
+    """The budget of a window: the reserve is what was asked for, else the default, min(64,000, 35 % of the window).
 
     Raises:
         InvalidPolicy: the reserve is below 0 or leaves nothing for input.
     """
     if max_output_tokens is not None and max_output_tokens < 0:
         raise InvalidPolicy("max_output_tokens", f"must be a number of tokens, not {max_output_tokens}")
-    default = min(RESERVE_CEILING, ceil(window.tokens * RESERVE_SHARE))
+    default = LAYOUTS["foldline"].reserve(window.tokens) if default_reserve is None else default_reserve
     reserve = default if max_output_tokens is None else max_output_tokens
     margin = 0 if window.is_exact and is_counter_exact() else ceil(window.tokens * MARGIN_SHARE)
     budget = Budget(window.tokens, reserve, margin)
@@ -65,6 +66,11 @@ class Goals:
     summary_max: int
     minimum_saving: int
 
+    @property
+    def recent_room(self) -> int:
+        """The most that may be kept recent, so that there is room for a summary below the target."""
+        return _recent_room(self.target)
+
     def aiming_at(self, target: int) -> Goals:
         """The same goals with another target, within the budget; recent messages and the summary share the room."""
         target = max(0, min(target, self.limit))
@@ -76,17 +82,26 @@ class Goals:
         )
 
 
-def goals_of(policy: Policy, limit: int, fixed_tokens: int, multiplier: int) -> Goals:
+def goals_of(
+    policy: Policy, limit: int, fixed_tokens: int, multiplier: int, *, whole: int | None = None, safety: float = 1.0
+) -> Goals:
     """The goals under a policy, for a budget of `limit` scaled tokens and fixed parts of unscaled `fixed_tokens`.
 
-    Where the multiplier has put the target out of reach, the goal is the budget. What is kept recent and the summary
-    share the room below the target, so that a compaction does not end above the trigger.
+    The policy's shares are of the limit, or of `whole` tokens; `safety` divides what the fixed parts leave. Where the
+    multiplier has put the target out of reach, the goal is the budget. What is kept recent and the summary share the
+    room below the target, so that a compaction does not end above the trigger.
     """
 
     def share(of_budget: float) -> int:
-        return unscaled(int(limit * of_budget), multiplier)
+        return unscaled(int((limit if whole is None else whole) * of_budget), multiplier)
 
-    room, target, trigger = (share(of_budget) - fixed_tokens for of_budget in (1, policy.target, policy.trigger))
+    def room_in(tokens: int) -> int:
+        return floor((tokens - fixed_tokens) / safety)
+
+    room = room_in(unscaled(limit, multiplier))
+    # What is left free under the limit, but never more than half of it.
+    ceiling = max(room - policy.buffer_tokens, room // 2)
+    target, trigger = (min(room_in(share(of_all)), ceiling) for of_all in (policy.target, policy.trigger))
     if target < SMALLEST_SUMMARY + summary_frame_tokens():
         target = trigger = room
     return Goals(

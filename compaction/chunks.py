@@ -1,10 +1,13 @@
-"""Cutting a history into chunks that are summarized one by one, by estimates of its messages."""
+"""Cutting a history into chunks that are summarized one by one: how much one may take, by the size of its messages."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import floor
 from typing import Final
+
+from compaction.outline import Outline, Unit
+from compaction.policy import Stage
 
 # Tokens kept for the summary itself and its prompt, and the least and the usual limit of a chunk.
 OVERHEAD: Final = 4_096
@@ -43,3 +46,12 @@ def chunked(message_tokens: Sequence[int], limit: int) -> list[list[int]]:
         chunks[-1].append(position)
         room -= tokens
     return chunks
+
+
+def chunk_tokens(outline: Outline, own: Stage, window: int, due: int) -> int | None:
+    """What one summary of the first `due` items may read under a `summarize` stage; None if that says nothing of it."""
+    if own.number("adapts_chunks"):
+        items = (item for item in outline.items[:due] if isinstance(item, Unit))
+        return chunk_limit([entry.tokens for unit in items for entry in unit.entries], window)
+    bounds = (floor(window * own.share("chunk_share")), own.number("chunk_tokens"))
+    return min(filter(None, bounds), default=None)

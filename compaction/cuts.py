@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from compaction.budget import SMALLEST_SUMMARY, Goals
 from compaction.edits import within
 from compaction.outline import Item, Outline, Summarized, Unit
-from compaction.plan import Plan
 from compaction.wording import summary_frame_tokens
 
 
@@ -29,19 +28,20 @@ class SummaryRange:
     max_tokens: int
 
 
-def next_range(outline: Outline, goals: Goals, window_tokens: int, *, is_asked: bool) -> SummaryRange | None:
+def next_range(outline: Outline, goals: Goals, window_tokens: int, due: int, *, is_asked: bool) -> SummaryRange | None:
     """The oldest range worth a summary, owed ones first; None if nothing is left to summarize.
 
-    A range ends before the last user message or starts after it. It covers whole units, at most `window_tokens` of
-    input, but at least one unit and enough originals to be larger than the smallest summary.
+    `due` is how many items, from the oldest, are old enough (`recent.due_items`). A range ends before the last user
+    message or starts after it. It covers whole units, at most `window_tokens` of input, but at least one unit and
+    enough originals to be larger than the smallest summary.
     """
-    ranges = list(_ranges(outline, goals, window_tokens, is_asked=is_asked))
+    ranges = list(_ranges(outline, goals, window_tokens, due, is_asked=is_asked))
     worthwhile = (r for r in ranges if is_asked or r.saving >= goals.minimum_saving)
     return next((r for r in ranges if r.is_owed), None) or next(worthwhile, None)
 
 
-def _ranges(outline: Outline, goals: Goals, window_tokens: int, *, is_asked: bool) -> Iterator[SummaryRange]:
-    wanted = _wanted(outline, goals, is_asked=is_asked)
+def _ranges(outline: Outline, goals: Goals, window_tokens: int, due: int, *, is_asked: bool) -> Iterator[SummaryRange]:
+    wanted = _wanted(outline, due, is_asked=is_asked)
     user = outline.last_user
     for start, stop in ((0, max(user, 0)), (user + 1, len(outline.items))):
         index = start
@@ -53,16 +53,14 @@ def _ranges(outline: Outline, goals: Goals, window_tokens: int, *, is_asked: boo
             index += max(1, len(run))
 
 
-def _wanted(outline: Outline, goals: Goals, *, is_asked: bool) -> list[bool]:
+def _wanted(outline: Outline, due: int, *, is_asked: bool) -> list[bool]:
     """For each item, whether a summary may cover it: live summaries, hidden units, and what is old enough."""
-    is_due = is_asked or outline.tokens > goals.target
-    older = Plan(outline.tokens).older_than(outline, goals.keep_recent) if is_due else 0
     barred = () if is_asked else outline.live.barred
 
     def is_wanted(index: int, item: Item) -> bool:
         if isinstance(item, Summarized) or item.is_hidden:
             return True
-        return index < older and not item.is_open and not within(item.first, item.last, barred)
+        return index < due and not item.is_open and not within(item.first, item.last, barred)
 
     return [is_wanted(index, item) for index, item in enumerate(outline.items)]
 

@@ -38,7 +38,7 @@ CODE_SHARE: Final = 0.5
 
 def _density(text: str) -> float:
     """Units a token by what a text consists of: other scripts, code, or prose."""
-    if sum(1 + (char > "\uffff") for char in text if char > "\x7f") > utf16_units(text) * FOREIGN_SHARE:
+    if utf16_units(text) - len(text.encode("ascii", "ignore")) > utf16_units(text) * FOREIGN_SHARE:
         return 1.5
     code = sum(utf16_units(span) for span in _code_spans(text))
     return 2.5 if code > utf16_units(text) * CODE_SHARE else 3.5
@@ -88,18 +88,23 @@ class Estimate:
 
     def text(self, text: str, provider: str | None = None, *, is_code: bool = False) -> int:
         """Estimated tokens of a text."""
-        if not text:
-            return 0
-        base = self.whole(self.length(text) / (self.code_density if is_code else self.density(text)) * self.spread)
+        return self.scaled(self._base(text, is_code=is_code), provider)
+
+    def scaled(self, base: int, provider: str | None = None) -> int:
+        """A base, as `base` has it, as tokens of a provider."""
         return ceil(base * self._multiplier(provider) * self.margin)
 
     def chars_for(self, tokens: int, provider: str | None = None) -> int:
         """How many units of prose `tokens` are worth, by proportion."""
         return floor(tokens / (self._multiplier(provider) * self.margin) * self.density(""))
 
+    def base(self, parts: Iterable[Part]) -> int:
+        """What parts take before anything is made of it that depends on the provider."""
+        return sum(map(self._part, parts))
+
     def of_message(self, message: Message, provider: str | None = None) -> int:
         """Estimated tokens of a message."""
-        return self.message + sum(self._part(part, provider) for part in message.parts)
+        return self.message + self.scaled(self.base(message.parts), provider)
 
     def of_conversation(self, messages: Iterable[Message], provider: str | None = None) -> int:
         """Estimated tokens of all messages together; 0 if there are none."""
@@ -109,18 +114,23 @@ class Estimate:
     def _multiplier(self, provider: str | None) -> float:
         return self.multipliers.get(provider or "", 1.0)
 
-    def _part(self, part: Part, provider: str | None) -> int:
+    def _base(self, text: str, *, is_code: bool = False) -> int:
+        if not text:
+            return 0
+        return self.whole(self.length(text) / (self.code_density if is_code else self.density(text)) * self.spread)
+
+    def _part(self, part: Part) -> int:
         if isinstance(part, Image):
             return self.image
         if type(part) not in self.counted:
             return 0
         match part:
             case Text(text=text) | Thinking(text=text):
-                return self.text(text, provider)
+                return self._base(text)
             case ToolCall(name=name, arguments=arguments):
-                return self.text(name, provider) + self.text(_compact(arguments), provider)
+                return self._base(name) + self._base(_compact(arguments))
             case ToolResult(content=content):
-                return sum(self._part(inner, provider) for inner in content)
+                return self.base(content)
         return 0
 
 
@@ -170,3 +180,15 @@ ESTIMATES: Final[Mapping[str, Estimate]] = MappingProxyType(
         "chars4": Estimate(),
     }
 )
+
+EXACT: Final = "exact"
+COUNTERS: Final = (EXACT, *ESTIMATES)
+
+# The bases that facts keep: one for all estimates that differ only in what they make of it.
+SIZED: Final = tuple(ESTIMATES[name] for name in ("neurolink", "agent-code", "codebuddy"))
+SIZES: Final[Mapping[str, int]] = MappingProxyType({"neurolink": 0, "agent-code": 1, "codebuddy": 2, "chars4": 0})
+
+
+def sizes_of(parts: Sequence[Part]) -> tuple[int, ...]:
+    """The bases of parts by all estimates, in the order of `SIZED`."""
+    return tuple(estimate.base(parts) for estimate in SIZED)

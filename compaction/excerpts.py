@@ -13,6 +13,7 @@ from compaction.wire import dumps_text
 # tokens of its excerpt at every level, so that planning one never reads a text.
 LEVELS: Final = (300, 3_000, 30_000)
 HEAD_SHARE: Final = 0.6
+NOTE: Final = "\n[… {count:,} characters left out …]\n"
 # A shorter text is not worth an excerpt: it would lose its middle and hardly any tokens.
 WORTHWHILE_FACTOR: Final = 2
 # Graphemes longer than this exist only in adversarial text; a boundary is searched no further.
@@ -34,8 +35,8 @@ def boundary(text: str, index: int) -> int:
     return max((end for end in ends if end <= index), default=start)
 
 
-def excerpt(text: str, chars: int) -> str:
-    """The head and tail of `text`, `chars` characters together, and how many were left out between them.
+def excerpt(text: str, chars: int, note: str = NOTE) -> str:
+    """The head and tail of `text`, `chars` characters together, and a note of how many were left out between them.
 
     A text that is not longer is returned as it is.
     """
@@ -45,7 +46,7 @@ def excerpt(text: str, chars: int) -> str:
     tail_start = boundary(text, len(text) - (chars - head_end))
     if tail_start <= head_end:
         return text
-    return f"{text[:head_end]}\n[… {tail_start - head_end:,} characters left out …]\n{text[tail_start:]}"
+    return text[:head_end] + note.format(count=tail_start - head_end) + text[tail_start:]
 
 
 def is_worthwhile(text: str, level: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from compaction import tokens
+from compaction.estimates import sizes_of, utf16_units
 from compaction.excerpts import LEVELS, excerpt, excerpt_arguments, is_worthwhile
 from compaction.files import Read, read_of
 from compaction.messages import Message, Text, ToolCall, ToolResult, result_text
@@ -35,7 +36,8 @@ class Facts(NamedTuple):
 
     `seq`, `unit` (the seq of the message that heads its batch, or its own) and `is_late` (a result that answers no open
     call) are set by `compaction.pairs.place`. `excerpts` holds the tokens of the result's content at each level of
-    `excerpts.LEVELS`, 0 where an excerpt would save nothing. `chars` is the length of its text, `tool` what it is of.
+    `excerpts.LEVELS`, 0 where an excerpt would save nothing. `chars` is the length of its text in UTF-16 units, `tool`
+    what a result is of. `sizes` are what its parts take by each estimate of `estimates.SIZED`.
     """
 
     role: str
@@ -51,6 +53,7 @@ class Facts(NamedTuple):
     is_failure: bool = False
     chars: int = 0
     tool: str = ""
+    sizes: tuple[int, ...] = ()
 
 
 def facts_of(message: Message) -> Facts:
@@ -60,7 +63,11 @@ def facts_of(message: Message) -> Facts:
         return _result_facts(result)
     if message.role == "assistant":
         return _assistant_facts(message)
-    return Facts(message.role, tokens.count_message(message))
+    return Facts(message.role, tokens.count_message(message), chars=_chars(message), sizes=sizes_of(message.parts))
+
+
+def _chars(message: Message) -> int:
+    return sum(utf16_units(part.text) for part in message.parts if isinstance(part, Text))
 
 
 def is_empty(message: Message) -> bool:
@@ -79,6 +86,8 @@ def _assistant_facts(message: Message) -> Facts:
         tokens.count_message(message),
         calls=tuple(Call(call.id, read_of(call), call.name) for call in calls),
         arguments_saving=max(0, sum(_arguments_saving(call.arguments) for call in calls)),
+        chars=_chars(message),
+        sizes=sizes_of(message.parts),
     )
 
 
@@ -97,7 +106,8 @@ def _result_facts(result: ToolResult) -> Facts:
         answers=result.call_id,
         excerpts=_excerpt_tokens(text, content_tokens, has_more_than_text=has_more_than_text),
         is_failure=result.is_error or text[:32].lstrip().lower().startswith(FAILURE_PREFIXES),
-        chars=len(text),
+        chars=utf16_units(text),
+        sizes=sizes_of(result.content),
     )
 
 
@@ -133,6 +143,7 @@ def from_json(facts: Facts, values: dict[str, Any]) -> Facts:
     known |= {
         "calls": tuple(call_from_json(call) for call in calls),
         "excerpts": tuple(known["excerpts"]),
+        "sizes": tuple(known["sizes"]),
         "read": Read(*read) if read else None,
     }
     return facts._replace(**known)

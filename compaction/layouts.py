@@ -8,6 +8,8 @@ from math import ceil, floor
 from types import MappingProxyType
 from typing import Final
 
+from compaction.registries import AGENT_CODE_OUTPUT, ByWord
+
 
 @dataclass(frozen=True, slots=True)
 class Level:
@@ -34,7 +36,8 @@ class Layout:
 
     The reserve is `reserve_share` of the window and at most `reserve_most`. An output that is asked for takes its
     place, or, where the reserve `is_bound`, as much of it as that allows. What is left is divided by `safety`, as room
-    for what an estimate misses. `levels` are of a room, lowest first.
+    for what an estimate misses. `levels`, lowest first, and a policy's shares are of that room, or, where they are
+    `of_window`, of all of it. `outputs` are the most that models answer, where a call asks for that much.
     """
 
     reserve_share: float
@@ -42,6 +45,12 @@ class Layout:
     levels: tuple[Level, ...]
     safety: float = 1.0
     is_bound: bool = False
+    of_window: bool = False
+    outputs: ByWord | None = None
+
+    def output_of(self, model: str | None, max_output: int | None) -> int | None:
+        """The output that a call asks for: `max_output`, or all a model can give where the layout knows that."""
+        return max_output if max_output is not None or self.outputs is None else self.outputs.window(model)
 
     def reserve(self, window: int, max_output: int | None = None) -> int:
         """What is kept for the answer."""
@@ -63,29 +72,23 @@ class Layout:
         return [level.name for level in self.levels if tokens >= level.begins(room)]
 
 
+_USE: Final = (Level("warning", share=0.8), Level("critical", share=0.9))
+_DISTANCE: Final = (Level("warning", below=20_000), Level("compact", below=13_000), Level("blocking", below=3_000))
+
 LAYOUTS: Final[Mapping[str, Layout]] = MappingProxyType(
     {
+        "foldline": Layout(reserve_share=0.35, reserve_most=64_000, levels=_USE),
         "neurolink": Layout(
             reserve_share=0.35,
             reserve_most=64_000,
             levels=(Level("notice", share=0.6), Level("compact", share=0.8)),
         ),
-        "agent-code": Layout(
-            reserve_share=0.5,
-            reserve_most=20_000,
-            is_bound=True,
-            levels=(
-                Level("warning", below=20_000),
-                Level("compact", below=13_000),
-                Level("blocking", below=3_000),
-            ),
+        "agent-code": Layout(reserve_share=0.5, reserve_most=20_000, levels=_DISTANCE),
+        "agent-code@program": Layout(
+            reserve_share=0.5, reserve_most=20_000, levels=_DISTANCE, is_bound=True, outputs=AGENT_CODE_OUTPUT
         ),
         # Levels are of the whole window here, with the system prompt in it.
-        "codebuddy": Layout(
-            reserve_share=1.0,
-            reserve_most=4_096,
-            levels=(Level("warning", share=0.8), Level("critical", share=0.9)),
-            safety=1.2,
-        ),
+        "codebuddy": Layout(reserve_share=0.35, reserve_most=4_096, levels=_USE, of_window=True),
+        "codebuddy@program": Layout(reserve_share=1.0, reserve_most=4_096, levels=_USE, safety=1.2),
     }
 )

@@ -10,9 +10,8 @@ from typing import Literal, TypeAlias
 
 from compaction.edits import Edit, LiveEdits, covered, within
 from compaction.facts import Facts
+from compaction.measures import Measure, exact_measure
 from compaction.sums import Sums, sums_of
-from compaction.tokens import MESSAGE, RESULT
-from compaction.wording import cleared_tokens, late_tokens, marker_tokens, pointer_tokens, stub_tokens
 
 UnitKind: TypeAlias = Literal["user", "batch", "late", "note"]
 _KINDS: dict[str, UnitKind] = {"user": "user", "assistant": "batch", "tool": "late"}
@@ -79,7 +78,8 @@ Item: TypeAlias = Unit | Summarized
 class Outline:
     """The items of a path, oldest first.
 
-    `tokens` is what the view takes, unscaled, without the fixed parts and the stubs of a batch that is still open.
+    `tokens` is what the view takes by its `measure`, unscaled, without the fixed parts and the stubs of a batch that is
+    still open.
     `last_user` is the index of the last user message, -1 if there is none. `results` are the tool results in view,
     oldest first, each with the index of its item. `summarized` are the indexes of the live summaries.
     """
@@ -91,6 +91,7 @@ class Outline:
     results: list[tuple[int, Facts]]
     summarized: list[int]
     sums: Sums
+    measure: Measure
 
     @property
     def owed_tokens(self) -> int:
@@ -108,22 +109,39 @@ class Outline:
         """How many items there are before an open batch, which only the last one can be."""
         return len(self.items) - (self.open_unit is not None)
 
+    @property
+    def turn_starts(self) -> list[int]:
+        """Where each turn begins: at its user message, or at the first item."""
+        users = [index for index, item in enumerate(self.items) if _is_user(item)]
+        return users if users[:1] == [0] or not self.items else [0, *users]
+
     def results_from(self, index: int) -> list[tuple[int, Facts]]:
         """The results in view of the items from this index on."""
         return self.results[bisect_left(self.results, index, key=itemgetter(0)) :]
 
     def edited(self, edits: Iterable[Edit]) -> Outline:
         """The outline after these edits."""
-        live = self.live.adding(edits)
-        facts = [entry for item in self.items if isinstance(item, Unit) for entry in item.entries]
-        return outline_of(facts, live)
+        return outline_of(self._entries(), self.live.adding(edits), self.measure)
+
+    def measured(self, measure: Measure) -> Outline:
+        """The same items, counted in another way; this outline has to be counted exactly."""
+        if measure is self.measure:
+            return self
+        return outline_of(map(measure.counted, self._entries()), self.live, measure)
+
+    def _entries(self) -> list[Facts]:
+        return [entry for item in self.items if isinstance(item, Unit) for entry in item.entries]
 
 
-def outline_of(facts: Iterable[Facts], live: LiveEdits) -> Outline:
-    """The outline of a path from the facts of its messages that are not under a live summary, oldest first."""
-    units = _units(facts, live)
+def outline_of(facts: Iterable[Facts], live: LiveEdits, measure: Measure | None = None) -> Outline:
+    """The outline of a path from the facts of its messages that are not under a live summary, oldest first.
+
+    The facts are counted as the measure does, exactly if there is none.
+    """
+    measure = measure or exact_measure()
+    units = _units(facts, live, measure)
     if units and units[-1].unanswered:
-        _open(units[-1])
+        _open(units[-1], measure.stub)
     for unit in units if live.hidden else ():
         unit.is_hidden = within(unit.first, unit.last, live.hidden)
     items: list[Item] = [*units, *(Summarized(edit) for edit in live.condensed)]
@@ -138,13 +156,13 @@ def outline_of(facts: Iterable[Facts], live: LiveEdits) -> Outline:
     ]
     summarized = [i for i, item in enumerate(items) if isinstance(item, Summarized)]
     sums = _sums(items)
-    tokens = sums.shown[-1] + marker_tokens() * sums.markers[-1] + sum(edit.tokens for edit in live.condensed)
-    return Outline(items, live, tokens, last_user, results, summarized, sums)
+    tokens = sums.shown[-1] + measure.marker * sums.markers[-1] + sum(edit.tokens for edit in live.condensed)
+    return Outline(items, live, tokens, last_user, results, summarized, sums, measure)
 
 
-def _open(unit: Unit) -> None:
+def _open(unit: Unit, stub: int) -> None:
     """A batch that may still get its results has no stubs."""
-    stubs = stub_tokens() * unit.unanswered
+    stubs = stub * unit.unanswered
     unit.is_open = True
     unit.tokens -= stubs
     unit.original_tokens -= stubs
@@ -161,14 +179,14 @@ def _sums(items: list[Item]) -> Sums:
     )
 
 
-def _units(facts: Iterable[Facts], live: LiveEdits) -> list[Unit]:
+def _units(facts: Iterable[Facts], live: LiveEdits, measure: Measure) -> list[Unit]:
     units: list[Unit] = []
-    stub = stub_tokens()
+    stub = measure.stub
     for entry in facts:
         if live.condensed and covered(entry.seq, entry.seq, live.condensed):
             continue
-        tokens = shown_tokens(entry, live.cells.get(entry.seq)) if live.cells else entry.tokens
-        least = min(tokens, least_tokens(entry))
+        tokens = measure.shown(entry, live.cells.get(entry.seq)) if live.cells else entry.tokens
+        least = min(tokens, measure.least(entry))
         if units and units[-1].entries[0].seq == entry.unit != entry.seq:
             unit = units[-1]
             unit.entries.append(entry)
@@ -185,29 +203,6 @@ def _units(facts: Iterable[Facts], live: LiveEdits) -> list[Unit]:
             kind = _KINDS.get(entry.role, "note")
             units.append(Unit([entry], kind, tokens + stubs, entry.tokens + stubs, least + stubs, waiting))
     return units
-
-
-def shown_tokens(entry: Facts, cell: Edit | None) -> int:
-    """What an entry takes in a view under its edit, or as itself."""
-    if cell is None:
-        return entry.tokens
-    if entry.answers is None:
-        return entry.tokens - entry.arguments_saving
-    frame = MESSAGE + RESULT + (late_tokens() if entry.is_late else 0)
-    if cell.kind == "clear":
-        return frame + cleared_tokens()
-    if cell.kind == "supersede":
-        return frame + pointer_tokens()
-    return frame + entry.excerpts[cell.level]
-
-
-def least_tokens(entry: Facts) -> int:
-    """What an entry takes under whichever edit leaves the least of it in view."""
-    if entry.answers is None:
-        return entry.tokens - entry.arguments_saving
-    frame = MESSAGE + RESULT + (late_tokens() if entry.is_late else 0)
-    contents = (cleared_tokens(), pointer_tokens(), *filter(None, entry.excerpts))
-    return min(entry.tokens, frame + min(contents))
 
 
 def _first(item: Item) -> int:

@@ -68,6 +68,11 @@ def limit_output(
     return Cut("\n".join(filter(None, shown)), kept, is_cut=True)
 
 
+def head_of(text: str, limit: int, length: Callable[[str], int]) -> str:
+    """The longest head of a text within a limit by this length that cuts no grapheme."""
+    return text[: boundary(text, _fitting(text, limit, length))]
+
+
 def _end(text: str, room: int, length: Callable[[str], int]) -> int:
     half, end = _fitting(text, room // 2, length), _fitting(text, room, length)
     for place in _PLACES:

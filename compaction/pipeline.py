@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from compaction.budget import Goals
+from compaction.edits import Edit
+from compaction.gauge import Gauge
 from compaction.outline import Outline
 from compaction.plan import Parameters, Plan
 from compaction.policy import Stage
@@ -41,6 +43,59 @@ def make_plan(
     if saving <= 0 or is_too_little:
         return replace(Plan(outline.tokens), is_summary_wanted=plan.is_summary_wanted)
     return plan
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What to do with an outline, and the outline after it; both are counted exactly."""
+
+    outline: Outline
+    edits: tuple[Edit, ...] = ()
+    stages_used: tuple[str, ...] = ()
+    is_summary_wanted: bool = False
+
+
+def plan_for(
+    outline: Outline,
+    stages: Iterable[Stage],
+    goals: Goals,
+    gauge: Gauge,
+    *,
+    is_asked: bool = False,
+    has_target: bool = False,
+) -> Planned:
+    """The plan of these stages as a policy sees the outline by its gauge, made to fit by the exact count.
+
+    `goals` are exact; nothing is done that does not make the view smaller by that.
+    """
+    stages = list(stages)
+    seen, aims = outline.measured(gauge.measure), gauge.goals
+    if has_target and seen is not outline:
+        aims = aims.aiming_at(goals.target * seen.tokens // max(1, outline.tokens))
+    plan = make_plan(seen, stages, aims, is_asked=is_asked, has_target=has_target)
+    edits, used = _worth_it(outline, plan), plan.stages_used
+    after = outline.edited(edits) if edits else outline
+    has_target = has_target and any(stage.name == "truncate" for stage in stages)
+    if after.tokens > (goals.target if has_target else goals.limit):
+        fitted = fit(after, Plan(after.tokens), goals, has_target=has_target)
+        if fitted.edits:
+            edits, used = (*edits, *fitted.edits), tuple(dict.fromkeys((*used, *fitted.stages_used)))
+            after = after.edited(fitted.edits)
+    if not edits or after.tokens >= outline.tokens:
+        return Planned(outline, is_summary_wanted=plan.is_summary_wanted)
+    return Planned(after, edits, used, plan.is_summary_wanted)
+
+
+def _worth_it(outline: Outline, plan: Plan) -> tuple[Edit, ...]:
+    """The plan's edits, without hides if what one of them hides is not worth a summary by the exact count."""
+    if plan.hides and not all(_is_worth_a_summary(outline, edit) for edit in plan.hides):
+        return tuple(plan.cells.values())
+    return plan.edits
+
+
+def _is_worth_a_summary(outline: Outline, hide: Edit) -> bool:
+    inside = (item for item in outline.items if hide.first <= item.first and item.last <= hide.last)
+    return sum(item.original_tokens for item in inside) > outline.measure.least_owed
 
 
 def _horizon(outline: Outline, stages: Iterable[Stage], goals: Goals, *, has_target: bool) -> int:

@@ -14,7 +14,6 @@ from compaction.edits import Edit
 from compaction.facts import Facts
 from compaction.outline import Outline, Unit
 from compaction.policy import Stage
-from compaction.wording import marker_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,20 +53,25 @@ class Plan:
         )
 
     def hiding(self, stage: str, outline: Outline, start: int, stop: int) -> Plan:
-        """The plan with all units from item `start` up to `stop` hidden, instead of fewer from `start` on."""
-        pieces = _pieces(outline, start, stop)
+        """The plan with all units from item `start` up to `stop` hidden, in the place of what it hides from there on.
+
+        `stop` has to be no less than where that ends.
+        """
         spans = [
             Edit("hide", outline.items[_run_start(outline, first)].first, outline.items[end - 1].last)
-            for first, end in pieces
+            for first, end in _pieces(outline, start, stop)
         ]
-        others = [hidden for hidden in self.hidden if hidden[0] != start]
         return replace(
             self,
             tokens=self.tokens_hiding(outline, start)(stop),
             stages_used=_with(self.stages_used, stage),
-            hidden=(*others, (start, stop)),
+            hidden=(*(hidden for hidden in self.hidden if hidden[0] < start), (start, stop)),
             hides=(*self.hides, *spans),
         )
+
+    def hidden_from(self, start: int) -> int:
+        """Where what it hides from item `start` on ends; `start` if there is nothing."""
+        return max((stop for first, stop in self.hidden if first >= start), default=start)
 
     def tokens_hiding(self, outline: Outline, start: int) -> Callable[[int], int]:
         """What the view would take if the units from `start` on were hidden, as a function of where that stops."""
@@ -75,13 +79,13 @@ class Plan:
         saved = list(accumulate((self.savings[index] for index in indexes), initial=0))
         sums = outline.sums
 
-        def change(stop: int) -> int:
+        def change(start: int, stop: int) -> int:
             savings = saved[bisect_left(indexes, stop)] - saved[bisect_left(indexes, start)]
             shown = sums.shown[stop] - sums.shown[start]
-            return savings - shown + marker_tokens() * _more_markers(outline, start, stop)
+            return savings - shown + outline.measure.marker * _more_markers(outline, start, stop)
 
-        already = sum(change(stop) for first, stop in self.hidden if first == start)
-        return lambda stop: self.tokens - already + change(stop)
+        already = sum(change(first, stop) for first, stop in self.hidden if first >= start)
+        return lambda stop: self.tokens - already + change(start, stop)
 
     def results_in_view(self, outline: Outline, start: int = 0) -> list[tuple[int, Facts]]:
         """The results in view under this plan of the items from `start` on, oldest first, each with its index."""

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from compaction.errors import InvalidPolicy
+from compaction.estimates import COUNTERS, EXACT
+from compaction.layouts import LAYOUTS
+from compaction.registries import REGISTRIES
+from compaction.styles import STYLES
 
-Value: TypeAlias = int | tuple[str, ...]
+Value: TypeAlias = int | float | tuple[str, ...]
 
 # The parameters of each stage, by the default that each has; it also says which values a parameter takes.
 STAGE_PARAMETERS: Final[Mapping[str, Mapping[str, Value | None]]] = MappingProxyType(
     {
-        "deduplicate": {},
+        "deduplicate": {"minimum_saving_share": 0.0, "stops_at_target": False},
         "prune": {
             "minimum_tokens": 0,
             "keep_recent_tokens": None,
@@ -25,8 +29,19 @@ STAGE_PARAMETERS: Final[Mapping[str, Mapping[str, Value | None]]] = MappingProxy
         },
         "microcompact": {"keep_turns": 0, "keep_results": 1, "tools": ()},
         "strip": {"keep_messages": 4, "longer_than_chars": 200},
-        "summarize": {},
-        "truncate": {},
+        "collapse": {},
+        "summarize": {
+            "keep_tokens": None,
+            "keep_tokens_most": 0,
+            "keep_messages": 0,
+            "keep_share": 0.0,
+            "keep_texts": 0,
+            "at_least_messages": 1,
+            "chunk_tokens": 0,
+            "chunk_share": 0.0,
+            "adapts_chunks": False,
+        },
+        "truncate": {"keep_first": 0, "fraction": 0.0},
     }
 )
 
@@ -43,36 +58,68 @@ class Stage:
         value = self.parameters.get(name, STAGE_PARAMETERS[self.name][name])
         return value if isinstance(value, int) else default
 
+    def share(self, name: str) -> float:
+        """A parameter that is a share, of 0 to 1."""
+        value = self.parameters.get(name, STAGE_PARAMETERS[self.name][name])
+        return value if isinstance(value, int | float) else 0.0
+
     def names(self, name: str) -> frozenset[str]:
         """A parameter that is a list of names, in lower case."""
         value = self.parameters.get(name, STAGE_PARAMETERS[self.name][name])
         return frozenset(map(str.lower, value)) if isinstance(value, tuple) else frozenset()
 
 
+SHARES: Final = ("trigger", "target", "keep_recent", "summary_share", "minimum_saving")
+# What names a row of a table, with the names there are.
+NAMED: Final[Mapping[str, Collection[str]]] = MappingProxyType(
+    {"counter": COUNTERS, "layout": LAYOUTS, "registry": ("foldline", *REGISTRIES), "transcript": STYLES}
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """When and how a session is compacted; shares are of the budget.
 
-    `trigger` and `target`: when to compact, and how far down. `keep_recent`: what a summary leaves as it is.
-    `summary_share`: the most a rolling summary may take. `minimum_saving`: an automatic plan that saves less is empty.
+    `trigger` and `target`: when to compact, and how far down. `buffer_tokens`: what both leave free at least.
+    `keep_recent`: what a summary leaves as it is. `summary_share`: the most a rolling summary may take.
+    `minimum_saving`: an automatic plan that saves less is empty.
+
+    `counter` is what all this is counted by; whether a view fits is always counted exactly. `layout` divides the
+    context window, `registry` knows windows that we do not, `transcript` is the style in which a summarizer gets a
+    conversation. A preset that `is_loose` may have a target that is not below its trigger.
     """
 
     preset: str
     stages: tuple[Stage, ...]
     trigger: float = 0.80
     target: float = 0.50
+    buffer_tokens: int = 0
     keep_recent: float = 0.30
     summary_share: float = 0.20
     minimum_saving: float = 0.05
+    counter: str = EXACT
+    layout: str = "foldline"
+    registry: str = "foldline"
+    transcript: str = "foldline"
+    is_loose: bool = False
 
     def __post_init__(self) -> None:
         """Refuse values that cannot work."""
-        for name in ("trigger", "target", "keep_recent", "summary_share", "minimum_saving"):
+        for name in SHARES:
             value = getattr(self, name)
             if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= 1:
                 raise InvalidPolicy(f"policy.{name}", f"must be a share of the budget, above 0 to 1, not {value!r}")
-        if self.target >= self.trigger:
+        _value(self.buffer_tokens, 0, "policy.buffer_tokens")
+        for name, available in NAMED.items():
+            value = getattr(self, name)
+            if not isinstance(value, str) or value not in available:
+                raise InvalidPolicy(f"policy.{name}", f"{value!r} is no {name}; available: {', '.join(available)}")
+        if self.target >= self.trigger and not self.is_loose:
             raise InvalidPolicy("policy.target", f"must be below the trigger {self.trigger}, not {self.target}")
+
+    def stage(self, name: str) -> Stage:
+        """The policy's own stage of this name, or that with its defaults."""
+        return next((stage for stage in self.stages if stage.name == name), Stage(name))
 
     def naming(self, stages: list[str]) -> Policy:
         """The same policy with only these stages, in this order.
@@ -112,13 +159,21 @@ def _value(value: Any, default: Value | None, path: str) -> Value:
         if not isinstance(value, bool):
             raise InvalidPolicy(path, f"must be true or false, not {value!r}")
         return value
+    if isinstance(default, float):
+        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 1:
+            raise InvalidPolicy(path, f"must be a share from 0 to 1, not {value!r}")
+        return value
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise InvalidPolicy(path, f"must be a non-negative integer, not {value!r}")
     return value
 
 
-def policy_of(values: Mapping[str, Any], presets: Mapping[str, Policy]) -> Policy:
-    """A policy from `{preset?, …}`: the preset, with the given fields replaced.
+# What only a preset says of itself.
+_OF_PRESETS: Final = frozenset({"preset", "is_loose"})
+
+
+def policy_of(values: Mapping[str, Any], presets: Mapping[str, Policy], base: Policy | None = None) -> Policy:
+    """A policy from `{preset?, …}`: the preset, or without one the base, with the given fields replaced.
 
     Raises:
         InvalidPolicy: names the field and what is available.
@@ -126,7 +181,7 @@ def policy_of(values: Mapping[str, Any], presets: Mapping[str, Policy]) -> Polic
     preset = values.get("preset", "foldline")
     if not isinstance(preset, str) or preset not in presets:
         raise InvalidPolicy("policy.preset", f"{preset!r} is no preset; available: {', '.join(presets)}")
-    known = {item.name for item in fields(Policy)}
+    known = {item.name for item in fields(Policy)} - _OF_PRESETS
     changes = {key: value for key, value in values.items() if key != "preset"}
     for key in changes:
         if key not in known:
@@ -135,11 +190,11 @@ def policy_of(values: Mapping[str, Any], presets: Mapping[str, Policy]) -> Polic
         if not isinstance(changes["stages"], list):
             raise InvalidPolicy("policy.stages", "must be a list of stages")
         changes["stages"] = tuple(stage_of(stage, f"policy.stages[{i}]") for i, stage in enumerate(changes["stages"]))
-    return replace(presets[preset], **changes)
+    return replace(base if base and "preset" not in values else presets[preset], **changes)
 
 
 def to_json(policy: Policy) -> dict[str, Any]:
     """The policy as JSON; `policy_of` reads it back."""
-    values = {item.name: getattr(policy, item.name) for item in fields(Policy)}
+    values = {item.name: getattr(policy, item.name) for item in fields(Policy) if item.name != "is_loose"}
     values["stages"] = [{"name": stage.name, **stage.parameters} for stage in policy.stages]
     return values

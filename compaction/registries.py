@@ -19,8 +19,11 @@ from compaction.windows import is_release_of
 class Registry(Protocol):
     """Knows a window for every model, if only a default."""
 
+    def known(self, model: str | None, provider: str | None = None, /) -> int | None:
+        """The window of a model that it lists."""
+
     def window(self, model: str | None, provider: str | None = None, /) -> int:
-        """The model's context window."""
+        """The model's context window; a default for one that it does not list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +34,15 @@ class ByPrefix:
     fallback: int
     defaults: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
 
+    def known(self, model: str | None, provider: str | None = None) -> int | None:
+        """See `Registry`. A table without providers knows a model by its name alone."""
+        rows = self.windows.get(provider or "", {}) or self.windows.get("", {})
+        found = [name for name in rows if is_release_of(model or "", name)]
+        return rows[max(found, key=len)] if found else None
+
     def window(self, model: str | None, provider: str | None = None) -> int:
         """See `Registry`."""
-        rows = self.windows.get(provider or "", {})
-        found = [name for name in rows if is_release_of(model or "", name)]
-        return rows[max(found, key=len)] if found else self.defaults.get(provider or "", self.fallback)
+        return self.known(model, provider) or self.defaults.get(provider or "", self.fallback)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +52,17 @@ class ByWord:
     words: tuple[tuple[str, int], ...]
     fallback: int
 
-    def window(self, model: str | None, _provider: str | None = None, /) -> int:
+    def known(self, model: str | None, _provider: str | None = None, /) -> int | None:
         """See `Registry`."""
         # As a word: the "1m" of "3.1m" or "1mini" is part of something else.
         name = (model or "").lower()
         is_in = partial(regex.search, string=name)
         found = (tokens for word, tokens in self.words if is_in(rf"(?<![a-z0-9])(?<!\d\.){word}(?![a-z0-9])"))
-        return next(found, self.fallback)
+        return next(found, None)
+
+    def window(self, model: str | None, _provider: str | None = None, /) -> int:
+        """See `Registry`."""
+        return self.known(model) or self.fallback
 
 
 def _same(tokens: int, *names: str) -> dict[str, int]:

@@ -10,6 +10,7 @@ import regex
 
 from compaction.messages import Message
 from compaction.sections import Section
+from compaction.styles import STYLES
 from compaction.tokens import count_text
 from compaction.transcript import escape, excerpt_to_tokens, fitted, serialize
 
@@ -21,13 +22,15 @@ class SummaryInput:
     """What one summary is made of.
 
     `previous` are the texts of the summaries it replaces, oldest first; `messages` are the originals no summary covers,
-    in order; the text may take `max_tokens`; `instructions` are the user's own for this summary.
+    in order; the text may take `max_tokens`; `instructions` are the user's own for this summary. `style` is how a
+    model is shown the messages, one of `compaction.styles.STYLES`.
     """
 
     previous: tuple[str, ...]
     messages: tuple[Message, ...]
     max_tokens: int
     instructions: str | None = None
+    style: str = "foldline"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,7 @@ def prompt(request: SummaryInput, input_tokens: int, refused: str | None = None)
     after = "\n".join(_closing(request, refused))
     frame = f"{before}\n<conversation>\n\n</conversation>\n\n{after}"
     room = input_tokens - count_text(system) - count_text(frame) - _SEAMS
-    conversation = fitted(request.messages, room)
+    conversation = fitted(request.messages, room, STYLES[request.style])
     user = f"{before}\n<conversation>\n{conversation}\n</conversation>\n\n{after}".lstrip()
     return [{"role": "system", "content": system}, {"role": "user", "content": user}]
 

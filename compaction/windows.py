@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
@@ -90,19 +90,27 @@ def parse_size(value: int | str) -> int:
     return value
 
 
-def window_of(model: str, override: int | str | None = None) -> ContextWindow:
+def window_of(
+    model: str, override: int | str | None = None, listed: Callable[[str, str], int | None] | None = None
+) -> ContextWindow:
     """The context window of `provider/name`: the override, else the longest prefix in the provider's table.
 
+    `listed` maps a name and a provider to the window that another table has for it, asked where ours has none.
+
     Raises:
-        UnknownModel: the table has no such model and no window was given.
+        UnknownModel: no table has such a model and no window was given.
         InvalidPolicy: the override is not a size.
     """
     known = _known(model)
     if override is not None:
         return ContextWindow(parse_size(override), is_exact=known is not None and known.is_exact)
-    if known is None:
+    if known is not None:
+        return known
+    provider, _, name = model.partition("/")
+    tokens = listed(name, provider) if listed else None
+    if tokens is None:
         raise UnknownModel(model)
-    return known
+    return ContextWindow(tokens)
 
 
 def _known(model: str) -> ContextWindow | None:

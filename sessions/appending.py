@@ -8,6 +8,7 @@ from typing import Any
 
 from compaction.budget import check_fixed_parts
 from compaction.facts import Facts, facts_of
+from compaction.measures import Measure
 from compaction.messages import Message, Text
 from compaction.pairs import place
 from compaction.tokens import count_system
@@ -67,7 +68,8 @@ def append(
     if usage is not None:
         learn(tx, path, usage)
     drafts = _with_system_taken(tx, path, drafts)
-    rows = [_row(tx, path, draft) for draft in drafts]
+    measure = None if path.gauged is None else path.aims().gauge.measure
+    rows = [_row(tx, path, draft, measure) for draft in drafts]
     if rows:
         log.insert_entries(tx, rows)
     step = planning.run_trigger(tx, path)
@@ -99,13 +101,15 @@ def _is_plain_system(message: Message) -> bool:
     return message.role == "system" and len(message.parts) == 1 and is_plain and not extra
 
 
-def _row(tx: Transaction, path: Path, draft: Draft) -> dict[str, Any]:
+def _row(tx: Transaction, path: Path, draft: Draft, measure: Measure | None) -> dict[str, Any]:
     seq = path.leaf_seq + 1
     placed = place(draft.facts, seq, path.tail)
     path.leaf_seq = path.last_message_seq = seq
     path.messages += 1
     path.kept += placed.added_tokens
     path.raw += placed.added_tokens
+    if path.gauged is not None and measure is not None:
+        path.gauged += measure.added(placed.facts, placed.stubs)
     path.tail = placed.tail
     return log.message_columns(tx, path, placed.facts, draft.message, draft.body)
 

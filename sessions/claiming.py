@@ -176,4 +176,5 @@ def _input(tx: Transaction, path: Path, covered: SummaryRange, live: LiveEdits, 
         messages=tuple(messages.values()),
         max_tokens=covered.max_tokens,
         instructions=ask.instructions,
+        style=requests.asked_policy(path, ask).transcript,
     )

@@ -52,6 +52,7 @@ def add_compaction(
     """Add a compaction after which the path shows as `outline`; asking for a summary lifts bars on undone ranges."""
     before = path.used
     path.kept, path.owed_tokens = outline.tokens, outline.owed_tokens
+    path.gauged = None
     live = outline.live.barring(()) if lifts_bars else outline.live
     body: dict[str, Any] = {
         "reason": reason,

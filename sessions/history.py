@@ -110,6 +110,7 @@ def undo(
     restored = log.live_edits_at(tx, path.session, _edits_at(before)).barring(sorted(spans))
     path.kept = (before.kept if before else 0) + path.raw - at_compaction.raw
     path.owed_tokens = before.owed_tokens if before else 0
+    path.gauged = None
     undone = [record.id for record in taken]
     log.add_edits(tx, path, "undo", {"undone": undone}, restored)
     planning.request_owed(tx, path)
@@ -160,6 +161,7 @@ def redo(tx: Transaction, tenant: str, session_id: str, *, if_match: int | None 
     restored = log.live_edits_at(tx, path.session, _edits_at(before)).barring(barred)
     path.kept = before.kept + path.raw - before.raw
     path.owed_tokens = before.owed_tokens
+    path.gauged = None
     undone = [record.id for record in live if record.seq > last.seq]
     log.add_edits(tx, path, "redo", {"undo": last.id, "redone": redone, "undone": undone}, restored)
     planning.request_owed(tx, path)

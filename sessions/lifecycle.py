@@ -9,12 +9,13 @@ from typing import Any
 from sqlalchemy import func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from compaction.budget import budget_of, check_fixed_parts
+from compaction.budget import check_fixed_parts
+from compaction.gauge import Frame
 from compaction.messages import JsonObject
 from compaction.policy import policy_of, to_json
-from compaction.presets import PRESETS
+from compaction.presets import DEFAULT_PRESET, PRESETS
 from compaction.tokens import count_system, count_tools
-from compaction.windows import parse_size, window_of
+from compaction.windows import parse_size
 from compaction.wire import dumps
 from sessions import idempotency, paths, planning
 from sessions.errors import Conflict
@@ -47,7 +48,7 @@ def create(tx: Transaction, tenant: str, new: NewSession) -> Path:
     """
     window = None if new.context_window is None else parse_size(new.context_window)
     policy = policy_of(new.policy or {}, PRESETS)
-    budget = budget_of(window_of(new.model, window), new.max_output_tokens)
+    budget = Frame(new.model, window, new.max_output_tokens).budget(policy)
     tools_tokens = count_tools(new.tools)
     fixed_tokens = count_system(new.system) + tools_tokens
     check_fixed_parts(policy, budget.limit, fixed_tokens, 1000)
@@ -131,10 +132,15 @@ def change(
         session.tools_json = dumps(list(changes["tools"] or ()))
         session.tools_tokens = count_tools(session.tools)
     if "policy" in changes:
-        session.policy_json = dumps(to_json(policy_of(changes["policy"] or {}, PRESETS)))
+        given = changes["policy"]
+        policy = PRESETS[DEFAULT_PRESET] if given is None else policy_of(given, PRESETS, session.policy)
+        session.policy_json = dumps(to_json(policy))
     session.fixed_tokens = count_system(session.system) + session.tools_tokens
     check_fixed_parts(session.policy, session.budget.limit, session.overhead_tokens, session.multiplier)
     paths.save_texts(tx, session)
+    # Another policy or model may count in another way.
+    tx.execute(update(BRANCH).where(BRANCH.c.session_pk == session.pk).values(gauged=None))
+    path.gauged = None
     step = planning.run_trigger(tx, path)
     paths.save(tx, path)
     return path, step

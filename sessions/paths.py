@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Row, and_, bindparam, select, update
 
-from compaction.budget import Budget, Goals, budget_of, goals_of
+from compaction.budget import Budget, Goals
+from compaction.estimates import EXACT
 from compaction.facts import call_from_json, call_to_json
+from compaction.gauge import Fixed, Frame, Gauge
+from compaction.measures import exact_measure
 from compaction.messages import JsonObject
 from compaction.pairs import Tail
 from compaction.policy import Policy, policy_of
 from compaction.presets import PRESETS
-from compaction.tokens import scaled
-from compaction.windows import window_of
+from compaction.tokens import scaled, unscaled
 from compaction.wire import dumps, loads
 from compaction.wording import stub_tokens
 from sessions.errors import NotFound, StaleVersion
@@ -66,7 +68,12 @@ class Session:
     @property
     def budget(self) -> Budget:
         """What the model leaves for input."""
-        return budget_of(window_of(self.model, self.context_window), self.max_output_tokens)
+        return self.frame.budget(self.policy)
+
+    @property
+    def frame(self) -> Frame:
+        """What the budget depends on beside the policy."""
+        return Frame(self.model, self.context_window, self.max_output_tokens)
 
     @property
     def overhead_tokens(self) -> int:
@@ -77,15 +84,27 @@ class Session:
         """Scaled tokens of a view whose history takes these unscaled tokens."""
         return scaled(history_tokens + self.overhead_tokens, self.multiplier)
 
-    def goals(self, policy: Policy | None = None, kept_free: int = 0) -> Goals:
-        """What plans aim at, with so many unscaled tokens kept free."""
-        fixed_tokens = self.overhead_tokens + kept_free
-        return goals_of(policy or self.policy, self.budget.limit, fixed_tokens, self.multiplier)
+    def frame_for(self, model: str | None = None, max_output_tokens: int | None = None) -> Frame:
+        """The frame of another model or output; what is not given is the session's."""
+        output = max_output_tokens or self.max_output_tokens
+        return Frame(self.model, self.context_window, output) if model is None else Frame(model, None, output)
+
+
+class Aims(NamedTuple):
+    """A policy, its goals as we count, and how the policy itself sees the session."""
+
+    policy: Policy
+    goals: Goals
+    gauge: Gauge
 
 
 @dataclass(slots=True)
 class Path:
-    """A branch and its leaf, for the length of a transaction; `edits_at` is the newest compaction, undo or redo."""
+    """A branch and its leaf, for the length of a transaction.
+
+    `edits_at` is the newest compaction, undo or redo. `gauged` is what the view takes by the policy's counter, None if
+    that is not known, as it is if the counter is the exact one.
+    """
 
     session: Session
     branch: int
@@ -101,6 +120,7 @@ class Path:
     tail: Tail
     next_summary_at: int
     failures: int
+    gauged: int | None
 
     @property
     def used(self) -> int:
@@ -109,7 +129,27 @@ class Path:
 
     def goals(self, policy: Policy | None = None) -> Goals:
         """What plans aim at. A view with stubs for the calls that still wait has to fit too."""
-        return self.session.goals(policy, kept_free=stub_tokens() * len(self.tail.open_calls))
+        return self._goals(policy or self.session.policy, self.session.frame)
+
+    def aims(self, policy: Policy | None = None, target_tokens: int | None = None, frame: Frame | None = None) -> Aims:
+        """What a compaction aims at under the session's policy and frame or others, down to a target of its own."""
+        session = self.session
+        policy, frame = policy or session.policy, frame or session.frame
+        goals = self._goals(policy, frame)
+        if target_tokens is not None:
+            goals = goals.aiming_at(unscaled(target_tokens, session.multiplier) - session.overhead_tokens)
+        if policy.counter == EXACT:
+            return Aims(policy, goals, Gauge(exact_measure(), goals))
+        fixed = Fixed(session.system, session.tools_json, session.pins_tokens + self._kept_free)
+        return Aims(policy, goals, frame.gauge(policy, goals, fixed))
+
+    def _goals(self, policy: Policy, frame: Frame) -> Goals:
+        session = self.session
+        return frame.goals(policy, session.overhead_tokens + self._kept_free, session.multiplier)
+
+    @property
+    def _kept_free(self) -> int:
+        return stub_tokens() * len(self.tail.open_calls)
 
 
 _SESSION_COLUMNS: Final = (
@@ -148,6 +188,7 @@ _BRANCH_COLUMNS: Final = (
     BRANCH.c.open_calls,
     BRANCH.c.next_summary_at,
     BRANCH.c.failures,
+    BRANCH.c.gauged,
 )
 COLUMNS: Final = (*_SESSION_COLUMNS, *_BRANCH_COLUMNS)
 # What an entry and its branch both keep of the path after it: the columns they share.
@@ -182,7 +223,7 @@ _BRANCH_BY_NUMBER: Final = select(*_BRANCH_COLUMNS).where(
 UPDATE_BRANCH: Final = (
     update(BRANCH)
     .where(BRANCH.c.session_pk == bindparam("pk"), BRANCH.c.branch == bindparam("number"))
-    .values({name: bindparam(name) for name in ("leaf_seq", "next_summary_at", "failures", *STATE_COLUMNS)})
+    .values({name: bindparam(name) for name in ("leaf_seq", "next_summary_at", "failures", "gauged", *STATE_COLUMNS)})
 )
 UPDATE_SESSION: Final = (
     update(SESSION)
@@ -240,7 +281,7 @@ def _path_of(session: Session, row: Sequence[Any]) -> Path:
     branch, parent, left_seq, leaf_seq, last_message_seq, messages, kept, raw, owed, edits_branch, edits_seq, *rest = (
         row
     )
-    tail_unit, open_calls, next_summary_at, failures = rest
+    tail_unit, open_calls, next_summary_at, failures, gauged = rest
     return Path(
         session,
         branch,
@@ -256,6 +297,7 @@ def _path_of(session: Session, row: Sequence[Any]) -> Path:
         tail_of(tail_unit, open_calls),
         next_summary_at,
         failures,
+        gauged,
     )
 
 
@@ -321,6 +363,7 @@ def _leaf_columns(path: Path) -> dict[str, Any]:
         "leaf_seq": path.leaf_seq,
         "next_summary_at": path.next_summary_at,
         "failures": path.failures,
+        "gauged": path.gauged,
         **state_columns(path),
     }
 

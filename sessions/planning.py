@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
+from compaction.estimates import EXACT
 from compaction.outline import Outline
-from compaction.pipeline import make_plan
+from compaction.pipeline import plan_for
 from sessions import log, requests
 from sessions.compacting import Compaction, add_compaction
-from sessions.paths import Path
-from sessions.requests import AUTOMATIC, Ask, Request, asked_policy
+from sessions.paths import Aims, Path
+from sessions.requests import AUTOMATIC, Ask, Request, asked_aims
 from sessions.store import Transaction
 
 # Summaries kept from before that one request may publish; a job publishes the rest, so that no caller waits for them.
@@ -43,39 +44,51 @@ def run_trigger(tx: Transaction, path: Path) -> Step:
 
 def _edit_cheaply(tx: Transaction, path: Path, step: Step) -> tuple[Outline | None, bool]:
     """Apply the cheap edits if the view is over the trigger; the outline if it was read, and if a summary is wanted."""
-    session, goals = path.session, path.goals()
-    if not session.auto_compact or path.kept <= min(goals.trigger, goals.limit):
+    if not path.session.auto_compact:
         return None, False
-    outline = log.outline(tx, path)
-    plan = make_plan(outline, session.policy.stages, goals)
+    aims = path.aims()
+    outline = log.outline(tx, path) if path.gauged is None and aims.policy.counter != EXACT else None
+    if outline is not None:
+        path.gauged = outline.measured(aims.gauge.measure).tokens
+    if not should_compact(path, aims):
+        return outline, False
+    outline = outline or log.outline(tx, path)
+    plan = plan_for(outline, aims.policy.stages, aims.goals, aims.gauge)
     if plan.edits:
-        outline = outline.edited(plan.edits)
-        stages_used = plan.stages_used
-        step.made.append(add_compaction(tx, path, outline, plan.edits, reason="trigger", stages_used=stages_used))
-    return outline, plan.is_summary_wanted
+        step.made.append(
+            add_compaction(tx, path, plan.outline, plan.edits, reason="trigger", stages_used=plan.stages_used)
+        )
+    return plan.outline, plan.is_summary_wanted
+
+
+def should_compact(path: Path, aims: Aims, added_tokens: int = 0) -> bool:
+    """Whether the view at the leaf, which is gauged, and so many more tokens are over the trigger, or do not fit."""
+    tokens = path.kept if path.gauged is None else path.gauged
+    goals = aims.gauge.goals
+    is_over = tokens + added_tokens > min(goals.trigger, goals.limit)
+    return is_over or path.kept + added_tokens > aims.goals.limit
 
 
 def run_asked(
     tx: Transaction, path: Path, ask: Ask, *, stages: list[str] | None = None, summarize: bool | None = None
 ) -> Step:
     """Compact because someone asked, whatever the trigger says; `summarize=None` leaves the summary to the stages."""
-    policy, goals = asked_policy(path, ask)
-    if stages is not None:
-        policy = policy.naming(stages)
+    aims = asked_aims(path, ask)
+    policy = aims.policy if stages is None else aims.policy.naming(stages)
     step = Step()
+    has_target = ask.target_tokens is not None
     outline = log.outline(tx, path)
-    plan = make_plan(outline, policy.stages, goals, is_asked=True, has_target=ask.target_tokens is not None)
+    plan = plan_for(outline, policy.stages, aims.goals, aims.gauge, is_asked=True, has_target=has_target)
     is_wanted = plan.is_summary_wanted if summarize is None else summarize
     if plan.edits:
-        outline = outline.edited(plan.edits)
-        stages_used = plan.stages_used
+        used = plan.stages_used
         step.made.append(
-            add_compaction(tx, path, outline, plan.edits, reason="asked", stages_used=stages_used, lifts_bars=is_wanted)
+            add_compaction(tx, path, plan.outline, plan.edits, reason="asked", stages_used=used, lifts_bars=is_wanted)
         )
     if is_wanted:
-        _request_asked(tx, path, ask, step, outline)
+        _request_asked(tx, path, ask, step, plan.outline)
     elif path.owed_tokens:
-        _request_automatic(tx, path, step, outline)
+        _request_automatic(tx, path, step, plan.outline)
     return step
 
 

@@ -9,17 +9,17 @@ from typing import Any, Final
 
 from sqlalchemy import Boolean, bindparam, insert, or_, select, update
 
-from compaction.budget import Goals
+from compaction.chunks import chunk_tokens
 from compaction.cuts import SummaryRange, next_range
 from compaction.outline import Outline
 from compaction.policy import Policy, policy_of
 from compaction.presets import PRESETS
-from compaction.tokens import unscaled
+from compaction.recent import due_items
 from compaction.wire import dumps, loads
 from compaction.wording import summary_frame_tokens
 from sessions import log, segments
 from sessions.compacting import Compaction, Summary, apply_summary
-from sessions.paths import Path
+from sessions.paths import Aims, Path
 from sessions.store import Transaction
 from sessions.tables import JOB, SUMMARY
 
@@ -58,20 +58,24 @@ class Request:
     is_joined: bool = False
 
 
-def asked_policy(path: Path, ask: Ask) -> tuple[Policy, Goals]:
-    """The policy and goals of a compaction: the session's, with what the request overrides."""
-    session = path.session
-    policy = session.policy if ask.policy is None else policy_of(ask.policy, PRESETS)
-    goals = path.goals(policy)
-    if ask.target_tokens is None:
-        return policy, goals
-    return policy, goals.aiming_at(unscaled(ask.target_tokens, session.multiplier) - session.overhead_tokens)
+def asked_policy(path: Path, ask: Ask) -> Policy:
+    """The session's policy, with what the request overrides."""
+    own = path.session.policy
+    return own if ask.policy is None else policy_of(ask.policy, PRESETS, own)
+
+
+def asked_aims(path: Path, ask: Ask) -> Aims:
+    """What a compaction aims at."""
+    return path.aims(asked_policy(path, ask), ask.target_tokens)
 
 
 def range_of(path: Path, outline: Outline, ask: Ask, window_tokens: int) -> SummaryRange | None:
     """What a summary asked for in this way would cover now."""
-    _, goals = asked_policy(path, ask)
-    return next_range(outline, goals, window_tokens, is_asked=ask.is_asked)
+    policy, goals, gauge = asked_aims(path, ask)
+    due = due_items(outline, policy, gauge, is_asked=ask.is_asked)
+    chunk = chunk_tokens(outline.measured(gauge.measure), policy.stage("summarize"), path.session.budget.window, due)
+    window = window_tokens if chunk is None else min(window_tokens, chunk)
+    return next_range(outline, goals, window, due, is_asked=ask.is_asked)
 
 
 def request(tx: Transaction, path: Path, ask: Ask, outline: Outline | None = None) -> Request | Compaction | None:

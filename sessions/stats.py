@@ -8,14 +8,16 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from compaction.attachments import Placement
-from compaction.budget import goals_of
+from compaction.estimates import EXACT
+from compaction.gauge import Frame
 from compaction.messages import JsonObject
 from compaction.stateless import pending
 from compaction.tokens import count_tools, scaled, unscaled
-from sessions import paths
+from sessions import log, paths
 from sessions.paths import Path
+from sessions.planning import should_compact
 from sessions.store import Transaction
-from sessions.views import breakdown, budget_for
+from sessions.views import breakdown
 
 WARNING_RATIO, CRITICAL_RATIO = 0.8, 0.9
 NOTHING: Final = MappingProxyType({"system": 0, "tools": 0, "pins": 0, "history": 0})
@@ -56,10 +58,11 @@ def stats(
         UnknownModel, InvalidPolicy: there is no budget for what was given.
     """
     path = paths.open_head(tx, tenant, session_id)
-    limit = budget_for(path, model, max_output_tokens).limit
+    frame = path.session.frame_for(model, max_output_tokens)
+    limit = frame.budget(path.session.policy).limit
     if not path.messages:
         return Stats(0, limit, should_compact=False, message_count=0, owed_tokens=0, breakdown=NOTHING)
-    return _stats(path, limit, path.used, breakdown(path))
+    return _stats(tx, path, frame, path.used, breakdown(path))
 
 
 def stats_with_call(
@@ -85,18 +88,21 @@ def stats_with_call(
     call = pending(unscaled(session.budget.limit, multiplier), taken, prompt=prompt, files=files)
     parts = {name: scaled(tokens, multiplier) for name, tokens in call.breakdown.items()}
     files_taken = tuple(replace(file, tokens=scaled(file.tokens, multiplier)) for file in call.files)
-    found = _stats(path, session.budget.limit, scaled(call.used, multiplier), parts)
+    found = _stats(tx, path, session.frame, scaled(call.used, multiplier), parts)
     return replace(found, files=files_taken)
 
 
-def _stats(path: Path, limit: int, used: int, parts: Mapping[str, int]) -> Stats:
+def _stats(tx: Transaction, path: Path, frame: Frame, used: int, parts: Mapping[str, int]) -> Stats:
     session = path.session
-    goals = goals_of(session.policy, limit, session.overhead_tokens, session.multiplier)
-    history = unscaled(used, session.multiplier) - session.overhead_tokens
+    aims = path.aims(frame=frame)
+    # What a call adds is counted exactly, whatever the policy counts by.
+    added = unscaled(used, session.multiplier) - session.overhead_tokens - path.kept
+    if path.gauged is None and aims.policy.counter != EXACT:
+        path.gauged = log.outline(tx, path).measured(aims.gauge.measure).tokens
     return Stats(
         used=used,
-        limit=limit,
-        should_compact=history > min(goals.trigger, goals.limit),
+        limit=frame.budget(session.policy).limit,
+        should_compact=should_compact(path, aims, added),
         message_count=path.messages,
         owed_tokens=path.owed_tokens,
         breakdown=parts,

@@ -49,7 +49,8 @@ class SessionRow(SQLModel, table=True):
 
 class BranchRow(SQLModel, table=True):
     """A line of entries. `left_seq` is where it left its parent; `failures` are those of its summaries since the last
-    one that was published; the rest describes its leaf (see `EntryRow`).
+    one that was published; the rest describes its leaf (see `EntryRow`). `gauged` is what the view there takes by the
+    policy's counter, where that is an estimate and the figure is known.
     """
 
     __tablename__: ClassVar[Any] = "branch"
@@ -73,6 +74,7 @@ class BranchRow(SQLModel, table=True):
     tail_unit: int = 0
     next_summary_at: int = Field(default=0, sa_type=BigInteger)
     failures: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    gauged: int | None = Field(default=None, sa_type=BigInteger)
     open_calls: bytes | None = None
 
 

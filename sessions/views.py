@@ -8,14 +8,13 @@ from typing import Final
 
 from sqlalchemy import select
 
-from compaction.budget import Budget, budget_of
+from compaction.budget import Budget
 from compaction.errors import ViewDoesNotFit
 from compaction.facts import Facts
 from compaction.messages import Message
 from compaction.outline import Outline, Unit
 from compaction.tokens import scaled
 from compaction.view import make_view
-from compaction.windows import window_of
 from compaction.wire import loads
 from compaction.wording import stub_tokens
 from sessions import log, paths, segments
@@ -54,9 +53,7 @@ def budget_for(path: Path, model: str | None = None, max_output_tokens: int | No
     Raises:
         UnknownModel, InvalidPolicy: there is none.
     """
-    session = path.session
-    window = window_of(session.model, session.context_window) if model is None else window_of(model)
-    return budget_of(window, max_output_tokens or session.max_output_tokens)
+    return path.session.frame_for(model, max_output_tokens).budget(path.session.policy)
 
 
 def view(

@@ -13,6 +13,7 @@ from compaction import extractive
 from compaction.summary import SMALLEST_INPUT_TOKENS, Draft, SummaryInput, answer_text, prompt, refusal
 from worker.cancellation import Cancellation
 from worker.chat import Answer, ChatClient, InputTooLong, Unavailable
+from worker.masking import masked
 
 EXTRACTIVE: Final = "extractive"
 OPENAI: Final = "openai"
@@ -95,7 +96,7 @@ class Retries:
 
 
 class OpenAI:
-    """Asks a model; what may not be published is asked for once more, then replaced by the extractive summary."""
+    """Asks a model, which gets no secrets; what may not be published is asked for once more, then made extractively."""
 
     def __init__(self, client: ChatClient, *, input_tokens: int, retries: Retries | None = None) -> None:
         self._client = client
@@ -121,6 +122,8 @@ class _Asking:
         self._client = client
         self._retries = retries
         self._request = request
+        # Before anything is cut to fit: half a secret would be found no more.
+        self._sent = masked(request)
         self._cancellation = cancellation
         self._usage: Counter[str] = Counter()
         self._model = client.model
@@ -138,7 +141,7 @@ class _Asking:
     def _published(self, input_tokens: int) -> Draft | None:
         refused: str | None = None
         for _ in range(2):
-            answer = self._call(prompt(self._request, input_tokens, refused))
+            answer = self._call(prompt(self._sent, input_tokens, refused))
             text = answer_text(answer.content)
             refused = refusal(
                 text,

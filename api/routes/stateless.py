@@ -24,17 +24,20 @@ def compact_messages(incoming: FromRequest) -> Response:
     body = incoming.body(StatelessCompactBody)
     found = compact(
         body.messages, **_call(body), policy=body.policy, target_tokens=body.target_tokens, stages=body.stages,
-        summarize=body.summarize,
+        summarize=body.summarize, max_images=body.max_images, max_image_bytes=body.max_image_bytes,
     )  # fmt: skip
     return json_response(
         {
             "messages": found.messages,
-            "compacted": bool(found.stages_used),
+            "compacted": bool(found.stages_used or found.images_left_out),
             "stages_used": list(found.stages_used),
             "tokens_before": found.tokens_before,
             "tokens_after": found.tokens_after,
             "tokens_saved": found.tokens_saved,
             "budget": _shown(found.budget),
+            "orphaned_calls_fixed": found.orphaned_calls_fixed,
+            "orphaned_results_fixed": found.orphaned_results_fixed,
+            "images_left_out": found.images_left_out,
         }
     )
 

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from compaction.plan import StageFunction
+from compaction.stages.collapse import collapse
 from compaction.stages.deduplicate import deduplicate
 from compaction.stages.microcompact import microcompact
 from compaction.stages.prune import prune
@@ -20,6 +21,7 @@ STAGES: Final[Mapping[str, StageFunction]] = MappingProxyType(
         "prune": prune,
         "microcompact": microcompact,
         "strip": strip,
+        "collapse": collapse,
         "summarize": summarize,
         "truncate": truncate,
     }

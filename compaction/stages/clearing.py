@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from compaction.edits import Edit
 from compaction.facts import Facts
-from compaction.outline import Outline, shown_tokens
+from compaction.outline import Outline
 from compaction.plan import Plan
 
 
@@ -34,7 +34,7 @@ def clearing(
         if cell is not None and cell.kind != "excerpt":
             continue
         edit = Edit("clear", entry.seq, entry.seq)
-        saving = shown_tokens(entry, cell) - shown_tokens(entry, edit)
+        saving = outline.measure.shown(entry, cell) - outline.measure.shown(entry, edit)
         if saving > 0:
             cells[entry.seq] = edit
             savings[index] = savings.get(index, 0) + saving

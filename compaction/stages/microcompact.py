@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compaction.outline import Outline, Unit
+from compaction.outline import Outline
 from compaction.plan import Parameters, Plan
 from compaction.stages.clearing import clearing
 
@@ -25,7 +25,5 @@ def microcompact(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
 
 def _turn_start(outline: Outline, turns: int) -> int:
     """The index at which so many last turns begin; 0 if there are no more."""
-    if not turns:
-        return len(outline.items)
-    starts = [index for index, item in enumerate(outline.items) if isinstance(item, Unit) and item.kind == "user"]
-    return starts[-turns] if len(starts) >= turns else 0
+    starts = outline.turn_starts
+    return starts[max(0, len(starts) - turns)] if turns and starts else len(outline.items)

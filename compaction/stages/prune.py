@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from compaction.edits import Edit
 from compaction.facts import Facts
 from compaction.files import Read
+from compaction.measures import Measure
 from compaction.outline import Outline
 from compaction.plan import Parameters, Plan
 from compaction.stages.clearing import clearing
@@ -28,7 +29,8 @@ def prune(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
     results = plan.results_in_view(outline, parameters.horizon)
     tools = own.names("protected_tools")
     exposed = [(index, entry) for index, entry in results if entry.tool.lower() not in tools]
-    spared = _pointed_at(results, plan.cells_on(outline)) | _newest(exposed, own.number("protect_tokens"))
+    protected = _newest(exposed, own.number("protect_tokens"), outline.measure)
+    spared = _pointed_at(results, plan.cells_on(outline)) | protected
     minimum = own.number("minimum_tokens")
     chosen = [
         (index, entry)
@@ -40,14 +42,14 @@ def prune(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
     return clearing(outline, plan, "prune", chosen, enough_tokens=enough, least_tokens=least)
 
 
-def _newest(results: Sequence[tuple[int, Facts]], tokens: int) -> set[int]:
-    """The newest results that take so many tokens; the one that crosses the line is among them."""
+def _newest(results: Sequence[tuple[int, Facts]], tokens: int, measure: Measure) -> set[int]:
+    """The newest results whose contents take so many tokens; the one that crosses the line is among them."""
     newest: set[int] = set()
     for _, entry in reversed(results):
         if tokens <= 0:
             break
         newest.add(entry.seq)
-        tokens -= entry.tokens
+        tokens -= measure.content(entry)
     return newest
 
 

@@ -2,67 +2,45 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-
-from compaction.budget import SMALLEST_SUMMARY, Goals
+from compaction.budget import Goals
 from compaction.edits import Edit
 from compaction.excerpts import LEVELS
 from compaction.facts import Facts
-from compaction.outline import Outline, Summarized, shown_tokens
+from compaction.outline import Outline, Summarized
 from compaction.plan import Parameters, Plan
 from compaction.policy import Stage
-from compaction.wording import summary_frame_tokens
+from compaction.stages.hiding import hide, slide
 
 
 def truncate(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
     """Edit until the target is reached; nothing, while the view fits and nobody gave a target of their own.
 
-    Order: units of older turns are hidden, oldest first; in the current turn results are cut to excerpts, the newest
+    Order: the given `fraction` is hidden if there is one, but for what comes first (see `sliding`); then units of older
+    turns, oldest first; in the current turn results are cut to excerpts, the newest
     last, then arguments; then its batches are hidden, the newest complete one only if the view would not fit otherwise.
     The last user message, open batches and live summaries are never edited.
     """
     goals = parameters.goals
     if plan.tokens <= (goals.target if parameters.has_target else goals.limit):
         return plan
+    plan = slide(outline, plan, parameters.own)
     end = len(outline.items)
     current = outline.last_user + 1
     in_reach = max(current, parameters.horizon)
-    plan = _hide(outline, plan, 0, max(outline.last_user, 0), goals.target)
+    plan = hide(outline, plan, 0, max(outline.last_user, 0), goals.target)
     results = _excerptible(outline, plan, in_reach)
     for level in reversed(range(len(LEVELS))):
         plan = _excerpt_results(outline, plan, results, level, goals.target)
     plan = _excerpt_arguments(outline, plan, in_reach, goals.target)
-    plan = _hide(outline, plan, current, end - 1, goals.target)
+    plan = hide(outline, plan, current, end - 1, goals.target)
     if plan.tokens > goals.limit:
-        plan = _hide(outline, plan, current, end, goals.limit)
+        plan = hide(outline, plan, current, end, goals.limit)
     return plan
 
 
-def fit(outline: Outline, plan: Plan, goals: Goals) -> Plan:
+def fit(outline: Outline, plan: Plan, goals: Goals, *, has_target: bool = False) -> Plan:
     """What `truncate` does where it is no stage of the policy: the view has to fit whatever that says."""
-    return truncate(outline, plan, Parameters(goals, is_asked=False, has_target=False, own=Stage("truncate")))
-
-
-def _hide(outline: Outline, plan: Plan, start: int, stop: int, goal: int) -> Plan:
-    """Hide units from `start` on until the goal is reached and what is hidden is worth a summary, or none."""
-    stop = min(stop, outline.closed)
-    if plan.tokens <= goal or stop <= start:
-        return plan
-    tokens_hiding = plan.tokens_hiding(outline, start)
-    originals = outline.sums.originals
-
-    def is_enough(end: int) -> bool:
-        return tokens_hiding(end) <= goal and _is_worth_a_summary(originals[end] - originals[start])
-
-    ends = range(start + 1, stop)
-    end = start + 1 + bisect_left(ends, x=True, key=is_enough)
-    return (
-        plan.hiding("truncate", outline, start, end) if _is_worth_a_summary(originals[end] - originals[start]) else plan
-    )
-
-
-def _is_worth_a_summary(original_tokens: int) -> bool:
-    return original_tokens > SMALLEST_SUMMARY + summary_frame_tokens()
+    return truncate(outline, plan, Parameters(goals, is_asked=False, has_target=has_target, own=Stage("truncate")))
 
 
 def _excerptible(outline: Outline, plan: Plan, start: int) -> list[tuple[int, Facts]]:
@@ -88,7 +66,7 @@ def _excerpt_results(outline: Outline, plan: Plan, results: list[tuple[int, Fact
             continue
         cell = before.get(entry.seq)
         edit = Edit("excerpt", entry.seq, entry.seq, level)
-        saving = shown_tokens(entry, cell) - shown_tokens(entry, edit)
+        saving = outline.measure.shown(entry, cell) - outline.measure.shown(entry, edit)
         if saving > 0:
             cells[entry.seq] = edit
             savings[index] = savings.get(index, 0) + saving

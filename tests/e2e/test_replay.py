@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from cli.embedded import embedded_service
@@ -148,6 +150,83 @@ def test_a_service_with_keys_asks_for_one(sessions: Path, database: str) -> None
     assert (taken.returncode, taken.stdout.splitlines()[-1]) == (0, "violations: 0")
 
 
+NOTE = re.compile(r"^(\S+) \((s_\w+)\): (\d+)% of the budget in use \([\d,]+ of [\d,]+ tokens\)$", re.MULTILINE)
+
+
+def test_a_note_says_when_a_session_passes_60_percent_and_a_warning_when_it_passes_80(
+    sessions: Path, tmp_path: Path
+) -> None:
+    report_file = tmp_path / "report.json"
+
+    done = foldline("replay", sessions, "--window", "5000", "--session", "coding", "--json", report_file)
+
+    (session,) = json.loads(report_file.read_bytes())["per_session"]
+    notes = NOTE.findall(done.stderr)
+    assert {(name, session_id) for name, session_id, _ in notes} == {("coding", session["session_id"])}
+    shares = [int(share) for *_, share in notes]
+    assert min(shares) in range(60, 80)
+    warnings = sum(share >= 80 for share in shares)
+    assert warnings == session["usage_crossings"]["warning"] > 1
+    assert warnings < len(notes) <= sum(session["usage_crossings"].values())
+    assert len(notes) < session["model_calls"]
+    assert done.stderr.count("\n  Compacted at once, to ") > 1
+
+
+def test_a_compact_threshold_is_the_trigger_of_the_sessions(sessions: Path, url: str, tmp_path: Path) -> None:
+    done, report = replayed(sessions, 5000, url, tmp_path / "report.json", "--compact-threshold", "0.4")
+
+    (created, *_) = [session["session_id"] for session in report["per_session"]]
+    policy = httpx.get(f"{url}/sessions/{created}").json()["policy"]
+    assert policy["trigger"] == 0.4
+    assert policy["target"] == pytest.approx(0.4 * 0.50 / 0.80)
+    shares = [int(share) for *_, share in NOTE.findall(done.stderr)]
+    assert min(shares) in range(40, 60)
+    assert report["usage_crossings"].keys() == {"warning"}
+    assert report["fill_after_compaction"] < 0.4
+
+
+def test_disabled_compaction_lets_sessions_grow_and_says_nothing(sessions: Path, url: str, tmp_path: Path) -> None:
+    done, report = replayed(sessions, 5000, url, tmp_path / "report.json", "--disable-compaction")
+
+    assert done.returncode == 0
+    assert done.stderr.strip() == ""
+    assert (report["compactions"], report["jobs_by_state"]) == (0, {})
+    # The views are whole; a call in another format may take a token more or less than as it was said.
+    assert report["tokens_with"] == pytest.approx(report["tokens_without"], rel=0.01)
+    coding, *_ = report["per_session"]
+    assert coding["views_over_budget"] > 1
+    assert coding["listed"] == [f"{coding['views_over_budget']} views did not fit: compaction is disabled"]
+    assert httpx.get(f"{url}/sessions/{coding['session_id']}").json()["auto_compact"] is False
+
+
+def test_disabled_compaction_still_compacts_when_asked(sessions: Path, url: str, tmp_path: Path) -> None:
+    _, report = replayed(
+        sessions, 5000, url, tmp_path / "report.json", "--disable-compaction", "--compact-every", "5"
+    )  # fmt: skip
+
+    assert report["compactions"] > 0
+    assert "trigger" not in report["compactions_by_reason"]
+
+
+@pytest.mark.parametrize("threshold", ["0", "-0.1", "1.5", "nan"])
+def test_a_threshold_that_cannot_be_ends_with_exit_code_2_before_anything_is_read(threshold: str) -> None:
+    done = foldline("replay", "not-there.jsonl", "--window", "8000", f"--compact-threshold={threshold}")
+
+    assert done.returncode == 2
+    assert "--compact-threshold must be a share of the budget, above 0 to 1" in done.stderr
+
+
+def test_a_policy_that_the_service_refuses_ends_with_exit_code_2_and_says_what_to_do(sessions: Path, url: str) -> None:
+    done = foldline(
+        "replay", sessions, "--window", "8000", "--url", url, "--policy", "of-tomorrow", "--compact-threshold", "0.4"
+    )
+
+    assert done.returncode == 2
+    said = " ".join(done.stderr.split())
+    assert "the service refuses the policy: policy.preset: 'of-tomorrow' is no preset" in said
+    assert "Give another --policy" in said
+
+
 def test_a_window_too_small_for_any_session_ends_with_exit_code_1(sessions: Path) -> None:
     done = foldline("replay", sessions, "--window", "30")
 
@@ -173,10 +252,12 @@ def url() -> Iterator[str]:
         yield url
 
 
-def replayed(file: Path, window: int, url: str, report_file: Path) -> tuple[subprocess.CompletedProcess[str], Any]:
+def replayed(
+    file: Path, window: int, url: str, report_file: Path, *options: str
+) -> tuple[subprocess.CompletedProcess[str], Any]:
     """How the replay of a whole file ended, and its report."""
     done = foldline(
-        "replay", file, "--window", str(window), "--url", url, "--json", report_file,
+        "replay", file, "--window", str(window), "--url", url, "--json", report_file, *options,
         timeout_seconds=SECONDS_FOR_A_FILE,
     )  # fmt: skip
     assert done.stdout.splitlines()[-1:] == ["violations: 0"], done.stdout + done.stderr

@@ -12,13 +12,13 @@ from compaction import edits as edits_module
 from compaction import facts as facts_module
 from compaction import wording
 from compaction.budget import SMALLEST_SUMMARY
-from compaction.cuts import next_range
 from compaction.edits import Edit
 from compaction.excerpts import LEVELS, boundary, excerpt, excerpt_arguments
 from compaction.facts import Facts, facts_of
 from compaction.formats import FORMATS, rules
 from compaction.messages import Message
 from compaction.outline import Outline, Summarized, Unit
+from compaction.pipeline import make_plan
 from compaction.presets import PRESETS
 from compaction.tokens import count_messages
 from compaction.view import make_view
@@ -48,11 +48,13 @@ def test_appends_add_up_to_the_outline_and_the_stubs_of_what_is_open(messages: l
 
 @given(CASES)
 def test_a_plan_predicts_the_view_it_leads_to(case: Case) -> None:
-    conversation = case.conversation
+    conversation, (policy, _, gauge) = case.conversation, case.aims
+    seen = conversation.outline.measured(gauge.measure)
+    guess = make_plan(seen, policy.stages, gauge.goals, is_asked=case.is_asked, has_target=case.has_target)
+    assert guess.tokens == seen.edited(guess.edits).tokens
     plan = case.plan()
-    assert plan.tokens == conversation.outline.edited(plan.edits).tokens
     conversation.apply(plan.edits)
-    assert plan.tokens == conversation.outline.tokens == conversation.view_tokens
+    assert plan.outline.tokens == conversation.outline.tokens == conversation.view_tokens
 
 
 @given(CASES, st.lists(texts(80), min_size=1, max_size=3))
@@ -70,7 +72,7 @@ def test_pins_cost_what_their_block_takes(case: Case, pins: list[str]) -> None:
 def test_a_view_fits_after_a_plan_unless_what_may_not_be_edited_is_too_much(case: Case) -> None:
     plan = case.plan()
     after = case.conversation.outline.edited(plan.edits)
-    assert plan.tokens <= max(case.goals.limit, _uneditable_tokens(after))
+    assert after.tokens <= max(case.goals.limit, _uneditable_tokens(after))
 
 
 def _uneditable_tokens(outline: Outline) -> int:
@@ -86,7 +88,7 @@ def _uneditable_tokens(outline: Outline) -> int:
 def test_a_plan_never_raises_the_view(case: Case) -> None:
     before = case.conversation.outline.tokens
     plan = case.plan()
-    assert plan.tokens < before if plan.edits else plan.tokens == before
+    assert plan.outline.tokens < before if plan.edits else plan.outline.tokens == before
 
 
 @given(CASES)
@@ -124,9 +126,10 @@ def test_edits_address_whole_units_and_single_results(case: Case) -> None:
 
 @given(CASES)
 def test_nothing_is_planned_under_the_trigger_unless_someone_asks(case: Case) -> None:
-    outline = case.conversation.outline
-    plan = case.conversation.plan(case.policy, case.goals)
-    if outline.tokens <= min(case.goals.trigger, case.goals.limit):
+    outline, gauge = case.conversation.outline, case.aims.gauge
+    plan = case.conversation.plan(case.aims)
+    seen = outline.measured(gauge.measure).tokens
+    if outline.tokens <= case.goals.limit and seen <= min(gauge.goals.trigger, gauge.goals.limit):
         assert plan.edits == ()
         assert not plan.is_summary_wanted
 
@@ -149,9 +152,9 @@ def test_a_new_pointer_has_a_later_covering_read_in_view_unless_the_view_had_to_
     if "truncate" in plan.stages_used:
         return
     after = case.conversation.outline.edited(plan.edits)
-    for seq, cell in plan.cells.items():
-        if cell.kind == "supersede":
-            read = next(entry for _, entry in after.results if entry.seq == seq)
+    for edit in plan.edits:
+        if edit.kind == "supersede":
+            read = next(entry for _, entry in after.results if entry.seq == edit.first)
             assert any(_covers(later, read, after) for _, later in after.results)
 
 
@@ -166,7 +169,7 @@ def _covers(later: Facts, read: Facts, outline: Outline) -> bool:
 @given(CASES, WINDOWS)
 def test_a_range_covers_whole_units_and_neither_the_last_user_message_nor_open_calls(case: Case, window: int) -> None:
     outline = case.conversation.outline
-    span = next_range(outline, case.goals, window, is_asked=case.is_asked)
+    span = case.conversation.next_range(case.aims, window, is_asked=case.is_asked)
     if span is None:
         return
     inside = [item for item in outline.items if span.first <= item.first and item.last <= span.last]
@@ -180,7 +183,7 @@ def test_a_range_covers_whole_units_and_neither_the_last_user_message_nor_open_c
 
 @given(CASES, WINDOWS)
 def test_a_summary_is_smaller_than_the_originals_it_covers(case: Case, window: int) -> None:
-    span = next_range(case.conversation.outline, case.goals, window, is_asked=case.is_asked)
+    span = case.conversation.next_range(case.aims, window, is_asked=case.is_asked)
     if span is not None:
         assert span.max_tokens >= SMALLEST_SUMMARY
         assert span.max_tokens + wording.summary_frame_tokens() < span.original_tokens
@@ -189,14 +192,14 @@ def test_a_summary_is_smaller_than_the_originals_it_covers(case: Case, window: i
 @given(CASES, WINDOWS)
 def test_what_is_hidden_can_always_be_summarized(case: Case, window: int) -> None:
     case.conversation.apply(case.plan().edits)
-    case.conversation.condense_all(case.goals, window, is_asked=False)
+    case.conversation.condense_all(case.aims, window, is_asked=False)
     assert case.conversation.outline.owed_tokens == 0
 
 
 @given(CASES, WINDOWS)
 def test_summaries_end(case: Case, window: int) -> None:
-    case.conversation.condense_all(case.goals, window, is_asked=True)
-    assert next_range(case.conversation.outline, case.goals, window, is_asked=True) is None
+    case.conversation.condense_all(case.aims, window, is_asked=True)
+    assert case.conversation.next_range(case.aims, window, is_asked=True) is None
     assert case.conversation.outline.tokens == case.conversation.view_tokens
 
 

@@ -12,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from compaction.formats import FORMATS
 from compaction.messages import Message
+from compaction.presets import PRESETS
 from sessions import appending, branches, history, lifecycle, paths, pins
 from sessions.errors import NotFound, StaleVersion, UnknownParent
 from sessions.lifecycle import NewSession
@@ -37,6 +38,8 @@ POLICIES = st.sampled_from(
         {"trigger": 0.95, "target": 0.8},
         {"stages": ["prune", "summarize"]},
         {"stages": [{"name": "microcompact", "keep_results": 2}, {"name": "strip"}, "summarize", "truncate"]},
+        *({"preset": preset} for preset in PRESETS),
+        {"preset": "neurolink", "keep_recent": 0.05, "stages": [{"name": "summarize", "keep_share": 0.1}, "truncate"]},
     )
 )
 DRAFTS = st.sampled_from(("short", "short", "full", "blank", "too long"))

@@ -5,19 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from hypothesis import strategies as st
 
 from compaction.budget import Goals, goals_of
 from compaction.cuts import SummaryRange, next_range
 from compaction.edits import Edit, LiveEdits
+from compaction.estimates import EXACT
 from compaction.facts import Facts, facts_of
+from compaction.gauge import Gauge
+from compaction.measures import exact_measure, measure_of
 from compaction.messages import Image, Message, Text, Thinking, ToolCall, ToolResult
 from compaction.outline import Outline, Unit, outline_of
 from compaction.pairs import Tail, place
-from compaction.pipeline import make_plan
-from compaction.plan import Plan
+from compaction.pipeline import Planned, plan_for
 from compaction.policy import Policy, stage_of
+from compaction.recent import due_items
 from compaction.tokens import count_messages, count_text
 from compaction.view import make_view
 from compaction.wording import summary_tokens
@@ -132,6 +136,7 @@ def transcripts(max_steps: int = 14) -> st.SearchStrategy[list[Message]]:
     return st.lists(steps(), min_size=1, max_size=max_steps).map(lambda parts: [m for part in parts for m in part])
 
 
+SLIDING = {"name": "truncate", "keep_first": 2, "fraction": 0.5}
 # Every stage, with parameters of every kind, in combinations that no preset has.
 OTHER_STAGES = (
     [
@@ -144,12 +149,16 @@ OTHER_STAGES = (
     [{"name": "microcompact", "keep_turns": 1}, "summarize", "truncate"],
     ["deduplicate", {"name": "strip", "longer_than_chars": 20, "keep_messages": 2}, "summarize", "truncate"],
     ["truncate", "strip", "microcompact"],
+    ["collapse", {"name": "summarize", "keep_messages": 2, "keep_share": 0.2, "at_least_messages": 3}],
+    [{"name": "summarize", "keep_texts": 2, "keep_tokens": 100, "keep_tokens_most": 400}, "collapse", "truncate"],
+    [{"name": "deduplicate", "minimum_saving_share": 0.3, "stops_at_target": True}, "summarize", SLIDING],
+    [SLIDING, "collapse"],
 )
 
 
 def policies(presets: Iterable[Policy]) -> st.SearchStrategy[Policy]:
     """Every preset, as it is or with other shares, and with other stages."""
-    shares = st.sampled_from(
+    shares: st.SearchStrategy[dict[str, float]] = st.sampled_from(
         (
             {},
             {"trigger": 0.9, "target": 0.85},
@@ -160,6 +169,19 @@ def policies(presets: Iterable[Policy]) -> st.SearchStrategy[Policy]:
     stages = [tuple(stage_of(stage, "stages") for stage in others) for others in OTHER_STAGES]
     chosen = [policy for preset in presets for policy in (preset, *(replace(preset, stages=own) for own in stages))]
     return st.builds(lambda policy, changes: replace(policy, **changes), st.sampled_from(chosen), shares)
+
+
+class Aims(NamedTuple):
+    """A policy, its goals as we count, and how the policy itself sees the conversation."""
+
+    policy: Policy
+    goals: Goals
+    gauge: Gauge
+
+
+def exact_aims(policy: Policy, goals: Goals) -> Aims:
+    """The aims of a policy that counts as we do."""
+    return Aims(policy, goals, Gauge(exact_measure(), goals))
 
 
 @dataclass
@@ -199,8 +221,14 @@ class Conversation:
     def view_tokens(self) -> int:
         return count_messages(self.view())
 
-    def plan(self, policy: Policy, goals: Goals, *, is_asked: bool = False, has_target: bool = False) -> Plan:
-        return make_plan(self.outline, policy.stages, goals, is_asked=is_asked, has_target=has_target)
+    def plan(self, aims: Aims, *, is_asked: bool = False, has_target: bool = False) -> Planned:
+        policy, goals, gauge = aims
+        return plan_for(self.outline, policy.stages, goals, gauge, is_asked=is_asked, has_target=has_target)
+
+    def next_range(self, aims: Aims, window_tokens: int, *, is_asked: bool) -> SummaryRange | None:
+        policy, goals, gauge = aims
+        due = due_items(self.outline, policy, gauge, is_asked=is_asked)
+        return next_range(self.outline, goals, window_tokens, due, is_asked=is_asked)
 
     def apply(self, edits: Iterable[Edit]) -> None:
         self.live = self.live.adding(edits)
@@ -225,10 +253,10 @@ class Conversation:
             ]
         )
 
-    def condense_all(self, goals: Goals, window_tokens: int, *, is_asked: bool, text: str = "They talked.") -> int:
+    def condense_all(self, aims: Aims, window_tokens: int, *, is_asked: bool, text: str = "They talked.") -> int:
         """Publish summaries until nothing is left to summarize; how many that took."""
         published = 0
-        while (span := next_range(self.outline, goals, window_tokens, is_asked=is_asked)) is not None:
+        while (span := self.next_range(aims, window_tokens, is_asked=is_asked)) is not None:
             self.condense(span, text)
             published += 1
             assert published <= len(self.facts) + 1, "summaries never end"
@@ -240,13 +268,20 @@ class Case:
     """A conversation with a policy and goals that may or may not bind."""
 
     conversation: Conversation
-    policy: Policy
-    goals: Goals
+    aims: Aims
     is_asked: bool
     has_target: bool
 
-    def plan(self) -> Plan:
-        return self.conversation.plan(self.policy, self.goals, is_asked=self.is_asked, has_target=self.has_target)
+    @property
+    def policy(self) -> Policy:
+        return self.aims.policy
+
+    @property
+    def goals(self) -> Goals:
+        return self.aims.goals
+
+    def plan(self) -> Planned:
+        return self.conversation.plan(self.aims, is_asked=self.is_asked, has_target=self.has_target)
 
 
 @st.composite
@@ -255,24 +290,30 @@ def cases(draw: st.DrawFn, presets: Iterable[Policy], max_steps: int = 14) -> Ca
     policy = draw(policies(presets))
     conversation = Conversation.of(draw(transcripts(max_steps)))
     for more in draw(st.lists(transcripts(5), max_size=2)):
-        goals = draw(goals_near(policy, conversation.outline.tokens))
+        aims = draw(aims_near(policy, conversation.outline.tokens))
         is_asked = draw(st.booleans())
-        conversation.apply(conversation.plan(policy, goals, is_asked=is_asked).edits)
-        span = next_range(conversation.outline, goals, draw(st.sampled_from((200, 5_000))), is_asked=is_asked)
+        conversation.apply(conversation.plan(aims, is_asked=is_asked).edits)
+        span = conversation.next_range(aims, draw(st.sampled_from((200, 5_000))), is_asked=is_asked)
         if span is not None and draw(st.booleans()):
             conversation.condense(span, draw(texts(800)))
         conversation.extend(more)
-    goals = draw(goals_near(policy, conversation.outline.tokens))
+    aims = draw(aims_near(policy, conversation.outline.tokens))
     is_asked = draw(st.booleans())
-    return Case(conversation, policy, goals, is_asked, has_target=is_asked and draw(st.booleans()))
+    return Case(conversation, aims, is_asked, has_target=is_asked and draw(st.booleans()))
 
 
 @st.composite
-def goals_near(draw: st.DrawFn, policy: Policy, tokens: int) -> Goals:
-    """Goals for a budget between far too small and more than enough for `tokens`."""
+def aims_near(draw: st.DrawFn, policy: Policy, tokens: int) -> Aims:
+    """Goals for a budget between far too small and more than enough for `tokens`, and how the policy sees that."""
     limit = max(1, int(tokens * draw(st.sampled_from((0.05, 0.2, 0.5, 0.8, 1.0, 1.3, 2.5)))))
     fixed = draw(st.sampled_from((0, limit // 10)))
-    return goals_of(policy, limit, fixed, draw(st.sampled_from((1000, 1237, 2000))))
+    goals = goals_of(policy, limit, fixed, draw(st.sampled_from((1000, 1237, 2000))))
+    if policy.counter == EXACT:
+        return exact_aims(policy, goals)
+    # An estimate and its room may be far from the exact ones, either way.
+    room = int(limit * draw(st.sampled_from((0.4, 1.0, 2.0))))
+    measure = measure_of(policy.counter, draw(st.sampled_from(("openai", "mistral"))))
+    return Aims(policy, goals, Gauge(measure, goals_of(policy, room, fixed, 1000, safety=1.1)))
 
 
 def units(outline: Outline, claim: Callable[[Unit], bool] = lambda _: True) -> list[Unit]:

@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from compaction.formats import FORMATS
+from compaction.messages import Message
 from compaction.tokens import count_messages, count_system
 from compaction.wire import dumps, loads
 
@@ -127,7 +128,7 @@ def _append(script: Script, session: _Session, body: JsonDict) -> JsonDict:
     session.messages.extend(body["messages"])
     session.version += 1
     open_calls = _open_calls(session.messages) if script.open_calls is None else script.open_calls
-    budget = {"limit": script.limit, "used": 0, "fits": True}
+    budget = _budget(script, session, FORMATS[session.format].parse(session.messages))
     return {"version": session.version, "budget": budget, "open_calls": open_calls, "compaction": None}
 
 
@@ -138,12 +139,12 @@ def _view(script: Script, session: _Session, format_name: str) -> JsonDict:
         "messages": rendered.messages,
         "system": rendered.system,
         "version": session.version,
-        "budget": {
-            "limit": script.limit,
-            "used": count_messages(canonical) + count_system(session.system),
-            "fits": True,
-        },
+        "budget": _budget(script, session, canonical),
     }
+
+
+def _budget(script: Script, session: _Session, canonical: list[Message]) -> JsonDict:
+    return {"limit": script.limit, "used": count_messages(canonical) + count_system(session.system), "fits": True}
 
 
 def _open_calls(messages: list[JsonDict]) -> list[str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from compaction.edits import LiveEdits
 from compaction.facts import Facts
-from compaction.outline import Outline, Summarized, Unit, outline_of, shown_tokens
+from compaction.measures import exact_measure
+from compaction.outline import Outline, Summarized, Unit, outline_of
 from compaction.plan import Plan
 
 
@@ -42,4 +43,4 @@ def _line(entry: Facts, live: LiveEdits, *, is_hidden: bool) -> str:
         return f"{name} hide       {entry.tokens} → 0"
     if cell is None:
         return f"{name}            {entry.tokens}"
-    return f"{name} {cell.kind:<10} {entry.tokens} → {shown_tokens(entry, cell)}"
+    return f"{name} {cell.kind:<10} {entry.tokens} → {exact_measure().shown(entry, cell)}"

@@ -11,21 +11,23 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from compaction.budget import PINS_SHARE, Goals, budget_of, check_fixed_parts, goals_of
+from compaction.budget import PINS_SHARE, Goals, check_fixed_parts
+from compaction.chunks import chunk_tokens
 from compaction.cuts import SummaryRange, next_range
 from compaction.edits import Edit, LiveEdits, within
 from compaction.facts import Facts, facts_of
+from compaction.gauge import Fixed, Frame, Gauge
 from compaction.messages import Message, result_text
 from compaction.outline import Outline, Unit, outline_of
 from compaction.pairs import Tail, place
-from compaction.pipeline import make_plan
+from compaction.pipeline import plan_for
 from compaction.plan import Plan
 from compaction.policy import Policy, policy_of
 from compaction.presets import PRESETS
+from compaction.recent import due_items
 from compaction.stages.truncate import fit
 from compaction.tokens import count_system, scaled, unscaled
 from compaction.view import make_view
-from compaction.windows import window_of
 from compaction.wording import pins_tokens, stub_tokens, summary_frame_tokens, summary_tokens
 
 Kind: TypeAlias = Literal["message", "compaction", "undo", "redo"]
@@ -248,21 +250,33 @@ class Reference:
 
     @property
     def limit(self) -> int:
-        return budget_of(window_of(self.model, self.window)).limit
+        return self.frame.budget(self.policy).limit
+
+    @property
+    def frame(self) -> Frame:
+        return Frame(self.model, self.window)
 
     @property
     def overhead(self) -> int:
         """Unscaled tokens of system prompt and pins."""
         return count_system(self.system) + pins_tokens(self.pins)
 
+    def policy_for(self, ask: Ask) -> Policy:
+        return self.policy if ask.policy is None else policy_of(ask.policy, PRESETS, self.policy)
+
     def goals(self, branch: int, ask: Ask = AUTOMATIC) -> Goals:
         """What plans on a branch aim at: also with stubs for the calls that wait, its view has to fit."""
-        policy = self.policy if ask.policy is None else policy_of(ask.policy, PRESETS)
         stubs = stub_tokens() * len(self.open_calls(branch))
-        goals = goals_of(policy, self.limit, self.overhead + stubs, self.multiplier)
+        goals = self.frame.goals(self.policy_for(ask), self.overhead + stubs, self.multiplier)
         if ask.target_tokens is None:
             return goals
         return goals.aiming_at(unscaled(ask.target_tokens, self.multiplier) - self.overhead)
+
+    def gauge(self, branch: int, ask: Ask = AUTOMATIC) -> Gauge:
+        """How the policy sees it; there are no tools."""
+        stubs = stub_tokens() * len(self.open_calls(branch))
+        fixed = Fixed(self.system, "[]", pins_tokens(self.pins) + stubs)
+        return self.frame.gauge(self.policy_for(ask), self.goals(branch, ask), fixed)
 
     def jobs_of(self, branch: int, *states: str) -> list[Job]:
         return [job for job in self.jobs if job.branch == branch and job.state in states]
@@ -286,10 +300,10 @@ class Reference:
         return any(entry.id == name and entry.seq >= newest for entry in path)
 
     def compact(self, ask: Ask, *, stages: list[str] | None, summarize: bool | None) -> None:
-        policy = self.policy if ask.policy is None else policy_of(ask.policy, PRESETS)
-        policy = policy if stages is None else policy.naming(stages)
+        policy = self.policy_for(ask) if stages is None else self.policy_for(ask).naming(stages)
         outline, has_target = self.outline(self.head), ask.target_tokens is not None
-        plan = make_plan(outline, policy.stages, self.goals(self.head, ask), is_asked=True, has_target=has_target)
+        goals, gauge = self.goals(self.head, ask), self.gauge(self.head, ask)
+        plan = plan_for(outline, policy.stages, goals, gauge, is_asked=True, has_target=has_target)
         is_wanted = plan.is_summary_wanted if summarize is None else summarize
         if plan.edits:
             self._add(self.head, "compaction", edits=plan.edits, lifts_bars=is_wanted)
@@ -493,10 +507,12 @@ class Reference:
         if not left:
             self._queue(number, AUTOMATIC)
             return
-        goals, outline, is_wanted = self.goals(number), self.outline(number), False
-        is_over = self.auto_compact and outline.tokens > min(goals.trigger, goals.limit)
+        goals, gauge, outline, is_wanted = self.goals(number), self.gauge(number), self.outline(number), False
+        seen = outline.measured(gauge.measure).tokens
+        is_over = seen > min(gauge.goals.trigger, gauge.goals.limit) or outline.tokens > goals.limit
+        is_over = self.auto_compact and is_over
         if is_over:
-            plan = make_plan(outline, self.policy.stages, goals)
+            plan = plan_for(outline, self.policy.stages, goals, gauge)
             is_wanted = plan.is_summary_wanted
             if plan.edits:
                 self._add(number, "compaction", edits=plan.edits)
@@ -511,7 +527,11 @@ class Reference:
     def _range(self, number: int, ask: Ask) -> SummaryRange | None:
         """What a summary would cover: undone ones are not made again unless asked for, or hidden to make room."""
         outline = self.outline(number)
-        covered = next_range(outline, self.goals(number, ask), self.summarizer_tokens, is_asked=ask.is_asked)
+        policy, gauge = self.policy_for(ask), self.gauge(number, ask)
+        due = due_items(outline, policy, gauge, is_asked=ask.is_asked)
+        own, seen = policy.stage("summarize"), outline.measured(gauge.measure)
+        window = min(self.summarizer_tokens, chunk_tokens(seen, own, self.window, due) or self.summarizer_tokens)
+        covered = next_range(outline, self.goals(number, ask), window, due, is_asked=ask.is_asked)
         if covered and not ask.is_asked:
             inside = [item for item in outline.items if covered.first <= item.first <= covered.last]
             shown = [item for item in inside if isinstance(item, Unit) and not item.is_hidden]

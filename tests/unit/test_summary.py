@@ -7,9 +7,10 @@ import re
 import pytest
 
 from compaction.messages import Image, Message, Other, Text, Thinking, ToolCall, ToolResult
+from compaction.styles import DEFAULT_CAPS
 from compaction.summary import PREVIOUS_SHARE, SummaryInput, answer_text, prompt, refusal, serialize
 from compaction.tokens import count_text
-from compaction.transcript import DEFAULT_CAPS, excerpt_to_tokens
+from compaction.transcript import excerpt_to_tokens
 
 TALK = (
     Message("user", (Text("Read a.py & fix <b>it</b>."), Image(url="https://example.org/a.png"))),

@@ -159,8 +159,22 @@ def test_messages_can_be_compacted_without_a_session(api: Api) -> None:
     summarized = api.post("/compact", {**call, "summarize": True})
     assert "summarize" in summarized["stages_used"]
     assert summarized["tokens_saved"] == summarized["tokens_before"] - summarized["tokens_after"] > 0
+    assert (summarized["orphaned_calls_fixed"], summarized["orphaned_results_fixed"]) == (0, 0)
     assert api.post("/budget", call)["fits"] is False
     assert api.post("/budget", {**call, "messages": summarized["messages"]})["fits"] is True
+
+
+def test_images_and_results_without_calls_are_put_right_without_a_session(api: Api) -> None:
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    messages: list[Json] = [{"role": "user", "content": [{"type": "text", "text": "Look."}, picture, picture]}]
+    messages.append({"role": "tool", "tool_call_id": "gone", "content": "left over"})
+    call: Json = {"model": "openai/gpt-4o", "messages": messages}
+    mended = api.post("/compact", {**call, "max_images": 1})
+    assert (mended["compacted"], mended["images_left_out"]) == (True, 1)
+    assert (mended["orphaned_calls_fixed"], mended["orphaned_results_fixed"]) == (0, 1)
+    whole = api.post("/compact", call)
+    assert (whole["compacted"], whole["images_left_out"]) == (False, 0)
+    assert api.problem("POST", "/compact", {**call, "max_images": -1})["path"] == "max_images"
 
 
 def test_the_stateless_routes_refuse_what_the_others_refuse(api: Api) -> None:

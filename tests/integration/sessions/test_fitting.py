@@ -12,7 +12,7 @@ from tests.support.log import Scene, assistant, batch, calls, result, turns, use
 def test_a_view_that_does_not_fit_is_cut_even_if_that_saves_less_than_an_automatic_plan_must(scene: Scene) -> None:
     step = scene.append(user(26), assistant(26), user(940)).step
     (made,) = step.made
-    assert 0 < made.tokens_before - made.tokens_after < scene.path.session.goals().minimum_saving
+    assert 0 < made.tokens_before - made.tokens_after < scene.path.goals().minimum_saving
     assert scene.used <= 1_000
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Final
 
-from tests.parity.operations import counting, files, outputs, overflow, windows
+from tests.parity.operations import conversations, counting, files, outputs, overflow, windows
 from tests.parity.vectors import Operations
 
 OPERATIONS: Final[Operations] = MappingProxyType(
     {
+        **conversations.OPERATIONS,
         **counting.OPERATIONS,
         **windows.OPERATIONS,
         **outputs.OPERATIONS,

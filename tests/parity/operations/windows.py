@@ -18,8 +18,8 @@ from tests.parity.operations.counting import messages_of, no_recorded_defect
 from tests.parity.vectors import Json, Operation, Operations, agrees
 
 NEURO: Final = LAYOUTS["neurolink"]
-AGENT: Final = LAYOUTS["agent-code"]
-BUDDY: Final = LAYOUTS["codebuddy"]
+AGENT: Final = LAYOUTS["agent-code@program"]
+BUDDY: Final = LAYOUTS["codebuddy@program"]
 DEFAULT_THRESHOLD: Final = 0.8
 # Names of models fall apart at these: not at a dot, for the "1m" of "3.1m" is no size.
 SEPARATORS: Final = re.compile(r"[^\w.]+")

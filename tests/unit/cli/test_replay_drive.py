@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from cli.client import Service
-from cli.replay_drive import Drive, Options
+from cli.replay_drive import Drive
+from cli.replay_options import Options
 from cli.replay_record import SessionRecord
 from cli.transcripts import Transcript
 from tests.support.faulty_service import Script, faulty_service
@@ -33,11 +35,22 @@ TRANSCRIPT = Transcript(
     system="be brief",
 )
 SETTINGS = Options("openai/gpt-4o", 8000, patience_seconds=0.1)
+DISABLED = replace(SETTINGS, is_compacting=False)
 
 
 def driven(script: Script, transcript: Transcript = TRANSCRIPT, settings: Options = SETTINGS) -> SessionRecord:
     with faulty_service(script) as url, Service(url) as service:
-        return Drive(service, transcript, settings, lambda _count: None).run()
+        return Drive(service, transcript, settings, lambda _count: None, lambda _text, _style: None).run()
+
+
+def notes_of(script: Script, settings: Options = SETTINGS) -> tuple[list[tuple[str, str]], SessionRecord]:
+    """The notes of a replay, each with its style, and its record."""
+    notes: list[tuple[str, str]] = []
+    with faulty_service(script) as url, Service(url) as service:
+        drive = Drive(
+            service, TRANSCRIPT, settings, lambda _count: None, lambda text, style: notes.append((text, style))
+        )
+        return notes, drive.run()
 
 
 def test_a_service_that_keeps_its_promises_has_no_violations() -> None:
@@ -93,6 +106,43 @@ def test_a_refused_view_is_listed_where_nothing_could_make_it_fit() -> None:
 
     assert record.violations == []
     assert "the fixed parts and the last user message take" in record.listed[0]
+
+
+def test_views_that_nothing_made_fit_are_listed_where_compaction_is_disabled() -> None:
+    record = driven(Script(refusal=(422, "view-does-not-fit"), limit=10), settings=DISABLED)
+
+    assert record.violations == []
+    assert record.views_over_budget == 4
+    assert record.listed == ["4 views did not fit: compaction is disabled"]
+
+
+@pytest.mark.parametrize(
+    ("refusal", "limit"), [((422, "view-does-not-fit"), 100_000), ((503, "unavailable"), 10), ((422, "conflict"), 10)]
+)
+def test_disabling_compaction_excuses_no_other_refusal(refusal: tuple[int, str], limit: int) -> None:
+    record = driven(Script(refusal=refusal, limit=limit), settings=DISABLED)
+
+    assert f"{refusal[0]} {refusal[1]}" in record.violations[0]
+    assert record.views_over_budget == 0
+
+
+def test_a_view_that_is_given_must_fit_also_where_compaction_is_disabled() -> None:
+    assert any("of 1 tokens" in text for text in driven(Script(spoil=overfill), settings=DISABLED).violations)
+
+
+def test_a_note_names_the_session_by_the_ids_of_file_and_service() -> None:
+    notes, record = notes_of(Script(limit=60))
+
+    assert [style for _, style in notes] == ["dim", "yellow"]
+    assert all(text.startswith("one (s0): ") for text, _ in notes)
+    assert record.usage_crossings == {"notice": 1, "warning": 1}
+
+
+def test_use_is_counted_but_not_told_where_compaction_is_disabled() -> None:
+    notes, record = notes_of(Script(limit=60), DISABLED)
+
+    assert notes == []
+    assert record.usage_crossings == {"notice": 1, "warning": 1}
 
 
 def test_any_other_refusal_is_a_violation() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import Counter
 from io import StringIO
 from math import ceil
 
@@ -72,6 +73,35 @@ def test_views_that_are_nearly_empty_after_compactions_are_a_violation() -> None
 
     assert Figures([full], {}).violations == []
     assert "hold 0.29 of the budget" in Figures([full, empty], {}).violations[0]
+
+
+def test_a_lower_trigger_explains_more_compactions_and_emptier_views() -> None:
+    record = SessionRecord("one", limit=100, appended_tokens=31, compactions=[compaction("prune")] * 5, fills=[0.2])
+
+    record.check_compactions(lowered=0.5)
+
+    assert record.violations == []
+    assert Figures([record], {}, lowered=0.5).violations == []
+    assert "hold 0.20 of the budget in the median, not 0.21" in Figures([record], {}, lowered=0.7).violations[0]
+
+
+def test_crossings_add_up_over_sessions_and_levels_never_passed_are_shown() -> None:
+    one = SessionRecord("one", usage_crossings=Counter({"notice": 2, "warning": 0}))
+    two = SessionRecord("two", usage_crossings=Counter({"notice": 1, "warning": 0}))
+
+    report = Figures([one, two], {}).as_json()
+
+    assert report["usage_crossings"] == {"notice": 3, "warning": 0}
+    assert [session["usage_crossings"]["notice"] for session in report["per_session"]] == [2, 1]
+
+
+@pytest.mark.parametrize(("count", "listed"), [(0, []), (1, ["1 view did not fit: compaction is disabled"])])
+def test_views_over_budget_are_listed_if_there_are_any(count: int, listed: list[str]) -> None:
+    record = SessionRecord("one", views_over_budget=count)
+
+    record.list_views_over_budget()
+
+    assert record.listed == listed
 
 
 def shown(figures: Figures) -> list[str]:

@@ -1,10 +1,12 @@
 from compaction.budget import Goals
-from compaction.cuts import SummaryRange, next_range
+from compaction.cuts import SummaryRange
 from compaction.edits import Edit
 from compaction.messages import Message, ToolCall, user
-from tests.support.conversations import Conversation, answer, assistant
+from compaction.presets import DEFAULT_PRESET, PRESETS
+from tests.support.conversations import Conversation, answer, assistant, exact_aims
 
 GOALS = Goals(limit=2_000, trigger=1_600, target=1_000, keep_recent=300, summary_max=200, minimum_saving=100)
+POLICY = PRESETS[DEFAULT_PRESET]
 WIDE = 100_000
 
 
@@ -17,7 +19,7 @@ def turn(name: str) -> list[Message]:
 def span(
     talk: Conversation, goals: Goals = GOALS, window: int = WIDE, *, is_asked: bool = False
 ) -> SummaryRange | None:
-    return next_range(talk.outline, goals, window, is_asked=is_asked)
+    return talk.next_range(exact_aims(POLICY, goals), window, is_asked=is_asked)
 
 
 def talk_of(turns: int) -> Conversation:
@@ -87,7 +89,7 @@ def test_a_range_absorbs_the_summaries_beside_it() -> None:
     talk = talk_of(8)
     relaxed = GOALS.aiming_at(2_000)
     talk.apply([Edit("hide", 1, 8)])
-    assert talk.condense_all(relaxed, WIDE, is_asked=False) == 1
+    assert talk.condense_all(exact_aims(POLICY, relaxed), WIDE, is_asked=False) == 1
     talk.apply([Edit("hide", 9, 12)])
     found = span(talk, relaxed)
     assert found is not None

@@ -1,6 +1,6 @@
 from compaction.facts import facts_of
 from compaction.messages import Message, ToolCall, user
-from compaction.pairs import Tail, place, place_all
+from compaction.pairs import Orphan, Orphans, Tail, orphans_of, place, place_all
 from compaction.wording import late_tokens, stub_tokens
 from tests.support.conversations import answer, assistant, read_call
 
@@ -66,3 +66,31 @@ def test_a_late_result_adds_what_quoting_it_takes() -> None:
 def test_numbering_starts_where_it_is_told_to() -> None:
     facts, _ = place_all([user("a"), user("b")], first_seq=7)
     assert [entry.seq for entry in facts] == [7, 8]
+
+
+def orphans(*messages: Message) -> Orphans:
+    return orphans_of(place_all(messages)[0])
+
+
+def test_pairs_in_any_order_leave_no_orphans() -> None:
+    assert orphans(user("go"), CALLS, answer("b", "2"), answer("a", "1"), user("next")) == Orphans()
+
+
+def test_orphans_are_told_by_their_seqs_and_the_ids_of_the_calls() -> None:
+    found = orphans(answer("z", "left over"), CALLS, answer("b", "2"), user("next"), assistant("", read_call("c")))
+    assert found == Orphans(calls=(Orphan(2, "a"), Orphan(5, "c")), results=(Orphan(1, "z"),))
+
+
+def test_a_late_result_is_an_orphan_and_so_is_its_call() -> None:
+    assert orphans(CALLS, answer("a", "1"), user("next"), answer("b", "2")) == Orphans(
+        (Orphan(1, "b"),), (Orphan(4, "b"),)
+    )
+
+
+def test_a_repeated_result_is_an_orphan() -> None:
+    assert orphans(CALLS, answer("a", "1"), answer("a", "again"), answer("b", "2")).results == (Orphan(3, "a"),)
+
+
+def test_of_calls_that_share_an_id_the_missing_results_are_counted() -> None:
+    twins = assistant("", ToolCall("a", "ls", "{}"), ToolCall("b", "ls", "{}"), ToolCall("a", "pwd", "{}"))
+    assert orphans(twins, answer("a", "1"), user("next")).calls == (Orphan(1, "b"), Orphan(1, "a"))

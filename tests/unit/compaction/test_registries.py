@@ -51,7 +51,7 @@ def test_levels_are_reached_in_order_and_never_by_nothing(
 
 @given(window=TOKENS, fixed=st.integers(0, 4_000_000))
 def test_a_budget_leaves_room_for_what_an_estimate_misses(window: int, fixed: int) -> None:
-    layout = LAYOUTS["codebuddy"]
+    layout = LAYOUTS["codebuddy@program"]
     budget = layout.budget(window, fixed)
     assert budget >= 0
     assert budget * 1.2 <= max(0, window - fixed)

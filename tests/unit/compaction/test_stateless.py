@@ -157,3 +157,32 @@ def test_a_budget_places_files_in_what_is_left() -> None:
     assert [(placed.path, placed.action) for placed in answer.files] == [("big.log", "preview"), ("a.py", "keep")]
     assert answer.fits
     assert budget([], context_window="8k").used == 0
+
+
+def test_what_the_view_stubs_and_quotes_is_counted() -> None:
+    broken = [message for message in openai(2) if message["role"] != "tool"]
+    late = {"role": "tool", "tool_call_id": "c0", "content": "late"}
+    mended = compact([*broken, late, openai(3)[-4], openai(3)[-3]], context_window="64k")
+    assert (mended.orphaned_calls_fixed, mended.orphaned_results_fixed) == (2, 1)
+    again = compact(mended.messages, context_window="64k")
+    assert (again.orphaned_calls_fixed, again.orphaned_results_fixed) == (0, 0)
+
+
+def test_what_went_out_of_view_needs_no_mending() -> None:
+    broken = [message for message in openai(60) if message["role"] != "tool"]
+    mended = compact(broken, context_window="4k")
+    stubs = [message for message in mended.messages if message["role"] == "tool"]
+    assert 0 < mended.orphaned_calls_fixed == len(stubs) < 60
+
+
+@pytest.mark.parametrize(
+    ("max_images", "max_image_bytes", "left_out"),
+    [(None, None, 0), (3, None, 0), (1, None, 2), (None, 100, 1), (3, 0, 3)],
+)
+def test_the_newest_images_stay(max_images: int | None, max_image_bytes: int | None, left_out: int) -> None:
+    picture = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{'A' * 40}"}}
+    messages = [{"role": "user", "content": [{"type": "text", "text": str(number)}, picture]} for number in range(3)]
+    kept = compact(messages, context_window="64k", max_images=max_images, max_image_bytes=max_image_bytes)
+    assert kept.images_left_out == left_out
+    assert [picture in message["content"] for message in kept.messages] == [n >= left_out for n in range(3)]
+    assert kept.tokens_saved == compact(messages, context_window="64k").tokens_after - kept.tokens_after

@@ -80,5 +80,5 @@ def test_a_target_out_of_reach_of_the_multiplier_gives_way_to_the_budget(new_sce
     scene = new_scene(1_000, system=" fold" * 400)
     scene.append(user(96))
     report(scene, assistant(6), Usage(scene.path.session.version, 650))
-    goals = scene.path.session.goals()
+    goals = scene.path.goals()
     assert goals.target == goals.trigger == goals.limit

@@ -62,13 +62,14 @@ def test_the_read_that_a_pointer_points_to_stays() -> None:
     ]
     outline = Conversation.of(messages).outline
     parameters = Parameters(GOALS, is_asked=False, has_target=False, own=Stage("prune"))
-    plan = prune(outline, deduplicate(outline, Plan(outline.tokens), parameters), parameters)
+    pointed = deduplicate(outline, Plan(outline.tokens), replace(parameters, own=Stage("deduplicate")))
+    plan = prune(outline, pointed, parameters)
     assert {seq: edit.kind for seq, edit in plan.cells.items()} == {2: "supersede", 6: "clear"}
 
 
 def test_the_newest_results_are_protected_up_to_the_one_that_crosses_the_line() -> None:
     messages = [*work("a"), *work("b"), *work("c"), *work("d")]
-    one = Conversation.of(messages).facts[1].tokens
+    one = Conversation.of(messages).facts[1].tokens - MESSAGE - RESULT
     parameters: dict[str, Any] = {"keep_recent_tokens": 0, "stops_at_target": False}
     assert pruned(*messages, **parameters) == [2, 4, 6, 8]
     assert pruned(*messages, protect_tokens=one, **parameters) == [2, 4, 6]

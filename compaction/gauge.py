@@ -1,0 +1,112 @@
+"""How a policy sees a session: in its own count, with its goals in that, and the budget its layout leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Final
+
+from compaction.budget import Budget, Goals, budget_of, goals_of
+from compaction.errors import InvalidPolicy
+from compaction.estimates import ESTIMATES, EXACT
+from compaction.layouts import LAYOUTS
+from compaction.measures import Measure, measure_of
+from compaction.policy import Policy
+from compaction.registries import REGISTRIES
+from compaction.windows import ContextWindow, parse_size, window_of
+
+# Providers that other systems know by another name.
+ALIASES: Final[Mapping[str, str]] = MappingProxyType({"google": "google-ai"})
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """A measure, and what plans aim at in it."""
+
+    measure: Measure
+    goals: Goals
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """What is in every view: the system prompt, tool definitions as their JSON, and pins and stubs, counted exactly."""
+
+    system: str | None = None
+    tools_json: str | bytes = ""
+    other_tokens: int = 0
+
+    def estimated(self, counter: str, provider: str) -> int:
+        """Their tokens by an estimate."""
+        return _estimated(counter, provider, self.system, self.tools_json) + self.other_tokens
+
+
+@lru_cache(maxsize=256)
+def _estimated(counter: str, provider: str, system: str | None, tools_json: str | bytes) -> int:
+    """By the length of the prompt, and of the definitions' JSON, which is the same for any provider."""
+    estimate = ESTIMATES[counter]
+    system_tokens = estimate.text(system, provider) + estimate.message if system else 0
+    return system_tokens + -(-len(tools_json) // 4)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a policy's budget depends on beside the policy: the model, and what its caller says of window and output.
+
+    Without a model there has to be a window. Raises, in whatever is asked of it:
+        UnknownModel: neither we nor the policy's registry know the model's window, and none was given.
+        InvalidPolicy: a window or reserve that cannot work.
+    """
+
+    model: str | None
+    context_window: int | str | None = None
+    max_output_tokens: int | None = None
+
+    def window(self, policy: Policy) -> ContextWindow:
+        """The model's context window."""
+        if self.model is None:
+            if self.context_window is None:
+                raise InvalidPolicy("context_window", "is needed where no `model` is given")
+            return ContextWindow(parse_size(self.context_window))
+        registry = REGISTRIES.get(policy.registry)
+        return window_of(self.model, self.context_window, _listed(registry.known) if registry else None)
+
+    def budget(self, policy: Policy) -> Budget:
+        """What the window leaves for input."""
+        window, layout = self.window(policy), LAYOUTS[policy.layout]
+        output = layout.output_of(self.model, self.max_output_tokens)
+        return budget_of(window, self.max_output_tokens, layout.reserve(window.tokens, output))
+
+    def goals(self, policy: Policy, fixed_tokens: int, multiplier: int) -> Goals:
+        """What plans under the policy aim at, counted exactly, with fixed parts of so many unscaled tokens."""
+        budget, layout = self.budget(policy), LAYOUTS[policy.layout]
+        whole = budget.window if layout.of_window else None
+        return goals_of(policy, budget.limit, fixed_tokens, multiplier, whole=whole)
+
+    def gauge(self, policy: Policy, exact: Goals, fixed: Fixed) -> Gauge:
+        """How the policy sees what has these exact goals, beside these fixed parts."""
+        if policy.counter == EXACT:
+            return Gauge(measure_of(EXACT), exact)
+        provider = self.provider
+        window, layout = self.window(policy).tokens, LAYOUTS[policy.layout]
+        limit = layout.available(window, layout.output_of(self.model, self.max_output_tokens))
+        goals = goals_of(
+            policy,
+            limit,
+            fixed.estimated(policy.counter, provider),
+            1000,
+            whole=window if layout.of_window else None,
+            safety=layout.safety,
+        )
+        return Gauge(measure_of(policy.counter, provider), goals)
+
+    @property
+    def provider(self) -> str:
+        """The model's provider, as other systems call it."""
+        provider = (self.model or "").partition("/")[0]
+        return ALIASES.get(provider, provider)
+
+
+def _listed(known: Callable[[str | None, str | None], int | None]) -> Callable[[str, str], int | None]:
+    return lambda name, provider: known(name, ALIASES.get(provider, provider))

@@ -1,0 +1,141 @@
+"""What users of other systems find in Foldline, and what is different here: reads the lists beside this file.
+
+`features.toml` and `differences.toml` say what their keys mean. Here it is looked up whether what a row names is there.
+"""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cache, reduce
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from tests.parity.operations import OPERATIONS
+from tests.support.program import REPOSITORY
+
+FOLDER: Final = Path(__file__).parent
+OPEN: Final = "?"
+
+Kind: TypeAlias = Literal["function", "field", "constant", "setting", "environment", "flag", "row", "behaviour"]
+Words: TypeAlias = Annotated[str, Field(min_length=1)]
+Tests: TypeAlias = Annotated[
+    tuple[Words, ...], BeforeValidator(lambda tests: (tests,) if isinstance(tests, str) else tuple(tests))
+]
+
+
+class Row(BaseModel):
+    """Root of the rows: no other keys, no empty words."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    system: Words
+    ours: Words
+    test: Tests = ()
+
+
+class Feature(Row):
+    """A row of `features.toml`: what it is called there, where it is here, and what shows it, or why it is not here."""
+
+    section: Words
+    name: Words
+    kind: Kind
+    value: Any = None
+    why: Words | None = None
+
+    @model_validator(mode="after")
+    def _is_shown_or_explained(self) -> Feature:
+        given = [self.test != (), self.value is not None, self.why is not None]
+        if sum(given) != 1:
+            raise PydanticCustomError("shown_or_explained", "needs exactly one of test, value and why")
+        return self
+
+
+class Difference(Row):
+    """A row of `differences.toml`: what goes wrong there, the safe answer here, what shows it, and why it is so."""
+
+    defect: Words
+    theirs: Words
+    test: Annotated[Tests, Field(min_length=1)]
+    reason: Words | None = None
+
+
+def features(folder: Path = FOLDER) -> list[Feature]:
+    """All features, in the order of the file.
+
+    Raises:
+        ValueError: a row is none; names it.
+    """
+    return [
+        Feature(system=system, section=section, name=name, **row)
+        for system, sections in _read(folder / "features.toml")
+        for section, rows in sections.items()
+        for name, row in rows.items()
+    ]
+
+
+def differences(folder: Path = FOLDER) -> list[Difference]:
+    """All differences, in the order of the file.
+
+    Raises:
+        ValueError: a row is none; names it.
+    """
+    return [
+        Difference(system=system, defect=defect, **row)
+        for system, rows in _read(folder / "differences.toml")
+        for defect, row in rows.items()
+    ]
+
+
+def _read(file: Path) -> Iterator[tuple[str, Any]]:
+    yield from tomllib.loads(file.read_text("utf-8")).items()
+
+
+def is_there(test: str) -> bool:
+    """Whether there is such a test: a function of a file of tests, or an operation, as in `neurolink prune`."""
+    path, *names = test.partition("[")[0].split("::")
+    if names:
+        return tuple(names) in _defined(REPOSITORY / path)
+    system, _, operation = path.partition(" ")
+    return (system.replace("-", "_"), operation) in OPERATIONS
+
+
+@cache
+def _defined(file: Path) -> frozenset[tuple[str, ...]]:
+    """The functions of a file, and those of its classes, each by the names that lead to it."""
+    body = ast.parse(file.read_text("utf-8")).body if file.is_file() else []
+    classes = [((node.name,), node.body) for node in body if isinstance(node, ast.ClassDef)]
+    return frozenset(
+        (*within, node.name)
+        for within, nodes in [((), body), *classes]
+        for node in nodes
+        if isinstance(node, ast.FunctionDef)
+    )
+
+
+def held_by(name: str, like: Any) -> Any:
+    """What the library's `module:name` holds, in the shape of `like`.
+
+    Of a registry that is the windows of the models in `like`, of named things their names.
+
+    Raises:
+        LookupError, AttributeError, ImportError: there is nothing of that name.
+    """
+    module, _, names = name.partition(":")
+    found: Any = reduce(_item, names.split("."), import_module(module))
+    if isinstance(like, dict):
+        return {model: found.window(*reversed(model.split("/"))) for model in like}
+    return [getattr(item, "name", item) for item in found] if isinstance(found, tuple) else found
+
+
+def _item(found: Any, name: str) -> Any:
+    if isinstance(found, Mapping):
+        return found[name]
+    if isinstance(found, tuple):
+        return {item.name: item for item in found}[name]
+    return getattr(found, name)

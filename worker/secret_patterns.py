@@ -1,0 +1,105 @@
+"""What secrets look like: those that `redact-secret` leaves, because it takes a format only at its full length.
+
+A session holds excerpts of files, line numbers and shell commands, so here a secret may be cut short, or be recognized
+by what stands in front of it. The pattern's group `secret` is the secret, or else all of the match. Each pattern's time
+is linear in the text: what repeats is bounded, possessive, or begins with a literal.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+
+class SecretPattern(NamedTuple):
+    """A kind of secret, in the words its placeholder uses, and how it is found."""
+
+    kind: str
+    found: re.Pattern[str]
+
+
+# No value: a variable, template, path or call, or what a text leaves out: `$KEY`, `{key}`, `/a/key`, `key()`, `sk-...`
+_NO_VALUE: Final = r"[$*<{\[(]|%[s({]|~?\.{0,2}/|[\w.]{1,64}[(\[]|\S{0,16}(?:\.\.\.|…)"
+_VALUE: Final = rf"(?!{_NO_VALUE})(?P<secret>[^\s\"'`\\,;&|<>(){{}}\[\]]{{6,}})"
+_OPENING: Final = r"\\?[\"']?"
+# A line of a key in base64, after what tools put in front of lines: a number, a bar, an arrow.
+_KEY_LINE: Final = r"(?:\s|\\[nr])++(?:\d{1,7}[\s:|→]{1,3})?+[|>]?+[A-Za-z0-9+/=]{16,}+"
+_KEY_HEADER: Final = r"(?:\s|\\[nr])++(?:Proc-Type|DEK-Info|Comment|Version): [^\n\\]{0,200}+"
+_KEY_NAME: Final = r"(?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
+
+PATTERNS: Final = (
+    SecretPattern(
+        "private key",
+        re.compile(
+            rf"-----BEGIN {_KEY_NAME}"
+            rf"(?:(?:[^-]|-(?!----)){{0,16384}}+-----END {_KEY_NAME}|(?:{_KEY_HEADER})*+(?:{_KEY_LINE})*+)"
+        ),
+    ),
+    SecretPattern("private key", re.compile(rf"Private-Lines: \d{{1,4}}(?P<secret>(?:{_KEY_LINE})++)")),
+    SecretPattern("private key", re.compile(r"AGE-SECRET-KEY-1[A-Z0-9]{20,}")),
+    SecretPattern("github token", re.compile(r"(?:gh[oprsu]|github_pat)_[A-Za-z0-9_]{16,}")),
+    SecretPattern(
+        "provider api key",
+        re.compile(r"(?<!\w)sk-(?:(?:admin|ant|lf|or|proj|svcacct)-[\w-]{16,}|(?=[A-Za-z]{0,64}\d)[A-Za-z0-9]{20,})"),
+    ),
+    SecretPattern("slack token", re.compile(r"xox[abeoprs]-[\w-]{16,}")),
+    SecretPattern("google access token", re.compile(r"ya29\.[\w-]{20,}")),
+    SecretPattern("webhook", re.compile(r"hooks\.slack\.com/(?:services|triggers|workflows)/(?P<secret>[\w/-]{16,})")),
+    SecretPattern("webhook", re.compile(r"discord(?:app)?\.com/api/webhooks/(?P<secret>\d{1,24}/[\w-]{16,})")),
+    SecretPattern(
+        "url credential",
+        re.compile(r"://[^\s/?#:@\"'<>]{0,128}+:(?![$*<{\[]|%[s({])(?P<secret>[^\s/?#\"'<>\\]{1,256})@"),
+    ),
+    SecretPattern("url credential", re.compile(r"://(?P<secret>[A-Za-z0-9_-]{20,256}+)@")),
+    SecretPattern(
+        "url credential",
+        re.compile(
+            r"[?&](?:(?:access|id|refresh|auth)_?token|token|api_?key|sig|signature|x-(?:amz|goog)-signature"
+            r"|x-amz-security-token)=(?P<secret>[\w%.~+/=-]{16,})",
+            re.IGNORECASE,
+        ),
+    ),
+    # As shells and `.env` files have it: a name that ends so, and no space.
+    SecretPattern(
+        "credential",
+        re.compile(
+            r"(?:PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|(?:API|ACCESS|PRIVATE|SECRET|AUTH|SIGNING|ENCRYPTION)_?KEY)="
+            rf"{_OPENING}{_VALUE}"
+        ),
+    ),
+    SecretPattern(
+        "credential",
+        re.compile(rf"--(?:password|passwd|passphrase|(?:[a-z]{{1,12}}-)?(?:token|secret|key))={_OPENING}{_VALUE}"),
+    ),
+    # After a space, a word without a digit is rather the next word of a sentence.
+    SecretPattern(
+        "credential",
+        re.compile(
+            rf"--(?:password|passwd|passphrase|(?:[a-z]{{1,12}}-)?(?:token|secret|key))[ \t]+{_OPENING}"
+            rf"(?=[^\s\d]{{0,64}}\d){_VALUE}"
+        ),
+    ),
+    SecretPattern(
+        "credential",
+        re.compile(
+            r"(?:password|passwd|passphrase)(?:\\?[\"'])?[ \t]{0,8}(?::=?|=>?|[ \t]is:?)[ \t]{0,8}"
+            rf"{_OPENING}(?=[^\s\d]{{0,64}}\d){_VALUE}",
+            re.IGNORECASE,
+        ),
+    ),
+    SecretPattern("credential", re.compile(rf"\blogin\s{{1,8}}\S{{1,128}}\s{{1,8}}password\s{{1,8}}{_VALUE}")),
+    SecretPattern(
+        "credential",
+        re.compile(
+            r"\b(?:(?:sshpass|docker login)\b[^\n;&|]{0,128}?[ \t]-p[ \t]?|mysql\w{0,16}\b[^\n;&|]{0,128}?[ \t]-p)"
+            rf"{_OPENING}{_VALUE}"
+        ),
+    ),
+    SecretPattern(
+        "cookie",
+        re.compile(
+            r"\bcookie\\?[\"']?:[ \t]{0,8}\\?[\"']?(?P<secret>[\w.-]{1,128}=[^\r\n\"'\\]{6,})",
+            re.IGNORECASE,
+        ),
+    ),
+)
