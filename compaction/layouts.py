@@ -89,6 +89,6 @@ LAYOUTS: Final[Mapping[str, Layout]] = MappingProxyType(
         ),
         # Levels are of the whole window here, with the system prompt in it.
         "codebuddy": Layout(reserve_share=0.35, reserve_most=4_096, levels=_USE, of_window=True),
-        "codebuddy@program": Layout(reserve_share=1.0, reserve_most=4_096, levels=_USE, safety=1.2),
+        "codebuddy@program": Layout(reserve_share=0.35, reserve_most=4_096, levels=_USE, safety=1.2),
     }
 )

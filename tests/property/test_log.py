@@ -12,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from compaction.formats import FORMATS
 from compaction.messages import Message
+from compaction.policy import to_json
 from compaction.presets import PRESETS
 from sessions import appending, branches, history, lifecycle, paths, pins
 from sessions.errors import NotFound, StaleVersion, UnknownParent
@@ -410,7 +411,9 @@ class Log(RuleBasedStateMachine):
 
     @rule(policy=POLICIES)
     def change_policy(self, policy: Wire) -> None:
-        self.pair.change({"policy": policy}, policy_values=policy)
+        # Without a preset, it changes the policy in force.
+        values = policy if "preset" in policy else {**to_json(self.reference.policy), **policy}
+        self.pair.change({"policy": policy}, policy_values=values)
 
     @rule(is_automatic=st.sampled_from((True, True, False)))
     def change_auto_compact(self, *, is_automatic: bool) -> None:
