@@ -99,9 +99,12 @@ def goals_of(
         return floor((tokens - fixed_tokens) / safety)
 
     room = room_in(unscaled(limit, multiplier))
+    target, trigger = room_in(share(policy.target)), room_in(share(policy.trigger))
     # What is left free under the limit, but never more than half of it.
     ceiling = max(room - policy.buffer_tokens, room // 2)
-    target, trigger = (min(room_in(share(of_all)), ceiling) for of_all in (policy.target, policy.trigger))
+    if trigger > ceiling:
+        # The target comes down with the trigger: as far below it as the shares are, or nothing would lie between them.
+        target, trigger = min(target * ceiling // trigger, ceiling), ceiling
     if target < SMALLEST_SUMMARY + summary_frame_tokens():
         target = trigger = room
     return Goals(

@@ -74,6 +74,18 @@ SHARES: Final = ("trigger", "target", "keep_recent", "summary_share", "minimum_s
 NAMED: Final[Mapping[str, Collection[str]]] = MappingProxyType(
     {"counter": COUNTERS, "layout": LAYOUTS, "registry": ("foldline", *REGISTRIES), "transcript": STYLES}
 )
+# What may be told of a compaction beside what is told of any; `compaction.report` has their functions.
+FIGURES: Final = (
+    "compacted",
+    "original_count",
+    "final_count",
+    "original_tokens",
+    "final_tokens",
+    "tier",
+    "warning_level",
+    "files_deduped",
+    "messages_removed",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +98,7 @@ class Policy:
 
     `counter` is what all this is counted by; whether a view fits is always counted exactly. `layout` divides the
     context window, `registry` knows windows that we do not, `transcript` is the style in which a summarizer gets a
-    conversation. A preset that `is_loose` may have a target that is not below its trigger.
+    conversation. `report` are the `FIGURES` that results have. A preset that `is_loose` may have a target that is not below its trigger.
     """
 
     preset: str
@@ -101,6 +113,7 @@ class Policy:
     layout: str = "foldline"
     registry: str = "foldline"
     transcript: str = "foldline"
+    report: tuple[str, ...] = ()
     is_loose: bool = False
 
     def __post_init__(self) -> None:
@@ -114,6 +127,9 @@ class Policy:
             value = getattr(self, name)
             if not isinstance(value, str) or value not in available:
                 raise InvalidPolicy(f"policy.{name}", f"{value!r} is no {name}; available: {', '.join(available)}")
+        for name in self.report:
+            if name not in FIGURES:
+                raise InvalidPolicy("policy.report", f"{name!r} is no figure; available: {', '.join(FIGURES)}")
         if self.target >= self.trigger and not self.is_loose:
             raise InvalidPolicy("policy.target", f"must be below the trigger {self.trigger}, not {self.target}")
 
@@ -190,6 +206,8 @@ def policy_of(values: Mapping[str, Any], presets: Mapping[str, Policy], base: Po
         if not isinstance(changes["stages"], list):
             raise InvalidPolicy("policy.stages", "must be a list of stages")
         changes["stages"] = tuple(stage_of(stage, f"policy.stages[{i}]") for i, stage in enumerate(changes["stages"]))
+    if "report" in changes:
+        changes["report"] = _value(changes["report"], (), "policy.report")
     return replace(base if base and "preset" not in values else presets[preset], **changes)
 
 

@@ -11,13 +11,15 @@ from compaction.plan import Parameters, Plan
 def deduplicate(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
     """Supersede every read in view that a later one in view covers, where that saves tokens.
 
-    All stay if this saves less than `minimum_saving_share` of what they take, or, where it `stops_at_target`, if that
-    is reached already.
+    A later one of less than half the size is taken for a part of it, whatever its call asked for.
+    With a `minimum_saving_share` it is done to all of them if it saves that share of what they take together, or else
+    to none. Where it `stops_at_target`, nothing is done if that is reached already.
     """
     own = parameters.own
+    least_share = own.share("minimum_saving_share")
     if own.number("stops_at_target") and plan.tokens <= parameters.goals.target:
         return plan
-    later: dict[str, list[Read]] = {}
+    later: dict[str, list[tuple[Read, int]]] = {}
     before, closed = plan.cells_on(outline), outline.closed
     cells: dict[int, Edit] = {}
     savings: dict[int, int] = {}
@@ -26,16 +28,16 @@ def deduplicate(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
         read = entry.read
         if read is None or entry.seq in before:
             continue
-        reads = later.setdefault(read.path, [])
-        if index < closed and reads and any(other.covers(read) for other in reads):
+        reads, size = later.setdefault(read.path, []), outline.measure.content(entry)
+        if index < closed and any(other.covers(read) and other_size * 2 >= size for other, other_size in reads):
             edit = Edit("supersede", entry.seq, entry.seq)
             saving = entry.tokens - outline.measure.shown(entry, edit)
-            if saving > 0:
+            if saving > 0 or least_share:
                 cells[entry.seq] = edit
                 savings[index] = savings.get(index, 0) + saving
-                superseded += outline.measure.content(entry)
+                superseded += size
                 continue
         if not entry.is_failure:
-            reads.append(read)
-    is_enough = sum(savings.values()) >= superseded * own.share("minimum_saving_share")
+            reads.append((read, size))
+    is_enough = sum(savings.values()) >= superseded * least_share
     return plan.adding("deduplicate", cells, savings) if is_enough else plan

@@ -37,8 +37,9 @@ def hide_to_one_of(outline: Outline, plan: Plan, stage: str, start: int, *, ends
 def slide(outline: Outline, plan: Plan, own: Stage) -> Plan:
     """Hide the stage's `fraction` of the messages after its first `keep_first`, oldest first.
 
-    The number of messages is rounded down to an even one, and then to whole units; the last user message stays. A
-    history of no more than two messages beside those that stay is left alone, as that would be no fraction of it.
+    The number of messages is rounded down to an even one, and then to whole units. What is hidden ends before the last
+    user message or comes after it. A history of no more than two messages beside those that stay is left alone, as that
+    would be no fraction of it.
     """
     fraction, kept = own.share("fraction"), own.number("keep_first")
     before = _messages_before(outline)
@@ -47,7 +48,8 @@ def slide(outline: Outline, plan: Plan, own: Stage) -> Plan:
     if removable <= 0 or rest <= SMALLEST_REST:
         return plan
     start = bisect_left(before, kept)
-    stop = min(_last_at(before, before[start] + removable), outline.last_user, outline.closed)
+    barrier = outline.last_user if outline.last_user >= start else outline.closed
+    stop = min(_last_at(before, before[start] + removable), barrier)
     first = max(start + 1, plan.hidden_from(start))
     return hide_to_one_of(outline, plan, "truncate", start, ends=range(max(first, stop), stop + 1), goal=0)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Final
 
-from tests.parity.operations import conversations, counting, files, outputs, overflow, windows
+from tests.parity.operations import conversations, counting, files, outputs, overflow, plans, windows
 from tests.parity.vectors import Operations
 
 OPERATIONS: Final[Operations] = MappingProxyType(
@@ -16,5 +16,6 @@ OPERATIONS: Final[Operations] = MappingProxyType(
         **outputs.OPERATIONS,
         **files.OPERATIONS,
         **overflow.OPERATIONS,
+        **plans.OPERATIONS,
     }
 )

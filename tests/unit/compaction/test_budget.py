@@ -71,3 +71,25 @@ def test_fixed_parts_leave_room_for_the_smallest_summary() -> None:
 
 def test_fixed_parts_are_measured_against_the_policys_own_target() -> None:
     check_fixed_parts(replace(POLICY, target=0.7), 10_000, 6_000, 1000)
+
+
+BUFFERED = replace(POLICY, trigger=1.0, target=0.5, buffer_tokens=13_000)
+
+
+@pytest.mark.parametrize(("limit", "trigger", "target"), [(163_000, 150_000, 75_000), (20_000, 10_000, 5_000)])
+def test_a_buffer_lowers_trigger_and_target_in_proportion(limit: int, trigger: int, target: int) -> None:
+    goals = goals_of(BUFFERED, limit, 0, 1000)
+    assert (goals.limit, goals.trigger, goals.target) == (limit, trigger, target)
+
+
+@pytest.mark.parametrize("buffer", [0, 1, 1_000, 5_000, 13_000, 100_000])
+@pytest.mark.parametrize("limit", [500, 5_000, 50_000, 500_000])
+def test_no_buffer_brings_the_trigger_down_to_the_target(limit: int, buffer: int) -> None:
+    goals = goals_of(replace(POLICY, buffer_tokens=buffer), limit, 0, 1000)
+    assert goals.target < goals.trigger <= max(limit - buffer, limit // 2)
+    assert goals.target / goals.trigger == pytest.approx(POLICY.target / POLICY.trigger, abs=0.01)
+
+
+def test_a_target_that_is_not_below_its_trigger_leaves_the_buffer_free_too() -> None:
+    goals = goals_of(replace(PRESETS["neurolink@program"], buffer_tokens=5_000), 10_000, 0, 1000)
+    assert goals.trigger == goals.target == 5_000
