@@ -7,9 +7,11 @@ from typing import Any, Final, Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from api.problems import KINDS
+from compaction.layouts import LAYOUTS
 
 T = TypeVar("T")
 NAMES: Final = ", ".join(sorted({kind.name for kind in KINDS.values()}))
+LEVELS: Final = ", ".join(dict.fromkeys(level.name for layout in LAYOUTS.values() for level in layout.levels))
 JobState = Literal["queued", "running", "succeeded", "failed", "superseded", "cancelled"]
 
 
@@ -46,6 +48,24 @@ class BudgetAnswer(Answer):
     breakdown: dict[str, int]
 
 
+class ReportAnswer(Answer):
+    """Figures of a compaction that the `report` of a policy adds; tokens are those of the history, by its counter."""
+
+    compacted: bool | None = Field(None, description="Whether a compaction was made.")
+    original_count: int | None = Field(None, description="Messages in view before.")
+    final_count: int | None = Field(None, description="Messages in view after, with summaries and markers.")
+    original_tokens: int | None = None
+    final_tokens: int | None = None
+    tier: Literal[0, 1, 2, 3, 4] | None = Field(
+        None,
+        description="0: nothing was done. 1: results were replaced or cut. 2: a model was asked for a summary, or its "
+        "summary was published. 3: that covers a part of what was due. 4: no model had a part in it.",
+    )
+    warning_level: str | None = Field(None, description="The highest level of use reached before, else `none`.")
+    files_deduped: int | None = Field(None, description="Files of which an older read became a pointer.")
+    messages_removed: int | None = Field(None, description="Messages put out of view without a summary.")
+
+
 class SessionAnswer(Answer):
     """A session."""
 
@@ -64,7 +84,7 @@ class SessionAnswer(Answer):
     created_at: str
 
 
-class StepAnswer(Answer):
+class StepAnswer(ReportAnswer):
     """What a request compacted on the way: `id` is null if it only queued the job `job_id`."""
 
     id: str | None = Field(description="The newest of `ids`.")
@@ -102,7 +122,7 @@ class ContextAnswer(Answer):
     open_calls: list[str]
 
 
-class ResultAnswer(Answer):
+class ResultAnswer(ReportAnswer):
     """What a compaction did to the view."""
 
     compacted: bool
@@ -125,6 +145,7 @@ class JobAnswer(Answer):
     usage: dict[str, int] | None
     degraded: bool
     compaction_id: str | None
+    result: ResultAnswer | None = Field(description="What the compaction it made did to the view.")
     superseded_by: str | None
     created_at: str
     ended_at: str | None
@@ -156,8 +177,8 @@ class OverflowAnswer(Answer):
     version: int
 
 
-class CompactionAnswer(Answer):
-    """A compaction."""
+class CompactionAnswer(ReportAnswer):
+    """A compaction; what its policy reports tells of this one alone."""
 
     id: str
     live: bool
@@ -199,7 +220,10 @@ class StatsAnswer(Answer):
     usage_ratio: float
     within_budget: bool
     should_compact: bool
-    warning_level: Literal["none", "warning", "critical"]
+    warning_level: str = Field(
+        description="The highest level of use that the policy's `layout` names and the view reaches, else `none`: "
+        f"one of {LEVELS}."
+    )
     message_count: int
     owed_tokens: int = Field(description="Tokens out of view that no summary covers yet.")
     breakdown: dict[str, int]
@@ -247,13 +271,16 @@ class PinnedAnswer(PinAnswer):
 
 
 class ModelAnswer(Answer):
-    """A model, by the beginning of its name."""
+    """A model, by the beginning of its name; for some presets that of any provider's, or a word in it."""
 
     model: str
-    context_window: int
+    context_window: int = Field(description="What a session gets.")
+    listed_window: int | None = Field(
+        description="What the system that the preset follows has for it; Foldline's own window, if it has one, wins."
+    )
     is_exact: bool = Field(description="Whether its own tokenizer is used, so that no margin is needed.")
-    limit: int
-    trigger_tokens: int
+    limit: int = Field(description="The most a view may take, counted exactly.")
+    trigger_tokens: int = Field(description="By the preset's counter, like the target.")
     target_tokens: int
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from api.answers import timestamp
@@ -48,7 +49,7 @@ def budget(path: Path, used: int | None = None, of: Budget | None = None) -> dic
 def step(path: Path, done: Step) -> dict[str, Any] | None:
     """What a run of the trigger did, if it did anything: compactions made, or a job newly queued for one."""
     made, request = done.made, done.request
-    if not made and (request is None or request.is_joined):
+    if not done.is_news:
         return None
     return {
         "id": made[-1].id if made else None,
@@ -57,6 +58,7 @@ def step(path: Path, done: Step) -> dict[str, Any] | None:
         "tokens_before": made[0].tokens_before if made else path.used,
         "tokens_after": made[-1].tokens_after if made else path.used,
         "job_id": request.job_id if request else None,
+        **done.report,
     }
 
 
@@ -65,14 +67,15 @@ def stages_used(made: list[Compaction]) -> list[str]:
     return list(dict.fromkeys(name for found in made for name in found.stages_used))
 
 
-def result(stages: list[str], before: int, after: int) -> dict[str, Any]:
-    """The result of a compaction that was asked for."""
+def result(stages: list[str], before: int, after: int, report: Mapping[str, Any]) -> dict[str, Any]:
+    """What one compaction or several together did to the view, with the policy's figures."""
     return {
         "compacted": bool(stages),
         "stages_used": stages,
         "tokens_before": before,
         "tokens_after": after,
         "tokens_saved": before - after,
+        **report,
     }
 
 
@@ -90,10 +93,18 @@ def job(found: Job) -> dict[str, Any]:
         "usage": ended.get("usage"),
         "degraded": bool(ended.get("degraded")),
         "compaction_id": ended.get("compaction_id"),
+        "result": _result_of_job(ended),
         "superseded_by": found.superseded_by,
         "created_at": timestamp(found.created_at),
         "ended_at": None if found.ended_at is None else timestamp(found.ended_at),
     }
+
+
+def _result_of_job(ended: JsonObject) -> dict[str, Any] | None:
+    # Jobs from before these figures were kept have none.
+    if "tokens_before" not in ended:
+        return None
+    return result(ended["stages_used"], ended["tokens_before"], ended["tokens_after"], ended["report"])
 
 
 def entry(found: Entry) -> dict[str, Any]:
@@ -119,6 +130,7 @@ def compaction(found: Compaction) -> dict[str, Any]:
         "stages_used": found.stages_used,
         "tokens_before": found.tokens_before,
         "tokens_after": found.tokens_after,
+        **found.report,
     }
 
 

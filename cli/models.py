@@ -1,42 +1,59 @@
-"""`foldline models`: the context windows Foldline knows."""
+"""`foldline models`: the context windows Foldline knows, or those that a preset knows beside."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated
 
 import typer
 
 from cli.consoles import answers, print_json, table_of
-from compaction.budget import budget_of
-from compaction.windows import MODELS, ContextWindow
+from cli.options import check_policy
+from compaction.catalog import Listed, catalog
+from compaction.presets import DEFAULT_PRESET, PRESETS
 
 
-def models(*, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+def models(
+    *,
+    preset: Annotated[
+        str, typer.Option("--preset", metavar="NAME", help="Whose models, trigger and target.")
+    ] = DEFAULT_PRESET,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
     """List the models whose context window is known, by the beginning of their name.
 
-    Other models need a context window of their own when a session is created.
+    Other models need a context window of their own when a session is created. A preset that follows another system has
+    the models which that one knows, some by a word in their name; of two windows, a session gets the first.
     """
+    check_policy(preset, "--preset")
+    found = list(catalog(PRESETS[preset]))
     if as_json:
-        print_json(answers(), [_as_json(model, window) for model, window in _models()])
+        print_json(answers(), [_as_json(model) for model in found])
         return
-    columns = (("model", False), ("context window", True), ("left for input", True), ("counted", False))
-    answers().print(table_of(columns, (_row(model, window) for model, window in _models())))
+    columns = (
+        ("model", False),
+        ("context window", True),
+        ("listed there", True),
+        ("left for input", True),
+        ("trigger", True),
+        ("target", True),
+        ("counted", False),
+    )
+    answers().print(table_of(columns, map(_row, found)))
 
 
-def _models() -> Iterator[tuple[str, ContextWindow]]:
-    return ((f"{provider}/{name}", window) for provider, names in MODELS.items() for name, window in names.items())
+def _row(model: Listed) -> tuple[str, ...]:
+    figures = (model.context_window, model.listed_window, model.limit, model.trigger, model.target)
+    counted = "exactly" if model.is_exact else "with a margin"
+    return model.model, *("" if tokens is None else f"{tokens:,}" for tokens in figures), counted
 
 
-def _row(model: str, window: ContextWindow) -> tuple[str, ...]:
-    counted = "exactly" if window.is_exact else "with a margin"
-    return model, f"{window.tokens:,}", f"{budget_of(window).limit:,}", counted
-
-
-def _as_json(model: str, window: ContextWindow) -> dict[str, str | int | bool]:
+def _as_json(model: Listed) -> dict[str, str | int | bool | None]:
     return {
-        "model": model,
-        "context_window": window.tokens,
-        "input_budget": budget_of(window).limit,
-        "is_exact": window.is_exact,
+        "model": model.model,
+        "context_window": model.context_window,
+        "listed_window": model.listed_window,
+        "input_budget": model.limit,
+        "trigger_tokens": model.trigger,
+        "target_tokens": model.target,
+        "is_exact": model.is_exact,
     }

@@ -42,10 +42,10 @@ def window_for(model: str, window: str | None) -> int:
         ) from error
 
 
-def check_policy(name: str | None) -> None:
-    """Raise CommandFailed for a `--policy` that is no preset."""
+def check_policy(name: str | None, option: str = "--policy") -> None:
+    """Raise CommandFailed for a `--policy`, or another option, that is no preset."""
     if name is not None and name not in PRESETS:
-        raise CommandFailed(f"--policy: there is no preset {name!r}; there are {', '.join(PRESETS)}")
+        raise CommandFailed(f"{option}: there is no preset {name!r}; there are {', '.join(PRESETS)}")
 
 
 def check_stages(names: Sequence[str]) -> None:

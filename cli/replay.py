@@ -135,7 +135,7 @@ def _driven(service: Service, transcripts: list[Transcript], options: Options) -
                 service, transcript, options, lambda count: progress.advance(task, count), _above(progress.console)
             )
             records.append(drive.run())
-    return Figures(records, service.seconds, options.lowered)
+    return Figures(records, service.seconds)
 
 
 def _above(console: Console) -> Callable[[str, str], None]:

@@ -10,6 +10,7 @@ from cli.client import Refused, Service
 from cli.failures import CommandFailed
 from cli.prefix_watch import PrefixWatch
 from cli.replay_options import Options
+from cli.replay_pace import pace_of
 from cli.replay_record import SessionRecord
 from cli.replay_steps import Said, Step, fixed_tokens, steps_of
 from cli.transcripts import Transcript
@@ -48,6 +49,7 @@ class Drive:
         self.usage = UsageWatch(levels_of(options.compact_threshold))
         self._advanced = advanced
         self._noted = noted
+        self._frame = Frame(options.model, options.context_window)
         self._outside_tokens = outside_tokens(transcript.system, transcript.tools)
         self._known: set[str] = set()
         self._cursor: str | None = None
@@ -81,8 +83,7 @@ class Drive:
     def _stopped(self, refused: Refused) -> None:
         try:
             policy = self.options.known_policy
-            limit = Frame(self.options.model, self.options.context_window).budget(policy).limit
-            check_fixed_parts(policy, limit, self.said.fixed_tokens, 1000)
+            check_fixed_parts(policy, self._frame.budget(policy).limit, self.said.fixed_tokens, 1000)
         except FixedPartsDoNotFit as error:
             if refused.name == "fixed-parts-do-not-fit":
                 self._listed(f"no session: {error}")
@@ -238,7 +239,8 @@ class Drive:
         if record.session_id:
             record.compactions = self.service.compactions(record.session_id)
             record.jobs = self.service.jobs(record.session_id)
-        record.check_compactions(self.options.lowered)
+            record.pace = pace_of(self.options.known_policy, self._frame, self.transcript, self.said)
+        record.check_compactions()
         record.list_failures()
         record.list_views_over_budget()
 

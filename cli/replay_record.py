@@ -9,9 +9,11 @@ from math import ceil
 from statistics import median
 from typing import Any, Final
 
+from cli.replay_pace import Pace
+
 JsonDict = dict[str, Any]
-# Of the budget, where sessions compact at a preset's own trigger.
-LEAST_FILL: Final = 0.3
+# Of what a compaction is to come down to.
+LEAST_OF_TARGET: Final = 0.6
 TIMED: Final = ("append", "context", "compact")
 
 
@@ -29,6 +31,7 @@ class SessionRecord:
     tokens_with: int = 0
     tokens_without: int = 0
     limit: int = 0
+    pace: Pace | None = None
     prefix_changes: int = 0
     views_over_budget: int = 0
     asked_compactions: int = 0
@@ -50,36 +53,40 @@ class SessionRecord:
         if count := self.views_over_budget:
             self.listed.append(f"{count} view{'' if count == 1 else 's'} did not fit: compaction is disabled")
 
-    def check_compactions(self, lowered: float = 1.0) -> None:
-        """Add a violation if there were more compactions than the text that came in can explain.
-
-        `lowered` is the trigger as a share of its preset's own.
-        """
-        if not self.limit:
+    def check_compactions(self) -> None:
+        """Add a violation if there were more compactions than the text that came in can explain."""
+        if self.pace is None:
             return
-        allowed = 2 * ceil(self.appended_tokens / (LEAST_FILL * lowered * self.limit)) + 2 * self.asked_compactions
+        allowed = (self.pace.rounds + self.asked_compactions) * self.pace.compactions
         if len(self.compactions) > allowed:
             self.violations.append(
                 f"{len(self.compactions)} compactions for {self.appended_tokens} tokens; {allowed} are explained"
             )
 
+    @property
+    def fills_of_target(self) -> list[float]:
+        """How full the first views after compactions were, of what those were to come down to."""
+        return [] if self.pace is None else [fill / self.pace.target for fill in self.fills]
+
 
 @dataclass(slots=True)
 class Figures:
-    """The whole replay: its sessions, the seconds of each kind of request, and how far the trigger was lowered."""
+    """The whole replay: its sessions, and the seconds of each kind of request."""
 
     sessions: list[SessionRecord]
     seconds: dict[str, list[float]]
-    lowered: float = 1.0
 
     @property
     def violations(self) -> list[str]:
         """All of them, each with the session it happened in."""
         own = [f"{record.id}: {text}" for record in self.sessions for text in record.violations]
-        fill, least = self.fill, LEAST_FILL * self.lowered
+        fills = [fill for record in self.sessions for fill in record.fills_of_target]
         # A compaction that was asked for may well empty a view that was small already.
-        if fill is not None and fill < least and not self.total("asked_compactions"):
-            own.append(f"views after a compaction hold {fill:.2f} of the budget in the median, not {least:.3g}")
+        middle = median(fills) if fills and not self.total("asked_compactions") else 1.0
+        if middle < LEAST_OF_TARGET:
+            own.append(
+                f"views after a compaction hold {middle:.2f} of their target in the median, not {LEAST_OF_TARGET}"
+            )
         return own
 
     @property

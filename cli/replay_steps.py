@@ -53,6 +53,7 @@ class Said:
     fixed_tokens: int = 0
     message_tokens: int = 0
     plain_tokens: int = 0
+    appends: int = 0
     messages: int = 0
     entries: int = 0
     turns: int = 0
@@ -72,7 +73,8 @@ class Said:
         return self.fixed_tokens + self.message_tokens
 
     def add(self, wire: Sequence[JsonDict]) -> None:
-        """Take in messages that were appended."""
+        """Take in messages that were appended together."""
+        self.appends += 1
         self.messages += len(wire)
         parsed = FORMATS[self.format].parse(wire)
         self.entries += len(parsed)

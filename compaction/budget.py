@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import ceil, floor
-from typing import Final
+from typing import Any, Final
 
 from compaction.errors import FixedPartsDoNotFit, InvalidPolicy
 from compaction.layouts import LAYOUTS
@@ -128,6 +129,18 @@ def _summary_room(target: int) -> int:
 def _summary_text(message_tokens: int) -> int:
     """What the text of a summary may take if its message takes this."""
     return max(SMALLEST_SUMMARY, message_tokens - summary_frame_tokens())
+
+
+def check_buffer(given: Mapping[str, Any] | None, limit: int) -> None:
+    """Refuse a buffer that somebody asks for in a policy and that leaves nothing of a limit; a preset's own gives way.
+
+    Raises:
+        InvalidPolicy: with both figures.
+    """
+    buffer_tokens = (given or {}).get("buffer_tokens", 0)
+    if buffer_tokens >= limit:
+        detail = f"a buffer of {buffer_tokens} tokens leaves nothing of the {limit} that there are for input"
+        raise InvalidPolicy("policy.buffer_tokens", detail)
 
 
 def check_fixed_parts(policy: Policy, limit: int, fixed_tokens: int, multiplier: int) -> None:

@@ -21,16 +21,16 @@ LARGE_SHARE: Final = 0.1
 SAFETY: Final = 1.2
 
 
-def adaptive_limit(message_tokens: Sequence[int], window: int) -> int:
+def adaptive_limit(message_tokens: Sequence[int], window: float) -> int:
     """What the messages' size would make of a chunk's limit, in tokens; below 0 in a window too small for one."""
     if not message_tokens:
         return USUAL_LIMIT
-    large = sum(message_tokens) / len(message_tokens) * SAFETY / window
+    large = sum(message_tokens) / len(message_tokens) * SAFETY / max(1, window)
     share = max(SMALLEST_SHARE, SHARE - min(large * 2, SHARE - SMALLEST_SHARE)) if large > LARGE_SHARE else SHARE
     return floor(window * share) - OVERHEAD
 
 
-def chunk_limit(message_tokens: Sequence[int], window: int) -> int:
+def chunk_limit(message_tokens: Sequence[int], window: float) -> int:
     """The tokens a chunk may take."""
     return max(adaptive_limit(message_tokens, window), SMALLEST_LIMIT)
 
@@ -49,7 +49,15 @@ def chunked(message_tokens: Sequence[int], limit: int) -> list[list[int]]:
 
 
 def chunk_tokens(outline: Outline, own: Stage, window: int, due: int) -> int | None:
-    """What one summary of the first `due` items may read under a `summarize` stage; None if that says nothing of it."""
+    """What one summary of the first `due` items may read under a `summarize` stage; None if that says nothing of it.
+
+    A chunk is of messages. The live summaries they are merged with come on top: a long one would leave no room for them.
+    """
+    chunk = _chunk(outline, own, window, due)
+    return None if chunk is None else chunk + sum(edit.tokens for edit in outline.live.condensed)
+
+
+def _chunk(outline: Outline, own: Stage, window: int, due: int) -> int | None:
     if own.number("adapts_chunks"):
         items = (item for item in outline.items[:due] if isinstance(item, Unit))
         return chunk_limit([entry.tokens for unit in items for entry in unit.entries], window)

@@ -30,7 +30,6 @@ def _half_up(number: float) -> int:
     return floor(number + 0.5)
 
 
-_OPENING: Final = re.compile(r"```|\{")
 _CLOSING: Final = {"```": "```", "{": "}"}
 FOREIGN_SHARE: Final = 0.3
 CODE_SHARE: Final = 0.5
@@ -46,17 +45,15 @@ def _density(text: str) -> float:
 
 def _code_spans(text: str) -> Iterator[str]:
     """What stands in fences or braces, each character once."""
-    unclosed: set[str] = set()
+    closing = dict(_CLOSING)
     start = 0
-    while match := _OPENING.search(text, start):
-        start = match.end()
-        closing = _CLOSING[match[0]]
-        end = -1 if match[0] in unclosed else text.find(closing, start)
+    while closing and (match := re.compile("|".join(closing)).search(text, start)):
+        end = text.find(closing[match[0]], match.end())
         if end < 0:
             # Looked for once, as there may be very many.
-            unclosed.add(match[0])
+            del closing[match[0]]
             continue
-        start = end + len(closing)
+        start = end + len(closing[match[0]])
         yield text[match.start() : start]
 
 
@@ -71,7 +68,7 @@ class Estimate:
 
     That is multiplied by what the provider's tokenizer needs more and by a safety margin, and rounded up. `message` and
     `conversation` are added for each message and once for all. `counted` are the parts that cost anything, `image` what
-    each image does.
+    each image does. Where it `joins`, the lengths of all parts, images too, are added before that is made tokens.
     """
 
     length: Callable[[str], int] = utf16_units
@@ -84,6 +81,7 @@ class Estimate:
     message: int = 0
     conversation: int = 0
     image: int = 0
+    joins: bool = False
     counted: frozenset[type[Part]] = frozenset({Text, ToolResult})
 
     def text(self, text: str, provider: str | None = None, *, is_code: bool = False) -> int:
@@ -100,7 +98,9 @@ class Estimate:
 
     def base(self, parts: Iterable[Part]) -> int:
         """What parts take before anything is made of it that depends on the provider."""
-        return sum(map(self._part, parts))
+        if self.joins:
+            return self.whole(self._sum(parts, self.length) / self.density("") * self.spread)
+        return self._sum(parts, self._base)
 
     def of_message(self, message: Message, provider: str | None = None) -> int:
         """Estimated tokens of a message."""
@@ -119,18 +119,21 @@ class Estimate:
             return 0
         return self.whole(self.length(text) / (self.code_density if is_code else self.density(text)) * self.spread)
 
-    def _part(self, part: Part) -> int:
+    def _sum(self, parts: Iterable[Part], of_text: Callable[[str], int]) -> int:
+        return sum(self._part(part, of_text) for part in parts)
+
+    def _part(self, part: Part, of_text: Callable[[str], int]) -> int:
         if isinstance(part, Image):
             return self.image
         if type(part) not in self.counted:
             return 0
         match part:
             case Text(text=text) | Thinking(text=text):
-                return self._base(text)
+                return of_text(text)
             case ToolCall(name=name, arguments=arguments):
-                return self._base(name) + self._base(_compact(arguments))
+                return of_text(name) + of_text(_compact(arguments))
             case ToolResult(content=content):
-                return self.base(content)
+                return self._sum(content, of_text)
         return 0
 
 
@@ -177,6 +180,7 @@ ESTIMATES: Final[Mapping[str, Estimate]] = MappingProxyType(
             counted=frozenset({Text, ToolCall, ToolResult}),
         ),
         "codebuddy": Estimate(density=_density, spread=1.1),
+        "pi": Estimate(joins=True, image=4_800, counted=frozenset({Text, Thinking, ToolCall, ToolResult})),
         "chars4": Estimate(),
     }
 )
@@ -185,8 +189,10 @@ EXACT: Final = "exact"
 COUNTERS: Final = (EXACT, *ESTIMATES)
 
 # The bases that facts keep: one for all estimates that differ only in what they make of it.
-SIZED: Final = tuple(ESTIMATES[name] for name in ("neurolink", "agent-code", "codebuddy"))
-SIZES: Final[Mapping[str, int]] = MappingProxyType({"neurolink": 0, "agent-code": 1, "codebuddy": 2, "chars4": 0})
+SIZED: Final = tuple(ESTIMATES[name] for name in ("neurolink", "agent-code", "codebuddy", "pi"))
+SIZES: Final[Mapping[str, int]] = MappingProxyType(
+    {"neurolink": 0, "agent-code": 1, "codebuddy": 2, "pi": 3, "chars4": 0}
+)
 
 
 def sizes_of(parts: Sequence[Part]) -> tuple[int, ...]:

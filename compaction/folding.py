@@ -74,14 +74,14 @@ class Folding:
             span = next_range(self._outline, goals, UNBOUNDED_TOKENS, due, is_asked=True)
             if span is None:
                 break
-            after = self._outline.edited([self._condensed(self._outline, span)])
+            after = self._outline.edited([self._condensed(self._outline, span, policy.headings)])
             ceiling = max(self._outline.tokens, goals.limit) if span.is_owed else self._outline.tokens - 1
             if after.tokens > ceiling:
                 break
             self._outline, is_any = after, True
         return is_any
 
-    def _condensed(self, outline: Outline, span: SummaryRange) -> Edit:
+    def _condensed(self, outline: Outline, span: SummaryRange, headings: str) -> Edit:
         # Of what is in view already, a summary takes less than its place; what was hidden takes none.
         room = span.max_tokens if span.is_owed else span.max_tokens + span.saving - 1
         max_tokens = max(SMALLEST_SUMMARY, min(span.max_tokens, room))
@@ -93,6 +93,7 @@ class Folding:
                 tuple(self._summaries[name] for name in span.replaces),
                 tuple(self._messages[seq] for seq in originals),
                 max_tokens,
+                headings=headings,
             )
         )
         name = str(len(self._summaries) + 1)

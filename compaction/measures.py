@@ -113,7 +113,7 @@ class _Counted:
     late: int
 
     def __call__(self, entry: Facts) -> Facts:
-        if not entry.sizes:
+        if self.size >= len(entry.sizes):
             return entry
         content = self.estimate.scaled(entry.sizes[self.size], self.provider)
         exact = max(1, exact_measure().content(entry) if entry.answers is not None else entry.tokens)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Literal, TypeAlias
 
@@ -79,9 +79,9 @@ class Outline:
     """The items of a path, oldest first.
 
     `tokens` is what the view takes by its `measure`, unscaled, without the fixed parts and the stubs of a batch that is
-    still open.
-    `last_user` is the index of the last user message, -1 if there is none. `results` are the tool results in view,
-    oldest first, each with the index of its item. `summarized` are the indexes of the live summaries.
+    still open. `exact` is the same counted exactly, where this is an estimate of that. `last_user` is the index of the
+    last user message, -1 if there is none. `results` are the tool results in view, oldest first, each with the index of
+    its item. `summarized` are the indexes of the live summaries.
     """
 
     items: list[Item]
@@ -92,6 +92,7 @@ class Outline:
     summarized: list[int]
     sums: Sums
     measure: Measure
+    exact: Outline | None = None
 
     @property
     def owed_tokens(self) -> int:
@@ -127,7 +128,13 @@ class Outline:
         """The same items, counted in another way; this outline has to be counted exactly."""
         if measure is self.measure:
             return self
-        return outline_of(map(measure.counted, self._entries()), self.live, measure)
+        return replace(outline_of(map(measure.counted, self._entries()), self.live, measure), exact=self)
+
+    def is_worth_a_summary(self, start: int, stop: int) -> bool:
+        """Whether what these items were is more than the smallest summary, by the exact count if there is one."""
+        outline = self.exact or self
+        originals = outline.sums.originals
+        return originals[stop] - originals[start] > outline.measure.least_owed
 
     def _entries(self) -> list[Facts]:
         return [entry for item in self.items if isinstance(item, Unit) for entry in item.entries]

@@ -73,7 +73,7 @@ def plan_for(
     if has_target and seen is not outline:
         aims = aims.aiming_at(goals.target * seen.tokens // max(1, outline.tokens))
     plan = make_plan(seen, stages, aims, is_asked=is_asked, has_target=has_target)
-    edits, used = _worth_it(outline, plan), plan.stages_used
+    edits, used = plan.edits, plan.stages_used
     after = outline.edited(edits) if edits else outline
     has_target = has_target and any(stage.name == "truncate" for stage in stages)
     if after.tokens > (goals.target if has_target else goals.limit):
@@ -84,18 +84,6 @@ def plan_for(
     if not edits or after.tokens >= outline.tokens:
         return Planned(outline, is_summary_wanted=plan.is_summary_wanted)
     return Planned(after, edits, used, plan.is_summary_wanted)
-
-
-def _worth_it(outline: Outline, plan: Plan) -> tuple[Edit, ...]:
-    """The plan's edits, without hides if what one of them hides is not worth a summary by the exact count."""
-    if plan.hides and not all(_is_worth_a_summary(outline, edit) for edit in plan.hides):
-        return tuple(plan.cells.values())
-    return plan.edits
-
-
-def _is_worth_a_summary(outline: Outline, hide: Edit) -> bool:
-    inside = (item for item in outline.items if hide.first <= item.first and item.last <= hide.last)
-    return sum(item.original_tokens for item in inside) > outline.measure.least_owed
 
 
 def _horizon(outline: Outline, stages: Iterable[Stage], goals: Goals, *, has_target: bool) -> int:

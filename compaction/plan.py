@@ -53,28 +53,23 @@ class Plan:
         )
 
     def hiding(self, stage: str, outline: Outline, start: int, stop: int) -> Plan:
-        """The plan with all units from item `start` up to `stop` hidden, in the place of what it hides from there on.
-
-        `stop` has to be no less than where that ends.
-        """
+        """The plan with all units from item `start` up to `stop` hidden too, as one run with those that it joins."""
+        tokens = self.tokens_hiding(outline, start)(stop)
+        (start, stop), others = self._joined(start, stop)
         spans = [
             Edit("hide", outline.items[_run_start(outline, first)].first, outline.items[end - 1].last)
             for first, end in _pieces(outline, start, stop)
         ]
         return replace(
             self,
-            tokens=self.tokens_hiding(outline, start)(stop),
+            tokens=tokens,
             stages_used=_with(self.stages_used, stage),
-            hidden=(*(hidden for hidden in self.hidden if hidden[0] < start), (start, stop)),
+            hidden=(*others, (start, stop)),
             hides=(*self.hides, *spans),
         )
 
-    def hidden_from(self, start: int) -> int:
-        """Where what it hides from item `start` on ends; `start` if there is nothing."""
-        return max((stop for first, stop in self.hidden if first >= start), default=start)
-
     def tokens_hiding(self, outline: Outline, start: int) -> Callable[[int], int]:
-        """What the view would take if the units from `start` on were hidden, as a function of where that stops."""
+        """What the view would take if the units from `start` on were hidden too, as a function of where that stops."""
         indexes = sorted(self.savings)
         saved = list(accumulate((self.savings[index] for index in indexes), initial=0))
         sums = outline.sums
@@ -84,8 +79,22 @@ class Plan:
             shown = sums.shown[stop] - sums.shown[start]
             return savings - shown + outline.measure.marker * _more_markers(outline, start, stop)
 
-        already = sum(change(first, stop) for first, stop in self.hidden if first >= start)
-        return lambda stop: self.tokens - already + change(start, stop)
+        def tokens(stop: int) -> int:
+            joined, others = self._joined(start, stop)
+            already = sum(change(*hidden) for hidden in self.hidden if hidden not in others)
+            return self.tokens - already + change(*joined)
+
+        return tokens
+
+    def _joined(self, start: int, stop: int) -> tuple[tuple[int, int], list[tuple[int, int]]]:
+        """This range with the hidden ones that it overlaps or touches, and those that stay apart from it."""
+        others = []
+        for first, end in sorted(self.hidden):
+            if first <= stop and start <= end:
+                start, stop = min(start, first), max(stop, end)
+            else:
+                others.append((first, end))
+        return (start, stop), others
 
     def results_in_view(self, outline: Outline, start: int = 0) -> list[tuple[int, Facts]]:
         """The results in view under this plan of the items from `start` on, oldest first, each with its index."""

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeAlias
 
 from compaction.errors import InvalidPolicy
 from compaction.estimates import COUNTERS, EXACT
+from compaction.headings import HEADINGS
 from compaction.layouts import LAYOUTS
 from compaction.registries import REGISTRIES
 from compaction.styles import STYLES
@@ -21,6 +22,7 @@ STAGE_PARAMETERS: Final[Mapping[str, Mapping[str, Value | None]]] = MappingProxy
         "deduplicate": {"minimum_saving_share": 0.0, "stops_at_target": False},
         "prune": {
             "minimum_tokens": 0,
+            "excerpt_over_chars": 0,
             "keep_recent_tokens": None,
             "protect_tokens": 0,
             "minimum_saving_tokens": 0,
@@ -72,7 +74,13 @@ class Stage:
 SHARES: Final = ("trigger", "target", "keep_recent", "summary_share", "minimum_saving")
 # What names a row of a table, with the names there are.
 NAMED: Final[Mapping[str, Collection[str]]] = MappingProxyType(
-    {"counter": COUNTERS, "layout": LAYOUTS, "registry": ("foldline", *REGISTRIES), "transcript": STYLES}
+    {
+        "counter": COUNTERS,
+        "layout": LAYOUTS,
+        "registry": ("foldline", *REGISTRIES),
+        "transcript": STYLES,
+        "headings": HEADINGS,
+    }
 )
 # What may be told of a compaction beside what is told of any; `compaction.report` has their functions.
 FIGURES: Final = (
@@ -98,7 +106,8 @@ class Policy:
 
     `counter` is what all this is counted by; whether a view fits is always counted exactly. `layout` divides the
     context window, `registry` knows windows that we do not, `transcript` is the style in which a summarizer gets a
-    conversation. `report` are the `FIGURES` that results have. A preset that `is_loose` may have a target that is not below its trigger.
+    conversation, `headings` are those of its summary. `report` are the `FIGURES` that are told of a compaction. A
+    preset that `is_loose` may have a target that is not below its trigger.
     """
 
     preset: str
@@ -113,6 +122,7 @@ class Policy:
     layout: str = "foldline"
     registry: str = "foldline"
     transcript: str = "foldline"
+    headings: str = "foldline"
     report: tuple[str, ...] = ()
     is_loose: bool = False
 

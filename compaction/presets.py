@@ -26,27 +26,31 @@ _FOLDLINE: Final = Policy(
     ),
 )
 
+_NEUROLINK_REST: Final = (
+    _stage("deduplicate", minimum_saving_share=0.3, stops_at_target=True),
+    _stage("summarize", keep_messages=4, keep_share=0.3, keep_tokens=0),
+    _stage("truncate", keep_first=2, fraction=0.5),
+)
+_NEUROLINK_PRUNE: Final[Mapping[str, Value]] = MappingProxyType(
+    {
+        "keep_recent_tokens": 0,
+        "protect_tokens": 40_000,
+        "protected_tools": ("skill",),
+        "minimum_saving_tokens": 20_000,
+        "stops_at_target": False,
+    }
+)
 _NEUROLINK: Final = Policy(
     preset="neurolink",
     counter="neurolink",
     layout="neurolink",
     registry="neurolink",
     transcript="neurolink",
+    headings="neurolink",
+    report=("files_deduped", "messages_removed"),
     trigger=0.8,
     target=0.5,
-    stages=(
-        _stage(
-            "prune",
-            keep_recent_tokens=0,
-            protect_tokens=40_000,
-            protected_tools=("skill",),
-            minimum_saving_tokens=20_000,
-            stops_at_target=False,
-        ),
-        _stage("deduplicate", minimum_saving_share=0.3, stops_at_target=True),
-        _stage("summarize", keep_messages=4, keep_share=0.3, keep_tokens=0),
-        _stage("truncate", keep_first=2, fraction=0.5),
-    ),
+    stages=(_stage("prune", excerpt_over_chars=51_200, **_NEUROLINK_PRUNE), *_NEUROLINK_REST),
 )
 
 _AGENT_CODE_SUMMARY: Final = _stage(
@@ -58,6 +62,7 @@ _AGENT_CODE: Final = Policy(
     layout="agent-code",
     registry="agent-code",
     transcript="agent-code",
+    headings="agent-code",
     trigger=1.0,
     target=0.5,
     buffer_tokens=13_000,
@@ -71,6 +76,16 @@ _CODEBUDDY: Final = Policy(
     layout="codebuddy",
     registry="codebuddy",
     transcript="codebuddy",
+    headings="codebuddy",
+    report=(
+        "compacted",
+        "original_count",
+        "final_count",
+        "original_tokens",
+        "final_tokens",
+        "tier",
+        "warning_level",
+    ),
     trigger=0.9,
     target=0.5,
     stages=(
@@ -84,7 +99,13 @@ _ALL: Final = (
     _FOLDLINE,
     _NEUROLINK,
     # Compacts at 80 %, and then down to no less than all there is room for.
-    replace(_NEUROLINK, preset="neurolink@program", target=1.0, is_loose=True),
+    replace(
+        _NEUROLINK,
+        preset="neurolink@program",
+        target=1.0,
+        is_loose=True,
+        stages=(_stage("prune", **_NEUROLINK_PRUNE), *_NEUROLINK_REST),
+    ),
     _AGENT_CODE,
     replace(
         _AGENT_CODE,

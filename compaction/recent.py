@@ -31,7 +31,7 @@ def older_items(outline: Outline, own: Stage, keep_recent: int, room: int) -> in
     No item is older if all of those together have less than `at_least_messages`.
     """
     tokens_kept = min(own.number("keep_tokens", keep_recent), room)
-    most = min(own.number("keep_tokens_most"), room) or None
+    most = own.number("keep_tokens_most")
     total = sum(map(_messages, outline.items))
     messages_kept = max(own.number("keep_messages"), ceil(total * own.share("keep_share")))
     texts_kept = own.number("keep_texts")
@@ -40,7 +40,7 @@ def older_items(outline: Outline, own: Stage, keep_recent: int, room: int) -> in
     index = len(outline.items)
     while index and not (
         (messages >= messages_kept and texts >= texts_kept and tokens >= tokens_kept)
-        or (most is not None and tokens >= most)
+        or (most and tokens >= min(most, room))
     ):
         index -= 1
         item = outline.items[index]

@@ -5,7 +5,7 @@ Foldline's own are in `compaction.windows`, and it gives no unknown model a wind
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
@@ -24,6 +24,9 @@ class Registry(Protocol):
 
     def window(self, model: str | None, provider: str | None = None, /) -> int:
         """The model's context window; a default for one that it does not list."""
+
+    def rows(self) -> Iterator[tuple[str, str, int]]:
+        """All it lists, as provider, name and window; the provider is empty where it says nothing of that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +47,14 @@ class ByPrefix:
         """See `Registry`."""
         return self.known(model, provider) or self.defaults.get(provider or "", self.fallback)
 
+    def rows(self) -> Iterator[tuple[str, str, int]]:
+        """See `Registry`."""
+        return ((provider, *row) for provider, rows in self.windows.items() for row in rows.items())
+
 
 @dataclass(frozen=True, slots=True)
 class ByWord:
-    """By the first word, a regular expression, that the name has in whatever case, else `fallback`."""
+    """By the first word that the name has in whatever case, else `fallback`."""
 
     words: tuple[tuple[str, int], ...]
     fallback: int
@@ -57,12 +64,18 @@ class ByWord:
         # As a word: the "1m" of "3.1m" or "1mini" is part of something else.
         name = (model or "").lower()
         is_in = partial(regex.search, string=name)
-        found = (tokens for word, tokens in self.words if is_in(rf"(?<![a-z0-9])(?<!\d\.){word}(?![a-z0-9])"))
+        found = (
+            tokens for word, tokens in self.words if is_in(rf"(?<![a-z0-9])(?<!\d\.){regex.escape(word)}(?![a-z0-9])")
+        )
         return next(found, None)
 
     def window(self, model: str | None, _provider: str | None = None, /) -> int:
         """See `Registry`."""
         return self.known(model) or self.fallback
+
+    def rows(self) -> Iterator[tuple[str, str, int]]:
+        """See `Registry`."""
+        return (("", *row) for row in self.words)
 
 
 def _same(tokens: int, *names: str) -> dict[str, int]:
@@ -136,8 +149,9 @@ AGENT_CODE: Final = ByWord(
         ("opus", 200_000),
         ("sonnet", 200_000),
         ("haiku", 200_000),
-        ("gpt-4o?", 128_000),
-        (r"gpt-3\.5", 16_384),
+        ("gpt-4o", 128_000),
+        ("gpt-4", 128_000),
+        ("gpt-3.5", 16_384),
     ),
     fallback=128_000,
 )

@@ -1,4 +1,4 @@
-"""The sections every summary has, whoever writes it, so that the next summary can take them over."""
+"""The sections into which the content of every summary is sorted, whoever writes it and under whatever headings."""
 
 from __future__ import annotations
 
@@ -6,17 +6,12 @@ from enum import Enum
 
 
 class Section(Enum):
-    """A section; its value is the heading. Definition order is the order in a summary."""
+    """A section; its value marks a line of it that would pass for one of another, as in `rule: stay below 40 lines`."""
 
-    RULES = "Rules and limits"
-    ASKED = "Asked"
-    DECIDED = "Decided and done"
-    OPEN = "Open"
-    ENDED = "Commands and errors"
-    FILES = "Files"
-    SAID = "Also said"
-
-    @property
-    def heading(self) -> str:
-        """The section's line in a summary."""
-        return f"## {self.value}"
+    RULES = "rule"
+    ASKED = "asked"
+    DECIDED = "decided"
+    OPEN = "open"
+    ENDED = "ended"
+    FILES = "file"
+    SAID = "said"

@@ -10,7 +10,7 @@ from typing import Any
 
 from compaction.attachments import attachment_of, place_files
 from compaction.breakdown import Breakdown
-from compaction.budget import Goals, check_fixed_parts
+from compaction.budget import Goals, check_buffer, check_fixed_parts
 from compaction.errors import InvalidPolicy
 from compaction.folding import Folding
 from compaction.formats import FORMATS, Format, detect
@@ -89,6 +89,7 @@ def compact(
     chosen = chosen if stages is None else chosen.naming(stages)
     frame = Frame(model, context_window, max_output_tokens)
     limit = frame.budget(chosen).limit
+    check_buffer(policy, limit)
     wire_format = _format(messages, format_name)
     leading, rest = _split(wire_format.parse(messages))
     system_tokens, tools_tokens = count_system(system) + count_messages(leading), count_tools(tools)

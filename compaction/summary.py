@@ -8,8 +8,8 @@ from typing import Final
 
 import regex
 
+from compaction.headings import HEADINGS
 from compaction.messages import Message
-from compaction.sections import Section
 from compaction.styles import STYLES
 from compaction.tokens import count_text
 from compaction.transcript import escape, excerpt_to_tokens, fitted, serialize
@@ -23,7 +23,8 @@ class SummaryInput:
 
     `previous` are the texts of the summaries it replaces, oldest first; `messages` are the originals no summary covers,
     in order; the text may take `max_tokens`; `instructions` are the user's own for this summary. `style` is how a
-    model is shown the messages, one of `compaction.styles.STYLES`.
+    model is shown the messages, one of `compaction.styles.STYLES`; `headings` are those the summary gets, one of
+    `compaction.headings.HEADINGS`.
     """
 
     previous: tuple[str, ...]
@@ -31,6 +32,7 @@ class SummaryInput:
     max_tokens: int
     instructions: str | None = None
     style: str = "foldline"
+    headings: str = "foldline"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +56,6 @@ AIM_SHARE: Final = 0.8
 # Less of an earlier summary says nothing: rather than cut all of many to this, the oldest are left out.
 SMALLEST_PREVIOUS_TOKENS: Final = 100
 WORDS_PER_TOKEN: Final = 0.7
-
-_GUIDE: Final = {
-    Section.RULES: "what the user demanded, forbade or limited, word for word; they stay in force",
-    Section.ASKED: "the requests, oldest first, and the purpose behind them",
-    Section.DECIDED: "choices with their reasons, work that is finished, facts found out on the way",
-    Section.OPEN: "what is being worked on at the end, what was promised, what waits for an answer, the next step",
-    Section.ENDED: "commands and failures that matter, each with how it ended last",
-    Section.FILES: "paths that were read or changed, and for a changed one what changed",
-    Section.SAID: "other names, numbers and answers somebody may come back to",
-}
 
 _SYSTEM: Final = """\
 You keep the memory of an AI agent. The agent will lose the conversation you are given and has to continue with \
@@ -98,7 +90,8 @@ def prompt(request: SummaryInput, input_tokens: int, refused: str | None = None)
     """
     if input_tokens < SMALLEST_INPUT_TOKENS:
         raise ValueError(input_tokens)
-    system = _SYSTEM.format(headings="\n".join(f"{section.heading}: {text}" for section, text in _GUIDE.items()))
+    headings = (f"{heading.line}: {heading.guide}" for heading in HEADINGS[request.headings])
+    system = _SYSTEM.format(headings="\n".join(headings))
     before = "\n".join(_quoted_before(request, input_tokens))
     after = "\n".join(_closing(request, refused))
     frame = f"{before}\n<conversation>\n\n</conversation>\n\n{after}"

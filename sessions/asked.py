@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from compaction.budget import check_buffer
 from sessions import paths, planning
 from sessions.appending import check_parent
 from sessions.paths import Path
 from sessions.planning import Step
-from sessions.requests import Ask
+from sessions.requests import Ask, asked_policy
 from sessions.store import Transaction
 
 
@@ -28,11 +29,12 @@ def compact(
     Raises:
         NotFound: no such session.
         StaleVersion, UnknownParent: the head is not where the caller thinks it is.
-        InvalidPolicy: the request names a stage or policy that does not exist.
+        InvalidPolicy: the request names a stage or policy that does not exist or cannot work.
     """
     path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
     if parent is not None:
         check_parent(tx, path, parent)
+    check_buffer(ask.policy, path.session.frame.budget(asked_policy(path, ask)).limit)
     before = path.used
     step = planning.run_asked(tx, path, ask, stages=stages, summarize=summarize)
     paths.save(tx, path)

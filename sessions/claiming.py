@@ -16,7 +16,7 @@ from compaction.wire import dumps
 from sessions import log, paths, planning, requests, segments
 from sessions.compacting import Summary, apply_summary
 from sessions.errors import Busy, SessionsError
-from sessions.jobs import PATIENCE_MILLISECONDS, UNWORKABLE, Claim, Lease, end, summary_text
+from sessions.jobs import PATIENCE_MILLISECONDS, UNWORKABLE, Claim, Lease, end, result_of, summary_text
 from sessions.paths import Path
 from sessions.requests import NO_ROOM, Ask
 from sessions.store import Store, Transaction
@@ -158,12 +158,13 @@ def _take(tx: Transaction, path: Path, row: Any) -> Claim | None:
 def _publish_kept(
     tx: Transaction, path: Path, job_id: str, outline: Outline, wanted: SummaryRange, *, kept: Summary, ask: Ask
 ) -> None:
-    applied = apply_summary(tx, path, outline, path.goals(), covered=wanted, summary=kept, is_asked=ask.is_asked)
+    policy = requests.asked_policy(path, ask)
+    applied = apply_summary(tx, path, outline, policy, covered=wanted, summary=kept, is_asked=ask.is_asked)
     if applied is None:
         end(tx, job_id, "failed", NO_ROOM)
     else:
         compaction, after = applied
-        end(tx, job_id, "succeeded", result={"compaction_id": compaction.id, "degraded": kept.is_degraded})
+        end(tx, job_id, "succeeded", result=result_of(compaction, is_degraded=kept.is_degraded))
         planning.request_rest(tx, path, ask, after)
 
 
@@ -171,10 +172,12 @@ def _input(tx: Transaction, path: Path, covered: SummaryRange, live: LiveEdits, 
     """The texts of the summaries that are replaced, and the originals that are not under one of them."""
     parts = segments.uncovered(segments.segments(tx, path), live)
     messages = log.messages_in(tx, path.session, segments.clipped(list(parts), [(covered.first, covered.last)]))
+    policy = requests.asked_policy(path, ask)
     return SummaryInput(
         previous=tuple(summary_text(tx, summary) for summary in covered.replaces),
         messages=tuple(messages.values()),
         max_tokens=covered.max_tokens,
         instructions=ask.instructions,
-        style=requests.asked_policy(path, ask).transcript,
+        style=policy.transcript,
+        headings=policy.headings,
     )

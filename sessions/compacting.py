@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from compaction.budget import Goals
 from compaction.cuts import SummaryRange
 from compaction.edits import Edit
-from compaction.outline import Outline
+from compaction.estimates import EXACT
+from compaction.gauge import Fixed, Frame
+from compaction.outline import Outline, Unit
 from compaction.plan import Plan
+from compaction.policy import Policy
+from compaction.recent import due_items
+from compaction.report import Happened, level_of, report_of
 from compaction.stages.truncate import fit
 from sessions import log
-from sessions.paths import Path
+from sessions.paths import Aims, Path
 from sessions.store import Transaction
 
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """A compaction as it is listed; tokens are scaled counts of the whole view."""
+    """A compaction as it is listed; tokens are scaled counts of the whole view. `report` has the policy's figures."""
 
     id: str
     reason: str
@@ -27,15 +31,22 @@ class Compaction:
     tokens_before: int
     tokens_after: int
     is_live: bool = True
+    report: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A summary that is kept: its id and what its message takes, in unscaled tokens."""
+    """A summary that is kept; `tokens` are what its message takes, unscaled, `model` the one that was asked for it."""
 
     id: str
     tokens: int
     is_degraded: bool = False
+    model: str | None = None
+
+    @property
+    def is_without_model(self) -> bool:
+        """Whether no model wrote it."""
+        return self.is_degraded or self.model is None
 
 
 def add_compaction(
@@ -46,6 +57,7 @@ def add_compaction(
     *,
     reason: str,
     stages_used: Sequence[str],
+    report: Mapping[str, Any],
     is_inline: bool = True,
     lifts_bars: bool = False,
 ) -> Compaction:
@@ -59,18 +71,39 @@ def add_compaction(
         "stages_used": list(stages_used),
         "tokens_before": before,
         "tokens_after": path.used,
+        "report": report,
         "is_inline": is_inline,
         "edits": edits,
     }
     name = log.add_edits(tx, path, "compaction", body, live)
-    return Compaction(name, reason, list(stages_used), before, path.used)
+    return Compaction(name, reason, list(stages_used), before, path.used, report=report)
+
+
+def reported(path: Path, aims: Aims, happened: Happened) -> dict[str, Any]:
+    """The figures that the policy wants of what happened to outlines of the path, which are counted exactly."""
+    policy, measure = aims.policy, aims.gauge.measure
+    if not policy.report:
+        return {}
+    before, after = happened.before.measured(measure), happened.after.measured(measure)
+    level = use_level(path, policy, before.tokens)
+    return report_of(policy.report, replace(happened, before=before, after=after, level=level))
+
+
+def use_level(path: Path, policy: Policy, tokens: int, frame: Frame | None = None) -> str:
+    """The level of use of a view whose history takes so many unscaled tokens in the policy's count, else `none`."""
+    session = path.session
+    frame = frame or session.frame
+    if policy.counter == EXACT:
+        return level_of(policy, frame, session.used(tokens))
+    fixed = Fixed(session.system, session.tools_json, session.pins_tokens)
+    return level_of(policy, frame, tokens + fixed.estimated(policy.counter, frame.provider))
 
 
 def apply_summary(
     tx: Transaction,
     path: Path,
     outline: Outline,
-    goals: Goals,
+    policy: Policy,
     *,
     covered: SummaryRange,
     summary: Summary,
@@ -78,6 +111,7 @@ def apply_summary(
 ) -> tuple[Compaction, Outline] | None:
     """Put a summary in the place of its range and fit the view again; the outline is that of the path after it.
 
+    The policy, the session's or one for this summary, says what is told of it; what it has to fit is the session's.
     None, and nothing changed, if that would turn a view that fits into one that does not, or make a worse one worse.
     """
     condense = Edit(
@@ -89,20 +123,42 @@ def apply_summary(
         original_tokens=covered.original_tokens,
         replaces=covered.replaces,
     )
+    goals, aims = path.goals(), path.aims(policy)
     after = outline.edited([condense])
     plan = fit(after, Plan(after.tokens), goals)
     if plan.edits:
         after = after.edited(plan.edits)
     if after.tokens > goals.limit and after.tokens >= outline.tokens:
         return None
+    edits = (condense, *plan.edits)
+    happened = Happened(
+        before=outline,
+        after=after,
+        edits=edits,
+        is_partial=_is_partial(outline, aims, covered, tx.limits.summarizer_tokens, is_asked=is_asked),
+        is_without_model=summary.is_without_model,
+    )
     compaction = add_compaction(
         tx,
         path,
         after,
-        (condense, *plan.edits),
+        edits,
         reason="summary",
         stages_used=("summarize", *plan.stages_used),
+        report=reported(path, aims, happened),
         is_inline=False,
         lifts_bars=is_asked,
     )
     return compaction, after
+
+
+def _is_partial(outline: Outline, aims: Aims, covered: SummaryRange, input_tokens: int, *, is_asked: bool) -> bool:
+    """Whether a summary of this range is made from less than all that is due: there is more, or not all can be read."""
+    due = due_items(outline, aims.policy, aims.gauge, is_asked=is_asked)
+    read_tokens = 0
+    for index, item in enumerate(outline.items):
+        if covered.first <= item.first <= covered.last:
+            read_tokens += item.original_tokens if isinstance(item, Unit) else item.edit.tokens
+        elif isinstance(item, Unit) and index != outline.last_user and (index < due or item.is_hidden):
+            return True
+    return read_tokens > input_tokens

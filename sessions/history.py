@@ -78,7 +78,14 @@ def listed(record: Record, *, is_live: bool) -> Compaction:
     """A compaction as it is listed."""
     body = record.body
     return Compaction(
-        record.id, body["reason"], body["stages_used"], body["tokens_before"], body["tokens_after"], is_live
+        record.id,
+        body["reason"],
+        body["stages_used"],
+        body["tokens_before"],
+        body["tokens_after"],
+        is_live,
+        # Compactions from before there were figures have none.
+        body.get("report", {}),
     )
 
 

@@ -14,7 +14,7 @@ from compaction.summary import Draft, SummaryInput
 from compaction.wire import dumps, loads
 from compaction.wording import summary_frame_tokens, summary_tokens
 from sessions import log, paths, planning, requests, segments
-from sessions.compacting import Summary, apply_summary
+from sessions.compacting import Compaction, Summary, apply_summary
 from sessions.errors import Conflict, NotFound
 from sessions.paths import Path
 from sessions.requests import NO_ROOM, Ask
@@ -124,7 +124,7 @@ def _publish(tx: Transaction, path: Path, done: Claim, draft: Draft, ask: Ask) -
             tx,
             path,
             log.outline(tx, path),
-            path.goals(),
+            requests.asked_policy(path, ask),
             covered=done.covered,
             summary=summary,
             is_asked=ask.is_asked,
@@ -133,20 +133,36 @@ def _publish(tx: Transaction, path: Path, done: Claim, draft: Draft, ask: Ask) -
             _fail(tx, path, done.job_id, NO_ROOM)
         else:
             compaction, after = applied
-            result = {"compaction_id": compaction.id, "degraded": draft.degraded, "usage": draft.usage}
             state = "succeeded"
-            end(tx, done.job_id, state, result=result)
+            end(
+                tx,
+                done.job_id,
+                state,
+                result=result_of(compaction, is_degraded=draft.degraded) | {"usage": draft.usage},
+            )
             path.failures = 0
             planning.request_rest(tx, path, ask, after)
     paths.save_edited(tx, path, before)
     return state
 
 
+def result_of(compaction: Compaction, *, is_degraded: bool) -> dict[str, Any]:
+    """What a job that made a compaction ends with."""
+    return {
+        "compaction_id": compaction.id,
+        "degraded": is_degraded,
+        "stages_used": compaction.stages_used,
+        "tokens_before": compaction.tokens_before,
+        "tokens_after": compaction.tokens_after,
+        "report": compaction.report,
+    }
+
+
 def _keep(tx: Transaction, path: Path, done: Claim, draft: Draft, *, tokens: int, ask: Ask) -> Summary:
     """Keep the text, in place of a larger one made for the same range."""
     key = requests.key_of(tx, path, done.covered, ask)
     tx.execute(_SUPPLANT, {"pk": path.session.pk, "present": key})
-    summary = Summary(tx.new_id("sum"), tokens, draft.degraded)
+    summary = Summary(tx.new_id("sum"), tokens, draft.degraded, draft.model)
     row = {
         "id": summary.id,
         "session_pk": path.session.pk,

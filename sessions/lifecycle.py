@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from compaction.budget import check_fixed_parts
+from compaction.budget import check_buffer, check_fixed_parts
 from compaction.gauge import Frame
 from compaction.messages import JsonObject
 from compaction.policy import policy_of, to_json
@@ -49,6 +49,7 @@ def create(tx: Transaction, tenant: str, new: NewSession) -> Path:
     window = None if new.context_window is None else parse_size(new.context_window)
     policy = policy_of(new.policy or {}, PRESETS)
     budget = Frame(new.model, window, new.max_output_tokens).budget(policy)
+    check_buffer(new.policy, budget.limit)
     tools_tokens = count_tools(new.tools)
     fixed_tokens = count_system(new.system) + tools_tokens
     check_fixed_parts(policy, budget.limit, fixed_tokens, 1000)
@@ -136,6 +137,7 @@ def change(
         policy = PRESETS[DEFAULT_PRESET] if given is None else policy_of(given, PRESETS, session.policy)
         session.policy_json = dumps(to_json(policy))
     session.fixed_tokens = count_system(session.system) + session.tools_tokens
+    check_buffer(changes.get("policy"), session.budget.limit)
     check_fixed_parts(session.policy, session.budget.limit, session.overhead_tokens, session.multiplier)
     paths.save_texts(tx, session)
     # Another policy or model may count in another way.

@@ -45,7 +45,7 @@ def relieve(
     if version > current:
         raise UnknownVersion(version, current)
     if not verdict.retryable or version != current:
-        return path, Step(), path.used
+        return path, Step(report=planning.told(tx, path, path.aims())), path.used
     _raise_multiplier(path, verdict.actual_tokens)
     refused, target = path.used, _target(path, verdict)
     ask = Ask(is_asked=True, target_tokens=target)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from compaction.estimates import EXACT
 from compaction.outline import Outline
-from compaction.pipeline import plan_for
+from compaction.pipeline import Planned, plan_for
+from compaction.report import Happened, together
 from sessions import log, requests
-from sessions.compacting import Compaction, add_compaction
+from sessions.compacting import Compaction, add_compaction, reported
 from sessions.paths import Aims, Path
 from sessions.requests import AUTOMATIC, Ask, Request, asked_aims
 from sessions.store import Transaction
@@ -20,14 +21,42 @@ KEPT_AT_ONCE: Final = 8
 
 @dataclass(slots=True)
 class Step:
-    """What a plan came to: the compactions it made, oldest first, and the summary it asked for."""
+    """What a plan came to: the compactions it made, oldest first, and the summary it asked for.
+
+    `report` has the policy's figures of all that together.
+    """
 
     made: list[Compaction] = field(default_factory=list)
     request: Request | None = None
+    report: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_news(self) -> bool:
+        """Whether something was done: a compaction was made, or a job newly queued for one."""
+        return bool(self.made) or (self.request is not None and not self.request.is_joined)
 
 
 def run_trigger(tx: Transaction, path: Path) -> Step:
     """Compact automatically if the view is over the trigger, and ask for a summary of what is owed."""
+    step = _run_trigger(tx, path)
+    if step.is_news:
+        step.report = told(tx, path, path.aims(), step)
+    return step
+
+
+def told(tx: Transaction, path: Path, aims: Aims, step: Step | None = None) -> dict[str, Any]:
+    """The policy's figures of a step that ends at the path as it is now; of nothing done, if there is no step."""
+    if not aims.policy.report:
+        return {}
+    made, request = (step.made, step.request) if step else ([], None)
+    reports = [compaction.report for compaction in made]
+    if request is not None or not made:
+        outline = log.outline(tx, path)
+        reports.append(reported(path, aims, Happened(outline, outline, is_asked_for=request is not None)))
+    return together(reports)
+
+
+def _run_trigger(tx: Transaction, path: Path) -> Step:
     step = Step()
     for _ in range(KEPT_AT_ONCE):
         outline, is_wanted = _edit_cheaply(tx, path, step)
@@ -55,9 +84,7 @@ def _edit_cheaply(tx: Transaction, path: Path, step: Step) -> tuple[Outline | No
     outline = outline or log.outline(tx, path)
     plan = plan_for(outline, aims.policy.stages, aims.goals, aims.gauge)
     if plan.edits:
-        step.made.append(
-            add_compaction(tx, path, plan.outline, plan.edits, reason="trigger", stages_used=plan.stages_used)
-        )
+        step.made.append(_add_planned(tx, path, aims, outline, plan, reason="trigger"))
     return plan.outline, plan.is_summary_wanted
 
 
@@ -81,21 +108,35 @@ def run_asked(
     plan = plan_for(outline, policy.stages, aims.goals, aims.gauge, is_asked=True, has_target=has_target)
     is_wanted = plan.is_summary_wanted if summarize is None else summarize
     if plan.edits:
-        used = plan.stages_used
-        step.made.append(
-            add_compaction(tx, path, plan.outline, plan.edits, reason="asked", stages_used=used, lifts_bars=is_wanted)
-        )
+        step.made.append(_add_planned(tx, path, aims, outline, plan, reason="asked", lifts_bars=is_wanted))
     if is_wanted:
         _request_asked(tx, path, ask, step, plan.outline)
     elif path.owed_tokens:
         _request_automatic(tx, path, step, plan.outline)
+    step.report = told(tx, path, aims, step)
     return step
+
+
+def _add_planned(
+    tx: Transaction, path: Path, aims: Aims, before: Outline, plan: Planned, *, reason: str, lifts_bars: bool = False
+) -> Compaction:
+    report = reported(path, aims, Happened(before, plan.outline, plan.edits))
+    return add_compaction(
+        tx,
+        path,
+        plan.outline,
+        plan.edits,
+        reason=reason,
+        stages_used=plan.stages_used,
+        report=report,
+        lifts_bars=lifts_bars,
+    )
 
 
 def request_rest(tx: Transaction, path: Path, ask: Ask, outline: Outline) -> None:
     """After a publish: ask for the rest of an asked range, or run the trigger."""
     if not (ask.is_asked and _request_asked(tx, path, ask, Step(), outline)):
-        run_trigger(tx, path)
+        _run_trigger(tx, path)
 
 
 def request_owed(tx: Transaction, path: Path) -> None:
@@ -107,7 +148,7 @@ def request_owed(tx: Transaction, path: Path) -> None:
 def _request_automatic(tx: Transaction, path: Path, step: Step, outline: Outline | None = None) -> None:
     answer = requests.request(tx, path, AUTOMATIC, outline)
     if isinstance(answer, Compaction):
-        after = run_trigger(tx, path)
+        after = _run_trigger(tx, path)
         step.made += [answer, *after.made]
         answer = after.request
     step.request = answer
@@ -121,7 +162,7 @@ def _request_asked(tx: Transaction, path: Path, ask: Ask, step: Step, outline: O
             step.made.append(answer)
             continue
         if answer is None and number:
-            after = run_trigger(tx, path)
+            after = _run_trigger(tx, path)
             step.made += after.made
             answer = after.request
         step.request = answer

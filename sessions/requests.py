@@ -29,7 +29,7 @@ BACKGROUND: Final = "summarize.background"
 NO_ROOM: Final = "no-room"
 ACTIVE: Final = ("queued", "running")
 
-KEPT: Final = select(SUMMARY.c.id, SUMMARY.c.tokens, SUMMARY.c.is_degraded).where(
+KEPT: Final = select(SUMMARY.c.id, SUMMARY.c.tokens, SUMMARY.c.is_degraded, SUMMARY.c.model).where(
     SUMMARY.c.session_pk == bindparam("pk"),
     SUMMARY.c.key == bindparam("wanted"),
     SUMMARY.c.tokens <= bindparam("most"),
@@ -95,7 +95,8 @@ def request(tx: Transaction, path: Path, ask: Ask, outline: Outline | None = Non
     kept = kept_summary(tx, path, covered, ask)
     if kept is None:
         return queue(tx, path, ask)
-    applied = apply_summary(tx, path, outline, path.goals(), covered=covered, summary=kept, is_asked=ask.is_asked)
+    policy = asked_policy(path, ask)
+    applied = apply_summary(tx, path, outline, policy, covered=covered, summary=kept, is_asked=ask.is_asked)
     if applied is None:
         _show_no_room(tx, path, ask)
         return None

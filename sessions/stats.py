@@ -14,18 +14,21 @@ from compaction.messages import JsonObject
 from compaction.stateless import pending
 from compaction.tokens import count_tools, scaled, unscaled
 from sessions import log, paths
+from sessions.compacting import use_level
 from sessions.paths import Path
 from sessions.planning import should_compact
 from sessions.store import Transaction
 from sessions.views import breakdown
 
-WARNING_RATIO, CRITICAL_RATIO = 0.8, 0.9
 NOTHING: Final = MappingProxyType({"system": 0, "tools": 0, "pins": 0, "history": 0})
 
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """Tokens of a view, scaled, against the budget. All are 0 while nothing was said, but for the budget itself."""
+    """Tokens of a view, scaled, against the budget. All are 0 while nothing was said, but for the budget itself.
+
+    `warning_level` is the highest level of the policy's layout that is reached by its own count, else `none`.
+    """
 
     used: int
     limit: int
@@ -33,19 +36,13 @@ class Stats:
     message_count: int
     owed_tokens: int
     breakdown: Mapping[str, int]
+    warning_level: str = "none"
     files: tuple[Placement, ...] = ()
 
     @property
     def ratio(self) -> float:
         """Used of the budget."""
         return self.used / self.limit
-
-    @property
-    def warning_level(self) -> str:
-        """`none`, `warning` or `critical`."""
-        if self.ratio >= CRITICAL_RATIO:
-            return "critical"
-        return "warning" if self.ratio >= WARNING_RATIO else "none"
 
 
 def stats(
@@ -97,8 +94,9 @@ def _stats(tx: Transaction, path: Path, frame: Frame, used: int, parts: Mapping[
     aims = path.aims(frame=frame)
     # What a call adds is counted exactly, whatever the policy counts by.
     added = unscaled(used, session.multiplier) - session.overhead_tokens - path.kept
-    if path.gauged is None and aims.policy.counter != EXACT:
+    if aims.policy.counter != EXACT and (path.gauged is None or frame.provider != session.frame.provider):
         path.gauged = log.outline(tx, path).measured(aims.gauge.measure).tokens
+    tokens = path.kept if path.gauged is None else path.gauged
     return Stats(
         used=used,
         limit=frame.budget(session.policy).limit,
@@ -106,4 +104,5 @@ def _stats(tx: Transaction, path: Path, frame: Frame, used: int, parts: Mapping[
         message_count=path.messages,
         owed_tokens=path.owed_tokens,
         breakdown=parts,
+        warning_level=use_level(path, session.policy, tokens + added, frame),
     )

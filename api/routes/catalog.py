@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
@@ -10,35 +10,36 @@ from api.answers import json_response
 from api.incoming import FromRequest
 from api.openapi import described
 from api.schemas import ModelAnswer, Page, PresetAnswer
-from compaction.budget import budget_of
+from compaction.catalog import Listed, catalog
 from compaction.policy import policy_of, to_json
 from compaction.presets import DEFAULT_PRESET, PRESETS
-from compaction.windows import MODELS
 
 router = APIRouter(tags=["catalog"])
 
 
 @router.get("/models", **described(Page[ModelAnswer]))
 def list_models(
-    _incoming: FromRequest, preset: Annotated[str, Query(description="For its trigger and target.")] = DEFAULT_PRESET
+    _incoming: FromRequest,
+    preset: Annotated[str, Query(description="Whose models, trigger and target.")] = DEFAULT_PRESET,
 ) -> Response:
-    """List the models whose window is known, by the beginning of their name; others need `context_window`."""
+    """List the models whose window is known, by the beginning of their name; others need `context_window`.
+
+    A preset that follows another system has the models which that one knows, beside those that are listed without it.
+    """
     policy = policy_of({"preset": preset}, PRESETS)
-    items = []
-    for provider, names in MODELS.items():
-        for name, window in names.items():
-            limit = budget_of(window).limit
-            items.append(
-                {
-                    "model": f"{provider}/{name}",
-                    "context_window": window.tokens,
-                    "is_exact": window.is_exact,
-                    "limit": limit,
-                    "trigger_tokens": int(limit * policy.trigger),
-                    "target_tokens": int(limit * policy.target),
-                }
-            )
-    return json_response({"items": items, "next_cursor": None})
+    return json_response({"items": [_shown(model) for model in catalog(policy)], "next_cursor": None})
+
+
+def _shown(found: Listed) -> dict[str, Any]:
+    return {
+        "model": found.model,
+        "context_window": found.context_window,
+        "listed_window": found.listed_window,
+        "is_exact": found.is_exact,
+        "limit": found.limit,
+        "trigger_tokens": found.trigger,
+        "target_tokens": found.target,
+    }
 
 
 @router.get("/presets", **described(Page[PresetAnswer]))

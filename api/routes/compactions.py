@@ -16,6 +16,8 @@ from api.openapi import described
 from api.parameters import Cursor, Limit
 from api.problems import InvalidRequest
 from api.schemas import CompactAnswer, CompactionAnswer, MovedAnswer, Page, RedoneAnswer, UndoneAnswer
+from compaction.policy import FIGURES
+from compaction.report import together
 from compaction.wire import loads
 from sessions import branches, history, listing, paths, segments
 from sessions.appending import check_parent
@@ -55,7 +57,7 @@ def _compact(incoming: Incoming, session_id: str) -> Answer:
             if_match=if_match,
         )  # fmt: skip
         request = step.request
-        result = shown.result(shown.stages_used(step.made), before, path.used)
+        result = shown.result(shown.stages_used(step.made), before, path.used, step.report)
         if request is None or request.job_id is None:
             return answer({"job": None, "joined": False, "result": result})
         job = shown.job(listing.job(tx, incoming.tenant, request.job_id))
@@ -79,7 +81,8 @@ def _after_waiting(incoming: Incoming, session_id: str, body: dict[str, Any], jo
     made = _compaction_of(incoming, session_id, job)
     if made is not None:
         stages = dict.fromkeys((*result["stages_used"], *made.stages_used))
-        result = shown.result(list(stages), result["tokens_before"], made.tokens_after)
+        report = together([{name: result[name] for name in FIGURES if name in result}, made.report])
+        result = shown.result(list(stages), result["tokens_before"], made.tokens_after, report)
     status = HTTPStatus.OK if job.has_ended else HTTPStatus.ACCEPTED
     headers = {"Preference-Applied": f"wait={incoming.wait_seconds:.0f}"}
     return respond(answer({**body, "job": shown.job(job), "result": result}, status, headers))

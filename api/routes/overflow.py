@@ -37,7 +37,7 @@ def report_overflow(session_id: str, incoming: FromRequest) -> Response:
         except UnknownVersion as error:
             detail = f"must be one the session has had; it is at {error.current}"
             raise InvalidRequest("version", detail) from error
-        result = shown.result(shown.stages_used(step.made), before, path.used)
+        result = shown.result(shown.stages_used(step.made), before, path.used, step.report)
         return answer({"verdict": shown.verdict(verdict), "result": result, "version": path.session.version})
 
     return change(incoming, work)

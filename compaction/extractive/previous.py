@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from compaction.extractive import cues
 from compaction.extractive.activity import ARROW, BELOW, Activity
+from compaction.extractive.headed import CONTENTS, FILE, Content
 from compaction.extractive.items import Item
 from compaction.extractive.lines import ELLIPSIS, clean, key, lines
 from compaction.extractive.prose import specifics
@@ -17,8 +17,7 @@ _HEADING: Final = re.compile(
     r"^(?:#{1,6}\s+(?P<marked>.{1,80}?)\s*:?|\*\*(?P<bold>.{1,80}?):?\*\*:?|(?P<plain>\w[\w &,/-]{1,40}):)$"
 )
 _BULLET: Final = re.compile(r"^(?:[-*•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
-_OWN: Final = {section.value.casefold(): section for section in Section}
-# How others name what we call so; the first that matches counts.
+# What is asked, decided and so on under other names than those known; the first that matches counts.
 _NAMES: Final = tuple(
     (section, re.compile(names, re.IGNORECASE))
     for section, names in (
@@ -30,7 +29,8 @@ _NAMES: Final = tuple(
         (Section.DECIDED, "deci|done|progress|complete|finding|决定|完成|进展|结论"),
     )
 )
-_FILE: Final = re.compile(rf"^(?P<verb>changed|read|{BELOW}) (?P<path>\S.*)$")
+# What stands under no heading, or under one that says nothing.
+_UNTITLED: Final = Content(Section.DECIDED, frozenset({Section.RULES, Section.OPEN}))
 
 # What a line of an earlier summary is worth: rules, decisions and the task outlive many rounds, chatter does not.
 _WORTH: Final = {
@@ -57,7 +57,7 @@ def recall(previous: Sequence[str], activity: Activity, *, is_continued: bool) -
     folder = ""
     ran = {key(shown) for shown in activity.endings}
     for order, (section, text) in enumerate(found, -len(found)):
-        if section is Section.FILES and (match := _FILE.match(text)):
+        if section is Section.FILES and (match := FILE.match(text)):
             folder = _note_file(activity, match["verb"], match["path"], folder, order)
         elif section is not Section.ENDED or key(text.partition(ARROW)[0]) not in ran:
             items.append(_item(section, text, order, is_continued=is_continued))
@@ -77,23 +77,17 @@ def _note_file(activity: Activity, verb: str, path: str, folder: str, order: int
 
 
 def _sectioned(text: str) -> Iterator[tuple[Section, str]]:
-    section: Section | None = None
+    content: Content | None = None
     for line in lines(clean(text)):
         if heading := _HEADING.match(line):
-            section = _section(heading["marked"] or heading["bold"] or heading["plain"])
+            content = _content(heading["marked"] or heading["bold"] or heading["plain"])
         elif stripped := _BULLET.sub("", line, count=1):
-            yield section or _guessed(stripped), stripped
+            yield content.read(stripped) if content else (_UNTITLED.looked_at(stripped), stripped)
 
 
-def _section(heading: str) -> Section | None:
-    own = _OWN.get(heading.casefold())
-    return own or next((section for section, names in _NAMES if names.search(heading)), None)
-
-
-def _guessed(line: str) -> Section:
-    if cues.RULE(line[:400]):
-        return Section.RULES
-    return Section.OPEN if cues.OPEN(line[:400]) else Section.DECIDED
+def _content(heading: str) -> Content | None:
+    named = (Content(section) for section, names in _NAMES if names.search(heading))
+    return CONTENTS.get(heading.casefold()) or next(named, None)
 
 
 def _item(section: Section, text: str, order: int, *, is_continued: bool) -> Item:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from compaction.extractive.activity import ARROW
+from compaction.extractive.headed import Place
 from compaction.extractive.items import Item
-from compaction.extractive.lines import cut_joined, cut_to_tokens, flat, key
+from compaction.extractive.lines import clean, cut_joined, cut_to_tokens, flat, key
 from compaction.sections import Section
 from compaction.tokens import count_text
 
@@ -55,15 +56,16 @@ class _Line:
 
 
 class Selection:
-    """Lines chosen so far, and the tokens they take."""
+    """Lines chosen so far, and the tokens they take in their places."""
 
-    def __init__(self, max_tokens: int) -> None:
+    def __init__(self, max_tokens: int, places: Mapping[Section, Place]) -> None:
         self.max_tokens = max_tokens
         self.has_headings = max_tokens >= HEADED_TOKENS
         self.line_chars = max(LINE_CHARS[0], min(LINE_CHARS[1], max_tokens * 4 // LINES_AIMED_AT))
         self.used_tokens = 0
         self._lines: dict[int, _Line] = {}
-        self._sections: set[Section] = set()
+        self._places = places
+        self._headings: set[str] = set()
 
     def take(self, items: Iterable[Item], limit_tokens: int) -> None:
         """Takes items in order as long as those taken here stay within `limit_tokens` and the whole in its budget."""
@@ -89,10 +91,10 @@ class Selection:
                     self._fits(item, shown, self.max_tokens)
 
     def _fits(self, item: Item, shown: str, limit: int) -> bool:
-        tokens = count_text(f"- {shown}\n") + self._heading_tokens(item.section)
+        tokens = count_text(f"- {self._written(item, shown)}\n") + self._heading_tokens(item.section)
         if self.used_tokens + tokens > limit or self._repeats(item, shown):
             return False
-        self._sections.add(item.section)
+        self._headings.update(self._places[item.section].headings)
         self._lines[id(item)] = _Line(item, shown, tokens)
         self.used_tokens += tokens
         return True
@@ -100,8 +102,13 @@ class Selection:
     def _repeats(self, item: Item, shown: str) -> bool:
         return item.section is Section.SAID and any(shown in line.item.text for line in self._lines.values())
 
+    def _written(self, item: Item, shown: str) -> str:
+        """The line as it stands in its place; without headings there are no places."""
+        return self._places[item.section].content.written(item.section, shown) if self.has_headings else shown
+
     def _heading_tokens(self, section: Section) -> int:
-        return count_text(f"{section.heading}\n") if self.has_headings and section not in self._sections else 0
+        missing = (line for line in self._places[section].headings if line not in self._headings)
+        return sum(count_text(f"{line}\n") for line in missing) if self.has_headings else 0
 
     def widen(self) -> None:
         """Gives what is left to lines that were cut, best first."""
@@ -114,9 +121,9 @@ class Selection:
                 self._widen(line, left)
 
     def _widen(self, line: _Line, left: int) -> None:
-        before = count_text(line.shown)
+        before = count_text(self._written(line.item, line.shown))
         shown = cut_to_tokens(cut_joined(line.item.text, ARROW, self.line_chars), before + left)
-        more = count_text(shown) - before
+        more = count_text(self._written(line.item, shown)) - before
         if len(shown) > len(line.shown) and more <= left:
             line.shown = shown
             line.tokens += more
@@ -133,18 +140,18 @@ class Selection:
 
     def _rendered(self, kept: Sequence[_Line]) -> str:
         rendered: list[str] = []
-        for section in Section:
+        for section, place in self._places.items():
             chosen = sorted((line for line in kept if line.item.section is section), key=lambda line: line.item.order)
             if chosen and self.has_headings:
-                rendered.append(section.heading)
-            rendered += (f"- {line.shown}" for line in chosen)
+                rendered += [line for line in place.headings if line not in rendered]
+            rendered += (f"- {self._written(line.item, line.shown)}" for line in chosen)
         return "\n".join(rendered)
 
 
-def select(items: list[Item], max_tokens: int) -> str:
-    """The text of the best items within `max_tokens`; empty if not even one line fits."""
+def select(items: list[Item], max_tokens: int, places: Mapping[Section, Place]) -> str:
+    """The text of the best items in their places, within `max_tokens`; empty if not even one line fits."""
     ranked = sorted(_distinct(items), key=lambda item: (-_rank(item), -item.order))
-    selection = Selection(max_tokens)
+    selection = Selection(max_tokens, places)
     if selection.has_headings:
         for section, share in SHARES.items():
             selection.take((item for item in ranked if item.section is section), int(max_tokens * share))
@@ -164,7 +171,7 @@ def _distinct(items: Iterable[Item]) -> list[Item]:
     best: dict[str, Item] = {}
     served = list(SHARES)
     for item in items:
-        item.text = flat(item.text)
+        item.text = flat(clean(item.text))
         name = key(item.text) or item.text
         kept = best.get(name)
         if kept is None:

@@ -6,6 +6,7 @@ from typing import Final
 
 from compaction.extractive.conclude import conclude
 from compaction.extractive.gather import gather
+from compaction.extractive.headed import places
 from compaction.extractive.leftovers import leftovers
 from compaction.extractive.lines import cut_to_tokens
 from compaction.extractive.previous import recall
@@ -26,4 +27,5 @@ def summarize(request: SummaryInput) -> str:
     if missing_chars > 0:
         items += leftovers(request.messages, missing_chars)
     best = max(items, key=lambda item: item.worth, default=None)
-    return select(items, request.max_tokens) or cut_to_tokens(best.text if best else NOTHING, request.max_tokens)
+    text = select(items, request.max_tokens, places(request.headings))
+    return text or cut_to_tokens(best.text if best else NOTHING, request.max_tokens)

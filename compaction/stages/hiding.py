@@ -13,8 +13,7 @@ from compaction.policy import Stage
 def hide(outline: Outline, plan: Plan, start: int, stop: int, goal: int) -> Plan:
     """Hide units from `start` on until the goal is reached and what is hidden is worth a summary, or none."""
     stop = min(stop, outline.closed)
-    first = max(start + 1, plan.hidden_from(start))
-    return hide_to_one_of(outline, plan, "truncate", start, ends=range(first, stop + 1), goal=goal)
+    return hide_to_one_of(outline, plan, "truncate", start, ends=range(start + 1, stop + 1), goal=goal)
 
 
 def hide_to_one_of(outline: Outline, plan: Plan, stage: str, start: int, *, ends: Sequence[int], goal: int) -> Plan:
@@ -25,13 +24,12 @@ def hide_to_one_of(outline: Outline, plan: Plan, stage: str, start: int, *, ends
     if plan.tokens <= goal or not ends:
         return plan
     tokens_hiding = plan.tokens_hiding(outline, start)
-    originals, least_owed = outline.sums.originals, outline.measure.least_owed
 
-    def is_worth_it(end: int) -> bool:
-        return originals[end] - originals[start] > least_owed
+    def is_enough(end: int) -> bool:
+        return tokens_hiding(end) <= goal and outline.is_worth_a_summary(start, end)
 
-    end = ends[bisect_left(ends[:-1], x=True, key=lambda end: tokens_hiding(end) <= goal and is_worth_it(end))]
-    return plan.hiding(stage, outline, start, end) if is_worth_it(end) else plan
+    end = ends[bisect_left(ends[:-1], x=True, key=is_enough)]
+    return plan.hiding(stage, outline, start, end) if outline.is_worth_a_summary(start, end) else plan
 
 
 def slide(outline: Outline, plan: Plan, own: Stage) -> Plan:
@@ -50,8 +48,7 @@ def slide(outline: Outline, plan: Plan, own: Stage) -> Plan:
     start = bisect_left(before, kept)
     barrier = outline.last_user if outline.last_user >= start else outline.closed
     stop = min(_last_at(before, before[start] + removable), barrier)
-    first = max(start + 1, plan.hidden_from(start))
-    return hide_to_one_of(outline, plan, "truncate", start, ends=range(max(first, stop), stop + 1), goal=0)
+    return hide_to_one_of(outline, plan, "truncate", start, ends=range(max(start + 1, stop), stop + 1), goal=0)
 
 
 # A first exchange and one more: there is no middle to take anything from.

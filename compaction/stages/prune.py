@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 
 from compaction.edits import Edit
+from compaction.excerpts import LEVELS
 from compaction.facts import Facts
 from compaction.files import Read
 from compaction.measures import Measure
@@ -20,8 +22,13 @@ def prune(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
     `keep_recent_tokens` of the view), the newest results up to `protect_tokens`, those of `protected_tools`, and reads
     that older, superseded ones point to: the pointers would point at nothing. If all this saves less than
     `minimum_saving_tokens`, nothing is cleared.
+
+    Before, every result of more than `excerpt_over_chars` is cut to an excerpt that is shorter, if that is given.
     """
     goals, own = parameters.goals, parameters.own
+    if plan.tokens <= goals.target:
+        return plan
+    plan = _excerpting(outline, plan, own.number("excerpt_over_chars"))
     excess = plan.tokens - goals.target
     if excess <= 0:
         return plan
@@ -40,6 +47,24 @@ def prune(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
     least = own.number("minimum_saving_tokens")
     enough = max(excess, least) if own.number("stops_at_target") else None
     return clearing(outline, plan, "prune", chosen, enough_tokens=enough, least_tokens=least)
+
+
+def _excerpting(outline: Outline, plan: Plan, longest: int) -> Plan:
+    level = bisect_left(LEVELS, longest) - 1
+    if level < 0:
+        return plan
+    before = plan.cells_on(outline)
+    cells: dict[int, Edit] = {}
+    savings: dict[int, int] = {}
+    for index, entry in plan.results_in_view(outline):
+        is_long = entry.chars > longest and len(entry.excerpts) > level and entry.excerpts[level] > 0
+        if is_long and entry.seq not in before and index < outline.closed:
+            edit = Edit("excerpt", entry.seq, entry.seq, level)
+            saving = entry.tokens - outline.measure.shown(entry, edit)
+            if saving > 0:
+                cells[entry.seq] = edit
+                savings[index] = savings.get(index, 0) + saving
+    return plan.adding("prune", cells, savings)
 
 
 def _newest(results: Sequence[tuple[int, Facts]], tokens: int, measure: Measure) -> set[int]:

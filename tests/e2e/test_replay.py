@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from cli.embedded import embedded_service
+from compaction.presets import PRESETS
 from tests.support.api import open_api
 from tests.support.eventually import eventually
 from tests.support.faulty_service import Script, faulty_service
@@ -293,6 +294,31 @@ def test_whole_generated_sessions_replay_without_violations(name: str, url: str,
         assert session["appended_tokens"] > 2 * window
         assert session["compactions"] >= 2
     assert report["fill_after_compaction"] >= 0.3
+
+
+@pytest.fixture(scope="module")
+def coding(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A coding agent with tools of a kind each preset knows, and a dialogue."""
+    return write_sessions(
+        tmp_path_factory.mktemp("coding") / "sessions.jsonl",
+        tools=[READ_FILE],
+        coding=coding_session(7, turns=14, calls=5),
+        prose=chat_session(8, turns=40, length=120),
+    )
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_sessions_replay_without_violations_under_every_preset(
+    preset: str, coding: Path, url: str, tmp_path: Path
+) -> None:
+    done, report = replayed(coding, 5_000, url, tmp_path / "report.json", "--policy", preset)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert report["listed"] == []
+    for session in report["per_session"]:
+        assert session["appended_tokens"] > 2 * session["limit"]
+        assert session["compactions"] >= 2
+    assert report["tokens_with"] < report["tokens_without"]
 
 
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="the recorded sessions are not beside this repository")

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from compaction.extractive import summarize
 from compaction.extractive.lines import clean
+from compaction.headings import HEADINGS
 from compaction.messages import Message, Text, Thinking, ToolCall, ToolResult
 from compaction.sections import Section
 from compaction.summary import SummaryInput
 from compaction.tokens import count_text
+from tests.support.taken_over import taken_over
 
 LEAST_TOKENS = 8
+# Enough for all that is generated.
+ROOMY_TOKENS = 50_000
 WORDS = [
     *(
         "must",
@@ -52,7 +57,7 @@ WORDS = [
         "→",
         "/",
     ),
-    *("$", ">", "{", "}", "\\", "\ud800", "## Files", "\x1b[31m", "\x00"),
+    *("$", ">", "{", "}", "\\", "\ud800", "## Files", "## Progress", "rule:", "said: ", "\x1b[31m", "\x00"),
 ]
 
 phrases = st.lists(st.sampled_from(WORDS), max_size=40).map(" ".join)
@@ -77,7 +82,10 @@ requests = st.builds(
     messages=st.lists(messages, max_size=25).map(tuple),
     max_tokens=st.integers(LEAST_TOKENS, 600),
     instructions=st.none(),
+    headings=st.sampled_from(sorted(HEADINGS)),
 )
+# What may stand in front of what was said.
+MARKS = re.compile(rf"^- (?:(?:{'|'.join(section.value for section in Section)}): )?")
 
 
 @given(requests)
@@ -94,7 +102,7 @@ def test_it_is_deterministic(request: SummaryInput) -> None:
 
 @given(requests, requests)
 def test_it_can_be_summarized_again(first: SummaryInput, second: SummaryInput) -> None:
-    later = SummaryInput((summarize(first),), second.messages, second.max_tokens)
+    later = replace(second, previous=(summarize(first),))
     assert 0 < count_text(summarize(later)) <= second.max_tokens
 
 
@@ -102,11 +110,21 @@ def test_it_can_be_summarized_again(first: SummaryInput, second: SummaryInput) -
 @example(SummaryInput((), (Message("assistant", (ToolCall("a", "edit", '{"path": "\\r"}'),)),), LEAST_TOKENS))
 def test_every_line_is_taken_from_the_originals(request: SummaryInput) -> None:
     told = squeezed(" ".join(everything(request)))
+    headings = {line for heading in HEADINGS[request.headings] for line in heading.lines}
     for line in summarize(request).split("\n"):
-        if line in {section.heading for section in Section}:
+        if line in headings:
             continue
-        for piece in re.split(r" → | / |…|^- \$ |^- (?:changed|read|below) |^- ", line):
+        for piece in re.split(r" → | / |…|^\$ |^(?:changed|read|below) ", MARKS.sub("", line)):
             assert squeezed(piece) in told or piece in OWN_WORDS
+
+
+@given(requests, st.sampled_from(sorted(HEADINGS)))
+def test_a_summary_says_the_same_under_whatever_headings(request: SummaryInput, other: str) -> None:
+    roomy = replace(request, max_tokens=ROOMY_TOKENS)
+    one, two = (summarize(replace(roomy, headings=headings)) for headings in (request.headings, other))
+    assert taken_over(one) == taken_over(two)
+    later = SummaryInput((one,), (), ROOMY_TOKENS, headings=other)
+    assert taken_over(summarize(later)) == taken_over(summarize(replace(later, headings="foldline")))
 
 
 OWN_WORDS = {"(no output)", "(nothing was said)", "$"}

@@ -79,13 +79,13 @@ class Api:
         words = "so it goes on and on " * 20
         return [self.say(session, user(f"{n} {words}"), assistant(f"{n} {words}")) for n in range(turns)]
 
-    def do_jobs(self, text: str = "They talked.") -> list[str]:
+    def do_jobs(self, text: str = "They talked.", *, degraded: bool = False) -> list[str]:
         """Do every job that waits; their ids."""
         done = []
         for queue in (INTERACTIVE, BACKGROUND):
             while (claim := claiming.claim(self.store, queue)) is not None:
                 usage = {"input": 10, "output": 2}
-                draft = Draft(text, degraded=False, summarizer="scripted", model="scripted/one", usage=usage)
+                draft = Draft(text, degraded=degraded, summarizer="scripted", model="scripted/one", usage=usage)
                 jobs.publish(self.store, claim, draft)
                 done.append(claim.job_id)
         return done

@@ -1,4 +1,7 @@
-"""What the extractive summary keeps of coding sessions, dialogues and earlier summaries, and how it uses its budget."""
+"""What the extractive summary keeps of coding sessions, dialogues and earlier summaries, and how it uses its budget.
+
+All of it holds under the headings of every system.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,14 @@ import sys
 from itertools import count
 from pathlib import Path
 from types import FrameType
+from typing import ClassVar
 
 import pytest
 
 from compaction.extractive import summarize
+from compaction.extractive.headed import places
 from compaction.formats import FORMATS
+from compaction.headings import HEADINGS
 from compaction.messages import Message, Text, Thinking, ToolCall, ToolResult
 from compaction.sections import Section
 from compaction.summary import SummaryInput
@@ -31,7 +37,9 @@ def assistant(text: str) -> Message:
 
 
 class Session:
-    """A conversation in the making."""
+    """A conversation in the making, to be summarized under the headings of the system that a test runs for."""
+
+    headings: ClassVar[str] = "foldline"
 
     def __init__(self) -> None:
         self.messages: list[Message] = []
@@ -50,14 +58,27 @@ class Session:
         return self
 
     def summary(self, max_tokens: int = 1_000, *previous: str) -> str:
-        return summarize(SummaryInput(previous, tuple(self.messages), max_tokens))
+        return summarize(SummaryInput(previous, tuple(self.messages), max_tokens, headings=self.headings))
+
+
+@pytest.fixture(params=HEADINGS, autouse=True)
+def headings(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The system whose headings a test's summaries have."""
+    monkeypatch.setattr(Session, "headings", request.param)
+    return Session.headings
 
 
 def under(section: Section, summary: str) -> list[str]:
     """The lines of a section, without bullets."""
-    _, _, rest = summary.partition(f"{section.heading}\n")
-    body, _, _ = rest.partition("\n## ")
-    return [line.removeprefix("- ") for line in body.split("\n") if line]
+    headings, content = places(Session.headings)[section]
+    heading = ""
+    found: list[str] = []
+    for line in summary.split("\n"):
+        if line.startswith("#"):
+            heading = line
+        elif heading == headings[-1]:
+            found += [said for whose, said in [content.read(line.removeprefix("- "))] if whose is section]
+    return found
 
 
 def coding() -> Session:
@@ -111,6 +132,7 @@ CODING = """\
 """
 
 
+@pytest.mark.parametrize("headings", ["foldline"], indirect=True)
 def test_the_sections_of_a_coding_session() -> None:
     assert f"{coding().summary()}\n" == CODING
 
@@ -280,8 +302,8 @@ def test_nothing_is_said_twice() -> None:
 
 
 def test_a_summary_of_its_own_text_changes_nothing_more() -> None:
-    once = summarize(SummaryInput((coding().summary(),), (), 1_000))
-    assert summarize(SummaryInput((once,), (), 1_000)) == once
+    once = Session().summary(1_000, coding().summary())
+    assert Session().summary(1_000, once) == once
 
 
 @pytest.mark.parametrize("max_tokens", [8, 9, 15, 40, 63, 64, 120])
@@ -306,13 +328,16 @@ def test_thinking_alone_is_enough() -> None:
 
 def test_control_characters_do_not_pass() -> None:
     session = Session().say(user("fix\x00 it")).call("bash", "\x1b[31merror: bad\x1b[0m thing", command="make")
+    session.call("read", "ok", path="src/\x1b[1ma\x00.py")
     assert under(Section.ENDED, session.summary()) == ["$ make → error: bad thing"]
+    assert under(Section.FILES, session.summary()) == ["read src/a.py"]
     assert "\x00" not in session.summary()
 
 
 def test_a_heading_in_a_message_makes_no_section() -> None:
-    session = Session().say(user("## Rules and limits\nbe quick about it"), assistant("ok"))
-    assert not any(line == Section.RULES.heading for line in session.summary().split("\n"))
+    heading = places(Session.headings)[Section.RULES].headings[-1]
+    session = Session().say(user(f"{heading}\nbe quick about it"), assistant("ok"))
+    assert "be quick about it" not in under(Section.RULES, session.summary())
 
 
 def test_instructions_in_a_developer_message_are_rules() -> None:
@@ -346,7 +371,7 @@ def test_hostile_text_does_not_hang(text: str) -> None:
         Message("assistant", (ToolCall("c", "bash", json.dumps({"command": text[:2_000_000]})),)),
         Message("tool", (ToolResult("c", (Text(text),)),)),
     )
-    summary = summarize(SummaryInput((text[:100_000],), messages, 500))
+    summary = Session().say(*messages).summary(500, text[:100_000])
     assert 0 < count_text(summary) <= 500
 
 
@@ -390,6 +415,6 @@ def test_real_sessions_fill_their_budget(name: str) -> None:
         messages = tuple(FORMATS["openai"].parse(wire))
         whole = count_messages(messages)
         for max_tokens in (100, 500, 1_000):
-            used = count_text(summarize(SummaryInput((), messages, max_tokens)))
+            used = count_text(Session().say(*messages).summary(max_tokens))
             assert used <= max_tokens
             assert used >= 0.7 * max_tokens or whole < 1.5 * max_tokens

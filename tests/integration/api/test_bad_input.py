@@ -14,7 +14,9 @@ from compaction.wire import dumps, loads
 from tests.support.api import SMALL_WINDOW, Api, Json, assistant, calling, problem_of, result, user
 from tests.support.http import client
 
-NEW = {"model": "nobody/nothing", "context_window": SMALL_WINDOW}
+NEW: Json = {"model": "nobody/nothing", "context_window": SMALL_WINDOW}
+# What the body of a route needs beside what a test is about.
+NEEDED: dict[str, Json] = {"/sessions": NEW, "/compact": {**NEW, "messages": []}}
 LIMIT = 24 * 1024 * 1024
 
 
@@ -103,6 +105,69 @@ def test_a_wrong_shape_is_refused_with_its_path(api: Api, body: Any, path: str) 
 def test_a_session_that_cannot_be_is_refused_with_the_path(api: Api, fields: dict[str, Any], path: str) -> None:
     problem = api.problem("POST", "/sessions", {**NEW, **fields})
     assert (problem["name"], problem["path"]) == ("invalid-request", path)
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("POST", "/sessions"), ("PATCH", "{session}"), ("POST", "{session}/compact"), ("POST", "/compact")],
+)
+@pytest.mark.parametrize(
+    ("policy", "field", "told"),
+    [
+        ({"preset": "unheard-of"}, "preset", "codebuddy@program"),
+        ({"preset": None}, "preset", "available: foldline"),
+        ({"trigger": 0}, "trigger", "above 0 to 1, not 0"),
+        ({"trigger": 85_000}, "trigger", "above 0 to 1, not 85000"),
+        ({"target": 0.8}, "target", "below the trigger 0.8"),
+        ({"preset": "agent-code", "trigger": 0.4}, "target", "below the trigger 0.4"),
+        ({"buffer_tokens": -1}, "buffer_tokens", "non-negative"),
+        ({"buffer_tokens": "13k"}, "buffer_tokens", "must be a non-negative integer"),
+        ({"buffer_tokens": 1260}, "buffer_tokens", "leaves nothing of the 1260"),
+        ({"buffer_tokens": 10**30}, "buffer_tokens", "leaves nothing of the 1260"),
+        ({"counter": "abacus"}, "counter", "exact, neurolink, agent-code, codebuddy"),
+        ({"counter": ["exact"]}, "counter", "exact, neurolink, agent-code, codebuddy"),
+        ({"layout": "spacious"}, "layout", "agent-code@program"),
+        ({"registry": "nobody"}, "registry", "foldline, neurolink"),
+        ({"transcript": "verse"}, "transcript", "available: foldline"),
+        ({"report": "tier"}, "report", "must be a list of names"),
+        ({"report": ["tier", "mood"]}, "report", "'mood' is no figure; available: compacted, original_count"),
+        ({"summarizer": "oracle"}, "summarizer", "is no field of a policy; available: buffer_tokens, counter"),
+        ({"is_loose": True}, "is_loose", "is no field of a policy"),
+        ({"stages": ["prune", "shred"]}, "stages[1]", "available: deduplicate, prune, microcompact"),
+        ({"stages": [{"name": "prune", "depth": 3}]}, "stages[0].depth", "keep_recent_tokens"),
+        ({"stages": [{"name": "truncate", "fraction": 1.5}]}, "stages[0].fraction", "share from 0 to 1, not 1.5"),
+        ({"stages": [{"name": "truncate", "keep_first": -2}]}, "stages[0].keep_first", "non-negative integer, not -2"),
+        ({"stages": [{"name": "strip", "keep_messages": 1.5}]}, "stages[0].keep_messages", "integer, not 1.5"),
+        ({"stages": [{"name": "microcompact", "tools": "Bash"}]}, "stages[0].tools", "must be a list of names"),
+        ({"stages": [{"name": "summarize", "adapts_chunks": 1}]}, "stages[0].adapts_chunks", "true or false"),
+    ],
+)
+def test_a_policy_that_cannot_work_is_refused_wherever_it_is_given(
+    api: Api, method: str, path: str, *, policy: Json, field: str, told: str
+) -> None:
+    session = api.session()
+    problem = api.problem(method, path.format(session=session), {**NEEDED.get(path, {}), "policy": policy})
+    assert (problem["name"], problem["status"], problem["path"]) == ("invalid-request", 422, f"policy.{field}")
+    assert told in problem["detail"]
+    assert api.get(session)["version"] == 1
+
+
+@pytest.mark.parametrize(("method", "path"), [("POST", "/sessions"), ("PATCH", "{session}"), ("POST", "/compact")])
+@pytest.mark.parametrize("max_output_tokens", [SMALL_WINDOW - 1, SMALL_WINDOW, 10 * SMALL_WINDOW])
+def test_a_reserve_that_leaves_nothing_of_the_window_is_refused(
+    api: Api, method: str, path: str, max_output_tokens: int
+) -> None:
+    session = api.session()
+    given = {**NEEDED.get(path, {}), "max_output_tokens": max_output_tokens}
+    problem = api.problem(method, path.format(session=session), given)
+    assert (problem["name"], problem["path"]) == ("invalid-request", "max_output_tokens")
+    assert f"{max_output_tokens} leaves nothing of a context window of {SMALL_WINDOW} tokens" in problem["detail"]
+
+
+def test_a_presets_own_buffer_gives_way_to_a_small_window(api: Api) -> None:
+    session = api.session(policy={"preset": "agent-code"})
+    api.fill(session)
+    assert api.get(f"{session}/context")["budget"]["fits"]
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Final
 
-from tests.parity.operations import conversations, counting, files, outputs, overflow, plans, windows
+from tests.parity.operations import codebuddy, conversations, counting, files, outputs, overflow, plans, windows
 from tests.parity.vectors import Operations
 
 OPERATIONS: Final[Operations] = MappingProxyType(
     {
+        **codebuddy.OPERATIONS,
         **conversations.OPERATIONS,
         **counting.OPERATIONS,
         **windows.OPERATIONS,

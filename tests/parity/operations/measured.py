@@ -40,7 +40,6 @@ def measure_for(counter: str, said: Said, provider: str | None = None) -> Measur
         pointer=estimate.text(said.superseded, provider),
         marker=message(said.marker),
         stub=message(said.stub),
-        late=0,
         least_owed=0,
     )
 

@@ -173,3 +173,15 @@ def test_models_are_listed_with_their_windows() -> None:
 
     assert listed["openai/gpt-4o"] == 128_000
     assert "128,000" in invoke("models").stdout
+
+
+def test_models_may_be_those_that_a_preset_knows() -> None:
+    listed = {row["model"]: row for row in json.loads(invoke("models", "--preset", "neurolink", "--json").stdout)}
+
+    assert (listed["openai/gpt-5"]["context_window"], listed["openai/gpt-5"]["listed_window"]) == (400_000, 1_047_576)
+    assert listed["vertex/gemini-1.5-pro"]["trigger_tokens"] == int((2_097_152 - 64_000) * 0.8)
+    assert "167,000" in invoke("models", "--preset", "agent-code").stdout
+    with pytest.raises(
+        CommandFailed, match=r"--preset: there is no preset 'unheard-of'; there are .*codebuddy@program"
+    ):
+        invoke("models", "--preset", "unheard-of")

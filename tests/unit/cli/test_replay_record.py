@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from io import StringIO
-from math import ceil
 
 import pytest
 from rich.console import Console
 
 from cli import replay_report
+from cli.replay_pace import Pace
 from cli.replay_record import Figures, SessionRecord, latency, percentile
 
 
@@ -40,10 +41,12 @@ def test_figures_add_up_over_sessions() -> None:
     assert report["prefix_changes"] == 1
 
 
+PACE = Pace(rounds=2, compactions=2, target=0.5)
+
+
 @pytest.mark.parametrize(("count", "is_violation"), [(4, False), (5, True)])
 def test_more_compactions_than_the_tokens_explain_are_a_violation(*, count: int, is_violation: bool) -> None:
-    record = SessionRecord("one", limit=100, appended_tokens=31, compactions=[compaction("prune")] * count)
-    assert 2 * ceil(31 / 30) == 4
+    record = SessionRecord("one", pace=PACE, compactions=[compaction("prune")] * count)
 
     record.check_compactions()
 
@@ -60,29 +63,37 @@ def test_what_jobs_failed_with_is_listed_once_for_each_error() -> None:
 
 
 def test_compactions_that_were_asked_for_are_explained() -> None:
-    record = SessionRecord("one", limit=100, appended_tokens=1, asked_compactions=1)
-    record.compactions = [compaction("prune")] * 4
+    record = SessionRecord("one", pace=PACE, asked_compactions=1)
+    record.compactions = [compaction("prune")] * 6
 
     record.check_compactions()
 
     assert record.violations == []
 
 
-def test_views_that_are_nearly_empty_after_compactions_are_a_violation() -> None:
-    full, empty = SessionRecord("one", fills=[0.5, 0.4]), SessionRecord("two", fills=[0.1, 0.2, 0.29])
+def test_a_session_that_could_not_be_created_has_nothing_to_explain() -> None:
+    record = SessionRecord("one")
 
-    assert Figures([full], {}).violations == []
-    assert "hold 0.29 of the budget" in Figures([full, empty], {}).violations[0]
-
-
-def test_a_lower_trigger_explains_more_compactions_and_emptier_views() -> None:
-    record = SessionRecord("one", limit=100, appended_tokens=31, compactions=[compaction("prune")] * 5, fills=[0.2])
-
-    record.check_compactions(lowered=0.5)
+    record.check_compactions()
 
     assert record.violations == []
-    assert Figures([record], {}, lowered=0.5).violations == []
-    assert "hold 0.20 of the budget in the median, not 0.21" in Figures([record], {}, lowered=0.7).violations[0]
+    assert record.fills_of_target == []
+
+
+def test_views_that_are_far_below_their_target_after_compactions_are_a_violation() -> None:
+    full, empty = SessionRecord("one", pace=PACE, fills=[0.5, 0.4]), SessionRecord("two", pace=PACE)
+    empty.fills = [0.1, 0.2, 0.29]
+
+    assert Figures([full], {}).violations == []
+    (violation,) = Figures([full, empty], {}).violations
+    assert violation == "views after a compaction hold 0.58 of their target in the median, not 0.6"
+    assert Figures([full, replace(empty, asked_compactions=1)], {}).violations == []
+
+
+def test_a_lower_target_explains_emptier_views() -> None:
+    record = SessionRecord("one", pace=replace(PACE, target=0.25), fills=[0.2])
+
+    assert Figures([record], {}).violations == []
 
 
 def test_crossings_add_up_over_sessions_and_levels_never_passed_are_shown() -> None:

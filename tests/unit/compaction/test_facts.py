@@ -12,7 +12,7 @@ from tests.support.conversations import answer, assistant, read_call
 
 def test_a_plain_message_is_known_by_role_and_tokens() -> None:
     message = user("Fold it.")
-    assert facts_of(message) == Facts("user", count_message(message), chars=8, sizes=(2, 2, 3))
+    assert facts_of(message) == Facts("user", count_message(message), chars=8, sizes=(2, 2, 3, 2))
 
 
 def test_calls_are_known_by_id_and_by_what_they_read() -> None:

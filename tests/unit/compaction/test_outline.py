@@ -1,6 +1,7 @@
 from compaction.edits import Edit, LiveEdits
+from compaction.measures import exact_measure, measure_of
 from compaction.messages import Message, ToolCall, user
-from compaction.outline import Summarized, Unit
+from compaction.outline import Summarized, Unit, outline_of
 from compaction.tokens import MESSAGE, RESULT
 from compaction.wording import marker_tokens, pointer_tokens, stub_tokens
 from tests.support.conversations import Conversation, answer, assistant, read_call, units
@@ -96,3 +97,13 @@ def test_an_empty_path_has_an_empty_outline() -> None:
     outline = Conversation(live=LiveEdits()).outline
     assert (outline.items, outline.tokens, outline.open_unit) == ([], 0, None)
     assert not units(outline, lambda unit: isinstance(unit, Unit))
+
+
+def test_what_is_larger_than_the_smallest_summary_is_worth_one_by_the_exact_count() -> None:
+    least = exact_measure().least_owed
+    for tokens, is_worth_it in ((least, False), (least + 1, True)):
+        facts = [entry._replace(tokens=tokens) for entry in conversation(user(" " * 1_000)).facts]
+        outline = outline_of(facts, LiveEdits())
+        seen = outline.measured(measure_of("chars4"))
+        assert seen.tokens > measure_of("chars4").least_owed
+        assert outline.is_worth_a_summary(0, 1) is seen.is_worth_a_summary(0, 1) is is_worth_it

@@ -1,8 +1,11 @@
+import pytest
+
 from compaction.edits import Edit
-from compaction.messages import user
+from compaction.measures import exact_measure
+from compaction.messages import ToolCall, user
 from compaction.plan import Plan
 from compaction.wording import marker_tokens
-from tests.support.conversations import Conversation
+from tests.support.conversations import Conversation, answer, assistant
 
 TALK = Conversation.of([user(f"message {number} " * 20) for number in range(6)])
 
@@ -28,6 +31,50 @@ def test_hiding_more_from_the_same_place_costs_what_hiding_it_at_once_costs() ->
     stepwise = plan_hiding(0, 2).hiding("truncate", TALK.outline, 0, 4)
     assert stepwise.tokens == plan_hiding(0, 4).tokens
     assert stepwise.hidden == ((0, 4),)
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "hidden"),
+    [
+        (0, 1, {(0, 2), (4, 5)}),
+        (1, 2, {(1, 2), (4, 5)}),
+        (2, 3, {(1, 3), (4, 5)}),
+        (2, 4, {(1, 5)}),
+        (0, 6, {(0, 6)}),
+        (0, 5, {(0, 5)}),
+    ],
+)
+def test_hiding_more_joins_what_it_overlaps_or_touches(start: int, stop: int, hidden: set[tuple[int, int]]) -> None:
+    plan = plan_hiding(1, 2).hiding("collapse", TALK.outline, 4, 5)
+    more = plan.hiding("truncate", TALK.outline, start, stop)
+    assert {*more.hidden} == hidden
+    assert plan.tokens_hiding(TALK.outline, start)(stop) == more.tokens == TALK.outline.edited(more.edits).tokens
+
+
+@pytest.mark.parametrize("stop", range(3, 7))
+def test_what_hiding_would_take_is_what_it_takes(stop: int) -> None:
+    outline = TALK.outline.edited([Edit("hide", 2, 2)])
+    plan = Plan(outline.tokens).hiding("collapse", outline, 2, 3)
+    further = plan.hiding("truncate", outline, 0, stop)
+    assert plan.tokens_hiding(outline, 0)(stop) == further.tokens == outline.edited(further.edits).tokens
+
+
+def test_what_was_saved_in_units_that_are_hidden_is_not_saved_twice() -> None:
+    work = [assistant("", ToolCall("a", "ls", "{}")), answer("a", "fold the line " * 90)]
+    outline = Conversation.of([user("go"), *work, user("on " * 90), user("so?")]).outline
+    clear = Edit("clear", 3, 3)
+    saving = exact_measure().shown(outline.results[0][1], None) - exact_measure().shown(outline.results[0][1], clear)
+    plan = Plan(outline.tokens).adding("prune", {3: clear}, {1: saving}).hiding("collapse", outline, 1, 2)
+    further = plan.hiding("truncate", outline, 0, 3)
+    assert plan.tokens == outline.edited(plan.edits).tokens
+    assert further.tokens == outline.edited(further.edits).tokens
+
+
+def test_hiding_around_a_live_summary_leaves_it_in_view() -> None:
+    outline = TALK.outline.edited([Edit("condense", 3, 3, summary="s1", tokens=30, original_tokens=90)])
+    plan = Plan(outline.tokens).hiding("collapse", outline, 1, 2).hiding("truncate", outline, 0, 5)
+    assert plan.hides == (Edit("hide", 2, 2), Edit("hide", 1, 2), Edit("hide", 4, 5))
+    assert plan.tokens == outline.edited(plan.edits).tokens
 
 
 def test_a_run_that_touches_a_hidden_one_joins_it() -> None:

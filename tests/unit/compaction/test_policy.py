@@ -1,9 +1,10 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from compaction.errors import InvalidPolicy
-from compaction.policy import Stage, policy_of, stage_of, to_json
+from compaction.policy import NAMED, Stage, policy_of, stage_of, to_json
 from compaction.presets import DEFAULT_PRESET, PRESETS
 
 
@@ -29,6 +30,18 @@ def test_given_fields_replace_those_of_the_preset() -> None:
         ({"keep_recent": True}, "policy.keep_recent"),
         ({"keep_recent": float("nan")}, "policy.keep_recent"),
         ({"target": 0.8}, "policy.target"),
+        ({"buffer_tokens": -1}, "policy.buffer_tokens"),
+        ({"buffer_tokens": True}, "policy.buffer_tokens"),
+        ({"buffer_tokens": 0.5}, "policy.buffer_tokens"),
+        ({"buffer_tokens": "13k"}, "policy.buffer_tokens"),
+        ({"counter": "words"}, "policy.counter"),
+        ({"counter": ["exact"]}, "policy.counter"),
+        ({"counter": None}, "policy.counter"),
+        ({"layout": "wide"}, "policy.layout"),
+        ({"layout": ["foldline"]}, "policy.layout"),
+        ({"registry": "everything"}, "policy.registry"),
+        ({"transcript": "verse"}, "policy.transcript"),
+        ({"is_loose": True}, "policy.is_loose"),
         ({"stages": "prune"}, "policy.stages"),
         ({"stages": ["fold"]}, "policy.stages[0]"),
         ({"stages": ["prune", {"name": []}]}, "policy.stages[1]"),
@@ -39,12 +52,59 @@ def test_given_fields_replace_those_of_the_preset() -> None:
         ({"stages": [{"name": "prune", "stops_at_target": 1}]}, "policy.stages[0].stops_at_target"),
         ({"stages": [{"name": "prune", "protected_tools": "bash"}]}, "policy.stages[0].protected_tools"),
         ({"stages": [{"name": "strip", "tools": ["bash"]}]}, "policy.stages[0].tools"),
+        ({"stages": [{"name": "collapse", "keep_turns": 1}]}, "policy.stages[0].keep_turns"),
+        ({"stages": [{"name": "summarize", "keep_share": 1.5}]}, "policy.stages[0].keep_share"),
+        ({"stages": [{"name": "summarize", "adapts_chunks": 1}]}, "policy.stages[0].adapts_chunks"),
+        ({"stages": [{"name": "truncate", "fraction": -0.1}]}, "policy.stages[0].fraction"),
     ],
 )
 def test_a_value_that_cannot_work_is_named(values: dict[str, Any], field: str) -> None:
     with pytest.raises(InvalidPolicy) as caught:
         policy_of(values, PRESETS)
     assert caught.value.field == field
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_what_is_available_is_named_and_can_be_chosen(name: str) -> None:
+    with pytest.raises(InvalidPolicy) as caught:
+        policy_of({name: "nothing"}, PRESETS)
+    assert all(available in str(caught.value) for available in NAMED[name])
+    for available in NAMED[name]:
+        assert getattr(policy_of({name: available}, PRESETS), name) == available
+
+
+def test_only_a_loose_preset_may_aim_no_lower_than_its_trigger() -> None:
+    assert policy_of({"preset": "codebuddy@program", "trigger": 0.7}, PRESETS).target == 1.0
+    with pytest.raises(InvalidPolicy):
+        policy_of({"preset": "codebuddy", "target": 0.9}, PRESETS)
+
+
+def test_given_fields_replace_those_of_the_base() -> None:
+    base = policy_of({"preset": "neurolink", "target": 0.4, "buffer_tokens": 500}, PRESETS)
+    policy = policy_of({"trigger": 0.7}, PRESETS, base)
+    assert policy == replace(base, trigger=0.7)
+    assert policy_of({}, PRESETS, base) == base
+
+
+def test_a_preset_that_is_named_takes_the_place_of_the_base() -> None:
+    base = policy_of({"preset": "neurolink", "target": 0.4}, PRESETS)
+    policy = policy_of({"preset": "codebuddy", "trigger": 0.7}, PRESETS, base)
+    assert policy == replace(PRESETS["codebuddy"], trigger=0.7)
+    assert policy_of({"preset": "neurolink"}, PRESETS, base) == PRESETS["neurolink"]
+
+
+def test_a_change_is_checked_together_with_the_base() -> None:
+    base = policy_of({"target": 0.6}, PRESETS)
+    with pytest.raises(InvalidPolicy) as caught:
+        policy_of({"trigger": 0.55}, PRESETS, base)
+    assert caught.value.field == "policy.target"
+    assert policy_of({"trigger": 0.55}, PRESETS).trigger == 0.55
+
+
+def test_stages_that_are_given_replace_those_of_the_base_with_their_parameters() -> None:
+    policy = policy_of({"stages": ["prune"]}, PRESETS, PRESETS["neurolink"])
+    assert policy.stages == (Stage("prune"),)
+    assert policy.counter == "neurolink"
 
 
 @pytest.mark.parametrize("preset", PRESETS)

@@ -1,4 +1,4 @@
-"""The windows other systems know, how they divide them, and chunks."""
+"""The windows other systems know, and how they divide them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compaction.chunks import SMALLEST_LIMIT, chunk_limit, chunked
 from compaction.layouts import LAYOUTS
 from compaction.registries import AGENT_CODE, CODEBUDDY, NEUROLINK, REGISTRIES
 
@@ -55,13 +54,3 @@ def test_a_budget_leaves_room_for_what_an_estimate_misses(window: int, fixed: in
     budget = layout.budget(window, fixed)
     assert budget >= 0
     assert budget * 1.2 <= max(0, window - fixed)
-
-
-@given(st.lists(st.integers(0, 30_000), max_size=40), st.integers(1_000, 1_000_000))
-def test_chunks_hold_every_message_in_order_within_their_limit(counts: list[int], window: int) -> None:
-    limit = chunk_limit(counts, window)
-    chunks = chunked(counts, limit)
-    assert limit >= SMALLEST_LIMIT
-    assert [position for chunk in chunks for position in chunk] == list(range(len(counts)))
-    assert all(chunk for chunk in chunks)
-    assert all(len(chunk) == 1 or sum(counts[position] for position in chunk) <= limit for chunk in chunks)

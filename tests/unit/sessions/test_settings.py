@@ -70,6 +70,11 @@ def test_the_openai_summarizer_says_what_it_lacks(given: dict[str, str], missing
     assert [name for name in problem.split() if name.startswith("FOLDLINE_SUMMARIZER_")] == missing
 
 
+def test_a_summarizer_that_does_not_exist_is_refused_with_those_that_do() -> None:
+    (problem,) = problems_of(summarizer="oracle")
+    assert problem == "FOLDLINE_SUMMARIZER: Input should be 'extractive' or 'openai'"
+
+
 def test_a_base_url_loses_its_last_slash_and_must_be_http() -> None:
     assert load_settings(summarizer_base_url="https://llm.example/v1/").summarizer_base_url == "https://llm.example/v1"
     assert "http" in problems_of(summarizer_base_url="llm.example/v1")[0]

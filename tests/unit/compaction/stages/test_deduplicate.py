@@ -1,8 +1,12 @@
+from dataclasses import replace
+
 from compaction.budget import Goals
+from compaction.measures import exact_measure
 from compaction.messages import Message, ToolCall, user
 from compaction.plan import Parameters, Plan
-from compaction.policy import Stage
+from compaction.policy import Stage, Value
 from compaction.stages.deduplicate import deduplicate
+from compaction.wording import pointer_tokens
 from tests.support.conversations import Conversation, answer, assistant, read_call
 
 LONG = "fold the line\n" * 60
@@ -13,11 +17,12 @@ def read(call_id: str, path: str = "a.py", text: str = LONG, **lines: int) -> li
     return [assistant("", read_call(call_id, path, **lines)), answer(call_id, text)]
 
 
-def superseded(*messages: Message) -> list[int]:
+def superseded(*messages: Message, target: int = 9_000, **own: Value) -> list[int]:
     outline = Conversation.of(messages).outline
-    plan = deduplicate(
-        outline, Plan(outline.tokens), Parameters(GOALS, is_asked=True, has_target=False, own=Stage("deduplicate"))
+    parameters = Parameters(
+        replace(GOALS, target=target), is_asked=True, has_target=False, own=Stage("deduplicate", own)
     )
+    plan = deduplicate(outline, Plan(outline.tokens), parameters)
     assert {edit.kind for edit in plan.edits} <= {"supersede"}
     return sorted(plan.cells)
 
@@ -42,6 +47,11 @@ def test_a_read_of_all_is_not_superseded_by_one_of_some_lines() -> None:
     assert superseded(*read("a"), *read("b", start_line=5, end_line=9)) == []
 
 
+def test_a_read_of_less_than_half_the_size_is_taken_for_a_part_of_the_older_one() -> None:
+    assert superseded(*read("a"), *read("b", text=LONG[: len(LONG) // 2])) == [2]
+    assert superseded(*read("a"), *read("b", text=LONG[: len(LONG) // 3])) == []
+
+
 def test_a_failed_read_supersedes_nothing() -> None:
     assert superseded(*read("a"), *read("b", text="Error: no such file" + LONG)) == []
 
@@ -57,3 +67,36 @@ def test_reads_in_an_open_batch_stay_but_supersede_older_ones() -> None:
 
 def test_a_late_result_is_no_read() -> None:
     assert superseded(*read("a"), user("stop"), answer("a", LONG)) == []
+
+
+def saving_share(text: str = LONG) -> float:
+    """What a pointer saves of a read."""
+    content = exact_measure().content(Conversation.of(read("a", text=text)).facts[1])
+    return 1 - pointer_tokens() / content
+
+
+def test_all_reads_stay_where_all_together_save_too_small_a_share_of_them() -> None:
+    share = saving_share()
+    assert superseded(*read("a"), *read("b"), *read("c"), minimum_saving_share=share) == [2, 4]
+    assert superseded(*read("a"), *read("b"), *read("c"), minimum_saving_share=share + 0.001) == []
+
+
+def test_the_share_is_of_what_is_superseded_and_not_of_what_stays() -> None:
+    assert superseded(*read("a"), *read("b", text=LONG * 20), minimum_saving_share=0.9) == [2]
+    assert superseded(*read("a"), *read("b"), *read("c", "c.py", LONG * 20), minimum_saving_share=0.9) == [2]
+
+
+def test_small_reads_lower_the_share_of_them_all() -> None:
+    small = "fold " * 12
+    assert superseded(*read("a"), *read("b"), minimum_saving_share=0.9) == [2]
+    files = [message for name in "cdefg" for message in (*read(name, name, small), *read(f"{name}2", name, small))]
+    assert saving_share(small) < 0.9
+    assert superseded(*read("a"), *read("b"), *files, minimum_saving_share=0.9) == []
+
+
+def test_the_target_stops_it_only_where_it_is_told_so() -> None:
+    messages = [*read("a"), *read("b")]
+    tokens = Conversation.of(messages).outline.tokens
+    assert superseded(*messages, target=tokens) == [2]
+    assert superseded(*messages, target=tokens, stops_at_target=True) == []
+    assert superseded(*messages, target=tokens - 1, stops_at_target=True) == [2]

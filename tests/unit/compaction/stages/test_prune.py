@@ -97,3 +97,12 @@ def test_what_must_be_saved_in_all_is_saved_though_the_target_is_near() -> None:
     one = Conversation.of(messages).facts[1].tokens - cleared_tokens() - MESSAGE - RESULT
     assert pruned(*messages, goals=near, minimum_saving_tokens=one) == [2]
     assert pruned(*messages, goals=near, minimum_saving_tokens=one + 1) == [2, 4]
+
+
+def test_a_very_long_result_is_cut_to_an_excerpt_first_even_the_newest() -> None:
+    outline = Conversation.of([*work("a"), *work("b", LONG * 10)]).outline
+    own = Stage("prune", {"excerpt_over_chars": 5_000, "protect_tokens": 100_000})
+    parameters = Parameters(replace(GOALS, target=outline.tokens - 1), is_asked=True, has_target=False, own=own)
+    plan = prune(outline, Plan(outline.tokens), parameters)
+    assert [(edit.kind, edit.first, edit.level) for edit in plan.edits] == [("excerpt", 4, 1)]
+    assert plan.tokens == outline.edited(plan.edits).tokens < outline.tokens

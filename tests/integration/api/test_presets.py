@@ -1,0 +1,229 @@
+"""A session under each preset, and what the presets tell of their compactions."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from compaction.formats import rules
+from compaction.policy import FIGURES
+from compaction.presets import PRESETS
+from tests.support.api import Api, Json, assistant, user
+from tests.support.eventually import eventually
+
+WINDOW = 16_000
+# Tells nothing of itself, and is told of any compaction.
+ORDINARY = {"compacted"}
+LINES = "".join(f"{number}: the quick brown fox jumps over the lazy dog\n" for number in range(60))
+
+
+def reading(number: int, *, path: str = "main.py") -> list[Json]:
+    """A turn in which a file is read."""
+    call_id, arguments = f"c{number}", f'{{"path": "{path}"}}'
+    call = {"id": call_id, "type": "function", "function": {"name": "read_file", "arguments": arguments}}
+    return [
+        user(f"Please look at {path} once more, for the {number}th time."),
+        {"role": "assistant", "content": "I read it.", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": call_id, "content": f"version {number}\n{LINES}"},
+        assistant(f"It is as it was {number} turns ago, and needs no change."),
+    ]
+
+
+def until_compacted(api: Api, session: str) -> Json:
+    """Turns until one is compacted; what that was."""
+    steps: list[Json] = []
+    for number in range(60):
+        answer = api.say(session, *reading(number))
+        assert answer["budget"]["fits"]
+        steps += filter(None, [answer["compaction"]])
+        if steps:
+            break
+    return steps[0]
+
+
+def figures(answer: Json) -> set[str]:
+    return {name for name in FIGURES if name in answer}
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_session_under_a_preset_is_compacted_and_tells_what_that_preset_tells(api: Api, preset: str) -> None:
+    wanted = set(PRESETS[preset].report)
+    session = api.session(context_window=WINDOW, policy={"preset": preset}, system="Be brief.")
+
+    step = until_compacted(api, session)
+    assert figures(step) == wanted
+    assert step["tokens_after"] <= step["tokens_before"]
+
+    context = api.get(f"{session}/context")
+    assert context["budget"]["fits"]
+    assert rules.check("openai", context["messages"], context["system"]) == []
+
+    api.do_jobs()
+    for number in range(100, 105):
+        api.say(session, *reading(number, path=f"part{number}.py"))
+    asked = api.post(f"{session}/compact", {"summarize": True, "instructions": preset}, 202)
+    assert figures(asked["result"]) == wanted | ORDINARY
+    api.do_jobs()
+    job = api.get(f"/jobs/{asked['job']['id']}")
+    assert (job["state"], figures(job["result"])) == ("succeeded", wanted | ORDINARY)
+    assert job["result"]["tokens_saved"] == job["result"]["tokens_before"] - job["result"]["tokens_after"]
+    assert job["result"]["stages_used"][0] == "summarize"
+
+    listed = api.get(f"{session}/compactions")["items"]
+    assert {frozenset(figures(compaction)) for compaction in listed} == {frozenset(wanted)}
+    (made,) = (compaction for compaction in listed if compaction["id"] == job["compaction_id"])
+    assert {name: made[name] for name in wanted} == {name: job["result"][name] for name in wanted}
+    assert api.get(f"{session}/context")["budget"]["fits"]
+
+
+def test_a_job_that_has_not_ended_has_no_result(api: Api) -> None:
+    session = api.session(context_window=WINDOW, policy={"preset": "codebuddy"})
+    api.say(session, *reading(1), *reading(2))
+    job = api.post(f"{session}/compact", {"summarize": True}, 202)["job"]
+    assert (job["state"], job["result"]) == ("queued", None)
+    api.call("DELETE", f"/jobs/{job['id']}")
+    assert api.get(f"/jobs/{job['id']}")["result"] is None
+
+
+def test_the_tiers_of_code_buddy(api: Api) -> None:
+    session = api.session(context_window=WINDOW, policy={"preset": "codebuddy"})
+    nothing = api.post(f"{session}/compact", {})["result"]
+    assert (nothing["tier"], nothing["compacted"], nothing["original_count"], nothing["final_count"]) == (
+        0,
+        False,
+        0,
+        0,
+    )
+    assert (nothing["original_tokens"], nothing["final_tokens"], nothing["warning_level"]) == (0, 0, "none")
+
+    # It is counted by length: this is three quarters of the window by that, and less than half of it exactly.
+    for number in range(9):
+        api.say(session, *reading(number))
+    stripped = api.post(f"{session}/compact", {"stages": ["strip"], "target_tokens": 1000, "summarize": False})[
+        "result"
+    ]
+    assert (stripped["tier"], stripped["compacted"], stripped["stages_used"]) == (1, True, ["strip"])
+    assert stripped["original_count"] == stripped["final_count"] == 36
+    assert stripped["final_tokens"] < stripped["original_tokens"] / 3
+
+    asked = api.post(f"{session}/compact", {"stages": [], "summarize": True}, 202)
+    assert (asked["result"]["tier"], asked["result"]["compacted"]) == (2, False)
+    api.do_jobs()
+    published = api.get(f"/jobs/{asked['job']['id']}")["result"]
+    assert (published["tier"], published["original_count"]) == (2, 36)
+    # A summary stands for all but the four newest.
+    assert published["final_count"] == 5
+
+    for number in range(10, 13):
+        api.say(session, *reading(number))
+    asked = api.post(f"{session}/compact", {"stages": [], "summarize": True, "instructions": "again"}, 202)
+    api.do_jobs("They talked, as far as one can tell without a model.", degraded=True)
+    assert api.get(f"/jobs/{asked['job']['id']}")["result"]["tier"] == 4
+
+
+def test_a_summary_of_a_part_is_tier_three_until_the_last_one(api: Api) -> None:
+    session = api.session(context_window=64_000, policy={"preset": "codebuddy"})
+    for number in range(24):
+        api.say(session, *reading(number, path=f"part{number}.py"))
+    api.post(f"{session}/compact", {"stages": [], "summarize": True}, 202)
+    api.do_jobs()
+    ended = [job["result"]["tier"] for job in api.get(f"{session}/jobs")["items"]]
+    assert len(ended) > 1
+    assert ended == [3] * (len(ended) - 1) + [2]
+
+
+def test_what_is_only_put_out_of_view_is_tier_four_and_a_queued_job_makes_it_two(api: Api) -> None:
+    session = api.session(context_window=WINDOW, policy={"preset": "codebuddy"})
+    for number in range(9):
+        api.say(session, *reading(number))
+    asked = api.post(f"{session}/compact", {"stages": ["truncate"], "target_tokens": 1500, "summarize": False}, 202)
+    assert (asked["result"]["tier"], asked["result"]["stages_used"]) == (2, ["truncate"])
+    (hidden,) = api.get(f"{session}/compactions")["items"]
+    assert hidden["tier"] == 4
+    assert hidden["final_count"] < hidden["original_count"] == 36
+
+
+def test_a_request_that_waits_tells_of_both_compactions_as_one(api: Api) -> None:
+    session = api.session(context_window=WINDOW, policy={"preset": "codebuddy"})
+    for number in range(9):
+        api.say(session, *reading(number))
+    before = api.get(f"{session}/stats")
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(api.post, f"{session}/compact", {"summarize": True}, 200, Prefer="wait=20")
+
+        def is_answered() -> bool:
+            api.do_jobs()
+            return waiting.done()
+
+        eventually(is_answered, seconds=20)
+        result = waiting.result()["result"]
+    assert (result["tier"], result["original_count"], result["final_count"]) == (2, 36, 5)
+    assert result["warning_level"] == before["warning_level"]
+
+
+def test_the_figures_of_neurolink_count_files_and_messages(api: Api) -> None:
+    session = api.session(context_window=WINDOW, policy={"preset": "neurolink"}, auto_compact=False)
+    for number in range(8):
+        api.say(session, *reading(number, path=f"file{number % 2}.py"))
+    body = {"stages": ["deduplicate"], "target_tokens": 1000, "summarize": False}
+    deduplicated = api.post(f"{session}/compact", body)["result"]
+    assert (deduplicated["files_deduped"], deduplicated["messages_removed"]) == (2, 0)
+    body = {"stages": ["truncate"], "target_tokens": 1000, "summarize": False}
+    truncated = api.post(f"{session}/compact", body, 202)["result"]
+    assert truncated["files_deduped"] == 0
+    assert truncated["messages_removed"] >= 4
+
+
+def test_a_policy_of_the_request_tells_its_own_figures(api: Api) -> None:
+    session = api.session(context_window=WINDOW)
+    for number in range(5):
+        api.say(session, *reading(number))
+    body = {"stages": [], "summarize": True, "policy": {"report": ["tier"]}}
+    asked = api.post(f"{session}/compact", body, 202)
+    assert figures(asked["result"]) == {"compacted", "tier"}
+    api.do_jobs()
+    assert figures(api.get(f"/jobs/{asked['job']['id']}")["result"]) == {"compacted", "tier"}
+    assert figures(api.post(f"{session}/compact", {})["result"]) == ORDINARY
+
+
+def test_an_overflow_is_told_with_the_figures_of_the_preset(api: Api) -> None:
+    session = api.session(context_window=WINDOW, policy={"preset": "codebuddy"})
+    version = api.say(session, *reading(1), *reading(2), *reading(3))["version"]
+    told = [
+        api.post(f"{session}/overflow", {"error": error, "version": version})["result"]
+        for error in ("Rate limit reached", "prompt is too long: 213462 tokens > 200000 maximum")
+    ]
+    assert [figures(result) for result in told] == [set(PRESETS["codebuddy"].report)] * 2
+    assert [result["tier"] > 0 for result in told] == [False, True]
+    assert told[1]["final_tokens"] < told[1]["original_tokens"] == told[0]["original_tokens"]
+
+
+@pytest.mark.parametrize(
+    ("preset", "levels"),
+    [
+        ("foldline", ["none", "warning", "critical"]),
+        ("neurolink", ["none", "notice", "compact"]),
+        ("agent-code", ["none", "warning", "compact", "blocking"]),
+        ("codebuddy", ["none", "warning", "critical"]),
+    ],
+)
+def test_statistics_name_the_highest_level_of_the_presets_own(api: Api, preset: str, levels: list[str]) -> None:
+    session = api.session(context_window=64_000, policy={"preset": preset}, auto_compact=False)
+    seen = []
+    for number in range(80):
+        api.say(session, *reading(number))
+        seen.append(api.get(f"{session}/stats")["warning_level"])
+    assert list(dict.fromkeys(seen)) == levels
+
+
+def test_the_models_of_a_preset_are_those_its_system_knows(api: Api) -> None:
+    found = {row["model"]: row for row in api.get("/models?preset=neurolink")["items"]}
+    gpt_5 = found["openai/gpt-5"]
+    assert (gpt_5["context_window"], gpt_5["listed_window"], gpt_5["trigger_tokens"]) == (400_000, 1_047_576, 268_800)
+    assert found["bedrock/amazon.nova-pro-v1:0"]["context_window"] == 300_000
+    words = {row["model"]: row["trigger_tokens"] for row in api.get("/models?preset=agent-code%40program")["items"]}
+    assert (words["sonnet"], words["haiku"]) == (170_616, 178_808)
+    refused = api.problem("GET", "/models?preset=unheard-of")
+    assert (refused["status"], refused["path"]) == (422, "policy.preset")
+    assert "codebuddy@program" in refused["detail"]

@@ -1,0 +1,15 @@
+"""What is left of a summary once the extractive summarizer has read it to write the next one."""
+
+from __future__ import annotations
+
+from compaction.extractive.activity import Activity
+from compaction.extractive.previous import recall
+from compaction.sections import Section
+
+
+def taken_over(summary: str) -> set[tuple[Section, str]]:
+    """The summary's lines with their sections, and the files it names."""
+    activity = Activity()
+    items = recall((summary,), activity, is_continued=False)
+    files = {(Section.FILES, f"{path} {file.is_changed}") for path, file in activity.files.items()}
+    return {(item.section, item.text) for item in items} | files
