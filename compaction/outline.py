@@ -122,7 +122,9 @@ class Outline:
 
     def edited(self, edits: Iterable[Edit]) -> Outline:
         """The outline after these edits."""
-        return outline_of(self._entries(), self.live.adding(edits), self.measure)
+        edits = list(edits)
+        after = outline_of(self._entries(), self.live.adding(edits), self.measure)
+        return after if self.exact is None else replace(after, exact=self.exact.edited(edits))
 
     def measured(self, measure: Measure) -> Outline:
         """The same items, counted in another way; this outline has to be counted exactly."""

@@ -15,10 +15,10 @@ from compaction.stages.hiding import hide, slide
 def truncate(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
     """Edit until the target is reached; nothing, while the view fits and nobody gave a target of their own.
 
-    Order: the given `fraction` is hidden if there is one, but for what comes first (see `sliding`); then units of older
-    turns, oldest first; in the current turn results are cut to excerpts, the newest
-    last, then arguments; then its batches are hidden, the newest complete one only if the view would not fit otherwise.
-    The last user message, open batches and live summaries are never edited.
+    Order: the stage's `fraction` is hidden, if it has one (`slide`); then units of older turns, oldest first; in the
+    current turn results are cut to excerpts, the newest last, then arguments; then its batches are hidden, the newest
+    complete one only if the view would not fit otherwise. The last user message, open batches and live summaries are
+    never edited.
     """
     goals = parameters.goals
     if plan.tokens <= (goals.target if parameters.has_target else goals.limit):
