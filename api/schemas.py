@@ -58,8 +58,8 @@ class ReportAnswer(Answer):
     final_tokens: int | None = None
     tier: Literal[0, 1, 2, 3, 4] | None = Field(
         None,
-        description="0: nothing was done. 1: results were replaced or cut. 2: a model was asked for a summary, or its "
-        "summary was published. 3: that covers a part of what was due. 4: no model had a part in it.",
+        description="0: nothing was done. 1: results were replaced or cut. 2: a summary was asked for, or one by a "
+        "model was published. 3: that is made from a part of what was due. 4: no model had a part in it.",
     )
     warning_level: str | None = Field(None, description="The highest level of use reached before, else `none`.")
     files_deduped: int | None = Field(None, description="Files of which an older read became a pointer.")

@@ -15,7 +15,7 @@ LABEL_CHARS: Final = 56
 KEPT: Final = "kept"
 ADDED: Final = "added"
 _MADE_BY_US: Final = ((wording.SUMMARY, "condense"), (wording.HIDDEN, "hide"), (wording.PINNED, "pin"))
-_RESULTS: Final = {wording.CLEARED: "clear", wording.READ_AGAIN: "supersede", wording.READ_AWAY: "supersede"}
+_RESULTS: Final = {wording.CLEARED: "clear", wording.READ_AGAIN: "supersede"}
 
 
 @dataclass(frozen=True, slots=True)

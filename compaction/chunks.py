@@ -51,7 +51,7 @@ def chunked(message_tokens: Sequence[int], limit: int) -> list[list[int]]:
 def chunk_tokens(outline: Outline, own: Stage, window: int, due: int) -> int | None:
     """What one summary of the first `due` items may read under a `summarize` stage; None if that says nothing of it.
 
-    A chunk is of messages. The live summaries they are merged with come on top: a long one would leave no room for them.
+    A chunk is of messages. The live summaries they are merged with come on top: a long one would leave them no room.
     """
     chunk = _chunk(outline, own, window, due)
     return None if chunk is None else chunk + sum(edit.tokens for edit in outline.live.condensed)

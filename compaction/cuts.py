@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from compaction.budget import SMALLEST_SUMMARY, Goals
 from compaction.edits import within
 from compaction.outline import Item, Outline, Summarized, Unit
 from compaction.wording import summary_frame_tokens
+
+TURN_KINDS: Final = frozenset({"user", "note"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,16 @@ def next_range(outline: Outline, goals: Goals, window_tokens: int, due: int, *, 
     ranges = list(_ranges(outline, goals, window_tokens, due, is_asked=is_asked))
     worthwhile = (r for r in ranges if is_asked or r.saving >= goals.minimum_saving)
     return next((r for r in ranges if r.is_owed), None) or next(worthwhile, None)
+
+
+def turn_split_at(outline: Outline, seq: int) -> int | None:
+    """The seq at which the turn begins that a cut before `seq` splits; None if it splits none.
+
+    What is neither the assistant's nor a tool's begins a turn here: a message of the user, or a note.
+    """
+    starts = [item.first for item in outline.items if isinstance(item, Unit) and item.kind in TURN_KINDS]
+    start = max((start for start in starts if start <= seq), default=None)
+    return None if start == seq else start
 
 
 def _ranges(outline: Outline, goals: Goals, window_tokens: int, due: int, *, is_asked: bool) -> Iterator[SummaryRange]:

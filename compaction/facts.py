@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from compaction import tokens
 from compaction.estimates import sizes_of, utf16_units
 from compaction.excerpts import LEVELS, excerpt, excerpt_arguments, is_worthwhile
-from compaction.files import Read, read_of
+from compaction.files import Files, Read, change_of, read_of
 from compaction.messages import Message, Text, ToolCall, ToolResult, result_text
 
 # A failed read is no newer version of a file. Most tools report failure in words only.
@@ -24,11 +25,12 @@ FAILURE_PREFIXES: Final = (
 
 
 class Call(NamedTuple):
-    """A tool call: its id, what it reads, if it reads a file, and the tool."""
+    """A tool call: its id, what it reads, if it reads a file, the tool, and the path of the file it changes, if any."""
 
     id: str
     read: Read | None = None
     tool: str = ""
+    changes: str = ""
 
 
 class Facts(NamedTuple):
@@ -70,6 +72,13 @@ def _chars(message: Message) -> int:
     return sum(utf16_units(part.text) for part in message.parts if isinstance(part, Text))
 
 
+def files_of(calls: Iterable[Call]) -> Files:
+    """The files that calls read and change."""
+    calls = list(calls)
+    read = frozenset(call.read.path for call in calls if call.read)
+    return Files(read, frozenset(call.changes for call in calls if call.changes))
+
+
 def is_empty(message: Message) -> bool:
     """Whether an assistant message says and calls nothing: kept as an entry, left out of fitted views."""
     return message.role == "assistant" and not any(
@@ -84,7 +93,7 @@ def _assistant_facts(message: Message) -> Facts:
     return Facts(
         "assistant",
         tokens.count_message(message),
-        calls=tuple(Call(call.id, read_of(call), call.name) for call in calls),
+        calls=tuple(Call(call.id, read_of(call), call.name, change_of(call)) for call in calls),
         arguments_saving=max(0, sum(_arguments_saving(call.arguments) for call in calls)),
         chars=_chars(message),
         sizes=sizes_of(message.parts),
@@ -133,7 +142,7 @@ def to_json(facts: Facts) -> dict[str, Any]:
 
 def call_to_json(call: Call) -> list[Any]:
     """A call as lists; `call_from_json` is its inverse."""
-    return [call.id, call.read and [*call.read], call.tool]
+    return [call.id, call.read and [*call.read], call.tool, call.changes]
 
 
 def from_json(facts: Facts, values: dict[str, Any]) -> Facts:
@@ -150,6 +159,6 @@ def from_json(facts: Facts, values: dict[str, Any]) -> Facts:
 
 
 def call_from_json(value: Any) -> Call:
-    """A call as `to_json` wrote it, in this version, one before it, which noted no tool, or one after it."""
-    call_id, read, tool = (*value, "")[:3]
-    return Call(call_id, Read(*read) if read else None, tool)
+    """A call as `to_json` wrote it, in this version, one before it, which noted less of it, or one after it."""
+    call_id, read, *rest = value
+    return Call(call_id, Read(*read) if read else None, *rest[:2])

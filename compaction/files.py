@@ -1,15 +1,24 @@
-"""Which file, and which lines of it, a tool call reads."""
+"""Which file a tool call reads, and which lines of it, or which one it changes; and all files of many calls."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from compaction.messages import ToolCall
 from compaction.wire import loads
 
+# Names of tools, as `tool_key` has them.
 READ_TOOLS: Final = frozenset(
     {"read", "readfile", "fileread", "view", "viewfile", "openfile", "cat", "getfilecontents"}
 )
+CHANGE_TOOLS: Final = frozenset(
+    {"edit", "write", "create", "multiedit", "strreplace", "insert", "applypatch", "patch", "writefile", "editfile"}
+    | {"createfile", "deletefile", "replace", "strreplaceeditor", "strreplacebasededittool", "texteditor", "applydiff"}
+    | {"notebookedit", "searchreplace", "replaceinfile", "update", "filewrite", "fileedit", "writetofile"}
+)
+# Editors with one name for all they do say in an argument which it is.
+READING_COMMANDS: Final = frozenset({"view", "read", "open"})
 PATH_ARGUMENTS: Final = ("path", "file_path", "filePath", "filepath", "filename", "file_name", "file", "target_file")
 START_ARGUMENTS: Final = ("offset", "start_line", "startLine", "line_start", "start")
 COUNT_ARGUMENTS: Final = ("limit", "num_lines", "line_count")
@@ -17,6 +26,8 @@ END_ARGUMENTS: Final = ("end_line", "endLine", "line_end", "end")
 LAST_LINE: Final = 1 << 53
 # A call whose arguments are longer than this carries content, not a request to read.
 LONGEST_ARGUMENTS: Final = 4_096
+# Paths are kept as facts, which stay small.
+LONGEST_PATH: Final = 4_096
 
 
 class Read(NamedTuple):
@@ -31,21 +42,65 @@ class Read(NamedTuple):
         return self.path == other.path and self.first <= other.first and self.last >= other.last
 
 
+def tool_key(name: str) -> str:
+    """A tool's name without what spellings differ in: case, underscores, hyphens."""
+    return "".join(c for c in name.lower() if c.isalnum())
+
+
 def read_of(call: ToolCall) -> Read | None:
     """What the call reads, if it is a structured call of a known read tool."""
-    if (
-        "".join(c for c in call.name.lower() if c.isalnum()) not in READ_TOOLS
-        or len(call.arguments) > LONGEST_ARGUMENTS
-    ):
+    if tool_key(call.name) not in READ_TOOLS or len(call.arguments) > LONGEST_ARGUMENTS:
         return None
+    arguments = _arguments(call)
+    path = _path(arguments)
+    return Read(path, *_lines(arguments)) if path else None
+
+
+def change_of(call: ToolCall) -> str:
+    """The path of the file the call changes; empty if it is no structured call of a known tool that changes one."""
+    if tool_key(call.name) not in CHANGE_TOOLS:
+        return ""
+    arguments = _arguments(call)
+    return "" if arguments.get("command") in READING_COMMANDS else _path(arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The paths that were read and those that were changed; a path may be both."""
+
+    read: frozenset[str] = frozenset()
+    modified: frozenset[str] = frozenset()
+
+    def __or__(self, other: Files) -> Files:
+        """The files of both."""
+        return Files(self.read | other.read, self.modified | other.modified)
+
+    @property
+    def read_only(self) -> list[str]:
+        """What was read and not changed, sorted by UTF-16 code units, as JavaScript sorts."""
+        return sorted(self.read - self.modified, key=_utf16)
+
+    @property
+    def changed(self) -> list[str]:
+        """What was changed, sorted likewise."""
+        return sorted(self.modified, key=_utf16)
+
+
+def _utf16(path: str) -> bytes:
+    return path.encode("utf-16-be", "surrogatepass")
+
+
+def _arguments(call: ToolCall) -> dict[str, Any]:
     try:
         arguments = loads(call.arguments)
     except ValueError:
-        return None
-    if not isinstance(arguments, dict):
-        return None
-    path = next((arguments[key] for key in PATH_ARGUMENTS if isinstance(arguments.get(key), str)), None)
-    return Read(path, *_lines(arguments)) if path else None
+        return {}
+    return arguments if isinstance(arguments, dict) else {}
+
+
+def _path(arguments: dict[str, Any]) -> str:
+    path = next((arguments[key] for key in PATH_ARGUMENTS if isinstance(arguments.get(key), str)), "")
+    return path if len(path) <= LONGEST_PATH else ""
 
 
 def _lines(arguments: dict[str, Any]) -> tuple[int, int]:

@@ -90,5 +90,6 @@ LAYOUTS: Final[Mapping[str, Layout]] = MappingProxyType(
         # Levels are of the whole window here, with the system prompt in it.
         "codebuddy": Layout(reserve_share=0.35, reserve_most=4_096, levels=_USE, of_window=True),
         "codebuddy@program": Layout(reserve_share=0.35, reserve_most=4_096, levels=_USE, safety=1.2),
+        "pi": Layout(reserve_share=0.5, reserve_most=16_384, levels=(Level("compact"),)),
     }
 )

@@ -94,7 +94,7 @@ def measure_of(counter: str, provider: str | None = None) -> Measure:
     return Measure(
         frame=estimate.message,
         cleared=text(wording.CLEARED),
-        pointer=text(wording.READ_AGAIN, wording.READ_AWAY),
+        pointer=text(wording.READ_AGAIN),
         late=late,
         marker=estimate.message + text(wording.HIDDEN),
         stub=estimate.message + text(wording.UNANSWERED),

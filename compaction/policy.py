@@ -39,6 +39,8 @@ STAGE_PARAMETERS: Final[Mapping[str, Mapping[str, Value | None]]] = MappingProxy
             "keep_share": 0.0,
             "keep_texts": 0,
             "at_least_messages": 1,
+            "rounds_forward": False,
+            "keeps_notes": False,
             "chunk_tokens": 0,
             "chunk_share": 0.0,
             "adapts_chunks": False,

@@ -95,6 +95,17 @@ _CODEBUDDY: Final = Policy(
     ),
 )
 
+_PI: Final = Policy(
+    preset="pi",
+    counter="pi",
+    layout="pi",
+    transcript="pi",
+    headings="pi",
+    trigger=1.0,
+    target=0.5,
+    stages=(_stage("summarize", keep_tokens=16_384),),
+)
+
 _ALL: Final = (
     _FOLDLINE,
     _NEUROLINK,
@@ -132,6 +143,14 @@ _ALL: Final = (
             _stage("summarize", keep_messages=4, keep_tokens=0, at_least_messages=2, adapts_chunks=True),
             _stage("truncate"),
         ),
+    ),
+    _PI,
+    # Where a batch alone is more than it keeps, it keeps less.
+    replace(
+        _PI,
+        preset="pi@program",
+        transcript="pi@program",
+        stages=(_stage("summarize", keep_tokens=20_000, rounds_forward=True, keeps_notes=True),),
     ),
 )
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import ceil
+from typing import NamedTuple
 
 from compaction.facts import Facts
 from compaction.gauge import Gauge
@@ -28,26 +30,77 @@ def older_items(outline: Outline, own: Stage, keep_recent: int, room: int) -> in
 
     Kept are so many that they have `keep_messages`, and `keep_share` of all, and `keep_texts` messages that say
     something, and `keep_tokens` (else `keep_recent`; no more than `room`); or that they have `keep_tokens_most`.
-    No item is older if all of those together have less than `at_least_messages`.
+    A batch whose results alone have all that is older too where the stage `rounds_forward`, but the last item never is.
+    Notes right before what is kept stay with it where it `keeps_notes`. No item is older if all of those together have
+    less than `at_least_messages`.
     """
-    tokens_kept = min(own.number("keep_tokens", keep_recent), room)
-    most = own.number("keep_tokens_most")
-    total = sum(map(_messages, outline.items))
-    messages_kept = max(own.number("keep_messages"), ceil(total * own.share("keep_share")))
-    texts_kept = own.number("keep_texts")
+    is_enough = _enough(outline, own, keep_recent, room)
+    rounds_forward = own.number("rounds_forward")
     plan = Plan(outline.tokens)
-    tokens = messages = texts = 0
+    kept = _Kept()
     index = len(outline.items)
-    while index and not (
-        (messages >= messages_kept and texts >= texts_kept and tokens >= tokens_kept)
-        or (most and tokens >= min(most, room))
-    ):
+    while index and not is_enough(kept):
         index -= 1
         item = outline.items[index]
-        tokens += plan.shown_tokens(outline, index)
-        messages += _messages(item)
-        texts += _texts(item)
-    return index if total - messages >= own.number("at_least_messages") else 0
+        kept = kept.adding(item, plan.shown_tokens(outline, index))
+        if rounds_forward and is_enough(kept.without(_head(outline, item))):
+            index += 1
+            break
+    if rounds_forward:
+        index = min(index, max(0, len(outline.items) - 1))
+    if own.number("keeps_notes"):
+        index = _before_notes(outline, index)
+    older = sum(map(_messages, outline.items[:index]))
+    return index if older >= own.number("at_least_messages") else 0
+
+
+class _Kept(NamedTuple):
+    """What is kept so far."""
+
+    tokens: int = 0
+    messages: int = 0
+    texts: int = 0
+
+    def adding(self, item: Item, tokens: int) -> _Kept:
+        return _Kept(self.tokens + tokens, self.messages + _messages(item), self.texts + _texts(item))
+
+    def without(self, other: _Kept) -> _Kept:
+        return _Kept(self.tokens - other.tokens, self.messages - other.messages, self.texts - other.texts)
+
+
+def _enough(outline: Outline, own: Stage, keep_recent: int, room: int) -> Callable[[_Kept], bool]:
+    """Whether what is kept is as much as a stage asks for."""
+    tokens = min(own.number("keep_tokens", keep_recent), room)
+    most = own.number("keep_tokens_most")
+    total = sum(map(_messages, outline.items))
+    messages = max(own.number("keep_messages"), ceil(total * own.share("keep_share")))
+    texts = own.number("keep_texts")
+
+    def is_enough(kept: _Kept) -> bool:
+        is_all = kept.messages >= messages and kept.texts >= texts and kept.tokens >= tokens
+        return is_all or bool(most and kept.tokens >= min(most, room))
+
+    return is_enough
+
+
+def _head(outline: Outline, item: Item) -> _Kept:
+    """What heads an item: its first message, or a live summary as a whole."""
+    if not isinstance(item, Unit) or item.is_hidden:
+        return _Kept().adding(item, 0)
+    head = item.entries[0]
+    return _Kept(outline.measure.shown(head, outline.live.cells.get(head.seq)), 1, int(_says_something(head)))
+
+
+def _before_notes(outline: Outline, index: int) -> int:
+    """Where the notes begin that end right before an item."""
+    if index < len(outline.items):
+        while index and _is_note(outline.items[index - 1]):
+            index -= 1
+    return index
+
+
+def _is_note(item: Item) -> bool:
+    return isinstance(item, Unit) and item.kind == "note"
 
 
 def _messages(item: Item) -> int:

@@ -71,10 +71,10 @@ def files_deduped(happened: Happened) -> int:
 def tier(happened: Happened) -> int:
     """How far a compaction went.
 
-    0: nothing was done. 1: contents of results or arguments were replaced or cut, all messages are in view. 2: a model
-    was asked for a summary, which a job publishes later, or its summary of all that was due was published. 3: a summary
-    by a model was published that is made from a part of that: more is due, or its input had to be cut. 4: no model had
-    a part in it: messages were put out of view, or a summary was published that is extractive.
+    0: nothing was done. 1: contents of results or arguments were replaced or cut, all messages are in view. 2: a
+    summary was asked for, which a job publishes later, or one by a model of all that was due was published. 3: one by a
+    model was published that is made from a part of that: more is due, or its input had to be cut. 4: no model had a
+    part in it: messages were put out of view and nobody was asked for a summary, or an extractive one was published.
     """
     kinds = {edit.kind for edit in happened.edits}
     if "condense" in kinds:

@@ -9,8 +9,7 @@ from dataclasses import replace
 from compaction import wording
 from compaction.edits import Edit
 from compaction.excerpts import LEVELS, excerpt, excerpt_arguments
-from compaction.facts import Facts, is_empty
-from compaction.files import Read
+from compaction.facts import is_empty
 from compaction.messages import Message, Text, ToolCall, ToolResult, result_text
 from compaction.outline import Outline, Summarized, Unit
 
@@ -30,7 +29,6 @@ def make_view(
     text.
     `stub_open` stubs calls that still wait for a result; `keep_empty` keeps assistant messages that say nothing.
     """
-    reads = _reads_in_view(outline)
     view = [pins_message(pins)] if pins else []
     after_hidden = False
     for item in outline.items:
@@ -42,9 +40,7 @@ def make_view(
                 view.append(Message("user", (Text(wording.HIDDEN),)))
             after_hidden = True
         else:
-            view.extend(
-                _unit_view(item, outline.live.cells, messages, reads, stub_open=stub_open, keep_empty=keep_empty)
-            )
+            view.extend(_unit_view(item, outline.live.cells, messages, stub_open=stub_open, keep_empty=keep_empty))
             after_hidden = False
     return view
 
@@ -59,20 +55,10 @@ def summary_message(text: str) -> Message:
     return Message("user", (Text(wording.SUMMARY), Text(text)))
 
 
-def _reads_in_view(outline: Outline) -> dict[str, list[tuple[int, Read]]]:
-    """Per path, the successful reads that show in full, with their seqs."""
-    reads: dict[str, list[tuple[int, Read]]] = {}
-    for _, entry in outline.results:
-        if entry.read is not None and not entry.is_failure and entry.seq not in outline.live.cells:
-            reads.setdefault(entry.read.path, []).append((entry.seq, entry.read))
-    return reads
-
-
 def _unit_view(
     unit: Unit,
     cells: Mapping[int, Edit],
     messages: Mapping[int, Message],
-    reads: Mapping[str, Sequence[tuple[int, Read]]],
     *,
     stub_open: bool,
     keep_empty: bool,
@@ -83,9 +69,9 @@ def _unit_view(
         message = messages[entry.seq]
         cell = cells.get(entry.seq)
         if entry.is_late:
-            late.append(_late_message(entry, message, cell, reads))
+            late.append(_late_message(message, cell))
         elif entry.answers is not None:
-            yield names.answer(_result_message(entry, message, cell, reads))
+            yield names.answer(_result_message(message, cell))
         elif keep_empty or not is_empty(message):
             yield names.head if cell is None else _with_short_arguments(names.head)
     if stub_open or not unit.is_open:
@@ -143,29 +129,24 @@ def _shortened(call: ToolCall) -> ToolCall:
     return call if arguments is call.arguments else replace(call, arguments=arguments, source=None)
 
 
-def _result_message(
-    entry: Facts, message: Message, cell: Edit | None, reads: Mapping[str, Sequence[tuple[int, Read]]]
-) -> Message:
+def _result_message(message: Message, cell: Edit | None) -> Message:
     result = message.result
     if cell is None or result is None:
         return message
-    text = _cell_text(entry, result, cell, reads)
-    return replace(message, parts=(replace(result, content=(Text(text),), source=None),), source=None)
+    return replace(
+        message, parts=(replace(result, content=(Text(_cell_text(result, cell)),), source=None),), source=None
+    )
 
 
-def _late_message(
-    entry: Facts, message: Message, cell: Edit | None, reads: Mapping[str, Sequence[tuple[int, Read]]]
-) -> Message:
-    edited = _result_message(entry, message, cell, reads).result
+def _late_message(message: Message, cell: Edit | None) -> Message:
+    edited = _result_message(message, cell).result
     content = edited.content if edited else ()
     return Message("user", (Text(wording.LATE), *content), format=message.format)
 
 
-def _cell_text(entry: Facts, result: ToolResult, cell: Edit, reads: Mapping[str, Sequence[tuple[int, Read]]]) -> str:
+def _cell_text(result: ToolResult, cell: Edit) -> str:
     if cell.kind == "clear":
         return wording.CLEARED
-    if cell.kind == "excerpt":
-        return excerpt(result_text(result), LEVELS[cell.level])
-    later = reads.get(entry.read.path, ()) if entry.read else ()
-    is_in_view = any(seq > entry.seq and entry.read is not None and read.covers(entry.read) for seq, read in later)
-    return wording.READ_AGAIN if is_in_view else wording.READ_AWAY
+    if cell.kind == "supersede":
+        return wording.READ_AGAIN
+    return excerpt(result_text(result), LEVELS[cell.level])

@@ -8,9 +8,8 @@ from typing import Final
 from compaction.tokens import MESSAGE, RESULT, count_text
 
 CLEARED: Final = "[This tool output was cleared to make room. The original is kept.]"
-# The two forms of a pointer cost the same, so that a total does not depend on which of them is shown.
-READ_AGAIN: Final = "[This file was read again later; see the newer output further below.]"
-READ_AWAY: Final = "[This file was read again later; that output is not in view.]"
+# The same whether that output is in view or not: one more read of the file must not change what a view begins with.
+READ_AGAIN: Final = "[This file was read again later; see below, if in view.]"
 UNANSWERED: Final = "[No result was recorded for this tool call.]"
 LATE: Final = "[A tool result that came late or more than once:]"
 HIDDEN: Final = "[Earlier messages are out of view here; their summary is not ready yet.]"
@@ -27,7 +26,7 @@ def cleared_tokens() -> int:
 @cache
 def pointer_tokens() -> int:
     """Tokens of a superseded read's content."""
-    return max(count_text(READ_AGAIN), count_text(READ_AWAY))
+    return count_text(READ_AGAIN)
 
 
 @cache

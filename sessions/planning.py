@@ -72,20 +72,28 @@ def _run_trigger(tx: Transaction, path: Path) -> Step:
 
 
 def _edit_cheaply(tx: Transaction, path: Path, step: Step) -> tuple[Outline | None, bool]:
-    """Apply the cheap edits if the view is over the trigger; the outline if it was read, and if a summary is wanted."""
+    """Apply the cheap edits if the view is over the trigger; the outline if it did, and if a summary is wanted."""
     if not path.session.auto_compact:
         return None, False
     aims = path.aims()
-    outline = log.outline(tx, path) if path.gauged is None and aims.policy.counter != EXACT else None
-    if outline is not None:
-        path.gauged = outline.measured(aims.gauge.measure).tokens
+    outline = gauge(tx, path, aims)
     if not should_compact(path, aims):
-        return outline, False
+        # Nothing was planned on it: who is owed a summary joins whatever job there is.
+        return None, False
     outline = outline or log.outline(tx, path)
     plan = plan_for(outline, aims.policy.stages, aims.goals, aims.gauge)
     if plan.edits:
         step.made.append(_add_planned(tx, path, aims, outline, plan, reason="trigger"))
     return plan.outline, plan.is_summary_wanted
+
+
+def gauge(tx: Transaction, path: Path, aims: Aims) -> Outline | None:
+    """See to it that it is known what the view takes by the policy's counter; the outline if it had to be read."""
+    if path.gauged is not None or aims.policy.counter == EXACT:
+        return None
+    outline = log.outline(tx, path)
+    path.gauged = outline.measured(aims.gauge.measure).tokens
+    return outline
 
 
 def should_compact(path: Path, aims: Aims, added_tokens: int = 0) -> bool:

@@ -8,15 +8,14 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from compaction.attachments import Placement
-from compaction.estimates import EXACT
 from compaction.gauge import Frame
 from compaction.messages import JsonObject
 from compaction.stateless import pending
 from compaction.tokens import count_tools, scaled, unscaled
-from sessions import log, paths
+from sessions import paths
 from sessions.compacting import use_level
 from sessions.paths import Path
-from sessions.planning import should_compact
+from sessions.planning import gauge, should_compact
 from sessions.store import Transaction
 from sessions.views import breakdown
 
@@ -94,8 +93,10 @@ def _stats(tx: Transaction, path: Path, frame: Frame, used: int, parts: Mapping[
     aims = path.aims(frame=frame)
     # What a call adds is counted exactly, whatever the policy counts by.
     added = unscaled(used, session.multiplier) - session.overhead_tokens - path.kept
-    if aims.policy.counter != EXACT and (path.gauged is None or frame.provider != session.frame.provider):
-        path.gauged = log.outline(tx, path).measured(aims.gauge.measure).tokens
+    if frame.provider != session.frame.provider:
+        # An estimate may be another for another provider's models. The path is not written.
+        path.gauged = None
+    gauge(tx, path, aims)
     tokens = path.kept if path.gauged is None else path.gauged
     return Stats(
         used=used,

@@ -10,16 +10,11 @@ from typing import Any, Final
 
 from compaction.extractive import cues
 from compaction.extractive.lines import clean, cut, flat, lines
-from compaction.files import PATH_ARGUMENTS, READ_TOOLS
+from compaction.files import CHANGE_TOOLS, PATH_ARGUMENTS, READ_TOOLS, READING_COMMANDS, tool_key
 from compaction.messages import ToolCall, ToolResult, result_text
 from compaction.wire import loads
 
 # Names of tools, without case, underscores and hyphens.
-CHANGE_TOOLS: Final = frozenset(
-    {"edit", "write", "create", "multiedit", "strreplace", "insert", "applypatch", "patch", "writefile", "editfile"}
-    | {"createfile", "deletefile", "replace", "strreplaceeditor", "strreplacebasededittool", "texteditor", "applydiff"}
-    | {"notebookedit", "searchreplace", "replaceinfile", "update"}
-)
 SHELL_TOOLS: Final = frozenset(
     {
         "bash",
@@ -45,8 +40,6 @@ SHELL_TOOLS: Final = frozenset(
         "console",
     }
 )
-# Editors with one name for all they do say in an argument which it is.
-READING_COMMANDS: Final = frozenset({"view", "read", "open"})
 COMMAND_ARGUMENTS: Final = ("command", "cmd", "script", "commands", "code", "input")
 # Names of tools that only look; a call of any other may have changed something.
 LOOKING: Final = re.compile(
@@ -132,7 +125,7 @@ class Activity:
     def call(self, call: ToolCall, order: int) -> str | None:
         """Notes one call; returns the thought, if thinking is all the tool does."""
         arguments = _arguments(call)
-        name = "".join(character for character in call.name.lower() if character.isalnum())
+        name = tool_key(call.name)
         if name in THINKING_TOOLS:
             return next((value for value in arguments.values() if isinstance(value, str)), None)
         command = _command(arguments) if name in SHELL_TOOLS else None

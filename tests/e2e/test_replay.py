@@ -13,7 +13,12 @@ from typing import Any
 import httpx
 import pytest
 
+from cli.client import Service
 from cli.embedded import embedded_service
+from cli.replay_drive import Drive
+from cli.replay_options import Options
+from cli.replay_record import Figures
+from cli.transcripts import Transcript, read_transcripts
 from compaction.presets import PRESETS
 from tests.support.api import open_api
 from tests.support.eventually import eventually
@@ -297,28 +302,36 @@ def test_whole_generated_sessions_replay_without_violations(name: str, url: str,
 
 
 @pytest.fixture(scope="module")
-def coding(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A coding agent with tools of a kind each preset knows, and a dialogue."""
-    return write_sessions(
-        tmp_path_factory.mktemp("coding") / "sessions.jsonl",
+def transcripts(tmp_path_factory: pytest.TempPathFactory) -> list[Transcript]:
+    """A coding agent that reads files again and again, and a dialogue."""
+    file = write_sessions(
+        tmp_path_factory.mktemp("sessions") / "sessions.jsonl",
         tools=[READ_FILE],
-        coding=coding_session(7, turns=14, calls=5),
-        prose=chat_session(8, turns=40, length=120),
+        coding=coding_session(7, turns=6, calls=4),
+        prose=chat_session(8, turns=15, length=160),
     )
+    return read_transcripts(file, None)
 
 
+@pytest.mark.parametrize("compact_every", [0, 5])
 @pytest.mark.parametrize("preset", PRESETS)
-def test_sessions_replay_without_violations_under_every_preset(
-    preset: str, coding: Path, url: str, tmp_path: Path
+def test_every_preset_replays_without_violations(
+    preset: str, compact_every: int, transcripts: list[Transcript], url: str
 ) -> None:
-    done, report = replayed(coding, 5_000, url, tmp_path / "report.json", "--policy", preset)
+    options = Options("openai/gpt-4o", 3_000, preset, compact_every)
 
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert report["listed"] == []
-    for session in report["per_session"]:
-        assert session["appended_tokens"] > 2 * session["limit"]
-        assert session["compactions"] >= 2
-    assert report["tokens_with"] < report["tokens_without"]
+    with Service(url) as service:
+        drives = [
+            Drive(service, transcript, options, lambda _count: None, lambda _text, _style: None)
+            for transcript in transcripts
+        ]
+        figures = Figures([drive.run() for drive in drives], service.seconds)
+
+    assert figures.violations == figures.listed == []
+    for record in figures.sessions:
+        assert record.appended_tokens > 2 * record.limit
+        assert len(record.compactions) >= 2
+        assert record.tokens_with < record.tokens_without
 
 
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="the recorded sessions are not beside this repository")

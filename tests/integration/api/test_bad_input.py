@@ -129,6 +129,7 @@ def test_a_session_that_cannot_be_is_refused_with_the_path(api: Api, fields: dic
         ({"layout": "spacious"}, "layout", "agent-code@program"),
         ({"registry": "nobody"}, "registry", "foldline, neurolink"),
         ({"transcript": "verse"}, "transcript", "available: foldline"),
+        ({"headings": "loud"}, "headings", "available: foldline"),
         ({"report": "tier"}, "report", "must be a list of names"),
         ({"report": ["tier", "mood"]}, "report", "'mood' is no figure; available: compacted, original_count"),
         ({"summarizer": "oracle"}, "summarizer", "is no field of a policy; available: buffer_tokens, counter"),

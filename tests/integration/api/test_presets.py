@@ -9,7 +9,7 @@ import pytest
 from compaction.formats import rules
 from compaction.policy import FIGURES
 from compaction.presets import PRESETS
-from tests.support.api import Api, Json, assistant, user
+from tests.support.api import Api, Json, assistant, calling, result, user
 from tests.support.eventually import eventually
 
 WINDOW = 16_000
@@ -133,6 +133,17 @@ def test_a_summary_of_a_part_is_tier_three_until_the_last_one(api: Api) -> None:
     assert ended == [3] * (len(ended) - 1) + [2]
 
 
+@pytest.mark.parametrize(("words", "tier"), [(50_000, 2), (120_000, 3)])
+def test_a_summary_whose_input_has_to_be_cut_is_one_of_a_part(api: Api, words: int, tier: int) -> None:
+    summarize = {"name": "summarize", "keep_messages": 4, "keep_tokens": 0}
+    session = api.session(context_window=400_000, policy={"stages": [summarize], "report": ["tier"]})
+    api.say(session, user("Read it."), calling("c1"), result("c1", "word " * words))
+    api.say(session, user("And?"), assistant("I did."), user("Go on."), assistant("I will."))
+    asked = api.post(f"{session}/compact", {"summarize": True}, 202)
+    api.do_jobs()
+    assert api.get(f"/jobs/{asked['job']['id']}")["result"]["tier"] == tier
+
+
 def test_what_is_only_put_out_of_view_is_tier_four_and_a_queued_job_makes_it_two(api: Api) -> None:
     session = api.session(context_window=WINDOW, policy={"preset": "codebuddy"})
     for number in range(9):
@@ -157,9 +168,9 @@ def test_a_request_that_waits_tells_of_both_compactions_as_one(api: Api) -> None
             return waiting.done()
 
         eventually(is_answered, seconds=20)
-        result = waiting.result()["result"]
-    assert (result["tier"], result["original_count"], result["final_count"]) == (2, 36, 5)
-    assert result["warning_level"] == before["warning_level"]
+        told = waiting.result()["result"]
+    assert (told["tier"], told["original_count"], told["final_count"]) == (2, 36, 5)
+    assert told["warning_level"] == before["warning_level"]
 
 
 def test_the_figures_of_neurolink_count_files_and_messages(api: Api) -> None:
@@ -194,8 +205,8 @@ def test_an_overflow_is_told_with_the_figures_of_the_preset(api: Api) -> None:
         api.post(f"{session}/overflow", {"error": error, "version": version})["result"]
         for error in ("Rate limit reached", "prompt is too long: 213462 tokens > 200000 maximum")
     ]
-    assert [figures(result) for result in told] == [set(PRESETS["codebuddy"].report)] * 2
-    assert [result["tier"] > 0 for result in told] == [False, True]
+    assert [figures(answer) for answer in told] == [set(PRESETS["codebuddy"].report)] * 2
+    assert [answer["tier"] > 0 for answer in told] == [False, True]
     assert told[1]["final_tokens"] < told[1]["original_tokens"] == told[0]["original_tokens"]
 
 
@@ -215,6 +226,13 @@ def test_statistics_name_the_highest_level_of_the_presets_own(api: Api, preset: 
         api.say(session, *reading(number))
         seen.append(api.get(f"{session}/stats")["warning_level"])
     assert list(dict.fromkeys(seen)) == levels
+
+
+def test_the_level_for_another_model_is_by_what_its_provider_counts(api: Api) -> None:
+    session = api.session(model="openai/o1", context_window=None, policy={"preset": "neurolink"})
+    api.say(session, user("word " * 66_000))
+    assert api.get(f"{session}/stats")["warning_level"] == "notice"
+    assert api.get(f"{session}/stats?model=anthropic/claude-sonnet-4-5")["warning_level"] == "compact"
 
 
 def test_the_models_of_a_preset_are_those_its_system_knows(api: Api) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Final
 
-from tests.parity.operations import codebuddy, conversations, counting, files, outputs, overflow, plans, windows
+from tests.parity.operations import codebuddy, conversations, counting, files, outputs, overflow, pi, plans, windows
 from tests.parity.vectors import Operations
 
 OPERATIONS: Final[Operations] = MappingProxyType(
@@ -18,5 +18,6 @@ OPERATIONS: Final[Operations] = MappingProxyType(
         **files.OPERATIONS,
         **overflow.OPERATIONS,
         **plans.OPERATIONS,
+        **pi.OPERATIONS,
     }
 )

@@ -23,14 +23,15 @@ PI: Final = replace(STYLES["pi@program"], cut_result=partial(head, note="\n\n[..
 LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
-def _with_thinking(value: Json) -> Message:
+def with_thinking(value: Json) -> Message:
+    """A message of the vectors' shape, with its reasoning, if it has any, before all else."""
     message = message_of(value)
     thinking = (Thinking(value["thinking"]),) if value.get("thinking") else ()
     return replace(message, parts=(*thinking, *message.parts))
 
 
 def _serialize(style: Style, args: Json) -> Json:
-    return {"text": serialize([_with_thinking(value) for value in args["messages"]], style)}
+    return {"text": serialize([with_thinking(value) for value in args["messages"]], style)}
 
 
 def _shows_tools(args: Json, found: Json) -> bool:

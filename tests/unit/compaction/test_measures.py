@@ -8,7 +8,7 @@ from compaction.measures import Measure, exact_measure, measure_of
 from compaction.messages import Message, ToolCall, user
 from compaction.outline import outline_of
 from compaction.tokens import MESSAGE, RESULT, count_message, count_text
-from compaction.wording import CLEARED, HIDDEN, LATE, READ_AGAIN, READ_AWAY, SUMMARY, UNANSWERED
+from compaction.wording import CLEARED, HIDDEN, LATE, READ_AGAIN, SUMMARY, UNANSWERED
 from tests.support.conversations import Conversation, answer, assistant, read_call
 
 LONG = "fold the line\n" * 60
@@ -41,7 +41,7 @@ def test_the_exact_measure_is_what_the_wordings_take() -> None:
     measure = exact_measure()
     assert measure.frame == MESSAGE + RESULT
     assert measure.cleared == count_text(CLEARED)
-    assert measure.pointer == max(count_text(READ_AGAIN), count_text(READ_AWAY))
+    assert measure.pointer == count_text(READ_AGAIN)
     assert measure.late == count_text(LATE) - RESULT
     assert measure.marker == count_message(user(HIDDEN))
     assert measure.stub == count_message(answer("a", UNANSWERED))

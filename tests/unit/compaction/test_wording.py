@@ -4,10 +4,6 @@ from compaction.tokens import MESSAGE, RESULT, count_message, count_text
 from compaction.view import pins_message, summary_message
 
 
-def test_both_forms_of_a_pointer_cost_the_same() -> None:
-    assert count_text(wording.READ_AGAIN) == count_text(wording.READ_AWAY) == wording.pointer_tokens()
-
-
 def test_each_saying_costs_what_its_message_takes() -> None:
     stub = Message("tool", (ToolResult("c1", (Text(wording.UNANSWERED),)),))
     assert wording.stub_tokens() == count_message(stub)
@@ -20,7 +16,6 @@ def test_each_saying_costs_what_its_message_takes() -> None:
 FIGURES = {
     wording.CLEARED: 15,
     wording.READ_AGAIN: 15,
-    wording.READ_AWAY: 15,
     wording.UNANSWERED: 10,
     wording.LATE: 11,
     wording.HIDDEN: 16,
