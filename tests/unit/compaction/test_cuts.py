@@ -1,7 +1,7 @@
 from compaction.budget import Goals
-from compaction.cuts import SummaryRange
+from compaction.cuts import SummaryRange, turn_split_at
 from compaction.edits import Edit
-from compaction.messages import Message, ToolCall, user
+from compaction.messages import Message, Text, ToolCall, user
 from compaction.presets import DEFAULT_PRESET, PRESETS
 from tests.support.conversations import Conversation, answer, assistant, exact_aims
 
@@ -119,3 +119,19 @@ def test_a_summary_that_would_save_too_little_is_not_made_unasked() -> None:
     goals = Goals(limit=2_000, trigger=1_600, target=100, keep_recent=60, summary_max=900, minimum_saving=100)
     assert span(talk, goals) is None
     assert span(talk, goals, is_asked=True) is not None
+
+
+def test_a_cut_inside_a_turn_splits_it_where_it_begins() -> None:
+    outline = talk_of(2).outline
+    assert [turn_split_at(outline, seq) for seq in range(1, 10)] == [None, 1, 1, 1, None, 5, 5, 5, 5]
+
+
+def test_a_cut_before_any_turn_splits_none() -> None:
+    outline = Conversation.of([assistant("Hello."), assistant("Still here."), user("go")]).outline
+    assert [turn_split_at(outline, seq) for seq in (1, 2, 3)] == [None, None, None]
+
+
+def test_a_note_begins_a_turn_of_its_own() -> None:
+    note = Message("developer", (Text("Mind."),))
+    outline = Conversation.of([user("go"), assistant("Gone."), note, assistant("Back.")]).outline
+    assert [turn_split_at(outline, seq) for seq in (2, 3, 4)] == [1, None, 3]

@@ -69,3 +69,9 @@ def test_what_was_reported_last_replaces_the_estimates_before_it() -> None:
     assert context_count([10, 20, 30], {}) == (0, 60, None)
     assert context_count([10, 20, 30], {0: 500, 1: 700}) == (700, 30, 1)
     assert context_count([10, 20, 30], {0: 500, 1: 700}).tokens == 730
+
+
+def test_lengths_are_joined_before_they_are_rounded() -> None:
+    parts = (Thinking("a" * 5), Text("b" * 5), ToolCall("c1", "ls", '{ "a" : 1 }'))
+    assert ESTIMATES["pi"].of_message(Message("assistant", parts)) == 5
+    assert ESTIMATES["pi"].of_message(Message("user", (Text("a" * 5), Image(url="http://x/y.png")))) == 1_202

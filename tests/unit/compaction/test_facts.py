@@ -3,8 +3,8 @@ import json
 import pytest
 
 from compaction.excerpts import LEVELS, excerpt
-from compaction.facts import Call, Facts, facts_of, from_json, is_empty, to_json
-from compaction.files import Read
+from compaction.facts import Call, Facts, call_from_json, call_to_json, facts_of, files_of, from_json, is_empty, to_json
+from compaction.files import Files, Read
 from compaction.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, user
 from compaction.tokens import IMAGE, MESSAGE, RESULT, count_message, count_text
 from tests.support.conversations import answer, assistant, read_call
@@ -18,6 +18,12 @@ def test_a_plain_message_is_known_by_role_and_tokens() -> None:
 def test_calls_are_known_by_id_and_by_what_they_read() -> None:
     facts = facts_of(assistant("", read_call("c1", "a.py"), ToolCall("c2", "ls", "{}")))
     assert facts.calls == (Call("c1", Read("a.py"), "read_file"), Call("c2", tool="ls"))
+
+
+def test_calls_are_known_by_what_they_change() -> None:
+    facts = facts_of(assistant("", ToolCall("c1", "edit", '{"path": "a.py"}'), read_call("c2", "b.py")))
+    assert facts.calls == (Call("c1", None, "edit", "a.py"), Call("c2", Read("b.py"), "read_file"))
+    assert files_of(facts.calls) == Files(frozenset({"b.py"}), frozenset({"a.py"}))
 
 
 @pytest.mark.parametrize("parts", [(), (Text(""),), (Thinking("hm", "s"),), (Image(url="u"),)])
@@ -80,3 +86,21 @@ def test_only_what_is_not_a_column_is_written() -> None:
 def test_facts_read_back_as_they_were_written() -> None:
     facts = Facts("tool", 9, 4, 3, answers="c1", excerpts=(5, 6), read=Read("a.py", 1, 9), is_failure=True)
     assert from_json(Facts("tool", 9, 4, 3), json.loads(json.dumps(to_json(facts)))) == facts
+
+
+@pytest.mark.parametrize("call", [Call("c"), Call("c", Read("a", 1, 9), "read"), Call("c", tool="edit", changes="a")])
+def test_a_call_reads_back_as_it_was_written(call: Call) -> None:
+    assert call_from_json(json.loads(json.dumps(call_to_json(call)))) == call
+
+
+@pytest.mark.parametrize(
+    ("row", "call"),
+    [
+        (["c", None], Call("c")),
+        (["c", ["a", 1, 9]], Call("c", Read("a", 1, 9))),
+        (["c", None, "edit"], Call("c", None, "edit")),
+        (["c", None, "edit", "a", "later"], Call("c", None, "edit", "a")),
+    ],
+)
+def test_a_call_reads_back_as_an_older_or_a_later_version_wrote_it(row: list[object], call: Call) -> None:
+    assert call_from_json(row) == call

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from compaction.files import LAST_LINE, LONGEST_ARGUMENTS, Read, read_of
+from compaction.files import LAST_LINE, LONGEST_ARGUMENTS, LONGEST_PATH, Files, Read, change_of, read_of
 from compaction.messages import ToolCall
 
 
@@ -58,3 +58,45 @@ def test_a_read_covers_all_within_its_lines_of_the_same_file() -> None:
     assert not Read("a.py", 5, 9).covers(whole)
     assert not Read("a.py", 5, 9).covers(Read("a.py", 4, 9))
     assert not whole.covers(Read("b.py", 5, 9))
+
+
+def change(name: str = "edit", **arguments: object) -> str:
+    return change_of(ToolCall("c1", name, json.dumps(arguments)))
+
+
+@pytest.mark.parametrize("name", ["edit", "write", "Write", "write_file", "FileEdit", "MultiEdit", "apply-diff"])
+def test_tools_that_change_files_are_known_by_name(name: str) -> None:
+    assert change(name, file_path="a.py", content="x" * LONGEST_ARGUMENTS) == "a.py"
+
+
+def test_other_tools_change_nothing() -> None:
+    assert change("read", path="a.py") == change("bash", path="a.py") == ""
+
+
+def test_an_editor_that_is_told_to_look_changes_nothing() -> None:
+    assert change("str_replace_editor", command="view", path="a.py") == ""
+    assert change("str_replace_editor", command="create", path="a.py") == "a.py"
+
+
+@pytest.mark.parametrize(
+    "arguments", ["", "[]", "{", "{}", '{"path": 3}', json.dumps({"path": "x" * LONGEST_PATH + "x"})]
+)
+def test_arguments_without_a_path_change_nothing(arguments: str) -> None:
+    assert change_of(ToolCall("c1", "edit", arguments)) == ""
+
+
+def test_files_of_two_ranges_are_the_files_of_both() -> None:
+    first, second = Files(frozenset("ab"), frozenset("c")), Files(frozenset("bc"), frozenset("d"))
+    both = first | second
+    assert both == Files(frozenset("abc"), frozenset("cd"))
+    assert first | Files() == first
+
+
+def test_what_was_changed_was_not_only_read() -> None:
+    files = Files(frozenset("abc"), frozenset("cd"))
+    assert (files.read_only, files.changed) == (["a", "b"], ["c", "d"])
+
+
+def test_paths_are_sorted_by_utf16_code_units() -> None:
+    paths = ["B", "a", "\ud83d", "😀", "\uffee"]
+    assert Files(frozenset(paths)).read_only == Files(modified=frozenset(paths)).changed == paths

@@ -38,6 +38,9 @@ def goals(preset: str, frame: Frame, fixed: Fixed | None = None) -> Goals:
         ("codebuddy", Frame("nobody/nothing", "16k"), 11_904),
         ("codebuddy@program", Frame(CLAUDE), 163_253),
         ("codebuddy@program", Frame("nobody/nothing", "16k"), 9_920),
+        ("pi", Frame("nobody/nothing", 128_000), 111_616),
+        ("pi@program", Frame(CLAUDE), 183_616),
+        ("pi@program", Frame("nobody/nothing", "8k"), 4_000),
     ],
 )
 def test_a_preset_begins_to_compact_where_its_system_does(preset: str, frame: Frame, trigger: int) -> None:
@@ -53,6 +56,8 @@ def test_a_preset_begins_to_compact_where_its_system_does(preset: str, frame: Fr
         ("agent-code@program", 170_616),
         ("codebuddy", 100_000),
         ("codebuddy@program", 163_253),
+        ("pi", 91_808),
+        ("pi@program", 91_808),
     ],
 )
 def test_a_documented_system_goes_well_below_its_trigger_and_its_program_to_what_there_is(
@@ -103,3 +108,9 @@ def test_what_a_preset_reports_is_what_its_system_returns(policy: Policy) -> Non
     deduped_and_removed = FIGURES[-2:]
     expected = {"codebuddy": FIGURES[:-2], "neurolink": deduped_and_removed}.get(system, ())
     assert policy.report == expected
+
+
+def test_pi_keeps_as_much_as_it_documents_or_as_its_program_does() -> None:
+    documented, program = (PRESETS[name].stage("summarize") for name in ("pi", "pi@program"))
+    assert (documented.number("keep_tokens"), program.number("keep_tokens")) == (16_384, 20_000)
+    assert (documented.number("rounds_forward"), program.number("rounds_forward")) == (0, 1)

@@ -1,8 +1,10 @@
+import pytest
+
 from compaction.budget import Goals
 from compaction.edits import Edit
 from compaction.gauge import Gauge
 from compaction.measures import exact_measure, measure_of
-from compaction.messages import Message, ToolCall, user
+from compaction.messages import Message, Text, ToolCall, user
 from compaction.policy import Stage, Value
 from compaction.presets import PRESETS
 from compaction.recent import due_items, older_items
@@ -148,3 +150,49 @@ def test_the_policys_own_count_says_whether_the_target_is_reached() -> None:
     assert seen > outline.tokens
     assert due_items(outline, policy, Gauge(measure, GOALS.aiming_at(seen)), is_asked=False) == 0
     assert due_items(outline, policy, Gauge(measure, GOALS.aiming_at(seen - 1)), is_asked=False) == 6
+
+
+@pytest.mark.parametrize(
+    ("entries", "more", "whole", "forward"),
+    [(1, 0, 4, 4), (1, 1, 3, 4), (3, 0, 3, 4), (3, 1, 3, 3), (4, 0, 3, 3), (4, 1, 2, 2)],
+)
+def test_a_batch_stays_whole_or_goes_where_its_results_alone_are_enough(
+    entries: int, more: int, whole: int, forward: int
+) -> None:
+    talk = Conversation.of([user(TEXT), *work("a"), user(TEXT), *work("b", "c"), user(TEXT)])
+    tokens = sum(entry.tokens for entry in talk.facts[-entries:]) + more
+    for rounds_forward, older in ((False, whole), (True, forward)):
+        own = Stage("summarize", {"keep_tokens": tokens, "rounds_forward": rounds_forward})
+        assert older_items(talk.outline, own, 0, ROOM) == older
+
+
+@pytest.mark.parametrize("tokens", [0, 1, EACH, 3 * EACH])
+def test_the_last_item_is_kept_though_its_results_alone_are_enough(tokens: int) -> None:
+    talk = Conversation.of([user(TEXT), *work("a"), user(TEXT), *work("b", "c", "d")])
+    assert kept(talk, keep_tokens=tokens, rounds_forward=True) == 1
+
+
+def test_results_alone_count_as_they_show() -> None:
+    talk, cleared = (Conversation.of([user(TEXT), *work("a", "b"), user(TEXT)]) for _ in range(2))
+    cleared.apply([Edit("clear", 3, 3), Edit("clear", 4, 4)])
+    tokens = cleared.outline.tokens - EACH - cleared.facts[1].tokens + 1
+    assert kept(talk, keep_tokens=tokens, rounds_forward=True) == 1
+    assert kept(cleared, keep_tokens=tokens, rounds_forward=True) == 2
+
+
+def test_nothing_is_kept_of_nothing() -> None:
+    assert older_items(Conversation.of([]).outline, Stage("summarize", {"rounds_forward": True}), 0, ROOM) == 0
+
+
+def note(text: str) -> Message:
+    return Message("developer", (Text(text),))
+
+
+@pytest.mark.parametrize(("keeps", "count"), [(True, 3), (False, 1)])
+def test_notes_stay_with_what_comes_after_them(*, keeps: bool, count: int) -> None:
+    talk = Conversation.of([user(TEXT), *work("a"), note("Mind."), note("Quietly."), assistant(TEXT)])
+    assert kept(talk, keep_tokens=1, keeps_notes=keeps) == count
+
+
+def test_notes_stay_with_nothing_where_nothing_is_kept() -> None:
+    assert kept(Conversation.of([user(TEXT), note("Mind.")]), keep_tokens=0, keeps_notes=True) == 0
