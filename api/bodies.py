@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, ValidationError, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from api.problems import InvalidRequest
 from compaction.errors import InvalidPolicy
+from compaction.presets import DEFAULT_PRESET, PRESETS
 from compaction.windows import parse_size
 
 # PostgreSQL's integer; no count of tokens comes near it.
@@ -30,6 +31,19 @@ def _json_object(value: Any) -> dict[str, Any]:
     raise PydanticCustomError("json_object", "Input should be an object")
 
 
+def _policy(value: Any) -> dict[str, Any]:
+    if isinstance(value, dict):
+        return value
+    preset = value if isinstance(value, str) and value in PRESETS else DEFAULT_PRESET
+    raise PydanticCustomError("policy", "Input should be an object, as in {example}", {"example": f'{{"preset": "{preset}"}}'})
+
+
+def _stage_name(value: Any) -> Any:
+    if isinstance(value, dict):
+        raise PydanticCustomError("stage", "Input should be a stage's name; parameters go into policy.stages")
+    return value
+
+
 def _text_or_object(value: Any) -> str | dict[str, Any]:
     if isinstance(value, str | dict):
         return value
@@ -45,6 +59,7 @@ def _size(value: Any) -> int:
 
 Text: TypeAlias = Annotated[str, PlainValidator(_text), WithJsonSchema({"type": "string"})]
 JsonObject: TypeAlias = Annotated[dict[str, Any], PlainValidator(_json_object), WithJsonSchema({"type": "object"})]
+PolicyObject: TypeAlias = Annotated[dict[str, Any], PlainValidator(_policy), WithJsonSchema({"type": "object"})]
 TextOrObject: TypeAlias = Annotated[
     str | dict[str, Any],
     PlainValidator(_text_or_object),
@@ -53,6 +68,7 @@ TextOrObject: TypeAlias = Annotated[
 # Ids go into addresses, names into columns of text.
 Id: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$")]
 Name: TypeAlias = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]{1,200}$")]
+StageName: TypeAlias = Annotated[Name, BeforeValidator(_stage_name)]
 Count: TypeAlias = Annotated[int, Field(ge=0, le=LARGEST)]
 Positive: TypeAlias = Annotated[int, Field(gt=0, le=LARGEST)]
 Size: TypeAlias = Annotated[
@@ -83,7 +99,7 @@ class SessionBody(Body):
     max_output_tokens: Positive | None = None
     system: Text | None = None
     tools: list[JsonObject] | None = None
-    policy: JsonObject | None = None
+    policy: PolicyObject | None = None
     auto_compact: bool = True
 
 
@@ -95,7 +111,7 @@ class ChangeBody(Body):
     max_output_tokens: Positive | None = None
     system: Text | None = None
     tools: list[JsonObject] | None = None
-    policy: JsonObject | None = None
+    policy: PolicyObject | None = None
     auto_compact: bool = True
 
 
@@ -122,9 +138,9 @@ class CompactBody(Moving):
     """How to compact; all of it is optional."""
 
     instructions: Text | None = Field(None, description="What the summary should look at.")
-    stages: list[Name] | None = Field(None, description="These stages only, in this order.")
+    stages: list[StageName] | None = Field(None, description="These stages only, in this order.")
     target_tokens: Positive | None = None
-    policy: JsonObject | None = None
+    policy: PolicyObject | None = None
     summarize: bool | None = Field(None, description="Whether to ask for a summary; as the plan decides if left out.")
     dry_run: bool = Field(default=False, description="Say what it would do, and do nothing.")
 
@@ -186,9 +202,9 @@ class StatelessBody(Body):
 class StatelessCompactBody(StatelessBody):
     """Messages to compact."""
 
-    policy: JsonObject | None = None
+    policy: PolicyObject | None = None
     target_tokens: Positive | None = None
-    stages: list[Name] | None = None
+    stages: list[StageName] | None = None
     summarize: bool = Field(default=False, description="Put an extractive summary in the place of what is old.")
     max_images: Count | None = Field(None, description="As many of the newest images stay; all if left out.")
     max_image_bytes: Count | None = Field(None, description="What they may take together, as base64.")

@@ -51,7 +51,6 @@ class BudgetAnswer(Answer):
 class ReportAnswer(Answer):
     """Figures of a compaction that the `report` of a policy adds; tokens are those of the history, by its counter."""
 
-    compacted: bool | None = Field(None, description="Whether a compaction was made.")
     original_count: int | None = Field(None, description="Messages in view before.")
     final_count: int | None = Field(None, description="Messages in view after, with summaries and markers.")
     original_tokens: int | None = None
@@ -219,7 +218,15 @@ class StatsAnswer(Answer):
     available_input_tokens: int
     usage_ratio: float
     within_budget: bool
-    should_compact: bool
+    should_compact: bool = Field(description="`counted_tokens` are over `trigger_tokens`, or the view does not fit.")
+    counted_tokens: int = Field(
+        description="Tokens of the history (not of system prompt, tools and pins) in the policy's own count, in which "
+        "`trigger_tokens` and `target_tokens` are too."
+    )
+    trigger_tokens: int | None = Field(
+        description="Null, like the target, where that count has no room for a history: then only fitting counts."
+    )
+    target_tokens: int | None
     warning_level: str = Field(
         description="The highest level of use that the policy's `layout` names and the view reaches, else `none`: "
         f"one of {LEVELS}."

@@ -53,15 +53,15 @@ def compact(
     The report goes to stderr. The exit code is 1 if a session does not fit its budget even when compacted.
     """
     stages = stage or []
+    check_policy(policy)
     options: JsonDict = {
         "model": model,
-        "context_window": window_for(model, window),
+        "context_window": window_for(model, window, policy),
         "target_tokens": target,
         "policy": {"preset": policy} if policy else None,
         "stages": stages or None,
         "summarize": not stages or "summarize" in stages if summarize is None else summarize,
     }
-    check_policy(policy)
     check_stages(stages)
     check_format(format_name)
     transcripts = read_transcripts(file, format_name)

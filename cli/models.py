@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from cli.consoles import answers, print_json, table_of
+from cli.consoles import answers, notes, print_json, table_of
 from cli.options import check_policy
 from compaction.catalog import Listed, catalog
+from compaction.estimates import EXACT
 from compaction.presets import DEFAULT_PRESET, PRESETS
 
 
@@ -22,7 +23,8 @@ def models(
     """List the models whose context window is known, by the beginning of their name.
 
     Other models need a context window of their own when a session is created. A preset that follows another system has
-    the models which that one knows, some by a word in their name; of two windows, a session gets the first.
+    the models which that one knows, some by a word in their name; of two windows, a session gets the first. Its trigger
+    and target are in its own count; what is left for input is counted exactly.
     """
     check_policy(preset, "--preset")
     found = list(catalog(PRESETS[preset]))
@@ -39,6 +41,8 @@ def models(
         ("counted", False),
     )
     answers().print(table_of(columns, map(_row, found)))
+    if PRESETS[preset].counter != EXACT:
+        notes().print(f"Trigger and target are in {preset}'s own count; what is left for input is counted exactly.")
 
 
 def _row(model: Listed) -> tuple[str, ...]:

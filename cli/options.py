@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from cli.failures import CommandFailed
 from compaction.errors import InvalidPolicy, UnknownModel
 from compaction.formats import FORMATS
+from compaction.gauge import Frame
 from compaction.policy import stage_of
-from compaction.presets import PRESETS
-from compaction.windows import parse_size, window_of
+from compaction.presets import DEFAULT_PRESET, PRESETS
+from compaction.windows import parse_size
 
 
 def size_of(window: str) -> int:
@@ -26,8 +27,8 @@ def size_of(window: str) -> int:
         ) from error
 
 
-def window_for(model: str, window: str | None) -> int:
-    """The tokens of a `--window`, or else of the model's own.
+def window_for(model: str, window: str | None, policy: str | None = None) -> int:
+    """The tokens of a `--window`, or else of the model's own, as far as the preset `policy` knows it.
 
     Raises:
         CommandFailed: it is no size, or the model has none that is known.
@@ -35,10 +36,12 @@ def window_for(model: str, window: str | None) -> int:
     if window is not None:
         return size_of(window)
     try:
-        return window_of(model).tokens
+        return Frame(model).window(PRESETS[policy or DEFAULT_PRESET]).tokens
     except UnknownModel as error:
+        own = f"foldline models --preset {policy}" if policy else "foldline models"
         raise CommandFailed(
-            f"--model: no context window is known for {model}; give --window too. `foldline models` lists those known"
+            f"--model: no context window is known for {model}; give --window too, or name the model as `{own}` lists "
+            "it, with its provider first where it has one, such as openai/gpt-4o"
         ) from error
 
 

@@ -70,8 +70,12 @@ def replay(
     Before each call of the model the view is fetched in both formats and checked: its size, the rules of the format,
     calls and results in pairs, the system prompt, the last user message, and that it only grows between compactions.
 
+    Where all stages that clear results stop at the policy's target, the first views after compactions have to hold 0.6
+    of it in the median. No stage strip or microcompact does, nor prune with stops_at_target false.
+
     A note on stderr says when a session comes to use more than 60 % of its budget; a warning says when it passes 80 %,
-    or --compact-threshold, and what came of that. Each is given once per crossing, none with --disable-compaction.
+    or --compact-threshold, or is compacted by itself because its policy counts more, and what came of that. Each is
+    given once per crossing, none with --disable-compaction.
 
     The last line is `violations: N`; the exit code is 1 if there are any, or if no session could be created.
     """

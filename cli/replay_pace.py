@@ -12,22 +12,25 @@ from compaction.budget import Goals
 from compaction.facts import facts_of
 from compaction.formats import FORMATS
 from compaction.gauge import Fixed, Frame
-from compaction.policy import Policy
+from compaction.policy import Policy, Stage
 from compaction.wire import dumps
 
 NOT_CALIBRATED: Final = 1000
+# Stages that clear all they may once they are at it, whatever the target.
+CLEARING_ALL: Final = frozenset({"strip", "microcompact"})
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
     """What came in explains so many `rounds` of at most `compactions` each, one of them inline, the others summaries.
 
-    A round leaves the view at `target`, a share of its budget.
+    A round leaves the view at `target`, a share of its budget, or where not all `stops_at_target`, at that or below.
     """
 
     rounds: int
     compactions: int
     target: float
+    stops_at_target: bool = True
 
 
 def pace_of(policy: Policy, frame: Frame, transcript: Transcript, said: Said) -> Pace:
@@ -44,12 +47,18 @@ def pace_of(policy: Policy, frame: Frame, transcript: Transcript, said: Said) ->
     rounds = max(_rounds(exact, counted, said.appends), _rounds(gauge.goals, seen, said.appends))
     target = min(exact.target, gauge.goals.target * counted // max(1, seen))
     budget = frame.budget(policy)
-    return Pace(rounds, 1 + _summaries(policy, budget.window), (said.fixed_tokens + target) / budget.limit)
+    share = (said.fixed_tokens + target) / budget.limit
+    return Pace(rounds, 1 + _summaries(policy, budget.window), share, all(map(_stops_at_target, policy.stages)))
 
 
 def _rounds(goals: Goals, tokens: int, appends: int) -> int:
     between = min(goals.trigger, goals.limit) - goals.target
     return ceil(tokens / between) if between > 0 else appends
+
+
+def _stops_at_target(stage: Stage) -> bool:
+    """Whether the stage clears no more than it takes to reach the target."""
+    return bool(stage.number("stops_at_target")) if stage.name == "prune" else stage.name not in CLEARING_ALL
 
 
 def _summaries(policy: Policy, window: int) -> int:

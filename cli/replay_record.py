@@ -65,8 +65,9 @@ class SessionRecord:
 
     @property
     def fills_of_target(self) -> list[float]:
-        """How full the first views after compactions were, of what those were to come down to."""
-        return [] if self.pace is None else [fill / self.pace.target for fill in self.fills]
+        """How full the first views after compactions were, of what those were to come down to and stop at."""
+        pace = self.pace
+        return [fill / pace.target for fill in self.fills] if pace is not None and pace.stops_at_target else []
 
 
 @dataclass(slots=True)

@@ -37,8 +37,8 @@ def stats(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one session a line.")] = False,
 ) -> None:
     """Show what each session takes of a model's budget, by kind of message, and whether it is time to compact."""
-    size = window_for(model, window)
     check_policy(policy)
+    size = window_for(model, window, policy)
     check_format(format_name)
     transcripts = read_transcripts(file, format_name)
     counting = track(transcripts, "counting", console=notes(), transient=True)

@@ -47,11 +47,17 @@ class Crossing:
 
 @dataclass(slots=True)
 class UsageWatch:
-    """Counts how often each level was passed from below; `levels` are sorted by share."""
+    """Counts how often each level was passed from below; `levels` are sorted by share.
+
+    A compaction that a session began by itself has passed them all: a policy with a count of its own begins by that,
+    which may be more than the exact one.
+    """
 
     levels: tuple[Level, ...]
     crossings: Counter[str] = field(init=False)
     _reached: int = 0
+    # The use at which a summary was asked for and nothing else was done.
+    _waiting_at: int | None = None
 
     def __post_init__(self) -> None:
         """Levels that are never passed are counted too."""
@@ -64,10 +70,18 @@ class UsageWatch:
         """
         used, limit = budget["used"], budget["limit"]
         most = max(used, (compaction or {}).get("tokens_before", 0))
-        passed = self.levels[self._reached : self._below(most, limit)]
-        self._reached = self._below(used, limit)
+        passed = self.levels[self._reached : len(self.levels) if compaction else self._below(most, limit)]
+        self._wait(used, compaction)
+        self._reached = self._below(used, limit) if self._waiting_at is None else len(self.levels)
         self.crossings.update(level.name for level in passed)
         return Crossing(passed[-1], most, limit, _outcome(used, limit, compaction or {})) if passed else None
+
+    def _wait(self, used: int, compaction: JsonDict | None) -> None:
+        """Note whether a summary is still to lower the use: until it does, that is one crossing."""
+        if compaction is not None:
+            self._waiting_at = None if compaction.get("id") else used
+        elif self._waiting_at is not None and used < self._waiting_at:
+            self._waiting_at = None
 
     def _below(self, used: int, limit: int) -> int:
         return sum(used > level.share * limit for level in self.levels)

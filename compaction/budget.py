@@ -88,9 +88,9 @@ def goals_of(
 ) -> Goals:
     """The goals under a policy, for a budget of `limit` scaled tokens and fixed parts of unscaled `fixed_tokens`.
 
-    The policy's shares are of the limit, or of `whole` tokens; `safety` divides what the fixed parts leave. Where the
-    multiplier has put the target out of reach, the goal is the budget. What is kept recent and the summary share the
-    room below the target, so that a compaction does not end above the trigger.
+    The policy's shares are of the limit, or of `whole` tokens; `safety` divides what the fixed parts leave. Where that,
+    the multiplier or the buffer leaves no room for a summary below the target, the goal is the budget. What is kept
+    recent and the summary share the room below the target, so that a compaction does not end above the trigger.
     """
 
     def share(of_budget: float) -> int:
@@ -103,7 +103,7 @@ def goals_of(
     target, trigger = room_in(share(policy.target)), room_in(share(policy.trigger))
     # What is left free under the limit, but never more than half of it.
     ceiling = max(room - policy.buffer_tokens, room // 2)
-    if trigger > ceiling:
+    if trigger > ceiling > 0:
         # The target comes down with the trigger: as far below it as the shares are, or nothing would lie between them.
         target, trigger = min(target * ceiling // trigger, ceiling), ceiling
     if target < SMALLEST_SUMMARY + summary_frame_tokens():

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from compaction.gauge import Fixed, Frame
+from compaction.gauge import ALIASES, Fixed, Frame
 from compaction.policy import Policy
 from compaction.registries import REGISTRIES
-from compaction.windows import MODELS, is_release_of
+from compaction.windows import MODELS, is_known, is_release_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,15 @@ def catalog(policy: Policy) -> Iterator[Listed]:
         models = [(provider, name) for provider, names in MODELS.items() for name in names]
         return (_listed(policy, provider, name, None) for provider, name in models)
     return (_listed(policy, *row) for row in registry.rows())
+
+
+def only_listed(model: str) -> frozenset[int]:
+    """The windows that other systems list for a model; none, if it has one of our own."""
+    if is_known(model):
+        return frozenset()
+    provider, name = model.split("/", 1) if "/" in model else ("", model)
+    found = (registry.known(name, ALIASES.get(provider, provider)) for registry in REGISTRIES.values())
+    return frozenset(filter(None, found))
 
 
 def _listed(policy: Policy, provider: str, name: str, tokens: int | None) -> Listed:

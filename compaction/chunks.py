@@ -17,6 +17,7 @@ SMALLEST_LIMIT: Final = USUAL_LIMIT - OVERHEAD
 SHARE: Final = 0.4
 SMALLEST_SHARE: Final = 0.15
 LARGE_SHARE: Final = 0.1
+UNBOUNDED: Final = 1 << 53
 # Estimates miss about a fifth.
 SAFETY: Final = 1.2
 
@@ -48,13 +49,19 @@ def chunked(message_tokens: Sequence[int], limit: int) -> list[list[int]]:
     return chunks
 
 
-def chunk_tokens(outline: Outline, own: Stage, window: int, due: int) -> int | None:
-    """What one summary of the first `due` items may read under a `summarize` stage; None if that says nothing of it.
+def chunk_tokens(outline: Outline, own: Stage, window: int, due: int) -> int:
+    """What one summary of the first `due` items may read under a `summarize` stage, in exact tokens.
+
+    The stage says it in those of the outline. Where it says nothing of it, it is more than any window.
 
     A chunk is of messages. The live summaries they are merged with come on top: a long one would leave them no room.
     """
     chunk = _chunk(outline, own, window, due)
-    return None if chunk is None else chunk + sum(edit.tokens for edit in outline.live.condensed)
+    if chunk is None:
+        return UNBOUNDED
+    seen, exact = (outline.sums, (outline.exact or outline).sums)
+    in_exact = chunk * exact.originals[due] // max(1, seen.originals[due]) if due else chunk
+    return in_exact + sum(edit.tokens for edit in outline.live.condensed)
 
 
 def _chunk(outline: Outline, own: Stage, window: int, due: int) -> int | None:

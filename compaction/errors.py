@@ -22,7 +22,10 @@ class UnknownModel(CompactionError):
     """No context window is known for `model`, and none was given."""
 
     def __init__(self, model: str) -> None:
-        super().__init__(f"no context window is known for the model {model!r}; give `context_window`")
+        super().__init__(
+            f"no context window is known for the model {model!r}; "
+            "give `context_window`, or name it as provider/name, such as openai/gpt-4o"
+        )
         self.model = model
 
 

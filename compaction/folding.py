@@ -51,6 +51,7 @@ class Folding:
     def folded(self, policy: Policy, goals: Goals, gauge: Gauge, *, has_target: bool, is_summarized: bool) -> Folded:
         """The messages after the policy's stages and, if wanted, summaries; an extractive one can be had at once."""
         before = self._outline.tokens
+        gauge = gauge.aimed(goals, self._outline) if has_target else gauge
         plan = plan_for(self._outline, policy.stages, goals, gauge, is_asked=True, has_target=has_target)
         self._outline = plan.outline
         used = plan.stages_used

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
-from compaction.budget import Budget, Goals, budget_of, goals_of
+from compaction.budget import SMALLEST_SUMMARY, Budget, Goals, budget_of, goals_of
 from compaction.errors import InvalidPolicy
 from compaction.estimates import ESTIMATES, EXACT
 from compaction.layouts import LAYOUTS
 from compaction.measures import Measure, measure_of
+from compaction.outline import Outline
 from compaction.policy import Policy
 from compaction.registries import REGISTRIES
 from compaction.windows import ContextWindow, parse_size, window_of
 
+UNBOUNDED: Final = 1 << 53
 # Providers that other systems know by another name.
 ALIASES: Final[Mapping[str, str]] = MappingProxyType({"google": "google-ai"})
 
@@ -27,6 +28,13 @@ class Gauge:
 
     measure: Measure
     goals: Goals
+
+    def aimed(self, goals: Goals, outline: Outline) -> Gauge:
+        """The same, aiming as far down as these exact goals do with an outline that is counted exactly."""
+        seen = outline.measured(self.measure)
+        if seen is outline:
+            return Gauge(self.measure, goals)
+        return Gauge(self.measure, self.goals.aiming_at(goals.target * seen.tokens // max(1, outline.tokens)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +47,10 @@ class Fixed:
 
     def estimated(self, counter: str, provider: str) -> int:
         """Their tokens by an estimate."""
-        return _estimated(counter, provider, self.system, self.tools_json) + self.other_tokens
-
-
-@lru_cache(maxsize=256)
-def _estimated(counter: str, provider: str, system: str | None, tools_json: str | bytes) -> int:
-    """By the length of the prompt, and of the definitions' JSON, which is the same for any provider."""
-    estimate = ESTIMATES[counter]
-    system_tokens = estimate.text(system, provider) + estimate.message if system else 0
-    return system_tokens + -(-len(tools_json) // 4)
+        estimate = ESTIMATES[counter]
+        system_tokens = estimate.text(self.system, provider) + estimate.message if self.system else 0
+        # Definitions are measured by their JSON, which is the same for any provider.
+        return system_tokens + -(-len(self.tools_json) // 4) + self.other_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +91,20 @@ class Frame:
         """How the policy sees what has these exact goals, beside these fixed parts."""
         if policy.counter == EXACT:
             return Gauge(measure_of(EXACT), exact)
-        provider = self.provider
         window, layout = self.window(policy).tokens, LAYOUTS[policy.layout]
         limit = layout.available(window, layout.output_of(self.model, self.max_output_tokens))
         goals = goals_of(
             policy,
             limit,
-            fixed.estimated(policy.counter, provider),
+            fixed.estimated(policy.counter, self.provider),
             1000,
             whole=window if layout.of_window else None,
             safety=layout.safety,
         )
-        return Gauge(measure_of(policy.counter, provider), goals)
+        if goals.limit < SMALLEST_SUMMARY:
+            # The fixed parts alone are too much by the estimate: the exact count decides by itself.
+            goals = replace(goals, limit=UNBOUNDED, trigger=UNBOUNDED, target=UNBOUNDED, keep_recent=exact.keep_recent)
+        return Gauge(measure_of(policy.counter, self.provider), goals)
 
     @property
     def provider(self) -> str:

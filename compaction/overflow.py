@@ -141,6 +141,7 @@ WORDINGS: Final[tuple[tuple[str | None, re.Pattern[str]], ...]] = (
     (
         None,
         _compiled(
+            "prompt_too_long",
             "token limit exceeded",
             "max size: <n> tokens",
             "configured context size is <n>",

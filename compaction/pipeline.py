@@ -69,11 +69,13 @@ def plan_for(
     `goals` are exact; nothing is done that does not make the view smaller by that.
     """
     stages = list(stages)
-    seen, aims = outline.measured(gauge.measure), gauge.goals
-    if has_target and seen is not outline:
-        aims = aims.aiming_at(goals.target * seen.tokens // max(1, outline.tokens))
-    plan = make_plan(seen, stages, aims, is_asked=is_asked, has_target=has_target)
+    seen = outline.measured(gauge.measure)
+    plan = make_plan(seen, stages, gauge.goals, is_asked=is_asked, has_target=has_target)
+    is_too_little = not is_asked and seen.tokens - plan.tokens < gauge.goals.minimum_saving
     edits, used = plan.edits, plan.stages_used
+    if is_too_little and outline.tokens <= goals.limit:
+        # By the estimate it may be too much, but it fits.
+        return Planned(outline, is_summary_wanted=plan.is_summary_wanted)
     after = outline.edited(edits) if edits else outline
     has_target = has_target and any(stage.name == "truncate" for stage in stages)
     if after.tokens > (goals.target if has_target else goals.limit):

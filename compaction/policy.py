@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
@@ -86,7 +86,6 @@ NAMED: Final[Mapping[str, Collection[str]]] = MappingProxyType(
 )
 # What may be told of a compaction beside what is told of any; `compaction.report` has their functions.
 FIGURES: Final = (
-    "compacted",
     "original_count",
     "final_count",
     "original_tokens",
@@ -143,7 +142,8 @@ class Policy:
             if name not in FIGURES:
                 raise InvalidPolicy("policy.report", f"{name!r} is no figure; available: {', '.join(FIGURES)}")
         if self.target >= self.trigger and not self.is_loose:
-            raise InvalidPolicy("policy.target", f"must be below the trigger {self.trigger}, not {self.target}")
+            detail = f"must be below the trigger {self.trigger}, not {self.target}; where only one is changed, give both"
+            raise InvalidPolicy("policy.target", detail)
 
     def stage(self, name: str) -> Stage:
         """The policy's own stage of this name, or that with its defaults."""
@@ -155,14 +155,12 @@ class Policy:
         Raises:
             InvalidPolicy: a name is no stage.
         """
-        own = {stage.name: stage for stage in self.stages}
-        return replace(
-            self, stages=tuple(own.get(name) or stage_of(name, f"stages[{i}]") for i, name in enumerate(stages))
-        )
+        own = self.stages
+        return replace(self, stages=tuple(stage_of(name, f"stages[{i}]", own) for i, name in enumerate(stages)))
 
 
-def stage_of(value: Any, path: str) -> Stage:
-    """A stage from its name, or from `{"name": …, parameters…}`.
+def stage_of(value: Any, path: str, own_stages: Iterable[Stage] = ()) -> Stage:
+    """A stage from its name, or from `{"name": …, parameters…}`; what is not given is as in one's own of that name.
 
     Raises:
         InvalidPolicy: unknown stage or parameter, or a value of another kind than the parameter's.
@@ -170,18 +168,22 @@ def stage_of(value: Any, path: str) -> Stage:
     settings: Any = {"name": value} if isinstance(value, str) else value
     name = settings.get("name") if isinstance(settings, Mapping) else None
     if not isinstance(name, str) or name not in STAGE_PARAMETERS:
-        raise InvalidPolicy(path, f"{value!r} is no stage; available: {', '.join(STAGE_PARAMETERS)}")
+        said = f"{name!r} is no stage" if isinstance(name, str) else "must have the `name` of a stage"
+        raise InvalidPolicy(path, f"{said}; available: {', '.join(STAGE_PARAMETERS)}")
     own = STAGE_PARAMETERS[name]
+    before = next((stage.parameters for stage in own_stages if stage.name == name), {})
     given = {key: given for key, given in settings.items() if key != "name"}
     if unknown := given.keys() - own:
-        raise InvalidPolicy(f"{path}.{min(unknown)}", f"{name} has the parameters {sorted(own)}")
-    return Stage(name, MappingProxyType({key: _value(given[key], own[key], f"{path}.{key}") for key in given}))
+        raise InvalidPolicy(f"{path}.{min(unknown)}", f"{name} has the parameters {', '.join(sorted(own)) or 'none'}")
+    parameters = {key: _value(given[key], own[key], f"{path}.{key}") for key in given}
+    return Stage(name, MappingProxyType({**before, **parameters}))
 
 
 def _value(value: Any, default: Value | None, path: str) -> Value:
     if isinstance(default, tuple):
-        if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
-            raise InvalidPolicy(path, f"must be a list of names, not {value!r}")
+        is_list = isinstance(value, list | tuple) and all(isinstance(name, str) for name in value)
+        if not is_list or len(value) > MOST_NAMES or len({*value}) < len(value):
+            raise InvalidPolicy(path, f"must be a list of at most {MOST_NAMES} names, each once")
         return tuple(value)
     if isinstance(default, bool):
         if not isinstance(value, bool):
@@ -191,11 +193,15 @@ def _value(value: Any, default: Value | None, path: str) -> Value:
         if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 1:
             raise InvalidPolicy(path, f"must be a share from 0 to 1, not {value!r}")
         return value
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise InvalidPolicy(path, f"must be a non-negative integer, not {value!r}")
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= LARGEST:
+        raise InvalidPolicy(path, "must be an integer of 0 or more, of a size that a context window can have")
     return value
 
 
+# More than anyone has use for; they are looked at with every plan.
+MOST_STAGES: Final = 16
+MOST_NAMES: Final = 100
+LARGEST: Final = 1 << 53
 # What only a preset says of itself.
 _OF_PRESETS: Final = frozenset({"preset", "is_loose"})
 
@@ -209,18 +215,32 @@ def policy_of(values: Mapping[str, Any], presets: Mapping[str, Policy], base: Po
     preset = values.get("preset", "foldline")
     if not isinstance(preset, str) or preset not in presets:
         raise InvalidPolicy("policy.preset", f"{preset!r} is no preset; available: {', '.join(presets)}")
+    start = base if base and "preset" not in values else presets[preset]
     known = {item.name for item in fields(Policy)} - _OF_PRESETS
     changes = {key: value for key, value in values.items() if key != "preset"}
     for key in changes:
         if key not in known:
             raise InvalidPolicy(f"policy.{key}", f"is no field of a policy; available: {', '.join(sorted(known))}")
     if "stages" in changes:
-        if not isinstance(changes["stages"], list):
-            raise InvalidPolicy("policy.stages", "must be a list of stages")
-        changes["stages"] = tuple(stage_of(stage, f"policy.stages[{i}]") for i, stage in enumerate(changes["stages"]))
+        given = changes["stages"]
+        if not isinstance(given, list) or len(given) > MOST_STAGES:
+            raise InvalidPolicy("policy.stages", f"must be a list of at most {MOST_STAGES} stages")
+        changes["stages"] = tuple(stage_of(stage, f"policy.stages[{i}]", start.stages) for i, stage in enumerate(given))
     if "report" in changes:
         changes["report"] = _value(changes["report"], (), "policy.report")
-    return replace(base if base and "preset" not in values else presets[preset], **changes)
+    return replace(start, **changes)
+
+
+def to_stored(policy: Policy, presets: Mapping[str, Policy]) -> dict[str, Any]:
+    """The policy as JSON with what it has else than its preset, so that other versions can read it too."""
+    own = to_json(presets[policy.preset])
+    return {key: value for key, value in to_json(policy).items() if key == "preset" or value != own[key]}
+
+
+def from_stored(values: Mapping[str, Any], presets: Mapping[str, Policy]) -> Policy:
+    """The policy that `to_stored` wrote; fields of another version are passed over."""
+    known = {item.name for item in fields(Policy)} - _OF_PRESETS | {"preset"}
+    return policy_of({key: value for key, value in values.items() if key in known}, presets)
 
 
 def to_json(policy: Policy) -> dict[str, Any]:

@@ -77,15 +77,7 @@ _CODEBUDDY: Final = Policy(
     registry="codebuddy",
     transcript="codebuddy",
     headings="codebuddy",
-    report=(
-        "compacted",
-        "original_count",
-        "final_count",
-        "original_tokens",
-        "final_tokens",
-        "tier",
-        "warning_level",
-    ),
+    report=("original_count", "final_count", "original_tokens", "final_tokens", "tier", "warning_level"),
     trigger=0.9,
     target=0.5,
     stages=(

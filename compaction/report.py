@@ -114,7 +114,6 @@ def _last_that_did_something(tiers: Sequence[int]) -> int:
 # Tokens are those of the history, by the policy's counter.
 _FIGURES: Final[Mapping[str, Figure]] = MappingProxyType(
     {
-        "compacted": Figure(lambda happened: bool(happened.edits), any),
         "original_count": Figure(lambda happened: message_count(happened.before), _first),
         "final_count": Figure(lambda happened: message_count(happened.after), _last),
         "original_tokens": Figure(lambda happened: happened.before.tokens, _first),

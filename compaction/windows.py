@@ -95,7 +95,8 @@ def window_of(
 ) -> ContextWindow:
     """The context window of `provider/name`: the override, else the longest prefix in the provider's table.
 
-    `listed` maps a name and a provider to the window that another table has for it, asked where ours has none.
+    `listed` maps a name and a provider to the window that another table has for it, asked where ours has none. A model
+    without a provider is in no table of ours, and asked for there with an empty one.
 
     Raises:
         UnknownModel: no table has such a model and no window was given.
@@ -106,15 +107,26 @@ def window_of(
         return ContextWindow(parse_size(override), is_exact=known is not None and known.is_exact)
     if known is not None:
         return known
-    provider, _, name = model.partition("/")
+    provider, name = _split(model)
     tokens = listed(name, provider) if listed else None
     if tokens is None:
         raise UnknownModel(model)
     return ContextWindow(tokens)
 
 
+def _split(model: str) -> tuple[str, str]:
+    """Provider and name; the name is all there is without a slash."""
+    provider, slash, name = model.partition("/")
+    return (provider, name) if slash else ("", model)
+
+
+def is_known(model: str) -> bool:
+    """Whether our own table has the model."""
+    return _known(model) is not None
+
+
 def _known(model: str) -> ContextWindow | None:
-    provider, _, name = model.partition("/")
+    provider, name = _split(model)
     rows = MODELS.get(provider, {})
     prefixes = [prefix for prefix in rows if is_release_of(name, prefix)]
     return rows[max(prefixes, key=len)] if prefixes else None

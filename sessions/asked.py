@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from compaction.budget import check_buffer
+from compaction.policy import policy_of, to_stored
+from compaction.presets import PRESETS
 from sessions import paths, planning
 from sessions.appending import check_parent
 from sessions.paths import Path
 from sessions.planning import Step
-from sessions.requests import Ask, asked_policy
+from sessions.requests import Ask
 from sessions.store import Transaction
 
 
@@ -34,7 +38,11 @@ def compact(
     path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
     if parent is not None:
         check_parent(tx, path, parent)
-    check_buffer(ask.policy, path.session.frame.budget(asked_policy(path, ask)).limit)
+    if ask.policy is not None:
+        policy = policy_of(ask.policy, PRESETS, path.session.policy)
+        check_buffer(ask.policy, path.session.frame.budget(policy).limit)
+        # Whole: the session's own may change before a worker gets to it.
+        ask = replace(ask, policy=to_stored(policy, PRESETS))
     before = path.used
     step = planning.run_asked(tx, path, ask, stages=stages, summarize=summarize)
     paths.save(tx, path)

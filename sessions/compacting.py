@@ -64,7 +64,8 @@ def add_compaction(
     """Add a compaction after which the path shows as `outline`; asking for a summary lifts bars on undone ranges."""
     before = path.used
     path.kept, path.owed_tokens = outline.tokens, outline.owed_tokens
-    path.gauged = None
+    measure = path.aims().gauge.measure
+    path.gauged = None if measure is outline.measure else outline.measured(measure).tokens
     live = outline.live.barring(()) if lifts_bars else outline.live
     body: dict[str, Any] = {
         "reason": reason,

@@ -72,6 +72,8 @@ class CannotShrink(SessionsError):
         super().__init__(
             f"the view takes {used_tokens} tokens, should take {target_tokens}, and cannot be made smaller; "
             "shorten the system prompt, tools, pins or the last message, or use a larger context window"
+            if used_tokens
+            else "there is nothing in the session that could be made smaller"
         )
         self.used_tokens = used_tokens
         self.target_tokens = target_tokens

@@ -10,9 +10,10 @@ from sqlalchemy import func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from compaction.budget import check_buffer, check_fixed_parts
+from compaction.catalog import only_listed
 from compaction.gauge import Frame
 from compaction.messages import JsonObject
-from compaction.policy import policy_of, to_json
+from compaction.policy import Policy, policy_of, to_stored
 from compaction.presets import DEFAULT_PRESET, PRESETS
 from compaction.tokens import count_system, count_tools
 from compaction.windows import parse_size
@@ -48,7 +49,8 @@ def create(tx: Transaction, tenant: str, new: NewSession) -> Path:
     """
     window = None if new.context_window is None else parse_size(new.context_window)
     policy = policy_of(new.policy or {}, PRESETS)
-    budget = Frame(new.model, window, new.max_output_tokens).budget(policy)
+    frame = Frame(new.model, window, new.max_output_tokens)
+    budget = frame.budget(policy)
     check_buffer(new.policy, budget.limit)
     tools_tokens = count_tools(new.tools)
     fixed_tokens = count_system(new.system) + tools_tokens
@@ -58,7 +60,7 @@ def create(tx: Transaction, tenant: str, new: NewSession) -> Path:
         "tenant": tenant,
         "id": session_id,
         "model": new.model,
-        "context_window": window,
+        "context_window": _window_to_keep(frame, policy),
         "max_output_tokens": new.max_output_tokens,
         "auto_compact": new.auto_compact,
         "head": 0,
@@ -69,7 +71,7 @@ def create(tx: Transaction, tenant: str, new: NewSession) -> Path:
         "tools_tokens": tools_tokens,
         "pins_tokens": 0,
         "created_at": tx.now,
-        "policy": dumps(to_json(policy)),
+        "policy": dumps(to_stored(policy, PRESETS)),
         "tools": dumps(list(new.tools)),
         "system": None if new.system is None else dumps(new.system),
     }
@@ -81,6 +83,12 @@ def create(tx: Transaction, tenant: str, new: NewSession) -> Path:
     if new.id is not None:
         _pass_deleted(tx, tenant, new.id)
     return paths.open_head(tx, tenant, session_id)
+
+
+def _window_to_keep(frame: Frame, policy: Policy) -> int | None:
+    """The window that was given, or else one that only the policy's registry knows: another policy's may not."""
+    window = frame.window(policy).tokens
+    return window if frame.context_window is not None or only_listed(frame.model or "") else None
 
 
 def _pass_deleted(tx: Transaction, tenant: str, session_id: str) -> None:
@@ -121,6 +129,10 @@ def change(
     """
     path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
     session = path.session
+    counted_by = session.policy.counter, session.frame.provider
+    if changes.get("model", session.model) != session.model and session.context_window in only_listed(session.model):
+        # Nobody chose it: it is the former model's.
+        session.context_window = None
     for name in ("model", "max_output_tokens", "auto_compact"):
         if name in changes:
             setattr(session, name, changes[name])
@@ -135,14 +147,15 @@ def change(
     if "policy" in changes:
         given = changes["policy"]
         policy = PRESETS[DEFAULT_PRESET] if given is None else policy_of(given, PRESETS, session.policy)
-        session.policy_json = dumps(to_json(policy))
+        session.policy_json = dumps(to_stored(policy, PRESETS))
+    session.context_window = _window_to_keep(session.frame, session.policy)
     session.fixed_tokens = count_system(session.system) + session.tools_tokens
     check_buffer(changes.get("policy"), session.budget.limit)
     check_fixed_parts(session.policy, session.budget.limit, session.overhead_tokens, session.multiplier)
     paths.save_texts(tx, session)
-    # Another policy or model may count in another way.
-    tx.execute(update(BRANCH).where(BRANCH.c.session_pk == session.pk).values(gauged=None))
-    path.gauged = None
+    if (session.policy.counter, session.frame.provider) != counted_by:
+        tx.execute(update(BRANCH).where(BRANCH.c.session_pk == session.pk).values(gauged=None))
+        path.gauged = None
     step = planning.run_trigger(tx, path)
     paths.save(tx, path)
     return path, step

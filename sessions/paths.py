@@ -16,7 +16,7 @@ from compaction.gauge import Fixed, Frame, Gauge
 from compaction.measures import exact_measure
 from compaction.messages import JsonObject
 from compaction.pairs import Tail
-from compaction.policy import Policy, policy_of
+from compaction.policy import Policy, from_stored
 from compaction.presets import PRESETS
 from compaction.tokens import scaled, unscaled
 from compaction.wire import dumps, loads
@@ -304,7 +304,7 @@ def _path_of(session: Session, row: Sequence[Any]) -> Path:
 @lru_cache(maxsize=256)
 def _policy(policy_json: bytes) -> Policy:
     """The policy of a session's row: the same few come again and again."""
-    return policy_of(loads(policy_json), PRESETS)
+    return from_stored(loads(policy_json), PRESETS)
 
 
 def tail_of(unit: int, open_calls: bytes | None) -> Tail:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from compaction.estimates import EXACT
@@ -12,7 +12,7 @@ from compaction.report import Happened, together
 from sessions import log, requests
 from sessions.compacting import Compaction, add_compaction, reported
 from sessions.paths import Aims, Path
-from sessions.requests import AUTOMATIC, Ask, Request, asked_aims
+from sessions.requests import AUTOMATIC, Ask, Request, aimed_gauge, asked_aims, until_now
 from sessions.store import Transaction
 
 # Summaries kept from before that one request may publish; a job publishes the rest, so that no caller waits for them.
@@ -73,11 +73,9 @@ def _run_trigger(tx: Transaction, path: Path) -> Step:
 
 def _edit_cheaply(tx: Transaction, path: Path, step: Step) -> tuple[Outline | None, bool]:
     """Apply the cheap edits if the view is over the trigger; the outline if it did, and if a summary is wanted."""
-    if not path.session.auto_compact:
-        return None, False
     aims = path.aims()
     outline = gauge(tx, path, aims)
-    if not should_compact(path, aims):
+    if not (path.session.auto_compact and should_compact(path, aims)):
         # Nothing was planned on it: who is owed a summary joins whatever job there is.
         return None, False
     outline = outline or log.outline(tx, path)
@@ -113,14 +111,16 @@ def run_asked(
     step = Step()
     has_target = ask.target_tokens is not None
     outline = log.outline(tx, path)
-    plan = plan_for(outline, policy.stages, aims.goals, aims.gauge, is_asked=True, has_target=has_target)
+    gauge = aimed_gauge(aims, ask, outline)
+    plan = plan_for(outline, policy.stages, aims.goals, gauge, is_asked=True, has_target=has_target)
     is_wanted = plan.is_summary_wanted if summarize is None else summarize
     if plan.edits:
         step.made.append(_add_planned(tx, path, aims, outline, plan, reason="asked", lifts_bars=is_wanted))
     if is_wanted:
-        _request_asked(tx, path, ask, step, plan.outline)
+        _request_asked(tx, path, until_now(path, plan.outline, ask), step, plan.outline)
     elif path.owed_tokens:
-        _request_automatic(tx, path, step, plan.outline)
+        # What went out of view for a target does not come back as a summary beyond it.
+        _request_automatic(tx, path, step, plan.outline, replace(AUTOMATIC, target_tokens=ask.target_tokens))
     step.report = told(tx, path, aims, step)
     return step
 
@@ -153,8 +153,10 @@ def request_owed(tx: Transaction, path: Path) -> None:
         _request_automatic(tx, path, Step())
 
 
-def _request_automatic(tx: Transaction, path: Path, step: Step, outline: Outline | None = None) -> None:
-    answer = requests.request(tx, path, AUTOMATIC, outline)
+def _request_automatic(
+    tx: Transaction, path: Path, step: Step, outline: Outline | None = None, ask: Ask = AUTOMATIC
+) -> None:
+    answer = requests.request(tx, path, ask, outline)
     if isinstance(answer, Compaction):
         after = _run_trigger(tx, path)
         step.made += [answer, *after.made]

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
+from operator import attrgetter
 from typing import Any, Final
 
 from sqlalchemy import Boolean, bindparam, insert, or_, select, update
 
 from compaction.chunks import chunk_tokens
 from compaction.cuts import SummaryRange, next_range
+from compaction.gauge import Gauge
 from compaction.outline import Outline
-from compaction.policy import Policy, policy_of
-from compaction.presets import PRESETS
+from compaction.policy import Policy, from_stored
+from compaction.presets import DEFAULT_PRESET, PRESETS
 from compaction.recent import due_items
 from compaction.wire import dumps, loads
 from compaction.wording import summary_frame_tokens
@@ -39,12 +42,17 @@ KEPT: Final = select(SUMMARY.c.id, SUMMARY.c.tokens, SUMMARY.c.is_degraded, SUMM
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What a summary is to be like. `is_asked`: someone asked for it; otherwise the trigger did."""
+    """What a summary is to be like. `is_asked`: someone asked for it; otherwise the trigger did.
+
+    `policy` is a whole one, in its stored form. `until` is the seq of the last entry that was due when it was asked
+    for: what is due depends on what there is, and would be more after each summary.
+    """
 
     is_asked: bool
     instructions: str | None = None
     target_tokens: int | None = None
     policy: Mapping[str, Any] | None = None
+    until: int | None = None
 
 
 AUTOMATIC: Final = Ask(is_asked=False)
@@ -59,9 +67,8 @@ class Request:
 
 
 def asked_policy(path: Path, ask: Ask) -> Policy:
-    """The session's policy, with what the request overrides."""
-    own = path.session.policy
-    return own if ask.policy is None else policy_of(ask.policy, PRESETS, own)
+    """The policy that a compaction was asked for with, else the session's."""
+    return path.session.policy if ask.policy is None else from_stored(ask.policy, PRESETS)
 
 
 def asked_aims(path: Path, ask: Ask) -> Aims:
@@ -71,11 +78,27 @@ def asked_aims(path: Path, ask: Ask) -> Aims:
 
 def range_of(path: Path, outline: Outline, ask: Ask, window_tokens: int) -> SummaryRange | None:
     """What a summary asked for in this way would cover now."""
-    policy, goals, gauge = asked_aims(path, ask)
-    due = due_items(outline, policy, gauge, is_asked=ask.is_asked)
-    chunk = chunk_tokens(outline.measured(gauge.measure), policy.stage("summarize"), path.session.budget.window, due)
-    window = window_tokens if chunk is None else min(window_tokens, chunk)
-    return next_range(outline, goals, window, due, is_asked=ask.is_asked)
+    aims = asked_aims(path, ask)
+    # A target that nobody asked a summary for bounds what it may take, and makes nothing due.
+    gauge = aimed_gauge(aims, ask, outline) if ask.is_asked else path.aims(aims.policy).gauge
+    due = due_items(outline, aims.policy, gauge, is_asked=ask.is_asked)
+    if ask.until is not None:
+        due = min(due, bisect_right(outline.items, ask.until, key=attrgetter("last")))
+    seen = outline.measured(gauge.measure)
+    window = min(window_tokens, chunk_tokens(seen, aims.policy.stage("summarize"), path.session.budget.window, due))
+    return next_range(outline, aims.goals, window, due, is_asked=ask.is_asked)
+
+
+def aimed_gauge(aims: Aims, ask: Ask, outline: Outline) -> Gauge:
+    """The gauge of these aims, down to the target that was asked for, if one was."""
+    return aims.gauge if ask.target_tokens is None else aims.gauge.aimed(aims.goals, outline)
+
+
+def until_now(path: Path, outline: Outline, ask: Ask) -> Ask:
+    """What is asked for, of what is due now and no more."""
+    aims = asked_aims(path, ask)
+    due = due_items(outline, aims.policy, aimed_gauge(aims, ask, outline), is_asked=True)
+    return replace(ask, until=outline.items[due - 1].last if due else 0)
 
 
 def request(tx: Transaction, path: Path, ask: Ask, outline: Outline | None = None) -> Request | Compaction | None:
@@ -118,7 +141,11 @@ def key_of(tx: Transaction, path: Path, covered: SummaryRange, ask: Ask) -> str:
     """What identifies a summary: the entries at its ends, the summaries it replaces, and what was asked of it."""
     parts = segments.segments(tx, path)
     ends = [segments.entry_id(segments.branch_at(parts, seq), seq) for seq in (covered.first, covered.last)]
-    return hashlib.sha256(dumps([ends, covered.replaces, ask.instructions])).hexdigest()
+    policy = asked_policy(path, ask)
+    shape = [policy.headings, policy.transcript]
+    # Keys from before there was a choice of these have nothing of it.
+    asked = [ask.instructions] if shape == [DEFAULT_PRESET] * 2 else [ask.instructions, shape]
+    return hashlib.sha256(dumps([ends, covered.replaces, *asked])).hexdigest()
 
 
 def kept_key(tx: Transaction, path: Path, covered: SummaryRange, ask: Ask) -> dict[str, Any]:

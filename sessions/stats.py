@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from compaction.attachments import Placement
-from compaction.gauge import Frame
+from compaction.gauge import UNBOUNDED, Frame
 from compaction.messages import JsonObject
 from compaction.stateless import pending
 from compaction.tokens import count_tools, scaled, unscaled
@@ -26,7 +26,10 @@ NOTHING: Final = MappingProxyType({"system": 0, "tools": 0, "pins": 0, "history"
 class Stats:
     """Tokens of a view, scaled, against the budget. All are 0 while nothing was said, but for the budget itself.
 
-    `warning_level` is the highest level of the policy's layout that is reached by its own count, else `none`.
+    `counted_tokens` are those of the history in the policy's own count, as `trigger_tokens` and `target_tokens` are: to
+    be over the trigger is a reason to compact, and not to fit is another. Trigger and target are None where that count
+    has no room for a history, so that only the exact one decides. `warning_level` is the highest level of the
+    policy's layout that is reached by its own count, else `none`.
     """
 
     used: int
@@ -35,6 +38,9 @@ class Stats:
     message_count: int
     owed_tokens: int
     breakdown: Mapping[str, int]
+    counted_tokens: int = 0
+    trigger_tokens: int | None = 0
+    target_tokens: int | None = 0
     warning_level: str = "none"
     files: tuple[Placement, ...] = ()
 
@@ -97,7 +103,8 @@ def _stats(tx: Transaction, path: Path, frame: Frame, used: int, parts: Mapping[
         # An estimate may be another for another provider's models. The path is not written.
         path.gauged = None
     gauge(tx, path, aims)
-    tokens = path.kept if path.gauged is None else path.gauged
+    counted = added + (path.kept if path.gauged is None else path.gauged)
+    goals = aims.gauge.goals
     return Stats(
         used=used,
         limit=frame.budget(session.policy).limit,
@@ -105,5 +112,12 @@ def _stats(tx: Transaction, path: Path, frame: Frame, used: int, parts: Mapping[
         message_count=path.messages,
         owed_tokens=path.owed_tokens,
         breakdown=parts,
-        warning_level=use_level(path, session.policy, tokens + added, frame),
+        counted_tokens=counted,
+        trigger_tokens=_goal(goals.trigger),
+        target_tokens=_goal(goals.target),
+        warning_level=use_level(path, session.policy, counted, frame),
     )
+
+
+def _goal(tokens: int) -> int | None:
+    return None if tokens >= UNBOUNDED else max(0, tokens)

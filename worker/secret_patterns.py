@@ -50,6 +50,15 @@ PATTERNS: Final = (
         "url credential",
         re.compile(r"://[^\s/?#:@\"'<>]{0,128}+:(?![$*<{\[]|%[s({])(?P<secret>[^\s/?#\"'<>\\]{1,256})@"),
     ),
+    # A slash in it, where what stands before that is no port, and what follows an at sign no name of a host.
+    SecretPattern(
+        "url credential",
+        re.compile(
+            r"://(?!\[)[^\s/?#:@\"'<>]{0,128}+:(?![$*<{\[]|%[s({]|\d{1,5}/)"
+            r"(?P<secret>[^\s/?#@\"'<>\\]{1,256}+(?:@[^\s/?#@.:\"'<>\\]{0,64}+)?/[^\s?#@\"'<>\\]{0,256}+"
+            r"(?:@[^\s/?#\"'<>\\]{0,128})?)@"
+        ),
+    ),
     SecretPattern("url credential", re.compile(r"://(?P<secret>[A-Za-z0-9_-]{20,256}+)@")),
     SecretPattern(
         "url credential",
@@ -63,7 +72,7 @@ PATTERNS: Final = (
     SecretPattern(
         "credential",
         re.compile(
-            r"(?:PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|(?:API|ACCESS|PRIVATE|SECRET|AUTH|SIGNING|ENCRYPTION)_?KEY)="
+            r"(?:PASSWORD|PASSWD|PASSPHRASE|_PASS|_PWD|SECRET|TOKEN|(?:API|ACCESS|PRIVATE|SECRET|AUTH|SIGNING|ENCRYPTION)_?KEY)="
             rf"{_OPENING}{_VALUE}"
         ),
     ),
@@ -84,6 +93,23 @@ PATTERNS: Final = (
         re.compile(
             r"(?:password|passwd|passphrase)(?:\\?[\"'])?[ \t]{0,8}(?::=?|=>?|[ \t]is:?)[ \t]{0,8}"
             rf"{_OPENING}(?=[^\s\d]{{0,64}}\d){_VALUE}",
+            re.IGNORECASE,
+        ),
+    ),
+    # A short name only where it is a key in quotes, and its value is too.
+    SecretPattern(
+        "credential",
+        re.compile(
+            rf"\"(?:pass|pwd)\\?\"[ \t]{{0,8}}:[ \t]{{0,8}}\\?\"(?=[^\s\d]{{0,64}}\d){_VALUE}",
+            re.IGNORECASE,
+        ),
+    ),
+    # Code says much after such a name; what is long, without a break and with a digit is rather a value.
+    SecretPattern(
+        "credential",
+        re.compile(
+            r"(?:token|secret|(?:api|access|private|auth)[_-]?key)(?:\\?[\"'])?[ \t]{0,8}(?::=?|=>?)[ \t]{0,8}"
+            rf"{_OPENING}(?=[A-Za-z+/=-]{{0,64}}\d)(?!{_NO_VALUE})(?P<secret>[A-Za-z0-9+/=-]{{16,}}+)(?![\w(\[]|\.\w)",
             re.IGNORECASE,
         ),
     ),

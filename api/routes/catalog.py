@@ -9,9 +9,10 @@ from fastapi import APIRouter, Query, Response
 from api.answers import json_response
 from api.incoming import FromRequest
 from api.openapi import described
+from api.problems import InvalidRequest
 from api.schemas import ModelAnswer, Page, PresetAnswer
 from compaction.catalog import Listed, catalog
-from compaction.policy import policy_of, to_json
+from compaction.policy import to_json
 from compaction.presets import DEFAULT_PRESET, PRESETS
 
 router = APIRouter(tags=["catalog"])
@@ -25,9 +26,11 @@ def list_models(
     """List the models whose window is known, by the beginning of their name; others need `context_window`.
 
     A preset that follows another system has the models which that one knows, beside those that are listed without it.
+    Trigger and target are in the preset's own count, the limit is exact.
     """
-    policy = policy_of({"preset": preset}, PRESETS)
-    return json_response({"items": [_shown(model) for model in catalog(policy)], "next_cursor": None})
+    if preset not in PRESETS:
+        raise InvalidRequest("query.preset", f"must be the name of a preset: {', '.join(PRESETS)}")
+    return json_response({"items": [_shown(model) for model in catalog(PRESETS[preset])], "next_cursor": None})
 
 
 def _shown(found: Listed) -> dict[str, Any]:

@@ -10,8 +10,6 @@ from compaction.plan import Parameters, Plan
 
 def deduplicate(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
     """Supersede every read in view that a later one in view covers, where that saves tokens.
-
-    A later one of less than half the size is taken for a part of it, whatever its call asked for.
     With a `minimum_saving_share` it is done to all of them if it saves that share of what they take together, or else
     to none. Where it `stops_at_target`, nothing is done if that is reached already.
     """
@@ -29,7 +27,7 @@ def deduplicate(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
         if read is None or entry.seq in before:
             continue
         reads, size = later.setdefault(read.path, []), outline.measure.content(entry)
-        if index < closed and any(other.covers(read) and other_size * 2 >= size for other, other_size in reads):
+        if index < closed and any(stands_in(other, other_size, read, size) for other, other_size in reads):
             edit = Edit("supersede", entry.seq, entry.seq)
             saving = entry.tokens - outline.measure.shown(entry, edit)
             if saving > 0 or least_share:
@@ -41,3 +39,8 @@ def deduplicate(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
             reads.append((read, size))
     is_enough = sum(savings.values()) >= superseded * least_share
     return plan.adding("deduplicate", cells, savings) if is_enough else plan
+
+
+def stands_in(later: Read, later_tokens: int, read: Read, tokens: int) -> bool:
+    """Whether a later read shows what an older one did: one of less than half its size is taken for a part of it."""
+    return later.covers(read) and later_tokens * 2 >= tokens

@@ -13,6 +13,7 @@ from compaction.measures import Measure
 from compaction.outline import Outline
 from compaction.plan import Parameters, Plan
 from compaction.stages.clearing import clearing
+from compaction.stages.deduplicate import stands_in
 
 
 def prune(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
@@ -37,7 +38,7 @@ def prune(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
     tools = own.names("protected_tools")
     exposed = [(index, entry) for index, entry in results if entry.tool.lower() not in tools]
     protected = _newest(exposed, own.number("protect_tokens"), outline.measure)
-    spared = _pointed_at(results, plan.cells_on(outline)) | protected
+    spared = _pointed_at(results, plan.cells_on(outline), outline.measure) | protected
     minimum = own.number("minimum_tokens")
     chosen = [
         (index, entry)
@@ -78,18 +79,21 @@ def _newest(results: Sequence[tuple[int, Facts]], tokens: int, measure: Measure)
     return newest
 
 
-def _pointed_at(results: Sequence[tuple[int, Facts]], cells: Mapping[int, Edit]) -> set[int]:
-    """The newest read in view that covers each superseded one."""
-    shown: dict[str, list[tuple[Read, int]]] = {}
+def _pointed_at(results: Sequence[tuple[int, Facts]], cells: Mapping[int, Edit], measure: Measure) -> set[int]:
+    """The newest read in view that stands in for each superseded one."""
+    shown: dict[str, list[tuple[Read, int, int]]] = {}
     pointed_at: set[int] = set()
     for _, entry in reversed(results):
         read = entry.read
         if read is None:
             continue
-        cell = cells.get(entry.seq)
+        cell, size = cells.get(entry.seq), measure.content(entry)
         if cell is None:
             if not entry.is_failure:
-                shown.setdefault(read.path, []).append((read, entry.seq))
+                shown.setdefault(read.path, []).append((read, size, entry.seq))
         elif cell.kind == "supersede":
-            pointed_at.update([seq for other, seq in shown.get(read.path, ()) if other.covers(read)][:1])
+            others = shown.get(read.path, ())
+            pointed_at.update(
+                [seq for other, other_size, seq in others if stands_in(other, other_size, read, size)][:1]
+            )
     return pointed_at

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import groupby
 from types import MappingProxyType
 from typing import Any, Final
@@ -18,8 +20,10 @@ INTRODUCTION: Final = """\
 
 A preset is a policy with a name: when to compact, how far down, with which stages and parameters. Those on this page
 follow other systems, `NAME` as the system's document has it, `NAME@program` as its program computes. Any field may be
-given beside it, as in `{"preset": "neurolink", "trigger": 0.7}`. [How it works](how-it-works.md) says what fields and
-parameters mean, [Using the service](use-the-service.md) goes through the requests.
+given beside it, as in `{"preset": "neurolink", "trigger": 0.7}`, and in `stages` any parameter. Stages run as they are
+listed there, and one that is not listed does not run, so list them all: what is not said of a stage stays as the preset
+has it. [How it works](how-it-works.md) says what fields and parameters mean, [Using the service](use-the-service.md)
+goes through the requests.
 
 A preset decides when to compact and what. It does not decide what holds: under every preset a view fits by an exact
 count, has each call with its result, and every compaction can be undone. Each system's part of the page ends with what
@@ -41,7 +45,58 @@ or `--policy {name}` of `foldline compact` and `foldline replay`.
 ### {title}: the presets
 
 {presets}
+
+### {title}: other values
+
+{example.what}:
+
+```json
+{policy}
+```
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A policy that takes a preset with another value of a field and of a stage's parameter, and what that is there."""
+
+    what: str
+    policy: Mapping[str, Any]
+
+
+EXAMPLES: Final[Mapping[str, Example]] = MappingProxyType(
+    {
+        "neurolink": Example(
+            "A `threshold` of 70 %, down to 40 %, with `pruneProtectTokens` of 20,000",
+            {
+                "preset": "neurolink",
+                "trigger": 0.7,
+                "target": 0.4,
+                "stages": [{"name": "prune", "protect_tokens": 20_000}, "deduplicate", "summarize", "truncate"],
+            },
+        ),
+        "agent-code": Example(
+            "A buffer of 20,000 tokens, with `keep_recent` of 4 turns",
+            {
+                "preset": "agent-code",
+                "buffer_tokens": 20_000,
+                "stages": [{"name": "microcompact", "keep_turns": 4}, "summarize", "collapse"],
+            },
+        ),
+        "codebuddy": Example(
+            "Compacting from 80 % on, with the 8 newest messages never summarized",
+            {
+                "preset": "codebuddy",
+                "trigger": 0.8,
+                "stages": ["strip", {"name": "summarize", "keep_messages": 8}, "truncate"],
+            },
+        ),
+        "pi": Example(
+            "A `keepRecentTokens` of 8,000, and 8,000 tokens more than `reserveTokens` left free",
+            {"preset": "pi", "buffer_tokens": 8_000, "stages": [{"name": "summarize", "keep_tokens": 8_000}]},
+        ),
+    }
+)
 TITLES: Final[Mapping[str, str]] = MappingProxyType(
     {"neurolink": "NeuroLink", "agent-code": "agent-code", "codebuddy": "Code Buddy", "pi": "pi"}
 )
@@ -62,7 +117,9 @@ def _system(name: str, title: str) -> str:
     head = title, "Foldline"
     parts = [*((section, _table(head, _places(rows))) for section, rows in places)]
     parts.append(("what is different", _table(head, contrasts)))
-    return SYSTEM.format(title=title, name=name, presets=_presets(name)) + "".join(
+    example = EXAMPLES[name]
+    policy = _typed(example.policy)
+    return SYSTEM.format(title=title, name=name, presets=_presets(name), example=example, policy=policy) + "".join(
         f"\n### {title}: {about[0].lower()}{about[1:]}\n\n{table}" for about, table in parts
     )
 
@@ -82,6 +139,12 @@ def _presets(name: str) -> str:
     keys = dict.fromkeys(key for literal in literals.values() for key in literal if key != "preset")
     rows = ((f"`{key}`", *(_shown(literal.get(key)) for literal in literals.values())) for key in keys)
     return _table(("", *(f"`{preset}`" for preset in literals)), rows).rstrip()
+
+
+def _typed(policy: Mapping[str, Any]) -> str:
+    """The policy as one would type it: its stages on a line of their own."""
+    rest = json.dumps({key: value for key, value in policy.items() if key != "stages"})
+    return f'{rest.removesuffix("}")},\n "stages": {json.dumps(policy["stages"])}}}'
 
 
 def _flat(policy: Mapping[str, Any]) -> dict[str, Any]:

@@ -44,6 +44,7 @@ def _check_path(tx: Transaction, path: paths.Path, reference: Reference) -> None
     assert set(live.barred) == set(folded.barred)
     outline = reference.outline(path.branch)
     assert path.kept == outline.tokens, "kept totals equal a recount"
+    assert path.gauged in {None, outline.measured(path.aims().gauge.measure).tokens}
     assert path.raw == reference.outline(path.branch, is_raw=True).tokens
     assert path.owed_tokens == outline.owed_tokens
     assert views.open_calls_of(path) == reference.open_calls(path.branch)

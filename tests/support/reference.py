@@ -22,7 +22,7 @@ from compaction.outline import Outline, Unit, outline_of
 from compaction.pairs import Tail, place
 from compaction.pipeline import plan_for
 from compaction.plan import Plan
-from compaction.policy import Policy, policy_of
+from compaction.policy import Policy, from_stored, policy_of, to_stored
 from compaction.presets import PRESETS
 from compaction.recent import due_items
 from compaction.stages.truncate import fit
@@ -88,6 +88,7 @@ class Ask(NamedTuple):
     instructions: str | None = None
     target_tokens: int | None = None
     policy: Mapping[str, Any] | None = None
+    until: int | None = None
 
 
 AUTOMATIC = Ask(is_asked=False)
@@ -262,7 +263,7 @@ class Reference:
         return count_system(self.system) + pins_tokens(self.pins)
 
     def policy_for(self, ask: Ask) -> Policy:
-        return self.policy if ask.policy is None else policy_of(ask.policy, PRESETS, self.policy)
+        return self.policy if ask.policy is None else from_stored(ask.policy, PRESETS)
 
     def goals(self, branch: int, ask: Ask = AUTOMATIC) -> Goals:
         """What plans on a branch aim at: also with stubs for the calls that wait, its view has to fit."""
@@ -276,7 +277,9 @@ class Reference:
         """How the policy sees it; there are no tools."""
         stubs = stub_tokens() * len(self.open_calls(branch))
         fixed = Fixed(self.system, "[]", pins_tokens(self.pins) + stubs)
-        return self.frame.gauge(self.policy_for(ask), self.goals(branch, ask), fixed)
+        goals = self.goals(branch, ask)
+        gauge = self.frame.gauge(self.policy_for(ask), goals, fixed)
+        return gauge if ask.target_tokens is None else gauge.aimed(goals, self.outline(branch))
 
     def jobs_of(self, branch: int, *states: str) -> list[Job]:
         return [job for job in self.jobs if job.branch == branch and job.state in states]
@@ -300,6 +303,8 @@ class Reference:
         return any(entry.id == name and entry.seq >= newest for entry in path)
 
     def compact(self, ask: Ask, *, stages: list[str] | None, summarize: bool | None) -> None:
+        if ask.policy is not None:
+            ask = ask._replace(policy=to_stored(policy_of(ask.policy, PRESETS, self.policy), PRESETS))
         policy = self.policy_for(ask) if stages is None else self.policy_for(ask).naming(stages)
         outline, has_target = self.outline(self.head), ask.target_tokens is not None
         goals, gauge = self.goals(self.head, ask), self.gauge(self.head, ask)
@@ -308,9 +313,12 @@ class Reference:
         if plan.edits:
             self._add(self.head, "compaction", edits=plan.edits, lifts_bars=is_wanted)
         if is_wanted:
-            self._request(self.head, ask)
+            outline = self.outline(self.head)
+            due = due_items(outline, self.policy_for(ask), self.gauge(self.head, ask), is_asked=True)
+            self._request(self.head, ask._replace(until=outline.items[due - 1].last if due else 0))
         elif self.outline(self.head).owed_tokens:
-            self._request(self.head, AUTOMATIC, is_planned=True, left=KEPT_AT_ONCE + 1)
+            automatic = AUTOMATIC._replace(target_tokens=ask.target_tokens)
+            self._request(self.head, automatic, is_planned=True, left=KEPT_AT_ONCE + 1)
 
     def undo(self, name: str) -> list[str]:
         path = self.path(self.head)
@@ -527,10 +535,12 @@ class Reference:
     def _range(self, number: int, ask: Ask) -> SummaryRange | None:
         """What a summary would cover: undone ones are not made again unless asked for, or hidden to make room."""
         outline = self.outline(number)
-        policy, gauge = self.policy_for(ask), self.gauge(number, ask)
+        policy, gauge = self.policy_for(ask), self.gauge(number, ask if ask.is_asked else AUTOMATIC)
         due = due_items(outline, policy, gauge, is_asked=ask.is_asked)
+        if ask.until is not None:
+            due = min(due, sum(item.last <= ask.until for item in outline.items))
         own, seen = policy.stage("summarize"), outline.measured(gauge.measure)
-        window = min(self.summarizer_tokens, chunk_tokens(seen, own, self.window, due) or self.summarizer_tokens)
+        window = min(self.summarizer_tokens, chunk_tokens(seen, own, self.window, due))
         covered = next_range(outline, self.goals(number, ask), window, due, is_asked=ask.is_asked)
         if covered and not ask.is_asked:
             inside = [item for item in outline.items if covered.first <= item.first <= covered.last]
@@ -578,7 +588,8 @@ class Reference:
 
     def _key(self, number: int, covered: SummaryRange, ask: Ask) -> object:
         ends = [entry.id for entry in self.path(number) if entry.seq in {covered.first, covered.last}]
-        return (*ends, covered.replaces, ask.instructions)
+        policy = self.policy_for(ask)
+        return (*ends, covered.replaces, ask.instructions, policy.headings, policy.transcript)
 
     def _kept(self, number: int, covered: SummaryRange, ask: Ask) -> Summary | None:
         kept = self.summaries.get(self._key(number, covered, ask))

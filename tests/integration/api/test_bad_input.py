@@ -131,7 +131,7 @@ def test_a_session_that_cannot_be_is_refused_with_the_path(api: Api, fields: dic
         ({"transcript": "verse"}, "transcript", "available: foldline"),
         ({"headings": "loud"}, "headings", "available: foldline"),
         ({"report": "tier"}, "report", "must be a list of names"),
-        ({"report": ["tier", "mood"]}, "report", "'mood' is no figure; available: compacted, original_count"),
+        ({"report": ["tier", "mood"]}, "report", "'mood' is no figure; available: original_count"),
         ({"summarizer": "oracle"}, "summarizer", "is no field of a policy; available: buffer_tokens, counter"),
         ({"is_loose": True}, "is_loose", "is no field of a policy"),
         ({"stages": ["prune", "shred"]}, "stages[1]", "available: deduplicate, prune, microcompact"),
@@ -239,6 +239,52 @@ def test_usage_of_a_version_to_come_is_refused(api: Api) -> None:
     problem = api.problem("POST", f"{session}/messages", body)
     assert (problem["name"], problem["path"]) == ("invalid-request", "usage.version")
     assert api.get(session)["message_count"] == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field", "detail"),
+    [
+        ("", {"policy": "neurolink"}, "policy", 'as in {"preset": "neurolink"}'),
+        ("", {"policy": 3}, "policy", 'as in {"preset": "foldline"}'),
+        ("", {"policy": {"target": 0.85}}, "policy.target", "where only one is changed, give both"),
+        (
+            "/compact",
+            {"stages": ["prune", {"name": "prune"}]},
+            "stages[1]",
+            "a stage's name; parameters go into policy.stages",
+        ),
+        (
+            "/compact",
+            {"policy": {"stages": [{"protect_tokens": 10}]}},
+            "policy.stages[0]",
+            "must have the `name` of a stage; available: deduplicate, prune,",
+        ),
+        (
+            "/compact",
+            {"policy": {"stages": [{"name": "strip", "depth": 1}]}},
+            "policy.stages[0].depth",
+            "strip has the parameters keep_messages, longer_than_chars",
+        ),
+        (
+            "/compact",
+            {"policy": {"stages": [{"name": "collapse", "depth": 1}]}},
+            "policy.stages[0].depth",
+            "collapse has the parameters none",
+        ),
+    ],
+)
+def test_a_policy_of_the_wrong_shape_is_told_how_to_give_it(
+    api: Api, path: str, body: Json, field: str, detail: str
+) -> None:
+    problem = api.problem("POST" if path else "PATCH", f"{api.session()}{path}", body)
+    assert problem["path"] == field
+    assert detail in problem["detail"]
+
+
+def test_an_overflow_of_an_empty_session_has_nothing_to_make_smaller(api: Api) -> None:
+    problem = api.problem("POST", f"{api.session()}/overflow", {"error": "prompt is too long", "version": 1})
+    assert problem["name"] == "cannot-shrink"
+    assert problem["detail"] == "there is nothing in the session that could be made smaller"
 
 
 def test_a_value_that_is_refused_is_told_what_it_must_be(api: Api) -> None:

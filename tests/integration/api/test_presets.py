@@ -13,8 +13,6 @@ from tests.support.api import Api, Json, assistant, calling, result, user
 from tests.support.eventually import eventually
 
 WINDOW = 16_000
-# Tells nothing of itself, and is told of any compaction.
-ORDINARY = {"compacted"}
 LINES = "".join(f"{number}: the quick brown fox jumps over the lazy dog\n" for number in range(60))
 
 
@@ -28,6 +26,13 @@ def reading(number: int, *, path: str = "main.py") -> list[Json]:
         {"role": "tool", "tool_call_id": call_id, "content": f"version {number}\n{LINES}"},
         assistant(f"It is as it was {number} turns ago, and needs no change."),
     ]
+
+
+# All that is due in one summary.
+AT_ONCE: Json = {
+    "preset": "codebuddy",
+    "stages": ["strip", {"name": "summarize", "chunk_share": 0.0, "chunk_tokens": 0}, "truncate"],
+}
 
 
 def until_compacted(api: Api, session: str) -> Json:
@@ -63,10 +68,10 @@ def test_a_session_under_a_preset_is_compacted_and_tells_what_that_preset_tells(
     for number in range(100, 105):
         api.say(session, *reading(number, path=f"part{number}.py"))
     asked = api.post(f"{session}/compact", {"summarize": True, "instructions": preset}, 202)
-    assert figures(asked["result"]) == wanted | ORDINARY
+    assert figures(asked["result"]) == wanted
     api.do_jobs()
     job = api.get(f"/jobs/{asked['job']['id']}")
-    assert (job["state"], figures(job["result"])) == ("succeeded", wanted | ORDINARY)
+    assert (job["state"], figures(job["result"])) == ("succeeded", wanted)
     assert job["result"]["tokens_saved"] == job["result"]["tokens_before"] - job["result"]["tokens_after"]
     assert job["result"]["stages_used"][0] == "summarize"
 
@@ -87,7 +92,7 @@ def test_a_job_that_has_not_ended_has_no_result(api: Api) -> None:
 
 
 def test_the_tiers_of_code_buddy(api: Api) -> None:
-    session = api.session(context_window=WINDOW, policy={"preset": "codebuddy"})
+    session = api.session(context_window=WINDOW, policy=AT_ONCE)
     nothing = api.post(f"{session}/compact", {})["result"]
     assert (nothing["tier"], nothing["compacted"], nothing["original_count"], nothing["final_count"]) == (
         0,
@@ -155,20 +160,39 @@ def test_what_is_only_put_out_of_view_is_tier_four_and_a_queued_job_makes_it_two
     assert hidden["final_count"] < hidden["original_count"] == 36
 
 
-def test_a_request_that_waits_tells_of_both_compactions_as_one(api: Api) -> None:
-    session = api.session(context_window=WINDOW, policy={"preset": "codebuddy"})
-    for number in range(9):
-        api.say(session, *reading(number))
-    before = api.get(f"{session}/stats")
+def waited_for(api: Api, session: str, body: Json) -> Json:
+    """The answer to a compaction that was waited for until its job had ended."""
     with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(api.post, f"{session}/compact", {"summarize": True}, 200, Prefer="wait=20")
+        waiting = pool.submit(api.post, f"{session}/compact", body, 200, Prefer="wait=20")
 
         def is_answered() -> bool:
             api.do_jobs()
             return waiting.done()
 
         eventually(is_answered, seconds=20)
-        told = waiting.result()["result"]
+        answer: Json = waiting.result()
+    return answer
+
+
+@pytest.mark.parametrize("preset", ["foldline", "codebuddy"])
+@pytest.mark.parametrize("stages", [[], ["truncate"]])
+def test_a_request_that_waits_says_that_its_job_compacted(api: Api, preset: str, stages: list[str]) -> None:
+    session = api.session(context_window=WINDOW, policy={"preset": preset})
+    for number in range(9):
+        api.say(session, *reading(number))
+    answer = waited_for(api, session, {"summarize": True, "stages": stages, "target_tokens": 3000})
+    told = answer["result"]
+    assert (told["compacted"], told["stages_used"]) == (True, [*stages, "summarize"])
+    assert figures(told) == set(PRESETS[preset].report)
+    assert (answer["job"]["result"]["compacted"], told["tokens_saved"] > 0) == (True, True)
+
+
+def test_a_request_that_waits_tells_of_both_compactions_as_one(api: Api) -> None:
+    session = api.session(context_window=WINDOW, policy=AT_ONCE)
+    for number in range(9):
+        api.say(session, *reading(number))
+    before = api.get(f"{session}/stats")
+    told = waited_for(api, session, {"summarize": True})["result"]
     assert (told["tier"], told["original_count"], told["final_count"]) == (2, 36, 5)
     assert told["warning_level"] == before["warning_level"]
 
@@ -192,10 +216,10 @@ def test_a_policy_of_the_request_tells_its_own_figures(api: Api) -> None:
         api.say(session, *reading(number))
     body = {"stages": [], "summarize": True, "policy": {"report": ["tier"]}}
     asked = api.post(f"{session}/compact", body, 202)
-    assert figures(asked["result"]) == {"compacted", "tier"}
+    assert figures(asked["result"]) == {"tier"}
     api.do_jobs()
-    assert figures(api.get(f"/jobs/{asked['job']['id']}")["result"]) == {"compacted", "tier"}
-    assert figures(api.post(f"{session}/compact", {})["result"]) == ORDINARY
+    assert figures(api.get(f"/jobs/{asked['job']['id']}")["result"]) == {"tier"}
+    assert figures(api.post(f"{session}/compact", {})["result"]) == set()
 
 
 def test_an_overflow_is_told_with_the_figures_of_the_preset(api: Api) -> None:
@@ -235,6 +259,33 @@ def test_the_level_for_another_model_is_by_what_its_provider_counts(api: Api) ->
     assert api.get(f"{session}/stats?model=anthropic/claude-sonnet-4-5")["warning_level"] == "compact"
 
 
+def test_a_window_that_only_the_preset_knows_stays_with_the_session(api: Api) -> None:
+    fields = {"model": "vertex/gemini-1.5-flash", "context_window": None}
+    assert api.problem("POST", "/sessions", fields)["name"] == "unknown-model"
+    session = api.session(**fields, policy={"preset": "neurolink"})
+    api.say(session, *reading(1), *reading(2))
+    api.post(f"{session}/compact", {"policy": {"preset": "foldline"}, "stages": ["truncate"]})
+    for policy in (None, {"preset": "codebuddy"}, {"preset": "foldline"}):
+        changed = api.call("PATCH", session, {"policy": policy})
+        assert changed["context_window"] == 1_048_576
+    assert api.problem("PATCH", session, {"context_window": None})["name"] == "unknown-model"
+
+
+def test_a_window_that_nobody_chose_goes_with_its_model(api: Api) -> None:
+    neurolink = {"preset": "neurolink"}
+    session = api.session(model="openai/gpt-4o", context_window=None)
+    for change, window in (
+        ({"model": "vertex/gemini-1.5-pro", "policy": neurolink}, 2_097_152),
+        ({"model": "vertex/gemini-1.5-flash"}, 1_048_576),
+        ({"policy": None}, 1_048_576),
+        ({"model": "openai/gpt-4o"}, 128_000),
+        ({"context_window": 64_000}, 64_000),
+        ({"model": "vertex/gemini-1.5-flash"}, 64_000),
+        ({"context_window": None, "policy": neurolink}, 1_048_576),
+    ):
+        assert api.call("PATCH", session, change)["context_window"] == window
+
+
 def test_the_models_of_a_preset_are_those_its_system_knows(api: Api) -> None:
     found = {row["model"]: row for row in api.get("/models?preset=neurolink")["items"]}
     gpt_5 = found["openai/gpt-5"]
@@ -243,5 +294,5 @@ def test_the_models_of_a_preset_are_those_its_system_knows(api: Api) -> None:
     words = {row["model"]: row["trigger_tokens"] for row in api.get("/models?preset=agent-code%40program")["items"]}
     assert (words["sonnet"], words["haiku"]) == (170_616, 178_808)
     refused = api.problem("GET", "/models?preset=unheard-of")
-    assert (refused["status"], refused["path"]) == (422, "policy.preset")
+    assert (refused["status"], refused["path"]) == (422, "query.preset")
     assert "codebuddy@program" in refused["detail"]

@@ -18,6 +18,9 @@ def test_the_statistics_of_an_empty_session_are_zeros(api: Api) -> None:
         "estimated_input_tokens": 0,
         "available_input_tokens": 1260,
         "usage_ratio": 0.0,
+        "counted_tokens": 0,
+        "trigger_tokens": 0,
+        "target_tokens": 0,
         "message_count": 0,
         "breakdown": {"system": 0, "tools": 0, "pins": 0, "history": 0},
     }
@@ -42,6 +45,41 @@ def test_statistics_say_how_full_the_view_is(api: Api) -> None:
         ("warning", True, True),
         ("critical", False, True),
     ]
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_statistics_say_by_which_figures_it_is_time_to_compact(api: Api, preset: str) -> None:
+    policy = {"preset": preset}
+    session = api.session(context_window=48_000, system="Be brief.", policy=policy, auto_compact=False)
+    seen = set()
+    for _ in range(14):
+        api.fill(session, turns=20)
+        stats = api.get(f"{session}/stats")
+        assert all(0 < stats[name] < 48_000 for name in ("trigger_tokens", "target_tokens"))
+        is_over = stats["counted_tokens"] > stats["trigger_tokens"]
+        assert stats["should_compact"] == (is_over or not stats["within_budget"])
+        seen.add(is_over)
+    assert seen == {False, True}
+
+
+def test_an_exact_policy_counts_the_history_as_the_view_does(api: Api) -> None:
+    session = api.session(system="Be brief.", auto_compact=False)
+    api.fill(session, turns=2)
+    stats = api.get(f"{session}/stats")
+    fixed = stats["breakdown"]["system"]
+    assert stats["counted_tokens"] == stats["breakdown"]["history"] == stats["estimated_input_tokens"] - fixed
+    assert (stats["trigger_tokens"], stats["target_tokens"]) == (1008 - fixed, 630 - fixed)
+    call = api.post(f"{session}/budget", {"prompt": "And then?"})
+    assert call["counted_tokens"] == stats["counted_tokens"] + call["breakdown"]["prompt"]
+
+
+def test_no_trigger_is_told_where_an_estimate_leaves_no_room_for_a_history(api: Api) -> None:
+    # Long words that are one token each; by their length they take more than there is.
+    session = api.session(context_window=4000, system=" international" * 1000, policy={"preset": "neurolink"})
+    api.say(session, user("hello"))
+    stats = api.get(f"{session}/stats")
+    assert (stats["trigger_tokens"], stats["target_tokens"], stats["within_budget"]) == (None, None, True)
+    assert not stats["should_compact"]
 
 
 def test_statistics_may_be_those_of_another_model(api: Api) -> None:

@@ -87,6 +87,8 @@ def test_a_session_that_cannot_fit_ends_with_exit_code_1(tmp_path: Path) -> None
     ("options", "expected"),
     [
         (("--model", "nobody/none"), "--model: no context window is known"),
+        (("--model", "gpt-4o"), "such as openai/gpt-4o"),
+        (("--model", "none", "--policy", "codebuddy"), "`foldline models --preset codebuddy` lists"),
         (("--window", "huge"), "--window must be"),
         (("--stage", "polish"), "--stage: 'polish'"),
         (("--policy", "none"), "--policy: there is no preset 'none'"),
@@ -96,6 +98,15 @@ def test_a_session_that_cannot_fit_ends_with_exit_code_1(tmp_path: Path) -> None
 def test_an_option_that_cannot_work_is_refused_before_the_file_is_read(options: Sequence[str], expected: str) -> None:
     with pytest.raises(CommandFailed, match=expected):
         invoke("compact", "no-such-file.jsonl", *options)
+
+
+@pytest.mark.parametrize("command", ["compact", "stats"])
+def test_a_model_is_known_by_the_name_that_the_preset_lists(tmp_path: Path, command: str) -> None:
+    file = write_sessions(tmp_path / "s.jsonl", short=[{"role": "user", "content": "Hi"}])
+
+    result = invoke(command, file, "--model", "llama-3.3-70b-versatile", "--policy", "codebuddy")
+
+    assert result.exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -180,7 +191,10 @@ def test_models_may_be_those_that_a_preset_knows() -> None:
 
     assert (listed["openai/gpt-5"]["context_window"], listed["openai/gpt-5"]["listed_window"]) == (400_000, 1_047_576)
     assert listed["vertex/gemini-1.5-pro"]["trigger_tokens"] == int((2_097_152 - 64_000) * 0.8)
-    assert "167,000" in invoke("models", "--preset", "agent-code").stdout
+    listed_as_table = invoke("models", "--preset", "agent-code")
+    assert "167,000" in listed_as_table.stdout
+    assert "Trigger and target are in agent-code's own count" in listed_as_table.stderr
+    assert invoke("models").stderr == ""
     with pytest.raises(
         CommandFailed, match=r"--preset: there is no preset 'unheard-of'; there are .*codebuddy@program"
     ):

@@ -9,7 +9,7 @@ from cli.replay_pace import Pace, pace_of
 from cli.replay_steps import Said, fixed_tokens
 from cli.transcripts import Transcript
 from compaction.gauge import Frame
-from compaction.policy import Policy
+from compaction.policy import Policy, policy_of
 from compaction.presets import PRESETS
 from tests.support.recorded import chat_session
 
@@ -65,6 +65,30 @@ def test_our_count_explains_rounds_where_a_policy_counts_less() -> None:
     estimated, _ = pace(replace(PRESETS["foldline"], counter="codebuddy"), transcript=transcript)
 
     assert estimated == exact
+
+
+@pytest.mark.parametrize(
+    ("name", "stops"),
+    [("foldline", True), ("neurolink", False), ("agent-code", False), ("codebuddy", False), ("pi", True)],
+)
+def test_a_policy_stops_at_its_target_where_each_of_its_stages_does(name: str, *, stops: bool) -> None:
+    assert pace(PRESETS[name])[0].stops_at_target == stops
+
+
+@pytest.mark.parametrize(
+    ("stage", "stops"),
+    [
+        ("prune", True),
+        ({"name": "prune", "stops_at_target": False}, False),
+        ("strip", False),
+        ("microcompact", False),
+        ("summarize", True),
+    ],
+)
+def test_stages_that_take_all_they_may_do_not_stop_at_the_target(stage: object, *, stops: bool) -> None:
+    policy = policy_of({"stages": [stage, "truncate"]}, PRESETS)
+
+    assert pace(policy)[0].stops_at_target == stops
 
 
 @pytest.mark.parametrize(("frame", "chunk"), [(SMALL, 3_200), (LARGE, 12_000)])

@@ -96,6 +96,13 @@ def test_a_lower_target_explains_emptier_views() -> None:
     assert Figures([record], {}).violations == []
 
 
+def test_views_may_be_emptier_where_a_policy_does_not_stop_at_its_target() -> None:
+    record = SessionRecord("one", pace=replace(PACE, stops_at_target=False), fills=[0.1])
+
+    assert Figures([record], {}).violations == []
+    assert Figures([record], {}).fill == 0.1
+
+
 def test_crossings_add_up_over_sessions_and_levels_never_passed_are_shown() -> None:
     one = SessionRecord("one", usage_crossings=Counter({"notice": 2, "warning": 0}))
     two = SessionRecord("two", usage_crossings=Counter({"notice": 1, "warning": 0}))

@@ -70,6 +70,34 @@ def test_use_before_a_compaction_passes_a_level_though_the_answer_is_below_it() 
     assert watch.crossings == {"notice": 2, "warning": 2}
 
 
+def test_a_compaction_by_itself_passes_every_level_whatever_the_exact_use() -> None:
+    watch = UsageWatch(levels_of())
+    compaction = {"id": "e0-9", "job_id": None, "tokens_before": 5_100, "tokens_after": 2_000}
+
+    crossing = watch.saw(budget(2_000), compaction)
+
+    assert crossing is not None
+    assert crossing.text("one (s1)").splitlines() == [
+        "one (s1): 51% of the budget in use (5,100 of 10,000 tokens)",
+        "  Compacted at once, to 2,000 tokens (20%).",
+    ]
+    assert watch.saw(budget(2_500)) is None
+    assert watch.saw(budget(2_500), compaction) is not None
+    assert watch.crossings == {"notice": 2, "warning": 2}
+
+
+def test_a_summary_on_its_way_is_one_crossing_until_the_use_is_lower() -> None:
+    watch = UsageWatch(levels_of())
+    asked = {"id": None, "job_id": "job_1", "tokens_before": 5_100, "tokens_after": 5_100}
+
+    noted = [
+        watch.saw(budget(used), compaction)
+        for used, compaction in ((5_100, asked), (5_100, None), (5_300, asked), (2_000, None), (5_200, asked))
+    ]
+
+    assert [crossing is not None for crossing in noted] == [True, False, False, False, True]
+
+
 @pytest.mark.parametrize(
     ("compaction", "outcome"),
     [

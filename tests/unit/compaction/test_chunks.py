@@ -1,8 +1,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compaction.chunks import SMALLEST_LIMIT, chunk_limit, chunk_tokens, chunked
+from compaction.chunks import SMALLEST_LIMIT, UNBOUNDED, chunk_limit, chunk_tokens, chunked
 from compaction.edits import Edit, LiveEdits
+from compaction.measures import measure_of
 from compaction.messages import ToolCall, user
 from compaction.outline import outline_of
 from compaction.policy import Stage, Value
@@ -17,7 +18,7 @@ FACTS = [entry._replace(tokens=tokens) for entry, tokens in zip(TALK.facts, SIZE
 UNEDITED = LiveEdits()
 
 
-def limit(window: int = WINDOW, due: int = 4, live: LiveEdits = UNEDITED, **parameters: Value) -> int | None:
+def limit(window: int = WINDOW, due: int = 4, live: LiveEdits = UNEDITED, **parameters: Value) -> int:
     return chunk_tokens(outline_of(FACTS, live), Stage("summarize", parameters), window, due)
 
 
@@ -32,8 +33,8 @@ def test_chunks_hold_every_message_in_order_within_their_limit(counts: list[int]
 
 
 def test_a_stage_that_says_nothing_of_chunks_bounds_none() -> None:
-    assert limit() is None
-    assert limit(keep_messages=4) is None
+    assert limit() == UNBOUNDED
+    assert limit(keep_messages=4) == UNBOUNDED
 
 
 def test_a_chunk_has_the_tokens_or_the_share_of_the_window_that_is_given() -> None:
@@ -65,9 +66,17 @@ def test_a_live_summary_is_no_message_of_a_chunk() -> None:
     live = LiveEdits().adding([Edit("condense", 1, 3, summary="s1", tokens=40, original_tokens=33_000)])
     assert limit(due=2, live=live, adapts_chunks=True) == 40 + chunk_limit(SIZES[3:5], WINDOW)
     assert limit(due=1, live=live, adapts_chunks=True) == 40 + chunk_limit([], WINDOW)
-    assert limit(due=2, live=live) is None
+    assert limit(due=2, live=live) == UNBOUNDED
 
 
 def test_a_live_summary_longer_than_a_chunk_leaves_it_whole() -> None:
     live = LiveEdits().adding([Edit("condense", 1, 3, summary="s1", tokens=20_000, original_tokens=33_000)])
     assert limit(due=2, live=live, chunk_tokens=12_000) == 32_000
+
+
+def test_a_chunk_is_in_the_tokens_of_the_outline_and_told_in_exact_ones() -> None:
+    seen = outline_of(FACTS, UNEDITED).measured(measure_of("neurolink", "anthropic"))
+    exact = seen.exact
+    assert exact is not None
+    told = chunk_tokens(seen, Stage("summarize", {"chunk_tokens": 1_000}), WINDOW, 4)
+    assert told == 1_000 * exact.sums.originals[4] // seen.sums.originals[4] != 1_000

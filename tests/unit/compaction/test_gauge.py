@@ -9,6 +9,7 @@ from compaction.gauge import Fixed, Frame, Gauge
 from compaction.layouts import LAYOUTS
 from compaction.measures import exact_measure, measure_of
 from compaction.presets import PRESETS
+from compaction.registries import REGISTRIES
 
 OPUS = "anthropic/claude-opus-4"
 HAIKU = "anthropic/claude-haiku-4"
@@ -56,6 +57,14 @@ def test_a_registry_is_asked_only_where_we_know_no_window() -> None:
     assert Frame("bedrock/amazon.nova-pro-v1:0", "8k").window(neurolink).tokens == 8_000
     with pytest.raises(UnknownModel):
         Frame("bedrock/amazon.nova-pro-v1:0").window(PRESETS["foldline"])
+
+
+@pytest.mark.parametrize(("provider", "name", "tokens"), list(REGISTRIES["codebuddy"].rows()))
+def test_a_model_is_known_by_the_bare_name_that_its_registry_lists(provider: str, name: str, tokens: int) -> None:
+    assert provider == ""
+    assert Frame(name).window(PRESETS["codebuddy"]).tokens == tokens
+    with pytest.raises(UnknownModel):
+        Frame(name).window(PRESETS["foldline"])
 
 
 @pytest.mark.parametrize("preset", PRESETS)

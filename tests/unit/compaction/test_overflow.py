@@ -86,6 +86,10 @@ def figures(text: str) -> tuple[int | None, int | None]:
         ("ValidationException: 9000 tokens, over the limit of 8192", "bedrock"),
         ("ValidationException: prompt is too long: 9000 tokens > 8192 maximum", "bedrock"),
         ("token limit exceeded", None),
+        ("prompt_too_long", None),
+        ('{"type":"prompt_too_long"}', None),
+        ('{"error":{"type":"prompt_too_long","message":"no"}}', None),
+        ("413 prompt_too_long", None),
         ("it has 9,000 tokens > 8,192", None),
     ],
 )
@@ -98,6 +102,7 @@ def test_an_overflow_is_known_by_the_wording_of_its_provider(text: str, provider
     "text",
     [
         "429 Too Many Requests: token limit exceeded",
+        "429 prompt_too_long",
         "Rate limit reached: too many tokens",
         "rate_limit_exceeded: requested 9000 tokens, limit 8000",
         "too many tokens per minute",

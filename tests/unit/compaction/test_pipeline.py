@@ -112,6 +112,7 @@ def seen(
 ) -> Planned:
     """What is planned by the estimate `chars4`, asked for where a target is given."""
     gauge = Gauge(measure_of("chars4"), estimated)
+    gauge = gauge.aimed(exact, talk.outline) if has_target else gauge
     own = [stage_of(stage, "stages") for stage in stages]
     return plan_for(talk.outline, own, exact, gauge, is_asked=has_target, has_target=has_target)
 

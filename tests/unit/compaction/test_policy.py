@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from compaction.errors import InvalidPolicy
-from compaction.policy import NAMED, Stage, policy_of, stage_of, to_json
+from compaction.policy import NAMED, Stage, from_stored, policy_of, stage_of, to_json, to_stored
 from compaction.presets import DEFAULT_PRESET, PRESETS
 
 
@@ -43,6 +43,9 @@ def test_given_fields_replace_those_of_the_preset() -> None:
         ({"transcript": "verse"}, "policy.transcript"),
         ({"is_loose": True}, "policy.is_loose"),
         ({"stages": "prune"}, "policy.stages"),
+        ({"stages": ["prune"] * 17}, "policy.stages"),
+        ({"report": ["tier", "tier"]}, "policy.report"),
+        ({"stages": [{"name": "prune", "minimum_tokens": 10**400}]}, "policy.stages[0].minimum_tokens"),
         ({"stages": ["fold"]}, "policy.stages[0]"),
         ({"stages": ["prune", {"name": []}]}, "policy.stages[1]"),
         ({"stages": [{"minimum_tokens": 5}]}, "policy.stages[0]"),
@@ -101,10 +104,21 @@ def test_a_change_is_checked_together_with_the_base() -> None:
     assert policy_of({"trigger": 0.55}, PRESETS).trigger == 0.55
 
 
-def test_stages_that_are_given_replace_those_of_the_base_with_their_parameters() -> None:
-    policy = policy_of({"stages": ["prune"]}, PRESETS, PRESETS["neurolink"])
-    assert policy.stages == (Stage("prune"),)
+def test_stages_that_are_given_keep_what_is_not_given_as_the_base_has_it() -> None:
+    base = PRESETS["neurolink"]
+    given = ["prune", {"name": "summarize", "keep_messages": 6}, "strip"]
+    policy = policy_of({"stages": given}, PRESETS, base)
+    own = {**base.stage("summarize").parameters, "keep_messages": 6}
+    assert policy.stages == (base.stage("prune"), Stage("summarize", own), Stage("strip"))
     assert policy.counter == "neurolink"
+
+
+def test_a_policy_is_stored_as_what_it_has_else_than_its_preset() -> None:
+    policy = policy_of({"preset": "codebuddy", "trigger": 0.7, "stages": ["strip"]}, PRESETS)
+    stored = to_stored(policy, PRESETS)
+    assert stored.keys() == {"preset", "trigger", "stages"}
+    assert from_stored(stored | {"colour_of_another_version": 1}, PRESETS) == policy
+    assert to_stored(PRESETS["foldline"], PRESETS) == {"preset": "foldline"}
 
 
 @pytest.mark.parametrize("preset", PRESETS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from compaction.budget import Goals
-from compaction.chunks import chunk_tokens
+from compaction.chunks import UNBOUNDED, chunk_tokens
 from compaction.estimates import ESTIMATES
 from compaction.gauge import Fixed, Frame
 from compaction.messages import user
@@ -94,10 +94,10 @@ def test_microcompact_keeps_two_turns_or_five_results_of_the_tools_it_knows() ->
         ("codebuddy", 200_000, 12_000),
         ("codebuddy@program", 16_000, 7_904),
         ("codebuddy@program", 128_000, 47_104),
-        ("neurolink", 200_000, None),
+        ("neurolink", 200_000, UNBOUNDED),
     ],
 )
-def test_a_summary_reads_as_much_at_once_as_a_chunk_may_take(preset: str, window: int, chunk: int | None) -> None:
+def test_a_summary_reads_as_much_at_once_as_a_chunk_may_take(preset: str, window: int, chunk: int) -> None:
     outline = Conversation.of([user("a word or two")] * 9).outline
     assert chunk_tokens(outline, PRESETS[preset].stage("summarize"), window, due=9) == chunk
 

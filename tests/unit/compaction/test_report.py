@@ -48,7 +48,6 @@ def test_every_figure_has_a_function_and_a_way_to_be_told_of_several() -> None:
 
 def test_nothing_done_is_told_as_that() -> None:
     assert told() == {
-        "compacted": False,
         "original_count": 8,
         "final_count": 8,
         "original_tokens": TALK.tokens,
@@ -118,7 +117,6 @@ def test_several_compactions_are_told_as_one() -> None:
     hidden = TALK.edited([SUPERSEDE])
     second = told(HIDE, before=hidden)
     assert together([first, second]) == {
-        "compacted": True,
         "original_count": 8,
         "final_count": 6,
         "original_tokens": TALK.tokens,

@@ -30,6 +30,14 @@ def test_an_unknown_model_is_never_given_a_default(model: str) -> None:
     assert caught.value.model == model
 
 
+def test_a_name_without_a_provider_is_asked_for_as_one() -> None:
+    rows = {("llama-3.3", ""): 64_000}
+
+    assert window_of("llama-3.3", None, lambda name, provider: rows.get((name, provider))).tokens == 64_000
+    with pytest.raises(UnknownModel, match=r"`context_window`, or name it as provider/name, such as openai/gpt-4o"):
+        window_of("gpt-4o", None, lambda name, provider: rows.get((name, provider)))
+
+
 def test_a_given_window_wins_and_keeps_what_is_known_of_the_tokenizer() -> None:
     assert window_of("openai/gpt-4o", "64k").tokens == 64_000
     assert window_of("openai/gpt-4o", "64k").is_exact

@@ -138,7 +138,8 @@ def test_a_request_without_instructions_stays_without() -> None:
 
 
 HOSTILE = (
-    "-----BEGIN " + "PRIVATE KEY-----", "-----BEGIN " + "PRIVATE KEY-----\n\\n 1", "://", "://a:b", "?token=", "TOKEN=",
+    "-----BEGIN " + "PRIVATE KEY-----", "-----BEGIN " + "PRIVATE KEY-----\n\\n 1", "://", "://a:b", "://a:b/",
+    "://a:b@/@", "token: ", "token: a", '"pass": "', "?token=", "TOKEN=",
     "password: ", "password" + " " * 20, "--password ", "login a password ", "mysql -p", "docker login ", "cookie: a=",
     "Private-Lines: 1 ", "sk-", "ghp_", "[secret removed: a]", 'password="[secret removed: a]" ', "\ud800", "\\\\n",
 )  # fmt: skip
