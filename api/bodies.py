@@ -35,7 +35,9 @@ def _policy(value: Any) -> dict[str, Any]:
     if isinstance(value, dict):
         return value
     preset = value if isinstance(value, str) and value in PRESETS else DEFAULT_PRESET
-    raise PydanticCustomError("policy", "Input should be an object, as in {example}", {"example": f'{{"preset": "{preset}"}}'})
+    raise PydanticCustomError(
+        "policy", "Input should be an object, as in {example}", {"example": f'{{"preset": "{preset}"}}'}
+    )
 
 
 def _stage_name(value: Any) -> Any:

@@ -19,6 +19,7 @@ from cli.view_check import Expected, check_content, check_view
 from cli.view_count import outside_tokens, view_tokens
 from compaction.budget import check_fixed_parts
 from compaction.errors import FixedPartsDoNotFit
+from compaction.estimates import EXACT
 from compaction.gauge import Frame
 
 JsonDict = dict[str, Any]
@@ -46,7 +47,8 @@ class Drive:
         self.record = SessionRecord(transcript.id)
         self.said = Said(transcript.format, fixed_tokens(transcript.system, transcript.tools))
         self.prefix = PrefixWatch(self._new_compactions)
-        self.usage = UsageWatch(levels_of(options.compact_threshold))
+        counts_otherwise = options.known_policy.counter != EXACT
+        self.usage = UsageWatch(levels_of(options.compact_threshold), counts_otherwise)
         self._advanced = advanced
         self._noted = noted
         self._frame = Frame(options.model, options.context_window)

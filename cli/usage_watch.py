@@ -49,11 +49,12 @@ class Crossing:
 class UsageWatch:
     """Counts how often each level was passed from below; `levels` are sorted by share.
 
-    A compaction that a session began by itself has passed them all: a policy with a count of its own begins by that,
-    which may be more than the exact one.
+    Where the policy `counts_otherwise`, it begins to compact by another count than the budget's, which may be more: a
+    compaction that the session began by itself has passed all levels.
     """
 
     levels: tuple[Level, ...]
+    counts_otherwise: bool = False
     crossings: Counter[str] = field(init=False)
     _reached: int = 0
     # The use at which a summary was asked for and nothing else was done.
@@ -70,8 +71,9 @@ class UsageWatch:
         """
         used, limit = budget["used"], budget["limit"]
         most = max(used, (compaction or {}).get("tokens_before", 0))
-        passed = self.levels[self._reached : len(self.levels) if compaction else self._below(most, limit)]
-        self._wait(used, compaction)
+        is_begun = self.counts_otherwise and compaction is not None
+        passed = self.levels[self._reached : len(self.levels) if is_begun else self._below(most, limit)]
+        self._wait(used, compaction if is_begun else None)
         self._reached = self._below(used, limit) if self._waiting_at is None else len(self.levels)
         self.crossings.update(level.name for level in passed)
         return Crossing(passed[-1], most, limit, _outcome(used, limit, compaction or {})) if passed else None

@@ -16,7 +16,7 @@ from compaction.outline import Outline, Unit, outline_of
 from compaction.pairs import Orphans, orphans_of, place_all
 from compaction.pipeline import plan_for
 from compaction.policy import Policy
-from compaction.recent import due_items
+from compaction.recent import due_items, items_until, last_due
 from compaction.summary import SummaryInput
 from compaction.view import make_view
 from compaction.wording import summary_tokens
@@ -70,8 +70,10 @@ class Folding:
     def _summarize(self, policy: Policy, goals: Goals, gauge: Gauge) -> bool:
         """Put a summary in the place of each range worth one; whether there was any."""
         is_any = False
+        # What is due depends on what there is, and would be more after each summary.
+        until = last_due(self._outline, due_items(self._outline, policy, gauge, is_asked=True))
         while True:
-            due = due_items(self._outline, policy, gauge, is_asked=True)
+            due = items_until(self._outline, until)
             span = next_range(self._outline, goals, UNBOUNDED_TOKENS, due, is_asked=True)
             if span is None:
                 break

@@ -109,8 +109,8 @@ class Frame:
     @property
     def provider(self) -> str:
         """The model's provider, as other systems call it."""
-        provider = (self.model or "").partition("/")[0]
-        return ALIASES.get(provider, provider)
+        provider, _, name = (self.model or "").partition("/")
+        return ALIASES.get(provider, provider) if name else ""
 
 
 def _listed(known: Callable[[str | None, str | None], int | None]) -> Callable[[str, str], int | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
@@ -39,6 +40,7 @@ STAGE_PARAMETERS: Final[Mapping[str, Mapping[str, Value | None]]] = MappingProxy
             "keep_share": 0.0,
             "keep_texts": 0,
             "at_least_messages": 1,
+            "stops_at_target": False,
             "rounds_forward": False,
             "keeps_notes": False,
             "chunk_tokens": 0,
@@ -132,17 +134,21 @@ class Policy:
         for name in SHARES:
             value = getattr(self, name)
             if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= 1:
-                raise InvalidPolicy(f"policy.{name}", f"must be a share of the budget, above 0 to 1, not {value!r}")
+                raise InvalidPolicy(
+                    f"policy.{name}", f"must be a share of the budget, above 0 to 1, not {_said(value)}"
+                )
         _value(self.buffer_tokens, 0, "policy.buffer_tokens")
         for name, available in NAMED.items():
             value = getattr(self, name)
             if not isinstance(value, str) or value not in available:
-                raise InvalidPolicy(f"policy.{name}", f"{value!r} is no {name}; available: {', '.join(available)}")
+                raise InvalidPolicy(f"policy.{name}", f"{_said(value)} is no {name}; available: {', '.join(available)}")
         for name in self.report:
             if name not in FIGURES:
                 raise InvalidPolicy("policy.report", f"{name!r} is no figure; available: {', '.join(FIGURES)}")
         if self.target >= self.trigger and not self.is_loose:
-            detail = f"must be below the trigger {self.trigger}, not {self.target}; where only one is changed, give both"
+            detail = (
+                f"must be below the trigger {self.trigger}, not {self.target}; where only one is changed, give both"
+            )
             raise InvalidPolicy("policy.target", detail)
 
     def stage(self, name: str) -> Stage:
@@ -174,7 +180,7 @@ def stage_of(value: Any, path: str, own_stages: Iterable[Stage] = ()) -> Stage:
     before = next((stage.parameters for stage in own_stages if stage.name == name), {})
     given = {key: given for key, given in settings.items() if key != "name"}
     if unknown := given.keys() - own:
-        raise InvalidPolicy(f"{path}.{min(unknown)}", f"{name} has the parameters {', '.join(sorted(own)) or 'none'}")
+        raise InvalidPolicy(f"{path}.{min(unknown)}", f"{name} takes {', '.join(sorted(own)) or 'no parameters'}")
     parameters = {key: _value(given[key], own[key], f"{path}.{key}") for key in given}
     return Stage(name, MappingProxyType({**before, **parameters}))
 
@@ -187,15 +193,20 @@ def _value(value: Any, default: Value | None, path: str) -> Value:
         return tuple(value)
     if isinstance(default, bool):
         if not isinstance(value, bool):
-            raise InvalidPolicy(path, f"must be true or false, not {value!r}")
+            raise InvalidPolicy(path, f"must be true or false, not {_said(value)}")
         return value
     if isinstance(default, float):
         if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 1:
-            raise InvalidPolicy(path, f"must be a share from 0 to 1, not {value!r}")
+            raise InvalidPolicy(path, f"must be a share from 0 to 1, not {_said(value)}")
         return value
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= LARGEST:
         raise InvalidPolicy(path, "must be an integer of 0 or more, of a size that a context window can have")
     return value
+
+
+def _said(value: Any) -> str:
+    """A value as in JSON, or a text between quotes."""
+    return repr(value) if isinstance(value, str) else json.dumps(value, default=repr)
 
 
 # More than anyone has use for; they are looked at with every plan.
@@ -214,7 +225,7 @@ def policy_of(values: Mapping[str, Any], presets: Mapping[str, Policy], base: Po
     """
     preset = values.get("preset", "foldline")
     if not isinstance(preset, str) or preset not in presets:
-        raise InvalidPolicy("policy.preset", f"{preset!r} is no preset; available: {', '.join(presets)}")
+        raise InvalidPolicy("policy.preset", f"{_said(preset)} is no preset; available: {', '.join(presets)}")
     start = base if base and "preset" not in values else presets[preset]
     known = {item.name for item in fields(Policy)} - _OF_PRESETS
     changes = {key: value for key, value in values.items() if key != "preset"}

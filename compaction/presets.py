@@ -28,7 +28,7 @@ _FOLDLINE: Final = Policy(
 
 _NEUROLINK_REST: Final = (
     _stage("deduplicate", minimum_saving_share=0.3, stops_at_target=True),
-    _stage("summarize", keep_messages=4, keep_share=0.3, keep_tokens=0),
+    _stage("summarize", keep_messages=4, keep_share=0.3, keep_tokens=0, stops_at_target=True),
     _stage("truncate", keep_first=2, fraction=0.5),
 )
 _NEUROLINK_PRUNE: Final[Mapping[str, Value]] = MappingProxyType(
@@ -54,7 +54,7 @@ _NEUROLINK: Final = Policy(
 )
 
 _AGENT_CODE_SUMMARY: Final = _stage(
-    "summarize", keep_texts=5, keep_tokens=10_000, keep_tokens_most=40_000, at_least_messages=2
+    "summarize", keep_texts=5, keep_tokens=10_000, keep_tokens_most=40_000, at_least_messages=2, stops_at_target=True
 )
 _AGENT_CODE: Final = Policy(
     preset="agent-code",
@@ -82,7 +82,15 @@ _CODEBUDDY: Final = Policy(
     target=0.5,
     stages=(
         _stage("strip", keep_messages=4, longer_than_chars=200),
-        _stage("summarize", keep_messages=4, keep_tokens=0, at_least_messages=2, chunk_share=0.4, chunk_tokens=12_000),
+        _stage(
+            "summarize",
+            keep_messages=4,
+            keep_tokens=0,
+            at_least_messages=2,
+            stops_at_target=True,
+            chunk_share=0.4,
+            chunk_tokens=12_000,
+        ),
         _stage("truncate"),
     ),
 )
@@ -132,7 +140,14 @@ _ALL: Final = (
         is_loose=True,
         stages=(
             _stage("strip", keep_messages=4, longer_than_chars=200),
-            _stage("summarize", keep_messages=4, keep_tokens=0, at_least_messages=2, adapts_chunks=True),
+            _stage(
+                "summarize",
+                keep_messages=4,
+                keep_tokens=0,
+                at_least_messages=2,
+                stops_at_target=True,
+                adapts_chunks=True,
+            ),
             _stage("truncate"),
         ),
     ),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
 from math import ceil
+from operator import attrgetter
 from typing import NamedTuple
 
 from compaction.facts import Facts
@@ -23,6 +25,16 @@ def due_items(outline: Outline, policy: Policy, gauge: Gauge, *, is_asked: bool)
     return (
         older_items(seen, policy.stage("summarize"), gauge.goals.keep_recent, gauge.goals.recent_room) if is_due else 0
     )
+
+
+def last_due(outline: Outline, due: int) -> int:
+    """The seq of the last entry of the items that are due; 0 if none is."""
+    return outline.items[due - 1].last if due else 0
+
+
+def items_until(outline: Outline, seq: int) -> int:
+    """How many items, from the oldest, end at or before an entry."""
+    return bisect_right(outline.items, seq, key=attrgetter("last"))
 
 
 def older_items(outline: Outline, own: Stage, keep_recent: int, room: int) -> int:

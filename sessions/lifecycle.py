@@ -20,7 +20,7 @@ from compaction.windows import parse_size
 from compaction.wire import dumps
 from sessions import idempotency, paths, planning
 from sessions.errors import Conflict
-from sessions.paths import Path
+from sessions.paths import Path, Session
 from sessions.planning import Step
 from sessions.store import Transaction
 from sessions.tables import BRANCH, JOB, SESSION, BranchRow
@@ -130,6 +130,20 @@ def change(
     path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
     session = path.session
     counted_by = session.policy.counter, session.frame.provider
+    _set(session, changes)
+    session.fixed_tokens = count_system(session.system) + session.tools_tokens
+    check_buffer(changes.get("policy"), session.budget.limit)
+    check_fixed_parts(session.policy, session.budget.limit, session.overhead_tokens, session.multiplier)
+    paths.save_texts(tx, session)
+    if (session.policy.counter, session.frame.provider) != counted_by:
+        tx.execute(update(BRANCH).where(BRANCH.c.session_pk == session.pk).values(gauged=None))
+        path.gauged = None
+    step = planning.run_trigger(tx, path)
+    paths.save(tx, path)
+    return path, step
+
+
+def _set(session: Session, changes: Mapping[str, Any]) -> None:
     if changes.get("model", session.model) != session.model and session.context_window in only_listed(session.model):
         # Nobody chose it: it is the former model's.
         session.context_window = None
@@ -149,16 +163,6 @@ def change(
         policy = PRESETS[DEFAULT_PRESET] if given is None else policy_of(given, PRESETS, session.policy)
         session.policy_json = dumps(to_stored(policy, PRESETS))
     session.context_window = _window_to_keep(session.frame, session.policy)
-    session.fixed_tokens = count_system(session.system) + session.tools_tokens
-    check_buffer(changes.get("policy"), session.budget.limit)
-    check_fixed_parts(session.policy, session.budget.limit, session.overhead_tokens, session.multiplier)
-    paths.save_texts(tx, session)
-    if (session.policy.counter, session.frame.provider) != counted_by:
-        tx.execute(update(BRANCH).where(BRANCH.c.session_pk == session.pk).values(gauged=None))
-        path.gauged = None
-    step = planning.run_trigger(tx, path)
-    paths.save(tx, path)
-    return path, step
 
 
 def delete(tx: Transaction, tenant: str, session_id: str) -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from operator import attrgetter
 from typing import Any, Final
 
 from sqlalchemy import Boolean, bindparam, insert, or_, select, update
@@ -17,7 +15,7 @@ from compaction.gauge import Gauge
 from compaction.outline import Outline
 from compaction.policy import Policy, from_stored
 from compaction.presets import DEFAULT_PRESET, PRESETS
-from compaction.recent import due_items
+from compaction.recent import due_items, items_until, last_due
 from compaction.wire import dumps, loads
 from compaction.wording import summary_frame_tokens
 from sessions import log, segments
@@ -83,7 +81,7 @@ def range_of(path: Path, outline: Outline, ask: Ask, window_tokens: int) -> Summ
     gauge = aimed_gauge(aims, ask, outline) if ask.is_asked else path.aims(aims.policy).gauge
     due = due_items(outline, aims.policy, gauge, is_asked=ask.is_asked)
     if ask.until is not None:
-        due = min(due, bisect_right(outline.items, ask.until, key=attrgetter("last")))
+        due = min(due, items_until(outline, ask.until))
     seen = outline.measured(gauge.measure)
     window = min(window_tokens, chunk_tokens(seen, aims.policy.stage("summarize"), path.session.budget.window, due))
     return next_range(outline, aims.goals, window, due, is_asked=ask.is_asked)
@@ -98,7 +96,7 @@ def until_now(path: Path, outline: Outline, ask: Ask) -> Ask:
     """What is asked for, of what is due now and no more."""
     aims = asked_aims(path, ask)
     due = due_items(outline, aims.policy, aimed_gauge(aims, ask, outline), is_asked=True)
-    return replace(ask, until=outline.items[due - 1].last if due else 0)
+    return replace(ask, until=last_due(outline, due))
 
 
 def request(tx: Transaction, path: Path, ask: Ask, outline: Outline | None = None) -> Request | Compaction | None:

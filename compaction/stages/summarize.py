@@ -9,9 +9,10 @@ from compaction.plan import Parameters, Plan
 
 
 def summarize(_outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
-    """Mark the plan as wanting a summary while the target is not reached, or when one was asked for.
+    """Mark the plan as wanting a summary while the target is not reached, or, unless it `stops_at_target`, when asked.
 
     Which range it will cover is decided when a worker claims the job (`compaction.cuts`): by then there may be more.
     """
-    wanted = parameters.is_asked or plan.tokens > parameters.goals.target
+    is_asked = parameters.is_asked and not parameters.own.number("stops_at_target")
+    wanted = is_asked or plan.tokens > parameters.goals.target
     return replace(plan, is_summary_wanted=True) if wanted else plan

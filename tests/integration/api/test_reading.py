@@ -184,7 +184,7 @@ def test_models_and_presets_can_be_chosen_from(api: Api) -> None:
     assert len(models) == sum(map(len, MODELS.values()))
     assert all(model["target_tokens"] < model["trigger_tokens"] < model["limit"] for model in models)
     assert [preset["preset"] for preset in api.get("/presets")["items"]] == list(PRESETS)
-    assert api.problem("GET", "/models?preset=unheard-of")["path"] == "policy.preset"
+    assert api.problem("GET", "/models?preset=unheard-of")["path"] == "query.preset"
 
 
 def test_messages_can_be_compacted_without_a_session(api: Api) -> None:

@@ -179,6 +179,22 @@ def test_presets_are_listed_with_their_stages() -> None:
     assert "deduplicate → prune → summarize → truncate" in invoke("presets").stdout
 
 
+@pytest.mark.parametrize(
+    ("preset", "told"),
+    [
+        ("foldline", "80% 50% 30% deduplicate"),
+        ("neurolink", "80% 50% 4 messages, 30% of all prune"),
+        ("agent-code", "100% 50% 13,000 5 texts, 10,000–40,000 tokens microcompact"),
+        ("codebuddy", "90% 50% 4 messages strip"),
+        ("pi", "100% 50% 16,384 tokens summarize"),
+    ],
+)
+def test_presets_are_listed_with_what_they_leave_free_and_keep(preset: str, told: str) -> None:
+    rows = {name: " ".join(rest) for name, *rest in map(str.split, invoke("presets").stdout.splitlines())}
+
+    assert rows[preset].startswith(told)
+
+
 def test_models_are_listed_with_their_windows() -> None:
     listed = {row["model"]: row["context_window"] for row in json.loads(invoke("models", "--json").stdout)}
 

@@ -70,8 +70,8 @@ def test_use_before_a_compaction_passes_a_level_though_the_answer_is_below_it() 
     assert watch.crossings == {"notice": 2, "warning": 2}
 
 
-def test_a_compaction_by_itself_passes_every_level_whatever_the_exact_use() -> None:
-    watch = UsageWatch(levels_of())
+def test_under_another_count_a_compaction_by_itself_passes_every_level() -> None:
+    watch = UsageWatch(levels_of(), counts_otherwise=True)
     compaction = {"id": "e0-9", "job_id": None, "tokens_before": 5_100, "tokens_after": 2_000}
 
     crossing = watch.saw(budget(2_000), compaction)
@@ -87,7 +87,7 @@ def test_a_compaction_by_itself_passes_every_level_whatever_the_exact_use() -> N
 
 
 def test_a_summary_on_its_way_is_one_crossing_until_the_use_is_lower() -> None:
-    watch = UsageWatch(levels_of())
+    watch = UsageWatch(levels_of(), counts_otherwise=True)
     asked = {"id": None, "job_id": "job_1", "tokens_before": 5_100, "tokens_after": 5_100}
 
     noted = [
@@ -96,6 +96,12 @@ def test_a_summary_on_its_way_is_one_crossing_until_the_use_is_lower() -> None:
     ]
 
     assert [crossing is not None for crossing in noted] == [True, False, False, False, True]
+
+
+def test_a_summary_of_what_is_owed_passes_no_level_that_is_counted_exactly() -> None:
+    asked = {"id": None, "job_id": "job_1", "tokens_before": 3_900, "tokens_after": 3_900}
+
+    assert UsageWatch(levels_of()).saw(budget(3_900), asked) is None
 
 
 @pytest.mark.parametrize(
