@@ -99,20 +99,21 @@ class Plan:
     def results_in_view(self, outline: Outline, start: int = 0) -> list[tuple[int, Facts]]:
         """The results in view under this plan of the items from `start` on, oldest first, each with its index."""
         results = outline.results_from(start)
-        return [found for found in results if not self._hides(found[0])] if self.hidden else results
+        return [found for found in results if not self.hides_item(found[0])] if self.hidden else results
 
     def shown_tokens(self, outline: Outline, index: int) -> int:
         """What the item takes in view under this plan."""
         item = outline.items[index]
         if not isinstance(item, Unit):
             return item.edit.tokens
-        return 0 if item.is_hidden or self._hides(index) else item.tokens - self.savings.get(index, 0)
+        return 0 if item.is_hidden or self.hides_item(index) else item.tokens - self.savings.get(index, 0)
 
     def cells_on(self, outline: Outline) -> Mapping[int, Edit]:
         """The edits of single entries by seq, by this plan or before it."""
         return {**outline.live.cells, **self.cells}
 
-    def _hides(self, index: int) -> bool:
+    def hides_item(self, index: int) -> bool:
+        """Whether this plan puts the item out of view."""
         return any(start <= index < stop for start, stop in self.hidden)
 
     def older_than(self, outline: Outline, recent_tokens: int) -> int:

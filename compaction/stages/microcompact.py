@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from compaction.outline import Outline
 from compaction.plan import Parameters, Plan
-from compaction.stages.clearing import clearing
+from compaction.stages.editing import clearing
 
 
 def microcompact(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:

@@ -12,8 +12,8 @@ from compaction.files import Read
 from compaction.measures import Measure
 from compaction.outline import Outline
 from compaction.plan import Parameters, Plan
-from compaction.stages.clearing import clearing
 from compaction.stages.deduplicate import stands_in
+from compaction.stages.editing import clearing, excerpting
 
 
 def prune(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
@@ -54,18 +54,9 @@ def _excerpting(outline: Outline, plan: Plan, longest: int) -> Plan:
     level = bisect_left(LEVELS, longest) - 1
     if level < 0:
         return plan
-    before = plan.cells_on(outline)
-    cells: dict[int, Edit] = {}
-    savings: dict[int, int] = {}
-    for index, entry in plan.results_in_view(outline):
-        is_long = entry.chars > longest and len(entry.excerpts) > level and entry.excerpts[level] > 0
-        if is_long and entry.seq not in before and index < outline.closed:
-            edit = Edit("excerpt", entry.seq, entry.seq, level)
-            saving = entry.tokens - outline.measure.shown(entry, edit)
-            if saving > 0:
-                cells[entry.seq] = edit
-                savings[index] = savings.get(index, 0) + saving
-    return plan.adding("prune", cells, savings)
+    in_view = plan.results_in_view(outline)
+    long = ((index, entry) for index, entry in in_view if entry.chars > longest and index < outline.closed)
+    return excerpting(outline, plan, "prune", long, level)
 
 
 def _newest(results: Sequence[tuple[int, Facts]], tokens: int, measure: Measure) -> set[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from compaction.outline import Outline, Unit
 from compaction.plan import Parameters, Plan
-from compaction.stages.clearing import clearing
+from compaction.stages.editing import clearing
 
 
 def strip(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:

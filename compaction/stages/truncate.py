@@ -5,10 +5,10 @@ from __future__ import annotations
 from compaction.budget import Goals
 from compaction.edits import Edit
 from compaction.excerpts import LEVELS
-from compaction.facts import Facts
 from compaction.outline import Outline, Summarized
 from compaction.plan import Parameters, Plan
 from compaction.policy import Stage
+from compaction.stages.editing import excerpting
 from compaction.stages.hiding import hide, slide
 
 
@@ -28,9 +28,10 @@ def truncate(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
     current = outline.last_user + 1
     in_reach = max(current, parameters.horizon)
     plan = hide(outline, plan, 0, max(outline.last_user, 0), goals.target)
-    results = _excerptible(outline, plan, in_reach)
+    results = [(index, entry) for index, entry in plan.results_in_view(outline, in_reach) if index < outline.closed]
     for level in reversed(range(len(LEVELS))):
-        plan = _excerpt_results(outline, plan, results, level, goals.target)
+        excess = max(0, plan.tokens - goals.target)
+        plan = excerpting(outline, plan, "truncate", results, level, enough_tokens=excess)
     plan = _excerpt_arguments(outline, plan, in_reach, goals.target)
     plan = hide(outline, plan, current, end - 1, goals.target)
     if plan.tokens > goals.limit:
@@ -43,37 +44,6 @@ def fit(outline: Outline, plan: Plan, goals: Goals, *, has_target: bool = False)
     return truncate(outline, plan, Parameters(goals, is_asked=False, has_target=has_target, own=Stage("truncate")))
 
 
-def _excerptible(outline: Outline, plan: Plan, start: int) -> list[tuple[int, Facts]]:
-    """The results of closed batches from `start` on of which there is a text in view."""
-    cells, closed = plan.cells_on(outline), outline.closed
-    gone = {seq for seq, cell in cells.items() if cell.kind != "excerpt"}
-    return [
-        (index, entry)
-        for index, entry in outline.results_from(start)
-        if entry.excerpts and entry.seq not in gone and index < closed
-    ]
-
-
-def _excerpt_results(outline: Outline, plan: Plan, results: list[tuple[int, Facts]], level: int, goal: int) -> Plan:
-    before = plan.cells_on(outline)
-    cells: dict[int, Edit] = {}
-    savings: dict[int, int] = {}
-    excess = plan.tokens - goal
-    for index, entry in results:
-        if excess <= 0:
-            break
-        if level >= len(entry.excerpts) or not entry.excerpts[level]:
-            continue
-        cell = before.get(entry.seq)
-        edit = Edit("excerpt", entry.seq, entry.seq, level)
-        saving = outline.measure.shown(entry, cell) - outline.measure.shown(entry, edit)
-        if saving > 0:
-            cells[entry.seq] = edit
-            savings[index] = savings.get(index, 0) + saving
-            excess -= saving
-    return plan.adding("truncate", cells, savings)
-
-
 def _excerpt_arguments(outline: Outline, plan: Plan, start: int, goal: int) -> Plan:
     before = plan.cells_on(outline)
     cells: dict[int, Edit] = {}
@@ -83,7 +53,7 @@ def _excerpt_arguments(outline: Outline, plan: Plan, start: int, goal: int) -> P
         item = outline.items[index]
         if excess <= 0:
             break
-        if isinstance(item, Summarized) or item.is_hidden:
+        if isinstance(item, Summarized) or item.is_hidden or plan.hides_item(index):
             continue
         head = item.entries[0]
         if head.arguments_saving and head.seq not in before:

@@ -1,6 +1,8 @@
 import json
 from dataclasses import replace
 
+import pytest
+
 from compaction.budget import Goals
 from compaction.edits import Edit
 from compaction.messages import Message, ToolCall, user
@@ -109,3 +111,14 @@ def test_two_runs_around_a_summary_are_two_markers() -> None:
     plan = truncated(talk, replace(GOALS, limit=400, target=100))
     assert [(edit.first, edit.last) for edit in plan.hides] == [(1, 3), (6, 7)]
     assert plan.tokens == talk.outline.edited(plan.edits).tokens
+
+
+@pytest.mark.parametrize("share", [2, 3, 5, 8, 20])
+def test_what_is_hidden_of_the_current_turn_is_cut_to_no_excerpt_beside(share: int) -> None:
+    talk = Conversation.of([user("go"), *(m for name in "abcdefgh" for m in work(name, arguments=json.dumps([LONG])))])
+    outline = talk.outline
+    goals = replace(GOALS, limit=outline.tokens // share, target=outline.tokens // share)
+    own = Stage("truncate", {"keep_first": 2, "fraction": 0.5})
+    plan = truncate(outline, Plan(outline.tokens), Parameters(goals, is_asked=False, has_target=False, own=own))
+    assert plan.hides
+    assert plan.tokens == outline.edited(plan.edits).tokens
