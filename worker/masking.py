@@ -120,9 +120,11 @@ def _known(text: str) -> Iterator[_Span]:
 
 
 def _matched(text: str) -> Iterator[_Span]:
-    for kind, pattern in PATTERNS:
-        group = "secret" if "secret" in pattern.groupindex else 0
-        yield from (_Span(*match.span(group), kind) for match in pattern.finditer(text))
+    folded = text.casefold()
+    for pattern in PATTERNS:
+        if pattern.is_possible(folded):
+            group = "secret" if "secret" in pattern.found.groupindex else 0
+            yield from (_Span(*match.span(group), pattern.kind) for match in pattern.found.finditer(text))
 
 
 def _strings(value: Any, name: str = "") -> Iterator[str]:

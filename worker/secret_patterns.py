@@ -12,10 +12,18 @@ from typing import Final, NamedTuple
 
 
 class SecretPattern(NamedTuple):
-    """A kind of secret, in the words its placeholder uses, and how it is found."""
+    """A kind of secret, in the words its placeholder uses, and how it is found.
+
+    Where there are `words`, one of them, in lower case, is in every match: asking for them is much faster.
+    """
 
     kind: str
     found: re.Pattern[str]
+    words: tuple[str, ...] = ()
+
+    def is_possible(self, folded: str) -> bool:
+        """Whether a text may have a match; `folded` is the text without case."""
+        return not self.words or any(word in folded for word in self.words)
 
 
 # No value: a variable, template, path or call, or what a text leaves out: `$KEY`, `{key}`, `/a/key`, `key()`, `sk-...`
@@ -41,6 +49,7 @@ PATTERNS: Final = (
     SecretPattern(
         "provider api key",
         re.compile(r"(?<!\w)sk-(?:(?:admin|ant|lf|or|proj|svcacct)-[\w-]{16,}|(?=[A-Za-z]{0,64}\d)[A-Za-z0-9]{20,})"),
+        ("sk-",),
     ),
     SecretPattern("slack token", re.compile(r"xox[abeoprs]-[\w-]{16,}")),
     SecretPattern("google access token", re.compile(r"ya29\.[\w-]{20,}")),
@@ -67,6 +76,7 @@ PATTERNS: Final = (
             r"|x-amz-security-token)=(?P<secret>[\w%.~+/=-]{16,})",
             re.IGNORECASE,
         ),
+        ("token=", "key=", "sig=", "signature="),
     ),
     # As shells and `.env` files have it: a name that ends so, and no space.
     SecretPattern(
@@ -75,6 +85,7 @@ PATTERNS: Final = (
             r"(?:PASSWORD|PASSWD|PASSPHRASE|_PASS|_PWD|SECRET|TOKEN|(?:API|ACCESS|PRIVATE|SECRET|AUTH|SIGNING|ENCRYPTION)_?KEY)="
             rf"{_OPENING}{_VALUE}"
         ),
+        ("password=", "passwd=", "passphrase=", "_pass=", "_pwd=", "secret=", "token=", "key="),
     ),
     SecretPattern(
         "credential",
@@ -95,6 +106,7 @@ PATTERNS: Final = (
             rf"{_OPENING}(?=[^\s\d]{{0,64}}\d){_VALUE}",
             re.IGNORECASE,
         ),
+        ("passw", "passphrase"),
     ),
     # A short name only where it is a key in quotes, and its value is too.
     SecretPattern(
@@ -112,14 +124,18 @@ PATTERNS: Final = (
             rf"{_OPENING}(?=[A-Za-z+/=-]{{0,64}}\d)(?!{_NO_VALUE})(?P<secret>[A-Za-z0-9+/=-]{{16,}}+)(?![\w(\[]|\.\w)",
             re.IGNORECASE,
         ),
+        ("token", "secret", "key"),
     ),
-    SecretPattern("credential", re.compile(rf"\blogin\s{{1,8}}\S{{1,128}}\s{{1,8}}password\s{{1,8}}{_VALUE}")),
+    SecretPattern(
+        "credential", re.compile(rf"\blogin\s{{1,8}}\S{{1,128}}\s{{1,8}}password\s{{1,8}}{_VALUE}"), ("login",)
+    ),
     SecretPattern(
         "credential",
         re.compile(
             r"\b(?:(?:sshpass|docker login)\b[^\n;&|]{0,128}?[ \t]-p[ \t]?|mysql\w{0,16}\b[^\n;&|]{0,128}?[ \t]-p)"
             rf"{_OPENING}{_VALUE}"
         ),
+        ("sshpass", "docker login", "mysql"),
     ),
     SecretPattern(
         "cookie",
@@ -127,5 +143,6 @@ PATTERNS: Final = (
             r"\bcookie\\?[\"']?:[ \t]{0,8}\\?[\"']?(?P<secret>[\w.-]{1,128}=[^\r\n\"'\\]{6,})",
             re.IGNORECASE,
         ),
+        ("cookie",),
     ),
 )
