@@ -132,13 +132,11 @@ def apply_summary(
     if after.tokens > goals.limit and after.tokens >= outline.tokens:
         return None
     edits = (condense, *plan.edits)
-    happened = Happened(
-        before=outline,
-        after=after,
-        edits=edits,
-        is_partial=_is_partial(outline, aims, covered, tx.limits.summarizer_tokens, is_asked=is_asked),
-        is_without_model=summary.is_without_model,
+    # How much of what was due it covers is looked for only where a policy tells of it.
+    is_partial = bool(policy.report) and _is_partial(
+        outline, aims, covered, tx.limits.summarizer_tokens, is_asked=is_asked
     )
+    happened = Happened(outline, after, edits, is_partial=is_partial, is_without_model=summary.is_without_model)
     compaction = add_compaction(
         tx,
         path,

@@ -78,13 +78,15 @@ def range_of(path: Path, outline: Outline, ask: Ask, window_tokens: int) -> Summ
     """What a summary asked for in this way would cover now."""
     aims = asked_aims(path, ask)
     # A target that nobody asked a summary for bounds what it may take, and makes nothing due.
-    gauge = aimed_gauge(aims, ask, outline) if ask.is_asked else path.aims(aims.policy).gauge
+    is_bound_only = ask.target_tokens is not None and not ask.is_asked
+    gauge = path.aims(aims.policy).gauge if is_bound_only else aimed_gauge(aims, ask, outline)
     due = due_items(outline, aims.policy, gauge, is_asked=ask.is_asked)
     if ask.until is not None:
         due = min(due, items_until(outline, ask.until))
     seen = outline.measured(gauge.measure)
-    window = min(window_tokens, chunk_tokens(seen, aims.policy.stage("summarize"), path.session.budget.window, due))
-    return next_range(outline, aims.goals, window, due, is_asked=ask.is_asked)
+    window = path.session.frame.window(path.session.policy).tokens
+    most = min(window_tokens, chunk_tokens(seen, aims.policy.stage("summarize"), window, due))
+    return next_range(outline, aims.goals, most, due, is_asked=ask.is_asked)
 
 
 def aimed_gauge(aims: Aims, ask: Ask, outline: Outline) -> Gauge:
