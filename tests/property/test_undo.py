@@ -10,6 +10,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from compaction.formats import FORMATS
+from compaction.presets import PRESETS
 from compaction.tokens import count_messages
 from sessions.errors import Conflict, RedoSuperseded
 from tests.support.databases import sqlite_database
@@ -17,6 +18,8 @@ from tests.support.log import Scene, Wire, assert_consistent, open_store
 from tests.support.transcripts import anthropic_wire_messages, wire_messages
 
 Act: TypeAlias = Callable[[Scene], Any]
+# The preset of a session, what happens to it between appends, and its budget as a share of what is said.
+Life: TypeAlias = tuple[str, list[tuple[int, Act]], float]
 
 # The least budget in which a session without fixed parts can work at all.
 SMALLEST_LIMIT: Final = 150
@@ -72,17 +75,18 @@ def _renamed(message: Wire, suffix: str) -> Wire:
 
 # One act after each append; the work is often done.
 PLANS = st.lists(st.tuples(st.integers(1, 5), st.sampled_from(ACTS)), min_size=4, max_size=12)
-SHARES = st.sampled_from((0.2, 0.4, 0.7, 1.5))
+LIVES = st.tuples(st.sampled_from(list(PRESETS)), PLANS, st.sampled_from((0.2, 0.4, 0.7, 1.5)))
 OPENAI = wire_messages(min_turns=2, max_turns=7)
 ANTHROPIC = st.lists(anthropic_wire_messages(), min_size=1, max_size=2).map(renamed)
 
 
 @contextmanager
-def played(messages: list[Wire], format_name: str, plan: list[tuple[int, Act]], share: float) -> Iterator[Scene]:
+def played(messages: list[Wire], format_name: str, life: Life) -> Iterator[Scene]:
     """A session of these messages, in the middle of its life."""
+    preset, plan, share = life
     tokens = count_messages(FORMATS[format_name].parse(messages))
     with sqlite_database() as url, open_store(url) as store:
-        scene = Scene(store, max(SMALLEST_LIMIT, int(tokens * share)))
+        scene = Scene(store, max(SMALLEST_LIMIT, int(tokens * share)), policy={"preset": preset})
         steps = iter(plan)
         start = 0
         while start < len(messages):
@@ -106,27 +110,21 @@ def assert_undo_gives_the_originals(scene: Scene, messages: list[Wire], format_n
     assert_consistent(scene)
 
 
-@given(OPENAI, PLANS, SHARES)
-def test_undoing_everything_gives_the_originals_byte_for_byte(
-    messages: list[Wire], plan: list[tuple[int, Act]], share: float
-) -> None:
-    with played(messages, "openai", plan, share) as scene:
+@given(OPENAI, LIVES)
+def test_undoing_everything_gives_the_originals_byte_for_byte(messages: list[Wire], life: Life) -> None:
+    with played(messages, "openai", life) as scene:
         assert_undo_gives_the_originals(scene, messages, "openai")
 
 
-@given(ANTHROPIC, PLANS, SHARES)
-def test_undoing_everything_gives_the_originals_of_anthropic_messages_too(
-    messages: list[Wire], plan: list[tuple[int, Act]], share: float
-) -> None:
-    with played(messages, "anthropic", plan, share) as scene:
+@given(ANTHROPIC, LIVES)
+def test_undoing_everything_gives_the_originals_of_anthropic_messages_too(messages: list[Wire], life: Life) -> None:
+    with played(messages, "anthropic", life) as scene:
         assert_undo_gives_the_originals(scene, messages, "anthropic")
 
 
-@given(OPENAI, PLANS, SHARES, st.sampled_from((undo_one, undo_all)))
-def test_redo_restores_what_was_shown_before_the_undo(
-    messages: list[Wire], plan: list[tuple[int, Act]], share: float, undo: Act
-) -> None:
-    with played(messages, "openai", plan, share) as scene:
+@given(OPENAI, LIVES, st.sampled_from((undo_one, undo_all)))
+def test_redo_restores_what_was_shown_before_the_undo(messages: list[Wire], life: Life, undo: Act) -> None:
+    with played(messages, "openai", life) as scene:
         before = shown(scene, "openai"), scene.live
         undo(scene)
         # What an undo leaves owed may be answered by a kept summary at once; after that there is no way back.
@@ -136,11 +134,11 @@ def test_redo_restores_what_was_shown_before_the_undo(
             assert_consistent(scene)
 
 
-@given(OPENAI, PLANS, SHARES, st.data())
+@given(OPENAI, LIVES, st.data())
 def test_kept_totals_and_segments_are_right_on_every_branch(
-    messages: list[Wire], plan: list[tuple[int, Act]], share: float, data: st.DataObject
+    messages: list[Wire], life: Life, data: st.DataObject
 ) -> None:
-    with played(messages, "openai", plan, share) as scene:
+    with played(messages, "openai", life) as scene:
         assert_consistent(scene)
         for _ in range(3):
             scene.move(data.draw(st.sampled_from(scene.entries)))
