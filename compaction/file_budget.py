@@ -62,9 +62,9 @@ RATES: Final[Mapping[str, Rate]] = MappingProxyType(
 MOST_TOKENS: Final[Mapping[str, int]] = MappingProxyType({"pdf": 50_000})
 
 
-def files_budget(window_tokens: int, used_tokens: int, output_tokens: int) -> int:
+def files_budget(window_tokens: int, used_tokens: int, output_tokens: int, share: float = FILES_SHARE) -> int:
     """Tokens that files may take of a window, beside what is used and what is kept for the answer; never below 0."""
-    return max(0, _files_share(window_tokens - used_tokens - output_tokens))
+    return max(0, floor((window_tokens - used_tokens - output_tokens) * share))
 
 
 def allowance(size_bytes: int, budget_tokens: int) -> Allowance:
@@ -91,9 +91,9 @@ def file_tokens(file: SizedFile) -> int:
     return min(tokens, MOST_TOKENS.get(file.kind, tokens))
 
 
-def select_files(files: Sequence[SizedFile], available_tokens: int) -> Selection:
+def select_files(files: Sequence[SizedFile], available_tokens: int, share: float = FILES_SHARE) -> Selection:
     """The files that fit whole into the files' share of what is available, each taken if it fits, smallest first."""
-    room = _files_share(available_tokens)
+    room = floor(available_tokens * share)
     included, excluded = [], []
     for index in sorted(range(len(files)), key=lambda index: files[index].size_bytes):
         tokens = file_tokens(files[index])
@@ -103,7 +103,3 @@ def select_files(files: Sequence[SizedFile], available_tokens: int) -> Selection
         else:
             excluded.append(index)
     return Selection(tuple(included), tuple(excluded))
-
-
-def _files_share(tokens: int) -> int:
-    return floor(tokens * FILES_SHARE)

@@ -19,6 +19,13 @@ def test_files_may_take_their_share_of_what_is_left() -> None:
     assert files_budget(1_001, 0, 0) == 600
 
 
+def test_the_share_of_files_may_be_another() -> None:
+    assert files_budget(100_000, 20_000, 10_000, share=0.25) == 17_500
+    files = [SizedFile(100, "svg"), SizedFile(120, "svg")]
+    assert select_files(files, 100, share=0.3) == Selection((0,), (1,))
+    assert select_files(files, 100) == Selection((0, 1), ())
+
+
 @pytest.mark.parametrize("used_tokens", [8_000, 9_000])
 def test_files_may_take_nothing_where_nothing_is_left(used_tokens: int) -> None:
     assert files_budget(8_192, used_tokens, 192) == 0
