@@ -162,8 +162,8 @@ class BranchBody(Moving):
     """Where to move the head."""
 
     entry_id: Text
-    summarize: bool = Field(default=False, description="Not available yet.")
-    instructions: Text | None = Field(None, description="Not available yet.")
+    summarize: bool = Field(default=False, description="Whether to summarize what is left behind.")
+    instructions: Text | None = Field(None, description="What that summary should look at.")
 
 
 class PinBody(Moving):

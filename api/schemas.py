@@ -144,6 +144,7 @@ class JobAnswer(Answer):
     usage: dict[str, int] | None
     degraded: bool
     compaction_id: str | None
+    entry_id: str | None = Field(description="The entry that the summary of a branch became.")
     result: ResultAnswer | None = Field(description="What the compaction it made did to the view.")
     superseded_by: str | None
     created_at: str
@@ -185,6 +186,11 @@ class CompactionAnswer(ReportAnswer):
     stages_used: list[str]
     tokens_before: int
     tokens_after: int
+    first_kept_entry_id: str | None = Field(description="Of one with a summary: the first entry after what it covers.")
+    details: dict[str, Any] | None = Field(
+        description="Of one with a summary: `read_files` and `modified_files` in all it covers, and what a hook told."
+    )
+    from_hook: str | None = Field(description="The hook that supplied the summary.")
 
 
 class UndoneAnswer(Answer):
@@ -208,7 +214,8 @@ class MovedAnswer(Answer):
     budget: BudgetAnswer
     open_calls: list[str]
     compaction: StepAnswer | None
-    job: None
+    job: JobAnswer | None = Field(description="The job that summarizes what was left behind.")
+    summary_entry_id: str | None = Field(description="The entry with that summary, if it is there at once.")
 
 
 class StatsAnswer(Answer):
@@ -255,9 +262,13 @@ class EntryAnswer(Answer):
     """An entry; a message as it was appended, whatever became of it in the view."""
 
     id: str
-    kind: Literal["message", "compaction", "undo", "redo"]
+    kind: Literal["message", "compaction", "undo", "redo", "branch_summary", "other"]
     format: str | None
     message: Any = None
+    summary: str | None = Field(None, description="Of a branch that was left: what the view has of it.")
+    details: dict[str, Any] | None = Field(None, description="Of such a branch: its `read_files`, `modified_files`.")
+    from_hook: str | None = Field(None, description="The hook that supplied that summary.")
+    left_entry_id: str | None = Field(None, description="The last entry of that branch when it was left.")
     tags: dict[str, Any]
     created_at: str
 

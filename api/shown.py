@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from api.answers import timestamp
 from compaction.budget import Budget
 from compaction.messages import JsonObject
 from compaction.overflow import Verdict
 from compaction.policy import to_json
+from sessions import log
 from sessions.compacting import Compaction
 from sessions.entries import Entry
 from sessions.listing import Job
@@ -93,6 +94,7 @@ def job(found: Job) -> dict[str, Any]:
         "usage": ended.get("usage"),
         "degraded": bool(ended.get("degraded")),
         "compaction_id": ended.get("compaction_id"),
+        "entry_id": ended.get("entry_id"),
         "result": _result_of_job(ended),
         "superseded_by": found.superseded_by,
         "created_at": timestamp(found.created_at),
@@ -116,8 +118,11 @@ def entry(found: Entry) -> dict[str, Any]:
         "tags": found.tags,
         "created_at": timestamp(found.created_at),
     }
-    if found.kind == "message":
+    if found.kind == log.MESSAGE:
         shown["message"] = found.body
+    if found.kind == log.BRANCH_SUMMARY:
+        names = {"summary": "summary", "details": "details", "from_hook": "from_hook", "left_entry_id": "from"}
+        shown |= {name: found.body.get(key) for name, key in names.items()}
     return shown
 
 
@@ -130,8 +135,13 @@ def compaction(found: Compaction) -> dict[str, Any]:
         "stages_used": found.stages_used,
         "tokens_before": found.tokens_before,
         "tokens_after": found.tokens_after,
+        **_NOT_TOLD,
+        **found.told,
         **found.report,
     }
+
+
+_NOT_TOLD: Final = {"first_kept_entry_id": None, "details": None, "from_hook": None}
 
 
 def verdict(found: Verdict) -> dict[str, Any]:

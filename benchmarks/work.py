@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from benchmarks.processes import running, serving
 from compaction.formats import FORMATS
 from sessions import appending, asked, lifecycle, operating
-from sessions.requests import Ask
+from sessions.asks import Ask
 from sessions.settings import Settings
 from sessions.store import Store, Transaction
 from stack.stack import Stack

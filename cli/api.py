@@ -5,6 +5,7 @@ from __future__ import annotations
 from api.app import create_app
 from cli.apart import BrokerUrl, DatabaseUrl, LogLevel, check_broker, check_database, say_what_is_used
 from cli.database import check_schema, open_store, settings_of
+from cli.hooked import hooked
 from cli.listening import Host, Port, announce, check_host, listener_for, run_api
 from cli.logs import set_up_logging
 from worker.app import create_celery
@@ -40,7 +41,11 @@ def api(
     with open_store(settings) as store, listener_for(settings) as listener:
         check_schema(store)
         app = create_app(settings, store)
-        with create_celery(settings) as celery, ringing(Relay(celery), store, settings.stop_seconds):
+        with (
+            create_celery(settings) as celery,
+            ringing(Relay(celery), store, settings.stop_seconds),
+            hooked(settings, store),
+        ):
             say_what_is_used(settings, store)
             announce(listener, settings)
             run_api(app, listener, settings)

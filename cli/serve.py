@@ -13,11 +13,13 @@ from api.app import create_app
 from cli.apart import DatabaseUrl, LogLevel, say_what_is_used
 from cli.database import open_store, settings_of
 from cli.failures import CommandFailed, ExitCode
+from cli.hooked import hooked
 from cli.listening import Host, Port, announce, check_host, listener_for, run_api
 from cli.logs import set_up_logging
 from sessions.settings import Settings
 from sessions.store import Store
 from worker.embedded import BrokerOutside, EmbeddedWorker, WorkerDidNotStart
+from worker.hooks import Hooks
 from worker.summarizers import create_summarizer
 
 
@@ -52,15 +54,15 @@ def serve(
     with open_store(settings) as store, listener_for(settings) as listener:
         migrations.upgrade(store.engine)
         app = create_app(settings, store)
-        with _worker(settings, store):
+        with hooked(settings, store) as hooks, _worker(settings, store, hooks):
             say_what_is_used(settings, store)
             announce(listener, settings)
             run_api(app, listener, settings)
 
 
 @contextmanager
-def _worker(settings: Settings, store: Store) -> Iterator[None]:
-    worker = EmbeddedWorker(settings, store, create_summarizer(settings))
+def _worker(settings: Settings, store: Store, hooks: Hooks) -> Iterator[None]:
+    worker = EmbeddedWorker(settings, store, create_summarizer(settings), hooks)
     try:
         worker.start()
     except BrokerOutside as error:

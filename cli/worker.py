@@ -12,6 +12,7 @@ from cli.apart import BrokerUrl, DatabaseUrl, LogLevel, check_broker, check_data
 from cli.consoles import answers
 from cli.database import check_schema, open_store, settings_of
 from cli.failures import CommandFailed, ExitCode
+from cli.hooked import hooked
 from cli.logs import set_up_logging
 from sessions.settings import Settings
 from worker.program import WorkerFailed, run_worker
@@ -73,11 +74,12 @@ def _run(settings: Settings, node: str, queues: list[str]) -> None:
             markup=False,
         )
 
-    with open_store(settings) as store:
+    with open_store(settings) as store, hooked(settings, store) as hooks:
         check_schema(store)
         say_what_is_used(settings, store)
+        summarizer = create_summarizer(settings)
         try:
-            run_worker(settings, store, create_summarizer(settings), name=node, queues=queues, on_ready=say_ready)
+            run_worker(settings, store, summarizer, name=node, queues=queues, on_ready=say_ready, hooks=hooks)
         except WorkerFailed as error:
             raise CommandFailed("the worker ended; its log lines say why", ExitCode.SERVICE_FAILED) from error
     answers().print("stopped")

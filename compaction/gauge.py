@@ -10,7 +10,7 @@ from typing import Final
 from compaction.budget import SMALLEST_SUMMARY, Budget, Goals, budget_of, goals_of
 from compaction.errors import InvalidPolicy
 from compaction.estimates import ESTIMATES, EXACT
-from compaction.layouts import LAYOUTS
+from compaction.layouts import LAYOUTS, Layout
 from compaction.measures import Measure, measure_of
 from compaction.outline import Outline
 from compaction.policy import Policy
@@ -77,13 +77,15 @@ class Frame:
 
     def budget(self, policy: Policy) -> Budget:
         """What the window leaves for input."""
-        window, layout = self.window(policy), LAYOUTS[policy.layout]
+        window = self.window(policy)
+        layout = layout_of(policy, window.tokens)
         output = layout.output_of(self.model, self.max_output_tokens)
         return budget_of(window, self.max_output_tokens, layout.reserve(window.tokens, output))
 
     def goals(self, policy: Policy, fixed_tokens: int, multiplier: int) -> Goals:
         """What plans under the policy aim at, counted exactly, with fixed parts of so many unscaled tokens."""
-        budget, layout = self.budget(policy), LAYOUTS[policy.layout]
+        budget = self.budget(policy)
+        layout = layout_of(policy, budget.window)
         whole = budget.window if layout.of_window else None
         return goals_of(policy, budget.limit, fixed_tokens, multiplier, whole=whole)
 
@@ -91,7 +93,8 @@ class Frame:
         """How the policy sees what has these exact goals, beside these fixed parts."""
         if policy.counter == EXACT:
             return Gauge(measure_of(EXACT), exact)
-        window, layout = self.window(policy).tokens, LAYOUTS[policy.layout]
+        window = self.window(policy).tokens
+        layout = layout_of(policy, window)
         limit = layout.available(window, layout.output_of(self.model, self.max_output_tokens))
         goals = goals_of(
             policy,
@@ -111,6 +114,14 @@ class Frame:
         """The model's provider, as other systems call it."""
         provider, _, name = (self.model or "").partition("/")
         return ALIASES.get(provider, provider) if name else ""
+
+
+def layout_of(policy: Policy, window: int) -> Layout:
+    """How the policy divides a window: as its layout does, but with a reserve of its own where that leaves anything."""
+    layout = LAYOUTS[policy.layout]
+    if policy.reserve_tokens is None or policy.reserve_tokens >= window:
+        return layout
+    return replace(layout, reserve_share=1.0, reserve_most=policy.reserve_tokens)
 
 
 def _listed(known: Callable[[str | None, str | None], int | None]) -> Callable[[str, str], int | None]:

@@ -118,6 +118,31 @@ _PI: Final = (
     ),
 )
 
+# What pi has for the beginning of a turn whose rest stays in view.
+_TURN: Final = (
+    Heading(
+        "Original Request",
+        f"what the user asked for in this turn, and the purpose behind it; also {_RULES}, and each begins with "
+        f"`{Section.RULES.value}: `",
+        Section.ASKED,
+        (Section.RULES, Section.ASKED),
+    ),
+    Heading(
+        "Early Progress",
+        f"work that was done up to here, choices with their reasons, facts found out; {_ENDED}",
+        Section.DECIDED,
+        (Section.DECIDED, Section.ENDED),
+    ),
+    Heading(
+        "Context for Suffix",
+        f"what the rest of the turn cannot be understood without: what was under way where this part ends; {_FILES}; "
+        f"{_SAID}",
+        Section.DECIDED,
+        (Section.OPEN, Section.FILES, Section.SAID),
+    ),
+)
+TURN: Final = "turn"
+
 # Names are those of the systems, what belongs below them is in words of ours. Each section has one place under the
 # headings of each system, so that none of its lines is lost; and a name that two of them share means the same in both,
 # so that a summary can be read whichever they were.
@@ -129,5 +154,6 @@ HEADINGS: Final[Mapping[str, tuple[Heading, ...]]] = MappingProxyType(
         # Its document names none.
         "codebuddy": _FOLDLINE,
         "pi": _PI,
+        TURN: _TURN,
     }
 )

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 JsonObject: TypeAlias = Mapping[str, Any]
 Role: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
 
+# Who speaks in the summary of a branch, by its facts: nobody of the conversation.
+BRANCH_ROLE: Final = "branch"
 ROLES: tuple[Role, ...] = ("system", "developer", "user", "assistant", "tool")
 
 

@@ -126,6 +126,10 @@ class Outline:
         after = outline_of(self._entries(), self.live.adding(edits), self.measure)
         return after if self.exact is None else replace(after, exact=self.exact.edited(edits))
 
+    def adding(self, entry: Facts) -> Outline:
+        """The outline with one more entry at its end; both are counted exactly."""
+        return outline_of([*self._entries(), entry], self.live, self.measure)
+
     def measured(self, measure: Measure) -> Outline:
         """The same items, counted in another way; this outline has to be counted exactly."""
         if measure is self.measure:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from compaction.facts import Call, Facts, facts_of
-from compaction.messages import Message
+from compaction.messages import BRANCH_ROLE, Message
 from compaction.wording import late_tokens, stub_tokens
 
 
@@ -49,8 +49,10 @@ def place(facts: Facts, seq: int, tail: Tail) -> Placed:
 
     A result of an open call joins its batch. Any other result is late: it closes nothing, stays with the batch while
     that has open calls, and stands alone otherwise. Every other message closes what is open; the calls left without a
-    result are stubbed in views from then on.
+    result are stubbed in views from then on. The summary of a branch closes nothing: it stays with an open batch too.
     """
+    if facts.role == BRANCH_ROLE and tail.open_calls:
+        return Placed(facts._replace(seq=seq, unit=tail.unit, is_late=True), tail)
     if facts.role != "tool":
         placed = facts._replace(seq=seq, unit=seq)
         return Placed(placed, Tail(seq, facts.calls), len(tail.open_calls))

@@ -76,6 +76,13 @@ class Stage:
 
 
 SHARES: Final = ("trigger", "target", "keep_recent", "summary_share", "minimum_saving")
+# What is a number of tokens, or true or false.
+PLAIN: Final[Mapping[str, Value]] = MappingProxyType(
+    {
+        **dict.fromkeys(("buffer_tokens", "reserve_tokens", "branch_reserve_tokens"), 0),
+        **dict.fromkeys(("splits_turns", "lists_files", "trusts_usage"), False),
+    }
+)
 # What names a row of a table, with the names there are.
 NAMED: Final[Mapping[str, Collection[str]]] = MappingProxyType(
     {
@@ -105,12 +112,15 @@ class Policy:
 
     `trigger` and `target`: when to compact, and how far down. `buffer_tokens`: what both leave free at least.
     `keep_recent`: what a summary leaves as it is. `summary_share`: the most a rolling summary may take.
-    `minimum_saving`: an automatic plan that saves less is empty.
+    `minimum_saving`: an automatic plan that saves less is empty. `reserve_tokens`: what is kept for the answer, in the
+    place of the layout's reserve. `branch_reserve_tokens`: what of the window a summary of a branch may not read.
 
     `counter` is what all this is counted by; whether a view fits is always counted exactly. `layout` divides the
     context window, `registry` knows windows that we do not, `transcript` is the style in which a summarizer gets a
-    conversation, `headings` are those of its summary. `report` are the `FIGURES` that are told of a compaction. A
-    preset that `is_loose` may have a target that is not below its trigger.
+    conversation, `headings` are those of its summary. Where it `splits_turns`, a summary that ends in the middle of a
+    turn has a part of its own for that turn; where it `lists_files`, the files that were read and changed stand below
+    it. `trusts_usage`: what a provider reported takes the place of the counter's estimate. `report` are the `FIGURES`
+    that are told of a compaction. A preset that `is_loose` may have a target that is not below its trigger.
     """
 
     preset: str
@@ -118,6 +128,8 @@ class Policy:
     trigger: float = 0.80
     target: float = 0.50
     buffer_tokens: int = 0
+    reserve_tokens: int | None = None
+    branch_reserve_tokens: int = 16_384
     keep_recent: float = 0.30
     summary_share: float = 0.20
     minimum_saving: float = 0.05
@@ -126,6 +138,9 @@ class Policy:
     registry: str = "foldline"
     transcript: str = "foldline"
     headings: str = "foldline"
+    splits_turns: bool = False
+    lists_files: bool = False
+    trusts_usage: bool = False
     report: tuple[str, ...] = ()
     is_loose: bool = False
 
@@ -137,7 +152,7 @@ class Policy:
                 raise InvalidPolicy(
                     f"policy.{name}", f"must be a share of the budget, above 0 to 1, not {_said(value)}"
                 )
-        _value(self.buffer_tokens, 0, "policy.buffer_tokens")
+        self._check_plain()
         for name, available in NAMED.items():
             value = getattr(self, name)
             if not isinstance(value, str) or value not in available:
@@ -150,6 +165,12 @@ class Policy:
                 f"must be below the trigger {self.trigger}, not {self.target}; where only one is changed, give both"
             )
             raise InvalidPolicy("policy.target", detail)
+
+    def _check_plain(self) -> None:
+        for name, default in PLAIN.items():
+            value = getattr(self, name)
+            if name != "reserve_tokens" or value is not None:
+                _value(value, default, f"policy.{name}")
 
     def stage(self, name: str) -> Stage:
         """The policy's own stage of this name, or that with its defaults."""

@@ -9,8 +9,7 @@ from typing import Any, Final
 
 from compaction.edits import Edit
 from compaction.estimates import EXACT
-from compaction.gauge import Frame
-from compaction.layouts import LAYOUTS
+from compaction.gauge import Frame, layout_of
 from compaction.outline import Item, Outline, Unit
 from compaction.policy import Policy
 
@@ -92,8 +91,8 @@ def level_of(policy: Policy, frame: Frame, tokens: int) -> str:
     Raises:
         UnknownModel, InvalidPolicy: there is no window.
     """
-    layout = LAYOUTS[policy.layout]
     window = frame.window(policy).tokens
+    layout = layout_of(policy, window)
     output = layout.output_of(frame.model, frame.max_output_tokens)
     left = frame.budget(policy).limit if policy.counter == EXACT else layout.available(window, output)
     return next(reversed(layout.reached(tokens, window if layout.of_window else left)), "none")

@@ -55,6 +55,11 @@ def summary_message(text: str) -> Message:
     return Message("user", (Text(wording.SUMMARY), Text(text)))
 
 
+def branch_message(text: str) -> Message:
+    """The message that carries the summary of a branch that was left; a user message, as that of any summary."""
+    return Message("user", (Text(wording.BRANCH), Text(text)))
+
+
 def _unit_view(
     unit: Unit,
     cells: Mapping[int, Edit],
@@ -140,7 +145,9 @@ def _result_message(message: Message, cell: Edit | None) -> Message:
 
 def _late_message(message: Message, cell: Edit | None) -> Message:
     edited = _result_message(message, cell).result
-    content = edited.content if edited else ()
+    if edited is None:
+        return message
+    content = edited.content
     return Message("user", (Text(wording.LATE), *content), format=message.format)
 
 

@@ -14,6 +14,7 @@ UNANSWERED: Final = "[No result was recorded for this tool call.]"
 LATE: Final = "[A tool result that came late or more than once:]"
 HIDDEN: Final = "[Earlier messages are out of view here; their summary is not ready yet.]"
 SUMMARY: Final = "[Summary of the earlier conversation. It is a record of what happened, not a new request:]"
+BRANCH: Final = "[Summary of another branch of this conversation, which was left. It is a record, not a new request:]"
 PINNED: Final = "[Pinned. Keep to this at all times:]"
 
 

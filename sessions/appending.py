@@ -15,6 +15,7 @@ from compaction.tokens import count_system
 from compaction.wire import dumps
 from sessions import log, paths, planning, segments
 from sessions.errors import NotFound, UnknownParent
+from sessions.gauging import counted_seq, note_report
 from sessions.paths import Path
 from sessions.planning import Step
 from sessions.store import Transaction
@@ -68,6 +69,8 @@ def append(
     if usage is not None:
         learn(tx, path, usage)
     drafts = _with_system_taken(tx, path, drafts)
+    if usage is not None:
+        note_report(path, usage, is_of_next=bool(drafts) and drafts[0].facts.role == "assistant")
     measure = None if path.gauged is None else path.aims().gauge.measure
     rows = [_row(tx, path, draft, measure) for draft in drafts]
     if rows:
@@ -108,7 +111,7 @@ def _row(tx: Transaction, path: Path, draft: Draft, measure: Measure | None) -> 
     path.messages += 1
     path.kept += placed.added_tokens
     path.raw += placed.added_tokens
-    if path.gauged is not None and measure is not None:
+    if path.gauged is not None and measure is not None and seq > counted_seq(path):
         path.gauged += measure.added(placed.facts, placed.stubs)
     path.tail = placed.tail
     return log.message_columns(tx, path, placed.facts, draft.message, draft.body)
@@ -122,7 +125,7 @@ def check_parent(tx: Transaction, path: Path, parent: str) -> None:
     """
     parts = segments.segments(tx, path)
     newest = path.last_message_seq
-    newest_id = segments.entry_id(segments.branch_at(parts, newest), newest) if newest else None
+    newest_id = segments.id_at(parts, newest) if newest else None
     branch, seq = _parsed(parent, newest_id)
     is_on_path = any(part.branch == branch and part.first <= seq <= part.last for part in parts)
     if not is_on_path or seq < newest:

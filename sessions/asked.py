@@ -9,9 +9,9 @@ from compaction.policy import policy_of, to_stored
 from compaction.presets import PRESETS
 from sessions import paths, planning
 from sessions.appending import check_parent
+from sessions.asks import Ask
 from sessions.paths import Path
 from sessions.planning import Step
-from sessions.requests import Ask
 from sessions.store import Transaction
 
 

@@ -2,24 +2,48 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import insert, select
 
-from sessions import paths, planning, segments
+from sessions import left, log, paths, planning, requests, segments, summaries
+from sessions.asks import Ask
 from sessions.errors import NotFound
 from sessions.paths import Path
 from sessions.planning import Step
+from sessions.requests import Request
 from sessions.store import Transaction
+from sessions.summaries import Made
 from sessions.tables import BRANCH, ENTRY
 
 
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Where the head is, what the trigger did there, and what became of the summary of what was left.
+
+    That is a job, or the id of the entry that it is already; neither, if nothing was left behind.
+    """
+
+    path: Path
+    step: Step
+    request: Request | None = None
+    placed: str | None = None
+
+
 def move(
-    tx: Transaction, tenant: str, session_id: str, entry_id: str, *, if_match: int | None = None
-) -> tuple[Path, Step]:
+    tx: Transaction,
+    tenant: str,
+    session_id: str,
+    entry_id: str,
+    *,
+    ask: Ask | None = None,
+    if_match: int | None = None,
+) -> Moved:
     """Make an entry the head, and compact if the view there needs it.
 
-    A branch's last message names its leaf: moving there brings back the compactions after it.
+    A branch's last message names its leaf: moving there brings back the compactions after it. With an `ask`, a summary
+    is asked for of what the move leaves behind.
 
     Raises:
         NotFound: no such entry in the session.
@@ -35,9 +59,33 @@ def move(
     tip = _tip(tx, session.pk, entry)
     session.head = session.branches if tip is None else tip
     path = _new_branch(tx, head, entry) if tip is None else paths.branch_path(tx, session, tip)
+    found = None if ask is None else left.left_behind(tx, head, path)
+    answer = None if ask is None or found is None else _summarize(tx, path, replace(ask, left=found))
     step = planning.run_trigger(tx, path)
     paths.save(tx, path)
-    return path, step
+    if isinstance(answer, Request):
+        return Moved(path, step, request=answer)
+    return Moved(path, step, placed=answer)
+
+
+def _summarize(tx: Transaction, path: Path, ask: Ask) -> Request | str | None:
+    """Answer a wish for a summary of what was left with a job, or at once with one that was made of just that before.
+
+    None if nothing was said there, or if there is no room: then a failed job says so.
+    """
+    outline = log.outline(tx, path)
+    wanted = left.find(tx, path, ask, outline)
+    if wanted is None:
+        return None
+    kept = summaries.kept(tx, summaries.kept_key(path, wanted, ask))
+    if kept is None:
+        return requests.queue(tx, path, ask)
+    applied = left.apply(tx, path, Made(wanted, kept, ask), outline)
+    if applied is None:
+        requests.show_no_room(tx, path, ask)
+        return None
+    placed: str = applied.result["entry_id"]
+    return placed
 
 
 def _tip(tx: Transaction, session_pk: int, entry: Any) -> int | None:
@@ -48,7 +96,7 @@ def _tip(tx: Transaction, session_pk: int, entry: Any) -> int | None:
         .where((BRANCH.c.leaf_seq == entry.seq) | (BRANCH.c.last_message_seq == entry.seq))
     ).all()
     own = [row for row in rows if row.branch == entry.branch]
-    if any(row.leaf_seq == entry.seq or entry.kind == "message" for row in own):
+    if any(row.leaf_seq == entry.seq or entry.kind == log.MESSAGE for row in own):
         return int(entry.branch)
     empty = [row.branch for row in rows if row.parent == entry.branch and row.left_seq == row.leaf_seq == entry.seq]
     return empty[0] if empty else None

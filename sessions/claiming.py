@@ -8,18 +8,19 @@ from typing import Any, Final
 from sqlalchemy import and_, bindparam, select, update
 from sqlalchemy.exc import IntegrityError
 
-from compaction.cuts import SummaryRange
-from compaction.edits import LiveEdits
 from compaction.outline import Outline
-from compaction.summary import SummaryInput
 from compaction.wire import dumps
-from sessions import log, paths, planning, requests, segments
-from sessions.compacting import Summary, apply_summary
+from sessions import log, paths, planning, segments
+from sessions.asks import Ask, ask_of, asked_policy
 from sessions.errors import Busy, SessionsError
-from sessions.jobs import PATIENCE_MILLISECONDS, UNWORKABLE, Claim, Lease, end, result_of, summary_text
+from sessions.jobs import PATIENCE_MILLISECONDS, UNWORKABLE, Claim, Lease, end, finish
+from sessions.kinds import KINDS
 from sessions.paths import Path
-from sessions.requests import NO_ROOM, Ask
+from sessions.preparing import Preparation
+from sessions.ranges import text_tokens
+from sessions.requests import NO_ROOM
 from sessions.store import Store, Transaction
+from sessions.summaries import KEPT, Made, Wanted, details, kept, kept_key
 from sessions.tables import BRANCH, JOB, SESSION
 
 NOTHING_LEFT: Final = "nothing left to summarize"
@@ -41,10 +42,21 @@ _IS_FOLLOWED: Final = (
     .exists()
 )
 _IS_RUNNABLE: Final = and_(
-    JOB.c.state == "queued", JOB.c.queue == bindparam("queue"), JOB.c.not_before <= bindparam("now"), ~_IS_BUSY
+    JOB.c.state == "queued",
+    JOB.c.queue == bindparam("queue"),
+    JOB.c.not_before <= bindparam("now"),
+    # Those of a kind that only a newer version knows are left to it.
+    JOB.c.kind.in_(KINDS),
+    ~_IS_BUSY,
 )
 _WAITING: Final = select(JOB.c.id).where(_IS_RUNNABLE).limit(1)
-_COLUMNS: Final = (JOB.c.id.label("job_id"), JOB.c.attempts, JOB.c.parameters, _IS_FOLLOWED.label("is_followed"))
+_COLUMNS: Final = (
+    JOB.c.id.label("job_id"),
+    JOB.c.kind,
+    JOB.c.attempts,
+    JOB.c.parameters,
+    _IS_FOLLOWED.label("is_followed"),
+)
 _FIRST: Final = (
     select(*paths.COLUMNS, *_COLUMNS)
     .join_from(SESSION, BRANCH, BRANCH.c.session_pk == SESSION.c.pk)
@@ -60,7 +72,7 @@ _CLAIMED: Final = ("lease", "lease_until", "attempts", "claim")
 _CLAIM: Final = (
     update(JOB)
     # Unless a summary that was kept answers it.
-    .where(JOB.c.id == bindparam("job"), JOB.c.state == "queued", ~requests.KEPT.exists())
+    .where(JOB.c.id == bindparam("job"), JOB.c.state == "queued", ~KEPT.exists())
     .values({name: bindparam(name) for name in _CLAIMED} | {"state": "running", "progress": 0.0, "error": None})
 )
 
@@ -128,56 +140,51 @@ def _awaited(tx: Transaction, wanted: Mapping[str, Any], *, waits: bool) -> Any:
 
 def _take(tx: Transaction, path: Path, row: Any) -> Claim | None:
     before = path.leaf_seq
-    ask = requests.ask_of(row.parameters)
+    kind, ask = KINDS[row.kind], ask_of(row.parameters)
     outline = log.outline(tx, path)
-    wanted = requests.range_of(path, outline, ask, tx.limits.summarizer_tokens)
+    wanted = kind.find(tx, path, ask, outline)
     if wanted is None:
         end(tx, row.job_id, "superseded", NOTHING_LEFT)
         planning.run_trigger(tx, path)
         paths.save_edited(tx, path, before)
         return None
-    lease, key = Lease(row.job_id, tx.new_id("lease")), requests.kept_key(tx, path, wanted, ask)
+    lease, key = Lease(row.job_id, tx.new_id("lease")), kept_key(path, wanted, ask)
     claimed = {
         "job": lease.job_id,
         "lease": lease.token,
         "lease_until": tx.now + tx.limits.lease_seconds * 1000,
         "attempts": row.attempts + 1,
-        "claim": dumps({"first": wanted.first, "last": wanted.last, "base": path.edits_at}),
+        "claim": dumps({"first": wanted.covered.first, "last": wanted.covered.last, "base": path.edits_at}),
     }
     if tx.execute(_CLAIM, claimed | key).rowcount:
         # If it is, the job waits as before, for any worker.
         tx.may_be_forgotten()
-        request = _input(tx, path, wanted, outline.live, ask)
-        return Claim(lease, path.session.pk, path.branch, request, wanted, row.is_followed)
-    kept = Summary(*tx.execute(requests.KEPT, key).one())
-    _publish_kept(tx, path, row.job_id, outline, wanted, kept=kept, ask=ask)
+        about = _preparation(tx, path, row.job_id, outline, wanted=wanted, ask=ask)
+        return Claim(lease, path.session.pk, path.branch, about, wanted, row.is_followed)
+    summary = kept(tx, key)
+    if summary is not None and not finish(tx, path, row.job_id, Made(wanted, summary, ask), outline):
+        end(tx, row.job_id, "failed", NO_ROOM)
     paths.save_edited(tx, path, before)
     return None
 
 
-def _publish_kept(
-    tx: Transaction, path: Path, job_id: str, outline: Outline, wanted: SummaryRange, *, kept: Summary, ask: Ask
-) -> None:
-    policy = requests.asked_policy(path, ask)
-    applied = apply_summary(tx, path, outline, policy, covered=wanted, summary=kept, is_asked=ask.is_asked)
-    if applied is None:
-        end(tx, job_id, "failed", NO_ROOM)
-    else:
-        compaction, after = applied
-        end(tx, job_id, "succeeded", result=result_of(compaction, is_degraded=kept.is_degraded))
-        planning.request_rest(tx, path, ask, after)
-
-
-def _input(tx: Transaction, path: Path, covered: SummaryRange, live: LiveEdits, ask: Ask) -> SummaryInput:
-    """The texts of the summaries that are replaced, and the originals that are not under one of them."""
-    parts = segments.uncovered(segments.segments(tx, path), live)
-    messages = log.messages_in(tx, path.session, segments.clipped(list(parts), [(covered.first, covered.last)]))
-    policy = requests.asked_policy(path, ask)
-    return SummaryInput(
-        previous=tuple(summary_text(tx, summary) for summary in covered.replaces),
-        messages=tuple(messages.values()),
-        max_tokens=covered.max_tokens,
-        instructions=ask.instructions,
-        style=policy.transcript,
-        headings=policy.headings,
+def _preparation(
+    tx: Transaction, path: Path, job_id: str, outline: Outline, *, wanted: Wanted, ask: Ask
+) -> Preparation:
+    kind, covered = KINDS[ask.kind], wanted.covered
+    kept = next((item.first for item in outline.items if item.first > covered.last), None) if kind.is_edit else None
+    return Preparation(
+        kind=kind.told_as,
+        session_id=path.session.id,
+        job_id=job_id,
+        preset=asked_policy(path, ask).preset,
+        reason="asked" if ask.is_asked else "trigger",
+        first_entry_id=wanted.ends[0],
+        last_entry_id=wanted.ends[1],
+        first_kept_entry_id=None if kept is None else segments.id_at(segments.segments(tx, path), kept),
+        original_tokens=covered.original_tokens,
+        tokens_before=path.used,
+        max_tokens=text_tokens(wanted),
+        details=details(wanted.files),
+        request=kind.material(tx, path, wanted, ask, outline),
     )

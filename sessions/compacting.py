@@ -9,21 +9,26 @@ from typing import Any
 from compaction.cuts import SummaryRange
 from compaction.edits import Edit
 from compaction.estimates import EXACT
-from compaction.gauge import Fixed, Frame
+from compaction.gauge import Frame
 from compaction.outline import Outline, Unit
 from compaction.plan import Plan
 from compaction.policy import Policy
 from compaction.recent import due_items
 from compaction.report import Happened, level_of, report_of
 from compaction.stages.truncate import fit
-from sessions import log
+from sessions import log, segments
+from sessions.outcomes import Outcome
 from sessions.paths import Aims, Path
 from sessions.store import Transaction
+from sessions.summaries import Summary
 
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """A compaction as it is listed; tokens are scaled counts of the whole view. `report` has the policy's figures."""
+    """A compaction as it is listed; tokens are scaled counts of the whole view.
+
+    `report` has the policy's figures; `told` is what is told of one that published a summary.
+    """
 
     id: str
     reason: str
@@ -32,21 +37,7 @@ class Compaction:
     tokens_after: int
     is_live: bool = True
     report: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """A summary that is kept; `tokens` are what its message takes, unscaled, `model` the one that was asked for it."""
-
-    id: str
-    tokens: int
-    is_degraded: bool = False
-    model: str | None = None
-
-    @property
-    def is_without_model(self) -> bool:
-        """Whether no model wrote it."""
-        return self.is_degraded or self.model is None
+    told: Mapping[str, Any] = field(default_factory=dict)
 
 
 def add_compaction(
@@ -58,11 +49,13 @@ def add_compaction(
     reason: str,
     stages_used: Sequence[str],
     report: Mapping[str, Any],
+    told: Mapping[str, Any] | None = None,
     is_inline: bool = True,
     lifts_bars: bool = False,
 ) -> Compaction:
     """Add a compaction after which the path shows as `outline`; asking for a summary lifts bars on undone ranges."""
     before = path.used
+    path.reported = None
     path.kept, path.owed_tokens = outline.tokens, outline.owed_tokens
     measure = path.aims().gauge.measure
     path.gauged = None if measure is outline.measure else outline.measured(measure).tokens
@@ -73,11 +66,16 @@ def add_compaction(
         "tokens_before": before,
         "tokens_after": path.used,
         "report": report,
+        "told": told or {},
         "is_inline": is_inline,
         "edits": edits,
     }
     name = log.add_edits(tx, path, "compaction", body, live)
-    return Compaction(name, reason, list(stages_used), before, path.used, report=report)
+    telling = {key: value for key, value in body.items() if key not in {"report", "told", "edits"}}
+    tx.outcomes.append(
+        Outcome("compact", path.session.id, "succeeded", name, told={**telling, **report, **(told or {})})
+    )
+    return Compaction(name, reason, list(stages_used), before, path.used, report=report, told=told or {})
 
 
 def reported(path: Path, aims: Aims, happened: Happened) -> dict[str, Any]:
@@ -96,8 +94,7 @@ def use_level(path: Path, policy: Policy, tokens: int, frame: Frame | None = Non
     frame = frame or session.frame
     if policy.counter == EXACT:
         return level_of(policy, frame, session.used(tokens))
-    fixed = Fixed(session.system, session.tools_json, session.pins_tokens)
-    return level_of(policy, frame, tokens + fixed.estimated(policy.counter, frame.provider))
+    return level_of(policy, frame, tokens + session.fixed().estimated(policy.counter, frame.provider))
 
 
 def apply_summary(
@@ -145,10 +142,21 @@ def apply_summary(
         reason="summary",
         stages_used=("summarize", *plan.stages_used),
         report=reported(path, aims, happened),
+        told=_told(tx, path, after, covered.last, summary),
         is_inline=False,
         lifts_bars=is_asked,
     )
     return compaction, after
+
+
+def _told(tx: Transaction, path: Path, after: Outline, last: int, summary: Summary) -> dict[str, Any]:
+    """What is told of a compaction whose summary covers all up to this seq."""
+    kept = next((item.first for item in after.items if isinstance(item, Unit) and item.first > last), None)
+    return {
+        "first_kept_entry_id": None if kept is None else segments.id_at(segments.segments(tx, path), kept),
+        "details": summary.details,
+        "from_hook": summary.from_hook,
+    }
 
 
 def _is_partial(outline: Outline, aims: Aims, covered: SummaryRange, input_tokens: int, *, is_asked: bool) -> bool:

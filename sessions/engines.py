@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from time import monotonic
 from typing import Any, Final, NamedTuple
 
@@ -9,6 +10,7 @@ from psycopg import Error as DriverError
 from sqlalchemy import URL, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DisconnectionError
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
+from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_random
 
 from sessions.errors import InvalidDatabase
 
@@ -151,6 +153,17 @@ def _sqlite_engine(address: URL, begin: str, connections: int) -> Engine:
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
     # The driver's own transaction handling would begin too late for BEGIN IMMEDIATE.
     connection.isolation_level = None
-    # FULL: an acknowledged append survives a power cut, not only the death of the process.
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", f"busy_timeout={WAIT_SECONDS * 1000}"):
+    for pragma in (f"busy_timeout={WAIT_SECONDS * 1000}", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}")
+    _patiently(connection.execute, "PRAGMA journal_mode=WAL")
+    # An acknowledged append survives a power cut, not only the death of the process.
+    connection.execute("PRAGMA synchronous=FULL")
+
+
+# Of those that make a new file one with a log at the same time, SQLite lets one do so and does not let the others wait.
+_patiently: Final = Retrying(
+    retry=retry_if_exception_type(sqlite3.OperationalError),
+    wait=wait_random(0, 0.05),
+    stop=stop_after_delay(WAIT_SECONDS),
+    reraise=True,
+)

@@ -37,7 +37,7 @@ def entries(tx: Transaction, tenant: str, session_id: str, after_seq: int, limit
     path = paths.open_head(tx, tenant, session_id)
     live = log.live_edits(tx, path)
     parts = segments.clipped(segments.segments(tx, path), [(after_seq + 1, path.leaf_seq)])
-    rows = log.rows_in(tx, path.session, parts, _COLUMNS, kind=None, limit=limit)
+    rows = log.rows_in(tx, path.session, parts, _COLUMNS, kinds=None, limit=limit)
     return [_entry(row, live) for row in rows]
 
 

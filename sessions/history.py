@@ -40,7 +40,7 @@ class Record:
 def records(tx: Transaction, path: Path) -> list[Record]:
     """All compactions, undos and redos on a path, oldest first."""
     columns = (ENTRY.c.branch, ENTRY.c.seq, ENTRY.c.kind, ENTRY.c.body)
-    rows = log.rows_in(tx, path.session, segments.segments(tx, path), columns, kind="edits")
+    rows = log.rows_in(tx, path.session, segments.segments(tx, path), columns, kinds=log.EDITING)
     return [Record(segments.entry_id(branch, seq), seq, kind, loads(body)) for branch, seq, kind, body in rows]
 
 
@@ -86,6 +86,7 @@ def listed(record: Record, *, is_live: bool) -> Compaction:
         is_live,
         # Compactions from before there were figures have none.
         body.get("report", {}),
+        body.get("told", {}),
     )
 
 
@@ -117,7 +118,7 @@ def undo(
     restored = log.live_edits_at(tx, path.session, _edits_at(before)).barring(sorted(spans))
     path.kept = (before.kept if before else 0) + path.raw - at_compaction.raw
     path.owed_tokens = before.owed_tokens if before else 0
-    path.gauged = None
+    path.gauged = path.reported = None
     undone = [record.id for record in taken]
     log.add_edits(tx, path, "undo", {"undone": undone}, restored)
     planning.request_owed(tx, path)
@@ -168,7 +169,7 @@ def redo(tx: Transaction, tenant: str, session_id: str, *, if_match: int | None 
     restored = log.live_edits_at(tx, path.session, _edits_at(before)).barring(barred)
     path.kept = before.kept + path.raw - before.raw
     path.owed_tokens = before.owed_tokens
-    path.gauged = None
+    path.gauged = path.reported = None
     undone = [record.id for record in live if record.seq > last.seq]
     log.add_edits(tx, path, "redo", {"undo": last.id, "redone": redone, "undone": undone}, restored)
     planning.request_owed(tx, path)

@@ -6,21 +6,25 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Float, and_, bindparam, func, insert, select, update
+from sqlalchemy import Float, and_, bindparam, func, select, update
 
-from compaction.cuts import SummaryRange
 from compaction.errors import CompactionError
+from compaction.outline import Outline
 from compaction.summary import Draft, SummaryInput
 from compaction.wire import dumps, loads
 from compaction.wording import summary_frame_tokens, summary_tokens
-from sessions import log, paths, planning, requests, segments
-from sessions.compacting import Compaction, Summary, apply_summary
+from sessions import log, paths, planning, segments
+from sessions.asks import ask_of
 from sessions.errors import Conflict, NotFound
+from sessions.kinds import KINDS
+from sessions.outcomes import Outcome
 from sessions.paths import Path
-from sessions.requests import NO_ROOM, Ask
+from sessions.preparing import Preparation
+from sessions.requests import NO_ROOM
 from sessions.segments import Segment
 from sessions.store import Store, Transaction
-from sessions.tables import ENTRY, JOB, SUMMARY
+from sessions.summaries import Made, Wanted, keep, with_appendix
+from sessions.tables import ENTRY, JOB, SESSION
 
 BASE_MOVED: Final = "the session was edited while the summary was written"
 # What a row that this version cannot read raises: a preset or model that is gone, a value of another shape.
@@ -45,14 +49,8 @@ _END: Final = (
     .where(JOB.c.id == bindparam("job"), JOB.c.ended_at.is_(None))
     .values({name: bindparam(name) for name in _ENDED} | {"lease": None})
     .values(progress=func.coalesce(bindparam("share", type_=Float), JOB.c.progress))
+    .returning(JOB.c.kind, select(SESSION.c.id).where(SESSION.c.pk == JOB.c.session_pk).scalar_subquery())
 )
-_SUPPLANT: Final = (
-    update(SUMMARY)
-    .where(SUMMARY.c.session_pk == bindparam("pk"), SUMMARY.c.key == bindparam("present"))
-    .values(key=SUMMARY.c.key + "/" + SUMMARY.c.id)
-)
-_INSERT_SUMMARY: Final = insert(SUMMARY)
-_TEXT: Final = select(SUMMARY.c.text).where(SUMMARY.c.id == bindparam("summary"))
 _STATE: Final = select(JOB.c.state).where(JOB.c.id == bindparam("job"))
 
 
@@ -73,20 +71,19 @@ class Claim:
     lease: Lease
     session_pk: int
     branch: int
-    request: SummaryInput
-    covered: SummaryRange
+    preparation: Preparation
+    wanted: Wanted
     is_followed: bool = False
+
+    @property
+    def request(self) -> SummaryInput:
+        """What a summarizer gets."""
+        return self.preparation.request
 
     @property
     def job_id(self) -> str:
         """The job's id."""
         return self.lease.job_id
-
-
-def summary_text(tx: Transaction, summary_id: str) -> str:
-    """The text of a summary."""
-    text: str = loads(tx.execute(_TEXT, {"summary": summary_id}).scalar_one())
-    return text
 
 
 def publish(store: Store, done: Claim, draft: Draft) -> str:
@@ -103,82 +100,45 @@ def publish(store: Store, done: Claim, draft: Draft) -> str:
         path, job = _open(tx, done)
         if path is None or job is None:
             return state_of(tx, done.job_id)
-        if _has_moved(tx, path, loads(job.claim)["base"]):
+        kind = KINDS[job.kind]
+        if kind.is_edit and _has_moved(tx, path, loads(job.claim)["base"]):
             before = path.leaf_seq
             end(tx, done.job_id, "superseded", BASE_MOVED)
             planning.run_trigger(tx, path)
             paths.save_edited(tx, path, before)
             return "superseded"
-        return _publish(tx, path, done, draft, requests.ask_of(job.parameters))
+        return _publish(tx, path, done, draft, job)
 
 
-def _publish(tx: Transaction, path: Path, done: Claim, draft: Draft, ask: Ask) -> str:
+def _publish(tx: Transaction, path: Path, done: Claim, draft: Draft, job: Any) -> str:
     before = path.leaf_seq
     state = "failed"
-    tokens = summary_tokens(draft.text)
-    if not draft.text.strip() or tokens > done.covered.max_tokens + summary_frame_tokens():
-        _fail(tx, path, done.job_id, f"the summary takes {tokens} tokens, more than its range allows")
+    tokens = summary_tokens(with_appendix(draft.text, done.wanted.appendix))
+    if not draft.text.strip() or tokens > done.wanted.covered.max_tokens + summary_frame_tokens():
+        _fail(tx, path, job, f"the summary takes {tokens} tokens, more than its range allows")
     else:
-        summary = _keep(tx, path, done, draft, tokens=tokens, ask=ask)
-        applied = apply_summary(
-            tx,
-            path,
-            log.outline(tx, path),
-            requests.asked_policy(path, ask),
-            covered=done.covered,
-            summary=summary,
-            is_asked=ask.is_asked,
-        )
-        if applied is None:
-            _fail(tx, path, done.job_id, NO_ROOM)
-        else:
-            compaction, after = applied
+        made = Made(done.wanted, keep(tx, path, done.wanted, draft), ask_of(job.parameters))
+        told = {"usage": draft.usage}
+        if finish(tx, path, done.job_id, made, log.outline(tx, path), told=told):
             state = "succeeded"
-            end(
-                tx,
-                done.job_id,
-                state,
-                result=result_of(compaction, is_degraded=draft.degraded) | {"usage": draft.usage},
-            )
             path.failures = 0
-            planning.request_rest(tx, path, ask, after)
+        else:
+            _fail(tx, path, job, NO_ROOM)
     paths.save_edited(tx, path, before)
     return state
 
 
-def result_of(compaction: Compaction, *, is_degraded: bool) -> dict[str, Any]:
-    """What a job that made a compaction ends with."""
-    return {
-        "compaction_id": compaction.id,
-        "degraded": is_degraded,
-        "stages_used": compaction.stages_used,
-        "tokens_before": compaction.tokens_before,
-        "tokens_after": compaction.tokens_after,
-        "report": compaction.report,
-    }
-
-
-def _keep(tx: Transaction, path: Path, done: Claim, draft: Draft, *, tokens: int, ask: Ask) -> Summary:
-    """Keep the text, in place of a larger one made for the same range."""
-    key = requests.key_of(tx, path, done.covered, ask)
-    tx.execute(_SUPPLANT, {"pk": path.session.pk, "present": key})
-    summary = Summary(tx.new_id("sum"), tokens, draft.degraded, draft.model)
-    row = {
-        "id": summary.id,
-        "session_pk": path.session.pk,
-        "tenant": path.session.tenant,
-        "key": key,
-        "tokens": tokens,
-        "original_tokens": done.covered.original_tokens,
-        "summarizer": draft.summarizer,
-        "model": draft.model,
-        "is_degraded": draft.degraded,
-        "created_at": tx.now,
-        "usage": dumps(draft.usage),
-        "text": dumps(draft.text),
-    }
-    tx.execute(_INSERT_SUMMARY, row)
-    return summary
+def finish(
+    tx: Transaction, path: Path, job_id: str, made: Made, outline: Outline, *, told: Mapping[str, Any] | None = None
+) -> bool:
+    """Put a summary where it belongs and end its job, which tells this too; False, and nothing done, without room."""
+    kind = KINDS[made.ask.kind]
+    applied = kind.apply(tx, path, made, outline)
+    if applied is None:
+        return False
+    end(tx, job_id, "succeeded", result={**applied.result, **(told or {})})
+    kind.follow(tx, path, made.ask, applied.outline)
+    return True
 
 
 def _has_moved(tx: Transaction, path: Path, base: list[int] | None) -> bool:
@@ -187,7 +147,7 @@ def _has_moved(tx: Transaction, path: Path, base: list[int] | None) -> bool:
         return False
     after = base[1] if base else 0
     parts = [Segment(p.branch, max(p.first, after + 1), p.last) for p in segments.segments(tx, path) if p.last > after]
-    rows = log.rows_in(tx, path.session, parts, (ENTRY.c.kind, ENTRY.c.body), kind="edits")
+    rows = log.rows_in(tx, path.session, parts, (ENTRY.c.kind, ENTRY.c.body), kinds=log.EDITING)
     return any(kind != "compaction" or not loads(body)["is_inline"] for kind, body in rows)
 
 
@@ -196,12 +156,15 @@ def fail(store: Store, done: Claim, error: str, retry_after_seconds: float | Non
     with store.write() as tx:
         path, job = _open(tx, done)
         if path is not None and job is not None:
-            _fail(tx, path, done.job_id, error, retry_after_seconds)
+            _fail(tx, path, job, error, retry_after_seconds)
             paths.save_edited(tx, path, path.leaf_seq)
 
 
-def _fail(tx: Transaction, path: Path, job_id: str, error: str, retry_after_seconds: float | None = None) -> None:
-    end(tx, job_id, "failed", error)
+def _fail(tx: Transaction, path: Path, job: Any, error: str, retry_after_seconds: float | None = None) -> None:
+    end(tx, job.id, "failed", error)
+    if not KINDS[job.kind].is_edit:
+        # Nothing that the trigger asks for is of its kind.
+        return
     path.next_summary_at = tx.now + int(_pause_seconds(tx, path.failures, retry_after_seconds) * 1000)
     path.failures += 1
     tx.execute(
@@ -217,6 +180,14 @@ def _pause_seconds(tx: Transaction, failures: int, asked_seconds: float | None) 
     limits = tx.limits
     seconds = max(limits.retry_seconds << min(failures, 16), asked_seconds or 0)
     return min(seconds, limits.retry_seconds_max) * (1 + JITTER * tx.chance())
+
+
+def cancel_held(store: Store, done: Claim, reason: str) -> None:
+    """Cancel a claimed job, unless it is not held any more."""
+    with store.write() as tx:
+        _, job = _open(tx, done)
+        if job is not None:
+            end(tx, job.id, "cancelled", reason)
 
 
 def beat(store: Store, progress_by_lease: Mapping[Lease, float]) -> set[Lease]:
@@ -272,16 +243,24 @@ def end(
     result: dict[str, Any] | None = None,
 ) -> bool:
     """End a job; False, and nothing changed, if it has ended already."""
+    error = None if error is None else _storable(error)
     ended = {
         "job": job_id,
         "state": state,
-        "error": error and _storable(error),
+        "error": error,
         "superseded_by": by,
         "ended_at": tx.now,
         "result": None if result is None else dumps(result),
         "share": None if result is None else 1.0,
     }
-    return bool(tx.execute(_END, ended).rowcount)
+    row = tx.execute(_END, ended).first()
+    if row is None:
+        return False
+    if state != "succeeded":
+        # What succeeded is told of by what was made.
+        kind, session_id = row
+        tx.outcomes.append(Outcome(KINDS[kind].told_as, session_id, state, job_id=job_id, error=error))
+    return True
 
 
 def _storable(text: str) -> str:
@@ -309,7 +288,7 @@ def requeue(tx: Transaction, job: Any, *, attempts: int, error: str | None) -> N
         if path is None:
             end(tx, job.id, "cancelled")
         else:
-            _fail(tx, path, job.id, error or LEASE_LAPSED)
+            _fail(tx, path, job, error or LEASE_LAPSED)
             paths.save_edited(tx, path, path.leaf_seq)
         return
     waiting = tx.execute(
@@ -317,6 +296,7 @@ def requeue(tx: Transaction, job: Any, *, attempts: int, error: str | None) -> N
             JOB.c.session_pk == job.session_pk,
             JOB.c.branch == job.branch,
             JOB.c.kind == job.kind,
+            JOB.c.subject == job.subject,
             JOB.c.state == "queued",
         )
     ).first()

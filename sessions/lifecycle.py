@@ -129,18 +129,23 @@ def change(
     """
     path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
     session = path.session
-    counted_by = session.policy.counter, session.frame.provider
+    counted_by = _counted_by(session)
     _set(session, changes)
     session.fixed_tokens = count_system(session.system) + session.tools_tokens
     check_buffer(changes.get("policy"), session.budget.limit)
     check_fixed_parts(session.policy, session.budget.limit, session.overhead_tokens, session.multiplier)
     paths.save_texts(tx, session)
-    if (session.policy.counter, session.frame.provider) != counted_by:
-        tx.execute(update(BRANCH).where(BRANCH.c.session_pk == session.pk).values(gauged=None))
-        path.gauged = None
+    if _counted_by(session) != counted_by:
+        paths.forget_counts(tx, path)
     step = planning.run_trigger(tx, path)
     paths.save(tx, path)
     return path, step
+
+
+def _counted_by(session: Session) -> tuple[Any, ...]:
+    """What counts depend on that are kept: who counts, and what there is beside the history."""
+    policy = session.policy
+    return policy.counter, policy.trusts_usage, session.model, session.system_json, session.tools_json
 
 
 def _set(session: Session, changes: Mapping[str, Any]) -> None:

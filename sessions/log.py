@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Select, and_, bindparam, insert, or_, select
@@ -14,11 +15,16 @@ from compaction import facts as facts_module
 from compaction.edits import LiveEdits
 from compaction.facts import Facts
 from compaction.formats import FORMATS
-from compaction.messages import JsonObject, Message
+from compaction.formats.contract import Parse
+from compaction.messages import JsonObject, Message, Role
 from compaction.outline import Outline, outline_of
+from compaction.pairs import Placed
+from compaction.session_files import pi_messages
+from compaction.view import branch_message
 from compaction.wire import dumps, loads
+from sessions import segments
 from sessions.paths import Path, Session, state_columns
-from sessions.segments import Segment, entry_id, segments, uncovered
+from sessions.segments import Segment, entry_id, uncovered
 from sessions.store import Transaction
 from sessions.tables import ENTRY
 
@@ -26,6 +32,15 @@ _FACTS_COLUMNS: Final = (ENTRY.c.role, ENTRY.c.tokens, ENTRY.c.seq, ENTRY.c.unit
 # A session that was rewound very often has many runs, and SQLite refuses an expression of more than a thousand.
 RUNS_AT_ONCE: Final = 500
 UNLIMITED: Final = 2**31 - 1
+# How a message was appended, or how a file had it that it was imported from.
+STORED: Final[Mapping[str, Parse]] = MappingProxyType(
+    {name: wire_format.parse for name, wire_format in FORMATS.items()} | {pi_messages.NAME: pi_messages.parse}
+)
+MESSAGE: Final = "message"
+BRANCH_SUMMARY: Final = "branch_summary"
+# Of the kinds of entries, those that are in view by themselves, and those that edit what is.
+SAID: Final = (MESSAGE, BRANCH_SUMMARY)
+EDITING: Final = ("compaction", "undo", "redo")
 INSERT_ENTRY: Final = insert(ENTRY)
 _LIVE: Final = select(ENTRY.c.live).where(
     ENTRY.c.session_pk == bindparam("pk"), ENTRY.c.branch == bindparam("branch"), ENTRY.c.seq == bindparam("seq")
@@ -34,15 +49,21 @@ _LIVE: Final = select(ENTRY.c.live).where(
 
 def message_columns(tx: Transaction, path: Path, facts: Facts, message: Message, body: bytes) -> dict[str, Any]:
     """The row of a message that is the path's new leaf."""
+    columns = said_columns(tx, path, MESSAGE, facts, body)
+    return {**columns, "is_joined": message.joined, "format": message.format or "native"}
+
+
+def said_columns(tx: Transaction, path: Path, kind: str, facts: Facts, body: bytes) -> dict[str, Any]:
+    """The row of what is in view by itself and is the path's new leaf."""
     extra = facts_module.to_json(facts)
     return {
-        **_entry_columns(tx, path, "message", body),
+        **_entry_columns(tx, path, kind, body),
         "role": facts.role,
         "tokens": facts.tokens,
         "unit": facts.unit,
         "is_late": facts.is_late,
-        "is_joined": message.joined,
-        "format": message.format or "native",
+        "is_joined": False,
+        "format": "",
         "facts": dumps(extra) if extra else None,
         "live": None,
     }
@@ -60,6 +81,19 @@ def _entry_columns(tx: Transaction, path: Path, kind: str, body: bytes) -> dict[
         "body": body,
         **state_columns(path),
     }
+
+
+def add_branch_summary(tx: Transaction, path: Path, placed: Placed, body: JsonObject) -> str:
+    """Add the summary of a branch that was left, at its place; its id."""
+    path.leaf_seq += 1
+    path.kept += placed.added_tokens
+    path.raw += placed.added_tokens
+    if path.gauged is not None:
+        path.gauged += path.aims().gauge.measure.added(placed.facts, placed.stubs)
+    path.tail = placed.tail
+    columns = said_columns(tx, path, BRANCH_SUMMARY, placed.facts, dumps(body))
+    insert_entries(tx, [columns])
+    return entry_id(path.branch, path.leaf_seq)
 
 
 def insert_entries(tx: Transaction, rows: list[dict[str, Any]]) -> None:
@@ -91,38 +125,40 @@ def rows_in(
     parts: Sequence[Segment],
     columns: Sequence[Any],
     *,
-    kind: str | None = "message",
+    kinds: tuple[str, ...] | None = SAID,
     limit: int | None = None,
 ) -> list[Any]:
-    """Rows of the entries in these runs, oldest first; `kind=None` reads every kind, `"edits"` all but messages."""
+    """Rows of the entries in these runs, oldest first; `kinds=None` reads every kind."""
     if len(parts) == 1:
         (part,) = parts
         run = {"pk": session.pk, "branch": part.branch, "first": part.first, "last": part.last}
-        found = tx.execute(_one_run(tuple(columns), kind), {**run, "most": UNLIMITED if limit is None else limit})
+        found = tx.execute(_one_run(tuple(columns), kinds), {**run, "most": UNLIMITED if limit is None else limit})
         return list(found)
     rows: list[Any] = []
     for start in range(0, len(parts), RUNS_AT_ONCE):
-        chosen = and_(_in_segments(session, parts[start : start + RUNS_AT_ONCE]), *_of_kind(kind))
+        chosen = and_(_in_segments(session, parts[start : start + RUNS_AT_ONCE]), *_of_kinds(kinds))
         left = None if limit is None else limit - len(rows)
         rows += tx.execute(select(*columns).where(chosen).order_by(ENTRY.c.seq).limit(left))
     return rows
 
 
 @lru_cache(maxsize=32)
-def _one_run(columns: tuple[Any, ...], kind: str | None) -> Select[Any]:
+def _one_run(columns: tuple[Any, ...], kinds: tuple[str, ...] | None) -> Select[Any]:
     """Almost every path is one run. The statement is kept: building one costs as much as running it."""
     run = and_(
         ENTRY.c.session_pk == bindparam("pk"),
         ENTRY.c.branch == bindparam("branch"),
         ENTRY.c.seq.between(bindparam("first"), bindparam("last")),
     )
-    return select(*columns).where(run, *_of_kind(kind)).order_by(ENTRY.c.seq).limit(bindparam("most"))
+    return select(*columns).where(run, *_of_kinds(kinds)).order_by(ENTRY.c.seq).limit(bindparam("most"))
 
 
-def _of_kind(kind: str | None) -> list[ColumnElement[bool]]:
-    if kind is None:
+def _of_kinds(kinds: tuple[str, ...] | None) -> list[ColumnElement[bool]]:
+    if kinds is None:
         return []
-    return [ENTRY.c.kind != "message" if kind == "edits" else ENTRY.c.kind == kind]
+    # The index of those that are no messages is used only where they are named so.
+    are_others = [] if MESSAGE in kinds else [ENTRY.c.kind != MESSAGE]
+    return [*are_others, ENTRY.c.kind.in_(kinds)]
 
 
 def live_edits(tx: Transaction, path: Path) -> LiveEdits:
@@ -141,7 +177,7 @@ def live_edits_at(tx: Transaction, session: Session, at: tuple[int, int] | None)
 def outline(tx: Transaction, path: Path, live: LiveEdits | None = None) -> Outline:
     """The outline at the leaf, under the edits in force or the given ones."""
     live = live_edits(tx, path) if live is None else live
-    parts = list(uncovered(segments(tx, path), live))
+    parts = list(uncovered(segments.segments(tx, path), live))
     return outline_of([_facts(row) for row in rows_in(tx, path.session, parts, _FACTS_COLUMNS)], live)
 
 
@@ -151,14 +187,28 @@ def _facts(row: Sequence[Any]) -> Facts:
     return facts_module.from_json(facts, loads(extra)) if extra else facts
 
 
-def messages_in(tx: Transaction, session: Session, parts: Sequence[Segment]) -> dict[int, Message]:
-    """The original messages in these runs, by seq."""
-    columns = (ENTRY.c.seq, ENTRY.c.format, ENTRY.c.body, ENTRY.c.is_joined)
+def messages_in(
+    tx: Transaction, session: Session, parts: Sequence[Segment], *, branch_role: Role = "user"
+) -> dict[int, Message]:
+    """The original messages in these runs, by seq; summaries of branches are messages of this role."""
+    columns = (ENTRY.c.seq, ENTRY.c.kind, ENTRY.c.format, ENTRY.c.body, ENTRY.c.is_joined)
     rows = rows_in(tx, session, parts, columns)
-    return {seq: message_of(format_name, body, is_joined=joined) for seq, format_name, body, joined in rows}
+    return {row.seq: _said(row, branch_role) for row in rows}
+
+
+def _said(row: Any, branch_role: Role) -> Message:
+    if row.kind == BRANCH_SUMMARY:
+        return replace(branch_message(loads(row.body)["summary"]), role=branch_role)
+    return message_of(row.format, row.body, is_joined=row.is_joined)
 
 
 def message_of(format_name: str, body: bytes, *, is_joined: bool = False) -> Message:
     """A message as it was appended."""
-    (message,) = FORMATS[format_name].parse([loads(body)])
+    (message,) = STORED[format_name]([loads(body)])
     return replace(message, joined=True) if is_joined else message
+
+
+def bodies_at(tx: Transaction, path: Path, seqs: Sequence[int]) -> list[JsonObject]:
+    """The bodies of the entries of a path at these seqs."""
+    parts = segments.clipped(segments.segments(tx, path), [(seq, seq) for seq in seqs])
+    return [loads(row.body) for row in rows_in(tx, path.session, parts, (ENTRY.c.body,), kinds=None)]

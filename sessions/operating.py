@@ -8,6 +8,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, func, select, update
 
 from sessions import jobs, paths, requests
+from sessions.asks import ask_of
 from sessions.errors import Conflict, NotFound
 from sessions.paths import Path
 from sessions.requests import Request
@@ -125,7 +126,7 @@ def _request(tx: Transaction, path: Path, job: Any) -> Request:
     # What someone has asked for since keeps its own parameters.
     if waiting is not None and (waiting.id == job.id or (waiting.is_asked and job.is_asked)):
         return Request(waiting.id, is_joined=True)
-    return requests.queue(tx, path, requests.ask_of(job.parameters))
+    return requests.queue(tx, path, ask_of(job.parameters))
 
 
 def cancel(tx: Transaction, job_id: str) -> None:

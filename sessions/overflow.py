@@ -7,10 +7,10 @@ from typing import Final
 from compaction.overflow import Verdict
 from sessions import paths, planning
 from sessions.appending import check_parent
+from sessions.asks import Ask
 from sessions.errors import CannotShrink, UnknownVersion
 from sessions.paths import Path
 from sessions.planning import Step
-from sessions.requests import Ask
 from sessions.store import Transaction
 from sessions.usage import MOST
 

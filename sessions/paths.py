@@ -80,6 +80,10 @@ class Session:
         """Unscaled tokens of system prompt, tools and pins."""
         return self.fixed_tokens + self.pins_tokens
 
+    def fixed(self, kept_free: int = 0) -> Fixed:
+        """What is in every view, and what is to be kept free beside it."""
+        return Fixed(self.system, self.tools_json, self.pins_tokens + kept_free)
+
     def used(self, history_tokens: int) -> int:
         """Scaled tokens of a view whose history takes these unscaled tokens."""
         return scaled(history_tokens + self.overhead_tokens, self.multiplier)
@@ -103,7 +107,8 @@ class Path:
     """A branch and its leaf, for the length of a transaction.
 
     `edits_at` is the newest compaction, undo or redo. `gauged` is what the view takes by the policy's counter, None if
-    that is not known, as it is if the counter is the exact one.
+    that is not known, as it is if the counter is the exact one. `reported` is what a provider said that the view takes,
+    fixed parts and all, with the entry at `reported_seq` as its last; None once the view was edited.
     """
 
     session: Session
@@ -121,6 +126,8 @@ class Path:
     next_summary_at: int
     failures: int
     gauged: int | None
+    reported: int | None
+    reported_seq: int
 
     @property
     def used(self) -> int:
@@ -140,8 +147,7 @@ class Path:
             goals = goals.aiming_at(unscaled(target_tokens, session.multiplier) - session.overhead_tokens)
         if policy.counter == EXACT:
             return Aims(policy, goals, Gauge(exact_measure(), goals))
-        fixed = Fixed(session.system, session.tools_json, session.pins_tokens + self._kept_free)
-        return Aims(policy, goals, frame.gauge(policy, goals, fixed))
+        return Aims(policy, goals, frame.gauge(policy, goals, session.fixed(self._kept_free)))
 
     def _goals(self, policy: Policy, frame: Frame) -> Goals:
         session = self.session
@@ -189,12 +195,16 @@ _BRANCH_COLUMNS: Final = (
     BRANCH.c.next_summary_at,
     BRANCH.c.failures,
     BRANCH.c.gauged,
+    BRANCH.c.reported,
+    BRANCH.c.reported_seq,
 )
 COLUMNS: Final = (*_SESSION_COLUMNS, *_BRANCH_COLUMNS)
 # What an entry and its branch both keep of the path after it: the columns they share.
 _PLACE: Final = frozenset({"session_pk", "branch", "tenant"})
 STATE_COLUMNS: Final = tuple(column.name for column in BRANCH.c if column.name in ENTRY.c and column.name not in _PLACE)
-UNCHANGING: Final = frozenset({"pk", "tenant", "id", "created_at", "deleted_at"})
+# What only the branch keeps, of its leaf as it is now.
+_OF_LEAVES: Final = ("leaf_seq", "next_summary_at", "failures", "gauged", "reported", "reported_seq")
+UNCHANGING: Final = frozenset({"pk", "tenant", "id", "created_at", "deleted_at", "origin"})
 # Large and seldom changed: written on their own, not with every append.
 TEXTS: Final = frozenset({"policy", "system", "tools"})
 
@@ -223,7 +233,7 @@ _BRANCH_BY_NUMBER: Final = select(*_BRANCH_COLUMNS).where(
 UPDATE_BRANCH: Final = (
     update(BRANCH)
     .where(BRANCH.c.session_pk == bindparam("pk"), BRANCH.c.branch == bindparam("number"))
-    .values({name: bindparam(name) for name in ("leaf_seq", "next_summary_at", "failures", "gauged", *STATE_COLUMNS)})
+    .values({name: bindparam(name) for name in (*_OF_LEAVES, *STATE_COLUMNS)})
 )
 UPDATE_SESSION: Final = (
     update(SESSION)
@@ -281,7 +291,7 @@ def _path_of(session: Session, row: Sequence[Any]) -> Path:
     branch, parent, left_seq, leaf_seq, last_message_seq, messages, kept, raw, owed, edits_branch, edits_seq, *rest = (
         row
     )
-    tail_unit, open_calls, next_summary_at, failures, gauged = rest
+    tail_unit, open_calls, *of_leaf = rest
     return Path(
         session,
         branch,
@@ -295,9 +305,7 @@ def _path_of(session: Session, row: Sequence[Any]) -> Path:
         owed,
         None if edits_branch is None else (edits_branch, edits_seq),
         tail_of(tail_unit, open_calls),
-        next_summary_at,
-        failures,
-        gauged,
+        *of_leaf,
     )
 
 
@@ -310,6 +318,12 @@ def _policy(policy_json: bytes) -> Policy:
 def tail_of(unit: int, open_calls: bytes | None) -> Tail:
     """A tail from its columns."""
     return Tail(unit, tuple(call_from_json(call) for call in loads(open_calls)) if open_calls else ())
+
+
+def forget_counts(tx: Transaction, path: Path) -> None:
+    """Forget what policies and providers counted on every branch: it depends on what is about to be another."""
+    path.gauged = path.reported = None
+    tx.execute(update(BRANCH).where(BRANCH.c.session_pk == path.session.pk).values(gauged=None, reported=None))
 
 
 def save(tx: Transaction, path: Path) -> None:
@@ -359,13 +373,7 @@ def save_session(tx: Transaction, session: Session) -> None:
 
 
 def _leaf_columns(path: Path) -> dict[str, Any]:
-    return {
-        "leaf_seq": path.leaf_seq,
-        "next_summary_at": path.next_summary_at,
-        "failures": path.failures,
-        "gauged": path.gauged,
-        **state_columns(path),
-    }
+    return {**{name: getattr(path, name) for name in _OF_LEAVES}, **state_columns(path)}
 
 
 def state_columns(path: Path) -> dict[str, Any]:

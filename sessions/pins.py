@@ -57,7 +57,7 @@ def add(
     path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
     if text is None:
         text = text_at(tx, path.session, entry_id or "")
-    _recount(path, [*pins_of(tx, path.session.pk), text])
+    _recount(tx, path, [*pins_of(tx, path.session.pk), text])
     pin_id = tx.new_id("pin")
     row = {
         "id": pin_id,
@@ -73,8 +73,9 @@ def add(
     return Pin(pin_id, number, text, tx.now), path, step
 
 
-def _recount(path: Path, texts: list[str]) -> None:
+def _recount(tx: Transaction, path: Path, texts: list[str]) -> None:
     session = path.session
+    paths.forget_counts(tx, path)
     session.pins_tokens = pins_tokens(texts)
     limit = session.budget.limit
     taken, allowed = scaled(session.pins_tokens, session.multiplier), int(limit * PINS_SHARE)
@@ -93,6 +94,7 @@ def remove(tx: Transaction, tenant: str, session_id: str, pin_id: str, *, if_mat
     gone = tx.execute(delete(PIN).where(PIN.c.session_pk == path.session.pk, PIN.c.id == pin_id))
     if not gone.rowcount:
         raise NotFound("pin", pin_id)
+    paths.forget_counts(tx, path)
     path.session.pins_tokens = pins_tokens(pins_of(tx, path.session.pk))
     paths.save(tx, path)
     return path

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from compaction.estimates import EXACT
 from compaction.outline import Outline
 from compaction.pipeline import Planned, plan_for
 from compaction.report import Happened, together
 from sessions import log, requests
+from sessions.asks import AUTOMATIC, Ask, aimed_gauge, asked_aims, until_now
 from sessions.compacting import Compaction, add_compaction, reported
+from sessions.gauging import gauge, should_compact
 from sessions.paths import Aims, Path
-from sessions.requests import AUTOMATIC, Ask, Request, aimed_gauge, asked_aims, until_now
+from sessions.requests import Request
 from sessions.store import Transaction
 
 # Summaries kept from before that one request may publish; a job publishes the rest, so that no caller waits for them.
@@ -83,23 +84,6 @@ def _edit_cheaply(tx: Transaction, path: Path, step: Step) -> tuple[Outline | No
     if plan.edits:
         step.made.append(_add_planned(tx, path, aims, outline, plan, reason="trigger"))
     return plan.outline, plan.is_summary_wanted
-
-
-def gauge(tx: Transaction, path: Path, aims: Aims) -> Outline | None:
-    """See to it that it is known what the view takes by the policy's counter; the outline if it had to be read."""
-    if path.gauged is not None or aims.policy.counter == EXACT:
-        return None
-    outline = log.outline(tx, path)
-    path.gauged = outline.measured(aims.gauge.measure).tokens
-    return outline
-
-
-def should_compact(path: Path, aims: Aims, added_tokens: int = 0) -> bool:
-    """Whether the view at the leaf, which is gauged, and so many more tokens are over the trigger, or do not fit."""
-    tokens = path.kept if path.gauged is None else path.gauged
-    goals = aims.gauge.goals
-    is_over = tokens + added_tokens > min(goals.trigger, goals.limit)
-    return is_over or path.kept + added_tokens > aims.goals.limit
 
 
 def run_asked(

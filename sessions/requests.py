@@ -2,58 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Boolean, bindparam, insert, or_, select, update
+from sqlalchemy import insert, select, update
 
-from compaction.chunks import chunk_tokens
-from compaction.cuts import SummaryRange, next_range
-from compaction.gauge import Gauge
 from compaction.outline import Outline
-from compaction.policy import Policy, from_stored
-from compaction.presets import DEFAULT_PRESET, PRESETS
-from compaction.recent import due_items, items_until, last_due
-from compaction.wire import dumps, loads
-from compaction.wording import summary_frame_tokens
-from sessions import log, segments
-from sessions.compacting import Compaction, Summary, apply_summary
-from sessions.paths import Aims, Path
+from sessions import log, ranges, summaries
+from sessions.asks import RANGE, Ask, ask_json, ask_of
+from sessions.compacting import Compaction
+from sessions.paths import Path
 from sessions.store import Transaction
-from sessions.tables import JOB, SUMMARY
+from sessions.summaries import Made
+from sessions.tables import JOB
 
-KIND: Final = "summary"
 INTERACTIVE: Final = "summarize.interactive"
 BACKGROUND: Final = "summarize.background"
 NO_ROOM: Final = "no-room"
 ACTIVE: Final = ("queued", "running")
-
-KEPT: Final = select(SUMMARY.c.id, SUMMARY.c.tokens, SUMMARY.c.is_degraded, SUMMARY.c.model).where(
-    SUMMARY.c.session_pk == bindparam("pk"),
-    SUMMARY.c.key == bindparam("wanted"),
-    SUMMARY.c.tokens <= bindparam("most"),
-    or_(bindparam("takes_degraded", type_=Boolean), SUMMARY.c.is_degraded.is_(False)),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """What a summary is to be like. `is_asked`: someone asked for it; otherwise the trigger did.
-
-    `policy` is a whole one, in its stored form. `until` is the seq of the last entry that was due when it was asked
-    for: what is due depends on what there is, and would be more after each summary.
-    """
-
-    is_asked: bool
-    instructions: str | None = None
-    target_tokens: int | None = None
-    policy: Mapping[str, Any] | None = None
-    until: int | None = None
-
-
-AUTOMATIC: Final = Ask(is_asked=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,43 +28,6 @@ class Request:
 
     job_id: str
     is_joined: bool = False
-
-
-def asked_policy(path: Path, ask: Ask) -> Policy:
-    """The policy that a compaction was asked for with, else the session's."""
-    return path.session.policy if ask.policy is None else from_stored(ask.policy, PRESETS)
-
-
-def asked_aims(path: Path, ask: Ask) -> Aims:
-    """What a compaction aims at."""
-    return path.aims(asked_policy(path, ask), ask.target_tokens)
-
-
-def range_of(path: Path, outline: Outline, ask: Ask, window_tokens: int) -> SummaryRange | None:
-    """What a summary asked for in this way would cover now."""
-    aims = asked_aims(path, ask)
-    # A target that nobody asked a summary for bounds what it may take, and makes nothing due.
-    is_bound_only = ask.target_tokens is not None and not ask.is_asked
-    gauge = path.aims(aims.policy).gauge if is_bound_only else aimed_gauge(aims, ask, outline)
-    due = due_items(outline, aims.policy, gauge, is_asked=ask.is_asked)
-    if ask.until is not None:
-        due = min(due, items_until(outline, ask.until))
-    seen = outline.measured(gauge.measure)
-    window = path.session.frame.window(path.session.policy).tokens
-    most = min(window_tokens, chunk_tokens(seen, aims.policy.stage("summarize"), window, due))
-    return next_range(outline, aims.goals, most, due, is_asked=ask.is_asked)
-
-
-def aimed_gauge(aims: Aims, ask: Ask, outline: Outline) -> Gauge:
-    """The gauge of these aims, down to the target that was asked for, if one was."""
-    return aims.gauge if ask.target_tokens is None else aims.gauge.aimed(aims.goals, outline)
-
-
-def until_now(path: Path, outline: Outline, ask: Ask) -> Ask:
-    """What is asked for, of what is due now and no more."""
-    aims = asked_aims(path, ask)
-    due = due_items(outline, aims.policy, aimed_gauge(aims, ask, outline), is_asked=True)
-    return replace(ask, until=last_due(outline, due))
 
 
 def request(tx: Transaction, path: Path, ask: Ask, outline: Outline | None = None) -> Request | Compaction | None:
@@ -112,57 +41,28 @@ def request(tx: Transaction, path: Path, ask: Ask, outline: Outline | None = Non
         if job_id is not None:
             return Request(job_id, is_joined=True)
     outline = outline or log.outline(tx, path)
-    covered = range_of(path, outline, ask, tx.limits.summarizer_tokens)
-    if covered is None:
+    wanted = ranges.find(tx, path, ask, outline)
+    if wanted is None:
         return None
-    kept = kept_summary(tx, path, covered, ask)
+    kept = summaries.kept(tx, summaries.kept_key(path, wanted, ask))
     if kept is None:
         return queue(tx, path, ask)
-    policy = asked_policy(path, ask)
-    applied = apply_summary(tx, path, outline, policy, covered=covered, summary=kept, is_asked=ask.is_asked)
+    applied = ranges.apply(tx, path, Made(wanted, kept, ask), outline)
     if applied is None:
-        _show_no_room(tx, path, ask)
+        show_no_room(tx, path, ask)
         return None
-    return applied[0]
+    return applied.compaction
 
 
 def _under_way(tx: Transaction, path: Path) -> str | None:
     statement = select(JOB.c.id).where(
         JOB.c.session_pk == path.session.pk,
         JOB.c.branch == path.branch,
-        JOB.c.kind == KIND,
+        JOB.c.kind == RANGE,
         JOB.c.state.in_(ACTIVE),
     )
     job_id: str | None = tx.execute(statement.order_by(JOB.c.state.desc()).limit(1)).scalar()
     return job_id
-
-
-def key_of(tx: Transaction, path: Path, covered: SummaryRange, ask: Ask) -> str:
-    """What identifies a summary: the entries at its ends, the summaries it replaces, and what was asked of it."""
-    parts = segments.segments(tx, path)
-    ends = [segments.entry_id(segments.branch_at(parts, seq), seq) for seq in (covered.first, covered.last)]
-    policy = asked_policy(path, ask)
-    shape = [policy.headings, policy.transcript]
-    # Keys from before there was a choice of these have nothing of it.
-    asked = [ask.instructions] if shape == [DEFAULT_PRESET] * 2 else [ask.instructions, shape]
-    return hashlib.sha256(dumps([ends, covered.replaces, *asked])).hexdigest()
-
-
-def kept_key(tx: Transaction, path: Path, covered: SummaryRange, ask: Ask) -> dict[str, Any]:
-    """The parameters of `KEPT`: a summary made for this very range that is small enough now."""
-    return {
-        "pk": path.session.pk,
-        "wanted": key_of(tx, path, covered, ask),
-        "most": covered.max_tokens + summary_frame_tokens(),
-        # Whoever asks again after a poor summary wants a better one.
-        "takes_degraded": not ask.is_asked,
-    }
-
-
-def kept_summary(tx: Transaction, path: Path, covered: SummaryRange, ask: Ask) -> Summary | None:
-    """The summary made for this very range before, if it is small enough now."""
-    row = tx.execute(KEPT, kept_key(tx, path, covered, ask)).first()
-    return None if row is None else Summary(*row)
 
 
 def queue(tx: Transaction, path: Path, ask: Ask) -> Request:
@@ -171,7 +71,8 @@ def queue(tx: Transaction, path: Path, ask: Ask) -> Request:
         select(JOB.c.id, JOB.c.state, JOB.c.parameters, JOB.c.queue).where(
             JOB.c.session_pk == path.session.pk,
             JOB.c.branch == path.branch,
-            JOB.c.kind == KIND,
+            JOB.c.kind == ask.kind,
+            JOB.c.subject == ask.subject,
             JOB.c.state.in_(ACTIVE),
         )
     ).all()
@@ -203,7 +104,8 @@ def _insert(tx: Transaction, path: Path, ask: Ask, *, state: str = "queued", err
             session_pk=path.session.pk,
             tenant=path.session.tenant,
             branch=path.branch,
-            kind=KIND,
+            kind=ask.kind,
+            subject=ask.subject,
             state=state,
             queue=queue,
             is_asked=ask.is_asked,
@@ -222,24 +124,13 @@ def _insert(tx: Transaction, path: Path, ask: Ask, *, state: str = "queued", err
     return job_id
 
 
-def _show_no_room(tx: Transaction, path: Path, ask: Ask) -> None:
+def show_no_room(tx: Transaction, path: Path, ask: Ask) -> None:
     """A kept summary does not fit: let that be visible as the branch's newest job, once."""
     newest = tx.execute(
         select(JOB.c.error)
-        .where(JOB.c.session_pk == path.session.pk, JOB.c.branch == path.branch, JOB.c.kind == KIND)
+        .where(JOB.c.session_pk == path.session.pk, JOB.c.branch == path.branch, JOB.c.kind == ask.kind)
         .order_by(JOB.c.number.desc())
         .limit(1)
     ).scalar()
     if newest != NO_ROOM:
         _insert(tx, path, ask, state="failed", error=NO_ROOM)
-
-
-def ask_json(ask: Ask) -> bytes:
-    """An ask as a job keeps it."""
-    return dumps(asdict(ask))
-
-
-def ask_of(parameters: bytes) -> Ask:
-    """The ask a job keeps; what a newer version asked on top is not known here."""
-    known = {field.name for field in fields(Ask)}
-    return Ask(**{name: value for name, value in loads(parameters).items() if name in known})

@@ -52,6 +52,11 @@ def branch_at(parts: Iterable[Segment], seq: int) -> int:
     return next(part.branch for part in parts if part.first <= seq <= part.last)
 
 
+def id_at(parts: Iterable[Segment], seq: int) -> str:
+    """The id of the path's entry at `seq`."""
+    return entry_id(branch_at(parts, seq), seq)
+
+
 def uncovered(parts: Iterable[Segment], live: LiveEdits) -> Iterator[Segment]:
     """The runs of the path that are not under a live summary."""
     for part in parts:

@@ -89,6 +89,11 @@ class Settings(BaseSettings):
     worker_concurrency: int = Field(4, ge=1, le=256, description="Summaries a worker process writes at the same time.")
     stop_seconds: float = Field(10.0, ge=0, description="Time running work is given to hand itself back on shutdown.")
 
+    hook_timeout_seconds: float = Field(10.0, gt=0, description="Longest time a hook may take to answer.")
+    hooks_fail: Literal["open", "closed"] = Field(
+        "open", description="Where a hook fails: open goes on without it, closed fails the job."
+    )
+
     max_body_bytes: int = Field(32 * 1024 * 1024, ge=1024, description="Largest request body; larger ones get a 413.")
     threads: int = Field(16, ge=1, le=1024, description="Most API requests worked on at the same time.")
     wait_seconds_max: float = Field(60.0, ge=0, description="Longest `Prefer: wait` a request may ask for.")

@@ -18,6 +18,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from sessions.engines import CONNECTIONS, SQLITE, address_of, open_engines
 from sessions.errors import Busy, Unavailable
+from sessions.outcomes import Outcome
 
 Clock: TypeAlias = Callable[[], datetime]
 NewId: TypeAlias = Callable[[str], str]
@@ -53,7 +54,10 @@ class Limits:
 
 @dataclass(slots=True)
 class Transaction:
-    """An open transaction. `now` is milliseconds since the epoch; `rings` are queues to ring after the commit."""
+    """An open transaction; `now` is milliseconds since the epoch.
+
+    After the commit, `rings` are the queues to ring, and `outcomes` what there is to be told.
+    """
 
     connection: Connection
     now: int
@@ -61,6 +65,7 @@ class Transaction:
     chance: Chance
     limits: Limits
     rings: list[str] = field(default_factory=list)
+    outcomes: list[Outcome] = field(default_factory=list)
 
     def execute(self, statement: Any, parameters: Any = None) -> Any:
         """The result of a statement."""
@@ -98,7 +103,8 @@ class Transaction:
 class Store:
     """The database behind the session log.
 
-    `doorbell` is called with a queue name after each commit that queued a job; it must not block. On SQLite all writers
+    `doorbell` is called with a queue name after each commit that queued a job, `tell` with all that came of compactions
+    and jobs in it; they must not block. On SQLite all writers
     of the process take turns (its own locking starves some of them); on PostgreSQL those of one session do, by the lock
     on its row. `connections` is how many of either kind there may be.
 
@@ -121,6 +127,7 @@ class Store:
         self.new_id = new_id
         self.chance = chance
         self.doorbell: Callable[[str], None] = lambda _queue: None
+        self.tell: Callable[[Outcome], None] = lambda _outcome: None
         self.url = address_of(url)
         self.is_sqlite = self.url.get_backend_name() == SQLITE
         self._turn: AbstractContextManager[Any] = threading.Lock() if self.is_sqlite else nullcontext()
@@ -143,6 +150,8 @@ class Store:
             yield transaction
         for queue in transaction.rings:
             self.doorbell(queue)
+        for outcome in transaction.outcomes:
+            self.tell(outcome)
 
     @contextmanager
     def rehearse(self) -> Iterator[Transaction]:

@@ -18,7 +18,10 @@ NUMBER: Final = BigInteger().with_variant(Integer, "sqlite")
 
 
 class SessionRow(SQLModel, table=True):
-    """One conversation. A deleted one keeps its row, its id free, until the sweeper has removed the rest."""
+    """One conversation. A deleted one keeps its row, its id free, until the sweeper has removed the rest.
+
+    `origin` is the header of the file it was imported from.
+    """
 
     __tablename__: ClassVar[Any] = "session"
     __table_args__ = (
@@ -45,12 +48,14 @@ class SessionRow(SQLModel, table=True):
     policy: bytes
     system: bytes | None = None
     tools: bytes
+    origin: bytes | None = None
 
 
 class BranchRow(SQLModel, table=True):
     """A line of entries. `left_seq` is where it left its parent; `failures` are those of its summaries since the last
     one that was published; the rest describes its leaf (see `EntryRow`). `gauged` is what the view there takes by the
-    policy's counter, where that is an estimate and the figure is known.
+    policy's counter, where that is an estimate and the figure is known. `reported` is what a provider said the view up
+    to `reported_seq` takes as a whole, as long as nothing but additions changed it since.
     """
 
     __tablename__: ClassVar[Any] = "branch"
@@ -75,6 +80,8 @@ class BranchRow(SQLModel, table=True):
     next_summary_at: int = Field(default=0, sa_type=BigInteger)
     failures: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     gauged: int | None = Field(default=None, sa_type=BigInteger)
+    reported: int | None = Field(default=None, sa_type=BigInteger)
+    reported_seq: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     open_calls: bytes | None = None
 
 
@@ -126,7 +133,11 @@ class EntryRow(SQLModel, table=True):
 
 
 class SummaryRow(SQLModel, table=True):
-    """The text of a summary, found again by the range, summaries and parameters it was made of."""
+    """The text of a summary, found again by the range, summaries and parameters it was made of.
+
+    `details` are what is told of it: the files of all it covers, and what a hook told; `appendix` stands below the text
+    in views alone.
+    """
 
     __tablename__: ClassVar[Any] = "summary"
     __table_args__ = (Index("summary_key_once", "session_pk", "key", unique=True),)
@@ -143,10 +154,15 @@ class SummaryRow(SQLModel, table=True):
     created_at: int = Field(sa_type=BigInteger)
     usage: bytes
     text: bytes
+    details: bytes | None = None
+    appendix: bytes | None = None
 
 
 class JobRow(SQLModel, table=True):
-    """One queued summary request and its state; at most one running and one waiting per branch and kind."""
+    """One queued summary request and its state; at most one running and one waiting per branch, kind and subject.
+
+    `subject` is the last entry that was left, for the summary of a branch.
+    """
 
     __tablename__: ClassVar[Any] = "job"
     __table_args__ = (
@@ -159,6 +175,7 @@ class JobRow(SQLModel, table=True):
                 "session_pk",
                 "branch",
                 "kind",
+                "subject",
                 unique=True,
                 sqlite_where=text(f"state = '{state}'"),
                 postgresql_where=text(f"state = '{state}'"),
@@ -173,6 +190,7 @@ class JobRow(SQLModel, table=True):
     tenant: str
     branch: int
     kind: str
+    subject: str = Field(default="", sa_column_kwargs={"server_default": ""})
     state: str
     queue: str
     is_asked: bool = False

@@ -28,6 +28,7 @@ class Usage:
     version: int
     input: int
     model: str | None = None
+    output: int = 0
     cache_read: int = 0
     cache_write: int = 0
 

@@ -19,9 +19,9 @@ from compaction.wire import loads
 from compaction.wording import stub_tokens
 from sessions import log, paths, segments
 from sessions.errors import CallsOpen
-from sessions.jobs import summary_text
 from sessions.paths import Path
 from sessions.store import Transaction
+from sessions.summaries import shown_text
 from sessions.tables import PIN
 
 LARGEST_SHOWN: Final = 5
@@ -89,7 +89,7 @@ def view(
     messages = make_view(
         outline,
         _messages(tx, path, outline),
-        {edit.summary: summary_text(tx, edit.summary) for edit in outline.live.condensed},
+        {edit.summary: shown_text(tx, edit.summary) for edit in outline.live.condensed},
         pins_of(tx, path.session.pk),
         stub_open=stub_open or not must_fit,
         keep_empty=not must_fit,
@@ -127,10 +127,7 @@ def _largest(tx: Transaction, path: Path, outline: Outline) -> list[tuple[str, i
     entries.sort(key=lambda entry: -entry.tokens)
     parts = segments.segments(tx, path)
     multiplier = path.session.multiplier
-    return [
-        (segments.entry_id(segments.branch_at(parts, entry.seq), entry.seq), scaled(entry.tokens, multiplier))
-        for entry in entries[:LARGEST_SHOWN]
-    ]
+    return [(segments.id_at(parts, entry.seq), scaled(entry.tokens, multiplier)) for entry in entries[:LARGEST_SHOWN]]
 
 
 def breakdown(path: Path, used: int | None = None) -> dict[str, int]:

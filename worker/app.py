@@ -13,6 +13,7 @@ from sessions import jobs
 from sessions.settings import Settings
 from sessions.store import Store
 from worker.broker import PatientAMQP, private_transport
+from worker.hooks import Hooks
 from worker.leases import Leases
 from worker.queues import MAINTENANCE, SUMMARIZE, SWEEP, TASK_BY_QUEUE, declared_queues
 from worker.relay import Relay
@@ -29,6 +30,8 @@ def create_worker(
     summarizer: Summarizer,
     stopping: Event,
     queues: Collection[str] = TASK_BY_QUEUE.keys(),
+    *,
+    hooks: Hooks | None = None,
 ) -> tuple[Celery, Relay, Leases]:
     """The app of a process that runs tasks, the relay they ring through, and the leases of the jobs they do.
 
@@ -38,7 +41,16 @@ def create_worker(
     relay = Relay(app)
     beat = partial(jobs.beat, store)
     leases = Leases(beat, settings.lease_seconds, settings.summarizer_timeout_seconds, stopping)
-    tasks = Tasks(settings, store, summarizer, leases=leases, queues=queues, pass_on=relay.pass_on, stopping=stopping)
+    tasks = Tasks(
+        settings,
+        store,
+        summarizer,
+        leases=leases,
+        queues=queues,
+        pass_on=relay.pass_on,
+        stopping=stopping,
+        hooks=hooks,
+    )
     # Not shared: Celery would add these, bound to this store, to every app made later in the process.
     app.task(name=SUMMARIZE, shared=False)(tasks.summarize)
     app.task(name=SWEEP, shared=False)(tasks.sweep)

@@ -18,6 +18,7 @@ from celery.worker import WorkController
 from sessions.settings import Settings
 from sessions.store import Store
 from worker.app import create_worker
+from worker.hooks import Hooks
 from worker.pool import AppThreads
 from worker.summarizers import Summarizer
 from worker.sweeper import Sweeper
@@ -44,13 +45,13 @@ class BrokerOutside(Exception):
 class EmbeddedWorker:
     """A context: inside it, whatever rings `store.doorbell` gets its job done. Starts once; closes the summarizer."""
 
-    def __init__(self, settings: Settings, store: Store, summarizer: Summarizer) -> None:
+    def __init__(self, settings: Settings, store: Store, summarizer: Summarizer, hooks: Hooks | None = None) -> None:
         self._store = store
         self._summarizer = summarizer
         self._has_memory_broker = settings.has_memory_broker
         self._stop_seconds = settings.stop_seconds
         self._stopping = Event()
-        self._app, self._relay, self._leases = create_worker(settings, store, summarizer, self._stopping)
+        self._app, self._relay, self._leases = create_worker(settings, store, summarizer, self._stopping, hooks=hooks)
         self._worker = _CeleryThread(self._app)
         self._sweeper = Sweeper(store, settings.sweep_seconds)
         self._silent_doorbell = store.doorbell

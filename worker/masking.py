@@ -52,6 +52,7 @@ def masked(request: SummaryInput) -> SummaryInput:
         previous=tuple(map(mask, request.previous)),
         messages=tuple(map(_masked_message, request.messages)),
         instructions=request.instructions and mask(request.instructions),
+        turn_prefix=tuple(map(_masked_message, request.turn_prefix)),
     )
 
 

@@ -23,6 +23,7 @@ from sessions.settings import Settings
 from sessions.store import Store
 from worker.app import create_worker
 from worker.failures import describe
+from worker.hooks import Hooks
 from worker.leases import Leases
 from worker.outage import Outage, told_once
 from worker.pool import AppThreads
@@ -47,6 +48,7 @@ def run_worker(
     name: str,
     queues: Sequence[str],
     on_ready: Callable[[], object],
+    hooks: Hooks | None = None,
 ) -> None:
     """Takes messages in the main thread until SIGTERM or SIGINT; what then still runs is handed back.
 
@@ -57,6 +59,7 @@ def run_worker(
         name: a Celery node name, `name@host`.
         queues: the queues to take messages from.
         on_ready: called once, when the first message can be taken.
+        hooks: asked before each summary.
 
     Raises:
         WorkerFailed: it ended before it was told to.
@@ -67,7 +70,7 @@ def run_worker(
     gc.collect()
     gc.freeze()
     stopping, ended = Event(), Event()
-    app, relay, leases = create_worker(settings, store, summarizer, stopping, queues)
+    app, relay, leases = create_worker(settings, store, summarizer, stopping, queues, hooks=hooks)
     app.conf.broker_transport = _Transport
     app.steps["consumer"].add(_ending(relay.outage))
     program = _Program(app=app, hostname=name, queues=list(queues), stopping=stopping, on_ready=on_ready)

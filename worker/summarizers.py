@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from pydantic import SecretStr
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_exponential, wait_random
 
 from compaction import extractive
-from compaction.summary import SMALLEST_INPUT_TOKENS, Draft, SummaryInput, answer_text, prompt, refusal
+from compaction.summary import (
+    SMALLEST_INPUT_TOKENS,
+    Draft,
+    SummaryInput,
+    answer_text,
+    divided,
+    joined,
+    prompt,
+    refusal,
+)
 from worker.cancellation import Cancellation
 from worker.chat import Answer, ChatClient, InputTooLong, Unavailable
 from worker.masking import masked
@@ -109,14 +119,28 @@ class OpenAI:
 
     def summarize(self, request: SummaryInput, cancellation: Cancellation) -> Draft:
         """See `Summarizer`."""
+        pieces = divided(request)
         try:
-            return _Asking(self._client, self._retries, request, cancellation).draft(self._input_tokens)
+            # One after the other: many a local server answers one request at a time and refuses others.
+            drafts = [
+                _Asking(self._client, self._retries, piece, cancellation).draft(self._input_tokens) for piece in pieces
+            ]
         except Unavailable as error:
             raise SummarizerUnavailable(error.reason, error.retry_after_seconds) from error
+        return _merged(pieces, drafts)
+
+
+def _merged(pieces: Sequence[SummaryInput], drafts: Sequence[Draft]) -> Draft:
+    """One draft of several: degraded if one of them is, and then by the summarizer of that one."""
+    usage: Counter[str] = Counter()
+    for draft in drafts:
+        usage.update(draft.usage)
+    worst = max(drafts, key=lambda draft: draft.degraded)
+    return replace(worst, text=joined(pieces, [draft.text for draft in drafts]), usage=dict(usage))
 
 
 class _Asking:
-    """One summary in the making: what it used so far, over all calls."""
+    """One piece of a summary in the making: what it used so far, over all calls."""
 
     def __init__(self, client: ChatClient, retries: Retries, request: SummaryInput, cancellation: Cancellation) -> None:
         self._client = client
@@ -154,7 +178,7 @@ class _Asking:
         return None
 
     def _degraded(self) -> Draft:
-        text = extractive.summarize(self._request)
+        text = extractive.extract(self._request)
         return Draft(text, degraded=True, summarizer=EXTRACTIVE, model=self._model, usage=dict(self._usage))
 
     def _call(self, messages: list[dict[str, str]]) -> Answer:

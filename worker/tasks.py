@@ -1,10 +1,11 @@
-"""What the worker does with a message: it claims a job, makes one call to the summarizer, and publishes or fails."""
+"""What the worker does with a message: it claims a job, has a summary written, and publishes it or fails."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from threading import BoundedSemaphore, Event, Lock
 from typing import Final
 
@@ -18,7 +19,7 @@ from tenacity import (
     wait_random,
 )
 
-from compaction.summary import Draft
+from compaction.summary import Draft, SummaryInput
 from sessions import claiming, jobs
 from sessions.claiming import Later
 from sessions.errors import Unavailable
@@ -26,8 +27,10 @@ from sessions.jobs import Claim
 from sessions.requests import BACKGROUND, INTERACTIVE
 from sessions.settings import Settings
 from sessions.store import Store
-from worker.cancellation import Cancelled
+from sessions.summaries import HOOK
+from worker.cancellation import Cancellation, Cancelled
 from worker.failures import Contained, describe
+from worker.hooks import Decision, HookFailed, Hooks
 from worker.leases import Leases
 from worker.slots import Slots
 from worker.summarizers import Summarizer, SummarizerUnavailable
@@ -59,6 +62,7 @@ class Tasks:
         queues: Collection[str],
         pass_on: Callable[[str], None],
         stopping: Event,
+        hooks: Hooks | None = None,
     ) -> None:
         self._settings = settings
         self._store = store
@@ -67,6 +71,7 @@ class Tasks:
         self._queues = [queue for queue in (INTERACTIVE, BACKGROUND) if queue in queues]
         self._pass_on = pass_on
         self._stopping = stopping
+        self._hooks = hooks or Hooks({}, settings.hook_timeout_seconds)
         self._slots = Slots(settings.worker_concurrency)
         self._at_database = BoundedSemaphore(DATABASE_THREADS)
         self._waiting = Lock()
@@ -126,9 +131,22 @@ class Tasks:
             logger.info("job %s job_id=%s", state, claim.job_id, extra={"job_id": claim.job_id, "state": state})
 
     def _write(self, claim: Claim) -> str:
-        """The job's end state, after the summarizer's one call."""
+        """The job's end state, after the hooks were asked and the summarizer, unless a hook knows better."""
         with self._leases.held(claim.lease) as cancellation:
-            return self._publish(claim, self._summarizer.summarize(claim.request, cancellation))
+            decision = self._hooks.before(claim.preparation, cancellation)
+            if decision.cancelled is not None:
+                reason = f"cancelled by the hook {decision.hook}: {decision.cancelled}"
+                with self._at_database:
+                    jobs.cancel_held(self._store, claim, reason)
+                return "cancelled"
+            return self._publish(claim, self._drafted(claim.request, decision, cancellation))
+
+    def _drafted(self, request: SummaryInput, decision: Decision, cancellation: Cancellation) -> Draft:
+        if decision.summary is not None:
+            supplier = f"{HOOK}{decision.hook}"
+            return Draft(decision.summary, degraded=False, summarizer=supplier, details=decision.details)
+        wishes = [text for text in (request.instructions, decision.instructions) if text]
+        return self._summarizer.summarize(replace(request, instructions="\n\n".join(wishes) or None), cancellation)
 
     def _publish(self, claim: Claim, draft: Draft) -> str:
         """The job's end state. A summary was paid for: it outlasts a short absence of the database."""
@@ -158,7 +176,7 @@ class Tasks:
         elif isinstance(error, Cancelled):
             logger.info("job given up, it was cancelled or taken over job_id=%s", claim.job_id, extra=about)
         else:
-            reason = str(error) if isinstance(error, SummarizerUnavailable) else describe(error)
+            reason = str(error) if isinstance(error, SummarizerUnavailable | HookFailed) else describe(error)
             pause_seconds = error.retry_after_seconds if isinstance(error, SummarizerUnavailable) else None
             logger.warning("job failed job_id=%s: %s", claim.job_id, reason, extra=about)
             with self._at_database:

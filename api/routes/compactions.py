@@ -22,10 +22,10 @@ from compaction.wire import loads
 from sessions import branches, history, listing, paths, segments
 from sessions.appending import check_parent
 from sessions.asked import compact
+from sessions.asks import Ask
 from sessions.compacting import Compaction
 from sessions.idempotency import Answer
 from sessions.listing import Job
-from sessions.requests import Ask
 from sessions.store import Transaction
 from sessions.views import open_calls_of
 
@@ -140,23 +140,31 @@ def redo(session_id: str, incoming: FromRequest) -> Response:
 
 @router.post("/sessions/{session_id}/branch", **described(MovedAnswer, body=BranchBody))
 def move_to_branch(session_id: str, incoming: FromRequest) -> Response:
-    """Make an entry the head; what comes next starts a new branch there, or goes on at the end of its branch."""
+    """Make an entry the head; what comes next starts a new branch there, or goes on at the end of its branch.
+
+    With `summarize`, what is left behind gets a summary: a job writes it, and it comes at the end of the branch that is
+    gone to. `summary_entry_id` is that entry, if it is there at once.
+    """
 
     def work(tx: Transaction) -> Answer:
         _check_parent(tx, incoming, session_id, body)
-        path, step = branches.move(tx, incoming.tenant, session_id, body.entry_id, if_match=if_match)
-        moved = {
-            "version": path.session.version,
-            "budget": shown.budget(path),
-            "open_calls": open_calls_of(path),
-            "compaction": shown.step(path, step),
-            "job": None,
-        }
-        return answer(moved)
+        moved = branches.move(tx, incoming.tenant, session_id, body.entry_id, ask=ask, if_match=if_match)
+        path, request = moved.path, moved.request
+        return answer(
+            {
+                "version": path.session.version,
+                "budget": shown.budget(path),
+                "open_calls": open_calls_of(path),
+                "compaction": shown.step(path, moved.step),
+                "job": None if request is None else shown.job(listing.job(tx, incoming.tenant, request.job_id)),
+                "summary_entry_id": moved.placed,
+            }
+        )
 
     body, if_match = incoming.body(BranchBody), incoming.if_match
-    if body.summarize or body.instructions is not None:
-        raise InvalidRequest("summarize", "summaries of a branch that is left are not available yet")
+    if body.instructions is not None and not body.summarize:
+        raise InvalidRequest("instructions", "are for a summary; ask for one with summarize")
+    ask = Ask(is_asked=True, instructions=body.instructions) if body.summarize else None
     return change(incoming, work)
 
 

@@ -58,7 +58,7 @@ def _parsed(messages: list[Any], format_name: str | None) -> list[Message]:
 
 
 def _usage(body: UsageBody) -> Usage:
-    return Usage(body.version, body.input, body.model, body.cache_read, body.cache_write)
+    return Usage(**dict(body))
 
 
 @router.get("/sessions/{session_id}/context", **described(ContextAnswer, others={304: "Nothing changed."}))

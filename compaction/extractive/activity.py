@@ -55,6 +55,9 @@ WINDOW_CHARS: Final = 1_500
 LOOK_CHARS: Final = 120
 ARROW: Final = " → "
 BELOW: Final = "below"
+# Below a folder, what is relative to the working directory instead begins so.
+BESIDE: Final = "./"
+ROOTS: Final = ("/", "~")
 # When a folder is named once instead of in each path.
 FOLDER_CHARS: Final = 200
 MOST_OF: Final = 0.7

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Final
 
 from compaction.extractive import cues
-from compaction.extractive.activity import ARROW, BELOW, common_folder
+from compaction.extractive.activity import ARROW, BELOW, BESIDE, ROOTS, common_folder
 from compaction.extractive.gather import Gathering, Turn
 from compaction.extractive.items import Item
 from compaction.extractive.prose import BULLET, is_prose, scan, specifics, windows
@@ -61,10 +61,12 @@ def _close_turn(gathering: Gathering, turn: Turn, before: Turn | None, *, is_las
 
 
 def _note_pending(gathering: Gathering, turn: Turn, reply: str | None) -> None:
+    # Whether a turn that goes on was ever answered is seen in its rest.
+    section = Section.ASKED if gathering.goes_on else Section.OPEN
     if reply:
-        gathering.add(Section.OPEN, reply, 1.0, turn.order)
+        gathering.add(section, reply, 1.0, turn.order)
     else:
-        _note_asks(gathering, Section.OPEN, turn, 1.0)
+        _note_asks(gathering, section, turn, 1.0)
 
 
 def _reply(turn: Turn, before: Turn | None) -> str | None:
@@ -188,4 +190,11 @@ def _note_files(gathering: Gathering, folder_chars: int) -> None:
     for path, file in files.items():
         verb = "changed" if file.is_changed else "read"
         worth = (0.6 if file.is_changed else 0.25) + 0.2 * gathering.recency(file.order) + 0.02 * min(10, file.times)
-        gathering.add(Section.FILES, f"{verb} {path.removeprefix(folder)}", worth, file.order)
+        gathering.add(Section.FILES, f"{verb} {_below(folder, path)}", worth, file.order)
+
+
+def _below(folder: str, path: str) -> str:
+    """A path as it stands below a folder; all are below the empty one."""
+    if path.startswith(folder):
+        return path.removeprefix(folder)
+    return path if path.startswith(ROOTS) else f"{BESIDE}{path}"

@@ -42,10 +42,11 @@ class Turn:
 
 @dataclass(slots=True)
 class Gathering:
-    """Candidates of a run of messages, in the making."""
+    """Candidates of a run of messages, in the making; `goes_on` if the rest of its last turn is not among them."""
 
     total: int
     knows_the_task: bool
+    goes_on: bool = False
     items: list[Item] = field(default_factory=list)
     activity: Activity = field(default_factory=Activity)
     turns: list[Turn] = field(default_factory=list)
@@ -66,9 +67,9 @@ class Gathering:
         return self.turns[-1]
 
 
-def gather(messages: Sequence[Message], *, knows_the_task: bool) -> Gathering:
+def gather(messages: Sequence[Message], *, knows_the_task: bool, goes_on: bool = False) -> Gathering:
     """What was said and done; `knows_the_task` if an earlier summary already says what was asked first."""
-    gathering = Gathering(len(messages), knows_the_task)
+    gathering = Gathering(len(messages), knows_the_task, goes_on)
     for order, message in enumerate(messages):
         _note(gathering, message, order)
     return gathering

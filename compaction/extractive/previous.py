@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
-from compaction.extractive.activity import ARROW, BELOW, Activity
+from compaction.extractive.activity import ARROW, BELOW, BESIDE, ROOTS, Activity
 from compaction.extractive.headed import CONTENTS, FILE, Content
 from compaction.extractive.items import Item
 from compaction.extractive.lines import ELLIPSIS, clean, key, lines
@@ -52,37 +52,51 @@ def recall(previous: Sequence[str], activity: Activity, *, is_continued: bool) -
 
     `is_continued` if there are newer turns, by which what was open is out of date.
     """
-    found = [pair for text in previous for pair in _sectioned(text)][-MOST_LINES:]
+    found = [line for text in previous for line in _sectioned(text)][-MOST_LINES:]
     items: list[Item] = []
-    folder = ""
     ran = {key(shown) for shown in activity.endings}
-    for order, (section, text) in enumerate(found, -len(found)):
+    for order, (section, text, folder) in enumerate(found, -len(found)):
         if section is Section.FILES and (match := FILE.match(text)):
-            folder = _note_file(activity, match["verb"], match["path"], folder, order)
+            _note_file(activity, match, folder, order)
         elif section is not Section.ENDED or key(text.partition(ARROW)[0]) not in ran:
             items.append(_item(section, text, order, is_continued=is_continued))
     _keep_the_task(items)
     return items
 
 
-def _note_file(activity: Activity, verb: str, path: str, folder: str, order: int) -> str:
-    """Notes a line of the files; returns the folder that the next ones are relative to."""
-    if verb == BELOW:
-        return path
+def _note_file(activity: Activity, line: re.Match[str], folder: str, order: int) -> None:
+    """Notes a line of the files, whose path may be below the folder."""
+    path = line["path"]
     if path.endswith(ELLIPSIS):
-        return folder
-    is_relative = not path.startswith(("/", "~"))
-    activity.touch(f"{folder}{path}" if is_relative else path, order, is_changed=verb == "changed")
-    return folder
+        return
+    if folder and not path.startswith(ROOTS):
+        path = path.removeprefix(BESIDE) if path.startswith(BESIDE) else f"{folder}{path}"
+    activity.touch(path, order, is_changed=line["verb"] == "changed")
 
 
-def _sectioned(text: str) -> Iterator[tuple[Section, str]]:
+class _Line(NamedTuple):
+    """A line of an earlier summary, and the folder that its path is relative to if it names a file."""
+
+    section: Section
+    text: str
+    folder: str
+
+
+def _sectioned(text: str) -> Iterator[_Line]:
     content: Content | None = None
+    folder = ""
     for line in lines(clean(text)):
         if heading := _HEADING.match(line):
             content = _content(heading["marked"] or heading["bold"] or heading["plain"])
+            # One summary may list files twice: those at the beginning of a turn are below a folder of their own.
+            folder = ""
         elif stripped := _BULLET.sub("", line, count=1):
-            yield content.read(stripped) if content else (_UNTITLED.looked_at(stripped), stripped)
+            section, said = content.read(stripped) if content else (_UNTITLED.looked_at(stripped), stripped)
+            match = FILE.match(said) if section is Section.FILES else None
+            if match and match["verb"] == BELOW:
+                folder = match["path"]
+            else:
+                yield _Line(section, said, folder)
 
 
 def _content(heading: str) -> Content | None:

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 
 from compaction import extractive
 from compaction.messages import Message, Text, ToolCall, ToolResult
-from compaction.summary import Draft, SummaryInput
+from compaction.summary import TURN_BEGINS, Draft, SummaryInput, divided, joined
 from compaction.tokens import count_text
 from tests.support import scripted_llm as scripted
 from tests.support.eventually import eventually
@@ -270,6 +270,78 @@ def test_usage_is_summed_over_calls() -> None:
     with ScriptedLLM() as llm:
         once = summarize(llm).usage["input"]
     assert twice > 2 * once
+
+
+SPLIT = replace(
+    REQUEST,
+    max_tokens=600,
+    turn_prefix=(
+        Message("user", (Text("Release version 2."),)),
+        Message("assistant", (Text("I will tag it first."), ToolCall("c2", "bash", '{"command": "git tag v2"}'))),
+        Message("tool", (ToolResult("c2", (Text("tagged"),)),)),
+    ),
+)
+
+
+def test_the_beginning_of_a_turn_is_asked_for_after_what_was_before_it() -> None:
+    with ScriptedLLM() as llm:
+        draft = summarize(llm, SPLIT)
+    before, turn = llm.requests
+    assert "Rename the parser" in before.prompt
+    assert "Release version 2." not in before.prompt
+    assert "Release version 2." in turn.prompt
+    assert "Rename the parser" not in turn.prompt
+    assert draft.text.startswith("## Asked\n- Rename the parser")
+    assert f"\n\n{TURN_BEGINS}\n## Asked\n- Release version 2." in draft.text
+    assert not draft.degraded
+
+
+def test_both_parts_of_a_summary_share_its_tokens_and_their_usage_is_summed() -> None:
+    with ScriptedLLM() as llm:
+        usage = summarize(llm, SPLIT).usage
+        alone = [summarize(llm, piece).usage for piece in (divided(SPLIT)[0], replace(SPLIT, previous=(), messages=()))]
+    limits = [request.body["max_tokens"] for request in llm.requests[:2]]
+    assert limits == [piece.max_tokens for piece in divided(SPLIT)]
+    assert sum(limits) < SPLIT.max_tokens
+    assert usage["output"] == sum(part["output"] for part in alone)
+
+
+def test_an_answer_refused_for_one_part_is_asked_for_once_more_for_that_part() -> None:
+    with ScriptedLLM(scripted.SUMMARY, scripted.TRUNCATED) as llm:
+        draft = summarize(llm, SPLIT)
+    assert not draft.degraded
+    assert ["could not be used" in request.prompt for request in llm.requests] == [False, False, True]
+
+
+@pytest.mark.parametrize("place", [0, 1], ids=["what was before", "the turn"])
+def test_a_part_that_is_refused_twice_is_replaced_alone(place: int) -> None:
+    replies = [scripted.SUMMARY] * place + [scripted.EMPTY] * 2
+    with ScriptedLLM(*replies) as llm:
+        draft = summarize(llm, SPLIT)
+    assert (draft.degraded, draft.summarizer) == (True, "extractive")
+    pieces = divided(SPLIT)
+    written = draft.text.split(joined(pieces, ("", "")))
+    extracted = [extractive.extract(piece) for piece in pieces]
+    assert [text == other for text, other in zip(written, extracted, strict=True)] == [place == 0, place == 1]
+    assert len(llm.requests) == 3
+    assert count_text(draft.text) <= SPLIT.max_tokens
+
+
+def test_without_room_for_two_parts_all_is_asked_for_at_once() -> None:
+    with ScriptedLLM() as llm:
+        summarize(llm, replace(SPLIT, max_tokens=100))
+    (request,) = llm.requests
+    assert "Rename the parser" in request.prompt
+    assert "Release version 2." in request.prompt
+
+
+def test_a_failure_of_the_second_part_leaves_no_summary_for_now() -> None:
+    with (
+        ScriptedLLM(scripted.SUMMARY, default=Reply(text="no", status=403)) as llm,
+        pytest.raises(SummarizerUnavailable),
+    ):
+        summarize(llm, SPLIT)
+    assert len(llm.requests) == 2
 
 
 @dataclass(slots=True)

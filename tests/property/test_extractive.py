@@ -9,13 +9,14 @@ from dataclasses import replace
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from compaction.extractive import summarize
-from compaction.extractive.lines import clean
-from compaction.headings import HEADINGS
+from compaction.extractive import extract, summarize
+from compaction.extractive.lines import clean, key
+from compaction.headings import HEADINGS, TURN
 from compaction.messages import Message, Text, Thinking, ToolCall, ToolResult
 from compaction.sections import Section
-from compaction.summary import SummaryInput
+from compaction.summary import TURN_BEGINS, SummaryInput, divided, joined
 from compaction.tokens import count_text
+from compaction.transcript import excerpt_to_tokens
 from tests.support.taken_over import taken_over
 
 LEAST_TOKENS = 8
@@ -83,6 +84,7 @@ requests = st.builds(
     max_tokens=st.integers(LEAST_TOKENS, 600),
     instructions=st.none(),
     headings=st.sampled_from(sorted(HEADINGS)),
+    turn_prefix=st.one_of(st.just(()), st.lists(messages, max_size=12).map(tuple)),
 )
 # What may stand in front of what was said.
 MARKS = re.compile(rf"^- (?:(?:{'|'.join(section.value for section in Section)}): )?")
@@ -110,7 +112,8 @@ def test_it_can_be_summarized_again(first: SummaryInput, second: SummaryInput) -
 @example(SummaryInput((), (Message("assistant", (ToolCall("a", "edit", '{"path": "\\r"}'),)),), LEAST_TOKENS))
 def test_every_line_is_taken_from_the_originals(request: SummaryInput) -> None:
     told = squeezed(" ".join(everything(request)))
-    headings = {line for heading in HEADINGS[request.headings] for line in heading.lines}
+    in_use = (*HEADINGS[request.headings], *HEADINGS[TURN])
+    headings = {TURN_BEGINS, *(line for heading in in_use for line in heading.lines)}
     for line in summarize(request).split("\n"):
         if line in headings:
             continue
@@ -127,13 +130,38 @@ def test_a_summary_says_the_same_under_whatever_headings(request: SummaryInput, 
     assert taken_over(summarize(later)) == taken_over(summarize(replace(later, headings="foldline")))
 
 
+@given(requests)
+def test_all_pieces_of_a_summary_are_found_again_in_it(request: SummaryInput) -> None:
+    pieces = divided(replace(request, max_tokens=ROOMY_TOKENS))
+    texts = [extract(piece) for piece in pieces]
+    summary = joined(pieces, texts)
+    assert lines_of(taken_over(summary)) == set().union(*(lines_of(taken_over(text)) for text in texts))
+    told = squeezed(summarize(SummaryInput((summary,), (), ROOMY_TOKENS))).casefold()
+    assert [text for _, text in lines_of(taken_over(summary)) if key(text) not in told] == []
+
+
+def lines_of(taken: set[tuple[Section, str]]) -> set[tuple[Section, str]]:
+    """The lines, and the paths of the files, which are listed once although two summaries name them."""
+    return {
+        (section, text.removesuffix(" True").removesuffix(" False") if section is Section.FILES else text)
+        for section, text in taken
+    }
+
+
+@given(requests, st.lists(st.text(), min_size=2, max_size=2))
+def test_pieces_within_their_tokens_are_a_whole_within_its(request: SummaryInput, written: list[str]) -> None:
+    pieces = divided(request)
+    texts = [excerpt_to_tokens(text.strip(), piece.max_tokens) for piece, text in zip(pieces, written, strict=False)]
+    assert count_text(joined(pieces, texts)) <= request.max_tokens
+
+
 OWN_WORDS = {"(no output)", "(nothing was said)", "$"}
 
 
 def everything(request: SummaryInput) -> list[str]:
     """All texts that went in, arguments also as they read."""
     said = list(request.previous)
-    for message in request.messages:
+    for message in request.said:
         for part in message.parts:
             match part:
                 case Text(text=text) | Thinking(text=text):

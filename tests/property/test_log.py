@@ -43,11 +43,19 @@ POLICIES = st.sampled_from(
         {"preset": "neurolink", "keep_recent": 0.05, "stages": [{"name": "summarize", "keep_share": 0.1}, "truncate"]},
     )
 )
+# Whether what is left behind is summarized, and how.
+LEAVING = st.sampled_from(
+    (None, None, Ask(is_asked=True), Ask(is_asked=True), Ask(is_asked=True, instructions="keep the names"))
+)
 DRAFTS = st.sampled_from(("short", "short", "full", "blank", "too long"))
 
 
+CHANGED = {"b.py", "c.py"}
+
+
 def _call(call_id: str, argument_words: int, path: str | None) -> Wire:
-    name, value = ("read_file", {"path": path}) if path else ("bash", {"command": words(argument_words)})
+    tool = "edit_file" if path in CHANGED else "read_file"
+    name, value = (tool, {"path": path}) if path else ("bash", {"command": words(argument_words)})
     return {"id": call_id, "type": "function", "function": {"name": name, "arguments": json.dumps(value)}}
 
 
@@ -147,7 +155,7 @@ class Log(RuleBasedStateMachine):
 
     @rule(
         calls=st.integers(1, 3), argument=st.sampled_from((1, 40, 300)), count=SIZES, done=st.integers(0, 3),
-        path=st.sampled_from((None, "a.py", "b.py")), is_used_id=st.booleans(), is_reversed=st.booleans(),
+        path=st.sampled_from((None, "a.py", "b.py", "c.py")), is_used_id=st.booleans(), is_reversed=st.booleans(),
     )  # fmt: skip
     def work_in_parallel(
         self, *, calls: int, argument: int, count: int, done: int, path: str | None, is_used_id: bool, is_reversed: bool
@@ -192,11 +200,14 @@ class Log(RuleBasedStateMachine):
         messages: list[Wire] = [{"role": "assistant", "content": uses}, {"role": "user", "content": answers + text}]
         self.pair.append(messages, "anthropic")
 
-    @rule(percent=st.sampled_from((50, 110, 150, 300)), age=st.sampled_from((0, 0, 1, 5)))
-    def report_usage(self, percent: int, age: int) -> None:
+    @rule(
+        percent=st.sampled_from((50, 110, 150, 300)), age=st.sampled_from((0, 0, 1, 5)), output=st.sampled_from((0, 20))
+    )
+    def report_usage(self, percent: int, age: int, output: int) -> None:
         counted = self.reference.outline(self.reference.head).tokens + self.reference.overhead
         version, reported = self.pair.head.session.version - age, max(1, counted * percent // 100)
-        self.pair.report([self._user(1)], version=version, input_tokens=reported)
+        said = [self._assistant(12), self._user(1)] if output else [self._user(1)]
+        self.pair.report(said, version=version, input_tokens=reported, output=output)
         learned = self.reference.multiplier
         assert 1_000 <= learned <= 2_000
         if counted and not age:
@@ -311,7 +322,7 @@ class Log(RuleBasedStateMachine):
         return newest[choice % len(newest)]
 
     def _publish(self, held: Held, kind: str) -> str:
-        return self.pair.publish(held, _draft(kind, held.claim.covered.max_tokens))
+        return self.pair.publish(held, _draft(kind, held.claim.wanted.covered.max_tokens))
 
     def _work(self, queue: str, kind: str) -> None:
         """Claim and publish with nothing in between."""
@@ -370,18 +381,18 @@ class Log(RuleBasedStateMachine):
             assert [message.source for message in shown] == originals, "nothing is left of what was undone"
 
     @precondition(lambda self: self.path)
-    @rule(choice=CHOICES, is_near=st.booleans())
-    def branch(self, choice: int, *, is_near: bool) -> None:
+    @rule(choice=CHOICES, is_near=st.booleans(), ask=LEAVING)
+    def branch(self, choice: int, *, is_near: bool, ask: Ask | None = None) -> None:
         found = self.path if is_near else list(reachable(self.reference))
-        self.pair.move(found[-1 - choice % len(found)].id)
+        self.pair.move(found[-1 - choice % len(found)].id, ask)
 
     @precondition(lambda self: len(self.reference.branches) > 1)
-    @rule(choice=CHOICES)
-    def go_back(self, choice: int) -> None:
+    @rule(choice=CHOICES, ask=LEAVING)
+    def go_back(self, choice: int, ask: Ask | None) -> None:
         number = choice % len(self.reference.branches)
         own = [entry for entry in self.reference.path(number) if entry.branch == number and entry.kind == "message"]
         if own:
-            self.pair.move(own[-1].id)
+            self.pair.move(own[-1].id, ask)
             assert self.reference.head == number, "a branch's last message names its leaf"
 
     # ---- pins, settings, deletion ----

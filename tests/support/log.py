@@ -20,11 +20,12 @@ from compaction.tokens import count_messages
 from compaction.wording import stub_tokens
 from sessions import appending, asked, branches, claiming, history, jobs, lifecycle, log, paths, pins, segments, views
 from sessions.appending import Appended
+from sessions.asks import Ask
 from sessions.history import Record
 from sessions.jobs import Claim
 from sessions.paths import Path
 from sessions.planning import Step
-from sessions.requests import BACKGROUND, INTERACTIVE, Ask
+from sessions.requests import BACKGROUND, INTERACTIVE
 from sessions.store import Limits, Store
 from sessions.tables import BRANCH, ENTRY, JOB
 
@@ -154,7 +155,7 @@ class Scene:
 
     def move(self, entry_id: str) -> Step:
         with self.store.write() as tx:
-            return branches.move(tx, self.tenant, self.id, entry_id)[1]
+            return branches.move(tx, self.tenant, self.id, entry_id).step
 
     def pin(self, tokens: int) -> Step:
         with self.store.write() as tx:

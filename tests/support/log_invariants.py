@@ -13,7 +13,7 @@ from compaction.messages import Message, Text, ToolResult
 from compaction.outline import Item, Summarized
 from compaction.tokens import count_messages, count_system, scaled
 from compaction.wording import marker_tokens, stub_tokens, summary_frame_tokens
-from sessions import entries, history, log, paths, segments, views
+from sessions import entries, history, log, paths, segments, summaries, views
 from sessions.errors import CallsOpen
 from sessions.store import Transaction
 from tests.support.log import TENANT
@@ -44,7 +44,7 @@ def _check_path(tx: Transaction, path: paths.Path, reference: Reference) -> None
     assert set(live.barred) == set(folded.barred)
     outline = reference.outline(path.branch)
     assert path.kept == outline.tokens, "kept totals equal a recount"
-    assert path.gauged in {None, outline.measured(path.aims().gauge.measure).tokens}
+    assert path.gauged in {None, reference.seen(path.branch)}
     assert path.raw == reference.outline(path.branch, is_raw=True).tokens
     assert path.owed_tokens == outline.owed_tokens
     assert views.open_calls_of(path) == reference.open_calls(path.branch)
@@ -61,7 +61,12 @@ def originals_are_readable(pair: Pair) -> None:
     assert [(entry.id, entry.kind) for entry in found] == [(entry.id, entry.kind) for entry in expected]
     for entry, original in zip(found, expected, strict=True):
         assert original.message is None or entry.body == original.message.source
+        if original.kind == "branch_summary":
+            assert entry.body["details"] == summaries.details(original.files), "files are told of nested summaries too"
     assert [compaction.id for compaction in listed if compaction.is_live] == pair.live
+    told = [compaction.told["details"] for compaction in listed if compaction.told]
+    published = [entry for entry in expected if entry.kind == "compaction" and entry.summary]
+    assert told == [summaries.details(entry.files) for entry in published], "files are told of all that is covered"
 
 
 def jobs_are_what_was_asked_for(pair: Pair) -> None:
@@ -118,7 +123,7 @@ def a_view_fits_and_is_valid_or_says_why_not(pair: Pair) -> None:
 def _check_that_all_is_accounted_for(reference: Reference, shown: Sequence[Message]) -> None:
     """Each message is under a live summary, hidden, edited, or in the view word for word; so are pins."""
     outline, texts = reference.outline(reference.head), set(_texts(shown))
-    messages = [entry for entry in reference.path(reference.head) if entry.message is not None]
+    messages = [entry for entry in reference.path(reference.head) if entry.said is not None]
     away = [item for item in outline.items if isinstance(item, Summarized) or item.is_hidden]
     for entry in messages:
         is_away = any(item.first <= entry.seq <= item.last for item in away)
@@ -132,7 +137,7 @@ def _check_that_all_is_accounted_for(reference: Reference, shown: Sequence[Messa
 
 def _texts(messages: Sequence[Message | Entry]) -> Iterator[str]:
     for message in messages:
-        inner = message.message if isinstance(message, Entry) else message
+        inner = message.said if isinstance(message, Entry) else message
         for part in inner.parts if inner else ():
             for piece in part.content if isinstance(part, ToolResult) else (part,):
                 if isinstance(piece, Text):

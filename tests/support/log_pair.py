@@ -14,10 +14,11 @@ from compaction.errors import CompactionError
 from compaction.formats import FORMATS
 from compaction.messages import Message
 from compaction.summary import Draft
-from compaction.wire import loads
+from compaction.wire import dumps, loads
 from sessions import (
     appending,
     asked,
+    asks,
     branches,
     claiming,
     history,
@@ -26,7 +27,6 @@ from sessions import (
     log,
     paths,
     pins,
-    requests,
     sweeping,
     views,
 )
@@ -113,25 +113,29 @@ class Pair:
 
     # ---- what clients do ----
 
-    def append(self, wire: Sequence[Wire], name: str = "openai", **given: Any) -> None:
+    def append(
+        self, wire: Sequence[Wire], name: str = "openai", reported: tuple[int, int] | None = None, **given: Any
+    ) -> None:
         messages = FORMATS[name].parse(wire)
         drafts = appending.prepare(messages)
         appended = self.write(
-            lambda tx: appending.append(tx, TENANT, SESSION, drafts, **given), lambda: self.reference.append(messages)
+            lambda tx: appending.append(tx, TENANT, SESSION, drafts, **given),
+            lambda: self.reference.append(messages, reported),
         )
         if appended is not None:
             path = self.reference.path(self.reference.head)
             added = [entry.id for entry in path if entry.kind == "message"]
             assert appended.entry_ids == added[len(added) - len(appended.entry_ids) :]
 
-    def report(self, wire: Sequence[Wire], *, version: int, input_tokens: int) -> None:
-        """Append with the usage of the view of a version."""
-        self.append(wire, usage=Usage(version, input_tokens))
+    def report(self, wire: Sequence[Wire], *, version: int, input_tokens: int, output: int = 0) -> None:
+        """Append with the usage of the view of a version; `output` is of the answer, which is the first message."""
+        is_current = version == self.head.session.version
+        reported = (input_tokens, output) if is_current else None
+        self.append(wire, reported=reported, usage=Usage(version, input_tokens, output=output))
 
     def compact(self, ask: Ask, *, stages: list[str] | None = None, summarize: bool | None = True) -> None:
-        real_ask = requests.Ask(**ask._asdict())
         self.write(
-            lambda tx: asked.compact(tx, TENANT, SESSION, real_ask, stages=stages, summarize=summarize),
+            lambda tx: asked.compact(tx, TENANT, SESSION, _real(ask), stages=stages, summarize=summarize),
             lambda: self.reference.compact(ask, stages=stages, summarize=summarize),
         )
 
@@ -141,8 +145,12 @@ class Pair:
     def redo(self) -> None:
         self.write(lambda tx: history.redo(tx, TENANT, SESSION), self.reference.redo)
 
-    def move(self, name: str) -> None:
-        self.write(lambda tx: branches.move(tx, TENANT, SESSION, name), lambda: self.reference.move(name))
+    def move(self, name: str, ask: Ask | None = None) -> None:
+        """Move the head; with an ask, what is left behind is summarized."""
+        real_ask = None if ask is None else _real(ask)
+        self.write(
+            lambda tx: branches.move(tx, TENANT, SESSION, name, ask=real_ask), lambda: self.reference.move(name, ask)
+        )
 
     def pin(self, text: str) -> None:
         self.write(lambda tx: pins.add(tx, TENANT, SESSION, text=text), lambda: self.reference.pin(text))
@@ -153,7 +161,7 @@ class Pair:
     def unpin(self, index: int) -> None:
         with self.store.read() as tx:
             name = pins.pins(tx, TENANT, SESSION)[index].id
-        self.write(lambda tx: pins.remove(tx, TENANT, SESSION, name), lambda: self.reference.pins.pop(index))
+        self.write(lambda tx: pins.remove(tx, TENANT, SESSION, name), lambda: self.reference.unpin(index))
 
     def change(self, changes: Mapping[str, Any], **expected: Any) -> None:
         """Change settings, named in the reference by `expected`; with neither, only the trigger runs."""
@@ -175,8 +183,8 @@ class Pair:
         assert (claim and claim.job_id) == (job and job.id)
         if claim is None or job is None:
             return None
-        assert claim.covered == job.covered
-        given = (list(claim.request.previous), list(claim.request.messages))
+        assert claim.wanted.covered == job.covered
+        given = (list(claim.request.previous), list(claim.request.said))
         assert given == self.reference.summarized_by(job), "a summarizer is given originals and what it replaces"
         self.held.append(Held(claim, job, job.claims))
         return self.held[-1]
@@ -245,7 +253,7 @@ class Pair:
         return [_job(row, loads(row.parameters)) for row in rows]
 
     def expected_jobs(self) -> list[Any]:
-        return [_job(job, job.ask._asdict()) for job in self.reference.jobs]
+        return [_job(job, loads(dumps(job.ask._asdict()))) for job in self.reference.jobs]
 
     def state(self) -> Any:
         """All that is kept of the session, but its version and what a heartbeat changes."""
@@ -258,6 +266,10 @@ class Pair:
             ]
             texts = views.pins_of(tx, head.session.pk)
         return head.branch, leaves, texts, self.jobs()
+
+
+def _real(ask: Ask) -> asks.Ask:
+    return asks.Ask(**ask._asdict())
 
 
 def _job(job: Any, ask: Any) -> Any:

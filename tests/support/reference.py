@@ -6,19 +6,21 @@ pure functions with the program, and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from compaction.budget import PINS_SHARE, Goals, check_fixed_parts
+from compaction.budget import PINS_SHARE, SMALLEST_SUMMARY, Goals, check_fixed_parts
 from compaction.chunks import chunk_tokens
 from compaction.cuts import SummaryRange, next_range
 from compaction.edits import Edit, LiveEdits, within
-from compaction.facts import Facts, facts_of
+from compaction.estimates import EXACT
+from compaction.facts import Facts, facts_of, files_of
+from compaction.files import Files
 from compaction.gauge import Fixed, Frame, Gauge
-from compaction.messages import Message, result_text
-from compaction.outline import Outline, Unit, outline_of
+from compaction.messages import BRANCH_ROLE, Message, result_text
+from compaction.outline import Outline, Summarized, Unit, outline_of
 from compaction.pairs import Tail, place
 from compaction.pipeline import plan_for
 from compaction.plan import Plan
@@ -27,16 +29,32 @@ from compaction.presets import PRESETS
 from compaction.recent import due_items
 from compaction.stages.truncate import fit
 from compaction.tokens import count_system, scaled, unscaled
-from compaction.view import make_view
+from compaction.trees import Kind as TreeKind
+from compaction.trees import TreeEntry, newest_within
+from compaction.view import branch_message, make_view
 from compaction.wording import pins_tokens, stub_tokens, summary_frame_tokens, summary_tokens
 
-Kind: TypeAlias = Literal["message", "compaction", "undo", "redo"]
+Kind: TypeAlias = Literal["message", "branch_summary", "compaction", "undo", "redo"]
 Span: TypeAlias = tuple[int, int]
 
+NO_FILES = Files()
+EDITING = ("compaction", "undo", "redo")
+KINDS: Mapping[str, TreeKind] = {"tool": "result", BRANCH_ROLE: "branch_summary"}
 INTERACTIVE = "summarize.interactive"
 BACKGROUND = "summarize.background"
 # Summaries from before that one request publishes again; a job does the rest.
 KEPT_AT_ONCE = 8
+
+
+class Summary(NamedTuple):
+    """A text that was published or could be."""
+
+    id: str
+    text: str
+
+    @property
+    def tokens(self) -> int:
+        return summary_tokens(self.text)
 
 
 class Refused(Exception):
@@ -56,6 +74,8 @@ class Entry:
     kind: Kind
     before: Entry | None
     message: Message | None = None
+    summary: Summary | None = None
+    files: Files = NO_FILES
     edits: tuple[Edit, ...] = ()
     is_inline: bool = True
     lifts_bars: bool = False
@@ -69,8 +89,18 @@ class Entry:
 
     @cached_property
     def facts(self) -> Facts:
-        assert self.message is not None
-        return facts_of(self.message)
+        assert self.said is not None
+        facts = facts_of(self.said)
+        return facts if self.message else facts._replace(role=BRANCH_ROLE)
+
+    @cached_property
+    def said(self) -> Message | None:
+        """What the view has of it as long as nothing edits that."""
+        return branch_message(self.summary.text) if self.kind == "branch_summary" and self.summary else self.message
+
+    @property
+    def is_inline_compaction(self) -> bool:
+        return self.kind == "compaction" and self.is_inline
 
     @property
     def hidden(self) -> list[Span]:
@@ -89,20 +119,14 @@ class Ask(NamedTuple):
     target_tokens: int | None = None
     policy: Mapping[str, Any] | None = None
     until: int | None = None
+    left: tuple[int, int, int, tuple[int, int] | None] | None = None
+
+    @property
+    def kind(self) -> str:
+        return "branch_summary" if self.left else "summary"
 
 
 AUTOMATIC = Ask(is_asked=False)
-
-
-class Summary(NamedTuple):
-    """A text that was published or could be."""
-
-    id: str
-    text: str
-
-    @property
-    def tokens(self) -> int:
-        return summary_tokens(self.text)
 
 
 @dataclass
@@ -136,6 +160,7 @@ class Branch:
     leaf: Entry | None
     next_summary_at: int = 0
     failures: int = 0
+    reported: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -184,7 +209,7 @@ def placed(path: Sequence[Entry]) -> tuple[list[Facts], Tail]:
     """The facts of all messages of a path, and which calls wait at its end."""
     facts, tail = [], Tail()
     for entry in path:
-        if entry.kind == "message":
+        if entry.said is not None:
             at = place(entry.facts, entry.seq, tail)
             facts.append(at.facts)
             tail = at.tail
@@ -232,7 +257,7 @@ class Reference:
 
     def view(self, branch: int, *, stub_open: bool = True, keep_empty: bool = False) -> list[Message]:
         """The view from all originals of the path."""
-        messages = {entry.seq: entry.message for entry in self.path(branch) if entry.message is not None}
+        messages = {entry.seq: entry.said for entry in self.path(branch) if entry.said is not None}
         outline = self.outline(branch)
         return make_view(outline, messages, self.texts, self.pins, stub_open=stub_open, keep_empty=keep_empty)
 
@@ -282,12 +307,25 @@ class Reference:
         return gauge if ask.target_tokens is None else gauge.aimed(goals, self.outline(branch))
 
     def jobs_of(self, branch: int, *states: str) -> list[Job]:
-        return [job for job in self.jobs if job.branch == branch and job.state in states]
+        """The jobs that summarize ranges of a branch."""
+        return self.jobs_like(branch, AUTOMATIC, *states)
+
+    def jobs_like(self, branch: int, ask: Ask, *states: str) -> list[Job]:
+        """The jobs on a branch for what was left in the same place, or for its own ranges."""
+        return [
+            job
+            for job in self.jobs
+            if job.branch == branch and job.state in states and _subject(job.ask) == _subject(ask)
+        ]
 
     # ---- what callers do ----
 
-    def append(self, messages: Sequence[Message]) -> list[str]:
+    def append(self, messages: Sequence[Message], reported: tuple[int, int] | None = None) -> list[str]:
+        """`reported` is what a provider said of the view as it is and of the answer, which is the first message."""
         head = self.branches[self.head]
+        if reported:
+            seq = head.leaf.seq if head.leaf else 0
+            head.reported = (sum(reported), seq + 1) if reported[1] else (reported[0], seq)
         if head.leaf is None and self.system is None and messages[0].role == "system":
             fixed = self.overhead + count_system(messages[0].text)
             check_fixed_parts(self.policy, self.limit, fixed, self.multiplier)
@@ -349,8 +387,11 @@ class Reference:
         self._request_owed(self.head)
         return [entry.id for entry in undo.undone]
 
-    def move(self, name: str) -> None:
-        """To the branch that ends here or whose last message this is, else to a new one."""
+    def move(self, name: str, ask: Ask | None = None) -> None:
+        """To the branch that ends here or whose last message this is, else to a new one.
+
+        With an ask, what is left behind is summarized.
+        """
         found = (entry for branch in self.branches for entry in path_to(branch.leaf) if entry.id == name)
         entry = next(found, None)
         if entry is None:
@@ -363,7 +404,13 @@ class Reference:
         if tip is None:
             tip = Branch(len(self.branches), entry, entry)
             self.branches.append(tip)
+        number, old, new = self.head, self.path(self.head), self.path(tip.number)
         self.head = tip.number
+        behind = [entry for entry in old if entry not in new]
+        if ask and behind:
+            edits = next((entry for entry in reversed(old) if entry.kind in EDITING), None)
+            at = (edits.branch, edits.seq) if edits else None
+            self._request(tip.number, ask._replace(left=(number, behind[0].seq, behind[-1].seq, at)))
         self._run_trigger(tip.number)
 
     def pin(self, text: str) -> None:
@@ -373,7 +420,17 @@ class Reference:
         fixed = self.overhead - pins_tokens(self.pins) + pins_tokens(pins)
         check_fixed_parts(self.policy, self.limit, fixed, self.multiplier)
         self.pins = pins
+        self.forget()
         self._run_trigger(self.head)
+
+    def unpin(self, index: int) -> None:
+        self.pins.pop(index)
+        self.forget()
+
+    def forget(self) -> None:
+        """What was reported was of another view."""
+        for branch in self.branches:
+            branch.reported = None
 
     def pin_entry(self, name: str) -> None:
         message = next(entry.message for entry in reachable(self) if entry.id == name)
@@ -386,13 +443,20 @@ class Reference:
     def change(self, **changes: Any) -> None:
         """Set `window`, `system`, `policy_values` or `auto_compact`."""
         before = {name: getattr(self, name) for name in changes}
+        counted_by = self._counted_by
         vars(self).update(changes)
         try:
             check_fixed_parts(self.policy, self.limit, self.overhead, self.multiplier)
         except Exception:
             vars(self).update(before)
             raise
+        if self._counted_by != counted_by:
+            self.forget()
         self._run_trigger(self.head)
+
+    @property
+    def _counted_by(self) -> Any:
+        return self.policy.counter, self.policy.trusts_usage, self.system
 
     def delete(self) -> None:
         self.is_deleted = True
@@ -411,7 +475,7 @@ class Reference:
 
     def _is_runnable(self, job: Job) -> bool:
         is_due = job.state == "queued" and job.not_before <= self.now
-        return is_due and not self.jobs_of(job.branch, "running")
+        return is_due and not self.jobs_like(job.branch, job.ask, "running")
 
     def _take(self, job: Job) -> bool:
         covered = self._range(job.branch, job.ask)
@@ -435,17 +499,34 @@ class Reference:
     def summarized_by(self, job: Job) -> tuple[list[str], list[Message]]:
         """What the worker must be given: texts of the summaries it replaces, and the originals not under one."""
         assert job.covered is not None
-        covered, condensed = job.covered, fold(self.path(job.branch)).edits.condensed
-        inside = [entry for entry in self.path(job.branch) if covered.first <= entry.seq <= covered.last]
+        path = self.read_path(job.branch, job.ask)
+        covered, condensed = job.covered, fold(path).edits.condensed
+        inside = [entry for entry in path if covered.first <= entry.seq <= covered.last]
         fresh = [entry for entry in inside if not any(edit.first <= entry.seq <= edit.last for edit in condensed)]
-        return [self.texts[name] for name in covered.replaces], [entry.message for entry in fresh if entry.message]
+        return [self.texts[name] for name in covered.replaces], [
+            entry.message or replace(entry.said, role="developer") for entry in fresh if entry.said
+        ]
+
+    def read_path(self, number: int, ask: Ask) -> list[Entry]:
+        """The path of which a summary is made: that of another branch as it was when that was left."""
+        if ask.left is None:
+            return self.path(number)
+        return [entry for entry in self.path(ask.left[0]) if entry.seq <= ask.left[2]]
+
+    def files_of(self, entries: Iterable[Entry]) -> Files:
+        """The files that were read and changed in all that these entries say, and those told of by branches."""
+        found = Files()
+        for entry in entries:
+            found |= files_of(entry.facts.calls) | entry.files if entry.said else Files()
+        return found
 
     def publish(self, job: Job, text: str) -> str:
         """The state the job ended in, by the holder of its lease."""
         path, covered = self.path(job.branch), job.covered
         since = path[path.index(job.base) + 1 :] if job.base else path
         assert covered is not None
-        if any(entry.kind != "message" and not (entry.kind == "compaction" and entry.is_inline) for entry in since):
+        edits = [entry for entry in since if entry.kind in EDITING and not entry.is_inline_compaction]
+        if edits and not job.ask.left:
             job.end("superseded")
             self._run_trigger(job.branch)
         elif not text.strip() or summary_tokens(text) > covered.max_tokens + summary_frame_tokens():
@@ -465,6 +546,8 @@ class Reference:
     def fail(self, job: Job, error: str) -> None:
         """A failure holds automatic jobs of the branch back, waiting ones included; each in a row for twice as long."""
         job.end("failed", error)
+        if job.ask.left:
+            return
         branch = self.branches[job.branch]
         branch.next_summary_at = self.now + min(self.retry_ms * 2**branch.failures, self.retry_ms_max)
         branch.failures += 1
@@ -485,7 +568,7 @@ class Reference:
         if job.attempts >= self.max_attempts:
             self.fail(job, "lapsed")
             return
-        for other in self.jobs_of(job.branch, "queued"):
+        for other in self.jobs_like(job.branch, job.ask, "queued"):
             other.end("superseded", by=job.id)
             if other.ask.is_asked:
                 job.ask, job.queue = other.ask, other.queue
@@ -505,10 +588,23 @@ class Reference:
         branch = self.branches[number]
         seq = branch.leaf.seq + 1 if branch.leaf else 1
         branch.leaf = Entry(number, seq, kind, branch.leaf, **values)
+        if kind in EDITING:
+            branch.reported = None
         return branch.leaf
 
     def _newest_edits(self, number: int) -> Entry | None:
-        return next((entry for entry in reversed(self.path(number)) if entry.kind != "message"), None)
+        return next((entry for entry in reversed(self.path(number)) if entry.kind in EDITING), None)
+
+    def seen(self, number: int) -> int:
+        """What the history takes as the policy counts it, or as a provider reported it."""
+        measure, outline = self.gauge(number).measure, self.outline(number)
+        counted, reported = outline.measured(measure).tokens, self.branches[number].reported
+        if not reported or not self.policy.trusts_usage or self.policy.counter == EXACT:
+            return counted
+        before = [entry for entry in self.path(number) if entry.seq <= reported[1]]
+        of_before = outline_of(placed(before)[0], fold(before).edits).measured(measure).tokens
+        fixed = Fixed(self.system, "[]", pins_tokens(self.pins)).estimated(self.policy.counter, self.frame.provider)
+        return max(0, reported[0] - fixed) + counted - of_before
 
     def _run_trigger(self, number: int, left: int = KEPT_AT_ONCE) -> None:
         """Compact if the view is over the trigger, and summarize; `left` kept summaries may be published meanwhile."""
@@ -516,8 +612,7 @@ class Reference:
             self._queue(number, AUTOMATIC)
             return
         goals, gauge, outline, is_wanted = self.goals(number), self.gauge(number), self.outline(number), False
-        seen = outline.measured(gauge.measure).tokens
-        is_over = seen > min(gauge.goals.trigger, gauge.goals.limit) or outline.tokens > goals.limit
+        is_over = self.seen(number) > min(gauge.goals.trigger, gauge.goals.limit) or outline.tokens > goals.limit
         is_over = self.auto_compact and is_over
         if is_over:
             plan = plan_for(outline, self.policy.stages, goals, gauge)
@@ -534,6 +629,8 @@ class Reference:
 
     def _range(self, number: int, ask: Ask) -> SummaryRange | None:
         """What a summary would cover: undone ones are not made again unless asked for, or hidden to make room."""
+        if ask.left:
+            return self._range_left(number, ask)
         outline = self.outline(number)
         policy, gauge = self.policy_for(ask), self.gauge(number, ask if ask.is_asked else AUTOMATIC)
         due = due_items(outline, policy, gauge, is_asked=ask.is_asked)
@@ -547,6 +644,37 @@ class Reference:
             shown = [item for item in inside if isinstance(item, Unit) and not item.is_hidden]
             assert not any(within(unit.first, unit.last, outline.live.barred) for unit in shown)
         return covered
+
+    def _range_left(self, number: int, ask: Ask) -> SummaryRange | None:
+        """Of what was left, the newest that a summarizer has room for."""
+        assert ask.left
+        path, first = self.read_path(number, ask), ask.left[1]
+        outline = outline_of(placed(path)[0], fold(path).edits)
+        items = [item for item in outline.items if item.last >= first]
+        if not items:
+            return None
+        said = [facts for item in items if isinstance(item, Unit) for facts in item.entries if facts.seq >= first]
+        entries = [TreeEntry(f"{f.seq}", None, KINDS.get(f.role, "message"), f.tokens) for f in said]
+        entries += [
+            TreeEntry(f"s{item.first}", None, "compaction", item.edit.tokens)
+            for item in items
+            if isinstance(item, Summarized)
+        ]
+        entries.sort(key=lambda entry: int(entry.id.lstrip("s")))
+        room = min(self.summarizer_tokens, max(1, self.window - self.policy.branch_reserve_tokens))
+        read = {entry.id for entry in newest_within(entries, room)}
+        newest = items[-1]
+        if not read and isinstance(newest, Unit):
+            read = {f"{facts.seq}" for facts in newest.entries if facts.seq >= first}
+        elif not read:
+            read = {f"s{newest.first}"}
+        edits = [item.edit for item in items if isinstance(item, Summarized) and f"s{item.first}" in read]
+        start = min((int(name) for name in read if name.isdecimal()), default=newest.last)
+        tokens = sum(facts.tokens for facts in said if facts.seq >= start) + sum(edit.tokens for edit in edits)
+        most = max(SMALLEST_SUMMARY, min(self.goals(number).summary_max, tokens - summary_frame_tokens() - 1))
+        return SummaryRange(
+            start, newest.last, tuple(e.summary for e in edits), tokens, 0, is_owed=False, max_tokens=most
+        )
 
     def _request(self, number: int, ask: Ask, *, is_planned: bool = False, left: int = KEPT_AT_ONCE) -> bool:
         """Publish a kept summary, or queue a job; whether there was anything to summarize."""
@@ -567,9 +695,9 @@ class Reference:
 
     def _queue(self, number: int, ask: Ask) -> None:
         """One running and one waiting: join the running one if it will do, or the waiting one."""
-        if any(not ask.is_asked or running.ask == ask for running in self.jobs_of(number, "running")):
+        if any(not ask.is_asked or running.ask == ask for running in self.jobs_like(number, ask, "running")):
             return
-        for waiting in self.jobs_of(number, "queued"):
+        for waiting in self.jobs_like(number, ask, "queued"):
             if ask.is_asked:
                 waiting.ask, waiting.queue, waiting.not_before = ask, INTERACTIVE, 0
             return
@@ -580,16 +708,19 @@ class Reference:
         return Job(name, number, ask, INTERACTIVE if ask.is_asked else BACKGROUND)
 
     def _show_no_room(self, number: int, ask: Ask) -> None:
-        newest = next((job for job in reversed(self.jobs) if job.branch == number), None)
+        like = (job for job in reversed(self.jobs) if job.branch == number and job.ask.kind == ask.kind)
+        newest = next(like, None)
         if newest is None or newest.error != "no-room":
             job = self._new_job(number, ask)
             job.end("failed", "no-room")
             self.jobs.append(job)
 
     def _key(self, number: int, covered: SummaryRange, ask: Ask) -> object:
-        ends = [entry.id for entry in self.path(number) if entry.seq in {covered.first, covered.last}]
+        path = self.read_path(number, ask)
+        ends = [entry.id for entry in path if entry.seq in {covered.first, covered.last}]
         policy = self.policy_for(ask)
-        return (*ends, covered.replaces, ask.instructions, policy.headings, policy.transcript)
+        shape = (policy.headings, policy.transcript, policy.splits_turns, policy.lists_files)
+        return (ask.kind, *ends, covered.replaces, ask.instructions, *shape)
 
     def _kept(self, number: int, covered: SummaryRange, ask: Ask) -> Summary | None:
         kept = self.summaries.get(self._key(number, covered, ask))
@@ -597,6 +728,8 @@ class Reference:
 
     def _publish(self, number: int, covered: SummaryRange, summary: Summary, ask: Ask) -> bool:
         """Put the summary in its place and fit the view again; not if that would make a fitting view too large."""
+        if ask.left:
+            return self._place(number, summary, ask)
         goals, outline = self.goals(number), self.outline(number)
         condense = Edit(
             "condense", covered.first, covered.last, summary=summary.id, tokens=summary.tokens,
@@ -606,17 +739,50 @@ class Reference:
         plan = fit(after, Plan(after.tokens), goals)
         if goals.limit < plan.tokens and outline.tokens <= plan.tokens:
             return False
-        self._add(number, "compaction", edits=(condense, *plan.edits), is_inline=False, lifts_bars=ask.is_asked)
+        inside = [entry for entry in self.path(number) if covered.first <= entry.seq <= covered.last]
+        self._add(
+            number, "compaction", edits=(condense, *plan.edits), is_inline=False, lifts_bars=ask.is_asked,
+            summary=summary, files=self.files_of(inside),
+        )  # fmt: skip
         return True
+
+    def _place(self, number: int, summary: Summary, ask: Ask) -> bool:
+        """Add the summary of what was left at the leaf, once, unless that would make a fitting view too large."""
+        if any(entry.summary == summary and entry.kind == "branch_summary" for entry in self.path(number)):
+            return True
+        goals, outline, branch = self.goals(number), self.outline(number), self.branches[number]
+        before, reported = branch.leaf, branch.reported
+        self._add(number, "branch_summary", summary=summary, files=self._files_left(ask))
+        after = self.outline(number)
+        plan = fit(after, Plan(after.tokens), goals)
+        if goals.limit < plan.tokens and outline.tokens <= plan.tokens:
+            branch.leaf, branch.reported = before, reported
+            return False
+        if plan.edits:
+            self._add(number, "compaction", edits=plan.edits)
+        return True
+
+    def _files_left(self, ask: Ask) -> Files:
+        """Of all that was left, and of what summaries there tell of that was not."""
+        assert ask.left
+        path = self.read_path(0, ask)
+        condensed = fold(path).edits.condensed
+        spans = [(edit.first, edit.last) for edit in condensed if edit.last >= ask.left[1]]
+        spans.append((ask.left[1], ask.left[2]))
+        return self.files_of(e for e in path if any(first <= e.seq <= last for first, last in spans))
 
     def _after_publish(self, number: int, ask: Ask, left: int = KEPT_AT_ONCE) -> None:
         """The rest of what was asked for, else the trigger; a job does what is too much for one request."""
-        if not ask.is_asked:
+        if ask.left or not ask.is_asked:
             self._run_trigger(number, left)
         elif not left:
             self._queue(number, ask)
         elif not self._request(number, ask, left=left):
             self._run_trigger(number)
+
+
+def _subject(ask: Ask) -> Any:
+    return ask.left and (ask.left[0], ask.left[2])
 
 
 def _are_hides_absorbed(entry: Entry, taken: Sequence[Entry]) -> bool:

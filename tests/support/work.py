@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from compaction.formats import FORMATS
 from sessions import appending, lifecycle, paths, planning
-from sessions.requests import Ask
+from sessions.asks import Ask
 from sessions.store import Store
 from sessions.tables import JOB
 from tests.support.eventually import eventually

@@ -93,7 +93,37 @@ PI = """\
 - said: Good.
 """
 
-LAYOUTS = {"foldline": CODING, "neurolink": NEUROLINK, "agent-code": AGENT_CODE, "codebuddy": CODING, "pi": PI}
+TURN = """\
+## Original Request
+- You must not change the public API.
+- Only use the standard library.
+- Now write the docs in docs/streaming.md, at most 40 lines.
+- Make the parser stream its input.
+## Early Progress
+- Fixed: the root cause was a buffer that was cleared too early, so chunks got lost.
+- Written. Shall I also add an example?
+- $ pytest -q tests → E AssertionError: chunk lost → 3 passed in 0.1s
+## Context for Suffix
+- Shall I also add an example? → yes please
+- open: $ python examples/stream.py
+- changed src/parser.py
+- changed docs/streaming.md
+- said: I'll look at the parser first.
+- said: class Parser:
+- said: # raises ParseError: on bad input
+- said: collected 3 items
+- said: 1 failed, 2 passed
+- said: Good.
+"""
+
+LAYOUTS = {
+    "foldline": CODING,
+    "neurolink": NEUROLINK,
+    "agent-code": AGENT_CODE,
+    "codebuddy": CODING,
+    "pi": PI,
+    "turn": TURN,
+}
 
 
 def summary_of(headings: str, messages: list[Message], *previous: str, max_tokens: int = 2_000) -> str:
@@ -159,6 +189,60 @@ def test_files_are_read_back_from_wherever_they_stand(headings: str) -> None:
     assert later.count("below /home/someone/project/src/\n") == 1
     assert later.count("one.py") == 1
     assert "changed one.py" in later
+
+
+def begun() -> tuple[Message, ...]:
+    """The beginning of a turn, whose rest is not there."""
+    session = Session().say(user("Release version 2. Never push to main."))
+    for name in ("CHANGELOG.md", "pyproject.toml", "app/version.py"):
+        session.call("edit", "", path=f"/srv/project/{name}")
+    session.call("read", "# Releasing", path="RELEASING.md").call("bash", "error: no tag", command="make release")
+    return tuple(session.say(assistant("Next I will set the tag.")).call("bash", "", command="git tag v2").messages)
+
+
+BEGUN = """\
+# A turn begins here; its rest follows this summary
+## Original Request
+- Never push to main.
+- Release version 2.
+## Early Progress
+- $ make release → error: no tag
+- $ git tag v2 → (no output)
+## Context for Suffix
+- open: Next I will set the tag.
+- below /srv/project/
+- changed CHANGELOG.md
+- changed pyproject.toml
+- changed app/version.py
+- read ./RELEASING.md
+- said: # Releasing
+"""
+
+
+@pytest.mark.parametrize("headings", HEADINGS)
+def test_the_beginning_of_a_turn_is_a_part_of_its_own(headings: str) -> None:
+    request = SummaryInput((), tuple(coding().messages), 2_000, headings=headings, turn_prefix=begun())
+    assert f"{summarize(request)}\n" == f"{LAYOUTS[headings]}\n{BEGUN}"
+
+
+def test_where_nothing_was_before_a_turn_its_beginning_is_all() -> None:
+    assert f"{summarize(SummaryInput((), (), 1_000, turn_prefix=begun()))}\n" == BEGUN
+
+
+@pytest.mark.parametrize("headings", HEADINGS)
+def test_what_was_said_before_a_turn_and_at_its_beginning_is_found_again(headings: str) -> None:
+    request = SummaryInput((LAYOUTS[headings],), (), 2_000, headings=headings, turn_prefix=begun())
+    summary = summarize(request)
+    assert taken_over(summary) == taken_over(LAYOUTS[headings]) | taken_over(BEGUN)
+    assert taken_over(summary_of(headings, [], summary)) == taken_over(summary)
+
+
+def test_files_before_a_turn_and_in_it_are_below_folders_of_their_own() -> None:
+    before = "## Files\n- below /home/someone/site/\n- read index.html"
+    turn = Session().say(user("go on")).call("read", "x", path="notes.md").messages
+    summary = summarize(SummaryInput((before,), (), 1_000, turn_prefix=tuple(turn)))
+    assert (Section.FILES, "notes.md False") in taken_over(summary)
+    assert (Section.FILES, "/home/someone/site/index.html False") in taken_over(summary)
 
 
 EVERY_CONTENT = sorted({content for content in CONTENTS.values() if content.others}, key=repr)

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from compaction.messages import Image, Message, Other, Text, Thinking, ToolCall, ToolResult
 from compaction.styles import DEFAULT_CAPS
-from compaction.summary import PREVIOUS_SHARE, SummaryInput, answer_text, prompt, refusal, serialize
+from compaction.summary import (
+    PREVIOUS_SHARE,
+    TURN_BEGINS,
+    TURN_SHARE,
+    SummaryInput,
+    answer_text,
+    divided,
+    joined,
+    prompt,
+    refusal,
+    serialize,
+)
 from compaction.tokens import count_text
 from compaction.transcript import excerpt_to_tokens
 
@@ -170,6 +182,68 @@ def test_nothing_is_said_of_what_is_not_there() -> None:
 def test_the_reason_of_a_refusal_is_passed_on() -> None:
     sent = prompt(SummaryInput((), TALK, 1_000), 8_000, refused="it is empty")[1]["content"]
     assert sent.endswith("A former attempt could not be used: it is empty. Write a complete, shorter one.")
+
+
+SPLIT = SummaryInput(("old summary",), TALK[:1], 1_000, "stress a.py", headings="pi", turn_prefix=TALK[1:])
+
+
+def test_a_request_without_the_beginning_of_a_turn_stays_whole() -> None:
+    request = SummaryInput(("old summary",), TALK, 1_000)
+    assert divided(request) == (request,)
+    assert joined((request,), ("text",)) == "text"
+
+
+def test_the_beginning_of_a_turn_is_summarized_by_itself() -> None:
+    before, turn = divided(SPLIT)
+    assert (before.previous, before.messages, before.turn_prefix) == (("old summary",), TALK[:1], ())
+    assert (turn.previous, turn.messages, turn.turn_prefix) == ((), (), TALK[1:])
+    assert (before.headings, turn.headings) == ("pi", "turn")
+    assert before.instructions == turn.instructions == "stress a.py"
+    assert turn.max_tokens <= SPLIT.max_tokens * TURN_SHARE
+    assert 0.95 * SPLIT.max_tokens < before.max_tokens + turn.max_tokens < SPLIT.max_tokens
+
+
+def test_two_summaries_are_joined_by_a_line_that_says_where_the_turn_begins() -> None:
+    assert joined(divided(SPLIT), ("## Goal\n- a", "## Original Request\n- b")) == (
+        f"## Goal\n- a\n\n{TURN_BEGINS}\n## Original Request\n- b"
+    )
+
+
+def test_without_anything_before_it_the_beginning_of_a_turn_has_all_the_room() -> None:
+    (turn,) = divided(replace(SPLIT, previous=(), messages=()))
+    assert turn.max_tokens > 0.95 * SPLIT.max_tokens
+    assert joined((turn,), ("- b",)) == f"{TURN_BEGINS}\n- b"
+
+
+def test_earlier_summaries_alone_are_summarized_before_a_turn() -> None:
+    before, turn = divided(replace(SPLIT, messages=()))
+    assert (before.previous, before.messages) == (("old summary",), ())
+    assert turn.turn_prefix == TALK[1:]
+
+
+@pytest.mark.parametrize("max_tokens", [8, 64, 150])
+def test_too_little_room_for_two_gives_one_summary_of_all(max_tokens: int) -> None:
+    (whole,) = divided(replace(SPLIT, max_tokens=max_tokens))
+    assert whole == replace(SPLIT, max_tokens=max_tokens, messages=TALK, turn_prefix=())
+
+
+def test_the_prompt_for_the_beginning_of_a_turn_says_that_its_rest_is_kept() -> None:
+    before, turn = (prompt(piece, 8_000) for piece in divided(SPLIT))
+    assert "keep the rest of that turn" in turn[0]["content"]
+    assert "## Context for Suffix: " in turn[0]["content"]
+    assert serialize(TALK[1:]) in turn[1]["content"]
+    assert "earlier summaries" not in turn[1]["content"]
+    assert "continue with nothing but your text" in before[0]["content"]
+    assert "Looking." not in before[1]["content"]
+    assert "old summary" in before[1]["content"]
+
+
+def test_the_prompt_for_a_branch_says_that_it_was_left() -> None:
+    branch, usual = (prompt(SummaryInput((), TALK, 1_000, is_branch=is_branch), 8_000) for is_branch in (True, False))
+    assert "tried, found out and decided there, how far it got, and that it was left" in branch[0]["content"]
+    assert "does not know that branch" in branch[0]["content"]
+    assert "branch" not in usual[0]["content"]
+    assert branch[1] == usual[1]
 
 
 @pytest.mark.parametrize("reason", ["stop", "end_turn", "eos"])

@@ -9,7 +9,7 @@ import pytest
 from compaction.overflow import Verdict
 from compaction.presets import PRESETS
 from sessions import asked, lifecycle, overflow, stats
-from sessions.requests import Ask
+from sessions.asks import Ask
 from tests.support.log import TENANT, Scene, assert_consistent, turns
 from tests.support.scenes import NewScene
 
@@ -79,7 +79,7 @@ def test_a_target_of_ones_own_is_summarized_down_to_whatever_the_policy_counts_b
         scene.append(*turns(40, 60))
         ask(scene, target_tokens=2_000, summarize=True)
         claim = scene.claimed()
-        ranges.append((claim.covered.first, claim.covered.last))
+        ranges.append((claim.wanted.covered.first, claim.wanted.covered.last))
     assert ranges[0][0] == ranges[1][0] == 1
     assert min(last for _, last in ranges) > 30
 

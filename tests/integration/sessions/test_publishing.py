@@ -110,7 +110,7 @@ def test_a_summary_is_never_shown_for_entries_of_another_branch(scene: Scene) ->
     scene.append(*[user(60, " other"), assistant(60)] * 4)
     scene.compact()
     claim = scene.claimed()
-    assert (claim.covered.first, claim.covered.last) == (1, 5)
+    assert (claim.wanted.covered.first, claim.wanted.covered.last) == (1, 5)
     assert " other" in claim.request.messages[2].text
 
 

@@ -9,7 +9,7 @@ def test_a_job_that_waited_covers_what_came_meanwhile(scene: Scene) -> None:
     scene.append(*turns(7, 60))
     assert scene.states == ["queued"]
     scene.append(*turns(1, 40))
-    covered = scene.claimed().covered
+    covered = scene.claimed().wanted.covered
     assert (covered.first, covered.last) == (1, 10)
 
 
@@ -45,10 +45,10 @@ def test_a_range_never_ends_inside_a_batch(scene: Scene) -> None:
     scene.window(100)
     scene.append(user(60), calls("a", "b"), result("b", 90), result("a", 90), user(60), assistant(60), user(700))
     first = scene.claimed()
-    assert (first.covered.first, first.covered.last) == (1, 1)
+    assert (first.wanted.covered.first, first.wanted.covered.last) == (1, 1)
     scene.publish(first)
     second = scene.claimed()
-    assert (second.covered.first, second.covered.last) == (1, 4)
+    assert (second.wanted.covered.first, second.wanted.covered.last) == (1, 4)
 
 
 def test_a_summary_shows_where_it_covers_part_of_what_one_edit_hid(scene: Scene) -> None:

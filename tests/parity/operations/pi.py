@@ -13,7 +13,7 @@ from compaction.estimates import ESTIMATES, ContextCount, context_count
 from compaction.facts import facts_of, files_of
 from compaction.files import Files
 from compaction.folding import UNBOUNDED_TOKENS
-from compaction.layouts import LAYOUTS
+from compaction.gauge import layout_of
 from compaction.messages import Message, Role, Text
 from compaction.outline import Outline, Unit, outline_of
 from compaction.pairs import Tail, orphans_of, place, place_all
@@ -28,7 +28,6 @@ from tests.parity.vectors import Json, Operation, Operations
 
 PROGRAM: Final = PRESETS["pi@program"]
 ESTIMATE: Final = ESTIMATES[PROGRAM.counter]
-LAYOUT: Final = LAYOUTS[PROGRAM.layout]
 # What the program takes for a call on a file; the engine knows more names.
 FILE_TOOLS: Final = frozenset({"read", "edit", "write"})
 FAILED: Final = frozenset({"aborted", "error"})
@@ -91,11 +90,9 @@ def _context_tokens(args: Json) -> Json:
 
 
 def _trigger(args: Json) -> Json:
-    """A reserve of one's own holds where it leaves anything; else that of the layout does."""
-    own = replace(LAYOUT, reserve_share=1.0, reserve_most=args["reserve_tokens"])
     window = args["context_window"]
-    room = own.available(window) or LAYOUT.available(window)
-    return {"compact": args["enabled"] and args["context_tokens"] > room}
+    layout = layout_of(replace(PROGRAM, reserve_tokens=args["reserve_tokens"]), window)
+    return {"compact": args["enabled"] and args["context_tokens"] > layout.available(window)}
 
 
 class _Cut(NamedTuple):

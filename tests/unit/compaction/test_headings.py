@@ -70,4 +70,9 @@ def test_names_are_those_of_the_systems() -> None:
         "In Progress",
         "Blocked",
     ]
+    assert [heading.name for heading in HEADINGS["turn"]] == [
+        "Original Request",
+        "Early Progress",
+        "Context for Suffix",
+    ]
     assert HEADINGS["codebuddy"] is HEADINGS["foldline"]

@@ -20,6 +20,7 @@ FIGURES = {
     wording.LATE: 11,
     wording.HIDDEN: 16,
     wording.SUMMARY: 20,
+    wording.BRANCH: 23,
     wording.PINNED: 10,
 }
 

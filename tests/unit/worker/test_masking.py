@@ -113,6 +113,7 @@ def test_all_that_is_sent_of_a_request_is_masked_and_the_request_is_not() -> Non
         ),
         max_tokens=200,
         instructions=f"stress {TOKEN.text}",
+        turn_prefix=(Message("user", (Text(TOKEN.text),)),),
     )
     before = repr(request)
     without = masked(request)
@@ -128,6 +129,7 @@ def test_all_that_is_sent_of_a_request_is_masked_and_the_request_is_not() -> Non
         ),
         max_tokens=200,
         instructions=f"stress {TOKEN.masked}",
+        turn_prefix=(Message("user", (Text(TOKEN.masked),)),),
     )
     assert repr(request) == before
     assert TOKEN.secret not in repr(without)

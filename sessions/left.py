@@ -1,0 +1,177 @@
+"""Summaries of a branch that was left: what a move leaves behind, what is read of it, and where its summary goes.
+
+A summary of that is an entry at the leaf of the branch that was moved to, as of when it is there: what was said in the
+meantime stays in front of it, and so does the prefix that a provider has cached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+from types import MappingProxyType
+from typing import Final
+
+from compaction.budget import SMALLEST_SUMMARY
+from compaction.cuts import SummaryRange
+from compaction.edits import Edit
+from compaction.facts import facts_of
+from compaction.messages import BRANCH_ROLE
+from compaction.outline import Item, Outline, Summarized, Unit
+from compaction.pairs import place
+from compaction.plan import Plan
+from compaction.report import Happened
+from compaction.stages.truncate import fit
+from compaction.summary import SummaryInput
+from compaction.trees import Kind, TreeEntry, newest_within
+from compaction.view import branch_message
+from compaction.wire import loads
+from compaction.wording import summary_frame_tokens
+from sessions import log, paths, ranges, segments, summaries
+from sessions.asks import Ask, Left, asked_policy
+from sessions.compacting import add_compaction, reported
+from sessions.outcomes import Outcome
+from sessions.paths import Path, Session
+from sessions.ranges import Applied
+from sessions.store import Transaction
+from sessions.summaries import Made, Summary, Wanted
+from sessions.tables import ENTRY
+
+REASON: Final = "branch"
+
+
+def left_behind(tx: Transaction, old: Path, new: Path) -> Left | None:
+    """What a move from one path to another of its session leaves behind; None if the new one has all of the old."""
+    common = 0
+    for mine, other in zip_longest(segments.segments(tx, old), segments.segments(tx, new)):
+        if mine is None or other is None or mine.branch != other.branch:
+            break
+        common = min(mine.last, other.last)
+        if mine.last != other.last:
+            break
+    return None if common == old.leaf_seq else Left(old.branch, common + 1, old.leaf_seq, old.edits_at)
+
+
+def find(tx: Transaction, path: Path, ask: Ask, _outline: Outline) -> Wanted | None:
+    """The summary of what was left; None if nothing was said there."""
+    old, left = _as_it_was(tx, path.session, ask)
+    outline, policy = log.outline(tx, old), asked_policy(path, ask)
+    items = [item for item in outline.items if item.last >= left.first]
+    if not items:
+        return None
+    window = path.session.frame.window(path.session.policy).tokens
+    room = min(tx.limits.summarizer_tokens, max(1, window - policy.branch_reserve_tokens))
+    covered = _covered(items, _read(items, left, room), path.goals(policy).summary_max)
+    # Files are told of all that was left, also of what is not read.
+    replaced = [edit.summary for edit in _summaries(items)]
+    files = ranges.files_in(tx, old, outline, (left.first, left.last), replaced)
+    parts = segments.segments(tx, old)
+    ends = segments.id_at(parts, covered.first), segments.id_at(parts, covered.last)
+    key = summaries.key_of(ends, covered.replaces, ask, policy)
+    return Wanted(covered, ends, key, files, ranges.appendix_for(policy, files, covered.max_tokens))
+
+
+def _as_it_was(tx: Transaction, session: Session, ask: Ask) -> tuple[Path, Left]:
+    """The path of the branch as it was when it was left.
+
+    Raises:
+        LookupError: none was.
+    """
+    if ask.left is None:
+        message = "no branch was left"
+        raise LookupError(message)
+    now = paths.branch_path(tx, session, ask.left.branch)
+    return replace(now, leaf_seq=ask.left.last, edits_at=ask.left.edits_at), ask.left
+
+
+def _read(items: Sequence[Item], left: Left, room_tokens: int) -> list[TreeEntry]:
+    """What is read: the newest that there is room for, but at least the newest item."""
+    taken = newest_within([entry for item in items for entry in _entries(item, left)], room_tokens)
+    return taken or [entry._replace(kind="message") for entry in _entries(items[-1], left)]
+
+
+def _entries(item: Item, left: Left) -> Iterator[TreeEntry]:
+    """What was left of an item: summaries go by their ids, all else by its seq."""
+    if isinstance(item, Summarized):
+        yield TreeEntry(item.edit.summary, kind="compaction", tokens=item.edit.tokens)
+        return
+    for entry in item.entries:
+        if entry.seq >= left.first:
+            yield TreeEntry(str(entry.seq), kind=_KINDS.get(entry.role, "message"), tokens=entry.tokens)
+
+
+_KINDS: Final[Mapping[str, Kind]] = MappingProxyType({"tool": "result", BRANCH_ROLE: "branch_summary"})
+
+
+def _covered(items: Sequence[Item], read: Sequence[TreeEntry], most_tokens: int) -> SummaryRange:
+    """What is read, from the first entry on that is no summary; what tools answered there is read too."""
+    named = {entry.id for entry in read}
+    seqs = [int(entry.id) for entry in read if entry.kind != "compaction"]
+    first, last = min(seqs, default=items[-1].last), items[-1].last
+    replaced = [edit for edit in _summaries(items) if edit.summary in named]
+    units = (item for item in items if isinstance(item, Unit))
+    said = sum(entry.tokens for unit in units for entry in unit.entries if entry.seq >= first)
+    originals = said + sum(edit.tokens for edit in replaced)
+    # It takes the place of nothing, so that even of very little there can be a summary.
+    most = max(SMALLEST_SUMMARY, min(most_tokens, originals - summary_frame_tokens() - 1))
+    names = tuple(edit.summary for edit in replaced)
+    return SummaryRange(first, last, names, originals, saving=0, is_owed=False, max_tokens=most)
+
+
+def _summaries(items: Iterable[Item]) -> list[Edit]:
+    return [item.edit for item in items if isinstance(item, Summarized)]
+
+
+def material(tx: Transaction, path: Path, wanted: Wanted, ask: Ask, _outline: Outline) -> SummaryInput:
+    """What is read of the branch: texts of the summaries there, and originals."""
+    old, _ = _as_it_was(tx, path.session, ask)
+    covered, policy = wanted.covered, asked_policy(path, ask)
+    messages = ranges.originals(tx, old, log.live_edits(tx, old), covered)
+    return SummaryInput(
+        previous=tuple(summaries.text_of(tx, summary) for summary in covered.replaces),
+        messages=tuple(messages.values()),
+        max_tokens=ranges.text_tokens(wanted),
+        instructions=ask.instructions,
+        style=policy.transcript,
+        headings=policy.headings,
+        is_branch=True,
+    )
+
+
+def apply(tx: Transaction, path: Path, made: Made, outline: Outline) -> Applied | None:
+    """Add the summary at the leaf of the path, once; None, and nothing changed, if there is no room for it."""
+    summary = made.summary
+    result = {"degraded": summary.is_degraded, "tokens": summary.tokens}
+    there = _placed(tx, path, summary)
+    if there is not None:
+        return Applied({**result, "entry_id": there}, outline)
+    message = branch_message(summaries.shown_text(tx, summary.id))
+    facts = facts_of(message)._replace(role=BRANCH_ROLE)
+    placed = place(facts, path.leaf_seq + 1, path.tail)
+    after = outline.adding(placed.facts)
+    goals = path.goals()
+    plan = fit(after, Plan(after.tokens), goals)
+    fitted = after.edited(plan.edits) if plan.edits else after
+    if fitted.tokens > goals.limit and fitted.tokens >= outline.tokens:
+        return None
+    body = {
+        "summary": summaries.shown_text(tx, summary.id),
+        "summary_id": summary.id,
+        "from": made.ask.subject,
+        "details": summary.details,
+        "from_hook": summary.from_hook,
+    }
+    entry_id = log.add_branch_summary(tx, path, placed, body)
+    tx.outcomes.append(Outcome("branch", path.session.id, "succeeded", entry_id, told=body))
+    if plan.edits:
+        report = reported(path, path.aims(), Happened(after, fitted, plan.edits))
+        add_compaction(tx, path, fitted, plan.edits, reason=REASON, stages_used=plan.stages_used, report=report)
+    return Applied({**result, "entry_id": entry_id}, fitted)
+
+
+def _placed(tx: Transaction, path: Path, summary: Summary) -> str | None:
+    """The entry on the path that this summary is, if it is there."""
+    columns = (ENTRY.c.branch, ENTRY.c.seq, ENTRY.c.body)
+    rows = log.rows_in(tx, path.session, segments.segments(tx, path), columns, kinds=(log.BRANCH_SUMMARY,))
+    found = (row for row in rows if loads(row.body).get("summary_id") == summary.id)
+    return next((segments.entry_id(row.branch, row.seq) for row in found), None)

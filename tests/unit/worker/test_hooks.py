@@ -1,0 +1,487 @@
+"""What hooks of other packages may do to a summary, and what they cannot do to the worker."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event, Thread, Timer
+from time import monotonic
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.support.eventually import eventually
+from worker.cancellation import Cancellation, Cancelled
+from worker.hook_calls import MOST_ABANDONED
+from worker.hooks import MOST_WAITING, UNEXPLAINED, Decision, HookFailed, Hooks, InvalidHook, load_hooks
+
+# A hook that answers does so long before; one that hangs is waited for that long.
+SECONDS = 5.0
+SHORT_SECONDS = 0.05
+SECRET = "what the user said"
+
+
+@dataclass(frozen=True)
+class Asked:
+    kind: str = "compact"
+    job_id: str = "job_a"
+    max_tokens: int = 8
+
+
+@dataclass(frozen=True)
+class Told:
+    kind: str = "compact"
+    number: int = 0
+
+
+def answering(answer: object) -> SimpleNamespace:
+    return SimpleNamespace(before_compact=lambda _: answer)
+
+
+def raising(error: BaseException) -> SimpleNamespace:
+    def before_compact(_: object) -> None:
+        raise error
+
+    return SimpleNamespace(before_compact=before_compact)
+
+
+def decision(*answers: object, fails_closed: bool = False) -> Decision:
+    """What hooks named a, b, … with these answers decide."""
+    hooks = {name: answering(answer) for name, answer in zip("abc", answers, strict=False)}
+    return Hooks(hooks, SECONDS, fails_closed=fails_closed).before(Asked(), Cancellation())
+
+
+class Hanging:
+    """Hangs in every call until `go` is set."""
+
+    def __init__(self) -> None:
+        self.go = Event()
+        self.calls = 0
+        self.has_begun = Event()
+
+    def before_compact(self, _: object) -> None:
+        self.calls += 1
+        self.has_begun.set()
+        self.go.wait(30)
+
+    after_compact = before_compact
+
+    def close(self) -> None:
+        self.go.set()
+
+
+@pytest.fixture
+def hanging() -> Iterator[Hanging]:
+    with closing(Hanging()) as hook:
+        yield hook
+
+
+@contextmanager
+def telling(after: Callable[[Any], object], seconds: float = SECONDS) -> Iterator[Hooks]:
+    hooks = Hooks({"a": SimpleNamespace(after_compact=after)}, seconds)
+    hooks.start()
+    yield hooks
+    assert hooks.stop(SECONDS)
+
+
+def test_a_summary_that_no_model_could_publish_is_no_answer() -> None:
+    assert decision({"summary": "Eight tokens are what there is room for."}).summary is None
+    assert decision({"summary": "<tool_call>run</tool_call>"}).summary is None
+
+
+def test_hooks_that_say_nothing_change_nothing() -> None:
+    assert decision() == decision(None, None) == Decision()
+
+
+def test_hooks_are_known_by_their_names() -> None:
+    hooks = Hooks({"b": answering(None), "a": answering(None)}, SECONDS)
+    assert hooks.names == ("a", "b")
+    assert not hooks.is_empty
+    assert Hooks({}, SECONDS).is_empty
+
+
+def test_a_hook_gets_what_is_prepared_and_only_of_the_kind_it_asked_for() -> None:
+    seen: list[object] = []
+    hooks = Hooks({"a": SimpleNamespace(before_branch=seen.append)}, SECONDS)
+    hooks.before(Asked("compact"), Cancellation())
+    hooks.before(Asked("branch"), Cancellation())
+    assert seen == [Asked("branch")]
+
+
+def test_hooks_are_asked_in_the_order_of_their_names_one_after_another() -> None:
+    seen: list[str] = []
+    asked = {name: SimpleNamespace(before_compact=lambda _, name=name: seen.append(name)) for name in "cab"}
+    Hooks(asked, SECONDS).before(Asked(), Cancellation())
+    assert seen == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(("cancel", "reason"), [("audit hold", "audit hold"), (True, UNEXPLAINED)])
+def test_the_first_hook_that_cancels_ends_it(cancel: object, reason: str) -> None:
+    assert decision(None, {"cancel": cancel}, {"summary": "too late"}) == Decision(hook="b", cancelled=reason)
+
+
+def test_the_first_hook_that_supplies_a_summary_ends_it() -> None:
+    decided = decision({"summary": "S", "details": {"files": ["a.py", {"n": 1}]}}, {"cancel": True})
+    assert decided == Decision(hook="a", summary="S", details={"files": ["a.py", {"n": 1}]})
+
+
+def test_a_summary_that_is_cancelled_by_the_hook_that_supplies_it_is_not_published() -> None:
+    assert decision({"summary": "S", "cancel": "no"}) == Decision(hook="a", cancelled="no")
+
+
+def test_instructions_of_several_hooks_are_collected() -> None:
+    assert decision({"instructions": "Keep A."}, None, {"instructions": "Keep B."}) == Decision(
+        instructions="Keep A.\n\nKeep B."
+    )
+
+
+def test_details_stay_as_they_were_answered() -> None:
+    details = {"seen": [1]}
+    decided = decision({"summary": "S", "details": details})
+    details["seen"].append(2)
+    assert decided.details == {"seen": [1]}
+
+
+NONSENSE = {
+    "no mapping": ["summary"],
+    "text": SECRET,
+    "nothing": {},
+    "unknown": {"summary": "S", SECRET: 1},
+    "not cancelled": {"cancel": False},
+    "cancelled by number": {"cancel": 1},
+    "cancelled for no reason": {"cancel": ""},
+    "empty summary": {"summary": " \n"},
+    "no text": {"summary": 7},
+    "no summary": {"summary": None},
+    "no instructions": {"instructions": [SECRET]},
+    "details alone": {"details": {}},
+    "details of a list": {"summary": "S", "details": []},
+    "details with a key that is no text": {"summary": "S", "details": {1: SECRET}},
+    "details with a value that is not JSON": {"summary": "S", "details": {"a": object()}},
+    "details with a number that is not JSON": {"summary": "S", "details": {"a": float("nan")}},
+}
+
+
+@pytest.mark.parametrize("answer", NONSENSE.values(), ids=NONSENSE)
+def test_nonsense_counts_as_no_answer_and_is_logged_without_quoting_it(
+    answer: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert decision(answer, {"instructions": "Keep B."}) == Decision(instructions="Keep B.")
+    [record] = caplog.records
+    assert record.levelno == logging.WARNING
+    assert record.getMessage().startswith("hook a failed job_id=job_a: its answer ")
+    assert record.__dict__["job_id"] == "job_a"
+    assert SECRET not in caplog.text
+
+
+def test_all_faults_of_an_answer_are_named(caplog: pytest.LogCaptureFixture) -> None:
+    decision({"details": 1, "cancel": 2})
+    assert "its answer has details without a summary and has no valid cancel and has no valid details" in caplog.text
+
+
+def test_details_that_contain_themselves_are_nonsense() -> None:
+    details: dict[str, Any] = {}
+    details["itself"] = details
+    with pytest.raises(HookFailed):
+        decision({"summary": "S", "details": details}, fails_closed=True)
+
+
+@pytest.mark.parametrize("error", [RuntimeError(SECRET), SystemExit(SECRET), KeyboardInterrupt(SECRET), Cancelled()])
+def test_a_hook_that_raises_counts_as_no_answer_and_its_message_is_not_logged(
+    error: BaseException, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hooks = Hooks({"a": raising(error), "b": answering({"instructions": "Keep B."})}, SECONDS)
+    assert hooks.before(Asked(), Cancellation()) == Decision(instructions="Keep B.")
+    assert f"hook a failed job_id=job_a: {type(error).__name__} at test_hooks.py:" in caplog.text
+    assert SECRET not in caplog.text + capsys.readouterr().err
+
+
+def test_a_hook_that_hangs_counts_as_no_answer_after_its_time(
+    hanging: Hanging, caplog: pytest.LogCaptureFixture
+) -> None:
+    hooks = Hooks({"a": hanging, "b": answering({"summary": "S"})}, SHORT_SECONDS)
+    begun = monotonic()
+    assert hooks.before(Asked(), Cancellation()) == Decision(hook="b", summary="S")
+    assert SHORT_SECONDS <= monotonic() - begun < SECONDS
+    assert "hook a failed job_id=job_a: it did not answer within 0.05 s" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("hook", "reason"),
+    [
+        (raising(RuntimeError(SECRET)), "RuntimeError at "),
+        (answering({"summary": ""}), "its answer has no valid summary"),
+    ],
+)
+def test_where_hooks_must_be_heard_one_that_fails_fails_the_job(
+    hook: object, reason: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    hooks = Hooks({"a": hook, "b": answering({"summary": "S"})}, SECONDS, fails_closed=True)
+    with pytest.raises(HookFailed) as failed:
+        hooks.before(Asked(), Cancellation())
+    assert failed.value.name == "a"
+    assert failed.value.reason.startswith(reason)
+    assert str(failed.value) == f"the hook a failed: {failed.value.reason}"
+    assert f"hook a failed job_id=job_a: {reason}" in caplog.text
+
+
+def test_where_hooks_must_be_heard_one_that_hangs_fails_the_job(hanging: Hanging) -> None:
+    with pytest.raises(HookFailed, match="the hook a failed: it did not answer within"):
+        Hooks({"a": hanging}, SHORT_SECONDS, fails_closed=True).before(Asked(), Cancellation())
+
+
+def test_a_hook_with_too_many_hanging_calls_is_not_called_until_one_comes_back(
+    hanging: Hanging, caplog: pytest.LogCaptureFixture
+) -> None:
+    hooks = Hooks({"a": hanging}, SHORT_SECONDS)
+    for _ in range(MOST_ABANDONED + 1):
+        assert hooks.before(Asked(), Cancellation()) == Decision()
+    assert hanging.calls == MOST_ABANDONED
+    assert f"it was not called: {MOST_ABANDONED} earlier calls still hang" in caplog.text
+    hanging.go.set()
+
+    def is_called_again() -> bool:
+        hooks.before(Asked(), Cancellation())
+        return hanging.calls > MOST_ABANDONED
+
+    eventually(is_called_again)
+
+
+def test_hanging_calls_of_one_hook_are_nothing_to_another(hanging: Hanging) -> None:
+    hooks = Hooks({"a": hanging, "b": answering({"instructions": "Keep B."})}, SHORT_SECONDS)
+    for _ in range(MOST_ABANDONED + 1):
+        assert hooks.before(Asked(), Cancellation()).instructions == "Keep B."
+
+
+def test_a_job_that_is_cancelled_does_not_wait_for_its_hook(hanging: Hanging) -> None:
+    cancellation = Cancellation()
+
+    def cancel() -> None:
+        assert hanging.has_begun.wait(SECONDS)
+        cancellation.cancel()
+
+    Thread(target=cancel).start()
+    begun = monotonic()
+    with pytest.raises(Cancelled):
+        Hooks({"a": hanging}, 30).before(Asked(), cancellation)
+    assert monotonic() - begun < SECONDS
+
+
+def test_no_hook_is_asked_about_a_job_that_was_cancelled(hanging: Hanging) -> None:
+    cancellation = Cancellation()
+    cancellation.cancel()
+    with pytest.raises(Cancelled):
+        Hooks({"a": hanging}, SECONDS).before(Asked(), cancellation)
+    assert hanging.calls == 0
+
+
+def test_a_job_that_is_cancelled_while_its_hook_answers_is_cancelled() -> None:
+    cancellation = Cancellation()
+    hook = SimpleNamespace(before_compact=lambda _: cancellation.cancel())
+    with pytest.raises(Cancelled):
+        Hooks({"a": hook}, SECONDS).before(Asked(), cancellation)
+
+
+def test_hooks_are_told_in_order_and_only_of_the_kind_they_asked_for() -> None:
+    seen: list[object] = []
+    with telling(seen.append) as hooks:
+        for number in range(3):
+            hooks.tell(Told("branch", number))
+            hooks.tell(Told("compact", number))
+    assert seen == [Told("compact", number) for number in range(3)]
+
+
+def test_a_hook_is_told_without_waiting_for_the_end() -> None:
+    is_told = Event()
+    with telling(lambda _: is_told.set()) as hooks:
+        hooks.tell(Told())
+        assert is_told.wait(SECONDS)
+
+
+def test_what_was_told_before_the_start_is_told_then() -> None:
+    seen: list[object] = []
+    hooks = Hooks({"a": SimpleNamespace(after_branch=seen.append)}, SECONDS)
+    hooks.tell(Told("branch"))
+    hooks.start()
+    assert hooks.stop(SECONDS)
+    assert seen == [Told("branch")]
+
+
+def test_a_hook_that_fails_when_told_is_logged_and_the_next_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    seen: list[Told] = []
+
+    def fail_once(outcome: Told) -> None:
+        seen.append(outcome)
+        if outcome.number == 0:
+            raise RuntimeError(SECRET)
+
+    with telling(fail_once) as hooks:
+        hooks.tell(Told(number=0))
+        hooks.tell(Told(number=1))
+    assert seen == [Told(number=0), Told(number=1)]
+    assert "hook a failed when it was told: RuntimeError at test_hooks.py:" in caplog.text
+    assert SECRET not in caplog.text
+
+
+def test_a_hook_that_hangs_when_told_holds_up_nobody(hanging: Hanging, caplog: pytest.LogCaptureFixture) -> None:
+    seen: list[object] = []
+    hooks = Hooks({"a": hanging, "b": SimpleNamespace(after_compact=seen.append)}, SHORT_SECONDS)
+    hooks.start()
+    hooks.tell(Told(number=0))
+    hooks.tell(Told(number=1))
+    assert hooks.stop(SECONDS)
+    assert seen == [Told(number=0), Told(number=1)]
+    assert caplog.text.count("hook a failed when it was told: it did not answer within 0.05 s") == 2
+
+
+def test_what_is_too_much_to_tell_is_dropped_and_said_once_each_time(caplog: pytest.LogCaptureFixture) -> None:
+    seen: list[int] = []
+    gates = Hanging(), Hanging()
+
+    def after(outcome: Told) -> None:
+        seen.append(outcome.number)
+        if outcome.number < len(gates):
+            gates[outcome.number].after_compact(outcome)
+
+    with telling(after, 30) as hooks:
+        for run, gate in enumerate(gates):
+            hooks.tell(Told(number=run))
+            assert gate.has_begun.wait(SECONDS)
+            for number in range(2, MOST_WAITING + 5):
+                hooks.tell(Told(number=number))
+            assert caplog.text.count(f"hooks are not told: {MOST_WAITING} outcomes wait") == run + 1
+            gate.go.set()
+            eventually(lambda: seen[-1] == MOST_WAITING + 1)
+            seen.clear()
+
+
+def test_hooks_that_want_to_be_told_nothing_cost_no_thread() -> None:
+    hooks = Hooks({"a": answering(None)}, SECONDS)
+    before = {*threading.enumerate()}
+    hooks.start()
+    hooks.tell(Told())
+    assert {*threading.enumerate()} <= before
+    assert hooks.stop(SECONDS)
+
+
+def test_the_end_does_not_wait_for_a_hook_longer_than_it_may(hanging: Hanging) -> None:
+    hooks = Hooks({"a": hanging}, 30)
+    hooks.start()
+    for _ in range(3):
+        hooks.tell(Told())
+    assert hanging.has_begun.wait(SECONDS)
+    assert not hooks.stop(SHORT_SECONDS)
+    assert hooks.stop(SECONDS)
+    assert hanging.calls == 1
+
+
+def test_what_waits_at_the_end_is_told_if_there_is_time(hanging: Hanging) -> None:
+    hooks = Hooks({"a": hanging}, 30)
+    hooks.start()
+    for _ in range(3):
+        hooks.tell(Told())
+    assert hanging.has_begun.wait(SECONDS)
+    Timer(SHORT_SECONDS, hanging.go.set).start()
+    assert hooks.stop(SECONDS)
+    assert hanging.calls == 3
+
+
+def test_what_ends_after_the_end_is_told_nobody_and_that_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    seen: list[object] = []
+    with telling(seen.append) as hooks:
+        pass
+    hooks.tell(Told())
+    hooks.tell(Told())
+    assert seen == []
+    assert caplog.text.count("hooks are not told: 0 outcomes wait, or the process ends") == 1
+
+
+Install = Callable[..., None]
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+    """Installs packages that each have one module and register from it."""
+    modules: list[str] = []
+
+    def install_package(package: str, code: str, **entries: str) -> None:
+        place = tmp_path / package
+        metadata = place / f"{package}-1.0.dist-info"
+        metadata.mkdir(parents=True)
+        (place / f"{package}.py").write_text(code)
+        (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+        lines = [f"{name} = {package}{target}" for name, target in entries.items()]
+        (metadata / "entry_points.txt").write_text("\n".join(["[foldline.hooks]", *lines]))
+        monkeypatch.syspath_prepend(str(place))
+        modules.append(package)
+
+    yield install_package
+    for module in modules:
+        sys.modules.pop(module, None)
+
+
+CODE = """
+def before_compact(preparation):
+    return {"instructions": "of a module, for " + preparation.job_id}
+
+class Policy:
+    def before_compact(self, preparation):
+        return {"instructions": "of a class"}
+
+policy = Policy()
+policy.before_compact = lambda preparation: {"instructions": "of an instance"}
+"""
+
+
+def test_installed_hooks_are_modules_classes_and_instances(install: Install) -> None:
+    install("foldline_policies", CODE, a="", b=":Policy", c=":policy")
+    hooks = load_hooks(SECONDS, fails_closed=True)
+    assert hooks.names == ("a", "b", "c")
+    said = hooks.before(Asked(), Cancellation()).instructions
+    assert said == "of a module, for job_a\n\nof a class\n\nof an instance"
+
+
+def test_where_none_is_installed_there_are_no_hooks() -> None:
+    assert load_hooks(SECONDS, fails_closed=False).is_empty
+
+
+@pytest.mark.parametrize("fails_closed", [True, False])
+def test_installed_hooks_fail_as_they_are_told_to(install: Install, *, fails_closed: bool) -> None:
+    install("foldline_broken", "def before_compact(preparation):\n    raise ValueError", broken="")
+    hooks = load_hooks(SECONDS, fails_closed=fails_closed)
+    if fails_closed:
+        with pytest.raises(HookFailed):
+            hooks.before(Asked(), Cancellation())
+    else:
+        assert hooks.before(Asked(), Cancellation()) == Decision()
+
+
+UNUSABLE = {
+    "module is missing": ("import surely_not_there", "", "No module named 'surely_not_there'"),
+    "object is missing": ("", ":Policy", "has no attribute 'Policy'"),
+    "module fails": ("raise ValueError('key-1')", "", r"ValueError at foldline_unusable.py:1"),
+    "class needs arguments": ("class Policy:\n    def __init__(self, key): ...", ":Policy", "TypeError"),
+    "nothing can be called": ("before_compact = 1", "", "it has none of before_compact, before_branch, after_compact,"),
+}
+
+
+@pytest.mark.parametrize(("code", "target", "reason"), UNUSABLE.values(), ids=UNUSABLE)
+def test_a_hook_that_cannot_be_used_is_an_error(install: Install, code: str, target: str, reason: str) -> None:
+    install("foldline_unusable", code, policy=target)
+    with pytest.raises(InvalidHook, match=f"the hook policy cannot be used: .*{reason}") as invalid:
+        load_hooks(SECONDS, fails_closed=False)
+    assert invalid.value.name == "policy"
+    assert "key-1" not in str(invalid.value)
+
+
+def test_two_hooks_of_one_name_are_an_error(install: Install) -> None:
+    install("foldline_first", CODE, policy="")
+    install("foldline_second", CODE, policy="")
+    with pytest.raises(InvalidHook, match="two packages have one of this name"):
+        load_hooks(SECONDS, fails_closed=False)
