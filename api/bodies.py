@@ -105,6 +105,20 @@ class SessionBody(Body):
     auto_compact: bool = True
 
 
+class ImportBody(Body):
+    """A session file, and what the session is to have else than the file says."""
+
+    file: Text = Field(description="The text of a session file of pi: JSON Lines.")
+    id: Id | None = Field(None, description="The file's own if left out.")
+    model: Name | None = Field(None, description="As provider/name; the file's own if left out.")
+    context_window: Size | None = None
+    max_output_tokens: Positive | None = None
+    system: Text | None = None
+    tools: list[JsonObject] | None = None
+    policy: PolicyObject | None = Field(None, description='{"preset": "pi"} if left out.')
+    auto_compact: bool = True
+
+
 class ChangeBody(Body):
     """What of a session is to change; what is left out stays."""
 

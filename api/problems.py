@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match, Route
 
 from compaction import errors as engine
+from compaction.session_files.pi import MalformedLine
 from compaction.wire import dumps
 from sessions import errors as log
 
@@ -107,6 +108,7 @@ KINDS: Final[Mapping[type[Exception], Kind]] = {
     MalformedJson: Kind("malformed-json", HTTPStatus.BAD_REQUEST, lambda error: error.place),
     InvalidRequest: Kind("invalid-request", _UNPROCESSABLE, lambda error: {"path": error.path}),
     engine.InvalidMessage: Kind("invalid-request", _UNPROCESSABLE, lambda error: {"path": error.path}),
+    MalformedLine: Kind("invalid-request", _UNPROCESSABLE, lambda error: {"path": "file", "line": error.line}),
     engine.InvalidPolicy: Kind("invalid-request", _UNPROCESSABLE, lambda error: {"path": error.field}),
     log.UnknownVersion: Kind("invalid-request", _UNPROCESSABLE, lambda _error: {"path": "usage.version"}),
     log.NotFound: Kind("not-found", HTTPStatus.NOT_FOUND),

@@ -151,12 +151,28 @@ class JobAnswer(Answer):
     ended_at: str | None
 
 
+class CutAnswer(Answer):
+    """What a summary would cover, in one job or several, and where what stays as it is begins."""
+
+    first_entry_id: str | None
+    first_kept_entry_id: str | None
+    turn_start_entry_id: str | None = Field(description="Where the turn begins in the middle of which that is.")
+    is_split_turn: bool
+    messages: int = Field(description="Those to summarize, without the beginning of a split turn.")
+    turn_prefix_messages: int = Field(description="Those of the beginning of a split turn.")
+    replaces: list[str] = Field(description="The summaries that would be taken up.")
+    context_tokens: int = Field(description="What the view takes as the policy counts, or as a provider reported.")
+    read_files: list[str]
+    modified_files: list[str]
+
+
 class CompactAnswer(Answer):
     """What was compacted at once, and the job that does the rest."""
 
     job: JobAnswer | None
     joined: bool = Field(description="Whether the job was there before.")
     result: ResultAnswer
+    summary: CutAnswer | None = Field(None, description="Of a `dry_run`: what a summary would be asked for.")
 
 
 class VerdictAnswer(Answer):
@@ -271,6 +287,16 @@ class EntryAnswer(Answer):
     left_entry_id: str | None = Field(None, description="The last entry of that branch when it was left.")
     tags: dict[str, Any]
     created_at: str
+
+
+class ImportedAnswer(Answer):
+    """A session that was imported, and how much of each there is in it."""
+
+    session: SessionAnswer
+    entries: int
+    messages: int
+    branches: int
+    compactions: int
 
 
 class PinAnswer(Answer):

@@ -31,7 +31,7 @@ class Refused(Exception):
 
 
 class Service:
-    """The routes that a replay needs; every request's seconds are kept in `seconds` under the name of its kind."""
+    """The routes that commands need; every request's seconds are kept in `seconds` under the name of its kind."""
 
     def __init__(self, url: str, api_key: str | None = None) -> None:
         headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
@@ -80,6 +80,16 @@ class Service:
     def pin(self, session_id: str, text: str) -> JsonDict:
         return self._call("pin", "POST", f"/sessions/{session_id}/pins", {"text": text})
 
+    def import_file(self, body: JsonDict) -> JsonDict:
+        return self._call("import", "POST", "/import", body)
+
+    def export(self, session_id: str) -> str:
+        """A session as a session file."""
+        response = self._answered("export", "GET", f"/sessions/{session_id}/export", None)
+        if not response.is_success:
+            raise self._refusal(response)
+        return response.content.decode()
+
     def jobs(self, session_id: str) -> list[JsonDict]:
         return list(self.items(f"/sessions/{session_id}/jobs"))
 
@@ -105,15 +115,23 @@ class Service:
         return self._call("list", "GET", f"{path}?{query}")
 
     def _call(self, kind: str, method: str, path: str, body: JsonDict | None = None) -> JsonDict:
-        started = perf_counter()
-        response = self._send(method, path, body)
-        self.seconds[kind].append(perf_counter() - started)
+        response = self._answered(kind, method, path, body)
         answer = _json(response)
         if response.is_success and isinstance(answer, dict):
             return answer
+        raise self._refusal(response)
+
+    def _answered(self, kind: str, method: str, path: str, body: JsonDict | None) -> httpx.Response:
+        started = perf_counter()
+        response = self._send(method, path, body)
+        self.seconds[kind].append(perf_counter() - started)
+        return response
+
+    def _refusal(self, response: httpx.Response) -> Exception:
         if response.status_code == httpx.codes.UNAUTHORIZED:
-            raise CommandFailed(f"{self.url} does not know who asks; give --api-key, or FOLDLINE_API_KEY")
-        raise Refused(response.status_code, answer if isinstance(answer, dict) else {})
+            return CommandFailed(f"{self.url} does not know who asks; give --api-key, or FOLDLINE_API_KEY")
+        answer = _json(response)
+        return Refused(response.status_code, answer if isinstance(answer, dict) else {})
 
     def _send(self, method: str, path: str, body: JsonDict | None) -> httpx.Response:
         content = None if body is None else dumps(body)

@@ -1,4 +1,4 @@
-"""`foldline compact FILE`: compacts transcripts without a service, with the engine as a library."""
+"""`foldline compact FILE`: compacts transcripts without a service, with the engine as a library; or a session."""
 
 from __future__ import annotations
 
@@ -10,16 +10,21 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
+from api.auth import DEFAULT_TENANT
+from cli.apart import DatabaseUrl
+from cli.compact_session import Wish, compact_session
 from cli.consoles import answers, notes, table_of
 from cli.failures import CommandFailed, ExitCode
 from cli.layout import layout
-from cli.options import check_format, check_policy, check_stages, window_for
+from cli.options import check_format, check_policy, check_stages, size_of, window_for
+from cli.session_files import Tenant
 from cli.transcripts import Transcript, read_transcripts
 from compaction import stateless
 from compaction.errors import CompactionError
 from compaction.formats import FORMATS
 from compaction.stateless import Compacted
 from compaction.wire import dumps, dumps_text
+from sessions.asks import Ask
 
 JsonDict = dict[str, Any]
 DEFAULT_MODEL = "openai/gpt-4o"
@@ -33,12 +38,19 @@ class _Done(NamedTuple):
 def compact(
     *,
     file: Annotated[
-        Path, typer.Argument(help="JSON Lines with one session a line, or one JSON transcript; - is stdin.")
-    ],
-    model: Annotated[str, typer.Option(help="Model, as provider/name.")] = DEFAULT_MODEL,
+        Path | None,
+        typer.Argument(
+            help="JSON Lines with one session a line, or one JSON transcript; - is stdin. Without one, a session of "
+            "the database is compacted.",
+        ),
+    ] = None,
+    session: Annotated[str | None, typer.Option(help="The session of the database; else its newest.")] = None,
+    model: Annotated[str, typer.Option(help="Model of a FILE, as provider/name.")] = DEFAULT_MODEL,
     window: Annotated[str | None, typer.Option(help="Context window, as 32000 or 128k; else the model's.")] = None,
     target: Annotated[int | None, typer.Option(min=1, help="Tokens to go down to; else the policy's target.")] = None,
-    policy: Annotated[str | None, typer.Option(help="Preset; `foldline presets` lists them.")] = None,
+    policy: Annotated[
+        str | None, typer.Option("--policy", "--preset", help="Preset; `foldline presets` lists them.")
+    ] = None,
     stage: Annotated[list[str] | None, typer.Option(help="Only these stages, in this order; repeatable.")] = None,
     summarize: Annotated[
         bool | None,
@@ -47,22 +59,32 @@ def compact(
     format_name: Annotated[str | None, typer.Option("--format", help="Format of FILE, if not to be guessed.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write here instead of to stdout.")] = None,
     show_layout: Annotated[bool, typer.Option("--layout", help="Also show what became of each message.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Change and write nothing; report what would be.")] = False,
+    instructions: Annotated[str | None, typer.Option(help="What the summary of a session should look at.")] = None,
+    database_url: DatabaseUrl = None,
+    tenant: Tenant = DEFAULT_TENANT,
 ) -> None:
-    """Compact transcripts, and write them in the format they came in, one session a line.
+    """Compact transcripts, and write them in the format they came in, one session a line; or a stored session.
 
-    The report goes to stderr. The exit code is 1 if a session does not fit its budget even when compacted.
+    The report goes to stderr. The exit code is 1 if a session does not fit its budget even when compacted. With
+    --dry-run, a session's report is where a summary would cut it.
     """
     stages = stage or []
     check_policy(policy)
+    check_stages(stages)
+    if file is None:
+        ask = Ask(is_asked=True, instructions=instructions, target_tokens=target, policy=_preset(policy))
+        size = None if window is None else size_of(window)
+        compact_session(Wish(session, tenant, ask, size, stage, summarize, dry_run), database_url)
+        return
     options: JsonDict = {
         "model": model,
         "context_window": window_for(model, window, policy),
         "target_tokens": target,
-        "policy": {"preset": policy} if policy else None,
+        "policy": _preset(policy),
         "stages": stages or None,
         "summarize": not stages or "summarize" in stages if summarize is None else summarize,
     }
-    check_stages(stages)
     check_format(format_name)
     transcripts = read_transcripts(file, format_name)
     console = notes()
@@ -70,12 +92,17 @@ def compact(
         _compacted(transcript, options)
         for transcript in track(transcripts, "compacting", console=console, transient=True)
     ]
-    _write(done, output)
+    if not dry_run:
+        _write(done, output)
     _report(console, done, show_layout=show_layout)
     if target is not None:
         _tell_missed(console, done, target)
     if not all(item.compacted.fits for item in done):
         raise typer.Exit(ExitCode.FOUND_WANTING)
+
+
+def _preset(policy: str | None) -> JsonDict | None:
+    return {"preset": policy} if policy else None
 
 
 def _compacted(transcript: Transcript, options: JsonDict) -> _Done:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from cli import api, beat, compact, jobs, migrate, models, presets, replay, serve, stats, worker
+from cli import api, beat, compact, jobs, migrate, models, presets, replay, serve, session_files, stats, worker
 from cli.consoles import answers, notes
 from cli.failures import CommandFailed
 
@@ -52,6 +52,8 @@ app.command()(migrate.migrate)
 app.command()(compact.compact)
 app.command()(stats.stats)
 app.command()(replay.replay)
+app.command("import")(session_files.import_file)
+app.command("export")(session_files.export_file)
 app.command()(presets.presets)
 app.command()(models.models)
 app.add_typer(jobs.app, name="jobs")

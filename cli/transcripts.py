@@ -49,7 +49,7 @@ def read_transcripts(path: Path, format_name: str | None = None) -> list[Transcr
 
 
 def _values(path: Path) -> Iterator[tuple[str, Any]]:
-    text = _text(path)
+    text = text_of(path)
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     if not lines:
         raise CommandFailed(f"{path} is empty; expected one session a line, or one JSON transcript")
@@ -61,7 +61,12 @@ def _values(path: Path) -> Iterator[tuple[str, Any]]:
         yield str(path), _document(text, path)
 
 
-def _text(path: Path) -> str:
+def text_of(path: Path) -> str:
+    """The text of a file, or of stdin for `-`.
+
+    Raises:
+        CommandFailed: it cannot be read.
+    """
     try:
         content = sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
         return content.decode("utf-8-sig")

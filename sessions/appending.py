@@ -107,13 +107,11 @@ def _is_plain_system(message: Message) -> bool:
 def _row(tx: Transaction, path: Path, draft: Draft, measure: Measure | None) -> dict[str, Any]:
     seq = path.leaf_seq + 1
     placed = place(draft.facts, seq, path.tail)
-    path.leaf_seq = path.last_message_seq = seq
+    log.advance(path, placed)
+    path.last_message_seq = seq
     path.messages += 1
-    path.kept += placed.added_tokens
-    path.raw += placed.added_tokens
     if path.gauged is not None and measure is not None and seq > counted_seq(path):
         path.gauged += measure.added(placed.facts, placed.stubs)
-    path.tail = placed.tail
     return log.message_columns(tx, path, placed.facts, draft.message, draft.body)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +11,7 @@ from sqlalchemy import insert, select
 from sessions import left, log, paths, planning, requests, segments, summaries
 from sessions.asks import Ask
 from sessions.errors import NotFound
-from sessions.paths import Path
+from sessions.paths import Path, Session
 from sessions.planning import Step
 from sessions.requests import Request
 from sessions.store import Transaction
@@ -58,7 +59,7 @@ def move(
         raise NotFound("entry", entry_id)
     tip = _tip(tx, session.pk, entry)
     session.head = session.branches if tip is None else tip
-    path = _new_branch(tx, head, entry) if tip is None else paths.branch_path(tx, session, tip)
+    path = new_branch(tx, session, _leaving(entry)) if tip is None else paths.branch_path(tx, session, tip)
     found = None if ask is None else left.left_behind(tx, head, path)
     answer = None if ask is None or found is None else _summarize(tx, path, replace(ask, left=found))
     step = planning.run_trigger(tx, path)
@@ -102,20 +103,32 @@ def _tip(tx: Transaction, session_pk: int, entry: Any) -> int | None:
     return empty[0] if empty else None
 
 
-def _new_branch(tx: Transaction, head: Path, entry: Any) -> Path:
-    session = head.session
-    state = {name: getattr(entry, name) for name in paths.STATE_COLUMNS}
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """An entry from which a branch starts, with the `paths.STATE_COLUMNS` of the path up to there."""
+
+    branch: int
+    seq: int
+    state: Mapping[str, Any]
+
+
+def _leaving(entry: Any) -> Leaving:
+    return Leaving(entry.branch, entry.seq, {name: getattr(entry, name) for name in paths.STATE_COLUMNS})
+
+
+def new_branch(tx: Transaction, session: Session, at: Leaving) -> Path:
+    """The path of a new branch, which has no entries of its own yet."""
     tx.execute(
         insert(BRANCH).values(
             session_pk=session.pk,
             branch=session.branches,
             tenant=session.tenant,
-            parent=entry.branch,
-            left_seq=entry.seq,
-            leaf_seq=entry.seq,
+            parent=at.branch,
+            left_seq=at.seq,
+            leaf_seq=at.seq,
             next_summary_at=0,
             failures=0,
-            **state,
+            **at.state,
         )
     )
     session.branches += 1

@@ -10,6 +10,7 @@ from compaction.cuts import SummaryRange
 from compaction.edits import Edit
 from compaction.estimates import EXACT
 from compaction.gauge import Frame
+from compaction.messages import JsonObject
 from compaction.outline import Outline, Unit
 from compaction.plan import Plan
 from compaction.policy import Policy
@@ -50,10 +51,14 @@ def add_compaction(
     stages_used: Sequence[str],
     report: Mapping[str, Any],
     told: Mapping[str, Any] | None = None,
+    origin: JsonObject | None = None,
     is_inline: bool = True,
     lifts_bars: bool = False,
 ) -> Compaction:
-    """Add a compaction after which the path shows as `outline`; asking for a summary lifts bars on undone ranges."""
+    """Add a compaction after which the path shows as `outline`; asking for a summary lifts bars on undone ranges.
+
+    `origin` is what it was in a file.
+    """
     before = path.used
     path.reported = None
     path.kept, path.owed_tokens = outline.tokens, outline.owed_tokens
@@ -69,9 +74,10 @@ def add_compaction(
         "told": told or {},
         "is_inline": is_inline,
         "edits": edits,
+        **({} if origin is None else {"origin": origin}),
     }
     name = log.add_edits(tx, path, "compaction", body, live)
-    telling = {key: value for key, value in body.items() if key not in {"report", "told", "edits"}}
+    telling = {key: value for key, value in body.items() if key not in {"report", "told", "edits", "origin"}}
     tx.outcomes.append(
         Outcome("compact", path.session.id, "succeeded", name, told={**telling, **report, **(told or {})})
     )
@@ -142,14 +148,14 @@ def apply_summary(
         reason="summary",
         stages_used=("summarize", *plan.stages_used),
         report=reported(path, aims, happened),
-        told=_told(tx, path, after, covered.last, summary),
+        told=told_of(tx, path, after, covered.last, summary),
         is_inline=False,
         lifts_bars=is_asked,
     )
     return compaction, after
 
 
-def _told(tx: Transaction, path: Path, after: Outline, last: int, summary: Summary) -> dict[str, Any]:
+def told_of(tx: Transaction, path: Path, after: Outline, last: int, summary: Summary) -> dict[str, Any]:
     """What is told of a compaction whose summary covers all up to this seq."""
     kept = next((item.first for item in after.items if isinstance(item, Unit) and item.first > last), None)
     return {

@@ -107,6 +107,13 @@ def _pass_deleted(tx: Transaction, tenant: str, session_id: str) -> None:
     )
 
 
+def newest(tx: Transaction, tenant: str) -> str | None:
+    """The id of the session that the tenant made last, if there is any."""
+    statement = select(SESSION.c.id).where(SESSION.c.tenant == tenant, SESSION.c.deleted_at.is_(None))
+    found: str | None = tx.execute(statement.order_by(SESSION.c.pk.desc()).limit(1)).scalar()
+    return found
+
+
 def list_sessions(tx: Transaction, tenant: str, after_pk: int, limit: int) -> list[Path]:
     """Up to `limit` sessions of a tenant, oldest first, created after the one with this key."""
     statement = (

@@ -38,6 +38,7 @@ STORED: Final[Mapping[str, Parse]] = MappingProxyType(
 )
 MESSAGE: Final = "message"
 BRANCH_SUMMARY: Final = "branch_summary"
+OTHER: Final = "other"
 # Of the kinds of entries, those that are in view by themselves, and those that edit what is.
 SAID: Final = (MESSAGE, BRANCH_SUMMARY)
 EDITING: Final = ("compaction", "undo", "redo")
@@ -83,14 +84,19 @@ def _entry_columns(tx: Transaction, path: Path, kind: str, body: bytes) -> dict[
     }
 
 
-def add_branch_summary(tx: Transaction, path: Path, placed: Placed, body: JsonObject) -> str:
-    """Add the summary of a branch that was left, at its place; its id."""
+def advance(path: Path, placed: Placed) -> None:
+    """Make what is in view by itself, at its place, the path's leaf; what policies count of it is the caller's."""
     path.leaf_seq += 1
     path.kept += placed.added_tokens
     path.raw += placed.added_tokens
+    path.tail = placed.tail
+
+
+def add_branch_summary(tx: Transaction, path: Path, placed: Placed, body: JsonObject) -> str:
+    """Add the summary of a branch that was left, at its place; its id."""
+    advance(path, placed)
     if path.gauged is not None:
         path.gauged += path.aims().gauge.measure.added(placed.facts, placed.stubs)
-    path.tail = placed.tail
     columns = said_columns(tx, path, BRANCH_SUMMARY, placed.facts, dumps(body))
     insert_entries(tx, [columns])
     return entry_id(path.branch, path.leaf_seq)
@@ -108,10 +114,28 @@ def add_edits(tx: Transaction, path: Path, kind: str, body: JsonObject, live: Li
     """
     path.leaf_seq += 1
     path.edits_at = (path.branch, path.leaf_seq)
-    columns = _entry_columns(tx, path, kind, dumps(body))
-    unused = {"role": "", "tokens": 0, "unit": 0, "is_late": False, "is_joined": False, "format": "", "facts": None}
-    insert_entries(tx, [{**columns, **unused, "live": dumps(edits_module.to_json(live))}])
+    columns = {**_entry_columns(tx, path, kind, dumps(body)), **_UNSAID, "live": dumps(edits_module.to_json(live))}
+    insert_entries(tx, [columns])
     return entry_id(path.branch, path.leaf_seq)
+
+
+def other_columns(tx: Transaction, path: Path, format_name: str, body: bytes) -> dict[str, Any]:
+    """The row of what is never in view and is the path's new leaf."""
+    return {**_entry_columns(tx, path, OTHER, body), **_UNSAID, "format": format_name}
+
+
+_UNSAID: Final[Mapping[str, Any]] = MappingProxyType(
+    {
+        "role": "",
+        "tokens": 0,
+        "unit": 0,
+        "is_late": False,
+        "is_joined": False,
+        "format": "",
+        "facts": None,
+        "live": None,
+    }
+)
 
 
 def _in_segments(session: Session, parts: Sequence[Segment]) -> ColumnElement[bool]:

@@ -329,7 +329,7 @@ def forget_counts(tx: Transaction, path: Path) -> None:
 def save(tx: Transaction, path: Path) -> None:
     """Write the path's leaf and its session; whatever changed it, the version moves on by one."""
     path.session.version += 1
-    _save_leaf(tx, path)
+    save_leaf(tx, path)
     save_session(tx, path.session)
 
 
@@ -338,10 +338,11 @@ def save_edited(tx: Transaction, path: Path, leaf_seq: int) -> None:
     if path.leaf_seq > leaf_seq:
         save(tx, path)
     else:
-        _save_leaf(tx, path)
+        save_leaf(tx, path)
 
 
-def _save_leaf(tx: Transaction, path: Path) -> None:
+def save_leaf(tx: Transaction, path: Path) -> None:
+    """Write the path's leaf alone."""
     tx.execute(UPDATE_BRANCH, {"pk": path.session.pk, "number": path.branch, **_leaf_columns(path)})
 
 

@@ -6,7 +6,20 @@ from typing import Final
 
 from fastapi import APIRouter
 
-from api.routes import catalog, compactions, entries, jobs, messages, overflow, pins, probes, sessions, stateless, stats
+from api.routes import (
+    catalog,
+    compactions,
+    entries,
+    files,
+    jobs,
+    messages,
+    overflow,
+    pins,
+    probes,
+    sessions,
+    stateless,
+    stats,
+)
 
 ROUTERS: Final[tuple[APIRouter, ...]] = (
     sessions.router,
@@ -16,6 +29,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     jobs.router,
     stats.router,
     entries.router,
+    files.router,
     pins.router,
     stateless.router,
     catalog.router,

@@ -21,7 +21,7 @@ from compaction.report import together
 from compaction.wire import loads
 from sessions import branches, history, listing, paths, segments
 from sessions.appending import check_parent
-from sessions.asked import compact
+from sessions.asked import compact, cut
 from sessions.asks import Ask
 from sessions.compacting import Compaction
 from sessions.idempotency import Answer
@@ -66,8 +66,10 @@ def _compact(incoming: Incoming, session_id: str) -> Answer:
     if not body.dry_run:
         return changed(incoming, work)
     with incoming.service.store.rehearse() as tx:
+        told = cut(tx, incoming.tenant, session_id, ask).told
         rehearsed = loads(work(tx).body)
-    return answer({"job": None, "joined": False, "result": rehearsed["result"]})
+    summary = None if rehearsed["job"] is None else told
+    return answer({"job": None, "joined": False, "result": rehearsed["result"], "summary": summary})
 
 
 def _job(incoming: Incoming, job_id: str) -> Job:

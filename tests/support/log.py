@@ -21,13 +21,15 @@ from compaction.wording import stub_tokens
 from sessions import appending, asked, branches, claiming, history, jobs, lifecycle, log, paths, pins, segments, views
 from sessions.appending import Appended
 from sessions.asks import Ask
+from sessions.branches import Moved
 from sessions.history import Record
 from sessions.jobs import Claim
 from sessions.paths import Path
 from sessions.planning import Step
 from sessions.requests import BACKGROUND, INTERACTIVE
-from sessions.store import Limits, Store
+from sessions.store import Limits, Store, Transaction
 from sessions.tables import BRANCH, ENTRY, JOB
+from sessions.usage import Usage
 
 Wire = dict[str, Any]
 
@@ -132,10 +134,12 @@ class Scene:
 
     # What a client does.
 
-    def append(self, *messages: Wire, format_name: str = "openai", parent: str | None = None) -> Appended:
+    def append(
+        self, *messages: Wire, format_name: str = "openai", parent: str | None = None, usage: Usage | None = None
+    ) -> Appended:
         drafts = appending.prepare(FORMATS[format_name].parse(list(messages)))
         with self.store.write() as tx:
-            return appending.append(tx, self.tenant, self.id, drafts, parent=parent)
+            return appending.append(tx, self.tenant, self.id, drafts, parent=parent, usage=usage)
 
     def compact(
         self, *, instructions: str | None = None, target_tokens: int | None = None, summarize: bool | None = None,
@@ -156,6 +160,11 @@ class Scene:
     def move(self, entry_id: str) -> Step:
         with self.store.write() as tx:
             return branches.move(tx, self.tenant, self.id, entry_id).step
+
+    def leave(self, entry_id: str, instructions: str | None = None) -> Moved:
+        """Move the head, and ask for a summary of what that leaves behind."""
+        with self.store.write() as tx:
+            return branches.move(tx, self.tenant, self.id, entry_id, ask=Ask(is_asked=True, instructions=instructions))
 
     def pin(self, tokens: int) -> Step:
         with self.store.write() as tx:
@@ -180,9 +189,9 @@ class Scene:
         assert claim is not None, "there is nothing to claim"
         return claim
 
-    def publish(self, claim: Claim, tokens: int = 40) -> str:
+    def publish(self, claim: Claim, tokens: int = 40, word: str = " gist") -> str:
         """Publish a summary of so many tokens, or of as many as its range allows; the job's state."""
-        text = words(min(tokens, claim.request.max_tokens), " gist")
+        text = words(min(tokens, claim.request.max_tokens), word)
         return jobs.publish(self.store, claim, Draft(text, degraded=False, summarizer="scripted"))
 
     def work(self, tokens: int = 40) -> list[str]:
@@ -274,12 +283,23 @@ def assert_consistent(scene: Scene) -> None:
         for path in [paths.branch_path(tx, session, number) for number in numbers]:
             outline = log.outline(tx, path)
             assert (path.kept, path.owed_tokens) == (outline.tokens, outline.owed_tokens)
-            assert path.gauged in {None, outline.measured(path.aims().gauge.measure).tokens}
+            assert path.gauged in {None, _counted(tx, path, outline)}
             assert path.raw == log.outline(tx, path, LiveEdits()).tokens
             parts = segments.segments(tx, path)
             listed = [(part.branch, seq) for part in parts for seq in range(part.first, part.last + 1)]
             assert listed == parent_walk(scene, path.branch)
     _assert_view_counts_right(scene)
+
+
+def _counted(tx: Transaction, path: Path, outline: Outline) -> int:
+    """What the history takes by the policy's counter, or, up to where a provider reported that, by its report."""
+    policy, measure = path.session.policy, path.aims().gauge.measure
+    tokens = outline.measured(measure).tokens
+    if path.reported is None or not policy.trusts_usage:
+        return tokens
+    reported_on = log.outline(tx, replace(path, leaf_seq=path.reported_seq), outline.live)
+    fixed_tokens = path.session.fixed().estimated(policy.counter, path.session.frame.provider)
+    return max(0, path.reported - fixed_tokens) + tokens - reported_on.measured(measure).tokens
 
 
 def _assert_view_counts_right(scene: Scene) -> None:

@@ -1,0 +1,139 @@
+"""`foldline import` and `foldline export`: session files of pi into a database or a running service, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, Final, TypeAlias
+
+import typer
+
+import migrations
+from api.auth import DEFAULT_TENANT
+from cli.apart import DatabaseUrl
+from cli.client import Refused, Service
+from cli.consoles import answers, notes, table_of
+from cli.database import check_file, check_schema, open_store, settings_of
+from cli.failures import CommandFailed, ExitCode
+from cli.options import check_policy
+from cli.transcripts import STDIN, text_of
+from compaction.errors import CompactionError
+from compaction.session_files import pi
+from sessions.errors import SessionsError
+from sessions.exporting import export_session
+from sessions.importing import PRESET, import_session
+from sessions.store import Store
+
+Url: TypeAlias = Annotated[str | None, typer.Option(help="A running service to talk to; else the database.")]
+ApiKey: TypeAlias = Annotated[str | None, typer.Option(envvar="FOLDLINE_API_KEY", help="Key for the service at --url.")]
+Tenant: TypeAlias = Annotated[str, typer.Option(help="Whose session it is in the database.")]
+COUNTS: Final = ("entries", "messages", "branches", "compactions")
+
+
+def import_file(
+    *,
+    file: Annotated[Path, typer.Argument(help="A session file of pi (JSON Lines); - is stdin.")],
+    session: Annotated[str | None, typer.Option(help="Id of the session that is made; else the file's.")] = None,
+    model: Annotated[str | None, typer.Option(help="Model, as provider/name; else the file's.")] = None,
+    window: Annotated[str | None, typer.Option(help="Context window, as 32000 or 128k; else the model's.")] = None,
+    policy: Annotated[str, typer.Option("--policy", "--preset", help="Preset of the session.")] = PRESET,
+    url: Url = None,
+    api_key: ApiKey = None,
+    database_url: DatabaseUrl = None,
+    tenant: Tenant = DEFAULT_TENANT,
+) -> None:
+    """Make a session of a session file: its messages, branches, compactions and branch summaries, or nothing at all.
+
+    It goes into the database, or with --url into a running service. Nothing is compacted by that. A line that cannot be
+    read is named.
+    """
+    given = {"id": session, "model": model, "context_window": window, "policy": {"preset": policy}}
+    given = {name: value for name, value in given.items() if value is not None}
+    text = text_of(file)
+    with _told(file):
+        if url is None:
+            check_policy(policy)
+            made = _into_database(text, given, database_url, tenant)
+        else:
+            with Service(_address(url), api_key) as service:
+                made = service.import_file({"file": text, **given})
+    notes().print(table_of((("session", False), *((name, True) for name in COUNTS)), [_row(made)]))
+    answers().print(made["session"]["id"], markup=False)
+
+
+def _row(made: dict[str, Any]) -> list[str]:
+    return [made["session"]["id"], *(f"{made[name]:,}" for name in COUNTS)]
+
+
+def _into_database(text: str, given: dict[str, Any], database_url: str | None, tenant: str) -> dict[str, Any]:
+    read = pi.read(text)
+    with open_store(settings_of({"database_url": database_url})) as store:
+        if store.is_sqlite:
+            # As `foldline serve` does: there may be no file yet.
+            migrations.upgrade(store.engine)
+        check_schema(store)
+        with store.write() as tx:
+            made = import_session(tx, tenant, given, read)
+    return {"session": {"id": made.path.session.id}, **{name: getattr(made, name) for name in COUNTS}}
+
+
+def export_file(
+    *,
+    session: Annotated[str, typer.Argument(help="Id of the session.")],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write here instead of to stdout.")] = None,
+    url: Url = None,
+    api_key: ApiKey = None,
+    database_url: DatabaseUrl = None,
+    tenant: Tenant = DEFAULT_TENANT,
+) -> None:
+    """Write a session as a session file of pi: what came from one as it was, all else as pi has it."""
+    with _told(session):
+        if url is None:
+            with opened(database_url) as store, store.read() as tx:
+                text = export_session(tx, tenant, session)
+        else:
+            with Service(_address(url), api_key) as service:
+                text = service.export(session)
+    if output is None:
+        answers().out(text, highlight=False, end="")
+        return
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise CommandFailed(f"cannot write {output}: {error.strerror}") from error
+
+
+@contextmanager
+def opened(database_url: str | None) -> Iterator[Store]:
+    """The database of sessions that are there.
+
+    Raises:
+        CommandFailed: there is none.
+    """
+    settings = settings_of({"database_url": database_url})
+    check_file(settings)
+    with open_store(settings) as store:
+        check_schema(store)
+        yield store
+
+
+@contextmanager
+def _told(what: Path | str) -> Iterator[None]:
+    place = "stdin" if what == STDIN else what
+    try:
+        yield
+    except (CompactionError, SessionsError) as error:
+        raise CommandFailed(f"{place}: {error}") from error
+    except Refused as refused:
+        line = refused.problem.get("line")
+        where = f"{place}, line {line}" if line else f"{place}"
+        code = ExitCode.SERVICE_FAILED if refused.status >= SERVER_ERROR else ExitCode.BAD_INPUT
+        raise CommandFailed(f"{where}: {refused.detail or refused.name}", code) from refused
+
+
+SERVER_ERROR: Final = 500
+
+
+def _address(url: str) -> str:
+    return url if "://" in url else f"http://{url}"

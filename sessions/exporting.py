@@ -1,0 +1,180 @@
+"""Writing a session as a session file of pi: what came from one as it was, and all else as pi would have it.
+
+What pi has nothing like goes along as entries that it keeps and never shows a model: inline compactions, undos, redos,
+compactions that were undone, and summaries that do not begin where the path does. So a model sees there what it sees
+here, or more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import count
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import select
+
+from compaction.edits import edits_from_json
+from compaction.session_files.pi import write
+from compaction.session_files.pi_messages import CUSTOM_TYPE, NAME, wire_entry
+from compaction.wire import loads
+from sessions import history, log, paths, segments, summaries
+from sessions.paths import Path
+from sessions.store import Transaction
+from sessions.tables import BRANCH, ENTRY, SESSION
+
+VERSION: Final = 3
+_COLUMNS: Final = (
+    ENTRY.c.branch,
+    ENTRY.c.seq,
+    ENTRY.c.kind,
+    ENTRY.c.format,
+    ENTRY.c.is_joined,
+    ENTRY.c.version,
+    ENTRY.c.created_at,
+    ENTRY.c.body,
+)
+
+
+class Place(NamedTuple):
+    """Where an entry is."""
+
+    branch: int
+    seq: int
+
+
+def export_session(tx: Transaction, tenant: str, session_id: str) -> str:
+    """The text of a session file with all branches of a session.
+
+    Raises:
+        NotFound: no such session.
+    """
+    head = paths.open_head(tx, tenant, session_id)
+    pk = head.session.pk
+    kept = tx.execute(select(SESSION.c.origin).where(SESSION.c.pk == pk)).scalar()
+    origin = loads(kept) if kept else {"header": {}, "runs": []}
+    rows = _in_order(tx.execute(select(*_COLUMNS).where(ENTRY.c.session_pk == pk)), origin["runs"])
+    sources = [_source(row) for row in rows]
+    if origin["header"] and all(sources):
+        return write(origin["header"], filter(None, sources))
+    exporting = _Exporting(tx, head, rows, sources)
+    return write({**_header(head), **origin["header"], "version": VERSION}, map(exporting.entry, rows))
+
+
+def _in_order(rows: Iterable[Any], runs: Iterable[Sequence[int]]) -> list[Any]:
+    """Each after its parent: those of the file as they stand there, all others as they came."""
+    numbers = count()
+    places = {(branch, seq): next(numbers) for branch, first, last in runs for seq in range(first, last + 1)}
+    unknown = len(places)
+    return sorted(rows, key=lambda row: (row.version, places.get((row.branch, row.seq), unknown), row.branch, row.seq))
+
+
+def _source(row: Any) -> dict[str, Any] | None:
+    """The entry as a file had it, if it came from one."""
+    body: dict[str, Any] = loads(row.body)
+    return body if row.format == NAME else body.get("origin")
+
+
+def _header(head: Path) -> dict[str, Any]:
+    provider, _, model = head.session.model.partition("/")
+    about = {"id": head.session.id, "timestamp": _time(head.session.created_at), "cwd": ""}
+    return {"type": "session", **about, "provider": provider, "modelId": model}
+
+
+def _time(milliseconds: int) -> str:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class _Exporting:
+    """The entries of a session on their way into a file, each with an id and its parent's."""
+
+    def __init__(
+        self, tx: Transaction, head: Path, rows: Sequence[Any], sources: Sequence[Mapping[str, Any] | None]
+    ) -> None:
+        self._tx = tx
+        self._head = head
+        places = [Place(row.branch, row.seq) for row in rows]
+        self._source_by_place = dict(zip(places, sources, strict=True))
+        self._said = [place for place, row in zip(places, rows, strict=True) if row.kind in log.SAID]
+        found = tx.execute(
+            select(BRANCH.c.branch, BRANCH.c.parent, BRANCH.c.left_seq).where(BRANCH.c.session_pk == head.session.pk)
+        )
+        self._left = {branch: (parent, left_seq) for branch, parent, left_seq in found}
+        self._live = {name for branch in self._left for name in self._live_on(branch)}
+
+    def entry(self, row: Any) -> dict[str, Any]:
+        """An entry as the file has it."""
+        place = Place(row.branch, row.seq)
+        source = self._source_by_place[place]
+        written = _WRITERS[row.kind](self, row) if source is None else source
+        at = {"id": self._id(place), "parentId": self._parent_id(place)}
+        return {"timestamp": _time(row.created_at), **written, **at}
+
+    def message(self, row: Any) -> dict[str, Any]:
+        written = wire_entry(log.message_of(row.format, row.body, is_joined=row.is_joined))
+        if written["type"] != "message":
+            return written
+        provider, _, model = self._head.session.model.partition("/")
+        speaker = {"provider": provider, "model": model} if written["message"]["role"] == "assistant" else {}
+        return {**written, "message": {**speaker, **written["message"], "timestamp": row.created_at}}
+
+    def branch_summary(self, row: Any) -> dict[str, Any]:
+        body = loads(row.body)
+        left = self._parent_id(Place(row.branch, row.seq)) or "root"
+        return {"type": "branch_summary", "fromId": left, "summary": body["summary"], **_told(body)}
+
+    def compaction(self, row: Any) -> dict[str, Any]:
+        """A compaction of pi's if it is in force and its summary takes the place of all up to where it ends."""
+        body = loads(row.body)
+        told = body.get("told") or {}
+        kept = told.get("first_kept_entry_id")
+        found = next((edit for edit in edits_from_json(body["edits"]) if edit.kind == "condense"), None)
+        is_whole = found is not None and found.first <= self._first_said(row.branch)
+        if found is None or kept is None or not is_whole or segments.entry_id(row.branch, row.seq) not in self._live:
+            return self.custom(row)
+        return {
+            "type": "compaction",
+            "summary": summaries.shown_text(self._tx, found.summary),
+            "firstKeptEntryId": self._id(Place(*segments.parse_entry_id(kept))),
+            "tokensBefore": body["tokens_before"],
+            **_told(told),
+        }
+
+    def custom(self, row: Any) -> dict[str, Any]:
+        return {"type": "custom", "customType": f"{CUSTOM_TYPE}.{row.kind}", "data": loads(row.body)}
+
+    def _id(self, place: Place) -> str:
+        source = self._source_by_place.get(place) or {}
+        return source.get("id") or segments.entry_id(*place)
+
+    def _parent_id(self, place: Place) -> str | None:
+        parent, left_seq = self._left[place.branch]
+        if place.seq - 1 > left_seq:
+            return self._id(Place(place.branch, place.seq - 1))
+        return None if parent is None else self._id(Place(parent, left_seq))
+
+    def _live_on(self, branch: int) -> list[str]:
+        path = paths.branch_path(self._tx, self._head.session, branch)
+        return [record.id for record in history.fold(history.records(self._tx, path))[0]]
+
+    def _first_said(self, branch: int) -> int:
+        path = paths.branch_path(self._tx, self._head.session, branch)
+        runs = {part.branch: part for part in segments.segments(self._tx, path)}
+        said = (seq for at, seq in self._said if at in runs and runs[at].first <= seq <= runs[at].last)
+        return min(said, default=0)
+
+
+_WRITERS: Final[Mapping[str, Callable[[_Exporting, Any], dict[str, Any]]]] = {
+    log.MESSAGE: _Exporting.message,
+    log.BRANCH_SUMMARY: _Exporting.branch_summary,
+    "compaction": _Exporting.compaction,
+    "undo": _Exporting.custom,
+    "redo": _Exporting.custom,
+}
+
+
+def _told(told: Mapping[str, Any]) -> dict[str, Any]:
+    details = told.get("details") or {}
+    files = {"readFiles": details.get("read_files", []), "modifiedFiles": details.get("modified_files", [])}
+    hook = {"fromHook": True} if told.get("from_hook") else {}
+    return {"details": files, **hook}

@@ -1,0 +1,252 @@
+"""Importing a session file of pi: its tree as branches, its entries as they are, its summaries as compactions.
+
+All is done in one transaction, and nothing is compacted by it: the session begins as the file has it. Where pi would
+show less than no summary covers, it is shown (`compaction.trees.in_view`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import insert, update
+
+from compaction.cuts import SummaryRange
+from compaction.edits import Edit
+from compaction.errors import InvalidPolicy
+from compaction.facts import facts_of
+from compaction.messages import BRANCH_ROLE
+from compaction.outline import Item, Outline, Summarized
+from compaction.pairs import place
+from compaction.session_files.pi import MalformedLine, PiEntry, PiSession, details_of, reported_tokens
+from compaction.session_files.pi_messages import NAME, message_of
+from compaction.summary import Draft
+from compaction.tokens import count_text
+from compaction.view import branch_message
+from compaction.wire import dumps
+from sessions import branches, lifecycle, log, paths, ranges, segments, summaries
+from sessions.branches import Leaving
+from sessions.compacting import add_compaction, told_of
+from sessions.lifecycle import NewSession
+from sessions.paths import Path
+from sessions.store import Transaction
+from sessions.summaries import HOOK, Wanted
+from sessions.tables import BRANCH, SESSION, BranchRow
+
+PRESET: Final = "pi"
+REASON: Final = "imported"
+EXTENSION: Final = f"{HOOK}extension"
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """The path in use of the session that was made, and how much of each there is."""
+
+    path: Path
+    entries: int
+    messages: int
+    branches: int
+    compactions: int
+
+
+def import_session(tx: Transaction, tenant: str, new: Mapping[str, Any], file: PiSession) -> Imported:
+    """Make a session of a file; what `new` does not say is as in the file, or as pi has it.
+
+    Raises:
+        MalformedLine: an entry cannot be kept.
+        UnknownModel, InvalidPolicy, FixedPartsDoNotFit, Conflict: as at the creation of any session.
+    """
+    model = new.get("model") or file.model
+    if model is None:
+        raise InvalidPolicy("model", "is not in the file; give one, as provider/name")
+    given = {"id": file.header["id"], "policy": {"preset": PRESET}, **new, "model": model}
+    head = lifecycle.create(tx, tenant, NewSession(**given))
+    importing = _Importing(tx, head)
+    for entry in file.entries:
+        importing.add(entry)
+    path = importing.finish(file)
+    counted = [sum(entry.kind == kind for entry in file.entries) for kind in ("message", "compaction")]
+    return Imported(path, len(file.entries), counted[0], path.session.branches, counted[1])
+
+
+@dataclass(frozen=True, slots=True)
+class _Place(Leaving):
+    """Where an entry of the file is, and what it takes to go on from there."""
+
+    reported: int | None
+    reported_seq: int
+
+
+class _Importing:
+    """A session in the making: a path for each branch, and the places of the file's entries by their ids there."""
+
+    def __init__(self, tx: Transaction, head: Path) -> None:
+        self._tx = tx
+        self._session = head.session
+        self._path_by_branch = {head.branch: head}
+        self._places: dict[str, _Place] = {}
+        self._waiting: list[dict[str, Any]] = []
+        self._runs: list[list[int]] = []
+
+    def add(self, entry: PiEntry) -> None:
+        path = self._path_after(entry.parent)
+        try:
+            _ADDERS[entry.kind](self, path, entry)
+        except RecursionError as error:
+            raise MalformedLine(entry.line, "it is nested too deep") from error
+        at = path.branch, path.leaf_seq
+        self._places[entry.id] = _Place(*at, paths.state_columns(path), path.reported, path.reported_seq)
+        self._note_place(*at)
+
+    def _note_place(self, branch: int, seq: int) -> None:
+        """The order of the file, as runs of entries: branch, first and last seq."""
+        if self._runs and self._runs[-1][0] == branch and self._runs[-1][2] == seq - 1:
+            self._runs[-1][2] = seq
+        else:
+            self._runs.append([branch, seq, seq])
+
+    def finish(self, file: PiSession) -> Path:
+        """Write what waits, and make the last entry of the file the head; its path."""
+        tx, session = self._tx, self._session
+        self._flush()
+        session.head = self._places[file.leaf].branch if file.leaf else 0
+        origin = {"header": file.header, "runs": self._runs}
+        tx.execute(update(SESSION).where(SESSION.c.pk == session.pk).values(origin=dumps(origin)))
+        for path in self._path_by_branch.values():
+            paths.save_leaf(tx, path)
+        paths.save(tx, self._path_by_branch[session.head])
+        # It was compacted elsewhere and long ago.
+        tx.outcomes.clear()
+        return self._path_by_branch[session.head]
+
+    def add_message(self, path: Path, entry: PiEntry) -> None:
+        message = message_of(entry.source, "entry")
+        placed = place(facts_of(message), path.leaf_seq + 1, path.tail)
+        log.advance(path, placed)
+        path.last_message_seq = path.leaf_seq
+        path.messages += 1
+        row = log.message_columns(self._tx, path, placed.facts, message, dumps(entry.source))
+        self._waiting.append(_dated(row, entry.source))
+        if tokens := reported_tokens(entry.source):
+            path.reported, path.reported_seq = tokens, path.leaf_seq
+
+    def add_other(self, path: Path, entry: PiEntry) -> None:
+        path.leaf_seq += 1
+        self._waiting.append(_dated(log.other_columns(self._tx, path, NAME, dumps(entry.source)), entry.source))
+
+    def add_branch_summary(self, path: Path, entry: PiEntry) -> None:
+        text = entry.source["summary"]
+        facts = facts_of(branch_message(text))._replace(role=BRANCH_ROLE)
+        left = self._places.get(entry.source.get("fromId") or "")
+        body = {
+            "summary": text,
+            "summary_id": None,
+            "from": None if left is None else segments.entry_id(left.branch, left.seq),
+            "details": summaries.details(details_of(entry.source)),
+            "from_hook": "extension" if entry.source.get("fromHook") is True else None,
+            "origin": entry.source,
+        }
+        log.add_branch_summary(self._tx, path, place(facts, path.leaf_seq + 1, path.tail), body)
+
+    def add_compaction(self, path: Path, entry: PiEntry) -> None:
+        """What lies wholly before the entry that it keeps first, and what is under a summary already, is under its own.
+
+        That may be nothing: then all there is stays in view, and the summary is not.
+        """
+        self._flush()
+        outline = log.outline(self._tx, path)
+        first_kept = self._first_kept(path, entry)
+        covered = [item for item in outline.items if item.last < first_kept or isinstance(item, Summarized)]
+        edits, told = self._condensed(path, outline, covered, entry) if covered else ([], {})
+        add_compaction(
+            self._tx,
+            path,
+            outline.edited(edits) if edits else outline,
+            edits,
+            reason=REASON,
+            stages_used=("summarize",),
+            report={},
+            told=told,
+            origin=entry.source,
+            is_inline=False,
+        )
+
+    def _first_kept(self, path: Path, entry: PiEntry) -> int:
+        if entry.first_kept == entry.id:
+            return path.leaf_seq + 1
+        return self._places[entry.first_kept].seq if entry.first_kept else 0
+
+    def _condensed(
+        self, path: Path, outline: Outline, covered: Sequence[Item], entry: PiEntry
+    ) -> tuple[list[Edit], dict[str, Any]]:
+        """The edit that puts the entry's summary in the place of what it covers, and what is told of that."""
+        tx, text = self._tx, entry.source["summary"]
+        first, last = covered[0].first, covered[-1].last
+        replaces = tuple(item.edit.summary for item in covered if isinstance(item, Summarized))
+        original_tokens = sum(item.original_tokens for item in covered)
+        files = ranges.files_in(tx, path, outline, (first, last), replaces) | details_of(entry.source)
+        parts = segments.segments(tx, path)
+        wanted = Wanted(
+            SummaryRange(first, last, replaces, original_tokens, 0, is_owed=False, max_tokens=count_text(text)),
+            (segments.id_at(parts, first), segments.id_at(parts, last)),
+            f"{REASON}/{segments.entry_id(path.branch, path.leaf_seq + 1)}",
+            files,
+        )
+        supplier = EXTENSION if entry.source.get("fromHook") is True else NAME
+        summary = summaries.keep(tx, path, wanted, Draft(text, degraded=False, summarizer=supplier))
+        edit = Edit(
+            "condense",
+            first,
+            last,
+            summary=summary.id,
+            tokens=summary.tokens,
+            original_tokens=original_tokens,
+            replaces=replaces,
+        )
+        return [edit], told_of(tx, path, outline.edited([edit]), last, summary)
+
+    def _path_after(self, parent: str | None) -> Path:
+        """The path that ends with an entry, or a new one that leaves there."""
+        if parent is None:
+            return self._new_root() if self._places else self._path_by_branch[0]
+        at = self._places[parent]
+        path = self._path_by_branch[at.branch]
+        if path.leaf_seq == at.seq:
+            return path
+        path = branches.new_branch(self._tx, self._session, at)
+        path.reported, path.reported_seq = at.reported, at.reported_seq
+        self._path_by_branch[path.branch] = path
+        return path
+
+    def _new_root(self) -> Path:
+        session = self._session
+        row = BranchRow(session_pk=session.pk, branch=session.branches, tenant=session.tenant)
+        self._tx.execute(insert(BRANCH).values(row.model_dump()))
+        session.branches += 1
+        path = paths.branch_path(self._tx, session, row.branch)
+        self._path_by_branch[path.branch] = path
+        return path
+
+    def _flush(self) -> None:
+        if self._waiting:
+            log.insert_entries(self._tx, self._waiting)
+            self._waiting = []
+
+
+_ADDERS: Final[Mapping[str, Callable[[_Importing, Path, PiEntry], None]]] = {
+    "message": _Importing.add_message,
+    "compaction": _Importing.add_compaction,
+    "branch_summary": _Importing.add_branch_summary,
+    "other": _Importing.add_other,
+}
+
+
+def _dated(row: dict[str, Any], source: Mapping[str, Any]) -> dict[str, Any]:
+    """The row with the time that its entry had, if that says one."""
+    try:
+        at = datetime.fromisoformat(source["timestamp"])
+    except (KeyError, TypeError, ValueError):
+        return row
+    return {**row, "created_at": int(at.timestamp() * 1000)}

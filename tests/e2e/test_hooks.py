@@ -1,0 +1,346 @@
+"""Hooks of a package that is installed beside Foldline: what they do to summaries, and what they are told, over HTTP.
+
+The workers and API processes here have one package more on their path. What its hook does to a job is what the job's
+instructions begin with, so that each test has a hook of its own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+from time import monotonic
+from typing import Final, TypeAlias
+
+import pytest
+
+from cli.failures import ExitCode
+from tests.e2e.test_branches import alone, as_read, branch_summaries, leave, view_of
+from tests.support.api import assistant, calling, result, user
+from tests.support.deployment import Deployment, Json, deployed
+from tests.support.eventually import eventually
+from tests.support.hook_package import install
+from tests.support.http import items_of
+from tests.support.program import foldline
+
+pytestmark = pytest.mark.timeout(120)
+
+Asking: TypeAlias = Callable[[Deployment, str, str], str]
+
+HOOK_SECONDS: Final = 0.3
+BY_HAND: Final = "# Decided\n- Näme it “fold”, not <fold>."
+REASON: Final = "not before the review"
+ADVICE: Final = "Keep every figure."
+FAILURES: Final = ("hang", "fail", "babble")
+RULES: Final = f"""
+    import json
+    import os
+    from dataclasses import asdict
+    from threading import Event
+
+    def hang(instructions):
+        # Not for ever: a hook of which too many calls hang is not called at all.
+        Event().wait({10 * HOOK_SECONDS})
+
+    def fail(instructions):
+        raise RuntimeError(instructions)
+
+    DEEDS = {{
+        "cancel": lambda _: {{"cancel": {REASON!r}}},
+        "supply": lambda _: {{"summary": {BY_HAND!r}, "details": {{"ticket": 7}}}},
+        "advise": lambda _: {{"instructions": {ADVICE!r}}},
+        "babble": lambda _: "yes",
+        "hang": hang,
+        "fail": fail,
+    }}
+
+    class Guard:
+        def before_compact(self, preparation):
+            instructions = preparation.request.instructions or ""
+            deed = DEEDS.get(instructions.partition(":")[0])
+            return deed and deed(instructions)
+
+        before_branch = before_compact
+
+    class Scribe:
+        def after_compact(self, outcome):
+            with open(os.environ["SCRIBE_FILE"], "a") as file:
+                file.write(json.dumps({{"pid": os.getpid(), **asdict(outcome)}}) + "\\n")
+
+        after_branch = after_compact
+
+    class Sloth:
+        def after_compact(self, outcome):
+            if outcome.session_id == "slow":
+                hang(None)
+"""
+HOOKS: Final = {"guard": "Guard", "scribe": "Scribe", "sloth": "Sloth"}
+
+
+@pytest.fixture(scope="module")
+def scribed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file with what hooks were told."""
+    return tmp_path_factory.mktemp("told") / "told.jsonl"
+
+
+@pytest.fixture(scope="module")
+def variables(tmp_path_factory: pytest.TempPathFactory, scribed: Path) -> dict[str, str]:
+    installed = install(tmp_path_factory.mktemp("hooked"), RULES, **HOOKS)
+    return {**installed, "SCRIBE_FILE": str(scribed), "FOLDLINE_HOOK_TIMEOUT_SECONDS": str(HOOK_SECONDS)}
+
+
+@pytest.fixture(scope="module")
+def shared(variables: dict[str, str]) -> Iterator[Deployment]:
+    with deployed(apis=1, workers=1, **variables) as deployment:
+        yield deployment
+
+
+@pytest.fixture
+def deployment(shared: Deployment) -> Deployment:
+    """A deployment whose hooks, if they fail, have nothing to say."""
+    shared.llm.requests.clear()
+    return shared
+
+
+@pytest.fixture(scope="module")
+def strict(tmp_path_factory: pytest.TempPathFactory, variables: dict[str, str]) -> Iterator[Deployment]:
+    """`foldline serve`, where hooks must be heard."""
+    with alone(tmp_path_factory.mktemp("strict"), **variables, FOLDLINE_HOOKS_FAIL="closed") as deployment:
+        yield deployment
+
+
+def ask(deployment: Deployment, session: str, instructions: str) -> str:
+    """The id of a job for a compaction with these instructions."""
+    body = {"summarize": True, "instructions": instructions}
+    return str(deployment.post(f"{session}/compact", body, 202)["job"]["id"])
+
+
+def ask_of_branch(deployment: Deployment, session: str, instructions: str) -> str:
+    """The id of a job for what is left behind by going back to the first answer."""
+    entries = items_of(deployment.client, f"{session}/entries")
+    return str(leave(deployment, session, entries[1]["id"], instructions=instructions)["job"]["id"])
+
+
+def compactions(deployment: Deployment, session: str) -> list[Json]:
+    return items_of(deployment.client, f"{session}/compactions")
+
+
+def test_a_job_that_a_hook_cancels_says_who_and_why_and_changes_nothing(deployment: Deployment) -> None:
+    session = deployment.new_session()
+    before = view_of(deployment, session)
+
+    job = deployment.wait_for(ask(deployment, session, "cancel"), "cancelled")
+
+    assert job["error"] == f"cancelled by the hook guard: {REASON}"
+    assert (compactions(deployment, session), deployment.calls) == ([], 0)
+    deployment.post(f"{session}/messages", {"messages": [user("and now?")]})
+    assert view_of(deployment, session) == [*before, user("and now?")]
+    deployment.wait_for(deployment.ask(session), "succeeded")
+    assert deployment.summaries(session) == 1
+
+
+def test_a_branch_whose_summary_a_hook_cancels_gets_none(deployment: Deployment) -> None:
+    session = deployment.new_session()
+    shared = view_of(deployment, session)[:2]
+
+    job = deployment.wait_for(ask_of_branch(deployment, session, "cancel"), "cancelled")
+
+    assert job["error"] == f"cancelled by the hook guard: {REASON}"
+    assert (branch_summaries(deployment, session), deployment.calls) == ([], 0)
+    assert view_of(deployment, session) == shared
+
+
+def test_a_summary_that_a_hook_supplies_is_published_word_for_word_without_a_call(deployment: Deployment) -> None:
+    session = deployment.new_session()
+
+    job = deployment.wait_for(ask(deployment, session, "supply"), "succeeded")
+
+    (made,) = compactions(deployment, session)
+    assert (made["id"], made["from_hook"]) == (job["compaction_id"], "guard")
+    assert made["details"] == {"ticket": 7, "read_files": [], "modified_files": []}
+    assert view_of(deployment, session)[0]["content"][1] == {"type": "text", "text": BY_HAND}
+    assert deployment.calls == 0
+
+
+def test_a_branchs_summary_that_a_hook_supplies_is_its_entry_word_for_word(deployment: Deployment) -> None:
+    session = deployment.new_session()
+
+    job = deployment.wait_for(ask_of_branch(deployment, session, "supply"), "succeeded")
+
+    (entry,) = branch_summaries(deployment, session)
+    assert (entry["id"], entry["from_hook"], entry["summary"]) == (job["entry_id"], "guard", BY_HAND)
+    assert entry["details"] == {"ticket": 7, "read_files": [], "modified_files": []}
+    assert view_of(deployment, session)[-1] == as_read(BY_HAND)
+    assert deployment.calls == 0
+
+
+@pytest.mark.parametrize("asking", [ask, ask_of_branch])
+def test_what_a_hook_advises_is_told_the_model_beside_the_users_wishes(deployment: Deployment, asking: Asking) -> None:
+    job_id = asking(deployment, deployment.new_session(), "advise: name the dates")
+
+    deployment.wait_for(job_id, "succeeded")
+
+    (request,) = deployment.llm.requests
+    assert f"<instructions>\nadvise: name the dates\n\n{ADVICE}\n</instructions>" in request.prompt
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+def test_a_hook_that_fails_is_gone_on_without_and_the_summary_is_the_models(
+    deployment: Deployment, failure: str
+) -> None:
+    session = deployment.new_session()
+
+    deployment.wait_for(ask(deployment, session, failure), "succeeded")
+
+    (made,) = compactions(deployment, session)
+    assert (made["stages_used"], made["from_hook"], deployment.calls) == (["summarize"], None, 1)
+
+
+@pytest.mark.parametrize("asking", [ask, ask_of_branch])
+@pytest.mark.parametrize("failure", FAILURES)
+def test_where_hooks_must_be_heard_a_job_fails_with_the_hook_that_did(
+    strict: Deployment, failure: str, asking: Asking
+) -> None:
+    session = strict.new_session()
+
+    job = strict.wait_for(asking(strict, session, f"{failure}: a secret"), "failed")
+
+    assert job["error"].startswith("the hook guard failed: ")
+    assert "secret" not in job["error"]
+    assert (compactions(strict, session), branch_summaries(strict, session), strict.calls) == ([], [], 0)
+
+
+def test_appends_do_not_wait_for_a_hook_that_hangs_on_a_job(strict: Deployment) -> None:
+    session = strict.new_session()
+    job_id = ask(strict, session, "hang")
+
+    seconds = [seconds_of(strict, session, "and then?")[0] for _ in range(5)]
+
+    assert median(seconds) < HOOK_SECONDS
+    strict.wait_for(job_id, "failed")
+
+
+def test_appends_that_compact_do_not_wait_for_a_hook_that_hangs_when_it_is_told(strict: Deployment) -> None:
+    body = {"id": "slow", "model": "nobody/nothing", "context_window": 2_000}
+    strict.post("/sessions", body)
+    answers = [seconds_of(strict, "/sessions/slow", f"{n} {'and so on ' * 100}") for n in range(20)]
+
+    seconds = [seconds for seconds, answer in answers if answer["compaction"]]
+
+    assert len(seconds) > 3
+    assert median(seconds) < HOOK_SECONDS
+
+
+def seconds_of(deployment: Deployment, session: str, text: str) -> tuple[float, Json]:
+    """How long an append took, and its answer."""
+    started = monotonic()
+    answer = deployment.post(f"{session}/messages", {"messages": [user(text)]})
+    return monotonic() - started, answer
+
+
+def told_of(scribed: Path, session: str) -> list[Json]:
+    """What hooks were told of a session so far."""
+    lines = [json.loads(line) for line in scribed.read_text().splitlines()] if scribed.exists() else []
+    return [line for line in lines if session == f"/sessions/{line['session_id']}"]
+
+
+def told_once(scribed: Path, session: str) -> Json:
+    """The first that hooks are told of a session, which is all."""
+    eventually(lambda: told_of(scribed, session))
+    (told,) = told_of(scribed, session)
+    return told
+
+
+def test_hooks_are_told_of_an_inline_compaction_by_the_process_that_made_it(
+    deployment: Deployment, scribed: Path
+) -> None:
+    session = deployment.new_session(1)
+    turns = [[user("look"), calling(name), result(name, "x y z " * 150), assistant("seen")] for name in "ab"]
+    deployment.post(f"{session}/messages", {"messages": [message for turn in turns for message in turn]})
+    answer = deployment.post(f"{session}/compact", {"summarize": False}, 200)
+    assert answer["result"]["stages_used"] == ["prune"]
+
+    told = told_once(scribed, session)
+
+    (made,) = compactions(deployment, session)
+    assert told["pid"] == deployment.stack["api-1"].pid
+    assert (told["kind"], told["state"], told["entry_id"]) == ("compact", "succeeded", made["id"])
+    figures = ("reason", "stages_used", "tokens_before", "tokens_after")
+    assert {name: told["told"][name] for name in figures} == {name: made[name] for name in figures}
+
+
+def test_hooks_are_told_of_a_summary_by_the_worker_that_published_it(deployment: Deployment, scribed: Path) -> None:
+    session = deployment.new_session()
+    job = deployment.wait_for(ask(deployment, session, "supply"), "succeeded")
+
+    told = told_once(scribed, session)
+
+    assert told["pid"] == deployment.stack["worker-1"].pid
+    assert (told["kind"], told["state"], told["entry_id"]) == ("compact", "succeeded", job["compaction_id"])
+    assert (told["told"]["from_hook"], told["told"]["details"]["ticket"]) == ("guard", 7)
+
+
+def test_hooks_are_told_of_a_branchs_summary_by_whoever_placed_it(deployment: Deployment, scribed: Path) -> None:
+    session = deployment.new_session()
+    tip = items_of(deployment.client, f"{session}/entries")[-1]["id"]
+    job = deployment.wait_for(leave(deployment, session, "e0-2")["job"]["id"], "succeeded")
+    deployment.post(f"{session}/branch", {"entry_id": tip}, 200)
+    again = leave(deployment, session, "e0-2")
+
+    eventually(lambda: len(told_of(scribed, session)) == 2)
+
+    by_worker, by_api = sorted(told_of(scribed, session), key=lambda told: str(told["entry_id"]))
+    assert (by_worker["pid"], by_worker["entry_id"]) == (deployment.stack["worker-1"].pid, job["entry_id"])
+    assert (by_api["pid"], by_api["entry_id"]) == (deployment.stack["api-1"].pid, again["summary_entry_id"])
+    (entry,) = branch_summaries(deployment, session)
+    for told in (by_worker, by_api):
+        assert (told["kind"], told["state"], told["told"]["summary"]) == ("branch", "succeeded", entry["summary"])
+
+
+def test_hooks_are_told_of_a_job_that_was_cancelled(deployment: Deployment, scribed: Path) -> None:
+    session = deployment.new_session()
+    job = deployment.wait_for(ask(deployment, session, "cancel"), "cancelled")
+
+    told = told_once(scribed, session)
+
+    assert (told["kind"], told["state"], told["job_id"]) == ("compact", "cancelled", job["id"])
+    assert (told["entry_id"], told["error"]) == (None, job["error"])
+
+
+def test_a_process_says_which_hooks_it_has(deployment: Deployment) -> None:
+    for name in ("api-1", "worker-1"):
+        assert "hooks: guard, scribe, sloth\n" in deployment.stack[name].logged()
+
+
+# By the command that meets it: the module of a package that is wrong, and a word of what is said of it.
+BROKEN: Final = {
+    "serve": ("import nothing_of_this_name", "nothing_of_this_name"),
+    "api": ("raise RuntimeError('a secret')", "RuntimeError"),
+    "worker": ("class Guard: pass", "before_compact"),
+}
+
+
+@pytest.mark.parametrize("command", BROKEN)
+def test_a_process_whose_hook_cannot_be_loaded_ends_at_once_and_says_which(
+    deployment: Deployment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    source, said = BROKEN[command]
+    settings = {"FOLDLINE_PORT": "0", **install(tmp_path, source, guard="Guard")}
+    if command == "serve":
+        settings["FOLDLINE_DATABASE_URL"] = f"sqlite:///{tmp_path}/foldline.db"
+    else:
+        settings["FOLDLINE_DATABASE_URL"] = deployment.stack.database_url
+        settings["FOLDLINE_BROKER_URL"] = deployment.stack.broker_url
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+
+    done = foldline(command)
+
+    told = " ".join(done.stderr.split())
+    assert done.returncode == ExitCode.BAD_INPUT
+    assert "the hook guard cannot be used: " in told
+    assert said in told
+    assert "secret" not in told
+    assert "Traceback" not in told
+    assert "listening" not in done.stdout
