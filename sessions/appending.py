@@ -125,8 +125,7 @@ def check_parent(tx: Transaction, path: Path, parent: str) -> None:
     newest = path.last_message_seq
     newest_id = segments.id_at(parts, newest) if newest else None
     branch, seq = _parsed(parent, newest_id)
-    is_on_path = any(part.branch == branch and part.first <= seq <= part.last for part in parts)
-    if not is_on_path or seq < newest:
+    if not segments.holds(parts, branch, seq) or seq < newest:
         raise UnknownParent(parent, newest_id)
 
 

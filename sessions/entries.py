@@ -49,9 +49,7 @@ def entry(tx: Transaction, tenant: str, session_id: str, entry_id: str) -> Entry
     """
     path = paths.open_head(tx, tenant, session_id)
     row = _row(tx, path.session, entry_id)
-    is_on_path = any(
-        part.branch == row.branch and part.first <= row.seq <= part.last for part in segments.segments(tx, path)
-    )
+    is_on_path = segments.holds(segments.segments(tx, path), row.branch, row.seq)
     # Another branch has entries of the same seqs: what this path's edits say is not about them.
     return _entry(row, log.live_edits(tx, path) if is_on_path else LiveEdits())
 

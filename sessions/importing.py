@@ -37,6 +37,8 @@ from sessions.tables import BRANCH, SESSION, BranchRow
 
 PRESET: Final = "pi"
 REASON: Final = "imported"
+# A seq that no entry has.
+BEFORE_ALL: Final = 0
 EXTENSION: Final = f"{HOOK}extension"
 
 
@@ -151,20 +153,17 @@ class _Importing:
         log.add_branch_summary(self._tx, path, place(facts, path.leaf_seq + 1, path.tail), body)
 
     def add_compaction(self, path: Path, entry: PiEntry) -> None:
-        """What lies wholly before the entry that it keeps first, and what is under a summary already, is under its own.
-
-        That may be nothing: then all there is stays in view, and the summary is not.
-        """
+        """What lies wholly before the entry that it keeps first, or is under a summary already, is under its own."""
         self._flush()
         outline = log.outline(self._tx, path)
         first_kept = self._first_kept(path, entry)
         covered = [item for item in outline.items if item.last < first_kept or isinstance(item, Summarized)]
-        edits, told = self._condensed(path, outline, covered, entry) if covered else ([], {})
+        edit, told = self._condensed(path, outline, covered, entry)
         add_compaction(
             self._tx,
             path,
-            outline.edited(edits) if edits else outline,
-            edits,
+            outline.edited([edit]),
+            [edit],
             reason=REASON,
             stages_used=("summarize",),
             report={},
@@ -174,16 +173,22 @@ class _Importing:
         )
 
     def _first_kept(self, path: Path, entry: PiEntry) -> int:
+        """The seq of the first entry that it keeps; one that is not on the path says nothing of it."""
         if entry.first_kept == entry.id:
             return path.leaf_seq + 1
-        return self._places[entry.first_kept].seq if entry.first_kept else 0
+        at = self._places.get(entry.first_kept or "")
+        parts = segments.segments(self._tx, path)
+        return at.seq if at and segments.holds(parts, at.branch, at.seq) else BEFORE_ALL
 
     def _condensed(
         self, path: Path, outline: Outline, covered: Sequence[Item], entry: PiEntry
-    ) -> tuple[list[Edit], dict[str, Any]]:
-        """The edit that puts the entry's summary in the place of what it covers, and what is told of that."""
+    ) -> tuple[Edit, dict[str, Any]]:
+        """The edit that puts the entry's summary in the place of what it covers, and what is told of that.
+
+        Where that is nothing, pi has it before all there is.
+        """
         tx, text = self._tx, entry.source["summary"]
-        first, last = covered[0].first, covered[-1].last
+        first, last = (covered[0].first, covered[-1].last) if covered else (BEFORE_ALL, BEFORE_ALL)
         replaces = tuple(item.edit.summary for item in covered if isinstance(item, Summarized))
         original_tokens = sum(item.original_tokens for item in covered)
         files = ranges.files_in(tx, path, outline, (first, last), replaces) | details_of(entry.source)
@@ -205,7 +210,7 @@ class _Importing:
             original_tokens=original_tokens,
             replaces=replaces,
         )
-        return [edit], told_of(tx, path, outline.edited([edit]), last, summary)
+        return edit, told_of(tx, path, outline.edited([edit]), last, summary)
 
     def _path_after(self, parent: str | None) -> Path:
         """The path that ends with an entry, or a new one that leaves there."""

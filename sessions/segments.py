@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -52,9 +52,15 @@ def branch_at(parts: Iterable[Segment], seq: int) -> int:
     return next(part.branch for part in parts if part.first <= seq <= part.last)
 
 
-def id_at(parts: Iterable[Segment], seq: int) -> str:
-    """The id of the path's entry at `seq`."""
+def id_at(parts: Sequence[Segment], seq: int) -> str:
+    """The id of the path's entry at `seq`, or of its first if that is later: a summary may stand before all entries."""
+    seq = max(seq, parts[0].first)
     return entry_id(branch_at(parts, seq), seq)
+
+
+def holds(parts: Iterable[Segment], branch: int, seq: int) -> bool:
+    """Whether an entry is on the path."""
+    return any(part.branch == branch and part.first <= seq <= part.last for part in parts)
 
 
 def uncovered(parts: Iterable[Segment], live: LiveEdits) -> Iterator[Segment]:

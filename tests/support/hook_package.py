@@ -9,6 +9,57 @@ from typing import Final
 from worker.hooks import GROUP
 
 METADATA: Final = "Metadata-Version: 2.1\nName: team-rules\nVersion: 1.0\n"
+REASON: Final = "not before the review"
+BY_HAND: Final = "# Decided\n- Näme it “fold”, not <fold>."
+ADVICE: Final = "Keep every figure."
+HANG_SECONDS: Final = 3.0
+
+# A module with hooks. What `Guard` does to a job is what the job's instructions begin with; `Scribe` writes down what it
+# is told; `Sloth` hangs when it is told of the session `slow`.
+RULES: Final = f"""
+    import json
+    import os
+    from dataclasses import asdict
+    from threading import Event
+
+    def hang(_):
+        # Not for ever: a hook of which too many calls hang is not called at all.
+        Event().wait({HANG_SECONDS})
+
+    def fail(instructions):
+        raise RuntimeError(instructions)
+
+    DEEDS = {{
+        "cancel": lambda _: {{"cancel": {REASON!r}}},
+        "supply": lambda _: {{"summary": {BY_HAND!r}, "details": {{"ticket": 7}}}},
+        "advise": lambda _: {{"instructions": {ADVICE!r}}},
+        "babble": lambda _: "yes",
+        "hang": hang,
+        "fail": fail,
+    }}
+
+    class Guard:
+        def before_compact(self, preparation):
+            instructions = preparation.request.instructions or ""
+            deed = DEEDS.get(instructions.partition(":")[0])
+            return deed and deed(instructions)
+
+        before_branch = before_compact
+
+    class Scribe:
+        def after_compact(self, outcome):
+            line = json.dumps({{"pid": os.getpid(), **asdict(outcome)}})
+            with open(os.environ["SCRIBE_FILE"], "a") as file:
+                file.write(line + "\\n")
+
+        after_branch = after_compact
+
+    class Sloth:
+        def after_compact(self, outcome):
+            if outcome.session_id == "slow":
+                hang(outcome)
+"""
+HOOKS: Final = {"guard": "Guard", "scribe": "Scribe", "sloth": "Sloth"}
 
 
 def install(folder: Path, source: str, **hooks: str) -> dict[str, str]:

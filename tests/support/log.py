@@ -283,7 +283,7 @@ def assert_consistent(scene: Scene) -> None:
         for path in [paths.branch_path(tx, session, number) for number in numbers]:
             outline = log.outline(tx, path)
             assert (path.kept, path.owed_tokens) == (outline.tokens, outline.owed_tokens)
-            assert path.gauged in {None, _counted(tx, path, outline)}
+            assert path.gauged is None or path.gauged == _counted(tx, path, outline)
             assert path.raw == log.outline(tx, path, LiveEdits()).tokens
             parts = segments.segments(tx, path)
             listed = [(part.branch, seq) for part in parts for seq in range(part.first, part.last + 1)]
