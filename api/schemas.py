@@ -279,14 +279,24 @@ class EntryAnswer(Answer):
 
     id: str
     kind: Literal["message", "compaction", "undo", "redo", "branch_summary", "other"]
+    parent_id: str | None = Field(description="The entry that it was added to.")
     format: str | None
     message: Any = None
-    summary: str | None = Field(None, description="Of a branch that was left: what the view has of it.")
-    details: dict[str, Any] | None = Field(None, description="Of such a branch: its `read_files`, `modified_files`.")
+    summary: str | None = Field(None, description="What a compaction, or a branch that was left, is in the view.")
+    details: dict[str, Any] | None = Field(None, description="Of such a summary: `read_files` and `modified_files`.")
     from_hook: str | None = Field(None, description="The hook that supplied that summary.")
     left_entry_id: str | None = Field(None, description="The last entry of that branch when it was left.")
     tags: dict[str, Any]
     created_at: str
+
+
+class BranchAnswer(Answer):
+    """A branch; moving to its leaf makes it the one in use."""
+
+    leaf_entry_id: str | None
+    left_entry_id: str | None = Field(description="Where it left the branch it comes from.")
+    message_count: int
+    is_head: bool
 
 
 class ImportedAnswer(Answer):

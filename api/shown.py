@@ -11,6 +11,7 @@ from compaction.messages import JsonObject
 from compaction.overflow import Verdict
 from compaction.policy import to_json
 from sessions import log
+from sessions.branches import Branch
 from sessions.compacting import Compaction
 from sessions.entries import Entry
 from sessions.listing import Job
@@ -114,16 +115,29 @@ def entry(found: Entry) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "id": found.id,
         "kind": found.kind,
+        "parent_id": found.parent,
         "format": found.format or None,
         "tags": found.tags,
         "created_at": timestamp(found.created_at),
     }
     if found.kind == log.MESSAGE:
         shown["message"] = found.body
+    if found.summary is not None:
+        told = found.body if found.kind == log.BRANCH_SUMMARY else found.body.get("told", {})
+        shown |= {"summary": found.summary, "details": told.get("details"), "from_hook": told.get("from_hook")}
     if found.kind == log.BRANCH_SUMMARY:
-        names = {"summary": "summary", "details": "details", "from_hook": "from_hook", "left_entry_id": "from"}
-        shown |= {name: found.body.get(key) for name, key in names.items()}
+        shown["left_entry_id"] = found.body["from"]
     return shown
+
+
+def branch(found: Branch) -> dict[str, Any]:
+    """A branch as it is listed."""
+    return {
+        "leaf_entry_id": found.leaf_entry,
+        "left_entry_id": found.left_entry,
+        "message_count": found.messages,
+        "is_head": found.is_head,
+    }
 
 
 def compaction(found: Compaction) -> dict[str, Any]:

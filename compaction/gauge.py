@@ -24,10 +24,19 @@ ALIASES: Final[Mapping[str, str]] = MappingProxyType({"google": "google-ai"})
 
 @dataclass(frozen=True, slots=True)
 class Gauge:
-    """A measure, and what plans aim at in it."""
+    """A measure, and what plans aim at in it.
+
+    `reported` is what the history takes as a whole where a provider has said so; its items are measured all the same.
+    """
 
     measure: Measure
     goals: Goals
+    reported: int | None = None
+
+    def seen(self, outline: Outline) -> Outline:
+        """An outline that is counted exactly, as the policy sees it."""
+        seen = outline.measured(self.measure)
+        return seen if self.reported is None else replace(seen, tokens=self.reported)
 
     def aimed(self, goals: Goals, outline: Outline) -> Gauge:
         """The same, aiming as far down as these exact goals do with an outline that is counted exactly."""

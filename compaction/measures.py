@@ -63,7 +63,12 @@ class Measure:
         return self.counted(entry).tokens + self.stub * stubs
 
     def _frame(self, entry: Facts) -> int:
-        return self.frame + self.late if entry.is_late else self.frame
+        return self.frame + self.late if is_quoted(entry) else self.frame
+
+
+def is_quoted(entry: Facts) -> bool:
+    """Whether an entry is a result that stands in views as a quotation."""
+    return entry.is_late and entry.answers is not None
 
 
 @cache
@@ -118,7 +123,7 @@ class _Counted:
         content = self.estimate.scaled(entry.sizes[self.size], self.provider)
         exact = max(1, exact_measure().content(entry) if entry.answers is not None else entry.tokens)
         return entry._replace(
-            tokens=self.estimate.message + content + (self.late if entry.is_late else 0),
+            tokens=self.estimate.message + content + (self.late if is_quoted(entry) else 0),
             excerpts=tuple(-(-tokens * content // exact) for tokens in entry.excerpts),
             arguments_saving=entry.arguments_saving * content // exact,
         )

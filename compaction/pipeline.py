@@ -69,7 +69,7 @@ def plan_for(
     `goals` are exact; nothing is done that does not make the view smaller by that.
     """
     stages = list(stages)
-    seen = outline.measured(gauge.measure)
+    seen = gauge.seen(outline)
     plan = make_plan(seen, stages, gauge.goals, is_asked=is_asked, has_target=has_target)
     is_too_little = not is_asked and seen.tokens - plan.tokens < gauge.goals.minimum_saving
     edits, used = plan.edits, plan.stages_used

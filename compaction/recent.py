@@ -20,7 +20,7 @@ def due_items(outline: Outline, policy: Policy, gauge: Gauge, *, is_asked: bool)
 
     `outline` is counted exactly; the policy sees it by its gauge.
     """
-    seen = outline.measured(gauge.measure)
+    seen = gauge.seen(outline)
     is_due = is_asked or seen.tokens > gauge.goals.target
     return (
         older_items(seen, policy.stage("summarize"), gauge.goals.keep_recent, gauge.goals.recent_room) if is_due else 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from compaction.gauge import Gauge
@@ -17,6 +18,8 @@ from sessions.segments import entry_id
 
 RANGE: Final = "summary"
 BRANCH: Final = "branch_summary"
+# What jobs of these kinds are called by those who are told of them.
+TOLD_AS: Final[Mapping[str, str]] = MappingProxyType({RANGE: "compact", BRANCH: "branch"})
 
 
 class Left(NamedTuple):

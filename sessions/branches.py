@@ -89,6 +89,34 @@ def _summarize(tx: Transaction, path: Path, ask: Ask) -> Request | str | None:
     return placed
 
 
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A branch as it is listed: where it left its parent, and the entry that moving to makes it the one in use."""
+
+    number: int
+    left_entry: str | None
+    leaf_entry: str | None
+    messages: int
+    is_head: bool
+
+
+def listed(tx: Transaction, tenant: str, session_id: str) -> list[Branch]:
+    """The branches of a session, oldest first.
+
+    Raises:
+        NotFound: no such session.
+    """
+    session = paths.open_head(tx, tenant, session_id).session
+    rows = tx.execute(select(BRANCH).where(BRANCH.c.session_pk == session.pk).order_by(BRANCH.c.branch))
+    return [_listed(row, session.head) for row in rows]
+
+
+def _listed(row: Any, head: int) -> Branch:
+    left = None if row.parent is None else segments.entry_id(row.parent, row.left_seq)
+    leaf = segments.entry_id(row.branch, row.leaf_seq) if row.leaf_seq > row.left_seq else left
+    return Branch(row.branch, left, leaf, row.messages, is_head=row.branch == head)
+
+
 def _tip(tx: Transaction, session_pk: int, entry: Any) -> int | None:
     """The branch that ends at this entry, or whose own last message it is; the entry's own branch before others."""
     rows = tx.execute(

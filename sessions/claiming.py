@@ -9,9 +9,10 @@ from sqlalchemy import and_, bindparam, select, update
 from sqlalchemy.exc import IntegrityError
 
 from compaction.outline import Outline
+from compaction.policy import to_json
 from compaction.wire import dumps
 from sessions import log, paths, planning, segments
-from sessions.asks import Ask, ask_of, asked_policy
+from sessions.asks import TOLD_AS, Ask, ask_of, asked_policy
 from sessions.errors import Busy, SessionsError
 from sessions.jobs import PATIENCE_MILLISECONDS, UNWORKABLE, Claim, Lease, end, finish
 from sessions.kinds import KINDS
@@ -31,7 +32,7 @@ _RUNNING: Final = JOB.alias("running")
 _IS_BUSY: Final = (
     select(_RUNNING.c.id)
     .where(_RUNNING.c.session_pk == JOB.c.session_pk, _RUNNING.c.branch == JOB.c.branch)
-    .where(_RUNNING.c.kind == JOB.c.kind, _RUNNING.c.state == "running")
+    .where(_RUNNING.c.kind == JOB.c.kind, _RUNNING.c.subject == JOB.c.subject, _RUNNING.c.state == "running")
     .exists()
 )
 _FOLLOWER: Final = JOB.alias("follower")
@@ -174,14 +175,15 @@ def _preparation(
     kind, covered = KINDS[ask.kind], wanted.covered
     kept = next((item.first for item in outline.items if item.first > covered.last), None) if kind.is_edit else None
     return Preparation(
-        kind=kind.told_as,
+        kind=TOLD_AS[ask.kind],
         session_id=path.session.id,
         job_id=job_id,
-        preset=asked_policy(path, ask).preset,
+        policy=to_json(asked_policy(path, ask)),
         reason="asked" if ask.is_asked else "trigger",
         first_entry_id=wanted.ends[0],
         last_entry_id=wanted.ends[1],
         first_kept_entry_id=None if kept is None else segments.id_at(segments.segments(tx, path), kept),
+        left_entry_id=ask.subject or None,
         original_tokens=covered.original_tokens,
         tokens_before=path.used,
         max_tokens=text_tokens(wanted),

@@ -7,10 +7,10 @@ from typing import Any
 
 from sqlalchemy import select
 
-from compaction.edits import LiveEdits, within
+from compaction.edits import LiveEdits, edits_from_json, within
 from compaction.messages import Message, result_text
 from compaction.wire import loads
-from sessions import log, paths, segments
+from sessions import log, paths, segments, summaries
 from sessions.errors import NotFound
 from sessions.paths import Session
 from sessions.store import Transaction
@@ -21,7 +21,11 @@ _COLUMNS = (ENTRY.c.branch, ENTRY.c.seq, ENTRY.c.kind, ENTRY.c.format, ENTRY.c.c
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry: a message in the format it came in, or a compaction, undo or redo. `tags` as in the contract."""
+    """An entry: a message in the format it came in, a branch's summary, or a compaction, undo or redo.
+
+    `parent` is the one it was added to. `tags` are as in the contract; `summary` is the text that a compaction or the
+    summary of a branch brought into the view.
+    """
 
     id: str
     seq: int
@@ -30,15 +34,18 @@ class Entry:
     created_at: int
     body: Any
     tags: dict[str, Any]
+    parent: str | None
+    summary: str | None = None
 
 
 def entries(tx: Transaction, tenant: str, session_id: str, after_seq: int, limit: int) -> list[Entry]:
     """Up to `limit` entries of the path in use after this seq, oldest first."""
     path = paths.open_head(tx, tenant, session_id)
     live = log.live_edits(tx, path)
-    parts = segments.clipped(segments.segments(tx, path), [(after_seq + 1, path.leaf_seq)])
+    whole = segments.segments(tx, path)
+    parts = segments.clipped(whole, [(after_seq + 1, path.leaf_seq)])
     rows = log.rows_in(tx, path.session, parts, _COLUMNS, kinds=None, limit=limit)
-    return [_entry(row, live) for row in rows]
+    return [_entry(tx, row, live, segments.id_before(whole, row.seq)) for row in rows]
 
 
 def entry(tx: Transaction, tenant: str, session_id: str, entry_id: str) -> Entry:
@@ -49,9 +56,12 @@ def entry(tx: Transaction, tenant: str, session_id: str, entry_id: str) -> Entry
     """
     path = paths.open_head(tx, tenant, session_id)
     row = _row(tx, path.session, entry_id)
-    is_on_path = segments.holds(segments.segments(tx, path), row.branch, row.seq)
+    parts = segments.segments(tx, path)
+    if segments.holds(parts, row.branch, row.seq):
+        return _entry(tx, row, log.live_edits(tx, path), segments.id_before(parts, row.seq))
     # Another branch has entries of the same seqs: what this path's edits say is not about them.
-    return _entry(row, log.live_edits(tx, path) if is_on_path else LiveEdits())
+    own = segments.segments(tx, paths.branch_path(tx, path.session, row.branch))
+    return _entry(tx, row, LiveEdits(), segments.id_before(own, row.seq))
 
 
 def text_at(tx: Transaction, session: Session, entry_id: str) -> str:
@@ -80,11 +90,18 @@ def _row(tx: Transaction, session: Session, entry_id: str) -> Any:
     return row
 
 
-def _entry(row: Any, live: LiveEdits) -> Entry:
+def _entry(tx: Transaction, row: Any, live: LiveEdits, parent: str | None) -> Entry:
     branch, seq, kind, format_name, created_at, body = row
     value = loads(body)
-    tags = _message_tags(seq, live) if kind == "message" else _edit_tags(value)
-    return Entry(segments.entry_id(branch, seq), seq, kind, format_name, created_at, value, tags)
+    tags = _message_tags(seq, live) if kind in log.SAID else _edit_tags(value)
+    summary = value["summary"] if kind == log.BRANCH_SUMMARY else _summary_of(tx, kind, value)
+    return Entry(segments.entry_id(branch, seq), seq, kind, format_name, created_at, value, tags, parent, summary)
+
+
+def _summary_of(tx: Transaction, kind: str, body: dict[str, Any]) -> str | None:
+    edits = edits_from_json(body["edits"]) if kind == "compaction" else ()
+    found = next((edit.summary for edit in edits if edit.kind == "condense"), None)
+    return None if found is None else summaries.shown_text(tx, found)
 
 
 def _message_tags(seq: int, live: LiveEdits) -> dict[str, Any]:

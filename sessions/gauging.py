@@ -5,7 +5,10 @@ The exact count has no part in this: what was reported moves its multiplier (`se
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from compaction.estimates import EXACT
+from compaction.gauge import Gauge
 from compaction.outline import Outline, Unit
 from compaction.policy import Policy
 from sessions import log
@@ -31,6 +34,13 @@ def gauged_tokens(path: Path, aims: Aims, outline: Outline) -> int:
     units = [item for item in seen.items if isinstance(item, Unit) and item.last > path.reported_seq]
     before = sum(entry.tokens for unit in units for entry in unit.entries if entry.seq <= path.reported_seq)
     return _history(path, aims.policy, path.reported) + sum(unit.tokens for unit in units) - before
+
+
+def trusting(path: Path, aims: Aims, outline: Outline, gauge: Gauge) -> Gauge:
+    """The gauge, with what a provider reported where the policy trusts that."""
+    if path.reported is None or not aims.policy.trusts_usage or aims.policy.counter == EXACT:
+        return gauge
+    return replace(gauge, reported=gauged_tokens(path, aims, outline))
 
 
 def context_tokens(path: Path, aims: Aims, outline: Outline) -> int:

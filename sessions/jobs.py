@@ -14,7 +14,7 @@ from compaction.summary import Draft, SummaryInput
 from compaction.wire import dumps, loads
 from compaction.wording import summary_frame_tokens, summary_tokens
 from sessions import log, paths, planning, segments
-from sessions.asks import ask_of
+from sessions.asks import TOLD_AS, ask_of
 from sessions.errors import Conflict, NotFound
 from sessions.kinds import KINDS
 from sessions.outcomes import Outcome
@@ -259,7 +259,9 @@ def end(
     if state != "succeeded":
         # What succeeded is told of by what was made.
         kind, session_id = row
-        tx.outcomes.append(Outcome(KINDS[kind].told_as, session_id, state, job_id=job_id, error=error))
+        # A newer version may have made it, of a kind that is not known here.
+        told_as = TOLD_AS.get(kind, kind)
+        tx.outcomes.append(Outcome(told_as, session_id, state, job_id=job_id, error=error))
     return True
 
 

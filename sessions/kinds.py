@@ -28,7 +28,6 @@ class Kind:
 
     `find` says what it is to summarize, `material` is what a summarizer gets of that, `apply` puts the summary in its
     place, `follow` is what has to be asked for then. `is_edit`: it is worth nothing once the path was edited otherwise.
-    `told_as` is its name among those who are told what came of it.
     """
 
     find: Find
@@ -36,7 +35,6 @@ class Kind:
     apply: Apply
     follow: Follow
     is_edit: bool
-    told_as: str
 
 
 def _run_trigger(tx: Transaction, path: Path, _ask: Ask, _outline: Outline) -> None:
@@ -45,7 +43,7 @@ def _run_trigger(tx: Transaction, path: Path, _ask: Ask, _outline: Outline) -> N
 
 KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
     {
-        RANGE: Kind(ranges.find, ranges.material, ranges.apply, planning.request_rest, is_edit=True, told_as="compact"),
-        BRANCH: Kind(left.find, left.material, left.apply, _run_trigger, is_edit=False, told_as="branch"),
+        RANGE: Kind(ranges.find, ranges.material, ranges.apply, planning.request_rest, is_edit=True),
+        BRANCH: Kind(left.find, left.material, left.apply, _run_trigger, is_edit=False),
     }
 )

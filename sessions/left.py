@@ -49,7 +49,11 @@ def left_behind(tx: Transaction, old: Path, new: Path) -> Left | None:
         common = min(mine.last, other.last)
         if mine.last != other.last:
             break
-    return None if common == old.leaf_seq else Left(old.branch, common + 1, old.leaf_seq, old.edits_at)
+    if common == old.leaf_seq:
+        return None
+    # A branch without entries of its own is another name for where it left.
+    branch = segments.segments(tx, old)[-1].branch
+    return Left(branch, common + 1, old.leaf_seq, old.edits_at)
 
 
 def find(tx: Transaction, path: Path, ask: Ask, _outline: Outline) -> Wanted | None:
@@ -152,7 +156,9 @@ def apply(tx: Transaction, path: Path, made: Made, outline: Outline) -> Applied 
     goals = path.goals()
     plan = fit(after, Plan(after.tokens), goals)
     fitted = after.edited(plan.edits) if plan.edits else after
-    if fitted.tokens > goals.limit and fitted.tokens >= outline.tokens:
+    is_hidden = any(edit.kind == "hide" and edit.first <= placed.facts.seq <= edit.last for edit in plan.edits)
+    if is_hidden or (fitted.tokens > goals.limit and fitted.tokens >= outline.tokens):
+        # A marker in its place would say less than nothing.
         return None
     body = {
         "summary": summaries.shown_text(tx, summary.id),

@@ -83,8 +83,8 @@ def failed(tx: Transaction) -> list[str]:
     later = JOB.alias("later")
     has_later = (
         select(later.c.number)
-        .where(later.c.session_pk == JOB.c.session_pk, later.c.branch == JOB.c.branch, later.c.kind == JOB.c.kind)
-        .where(later.c.number > JOB.c.number)
+        .where(later.c.session_pk == JOB.c.session_pk, later.c.branch == JOB.c.branch)
+        .where(later.c.kind == JOB.c.kind, later.c.subject == JOB.c.subject, later.c.number > JOB.c.number)
         .exists()
     )
     statement = select(JOB.c.id).select_from(_WITH_SESSION).where(*Chosen(("failed",)).conditions, ~has_later)
@@ -121,8 +121,9 @@ def _open(tx: Transaction, job_id: str) -> tuple[Path, Any]:
 
 def _request(tx: Transaction, path: Path, job: Any) -> Request:
     """The job that waits already, if it is this one or someone else asked for it; else as for any wish."""
-    here = (JOB.c.session_pk == path.session.pk, JOB.c.branch == path.branch, JOB.c.kind == job.kind)
-    waiting = tx.execute(select(JOB.c.id, JOB.c.is_asked).where(*here, JOB.c.state == "queued")).first()
+    here = (JOB.c.session_pk == path.session.pk, JOB.c.branch == path.branch)
+    alike = (JOB.c.kind == job.kind, JOB.c.subject == job.subject)
+    waiting = tx.execute(select(JOB.c.id, JOB.c.is_asked).where(*here, *alike, JOB.c.state == "queued")).first()
     # What someone has asked for since keeps its own parameters.
     if waiting is not None and (waiting.id == job.id or (waiting.is_asked and job.is_asked)):
         return Request(waiting.id, is_joined=True)

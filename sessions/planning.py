@@ -11,7 +11,7 @@ from compaction.report import Happened, together
 from sessions import log, requests
 from sessions.asks import AUTOMATIC, Ask, aimed_gauge, asked_aims, until_now
 from sessions.compacting import Compaction, add_compaction, reported
-from sessions.gauging import gauge, should_compact
+from sessions.gauging import gauge, should_compact, trusting
 from sessions.paths import Aims, Path
 from sessions.requests import Request
 from sessions.store import Transaction
@@ -80,7 +80,7 @@ def _edit_cheaply(tx: Transaction, path: Path, step: Step) -> tuple[Outline | No
         # Nothing was planned on it: who is owed a summary joins whatever job there is.
         return None, False
     outline = outline or log.outline(tx, path)
-    plan = plan_for(outline, aims.policy.stages, aims.goals, aims.gauge)
+    plan = plan_for(outline, aims.policy.stages, aims.goals, trusting(path, aims, outline, aims.gauge))
     if plan.edits:
         step.made.append(_add_planned(tx, path, aims, outline, plan, reason="trigger"))
     return plan.outline, plan.is_summary_wanted

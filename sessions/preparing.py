@@ -98,20 +98,27 @@ class Preparation:
     `kind` is `compact` or `branch`, `reason` is `asked` or `trigger`. The entries from `first_entry_id` to
     `last_entry_id` are covered, on the session's own path or on the branch that was left; `original_tokens` are
     theirs, `max_tokens` what the summary's text may take. `first_kept_entry_id` is the next that stays in view, for a
-    compaction. `details` has the `read_files` and `modified_files`. `request` has what a summarizer gets: the messages,
-    the summaries that are taken up, the user's instructions.
+    compaction, and `left_entry_id` the newest of the branch that was left. `details` has the `read_files` and
+    `modified_files`. `request` has what a summarizer gets: the messages, the summaries that are taken up, the user's
+    instructions. `policy` is the one in force, as `GET /sessions/{id}` shows it.
     """
 
     kind: str
     session_id: str
     job_id: str
-    preset: str
+    policy: Mapping[str, Any]
     reason: str
     first_entry_id: str
     last_entry_id: str
     first_kept_entry_id: str | None
+    left_entry_id: str | None
     original_tokens: int
     tokens_before: int
     max_tokens: int
     details: Mapping[str, Any]
     request: SummaryInput
+
+    @property
+    def is_split_turn(self) -> bool:
+        """Whether the summary ends in the middle of a turn, which then has a part of its own in it."""
+        return bool(self.request.turn_prefix)

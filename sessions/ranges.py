@@ -22,6 +22,7 @@ from compaction.tokens import count_text
 from sessions import log, segments, summaries
 from sessions.asks import Ask, aimed_gauge, asked_aims, asked_policy
 from sessions.compacting import Compaction, apply_summary
+from sessions.gauging import trusting
 from sessions.paths import Path
 from sessions.store import Transaction
 from sessions.summaries import Made, Wanted
@@ -48,6 +49,8 @@ def range_of(path: Path, outline: Outline, ask: Ask, window_tokens: int) -> Summ
     # A target that nobody asked a summary for bounds what it may take, and makes nothing due.
     is_bound_only = ask.target_tokens is not None and not ask.is_asked
     gauge = path.aims(aims.policy).gauge if is_bound_only else aimed_gauge(aims, ask, outline)
+    if not ask.is_asked:
+        gauge = trusting(path, aims, outline, gauge)
     due = due_items(outline, aims.policy, gauge, is_asked=ask.is_asked)
     if ask.until is not None:
         due = min(due, items_until(outline, ask.until))

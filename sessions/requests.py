@@ -9,8 +9,9 @@ from sqlalchemy import insert, select, update
 
 from compaction.outline import Outline
 from sessions import log, ranges, summaries
-from sessions.asks import RANGE, Ask, ask_json, ask_of
+from sessions.asks import RANGE, TOLD_AS, Ask, ask_json, ask_of
 from sessions.compacting import Compaction
+from sessions.outcomes import Outcome
 from sessions.paths import Path
 from sessions.store import Transaction
 from sessions.summaries import Made
@@ -128,9 +129,16 @@ def show_no_room(tx: Transaction, path: Path, ask: Ask) -> None:
     """A kept summary does not fit: let that be visible as the branch's newest job, once."""
     newest = tx.execute(
         select(JOB.c.error)
-        .where(JOB.c.session_pk == path.session.pk, JOB.c.branch == path.branch, JOB.c.kind == ask.kind)
+        .where(
+            JOB.c.session_pk == path.session.pk,
+            JOB.c.branch == path.branch,
+            JOB.c.kind == ask.kind,
+            JOB.c.subject == ask.subject,
+        )
         .order_by(JOB.c.number.desc())
         .limit(1)
     ).scalar()
     if newest != NO_ROOM:
-        _insert(tx, path, ask, state="failed", error=NO_ROOM)
+        job_id = _insert(tx, path, ask, state="failed", error=NO_ROOM)
+        told = Outcome(TOLD_AS[ask.kind], path.session.id, "failed", job_id=job_id, error=NO_ROOM)
+        tx.outcomes.append(told)

@@ -58,6 +58,11 @@ def id_at(parts: Sequence[Segment], seq: int) -> str:
     return entry_id(branch_at(parts, seq), seq)
 
 
+def id_before(parts: Sequence[Segment], seq: int) -> str | None:
+    """The id of the path's entry before `seq`; None if that is the first."""
+    return None if seq <= parts[0].first else id_at(parts, seq - 1)
+
+
 def holds(parts: Iterable[Segment], branch: int, seq: int) -> bool:
     """Whether an entry is on the path."""
     return any(part.branch == branch and part.first <= seq <= part.last for part in parts)

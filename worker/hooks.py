@@ -144,7 +144,7 @@ class Hooks:
 
     def tell(self, outcome: HasKind) -> None:
         """Has the hooks told, soon and at most once. Returns at once, whatever they do."""
-        if not self._hooks_by_method[f"after_{outcome.kind}"]:
+        if not self._hooks_by_method.get(f"after_{outcome.kind}"):
             return
         with self._wake:
             was_dropping = self._is_dropping

@@ -15,7 +15,7 @@ from api.incoming import FromRequest, Incoming
 from api.openapi import described
 from api.parameters import Cursor, Limit
 from api.problems import InvalidRequest
-from api.schemas import CompactAnswer, CompactionAnswer, MovedAnswer, Page, RedoneAnswer, UndoneAnswer
+from api.schemas import BranchAnswer, CompactAnswer, CompactionAnswer, MovedAnswer, Page, RedoneAnswer, UndoneAnswer
 from compaction.policy import FIGURES
 from compaction.report import together
 from compaction.wire import loads
@@ -168,6 +168,17 @@ def move_to_branch(session_id: str, incoming: FromRequest) -> Response:
         raise InvalidRequest("instructions", "are for a summary; ask for one with summarize")
     ask = Ask(is_asked=True, instructions=body.instructions) if body.summarize else None
     return change(incoming, work)
+
+
+@router.get("/sessions/{session_id}/branches", **described(Page[BranchAnswer]))
+def list_branches(session_id: str, incoming: FromRequest, cursor: Cursor = None, limit: Limit = 50) -> Response:
+    """List the branches, oldest first."""
+    position = after(cursor)
+    with incoming.service.store.read() as tx:
+        found = branches.listed(tx, incoming.tenant, session_id)
+    rest = [branch for branch in found if branch.number >= position]
+    # A cursor stands for what comes after a position, and 0 for what comes after nothing.
+    return json_response(page(rest, limit, lambda branch: branch.number + 1, shown.branch))
 
 
 def _check_parent(tx: Transaction, incoming: Incoming, session_id: str, body: Moving) -> None:

@@ -92,8 +92,8 @@ EXAMPLES: Final[Mapping[str, Example]] = MappingProxyType(
             },
         ),
         "pi": Example(
-            "A `keepRecentTokens` of 8,000, and 8,000 tokens more than `reserveTokens` left free",
-            {"preset": "pi", "buffer_tokens": 8_000, "stages": [{"name": "summarize", "keep_tokens": 8_000}]},
+            "A `reserveTokens` of 24,000, with `keepRecentTokens` of 8,000",
+            {"preset": "pi", "reserve_tokens": 24_000, "stages": [{"name": "summarize", "keep_tokens": 8_000}]},
         ),
     }
 )

@@ -16,7 +16,7 @@ from tests.parity.vectors import read_vectors
 
 FEATURES = features()
 DIFFERENCES = differences()
-SYSTEMS = {"neurolink", "agent-code", "codebuddy"}
+SYSTEMS = {"neurolink", "agent-code", "codebuddy", "pi"}
 VALUES = [row for row in FEATURES if row.value is not None]
 WORDINGS = [row for row in FEATURES if any(test.endswith("::test_every_wording_listed_is_known") for test in row.test)]
 

@@ -109,9 +109,24 @@ def batch(call_id: str, tokens: int) -> list[Wire]:
     return [calls(call_id), result(call_id, tokens)]
 
 
+def touching(call_id: str, name: str, path: str) -> list[Wire]:
+    """A call of a tool on a file, and its result."""
+    return [calls(call_id, name=name, arguments=f'{{"path": "{path}"}}'), result(call_id, 20)]
+
+
 def turns(number: int, tokens: int) -> list[Wire]:
     """So many turns of a user message and an answer, each message of so many tokens."""
     return [user(tokens), assistant(tokens)] * number
+
+
+def span(claim: Claim) -> tuple[int, int]:
+    """The seqs of the first and last entry of what is to be summarized."""
+    return claim.wanted.covered.first, claim.wanted.covered.last
+
+
+def roles(claim: Claim) -> list[str]:
+    """Who said the messages that a summarizer gets."""
+    return [message.role for message in claim.request.messages]
 
 
 @dataclass(slots=True)

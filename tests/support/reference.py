@@ -17,6 +17,7 @@ from compaction.cuts import SummaryRange, next_range
 from compaction.edits import Edit, LiveEdits, within
 from compaction.estimates import EXACT
 from compaction.facts import Facts, facts_of, files_of
+from compaction.file_lists import file_lists
 from compaction.files import Files
 from compaction.gauge import Fixed, Frame, Gauge
 from compaction.messages import BRANCH_ROLE, Message, result_text
@@ -47,14 +48,15 @@ KEPT_AT_ONCE = 8
 
 
 class Summary(NamedTuple):
-    """A text that was published or could be."""
+    """A text that was published or could be, as it was written and as views show it."""
 
     id: str
-    text: str
+    written: str
+    shown: str
 
     @property
     def tokens(self) -> int:
-        return summary_tokens(self.text)
+        return summary_tokens(self.shown)
 
 
 class Refused(Exception):
@@ -96,7 +98,7 @@ class Entry:
     @cached_property
     def said(self) -> Message | None:
         """What the view has of it as long as nothing edits that."""
-        return branch_message(self.summary.text) if self.kind == "branch_summary" and self.summary else self.message
+        return branch_message(self.summary.shown) if self.kind == "branch_summary" and self.summary else self.message
 
     @property
     def is_inline_compaction(self) -> bool:
@@ -238,6 +240,7 @@ class Reference:
     jobs: list[Job] = field(default_factory=list)
     summaries: dict[object, Summary] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
+    written: dict[str, str] = field(default_factory=dict)
     jobs_before: int = 0
     summaries_before: int = 0
     is_deleted: bool = False
@@ -404,13 +407,13 @@ class Reference:
         if tip is None:
             tip = Branch(len(self.branches), entry, entry)
             self.branches.append(tip)
-        number, old, new = self.head, self.path(self.head), self.path(tip.number)
+        old, new = self.path(self.head), self.path(tip.number)
         self.head = tip.number
         behind = [entry for entry in old if entry not in new]
         if ask and behind:
             edits = next((entry for entry in reversed(old) if entry.kind in EDITING), None)
             at = (edits.branch, edits.seq) if edits else None
-            self._request(tip.number, ask._replace(left=(number, behind[0].seq, behind[-1].seq, at)))
+            self._request(tip.number, ask._replace(left=(old[-1].branch, behind[0].seq, behind[-1].seq, at)))
         self._run_trigger(tip.number)
 
     def pin(self, text: str) -> None:
@@ -503,7 +506,7 @@ class Reference:
         covered, condensed = job.covered, fold(path).edits.condensed
         inside = [entry for entry in path if covered.first <= entry.seq <= covered.last]
         fresh = [entry for entry in inside if not any(edit.first <= entry.seq <= edit.last for edit in condensed)]
-        return [self.texts[name] for name in covered.replaces], [
+        return [self.written[name] for name in covered.replaces], [
             entry.message or replace(entry.said, role="developer") for entry in fresh if entry.said
         ]
 
@@ -526,14 +529,16 @@ class Reference:
         since = path[path.index(job.base) + 1 :] if job.base else path
         assert covered is not None
         edits = [entry for entry in since if entry.kind in EDITING and not entry.is_inline_compaction]
+        appendix = self._appendix(job.branch, covered, job.ask)
+        shown = f"{text}\n\n{appendix}" if appendix else text
         if edits and not job.ask.left:
             job.end("superseded")
             self._run_trigger(job.branch)
-        elif not text.strip() or summary_tokens(text) > covered.max_tokens + summary_frame_tokens():
+        elif not text.strip() or summary_tokens(shown) > covered.max_tokens + summary_frame_tokens():
             self.fail(job, "too large")
         else:
-            summary = Summary(f"sum_{self.summaries_before + len(self.texts) + 1}", text)
-            self.texts[summary.id] = text
+            summary = Summary(f"sum_{self.summaries_before + len(self.texts) + 1}", text, shown)
+            self.texts[summary.id], self.written[summary.id] = shown, text
             self.summaries[self._key(job.branch, covered, job.ask)] = summary
             if self._publish(job.branch, covered, summary, job.ask):
                 job.end("succeeded")
@@ -611,7 +616,8 @@ class Reference:
         if not left:
             self._queue(number, AUTOMATIC)
             return
-        goals, gauge, outline, is_wanted = self.goals(number), self.gauge(number), self.outline(number), False
+        goals, outline, is_wanted = self.goals(number), self.outline(number), False
+        gauge = replace(self.gauge(number), reported=self.seen(number))
         is_over = self.seen(number) > min(gauge.goals.trigger, gauge.goals.limit) or outline.tokens > goals.limit
         is_over = self.auto_compact and is_over
         if is_over:
@@ -633,6 +639,8 @@ class Reference:
             return self._range_left(number, ask)
         outline = self.outline(number)
         policy, gauge = self.policy_for(ask), self.gauge(number, ask if ask.is_asked else AUTOMATIC)
+        if not ask.is_asked:
+            gauge = replace(gauge, reported=self.seen(number))
         due = due_items(outline, policy, gauge, is_asked=ask.is_asked)
         if ask.until is not None:
             due = min(due, sum(item.last <= ask.until for item in outline.items))
@@ -708,8 +716,8 @@ class Reference:
         return Job(name, number, ask, INTERACTIVE if ask.is_asked else BACKGROUND)
 
     def _show_no_room(self, number: int, ask: Ask) -> None:
-        like = (job for job in reversed(self.jobs) if job.branch == number and job.ask.kind == ask.kind)
-        newest = next(like, None)
+        alike = (job for job in reversed(self.jobs) if job.branch == number and _subject(job.ask) == _subject(ask))
+        newest = next(alike, None)
         if newest is None or newest.error != "no-room":
             job = self._new_job(number, ask)
             job.end("failed", "no-room")
@@ -755,12 +763,22 @@ class Reference:
         self._add(number, "branch_summary", summary=summary, files=self._files_left(ask))
         after = self.outline(number)
         plan = fit(after, Plan(after.tokens), goals)
-        if goals.limit < plan.tokens and outline.tokens <= plan.tokens:
+        placed_at = branch.leaf.seq if branch.leaf else 0
+        is_hidden = any(edit.kind == "hide" and edit.first <= placed_at <= edit.last for edit in plan.edits)
+        if is_hidden or (goals.limit < plan.tokens and outline.tokens <= plan.tokens):
             branch.leaf, branch.reported = before, reported
             return False
         if plan.edits:
             self._add(number, "compaction", edits=plan.edits)
         return True
+
+    def _appendix(self, number: int, covered: SummaryRange, ask: Ask) -> str:
+        """The files that stand below a summary, where it has room for them."""
+        if not self.policy_for(ask).lists_files or covered.max_tokens < 8 * SMALLEST_SUMMARY:
+            return ""
+        inside = (entry for entry in self.path(number) if covered.first <= entry.seq <= covered.last)
+        files = self._files_left(ask) if ask.left else self.files_of(inside)
+        return file_lists(files, covered.max_tokens // 4 - 4)
 
     def _files_left(self, ask: Ask) -> Files:
         """Of all that was left, and of what summaries there tell of that was not."""

@@ -118,8 +118,15 @@ def test_the_trigger_goes_by_the_report(scene: Scene, input_tokens: int, states:
     scene.append(*turns(8, 60), user(60))
     assert counted(scene) < 2_000
     report(scene, input_tokens, assistant(60), output=200)
-    assert told(scene).should_compact == bool(states)
     assert scene.states == states
+
+
+@pytest.mark.parametrize(("input_tokens", "is_over"), [(1_800, False), (1_801, True)])
+def test_statistics_go_by_the_report(scene: Scene, input_tokens: int, *, is_over: bool) -> None:
+    change(scene, auto_compact=False)
+    scene.append(*turns(8, 60), user(60))
+    report(scene, input_tokens, assistant(60), output=200)
+    assert (told(scene).should_compact, scene.states) == (is_over, [])
 
 
 def test_a_report_that_is_lower_than_the_estimate_puts_the_trigger_off(scene: Scene) -> None:

@@ -5,7 +5,7 @@ import pytest
 from compaction.budget import Goals
 from compaction.errors import InvalidPolicy, UnknownModel
 from compaction.estimates import ESTIMATES
-from compaction.gauge import Fixed, Frame, Gauge
+from compaction.gauge import Fixed, Frame, Gauge, layout_of
 from compaction.layouts import LAYOUTS
 from compaction.measures import exact_measure, measure_of
 from compaction.presets import PRESETS
@@ -31,6 +31,7 @@ def goals(preset: str, fixed: Fixed | None = None, frame: Frame | None = None) -
         ("agent-code@program", HAIKU, 8_192),
         ("codebuddy", OPUS, 4_096),
         ("codebuddy@program", OPUS, 4_096),
+        ("pi", OPUS, 16_384),
     ],
 )
 def test_the_layout_says_what_is_kept_for_an_answer(layout: str, model: str, reserve: int) -> None:
@@ -152,3 +153,29 @@ def test_exact_goals_follow_the_layout_too() -> None:
     assert (exact.limit, exact.trigger, exact.target) == (190_904, 179_000, 99_000)
     exact = Frame(OPUS).goals(PRESETS["agent-code"], 1_000, 1000)
     assert (exact.limit, exact.trigger, exact.target) == (175_000, 162_000, 87_000 * 162_000 // 175_000)
+
+
+# Where a layout knows how much a model answers, that takes the place of any reserve.
+@pytest.mark.parametrize("preset", [name for name, policy in PRESETS.items() if not LAYOUTS[policy.layout].outputs])
+def test_a_reserve_of_the_policys_own_takes_the_place_of_the_layouts(preset: str) -> None:
+    policy = replace(PRESETS[preset], reserve_tokens=30_000)
+    assert Frame(OPUS).budget(policy).reserve == 30_000
+    assert layout_of(policy, 200_000).levels == LAYOUTS[policy.layout].levels
+
+
+def test_a_reserve_of_the_policys_own_may_be_none_at_all() -> None:
+    policy = replace(PRESETS["pi"], reserve_tokens=0)
+    assert Frame(OPUS).gauge(policy, EXACT_GOALS, Fixed()).goals.limit == 200_000
+
+
+def test_an_output_that_is_given_wins_over_the_policys_reserve() -> None:
+    assert Frame(OPUS, None, 300).budget(replace(PRESETS["pi"], reserve_tokens=30_000)).reserve == 300
+
+
+@pytest.mark.parametrize(("window", "reserve"), [(30_001, 30_000), (30_000, 15_000), (20_000, 10_000)])
+def test_a_reserve_that_leaves_nothing_of_a_window_gives_way_to_the_layouts(window: int, reserve: int) -> None:
+    assert layout_of(replace(PRESETS["pi"], reserve_tokens=30_000), window).reserve(window) == reserve
+
+
+def test_without_a_reserve_of_its_own_a_policy_has_its_layouts() -> None:
+    assert layout_of(PRESETS["pi"], 200_000) is LAYOUTS["pi"]

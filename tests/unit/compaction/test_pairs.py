@@ -1,5 +1,5 @@
 from compaction.facts import facts_of
-from compaction.messages import Message, ToolCall, user
+from compaction.messages import BRANCH_ROLE, Message, ToolCall, user
 from compaction.pairs import Orphan, Orphans, Tail, orphans_of, place, place_all
 from compaction.wording import late_tokens, stub_tokens
 from tests.support.conversations import answer, assistant, read_call
@@ -61,6 +61,40 @@ def test_closing_open_calls_adds_a_stub_for_each() -> None:
 def test_a_late_result_adds_what_quoting_it_takes() -> None:
     facts = facts_of(answer("z", "late"))
     assert place(facts, 1, Tail()).added_tokens == facts.tokens + late_tokens()
+
+
+BRANCH = facts_of(user("They tried another way."))._replace(role=BRANCH_ROLE)
+
+
+def test_the_summary_of_a_branch_stays_with_an_open_batch_and_closes_nothing() -> None:
+    open_batch = Tail(2, facts_of(CALLS).calls)
+    placed = place(BRANCH, 4, open_batch)
+    assert placed.tail == open_batch
+    assert (placed.facts.seq, placed.facts.unit, placed.facts.is_late) == (4, 2, True)
+    assert placed.added_tokens == BRANCH.tokens
+    answered = place(facts_of(answer("a", "1")), 5, placed.tail)
+    assert (answered.facts.unit, answered.facts.is_late, answered.tail.open_calls) == (
+        2,
+        False,
+        open_batch.open_calls[1:],
+    )
+
+
+def test_the_summary_of_a_branch_stands_alone_where_nothing_is_open() -> None:
+    placed = place(BRANCH, 4, Tail(2))
+    assert (placed.facts.seq, placed.facts.unit, placed.facts.is_late) == (4, 4, False)
+    assert (placed.tail, placed.added_tokens) == (Tail(4), BRANCH.tokens)
+
+
+def test_a_late_result_after_the_summary_of_a_branch_stands_alone() -> None:
+    tail = place(BRANCH, 4, Tail(2)).tail
+    assert place(facts_of(answer("a", "1")), 5, tail).facts.unit == 5
+
+
+def test_the_summary_of_a_branch_in_a_batch_is_no_orphan() -> None:
+    facts, tail = place_all([CALLS, answer("a", "1")])
+    branch = place(BRANCH, 3, tail).facts
+    assert orphans_of([*facts, branch]) == Orphans(calls=(Orphan(1, "b"),))
 
 
 def test_numbering_starts_where_it_is_told_to() -> None:

@@ -34,6 +34,15 @@ def test_given_fields_replace_those_of_the_preset() -> None:
         ({"buffer_tokens": True}, "policy.buffer_tokens"),
         ({"buffer_tokens": 0.5}, "policy.buffer_tokens"),
         ({"buffer_tokens": "13k"}, "policy.buffer_tokens"),
+        ({"reserve_tokens": -1}, "policy.reserve_tokens"),
+        ({"reserve_tokens": True}, "policy.reserve_tokens"),
+        ({"reserve_tokens": 10**400}, "policy.reserve_tokens"),
+        ({"branch_reserve_tokens": -1}, "policy.branch_reserve_tokens"),
+        ({"branch_reserve_tokens": None}, "policy.branch_reserve_tokens"),
+        ({"branch_reserve_tokens": "16k"}, "policy.branch_reserve_tokens"),
+        ({"splits_turns": 1}, "policy.splits_turns"),
+        ({"lists_files": "yes"}, "policy.lists_files"),
+        ({"trusts_usage": None}, "policy.trusts_usage"),
         ({"counter": "words"}, "policy.counter"),
         ({"counter": ["exact"]}, "policy.counter"),
         ({"counter": None}, "policy.counter"),
@@ -126,6 +135,24 @@ def test_every_preset_is_named_like_its_row_and_reads_back_from_its_json(preset:
     policy = PRESETS[preset]
     assert policy.preset == preset
     assert policy_of(to_json(policy), PRESETS) == policy
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("reserve_tokens", 0),
+        ("reserve_tokens", 20_000),
+        ("reserve_tokens", None),
+        ("branch_reserve_tokens", 0),
+        ("splits_turns", True),
+        ("lists_files", True),
+        ("trusts_usage", True),
+    ],
+)
+def test_what_may_be_chosen_is_kept_as_it_was_given(field: str, value: object) -> None:
+    policy = policy_of({field: value}, PRESETS)
+    assert getattr(policy, field) == value
+    assert policy_of(to_json(policy), PRESETS) == from_stored(to_stored(policy, PRESETS), PRESETS) == policy
 
 
 def test_naming_stages_keeps_the_policys_own_parameters() -> None:

@@ -110,6 +110,16 @@ def test_what_a_preset_reports_is_what_its_system_returns(policy: Policy) -> Non
     assert policy.report == expected
 
 
+def test_only_pi_splits_turns_lists_files_and_trusts_what_is_reported() -> None:
+    told = {name: (policy.splits_turns, policy.lists_files, policy.trusts_usage) for name, policy in PRESETS.items()}
+    assert told == {name: (name.partition("@")[0] == "pi",) * 3 for name in PRESETS}
+
+
+@pytest.mark.parametrize("policy", PRESETS.values(), ids=PRESETS)
+def test_a_summary_of_a_branch_leaves_as_much_free_as_pi_does(policy: Policy) -> None:
+    assert (policy.branch_reserve_tokens, policy.reserve_tokens) == (16_384, None)
+
+
 def test_pi_keeps_as_much_as_it_documents_or_as_its_program_does() -> None:
     documented, program = (PRESETS[name].stage("summarize") for name in ("pi", "pi@program"))
     assert (documented.number("keep_tokens"), program.number("keep_tokens")) == (16_384, 20_000)

@@ -3,7 +3,7 @@ import json
 from compaction import wording
 from compaction.edits import Edit
 from compaction.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, result_text, user
-from compaction.view import make_view
+from compaction.view import branch_message, make_view, summary_message
 from tests.support.conversations import Conversation, answer, assistant, read_call
 
 LS = ToolCall("a", "ls", "{}")
@@ -37,6 +37,12 @@ def test_a_summary_is_a_user_message() -> None:
     talk.apply([Edit("condense", 1, 2, summary="s1")])
     assert [message.role for message in talk.view()] == ["user", "user"]
     assert texts(talk.view())[0] == f"{wording.SUMMARY}\nThey went."
+
+
+def test_the_summary_of_a_branch_is_a_user_message_that_says_what_it_is() -> None:
+    message = branch_message("They went.")
+    assert (message.role, texts([message])) == ("user", [f"{wording.BRANCH}\nThey went."])
+    assert message.parts[0] != summary_message("They went.").parts[0]
 
 
 def test_a_run_of_hidden_messages_is_one_marker() -> None:
