@@ -64,7 +64,8 @@ def find(tx: Transaction, path: Path, ask: Ask, _outline: Outline) -> Wanted | N
     if not items:
         return None
     window = path.session.frame.window(path.session.policy).tokens
-    room = min(tx.limits.summarizer_tokens, max(1, window - policy.branch_reserve_tokens))
+    # In a small window the reserve gives way: half of it is there to be read.
+    room = min(tx.limits.summarizer_tokens, max(window - policy.branch_reserve_tokens, window // 2))
     covered = _covered(items, _read(items, left, room), path.goals(policy).summary_max)
     # Files are told of all that was left, also of what is not read.
     replaced = [edit.summary for edit in _summaries(items)]

@@ -104,7 +104,10 @@ def key_of(ends: Sequence[str], replaces: Sequence[str], ask: Ask, policy: Polic
         shape += [policy.splits_turns, policy.lists_files]
     # Keys from before there was a choice of these have nothing of it.
     asked = [ask.instructions] if shape == [DEFAULT_PRESET] * 2 else [ask.instructions, shape]
-    parts = [ends, replaces, *asked] if ask.left is None else [ask.kind, ends, replaces, *asked]
+    parts = [ends, replaces, *asked]
+    if ask.left is not None:
+        # Its files are those of all that was left, also of what was not read.
+        parts = [ask.kind, ask.left.first, *parts]
     return hashlib.sha256(dumps(parts)).hexdigest()
 
 

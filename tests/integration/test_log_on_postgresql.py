@@ -1,4 +1,4 @@
-"""The interleavings that `tests/property/test_log.py` tries on SQLite, on PostgreSQL."""
+"""The interleavings that `tests/property` tries on SQLite, on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 import pytest
 from hypothesis.stateful import run_state_machine_as_test
 
+from tests.property.test_branches import Branches
 from tests.property.test_log import Log
 from tests.support.databases import Server
 
@@ -14,6 +15,15 @@ from tests.support.databases import Server
 @pytest.mark.timeout(900)
 def test_what_clients_and_workers_can_do_to_a_session_comes_out_as_in_the_reference(postgresql: Server) -> None:
     class OnPostgreSQL(Log):
+        def new_database(self) -> AbstractContextManager[str]:
+            return postgresql.database()
+
+    run_state_machine_as_test(OnPostgreSQL)
+
+
+@pytest.mark.timeout(900)
+def test_what_can_be_done_on_a_tree_of_branches_comes_out_as_in_the_reference(postgresql: Server) -> None:
+    class OnPostgreSQL(Branches):
         def new_database(self) -> AbstractContextManager[str]:
             return postgresql.database()
 

@@ -15,7 +15,7 @@ from sessions import paths, segments, views
 from sessions.exporting import export_session
 from sessions.importing import import_session
 from sessions.tables import ENTRY
-from tests.support.log import RESERVE_TOKENS, Scene
+from tests.support.log import RESERVE_TOKENS, Scene, Wire
 
 Json = dict[str, Any]
 
@@ -148,3 +148,13 @@ def _lines(part: Part) -> Iterator[str]:
             yield from _lines(inner)
     elif isinstance(part, Text):
         yield from part.text.split("\n")
+
+
+def shown_at_leaves(scene: Scene, file: str) -> dict[str, list[Wire]]:
+    """The view at each leaf that the session has in a file, by the leaf's id there."""
+    places = entry_ids(scene)
+    shown = {}
+    for leaf in leaves_of(file):
+        scene.move(places[leaf])
+        shown[leaf] = scene.wire(must_fit=False)
+    return shown

@@ -669,7 +669,7 @@ class Reference:
             if isinstance(item, Summarized)
         ]
         entries.sort(key=lambda entry: int(entry.id.lstrip("s")))
-        room = min(self.summarizer_tokens, max(1, self.window - self.policy.branch_reserve_tokens))
+        room = min(self.summarizer_tokens, max(self.window - self.policy.branch_reserve_tokens, self.window // 2))
         read = {entry.id for entry in newest_within(entries, room)}
         newest = items[-1]
         if not read and isinstance(newest, Unit):
@@ -728,7 +728,7 @@ class Reference:
         ends = [entry.id for entry in path if entry.seq in {covered.first, covered.last}]
         policy = self.policy_for(ask)
         shape = (policy.headings, policy.transcript, policy.splits_turns, policy.lists_files)
-        return (ask.kind, *ends, covered.replaces, ask.instructions, *shape)
+        return (ask.left and ask.left[1], *ends, covered.replaces, ask.instructions, *shape)
 
     def _kept(self, number: int, covered: SummaryRange, ask: Ask) -> Summary | None:
         kept = self.summaries.get(self._key(number, covered, ask))

@@ -225,12 +225,12 @@ def test_each_kept_summary_without_room_is_visible(scene: Scene) -> None:
 
 def test_a_lapsed_job_for_a_branch_is_one_with_the_wish_that_waits_behind_it(scene: Scene, clock: Clock) -> None:
     first, second, target = three_leaves(scene)
-    running = leave_for(scene, first, target).job_id
+    running = leave_for(scene, second, target).job_id
     scene.claimed()
-    leave_for(scene, first, target, "mind the dates")
-    leave_for(scene, second, target)
+    leave_for(scene, first, target)
+    leave_for(scene, second, target, "mind the dates")
     clock.advance(LIMITS.lease_seconds + 1)
     sweeping.sweep(scene.store)
-    assert scene.states == ["queued", "superseded", "queued"]
+    assert scene.states == ["queued", "queued", "superseded"]
     claim = scene.claimed()
     assert (claim.job_id, claim.request.instructions) == (running, "mind the dates")

@@ -103,6 +103,15 @@ def test_the_stub_of_a_call_that_gets_no_result_comes_after_the_report(scene: Sc
     assert whole(scene) == 330 + estimated(40, 20) + stub
 
 
+def test_what_came_after_a_report_is_found_again_also_where_that_ends_within_a_batch(scene: Scene) -> None:
+    """The figure is not kept for the models of another provider; this estimate is the same for them."""
+    scene.append(user(60))
+    report(scene, 300, calls("a", "b"), result("a", 40), output=30)
+    assert told(scene, model="anthropic/claude-opus-4").counted_tokens == counted(scene)
+    scene.append(user(20))
+    assert told(scene, model="anthropic/claude-opus-4").counted_tokens == counted(scene)
+
+
 def test_what_is_in_every_view_is_no_part_of_the_history_that_was_reported(new_scene: NewScene) -> None:
     system = words(100)
     scene = new_scene(2_000, system=system, policy={"preset": "pi"})

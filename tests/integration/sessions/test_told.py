@@ -84,15 +84,15 @@ def test_the_summary_of_a_branch_has_the_lists_too(new_scene: NewScene) -> None:
 
 
 def test_what_is_told_of_a_summary_is_of_all_it_covers_also_of_what_it_takes_up(scene: Scene) -> None:
-    with_files(scene).append(*turns(4, 60))
+    with_files(scene).append(*turns(4, 60), *touching("c", "write_file", "later.py"))
     scene.compact()
     scene.work()
-    scene.append(*touching("c", "edit_file", "b.py"), *turns(4, 60))
+    scene.append(*touching("d", "edit_file", "b.py"), *turns(4, 60))
     scene.compact()
     scene.work()
     first, second = (compaction.told for compaction in listed(scene))
     assert first["details"] == FILES
-    assert second["details"] == {"read_files": [], "modified_files": ["a.py", "b.py"]}
+    assert second["details"] == {"read_files": [], "modified_files": ["a.py", "b.py", "later.py"]}
 
 
 def test_the_first_entry_after_what_a_summary_covers_is_told(scene: Scene) -> None:
@@ -105,6 +105,14 @@ def test_the_first_entry_after_what_a_summary_covers_is_told(scene: Scene) -> No
         "details": {"read_files": [], "modified_files": []},
         "from_hook": None,
     }
+
+
+def test_what_stays_before_a_summary_is_not_the_first_that_is_kept_after_it(scene: Scene) -> None:
+    said = scene.append(user(60), *[assistant(60)] * 10).entry_ids
+    scene.compact()
+    scene.work()
+    assert scene.layout[:2] == ["user 1", "summary 2-6"]
+    assert listed(scene)[0].told["first_kept_entry_id"] == said[6]
 
 
 def test_nothing_more_is_told_of_an_inline_compaction(scene: Scene) -> None:
