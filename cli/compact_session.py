@@ -9,7 +9,7 @@ from cli.consoles import answers, notes, print_json, table_of
 from cli.failures import CommandFailed
 from cli.session_files import opened
 from compaction.errors import CompactionError
-from sessions import asked, lifecycle, segments
+from sessions import asked, lifecycle, paths, segments
 from sessions.asks import Ask
 from sessions.errors import SessionsError
 from sessions.preparing import Cut
@@ -86,14 +86,16 @@ def _compact(store: Store, name: str, wish: Wish) -> None:
 
 
 def _compacted(tx: Transaction, name: str, wish: Wish) -> dict[str, Any]:
+    before = paths.open_head(tx, wish.tenant, name).used
+    made = []
     if wish.window is not None:
-        lifecycle.change(tx, wish.tenant, name, {"context_window": wish.window})
-    path, step, before = asked.compact(tx, wish.tenant, name, wish.ask, stages=wish.stages, summarize=wish.summarize)
+        made = lifecycle.change(tx, wish.tenant, name, {"context_window": wish.window})[1].made
+    path, step, _ = asked.compact(tx, wish.tenant, name, wish.ask, stages=wish.stages, summarize=wish.summarize)
     return {
         "session": name,
         "tokens_before": before,
         "tokens_after": path.used,
-        "compactions": [made.id for made in step.made],
+        "compactions": [compaction.id for compaction in (*made, *step.made)],
         # Whoever works on this database, as `foldline serve` does, writes the summary.
         "job": None if step.request is None else step.request.job_id,
     }

@@ -20,7 +20,7 @@ from cli.options import check_policy
 from cli.transcripts import STDIN, text_of
 from compaction.errors import CompactionError
 from compaction.session_files import pi
-from sessions.errors import SessionsError
+from sessions.errors import Conflict, SessionsError
 from sessions.exporting import export_session
 from sessions.importing import PRESET, import_session
 from sessions.store import Store
@@ -124,14 +124,15 @@ def _told(what: Path | str) -> Iterator[None]:
     try:
         yield
     except (CompactionError, SessionsError) as error:
-        raise CommandFailed(f"{place}: {error}") from error
+        remedy = OTHER_ID if isinstance(error, Conflict) else ""
+        raise CommandFailed(f"{place}: {error}{remedy}") from error
     except Refused as refused:
-        line = refused.problem.get("line")
-        where = f"{place}, line {line}" if line else f"{place}"
         code = ExitCode.SERVICE_FAILED if refused.status >= SERVER_ERROR else ExitCode.BAD_INPUT
-        raise CommandFailed(f"{where}: {refused.detail or refused.name}", code) from refused
+        remedy = OTHER_ID if refused.name == "conflict" else ""
+        raise CommandFailed(f"{place}: {refused.detail or refused.name}{remedy}", code) from refused
 
 
+OTHER_ID: Final = "; give another with --session"
 SERVER_ERROR: Final = 500
 
 

@@ -65,13 +65,16 @@ def entry(tx: Transaction, tenant: str, session_id: str, entry_id: str) -> Entry
 
 
 def text_at(tx: Transaction, session: Session, entry_id: str) -> str:
-    """The text of an entry's message; of a tool result, its content.
+    """The text of an entry's message; of a tool result, its content; of what a summary is in a view, that.
 
     Raises:
         NotFound: no such entry, or it has no text.
     """
     row = _row(tx, session, entry_id)
-    text = _text(log.message_of(row.format, row.body)) if row.kind == "message" else ""
+    if row.kind == log.MESSAGE:
+        text = _text(log.message_of(row.format, row.body))
+    else:
+        text = _summary_of(tx, row.kind, loads(row.body)) or ""
     if not text:
         raise NotFound("entry with a text", entry_id)
     return text
@@ -94,11 +97,13 @@ def _entry(tx: Transaction, row: Any, live: LiveEdits, parent: str | None) -> En
     branch, seq, kind, format_name, created_at, body = row
     value = loads(body)
     tags = _message_tags(seq, live) if kind in log.SAID else _edit_tags(value)
-    summary = value["summary"] if kind == log.BRANCH_SUMMARY else _summary_of(tx, kind, value)
+    summary = _summary_of(tx, kind, value)
     return Entry(segments.entry_id(branch, seq), seq, kind, format_name, created_at, value, tags, parent, summary)
 
 
 def _summary_of(tx: Transaction, kind: str, body: dict[str, Any]) -> str | None:
+    if kind == log.BRANCH_SUMMARY:
+        return str(body["summary"])
     edits = edits_from_json(body["edits"]) if kind == "compaction" else ()
     found = next((edit.summary for edit in edits if edit.kind == "condense"), None)
     return None if found is None else summaries.shown_text(tx, found)

@@ -16,7 +16,7 @@ from sqlalchemy import select
 
 from compaction.edits import edits_from_json
 from compaction.session_files.pi import write
-from compaction.session_files.pi_messages import CUSTOM_TYPE, NAME, wire_entry
+from compaction.session_files.pi_messages import CUSTOM_TYPE, NAME, UNKNOWN_TOOL, wire_entry
 from compaction.wire import loads
 from sessions import history, log, paths, segments, summaries
 from sessions.paths import Path
@@ -24,6 +24,7 @@ from sessions.store import Transaction
 from sessions.tables import BRANCH, ENTRY, SESSION
 
 VERSION: Final = 3
+HEAD: Final = "head"
 _COLUMNS: Final = (
     ENTRY.c.branch,
     ENTRY.c.seq,
@@ -32,6 +33,7 @@ _COLUMNS: Final = (
     ENTRY.c.is_joined,
     ENTRY.c.version,
     ENTRY.c.created_at,
+    ENTRY.c.facts,
     ENTRY.c.body,
 )
 
@@ -58,7 +60,8 @@ def export_session(tx: Transaction, tenant: str, session_id: str) -> str:
     if origin["header"] and all(sources):
         return write(origin["header"], filter(None, sources))
     exporting = _Exporting(tx, head, rows, sources)
-    return write({**_header(head), **origin["header"], "version": VERSION}, map(exporting.entry, rows))
+    entries = [*map(exporting.entry, rows), *exporting.head]
+    return write({**_header(head), **origin["header"], "version": VERSION}, entries)
 
 
 def _in_order(rows: Iterable[Any], runs: Iterable[Sequence[int]]) -> list[Any]:
@@ -100,23 +103,47 @@ class _Exporting:
             select(BRANCH.c.branch, BRANCH.c.parent, BRANCH.c.left_seq).where(BRANCH.c.session_pk == head.session.pk)
         )
         self._left = {branch: (parent, left_seq) for branch, parent, left_seq in found}
-        self._live = {name for branch in self._left for name in self._live_on(branch)}
+        self._undone = {name for branch in self._left for name in self._undone_on(branch)}
+        self._id_by_place = _ids(self._source_by_place)
 
     def entry(self, row: Any) -> dict[str, Any]:
         """An entry as the file has it."""
         place = Place(row.branch, row.seq)
-        source = self._source_by_place[place]
-        written = _WRITERS[row.kind](self, row) if source is None else source
+        source = None if segments.entry_id(*place) in self._undone else self._source_by_place[place]
+        written = _WRITERS[row.kind](self, row) if source is None else {**source, **self._upgraded(row, source)}
         at = {"id": self._id(place), "parentId": self._parent_id(place)}
-        return {"timestamp": _time(row.created_at), **written, **at}
+        return {"type": written["type"], **at, "timestamp": _time(row.created_at), **written, **at}
+
+    @property
+    def head(self) -> list[dict[str, Any]]:
+        """An entry after that which the session goes on from: pi goes on from the last one in the file."""
+        parts = segments.segments(self._tx, self._head)
+        leaf = Place(parts[-1].branch, parts[-1].last) if parts else None
+        if leaf is None or leaf == next(reversed(self._source_by_place)):
+            return []
+        at = {"id": f"{HEAD}-{self._id(leaf)}", "parentId": self._id(leaf)}
+        made = _time(self._head.session.created_at)
+        return [{"type": "custom", **at, "timestamp": made, "customType": f"{CUSTOM_TYPE}.{HEAD}", "data": {}}]
+
+    def _upgraded(self, row: Any, source: Mapping[str, Any]) -> dict[str, Any]:
+        """What version 1 had by its place in the file: the first entry that a compaction keeps."""
+        if source["type"] != "compaction" or "firstKeptEntryIndex" not in source:
+            return {}
+        kept = loads(row.body)["told"]["first_kept_entry_id"]
+        return {} if kept is None else {"firstKeptEntryId": self._id(Place(*segments.parse_entry_id(kept)))}
 
     def message(self, row: Any) -> dict[str, Any]:
         written = wire_entry(log.message_of(row.format, row.body, is_joined=row.is_joined))
         if written["type"] != "message":
             return written
-        provider, _, model = self._head.session.model.partition("/")
-        speaker = {"provider": provider, "model": model} if written["message"]["role"] == "assistant" else {}
-        return {**written, "message": {**speaker, **written["message"], "timestamp": row.created_at}}
+        said = {**written["message"], "timestamp": row.created_at}
+        if said["role"] == "assistant":
+            provider, _, model = self._head.session.model.partition("/")
+            said |= {"provider": provider, "model": model}
+        elif said.get("toolName") == UNKNOWN_TOOL:
+            # Formats that do not say which tool a result is of leave it to the call, which the facts know.
+            said["toolName"] = loads(row.facts or b"{}").get("tool") or UNKNOWN_TOOL
+        return {**written, "message": said}
 
     def branch_summary(self, row: Any) -> dict[str, Any]:
         body = loads(row.body)
@@ -124,13 +151,13 @@ class _Exporting:
         return {"type": "branch_summary", "fromId": left, "summary": body["summary"], **_told(body)}
 
     def compaction(self, row: Any) -> dict[str, Any]:
-        """A compaction of pi's if it is in force and its summary takes the place of all up to where it ends."""
+        """A compaction of pi's if it is in force on all branches that have it, and begins where the path does."""
         body = loads(row.body)
         told = body.get("told") or {}
         kept = told.get("first_kept_entry_id")
         found = next((edit for edit in edits_from_json(body["edits"]) if edit.kind == "condense"), None)
         is_whole = found is not None and found.first <= self._first_said(row.branch)
-        if found is None or kept is None or not is_whole or segments.entry_id(row.branch, row.seq) not in self._live:
+        if found is None or kept is None or not is_whole or segments.entry_id(row.branch, row.seq) in self._undone:
             return self.custom(row)
         return {
             "type": "compaction",
@@ -144,8 +171,7 @@ class _Exporting:
         return {"type": "custom", "customType": f"{CUSTOM_TYPE}.{row.kind}", "data": loads(row.body)}
 
     def _id(self, place: Place) -> str:
-        source = self._source_by_place.get(place) or {}
-        return source.get("id") or segments.entry_id(*place)
+        return self._id_by_place[place]
 
     def _parent_id(self, place: Place) -> str | None:
         parent, left_seq = self._left[place.branch]
@@ -153,9 +179,10 @@ class _Exporting:
             return self._id(Place(place.branch, place.seq - 1))
         return None if parent is None else self._id(Place(parent, left_seq))
 
-    def _live_on(self, branch: int) -> list[str]:
-        path = paths.branch_path(self._tx, self._head.session, branch)
-        return [record.id for record in history.fold(history.records(self._tx, path))[0]]
+    def _undone_on(self, branch: int) -> set[str]:
+        records = history.records(self._tx, paths.branch_path(self._tx, self._head.session, branch))
+        live = {record.id for record in history.fold(records)[0]}
+        return {record.id for record in records if record.kind == "compaction"} - live
 
     def _first_said(self, branch: int) -> int:
         path = paths.branch_path(self._tx, self._head.session, branch)
@@ -171,6 +198,18 @@ _WRITERS: Final[Mapping[str, Callable[[_Exporting, Any], dict[str, Any]]]] = {
     "undo": _Exporting.custom,
     "redo": _Exporting.custom,
 }
+
+
+def _ids(source_by_place: Mapping[Place, Mapping[str, Any] | None]) -> dict[Place, str]:
+    """An id for each entry: that of the file, or else ours, which a file that we wrote may have given to another."""
+    ids = {place: source["id"] for place, source in source_by_place.items() if source and "id" in source}
+    taken = {*ids.values()}
+    for place in source_by_place:
+        if place not in ids:
+            own = segments.entry_id(*place)
+            ids[place] = next(name for number in count() if (name := own + "+" * number) not in taken)
+            taken.add(ids[place])
+    return ids
 
 
 def _told(told: Mapping[str, Any]) -> dict[str, Any]:

@@ -37,6 +37,8 @@ from sessions.tables import BRANCH, SESSION, BranchRow
 
 PRESET: Final = "pi"
 REASON: Final = "imported"
+# The end of the year 9999, the last that a time can be told of.
+END_OF_TIME: Final = 253_402_300_800_000
 # A seq that no entry has.
 BEFORE_ALL: Final = 0
 EXTENSION: Final = f"{HOOK}extension"
@@ -86,6 +88,7 @@ class _Importing:
 
     def __init__(self, tx: Transaction, head: Path) -> None:
         self._tx = tx
+        self._now = tx.now
         self._session = head.session
         self._path_by_branch = {head.branch: head}
         self._places: dict[str, _Place] = {}
@@ -93,6 +96,7 @@ class _Importing:
         self._runs: list[list[int]] = []
 
     def add(self, entry: PiEntry) -> None:
+        self._tx.now = _time_of(entry.source, self._now)
         path = self._path_after(entry.parent)
         try:
             _ADDERS[entry.kind](self, path, entry)
@@ -112,11 +116,14 @@ class _Importing:
     def finish(self, file: PiSession) -> Path:
         """Write what waits, and make the last entry of the file the head; its path."""
         tx, session = self._tx, self._session
+        tx.now = self._now
         self._flush()
         session.head = self._places[file.leaf].branch if file.leaf else 0
         origin = {"header": file.header, "runs": self._runs}
         tx.execute(update(SESSION).where(SESSION.c.pk == session.pk).values(origin=dumps(origin)))
         for path in self._path_by_branch.values():
+            # Counted when it is needed.
+            path.gauged = None
             paths.save_leaf(tx, path)
         paths.save(tx, self._path_by_branch[session.head])
         # It was compacted elsewhere and long ago.
@@ -130,13 +137,13 @@ class _Importing:
         path.last_message_seq = path.leaf_seq
         path.messages += 1
         row = log.message_columns(self._tx, path, placed.facts, message, dumps(entry.source))
-        self._waiting.append(_dated(row, entry.source))
+        self._waiting.append(row)
         if tokens := reported_tokens(entry.source):
             path.reported, path.reported_seq = tokens, path.leaf_seq
 
     def add_other(self, path: Path, entry: PiEntry) -> None:
         path.leaf_seq += 1
-        self._waiting.append(_dated(log.other_columns(self._tx, path, NAME, dumps(entry.source)), entry.source))
+        self._waiting.append(log.other_columns(self._tx, path, NAME, dumps(entry.source)))
 
     def add_branch_summary(self, path: Path, entry: PiEntry) -> None:
         text = entry.source["summary"]
@@ -192,11 +199,11 @@ class _Importing:
         replaces = tuple(item.edit.summary for item in covered if isinstance(item, Summarized))
         original_tokens = sum(item.original_tokens for item in covered)
         files = ranges.files_in(tx, path, outline, (first, last), replaces) | details_of(entry.source)
-        parts = segments.segments(tx, path)
+        own_id = segments.entry_id(path.branch, path.leaf_seq + 1)
         wanted = Wanted(
             SummaryRange(first, last, replaces, original_tokens, 0, is_owed=False, max_tokens=count_text(text)),
-            (segments.id_at(parts, first), segments.id_at(parts, last)),
-            f"{REASON}/{segments.entry_id(path.branch, path.leaf_seq + 1)}",
+            (own_id, own_id),
+            f"{REASON}/{own_id}",
             files,
         )
         supplier = EXTENSION if entry.source.get("fromHook") is True else NAME
@@ -248,10 +255,10 @@ _ADDERS: Final[Mapping[str, Callable[[_Importing, Path, PiEntry], None]]] = {
 }
 
 
-def _dated(row: dict[str, Any], source: Mapping[str, Any]) -> dict[str, Any]:
-    """The row with the time that its entry had, if that says one."""
+def _time_of(source: Mapping[str, Any], now: int) -> int:
+    """When an entry was made, in milliseconds since the epoch; `now` if it does not say, or nothing that may be."""
     try:
-        at = datetime.fromisoformat(source["timestamp"])
-    except (KeyError, TypeError, ValueError):
-        return row
-    return {**row, "created_at": int(at.timestamp() * 1000)}
+        at = int(datetime.fromisoformat(source["timestamp"]).timestamp() * 1000)
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return now
+    return at if 0 <= at < END_OF_TIME else now

@@ -161,7 +161,13 @@ def fail(store: Store, done: Claim, error: str, retry_after_seconds: float | Non
 
 
 def _fail(tx: Transaction, path: Path, job: Any, error: str, retry_after_seconds: float | None = None) -> None:
-    end(tx, job.id, "failed", error)
+    _end_in_vain(tx, path, job, "failed", error, retry_after_seconds=retry_after_seconds)
+
+
+def _end_in_vain(
+    tx: Transaction, path: Path, job: Any, state: str, error: str, *, retry_after_seconds: float | None = None
+) -> None:
+    end(tx, job.id, state, error)
     if not KINDS[job.kind].is_edit:
         # Nothing that the trigger asks for is of its kind.
         return
@@ -183,11 +189,12 @@ def _pause_seconds(tx: Transaction, failures: int, asked_seconds: float | None) 
 
 
 def cancel_held(store: Store, done: Claim, reason: str) -> None:
-    """Cancel a claimed job, unless it is not held any more."""
+    """Cancel a claimed job, unless it is not held any more; automatic ones are held back as after a failure."""
     with store.write() as tx:
-        _, job = _open(tx, done)
-        if job is not None:
-            end(tx, job.id, "cancelled", reason)
+        path, job = _open(tx, done)
+        if path is not None and job is not None:
+            _end_in_vain(tx, path, job, "cancelled", reason)
+            paths.save_edited(tx, path, path.leaf_seq)
 
 
 def beat(store: Store, progress_by_lease: Mapping[Lease, float]) -> set[Lease]:

@@ -66,9 +66,8 @@ def _compact(incoming: Incoming, session_id: str) -> Answer:
     if not body.dry_run:
         return changed(incoming, work)
     with incoming.service.store.rehearse() as tx:
-        told = cut(tx, incoming.tenant, session_id, ask).told
         rehearsed = loads(work(tx).body)
-    summary = None if rehearsed["job"] is None else told
+        summary = None if rehearsed["job"] is None else cut(tx, incoming.tenant, session_id, ask).told
     return answer({"job": None, "joined": False, "result": rehearsed["result"], "summary": summary})
 
 

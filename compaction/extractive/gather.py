@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
 
+from compaction import wording
 from compaction.extractive import cues
 from compaction.extractive.activity import Activity
 from compaction.extractive.items import Item
 from compaction.extractive.lines import sentences
 from compaction.extractive.prose import is_prose, scan, specifics, windows
-from compaction.messages import Message, Thinking
+from compaction.messages import Message, Text, Thinking
 from compaction.sections import Section
 
 # Of a user message of many lines, which probably quotes something, these are taken for the request.
@@ -83,9 +84,14 @@ def _note(gathering: Gathering, message: Message, order: int) -> None:
     elif message.role == "user":
         _note_user(gathering, message.text, order)
     else:
-        for sentence in scan(message.text):
+        for sentence in scan(_without_frame(message)):
             is_rule = cues.RULE(sentence)
             gathering.add(Section.RULES if is_rule else Section.SAID, sentence, 0.7 if is_rule else 0.2, order)
+
+
+def _without_frame(message: Message) -> str:
+    """The text of a message, without the line of ours that introduces the summary of a branch."""
+    return "\n".join(part.text for part in message.parts if isinstance(part, Text) and part.text != wording.BRANCH)
 
 
 def _note_assistant(gathering: Gathering, message: Message, order: int) -> None:

@@ -6,22 +6,35 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
+import sys
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
 from api.problems import KINDS
+from tests.e2e.test_serve import serving
+from tests.support.hook_package import install
 from tests.support.program import REPOSITORY
 from tests.support.server import served_with_worker
+from worker.hooks import GROUP
 
 ADDRESS = "localhost:8080"
-BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+# What a page has typed that is for a service, or for its database.
+IS_RUN = re.compile(rf"{ADDRESS}|^\$ foldline (import|export|compact) ", re.MULTILINE)
+# Both outputs of a command are on the page.
+SHELL = f"""
+curl() {{ command curl -sS "$@"; }}
+foldline() {{ {shlex.quote(sys.executable)} -m cli.main "$@" 2>&1; }}
+"""
 # What stands on a page for anything at all.
 ELISION = "…"
 END = "\x1e"
-SECONDS_FOR_A_PAGE = 20
+SECONDS_FOR_A_PAGE = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +51,20 @@ class Command:
         return re.fullmatch(".*?".join(parts), "".join(answer.split()), re.DOTALL) is not None
 
 
+def page_of(name: str) -> str:
+    return (REPOSITORY / name).read_text("utf-8")
+
+
+def blocks(text: str, language: str) -> list[str]:
+    """What stands on a page in this language."""
+    found: list[str] = re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    return found
+
+
 def commands_of(text: str) -> Iterator[Command]:
-    """The commands of a page that ask the service."""
-    for block in BLOCK.findall(text):
-        if ADDRESS in block:
+    """The commands of a page that are for the service."""
+    for block in blocks(text, "console"):
+        if IS_RUN.search(block):
             yield from _commands(block.splitlines())
 
 
@@ -65,13 +88,14 @@ def _goes_on(typed: str) -> bool:
     return typed.endswith("\\")
 
 
-def answers_to(commands: list[Command], url: str) -> list[str]:
-    """What one shell prints for each command."""
+def answers_to(commands: list[Command], url: str, folder: Path, **variables: str) -> list[str]:
+    """What one shell in this folder prints for each command."""
     address = url.removeprefix("http://")
     lines = [f"{command.typed.replace(ADDRESS, address)}\nprintf '{END}'" for command in commands]
     done = subprocess.run(
-        ["bash", "-c", "\n".join(['curl() { command curl -sS "$@"; }', *lines])],
-        env=os.environ | {"NO_PROXY": "*", "no_proxy": "*"},
+        ["bash", "-c", "\n".join([SHELL, *lines])],
+        cwd=folder,
+        env=os.environ | {"NO_PROXY": "*", "no_proxy": "*", "PYTHONPATH": str(REPOSITORY)} | variables,
         capture_output=True,
         encoding="utf-8",
         timeout=SECONDS_FOR_A_PAGE,
@@ -81,6 +105,19 @@ def answers_to(commands: list[Command], url: str) -> list[str]:
     return done.stdout.split(END)[:-1]
 
 
+def wrong_on(text: str, url: str, folder: Path, **variables: str) -> str:
+    """What a page shows else than the service answers."""
+    commands = list(commands_of(text))
+    answers = answers_to(commands, url, folder, **variables)
+
+    assert len(answers) == len(commands) > 2
+    return "\n\n".join(
+        f"$ {command.typed}\nthe page shows: {command.shown}\nthe service answers: {answer}"
+        for command, answer in zip(commands, answers, strict=True)
+        if not command.is_answered_by(answer)
+    )
+
+
 @pytest.fixture
 def url(database: str) -> Iterator[str]:
     """A fresh service with its worker, as `foldline serve` runs them."""
@@ -88,19 +125,42 @@ def url(database: str) -> Iterator[str]:
         yield url
 
 
-@pytest.mark.skipif(not (shutil.which("bash") and shutil.which("curl")), reason="the pages are for bash and curl")
-@pytest.mark.parametrize("page", ["README.md", "docs/use-the-service.md"])
-def test_a_page_shows_what_the_service_answers(page: str, url: str) -> None:
-    commands = list(commands_of((REPOSITORY / page).read_text("utf-8")))
-    answers = answers_to(commands, url)
+needs_a_shell = pytest.mark.skipif(
+    not (shutil.which("bash") and shutil.which("curl")), reason="the pages are for bash and curl"
+)
 
-    assert len(answers) == len(commands) > 2
-    wrong = [
-        f"$ {command.typed}\nthe page shows: {command.shown}\nthe service answers: {answer}"
-        for command, answer in zip(commands, answers, strict=True)
-        if not command.is_answered_by(answer)
-    ]
-    assert not wrong, "\n\n".join(wrong)
+
+@needs_a_shell
+@pytest.mark.parametrize("page", ["README.md", "docs/use-the-service.md"])
+def test_a_page_shows_what_the_service_answers(page: str, url: str, tmp_path: Path) -> None:
+    assert not wrong_on(page_of(page), url, tmp_path)
+
+
+@needs_a_shell
+def test_the_page_of_session_files_shows_what_commands_and_service_answer(
+    database: str, url: str, tmp_path: Path
+) -> None:
+    page = page_of("docs/session-files.md")
+    (file,) = blocks(page, "jsonl")
+    (tmp_path / "session.jsonl").write_text(file, "utf-8")
+
+    assert not wrong_on(page, url, tmp_path, FOLDLINE_DATABASE_URL=database)
+
+
+@needs_a_shell
+def test_the_page_of_hooks_shows_a_package_that_works(tmp_path: Path) -> None:
+    page = page_of("docs/hooks.md")
+    (project,), (source,) = blocks(page, "toml"), blocks(page, "python")
+    points = tomllib.loads(project)["project"]["entry-points"][GROUP]
+    hooks = {name: point.removeprefix("team_rules:") for name, point in points.items()}
+
+    with serving(tmp_path, **install(tmp_path / "installed", source, **hooks)) as (running, url):
+        assert not wrong_on(page, url, tmp_path)
+        running.stop(signal.SIGTERM)
+
+    assert "hooks: rules\n" in running.printed
+    assert "audit-1 cancelled cancelled by the hook rules: an audit is kept whole\n" in running.printed
+    assert "chat-1 succeeded ['summarize']\n" in running.printed
 
 
 def test_an_elision_stands_for_anything_and_nothing_else_does() -> None:
@@ -111,7 +171,7 @@ def test_an_elision_stands_for_anything_and_nothing_else_does() -> None:
 
 
 def test_the_table_of_problems_has_all_of_them() -> None:
-    page = (REPOSITORY / "docs" / "use-the-service.md").read_text("utf-8")
+    page = page_of("docs/use-the-service.md")
     rows = set(re.findall(r"^\| `([a-z-]+)` \| (\d{3}) \|", page, re.MULTILINE))
 
     assert rows == {(kind.name, str(int(kind.status))) for kind in KINDS.values()}

@@ -21,7 +21,8 @@ from tests.support.databases import sqlite_database
 from tests.support.log import TENANT, Clock, Wire, open_store, words
 from tests.support.log_invariants import INVARIANTS
 from tests.support.log_pair import SESSION, Pair
-from tests.support.reference import Ask, Entry, Reference, reachable
+from tests.support.reference import Reference, reachable
+from tests.support.reference_parts import Ask, Entry
 
 LIMITS = Limits(lease_seconds=60, retry_seconds=40, max_attempts=3, summarizer_tokens=1_000)
 CHOICES = st.integers(0, 99)

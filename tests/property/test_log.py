@@ -23,7 +23,8 @@ from tests.support.databases import sqlite_database
 from tests.support.log import TENANT, Clock, Wire, open_store, words
 from tests.support.log_invariants import INVARIANTS, newest_job
 from tests.support.log_pair import SESSION, Held, Pair
-from tests.support.reference import Ask, Entry, Reference, placed, reachable
+from tests.support.reference import Reference, reachable
+from tests.support.reference_parts import Ask, Entry, placed
 
 LIMITS = Limits(lease_seconds=60, retry_seconds=40, max_attempts=2, summarizer_tokens=250)
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from compaction.formats import FORMATS, rules
 from compaction.session_files import pi
+from compaction.session_files.pi_messages import USAGE
 from compaction.trees import Kind, TreeEntry, in_view, path_to, tree_of
 from tests.support.databases import sqlite_database
 from tests.support.log import assert_consistent, open_store
@@ -34,6 +35,7 @@ from tests.support.pi_files import (
     result,
     said,
     seen,
+    shown_at_leaves,
     user,
 )
 from tests.support.transcripts import json_values, texts
@@ -77,7 +79,7 @@ LOOSE: Mapping[str, Make] = {
     "silent": lambda name, _named, _step: [said(name, "assistant", content=[])],
 }
 
-USAGES = st.dictionaries(st.sampled_from((*pi.USAGE, "totalTokens")), st.integers(0, 50_000), max_size=3)
+USAGES = st.dictionaries(st.sampled_from((*USAGE, "totalTokens")), st.integers(0, 50_000), max_size=3)
 STOPS = st.sampled_from(("stop", "toolUse", "aborted", "error"))
 EXTRAS = st.dictionaries(texts.map("x{}".format), json_values, max_size=1)
 STEPS = st.builds(
@@ -139,6 +141,14 @@ def test_a_leaf_shows_what_pi_would_send(file: str) -> None:
         for leaf in leaves_of(file):
             scene.move(places[leaf])
             assert names_in(seen(scene), tree) == [each.id for each in in_view(path_to(tree, leaf))]
+
+
+@given(files(LOOSE))
+def test_a_session_that_went_on_shows_the_same_after_another_import(file: str) -> None:
+    with imported(file) as scene:
+        scene.append({"role": "user", "content": "and on"})
+        again = Imported(scene.store, id="again", file=exported(scene))
+        assert shown_at_leaves(again) == shown_at_leaves(scene)
 
 
 def _in_tree(each: pi.PiEntry) -> TreeEntry:

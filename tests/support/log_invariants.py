@@ -18,7 +18,8 @@ from sessions.errors import CallsOpen
 from sessions.store import Transaction
 from tests.support.log import TENANT
 from tests.support.log_pair import SESSION, Pair
-from tests.support.reference import Entry, Job, Reference, fold
+from tests.support.reference import Reference
+from tests.support.reference_parts import Entry, Job, fold
 
 SMALLEST = SMALLEST_SUMMARY + summary_frame_tokens()
 

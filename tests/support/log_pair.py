@@ -36,7 +36,8 @@ from sessions.store import Store, Transaction
 from sessions.tables import JOB
 from sessions.usage import Usage
 from tests.support.log import TENANT, Clock, Wire
-from tests.support.reference import Ask, Job, Reference, Refused, fold
+from tests.support.reference import Reference
+from tests.support.reference_parts import Ask, Job, Refused, fold
 
 Real: TypeAlias = Callable[[Transaction], Any]
 SESSION = "s"

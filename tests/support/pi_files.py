@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
-from compaction.messages import Message, Part, Text, ToolResult
+from compaction.messages import Message, Other, Part, Text, ToolResult
 from compaction.session_files import pi
 from compaction.wire import loads
 from sessions import paths, segments, views
 from sessions.exporting import export_session
 from sessions.importing import import_session
-from sessions.tables import ENTRY
-from tests.support.log import RESERVE_TOKENS, Scene, Wire
+from sessions.tables import BRANCH, ENTRY
+from tests.support.log import RESERVE_TOKENS, Scene
 
 Json = dict[str, Any]
 
@@ -150,11 +150,27 @@ def _lines(part: Part) -> Iterator[str]:
         yield from part.text.split("\n")
 
 
-def shown_at_leaves(scene: Scene, file: str) -> dict[str, list[Wire]]:
-    """The view at each leaf that the session has in a file, by the leaf's id there."""
-    places = entry_ids(scene)
-    shown = {}
-    for leaf in leaves_of(file):
-        scene.move(places[leaf])
-        shown[leaf] = scene.wire(must_fit=False)
-    return shown
+def bare(messages: Sequence[Message]) -> list[Message]:
+    """What messages say, in whatever form it came; pi names the tool of a result, which not all do."""
+    return [Message(message.role, tuple(map(_bare, message.parts))) for message in messages]
+
+
+def _bare(part: Any) -> Any:
+    if isinstance(part, ToolResult):
+        return replace(part, content=tuple(map(_bare, part.content)), name=None, source=None)
+    return part if isinstance(part, Other) else replace(part, source=None)
+
+
+def shown_at_leaves(scene: Scene) -> list[list[Message]]:
+    """The views at all leaves of the tree, in an order of their own."""
+    with scene.store.read() as tx:
+        pk = paths.open_head(tx, scene.tenant, scene.id).session.pk
+        last = select(ENTRY.c.branch, func.max(ENTRY.c.seq)).where(ENTRY.c.session_pk == pk).group_by(ENTRY.c.branch)
+        ends = {(branch, seq) for branch, seq in tx.execute(last)}
+        left = select(BRANCH.c.parent, BRANCH.c.left_seq).where(BRANCH.c.session_pk == pk)
+        ends -= {(parent, seq) for parent, seq in tx.execute(left)}
+    shown = []
+    for branch, seq in ends:
+        scene.move(segments.entry_id(branch, seq))
+        shown.append(bare(seen(scene)))
+    return sorted(shown, key=repr)

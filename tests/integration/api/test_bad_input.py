@@ -133,7 +133,11 @@ def test_a_session_that_cannot_be_is_refused_with_the_path(api: Api, fields: dic
         ({"headings": "loud"}, "headings", "available: foldline"),
         ({"report": "tier"}, "report", "must be a list of at most 100 names, each once"),
         ({"report": ["tier", "mood"]}, "report", "'mood' is no figure; available: original_count"),
-        ({"summarizer": "oracle"}, "summarizer", "is no field of a policy; available: buffer_tokens, counter"),
+        (
+            {"summarizer": "oracle"},
+            "summarizer",
+            "is no field of a policy; available: branch_reserve_tokens, buffer_tokens",
+        ),
         ({"is_loose": True}, "is_loose", "is no field of a policy"),
         ({"stages": ["prune", "shred"]}, "stages[1]", "available: deduplicate, prune, microcompact"),
         ({"stages": [{"name": "prune", "depth": 3}]}, "stages[0].depth", "keep_recent_tokens"),

@@ -191,15 +191,6 @@ def test_moving_into_a_batch_opens_its_calls_again(api: Api) -> None:
     assert api.post(f"{session}/branch", {"entry_id": ids[2]})["open_calls"] == ["b"]
 
 
-def test_summaries_of_a_branch_that_is_left_are_not_there_yet(api: Api) -> None:
-    session = api.session()
-    (entry,) = api.say(session, user("one"))["entry_ids"]
-    problem = api.problem("POST", f"{session}/branch", {"entry_id": entry, "summarize": True})
-    assert (problem["name"], problem["path"]) == ("invalid-request", "summarize")
-    assert api.problem("POST", f"{session}/branch", {"entry_id": "e9-9"})["name"] == "not-found"
-    api.post(f"{session}/branch", {"entry_id": entry, "summarize": False})
-
-
 @pytest.mark.parametrize("route", ["compact", "redo", "pins", "branch", "compactions/e0-1/undo"])
 def test_every_request_that_moves_the_head_may_name_version_and_parent(api: Api, route: str) -> None:
     session = api.session()

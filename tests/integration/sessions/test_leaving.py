@@ -16,11 +16,7 @@ WINDOW_TOKENS = 1_100
 @pytest.fixture
 def scene(new_scene: NewScene) -> Scene:
     """A session whose branches are read whole when they are left."""
-    return reading(new_scene, WINDOW_TOKENS)
-
-
-def reading(new_scene: NewScene, room_tokens: int) -> Scene:
-    return new_scene(policy={"branch_reserve_tokens": WINDOW_TOKENS - room_tokens})
+    return new_scene(policy={"branch_reserve_tokens": 0})
 
 
 def job_of(moved: Moved) -> str:
@@ -94,33 +90,39 @@ def test_a_move_without_a_wish_for_a_summary_asks_for_none(scene: Scene) -> None
     assert scene.jobs == []
 
 
-@pytest.mark.parametrize(("room_tokens", "first"), [(WINDOW_TOKENS, 3), (192, 6), (191, 7), (64, 8), (63, 8), (0, 8)])
-def test_of_much_the_newest_is_read_that_there_is_room_for(new_scene: NewScene, room_tokens: int, first: int) -> None:
-    scene = reading(new_scene, room_tokens)
+@pytest.mark.parametrize(
+    ("reserve_tokens", "first"),
+    [(WINDOW_TOKENS - 620, 2), (WINDOW_TOKENS - 619, 3), (WINDOW_TOKENS, 3), (16_384, 3)],
+)
+def test_of_much_the_newest_is_read_that_the_reserve_leaves_room_for_or_half_the_window(
+    new_scene: NewScene, reserve_tokens: int, first: int
+) -> None:
+    scene = new_scene(policy={"branch_reserve_tokens": reserve_tokens})
+    said = scene.append(*turns(3, 120)).entry_ids
+    scene.leave(said[0])
+    assert span(scene.claimed()) == (first, 6)
+
+
+@pytest.mark.parametrize(("room_tokens", "first"), [(192, 6), (191, 7), (64, 8)])
+def test_no_more_is_read_than_a_summarizer_takes(scene: Scene, room_tokens: int, first: int) -> None:
+    scene.window(room_tokens)
     said = scene.append(*turns(4, 60)).entry_ids
     scene.leave(said[1])
     assert span(scene.claimed()) == (first, 8)
 
 
-def test_no_more_is_read_than_a_summarizer_takes(scene: Scene) -> None:
-    scene.window(128)
-    said = scene.append(*turns(4, 60)).entry_ids
-    scene.leave(said[1])
-    assert span(scene.claimed()) == (7, 8)
-
-
 @pytest.mark.parametrize(("room_tokens", "read"), [(100, ["assistant", "tool", "assistant"]), (70, ["assistant"])])
 def test_what_tools_answered_takes_no_room_and_is_read_with_the_calls_that_are(
-    new_scene: NewScene, room_tokens: int, read: list[str]
+    scene: Scene, room_tokens: int, read: list[str]
 ) -> None:
-    scene = reading(new_scene, room_tokens)
+    scene.window(room_tokens)
     said = scene.append(user(20), user(60), calls("a"), result("a", 500), assistant(60)).entry_ids
     scene.leave(said[0])
     assert roles(scene.claimed()) == read
 
 
-def test_the_newest_item_is_read_whatever_there_is_room_for(new_scene: NewScene) -> None:
-    scene = reading(new_scene, 0)
+def test_the_newest_item_is_read_whatever_there_is_room_for(scene: Scene) -> None:
+    scene.window(1)
     said = scene.append(user(20), user(60), calls("a"), result("a", 500)).entry_ids
     scene.leave(said[0])
     assert roles(scene.claimed()) == ["assistant", "tool"]
@@ -138,11 +140,11 @@ def test_a_live_summary_is_read_in_the_place_of_what_it_covers_also_of_common_en
     assert len(claim.wanted.covered.replaces) == 1
 
 
-def test_a_live_summary_that_there_is_no_room_for_is_not_read_and_its_files_are_told_of(new_scene: NewScene) -> None:
-    scene = reading(new_scene, 130)
+def test_a_live_summary_that_there_is_no_room_for_is_not_read_and_its_files_are_told_of(scene: Scene) -> None:
     said = scene.append(user(60), *touching("a", "write_file", "a.py"), *turns(4, 60)).entry_ids
     scene.compact()
     scene.work()
+    scene.window(130)
     scene.leave(said[0])
     claim = scene.claimed()
     assert (span(claim), claim.request.previous, claim.wanted.covered.replaces) == ((10, 11), (), ())
@@ -164,8 +166,8 @@ def test_a_branch_is_read_as_it_was_when_it_was_left(scene: Scene) -> None:
     assert (span(claim), claim.wanted.covered.replaces) == ((3, 10), ())
 
 
-def test_files_are_told_of_all_that_was_left_also_of_what_is_not_read(new_scene: NewScene) -> None:
-    scene = reading(new_scene, 70)
+def test_files_are_told_of_all_that_was_left_also_of_what_is_not_read(scene: Scene) -> None:
+    scene.window(70)
     said = scene.append(user(20), *touching("a", "read_file", "common.py")).entry_ids
     scene.append(*touching("b", "write_file", "old.py"), *touching("c", "read_file", "seen.py"), assistant(60))
     scene.leave(said[-1])

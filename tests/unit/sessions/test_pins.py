@@ -44,11 +44,18 @@ def test_pinning_an_entry_copies_its_text(scene: Scene) -> None:
     assert texts(scene) == [words(8), words(12)]
 
 
+def test_pinning_a_compaction_copies_its_summary(scene: Scene) -> None:
+    scene.append(*turns(7, 60))
+    scene.work(tokens=9)
+    pin(scene, entry_id=scene.live[-1])
+    assert texts(scene) == [words(9, " gist")]
+
+
 def test_an_entry_without_a_text_cannot_be_pinned(scene: Scene) -> None:
     scene.append(*turns(7, 60))
     said = scene.append(calls("a")).entry_ids
     scene.work()
-    for entry_id in (said[0], scene.live[0], "e0-99", "e3-1", "nothing"):
+    for entry_id in (said[0], "e0-99", "e3-1", "nothing"):
         with pytest.raises(NotFound):
             pin(scene, entry_id=entry_id)
     assert texts(scene) == []
