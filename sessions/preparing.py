@@ -22,7 +22,7 @@ from sessions.summaries import details
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """What a summary of a path would cover: all that is old enough, which takes one job or several.
+    """What a summary of a path would cover: all that is old enough or hidden, which takes one job or several.
 
     Entries are named by their ids. `first_kept` is the oldest that stays as it is; where that is in the middle of a
     turn, `turn_start` is where the turn begins. `messages` are summarized before that turn, and `turn_prefix` of its
@@ -59,6 +59,8 @@ def cut_of(tx: Transaction, path: Path, outline: Outline, ask: Ask) -> Cut:
     """Where a summary that is asked for now would cut."""
     aims = asked_aims(path, ask)
     due = due_items(outline, aims.policy, aimed_gauge(aims, ask, outline), is_asked=True)
+    hidden = (index for index, item in enumerate(outline.items, 1) if isinstance(item, Unit) and item.is_hidden)
+    due = max(due, *hidden, 0)
     older = outline.items[:due]
     kept = outline.items[due].first if due < len(outline.items) else None
     start = turn_split_at(outline, kept) if kept is not None and aims.policy.splits_turns and older else None
