@@ -14,9 +14,9 @@ from api.problems import InvalidRequest
 from compaction.errors import InvalidPolicy
 from compaction.presets import DEFAULT_PRESET, PRESETS
 from compaction.windows import parse_size
+from sessions import values
 
-# PostgreSQL's integer; no count of tokens comes near it.
-LARGEST: Final = 2**31 - 1
+LARGEST: Final = values.LARGEST
 
 
 def _text(value: Any) -> str:
@@ -67,9 +67,8 @@ TextOrObject: TypeAlias = Annotated[
     PlainValidator(_text_or_object),
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object"}]}),
 ]
-# Ids go into addresses, names into columns of text.
-Id: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$")]
-Name: TypeAlias = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]{1,200}$")]
+Id: TypeAlias = Annotated[str, Field(pattern=values.ID)]
+Name: TypeAlias = Annotated[str, Field(pattern=values.NAME)]
 StageName: TypeAlias = Annotated[Name, BeforeValidator(_stage_name)]
 Count: TypeAlias = Annotated[int, Field(ge=0, le=LARGEST)]
 Positive: TypeAlias = Annotated[int, Field(gt=0, le=LARGEST)]

@@ -281,7 +281,7 @@ class EntryAnswer(Answer):
     kind: Literal["message", "compaction", "undo", "redo", "branch_summary", "other"]
     parent_id: str | None = Field(description="The entry that it was added to.")
     format: str | None
-    message: Any = None
+    message: Any = Field(None, description="Of kind `other`, the object that the imported file had.")
     summary: str | None = Field(None, description="What a compaction, or a branch that was left, is in the view.")
     details: dict[str, Any] | None = Field(None, description="Of such a summary: `read_files` and `modified_files`.")
     from_hook: str | None = Field(None, description="The hook that supplied that summary.")

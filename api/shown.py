@@ -111,7 +111,7 @@ def _result_of_job(ended: JsonObject) -> dict[str, Any] | None:
 
 
 def entry(found: Entry) -> dict[str, Any]:
-    """An entry; a message as it was appended."""
+    """An entry; a message as it was appended, what no model sees as its file had it."""
     shown: dict[str, Any] = {
         "id": found.id,
         "kind": found.kind,
@@ -120,7 +120,7 @@ def entry(found: Entry) -> dict[str, Any]:
         "tags": found.tags,
         "created_at": timestamp(found.created_at),
     }
-    if found.kind == log.MESSAGE:
+    if found.kind in {log.MESSAGE, log.OTHER}:
         shown["message"] = found.body
     if found.summary is not None:
         told = found.body if found.kind == log.BRANCH_SUMMARY else found.body.get("told", {})

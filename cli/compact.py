@@ -12,7 +12,7 @@ from rich.progress import track
 
 from api.auth import DEFAULT_TENANT
 from cli.apart import DatabaseUrl
-from cli.compact_session import Wish, compact_session
+from cli.compact_session import Wish, check_wish, compact_session
 from cli.consoles import answers, notes, table_of
 from cli.failures import CommandFailed, ExitCode
 from cli.layout import layout
@@ -40,13 +40,17 @@ def compact(
     file: Annotated[
         Path | None,
         typer.Argument(
-            help="JSON Lines with one session a line, or one JSON transcript; - is stdin. Without one, a session of "
-            "the database is compacted.",
+            help="JSON Lines with one session a line, or one JSON transcript; - is stdin. Without one, --session is "
+            "compacted.",
         ),
     ] = None,
-    session: Annotated[str | None, typer.Option(help="The session of the database; else its newest.")] = None,
-    model: Annotated[str, typer.Option(help="Model of a FILE, as provider/name.")] = DEFAULT_MODEL,
-    window: Annotated[str | None, typer.Option(help="Context window, as 32000 or 128k; else the model's.")] = None,
+    session: Annotated[
+        str | None, typer.Option(help="A session of the database; for --dry-run, else its newest.")
+    ] = None,
+    model: Annotated[str | None, typer.Option(help=f"Model of a FILE, as provider/name; else {DEFAULT_MODEL}.")] = None,
+    window: Annotated[
+        str | None, typer.Option(help="Context window, as 32000 or 128k; else the model's, or the session's.")
+    ] = None,
     target: Annotated[int | None, typer.Option(min=1, help="Tokens to go down to; else the policy's target.")] = None,
     policy: Annotated[
         str | None, typer.Option("--policy", "--preset", help="Preset; `foldline presets` lists them.")
@@ -75,8 +79,12 @@ def compact(
     if file is None:
         ask = Ask(is_asked=True, instructions=instructions, target_tokens=target, policy=_preset(policy))
         size = None if window is None else size_of(window)
-        compact_session(Wish(session, tenant, ask, size, stage, summarize, dry_run), database_url)
+        wish = Wish(session, tenant, ask, size, stage, summarize, dry_run)
+        for_files = {"--output": output, "--layout": show_layout, "--format": format_name, "--model": model}
+        check_wish(wish, for_files)
+        compact_session(wish, database_url)
         return
+    model = model or DEFAULT_MODEL
     options: JsonDict = {
         "model": model,
         "context_window": window_for(model, window, policy),

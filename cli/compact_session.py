@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from cli.consoles import answers, notes, print_json, table_of
 from cli.failures import CommandFailed
 from cli.session_files import opened
 from compaction.errors import CompactionError
-from sessions import asked, lifecycle, paths, segments
+from sessions import asked, lifecycle, segments
 from sessions.asks import Ask
 from sessions.errors import SessionsError
 from sessions.preparing import Cut
-from sessions.store import Store, Transaction
+from sessions.store import Store
 
 NONE: Final = "none"
+NOTHING: Final = "nothing to summarize"
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """Which session is to be compacted and how; the newest of the tenant if `session` is None."""
+    """Which session is to be compacted and how; a dry run is of the tenant's newest if `session` is None."""
 
     session: str | None
     tenant: str
@@ -29,6 +31,19 @@ class Wish:
     stages: list[str] | None
     summarize: bool | None
     is_dry_run: bool
+
+
+def check_wish(wish: Wish, for_files: Mapping[str, object]) -> None:
+    """Raise CommandFailed for options that go with no stored session; `for_files` has those that are for a FILE."""
+    if wish.session is None and not wish.is_dry_run:
+        raise CommandFailed("name a FILE, or a stored session with --session")
+    for option, value in for_files.items():
+        if value:
+            raise CommandFailed(f"{option} is for a FILE, not for a stored session; leave it out, or name a FILE")
+    if wish.window is not None and not wish.is_dry_run:
+        raise CommandFailed(
+            "--window would change the session: change the session's window with PATCH /sessions/ID, or add --dry-run"
+        )
 
 
 def compact_session(wish: Wish, database_url: str | None) -> None:
@@ -57,7 +72,11 @@ def _rehearse(store: Store, name: str, wish: Wish) -> None:
     with store.read() as tx:
         cut = asked.cut(tx, wish.tenant, name, wish.ask, context_window=wish.window)
     notes().print(table_of((("", False), ("", False), ("", False)), _rows(name, cut)))
-    print_json(answers(), cut.told)
+    print_json(answers(), None if _is_empty(cut) else cut.told)
+
+
+def _is_empty(cut: Cut) -> bool:
+    return cut.messages + cut.turn_prefix == 0
 
 
 def _rows(name: str, cut: Cut) -> list[tuple[str, str, str]]:
@@ -67,7 +86,7 @@ def _rows(name: str, cut: Cut) -> list[tuple[str, str, str]]:
         ("tokens before", f"{cut.context_tokens:,}", "as the policy counts"),
         ("first kept entry", _number(cut.first_kept), cut.first_kept or ""),
         ("turn start", _number(cut.turn_start), f"{cut.turn_start}, split" if cut.turn_start else ""),
-        ("to summarize", f"{cut.messages:,} messages", prefix),
+        ("to summarize", NOTHING if _is_empty(cut) else f"{cut.messages:,} messages", prefix),
         ("earlier summaries", f"{len(cut.replaces)}" if cut.replaces else NONE, ""),
         ("files", f"{len(cut.files.read_only):,} read, {len(cut.files.changed):,} changed", ""),
     ]
@@ -80,22 +99,17 @@ def _number(entry_id: str | None) -> str:
 
 def _compact(store: Store, name: str, wish: Wish) -> None:
     with store.write() as tx:
-        told = _compacted(tx, name, wish)
-    notes().print(table_of((("", False), ("", False)), [(key, str(value)) for key, value in told.items()]))
-    print_json(answers(), told)
-
-
-def _compacted(tx: Transaction, name: str, wish: Wish) -> dict[str, Any]:
-    before = paths.open_head(tx, wish.tenant, name).used
-    made = []
-    if wish.window is not None:
-        made = lifecycle.change(tx, wish.tenant, name, {"context_window": wish.window})[1].made
-    path, step, _ = asked.compact(tx, wish.tenant, name, wish.ask, stages=wish.stages, summarize=wish.summarize)
-    return {
+        path, step, before = asked.compact(
+            tx, wish.tenant, name, wish.ask, stages=wish.stages, summarize=wish.summarize
+        )
+    told = {
         "session": name,
         "tokens_before": before,
         "tokens_after": path.used,
-        "compactions": [compaction.id for compaction in (*made, *step.made)],
-        # Whoever works on this database, as `foldline serve` does, writes the summary.
+        "compactions": [compaction.id for compaction in step.made],
         "job": None if step.request is None else step.request.job_id,
     }
+    notes().print(table_of((("", False), ("", False)), [(key, str(value)) for key, value in told.items()]))
+    if step.request is not None:
+        notes().print("The job waits for whoever works on this database, such as `foldline serve`.", markup=False)
+    print_json(answers(), told)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,12 +18,13 @@ from cli.consoles import answers, notes, table_of
 from cli.database import check_file, check_schema, open_store, settings_of
 from cli.failures import CommandFailed, ExitCode
 from cli.options import check_policy
-from cli.transcripts import STDIN, text_of
+from cli.transcripts import STDIN, bytes_of
 from compaction.errors import CompactionError
 from compaction.session_files import pi
 from sessions.errors import Conflict, SessionsError
 from sessions.exporting import export_session
 from sessions.importing import PRESET, import_session
+from sessions.prepared_files import prepare
 from sessions.store import Store
 
 Url: TypeAlias = Annotated[str | None, typer.Option(help="A running service to talk to; else the database.")]
@@ -50,14 +52,15 @@ def import_file(
     """
     given = {"id": session, "model": model, "context_window": window, "policy": {"preset": policy}}
     given = {name: value for name, value in given.items() if value is not None}
-    text = text_of(file)
+    content = bytes_of(file)
     with _told(file):
         if url is None:
             check_policy(policy)
-            made = _into_database(text, given, database_url, tenant)
+            made = _into_database(content, given, database_url, tenant)
         else:
+            body = {"file": pi.decoded(content), **given}
             with Service(_address(url), api_key) as service:
-                made = service.import_file({"file": text, **given})
+                made = service.import_file(body)
     notes().print(table_of((("session", False), *((name, True) for name in COUNTS)), [_row(made)]))
     answers().print(made["session"]["id"], markup=False)
 
@@ -66,15 +69,15 @@ def _row(made: dict[str, Any]) -> list[str]:
     return [made["session"]["id"], *(f"{made[name]:,}" for name in COUNTS)]
 
 
-def _into_database(text: str, given: dict[str, Any], database_url: str | None, tenant: str) -> dict[str, Any]:
-    read = pi.read(text)
+def _into_database(content: bytes, given: dict[str, Any], database_url: str | None, tenant: str) -> dict[str, Any]:
+    prepared = prepare(pi.read(content))
     with open_store(settings_of({"database_url": database_url})) as store:
         if store.is_sqlite:
             # As `foldline serve` does: there may be no file yet.
             migrations.upgrade(store.engine)
         check_schema(store)
         with store.write() as tx:
-            made = import_session(tx, tenant, given, read)
+            made = import_session(tx, tenant, given, prepared)
     return {"session": {"id": made.path.session.id}, **{name: getattr(made, name) for name in COUNTS}}
 
 
@@ -125,15 +128,23 @@ def _told(what: Path | str) -> Iterator[None]:
         yield
     except (CompactionError, SessionsError) as error:
         remedy = OTHER_ID if isinstance(error, Conflict) else ""
-        raise CommandFailed(f"{place}: {error}{remedy}") from error
+        raise CommandFailed(f"{place}: {_by_options(str(error))}{remedy}") from error
     except Refused as refused:
         code = ExitCode.SERVICE_FAILED if refused.status >= SERVER_ERROR else ExitCode.BAD_INPUT
         remedy = OTHER_ID if refused.name == "conflict" else ""
-        raise CommandFailed(f"{place}: {refused.detail or refused.name}{remedy}", code) from refused
+        raise CommandFailed(f"{place}: {_by_options(refused.detail or refused.name)}{remedy}", code) from refused
 
 
 OTHER_ID: Final = "; give another with --session"
 SERVER_ERROR: Final = 500
+# By the fields of a new session, as errors name them: before a colon, or as code.
+OPTIONS: Final = {"context_window": "--window", "model": "--model"}
+
+
+def _by_options(message: str) -> str:
+    for field, option in OPTIONS.items():
+        message = re.sub(rf"^{field}(?=: )|`{field}`", option, message)
+    return message
 
 
 def _address(url: str) -> str:

@@ -49,31 +49,43 @@ def read_transcripts(path: Path, format_name: str | None = None) -> list[Transcr
 
 
 def _values(path: Path) -> Iterator[tuple[str, Any]]:
-    text = text_of(path)
+    text = _text(path)
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     if not lines:
         raise CommandFailed(f"{path} is empty; expected one session a line, or one JSON transcript")
     if path.suffix in LINES_SUFFIXES or _is_json(lines[0][1]):
         for number, line in lines:
             where = f"{path}, line {number}"
-            yield where, _parsed(line, where)
+            value = _parsed(line, where)
+            _refuse_pi(value, where)
+            yield where, value
     else:
         yield str(path), _document(text, path)
 
 
-def text_of(path: Path) -> str:
-    """The text of a file, or of stdin for `-`.
+def _text(path: Path) -> str:
+    try:
+        return bytes_of(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CommandFailed(f"{path} is not UTF-8 text (byte {error.start}); is it compressed?") from error
+
+
+def bytes_of(path: Path) -> bytes:
+    """What is in a file, or comes from stdin for `-`.
 
     Raises:
         CommandFailed: it cannot be read.
     """
     try:
-        content = sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
-        return content.decode("utf-8-sig")
+        return sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
     except OSError as error:
         raise CommandFailed(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise CommandFailed(f"{path} is not UTF-8 text (byte {error.start}); is it compressed?") from error
+
+
+def _refuse_pi(value: Any, where: str) -> None:
+    """Told at once: the entries after such a header may be as many as they like, and the last cut short."""
+    if isinstance(value, dict) and value.get("type") == "session" and "messages" not in value:
+        raise CommandFailed(f"{where}: this is a session file of pi; use `foldline import`")
 
 
 def _is_json(line: str) -> bool:

@@ -70,7 +70,7 @@ def ask_of(parameters: bytes) -> Ask:
     """The ask a job keeps; what a newer version asked on top is not known here."""
     known = {field.name for field in fields(Ask)}
     ask = Ask(**{name: value for name, value in loads(parameters).items() if name in known})
-    return ask if ask.left is None else replace(ask, left=_left(*ask.left))
+    return ask if ask.left is None else replace(ask, left=_left(*ask.left[:4]))
 
 
 def _left(branch: int, first: int, last: int, edits_at: tuple[int, int] | None) -> Left:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from compaction.wire import loads
 from sessions import log, paths, segments, summaries
 from sessions.errors import NotFound
 from sessions.paths import Session
+from sessions.segments import Segment
 from sessions.store import Transaction
 from sessions.tables import ENTRY
 
@@ -21,7 +23,7 @@ _COLUMNS = (ENTRY.c.branch, ENTRY.c.seq, ENTRY.c.kind, ENTRY.c.format, ENTRY.c.c
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry: a message in the format it came in, a branch's summary, or a compaction, undo or redo.
+    """An entry: a message in the format it came in, a branch's summary, a compaction, undo or redo, or what a file had.
 
     `parent` is the one it was added to. `tags` are as in the contract; `summary` is the text that a compaction or the
     summary of a branch brought into the view.
@@ -45,7 +47,7 @@ def entries(tx: Transaction, tenant: str, session_id: str, after_seq: int, limit
     whole = segments.segments(tx, path)
     parts = segments.clipped(whole, [(after_seq + 1, path.leaf_seq)])
     rows = log.rows_in(tx, path.session, parts, _COLUMNS, kinds=None, limit=limit)
-    return [_entry(tx, row, live, segments.id_before(whole, row.seq)) for row in rows]
+    return _entries(tx, rows, live, whole)
 
 
 def entry(tx: Transaction, tenant: str, session_id: str, entry_id: str) -> Entry:
@@ -58,10 +60,10 @@ def entry(tx: Transaction, tenant: str, session_id: str, entry_id: str) -> Entry
     row = _row(tx, path.session, entry_id)
     parts = segments.segments(tx, path)
     if segments.holds(parts, row.branch, row.seq):
-        return _entry(tx, row, log.live_edits(tx, path), segments.id_before(parts, row.seq))
+        return _entries(tx, [row], log.live_edits(tx, path), parts)[0]
     # Another branch has entries of the same seqs: what this path's edits say is not about them.
     own = segments.segments(tx, paths.branch_path(tx, path.session, row.branch))
-    return _entry(tx, row, LiveEdits(), segments.id_before(own, row.seq))
+    return _entries(tx, [row], LiveEdits(), own)[0]
 
 
 def text_at(tx: Transaction, session: Session, entry_id: str) -> str:
@@ -74,7 +76,7 @@ def text_at(tx: Transaction, session: Session, entry_id: str) -> str:
     if row.kind == log.MESSAGE:
         text = _text(log.message_of(row.format, row.body))
     else:
-        text = _summary_of(tx, row.kind, loads(row.body)) or ""
+        text = _summaries(tx, [row.kind], [loads(row.body)])[0] or ""
     if not text:
         raise NotFound("entry with a text", entry_id)
     return text
@@ -93,20 +95,31 @@ def _row(tx: Transaction, session: Session, entry_id: str) -> Any:
     return row
 
 
-def _entry(tx: Transaction, row: Any, live: LiveEdits, parent: str | None) -> Entry:
-    branch, seq, kind, format_name, created_at, body = row
-    value = loads(body)
-    tags = _message_tags(seq, live) if kind in log.SAID else _edit_tags(value)
-    summary = _summary_of(tx, kind, value)
-    return Entry(segments.entry_id(branch, seq), seq, kind, format_name, created_at, value, tags, parent, summary)
+def _entries(tx: Transaction, rows: Sequence[Any], live: LiveEdits, parts: Sequence[Segment]) -> list[Entry]:
+    """Entries of the path of these runs."""
+    bodies = [loads(row.body) for row in rows]
+    texts = _summaries(tx, [row.kind for row in rows], bodies)
+    found = zip(rows, bodies, texts, strict=True)
+    return [_entry(row, body, live, segments.id_before(parts, row.seq), text) for row, body, text in found]
 
 
-def _summary_of(tx: Transaction, kind: str, body: dict[str, Any]) -> str | None:
-    if kind == log.BRANCH_SUMMARY:
-        return str(body["summary"])
+def _entry(row: Any, body: Any, live: LiveEdits, parent: str | None, summary: str | None) -> Entry:
+    branch, seq, kind, format_name, created_at, _ = row
+    tags = _message_tags(seq, live) if kind in log.SAID else _edit_tags(body) if kind in log.EDITING else {}
+    return Entry(segments.entry_id(branch, seq), seq, kind, format_name, created_at, body, tags, parent, summary)
+
+
+def _summaries(tx: Transaction, kinds: Sequence[str], bodies: Sequence[Any]) -> list[str | None]:
+    """What entries of these kinds brought into the view: the texts of summaries, or None."""
+    condensed = list(map(_condensed_by, kinds, bodies))
+    texts = summaries.shown_texts(tx, list(filter(None, condensed)))
+    left = [body["summary"] if kind == log.BRANCH_SUMMARY else None for kind, body in zip(kinds, bodies, strict=True)]
+    return [texts[name] if name else text for name, text in zip(condensed, left, strict=True)]
+
+
+def _condensed_by(kind: str, body: Any) -> str | None:
     edits = edits_from_json(body["edits"]) if kind == "compaction" else ()
-    found = next((edit.summary for edit in edits if edit.kind == "condense"), None)
-    return None if found is None else summaries.shown_text(tx, found)
+    return next((edit.summary for edit in edits if edit.kind == "condense"), None)
 
 
 def _message_tags(seq: int, live: LiveEdits) -> dict[str, Any]:

@@ -7,7 +7,7 @@ here, or more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import count
 from typing import Any, Final, NamedTuple
@@ -25,6 +25,7 @@ from sessions.tables import BRANCH, ENTRY, SESSION
 
 VERSION: Final = 3
 HEAD: Final = "head"
+_WITH_ORIGIN: Final = (log.BRANCH_SUMMARY, "compaction")
 _COLUMNS: Final = (
     ENTRY.c.branch,
     ENTRY.c.seq,
@@ -57,10 +58,11 @@ def export_session(tx: Transaction, tenant: str, session_id: str) -> str:
     origin = loads(kept) if kept else {"header": {}, "runs": []}
     rows = _in_order(tx.execute(select(*_COLUMNS).where(ENTRY.c.session_pk == pk)), origin["runs"])
     sources = [_source(row) for row in rows]
-    if origin["header"] and all(sources):
+    leaf = _leaf(tx, head)
+    if origin["header"] and all(sources) and leaf == _last(rows):
         return write(origin["header"], filter(None, sources))
     exporting = _Exporting(tx, head, rows, sources)
-    entries = [*map(exporting.entry, rows), *exporting.head]
+    entries = [*map(exporting.entry, rows), *exporting.head(leaf)]
     return write({**_header(head), **origin["header"], "version": VERSION}, entries)
 
 
@@ -75,7 +77,20 @@ def _in_order(rows: Iterable[Any], runs: Iterable[Sequence[int]]) -> list[Any]:
 def _source(row: Any) -> dict[str, Any] | None:
     """The entry as a file had it, if it came from one."""
     body: dict[str, Any] = loads(row.body)
-    return body if row.format == NAME else body.get("origin")
+    if row.format == NAME:
+        return body
+    # What a client said may have a key of this name.
+    return body.get("origin") if row.kind in _WITH_ORIGIN else None
+
+
+def _leaf(tx: Transaction, head: Path) -> Place | None:
+    """The entry that the session goes on from; None if it has none."""
+    parts = segments.segments(tx, head)
+    return Place(parts[-1].branch, parts[-1].last) if parts else None
+
+
+def _last(rows: Sequence[Any]) -> Place | None:
+    return Place(rows[-1].branch, rows[-1].seq) if rows else None
 
 
 def _header(head: Path) -> dict[str, Any]:
@@ -98,11 +113,12 @@ class _Exporting:
         self._head = head
         places = [Place(row.branch, row.seq) for row in rows]
         self._source_by_place = dict(zip(places, sources, strict=True))
-        self._said = [place for place, row in zip(places, rows, strict=True) if row.kind in log.SAID]
         found = tx.execute(
             select(BRANCH.c.branch, BRANCH.c.parent, BRANCH.c.left_seq).where(BRANCH.c.session_pk == head.session.pk)
         )
         self._left = {branch: (parent, left_seq) for branch, parent, left_seq in found}
+        said = [place for place, row in zip(places, rows, strict=True) if row.kind in log.SAID]
+        self._first_said = _first_said(self._left, said)
         self._undone = {name for branch in self._left for name in self._undone_on(branch)}
         self._id_by_place = _ids(self._source_by_place)
 
@@ -114,14 +130,12 @@ class _Exporting:
         at = {"id": self._id(place), "parentId": self._parent_id(place)}
         return {"type": written["type"], **at, "timestamp": _time(row.created_at), **written, **at}
 
-    @property
-    def head(self) -> list[dict[str, Any]]:
+    def head(self, leaf: Place | None) -> list[dict[str, Any]]:
         """An entry after that which the session goes on from: pi goes on from the last one in the file."""
-        parts = segments.segments(self._tx, self._head)
-        leaf = Place(parts[-1].branch, parts[-1].last) if parts else None
         if leaf is None or leaf == next(reversed(self._source_by_place)):
             return []
-        at = {"id": f"{HEAD}-{self._id(leaf)}", "parentId": self._id(leaf)}
+        name = _untaken(f"{HEAD}-{self._id(leaf)}", self._id_by_place.values())
+        at = {"id": name, "parentId": self._id(leaf)}
         made = _time(self._head.session.created_at)
         return [{"type": "custom", **at, "timestamp": made, "customType": f"{CUSTOM_TYPE}.{HEAD}", "data": {}}]
 
@@ -156,7 +170,7 @@ class _Exporting:
         told = body.get("told") or {}
         kept = told.get("first_kept_entry_id")
         found = next((edit for edit in edits_from_json(body["edits"]) if edit.kind == "condense"), None)
-        is_whole = found is not None and found.first <= self._first_said(row.branch)
+        is_whole = found is not None and found.first <= self._first_said[row.branch]
         if found is None or kept is None or not is_whole or segments.entry_id(row.branch, row.seq) in self._undone:
             return self.custom(row)
         return {
@@ -184,12 +198,6 @@ class _Exporting:
         live = {record.id for record in history.fold(records)[0]}
         return {record.id for record in records if record.kind == "compaction"} - live
 
-    def _first_said(self, branch: int) -> int:
-        path = paths.branch_path(self._tx, self._head.session, branch)
-        runs = {part.branch: part for part in segments.segments(self._tx, path)}
-        said = (seq for at, seq in self._said if at in runs and runs[at].first <= seq <= runs[at].last)
-        return min(said, default=0)
-
 
 _WRITERS: Final[Mapping[str, Callable[[_Exporting, Any], dict[str, Any]]]] = {
     log.MESSAGE: _Exporting.message,
@@ -206,10 +214,24 @@ def _ids(source_by_place: Mapping[Place, Mapping[str, Any] | None]) -> dict[Plac
     taken = {*ids.values()}
     for place in source_by_place:
         if place not in ids:
-            own = segments.entry_id(*place)
-            ids[place] = next(name for number in count() if (name := own + "+" * number) not in taken)
+            ids[place] = _untaken(segments.entry_id(*place), taken)
             taken.add(ids[place])
     return ids
+
+
+def _untaken(name: str, taken: Collection[str]) -> str:
+    return next(longer for number in count() if (longer := name + "+" * number) not in taken)
+
+
+def _first_said(left: Mapping[int, tuple[int | None, int]], said: Sequence[Place]) -> dict[int | None, int]:
+    """By branch, the seq of the first entry on its path that is in view by itself; 0 if there is none."""
+    own = {place.branch: place.seq for place in sorted(said, reverse=True)}
+    first: dict[int | None, int] = {}
+    # A branch is numbered after its parent.
+    for branch, (parent, left_seq) in sorted(left.items()):
+        before = first.get(parent, 0)
+        first[branch] = before if 0 < before <= left_seq else own.get(branch, 0)
+    return first
 
 
 def _told(told: Mapping[str, Any]) -> dict[str, Any]:

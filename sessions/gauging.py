@@ -29,16 +29,23 @@ def gauge(tx: Transaction, path: Path, aims: Aims) -> Outline | None:
 def gauged_tokens(path: Path, aims: Aims, outline: Outline) -> int:
     """What the history at the leaf takes, in unscaled tokens of the policy's counter."""
     seen = outline.measured(aims.gauge.measure)
-    if path.reported is None or not aims.policy.trusts_usage:
+    reported = _reported(path)
+    if reported is None or not aims.policy.trusts_usage:
         return seen.tokens
     units = [item for item in seen.items if isinstance(item, Unit) and item.last > path.reported_seq]
     before = sum(entry.tokens for unit in units for entry in unit.entries if entry.seq <= path.reported_seq)
-    return _history(path, aims.policy, path.reported) + sum(unit.tokens for unit in units) - before
+    return _history(path, aims.policy, reported) + sum(unit.tokens for unit in units) - before
+
+
+def _reported(path: Path) -> int | None:
+    """What a provider reported of the view, unless that was edited since, by whichever version of this program."""
+    is_stale = path.edits_at is not None and path.edits_at[1] > path.reported_seq
+    return None if is_stale else path.reported
 
 
 def trusting(path: Path, aims: Aims, outline: Outline, gauge: Gauge) -> Gauge:
     """The gauge, with what a provider reported where the policy trusts that."""
-    if path.reported is None or not aims.policy.trusts_usage or aims.policy.counter == EXACT:
+    if _reported(path) is None or not aims.policy.trusts_usage or aims.policy.counter == EXACT:
         return gauge
     return replace(gauge, reported=gauged_tokens(path, aims, outline))
 
@@ -76,7 +83,7 @@ def note_report(path: Path, usage: Usage, *, is_of_next: bool) -> None:
 
 def counted_seq(path: Path) -> int:
     """Up to which seq a provider's report counts the view; 0 where the policy counts all of it."""
-    return 0 if path.reported is None or not path.session.policy.trusts_usage else path.reported_seq
+    return 0 if _reported(path) is None or not path.session.policy.trusts_usage else path.reported_seq
 
 
 def _history(path: Path, policy: Policy, tokens: int) -> int:

@@ -16,21 +16,19 @@ from sqlalchemy import insert, update
 from compaction.cuts import SummaryRange
 from compaction.edits import Edit
 from compaction.errors import InvalidPolicy
-from compaction.facts import facts_of
 from compaction.messages import BRANCH_ROLE
 from compaction.outline import Item, Outline, Summarized
 from compaction.pairs import place
-from compaction.session_files.pi import MalformedLine, PiEntry, PiSession, details_of, reported_tokens
-from compaction.session_files.pi_messages import NAME, message_of
-from compaction.summary import Draft
-from compaction.tokens import count_text
-from compaction.view import branch_message
+from compaction.session_files.pi import PiEntry, PiSession, details_of, reported_tokens
+from compaction.session_files.pi_messages import NAME
+from compaction.summary import Draft as SummaryDraft
 from compaction.wire import dumps
-from sessions import branches, lifecycle, log, paths, ranges, segments, summaries
+from sessions import branches, lifecycle, log, paths, ranges, segments, summaries, values
 from sessions.branches import Leaving
 from sessions.compacting import add_compaction, told_of
 from sessions.lifecycle import NewSession
 from sessions.paths import Path
+from sessions.prepared_files import Draft, Prepared, not_too_deep
 from sessions.store import Transaction
 from sessions.summaries import HOOK, Wanted
 from sessions.tables import BRANCH, SESSION, BranchRow
@@ -42,6 +40,8 @@ END_OF_TIME: Final = 253_402_300_800_000
 # A seq that no entry has.
 BEFORE_ALL: Final = 0
 EXTENSION: Final = f"{HOOK}extension"
+# What follows is added to it, and goes into the same column.
+MOST_REPORTED: Final = values.LARGEST // 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,24 +55,36 @@ class Imported:
     compactions: int
 
 
-def import_session(tx: Transaction, tenant: str, new: Mapping[str, Any], file: PiSession) -> Imported:
+def import_session(tx: Transaction, tenant: str, new: Mapping[str, Any], prepared: Prepared) -> Imported:
     """Make a session of a file; what `new` does not say is as in the file, or as pi has it.
 
     Raises:
-        MalformedLine: an entry cannot be kept.
+        MalformedLine: the file's id or model cannot be the session's, or an entry cannot be kept.
         UnknownModel, InvalidPolicy, FixedPartsDoNotFit, Conflict: as at the creation of any session.
+        InvalidPolicy: the summaries at the head do not fit the budget.
     """
-    model = new.get("model") or file.model
-    if model is None:
-        raise InvalidPolicy("model", "is not in the file; give one, as provider/name")
-    given = {"id": file.header["id"], "policy": {"preset": PRESET}, **new, "model": model}
-    head = lifecycle.create(tx, tenant, NewSession(**given))
+    file = prepared.file
+    named = {"id": new.get("id") or prepared.id, "model": new.get("model") or prepared.model}
+    head = lifecycle.create(tx, tenant, NewSession(**{"policy": {"preset": PRESET}, **new, **named}))
     importing = _Importing(tx, head)
-    for entry in file.entries:
-        importing.add(entry)
+    for draft in prepared.drafts:
+        importing.add(draft)
     path = importing.finish(file)
     counted = [sum(entry.kind == kind for entry in file.entries) for kind in ("message", "compaction")]
     return Imported(path, len(file.entries), counted[0], path.session.branches, counted[1])
+
+
+def _check_room(tx: Transaction, path: Path) -> None:
+    """No compaction would take away a summary: with too little room for them there never is a view.
+
+    Raises:
+        InvalidPolicy: with both figures.
+    """
+    limit = path.session.budget.limit
+    used = path.session.used(sum(edit.tokens for edit in log.live_edits(tx, path).condensed))
+    if used > limit:
+        detail = f"the summaries at the head and the fixed parts take {used} tokens, and the budget is {limit}"
+        raise InvalidPolicy("context_window", detail)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +107,12 @@ class _Importing:
         self._waiting: list[dict[str, Any]] = []
         self._runs: list[list[int]] = []
 
-    def add(self, entry: PiEntry) -> None:
+    def add(self, draft: Draft) -> None:
+        entry = draft.entry
         self._tx.now = _time_of(entry.source, self._now)
         path = self._path_after(entry.parent)
-        try:
-            _ADDERS[entry.kind](self, path, entry)
-        except RecursionError as error:
-            raise MalformedLine(entry.line, "it is nested too deep") from error
+        with not_too_deep(entry):
+            _ADDERS[entry.kind](self, path, draft)
         at = path.branch, path.leaf_seq
         self._places[entry.id] = _Place(*at, paths.state_columns(path), path.reported, path.reported_seq)
         self._note_place(*at)
@@ -128,44 +139,44 @@ class _Importing:
         paths.save(tx, self._path_by_branch[session.head])
         # It was compacted elsewhere and long ago.
         tx.outcomes.clear()
+        _check_room(tx, self._path_by_branch[session.head])
         return self._path_by_branch[session.head]
 
-    def add_message(self, path: Path, entry: PiEntry) -> None:
-        message = message_of(entry.source, "entry")
-        placed = place(facts_of(message), path.leaf_seq + 1, path.tail)
+    def add_message(self, path: Path, draft: Draft) -> None:
+        placed = place(draft.facts, path.leaf_seq + 1, path.tail)
         log.advance(path, placed)
         path.last_message_seq = path.leaf_seq
         path.messages += 1
-        row = log.message_columns(self._tx, path, placed.facts, message, dumps(entry.source))
-        self._waiting.append(row)
-        if tokens := reported_tokens(entry.source):
-            path.reported, path.reported_seq = tokens, path.leaf_seq
+        self._waiting.append(log.message_columns(self._tx, path, placed.facts, draft.message, draft.body))
+        if tokens := reported_tokens(draft.entry.source):
+            path.reported, path.reported_seq = min(tokens, MOST_REPORTED), path.leaf_seq
 
-    def add_other(self, path: Path, entry: PiEntry) -> None:
+    def add_other(self, path: Path, draft: Draft) -> None:
         path.leaf_seq += 1
-        self._waiting.append(log.other_columns(self._tx, path, NAME, dumps(entry.source)))
+        self._waiting.append(log.other_columns(self._tx, path, NAME, draft.body))
 
-    def add_branch_summary(self, path: Path, entry: PiEntry) -> None:
-        text = entry.source["summary"]
-        facts = facts_of(branch_message(text))._replace(role=BRANCH_ROLE)
+    def add_branch_summary(self, path: Path, draft: Draft) -> None:
+        entry = draft.entry
         left = self._places.get(entry.source.get("fromId") or "")
         body = {
-            "summary": text,
+            "summary": entry.source["summary"],
             "summary_id": None,
             "from": None if left is None else segments.entry_id(left.branch, left.seq),
             "details": summaries.details(details_of(entry.source)),
             "from_hook": "extension" if entry.source.get("fromHook") is True else None,
             "origin": entry.source,
         }
+        facts = draft.facts._replace(role=BRANCH_ROLE)
         log.add_branch_summary(self._tx, path, place(facts, path.leaf_seq + 1, path.tail), body)
 
-    def add_compaction(self, path: Path, entry: PiEntry) -> None:
+    def add_compaction(self, path: Path, draft: Draft) -> None:
         """What lies wholly before the entry that it keeps first, or is under a summary already, is under its own."""
         self._flush()
+        entry = draft.entry
         outline = log.outline(self._tx, path)
         first_kept = self._first_kept(path, entry)
         covered = [item for item in outline.items if item.last < first_kept or isinstance(item, Summarized)]
-        edit, told = self._condensed(path, outline, covered, entry)
+        edit, told = self._condensed(path, outline, covered, draft)
         add_compaction(
             self._tx,
             path,
@@ -188,26 +199,27 @@ class _Importing:
         return at.seq if at and segments.holds(parts, at.branch, at.seq) else BEFORE_ALL
 
     def _condensed(
-        self, path: Path, outline: Outline, covered: Sequence[Item], entry: PiEntry
+        self, path: Path, outline: Outline, covered: Sequence[Item], draft: Draft
     ) -> tuple[Edit, dict[str, Any]]:
         """The edit that puts the entry's summary in the place of what it covers, and what is told of that.
 
         Where that is nothing, pi has it before all there is.
         """
-        tx, text = self._tx, entry.source["summary"]
+        tx, entry, tokens = self._tx, draft.entry, draft.facts.tokens
         first, last = (covered[0].first, covered[-1].last) if covered else (BEFORE_ALL, BEFORE_ALL)
         replaces = tuple(item.edit.summary for item in covered if isinstance(item, Summarized))
         original_tokens = sum(item.original_tokens for item in covered)
         files = ranges.files_in(tx, path, outline, (first, last), replaces) | details_of(entry.source)
         own_id = segments.entry_id(path.branch, path.leaf_seq + 1)
         wanted = Wanted(
-            SummaryRange(first, last, replaces, original_tokens, 0, is_owed=False, max_tokens=count_text(text)),
+            SummaryRange(first, last, replaces, original_tokens, 0, is_owed=False, max_tokens=tokens),
             (own_id, own_id),
             f"{REASON}/{own_id}",
             files,
         )
         supplier = EXTENSION if entry.source.get("fromHook") is True else NAME
-        summary = summaries.keep(tx, path, wanted, Draft(text, degraded=False, summarizer=supplier))
+        text = SummaryDraft(entry.source["summary"], degraded=False, summarizer=supplier)
+        summary = summaries.keep(tx, path, wanted, text, tokens)
         edit = Edit(
             "condense",
             first,
@@ -247,7 +259,7 @@ class _Importing:
             self._waiting = []
 
 
-_ADDERS: Final[Mapping[str, Callable[[_Importing, Path, PiEntry], None]]] = {
+_ADDERS: Final[Mapping[str, Callable[[_Importing, Path, Draft], None]]] = {
     "message": _Importing.add_message,
     "compaction": _Importing.add_compaction,
     "branch_summary": _Importing.add_branch_summary,

@@ -121,7 +121,8 @@ def _publish(tx: Transaction, path: Path, done: Claim, draft: Draft, job: Any) -
         told = {"usage": draft.usage}
         if finish(tx, path, done.job_id, made, log.outline(tx, path), told=told):
             state = "succeeded"
-            path.failures = 0
+            if KINDS[job.kind].is_edit:
+                path.failures = 0
         else:
             _fail(tx, path, job, NO_ROOM)
     paths.save_edited(tx, path, before)

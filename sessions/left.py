@@ -6,15 +6,14 @@ meantime stays in front of it, and so does the prefix that a provider has cached
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import zip_longest
-from types import MappingProxyType
 from typing import Final
 
 from compaction.budget import SMALLEST_SUMMARY
 from compaction.cuts import SummaryRange
-from compaction.edits import Edit
+from compaction.edits import Edit, LiveEdits
 from compaction.facts import facts_of
 from compaction.messages import BRANCH_ROLE
 from compaction.outline import Item, Outline, Summarized, Unit
@@ -23,6 +22,7 @@ from compaction.plan import Plan
 from compaction.report import Happened
 from compaction.stages.truncate import fit
 from compaction.summary import SummaryInput
+from compaction.tokens import MESSAGE
 from compaction.trees import Kind, TreeEntry, newest_within
 from compaction.view import branch_message
 from compaction.wire import loads
@@ -38,6 +38,8 @@ from sessions.summaries import Made, Summary, Wanted
 from sessions.tables import ENTRY
 
 REASON: Final = "branch"
+# Entries that are looked at for what there is room for; each takes the framing of a message at least.
+LEAST_LOOKED_AT: Final = 1_000
 
 
 def left_behind(tx: Transaction, old: Path, new: Path) -> Left | None:
@@ -59,14 +61,17 @@ def left_behind(tx: Transaction, old: Path, new: Path) -> Left | None:
 def find(tx: Transaction, path: Path, ask: Ask, _outline: Outline) -> Wanted | None:
     """The summary of what was left; None if nothing was said there."""
     old, left = _as_it_was(tx, path.session, ask)
-    outline, policy = log.outline(tx, old), asked_policy(path, ask)
-    items = [item for item in outline.items if item.last >= left.first]
-    if not items:
-        return None
+    policy = asked_policy(path, ask)
     window = path.session.frame.window(path.session.policy).tokens
     # In a small window the reserve gives way: half of it is there to be read.
     room = min(tx.limits.summarizer_tokens, max(window - policy.branch_reserve_tokens, window // 2))
-    covered = _covered(items, _read(items, left, room), path.goals(policy).summary_max)
+    outline = log.outline(
+        tx, old, _live(tx, old, left), since=max(left.first, left.last - max(LEAST_LOOKED_AT, room // MESSAGE))
+    )
+    items = outline.items
+    if not items:
+        return None
+    covered = _covered(items, _read(items, room), path.goals(policy).summary_max)
     # Files are told of all that was left, also of what is not read.
     replaced = [edit.summary for edit in _summaries(items)]
     files = ranges.files_in(tx, old, outline, (left.first, left.last), replaced)
@@ -74,6 +79,13 @@ def find(tx: Transaction, path: Path, ask: Ask, _outline: Outline) -> Wanted | N
     ends = segments.id_at(parts, covered.first), segments.id_at(parts, covered.last)
     key = summaries.key_of(ends, covered.replaces, ask, policy)
     return Wanted(covered, ends, key, files, ranges.appendix_for(policy, files, covered.max_tokens))
+
+
+def _live(tx: Transaction, old: Path, left: Left) -> LiveEdits:
+    """The edits of the branch, without summaries that tell of what was not left as well: its originals are read."""
+    live = log.live_edits(tx, old)
+    own = tuple(edit for edit in live.condensed if edit.first >= left.first)
+    return replace(live, condensed=own)
 
 
 def _as_it_was(tx: Transaction, session: Session, ask: Ask) -> tuple[Path, Left]:
@@ -89,27 +101,21 @@ def _as_it_was(tx: Transaction, session: Session, ask: Ask) -> tuple[Path, Left]
     return replace(now, leaf_seq=ask.left.last, edits_at=ask.left.edits_at), ask.left
 
 
-def _read(items: Sequence[Item], left: Left, room_tokens: int) -> list[TreeEntry]:
-    """What is read: the newest that there is room for, but at least the newest item."""
-    taken = newest_within([entry for item in items for entry in _entries(item, left)], room_tokens)
-    return taken or [entry._replace(kind="message") for entry in _entries(items[-1], left)]
+def _read(items: Sequence[Item], room_tokens: int) -> list[TreeEntry]:
+    """What is read: the newest that there is room for, what tools answered too, but at least the newest item."""
+    return newest_within([*map(_entry, items)], room_tokens) or [_entry(items[-1])]
 
 
-def _entries(item: Item, left: Left) -> Iterator[TreeEntry]:
-    """What was left of an item: summaries go by their ids, all else by its seq."""
+def _entry(item: Item) -> TreeEntry:
+    """An item as one entry: a summary goes by its id, all else by its first seq. A batch is read whole or not."""
     if isinstance(item, Summarized):
-        yield TreeEntry(item.edit.summary, kind="compaction", tokens=item.edit.tokens)
-        return
-    for entry in item.entries:
-        if entry.seq >= left.first:
-            yield TreeEntry(str(entry.seq), kind=_KINDS.get(entry.role, "message"), tokens=entry.tokens)
-
-
-_KINDS: Final[Mapping[str, Kind]] = MappingProxyType({"tool": "result", BRANCH_ROLE: "branch_summary"})
+        return TreeEntry(item.edit.summary, kind="compaction", tokens=item.edit.tokens)
+    kind: Kind = "branch_summary" if item.entries[0].role == BRANCH_ROLE else "message"
+    return TreeEntry(str(item.first), kind=kind, tokens=sum(entry.tokens for entry in item.entries))
 
 
 def _covered(items: Sequence[Item], read: Sequence[TreeEntry], most_tokens: int) -> SummaryRange:
-    """What is read, from the first entry on that is no summary; what tools answered there is read too."""
+    """What is read, from the first entry on that is no summary."""
     named = {entry.id for entry in read}
     seqs = [int(entry.id) for entry in read if entry.kind != "compaction"]
     first, last = min(seqs, default=items[-1].last), items[-1].last
@@ -129,9 +135,9 @@ def _summaries(items: Iterable[Item]) -> list[Edit]:
 
 def material(tx: Transaction, path: Path, wanted: Wanted, ask: Ask, _outline: Outline) -> SummaryInput:
     """What is read of the branch: texts of the summaries there, and originals."""
-    old, _ = _as_it_was(tx, path.session, ask)
+    old, left = _as_it_was(tx, path.session, ask)
     covered, policy = wanted.covered, asked_policy(path, ask)
-    messages = ranges.originals(tx, old, log.live_edits(tx, old), covered)
+    messages = ranges.originals(tx, old, _live(tx, old, left), covered)
     return SummaryInput(
         previous=tuple(summaries.text_of(tx, summary) for summary in covered.replaces),
         messages=tuple(messages.values()),

@@ -198,10 +198,12 @@ def live_edits_at(tx: Transaction, session: Session, at: tuple[int, int] | None)
     return edits_module.from_json(loads(live))
 
 
-def outline(tx: Transaction, path: Path, live: LiveEdits | None = None) -> Outline:
-    """The outline at the leaf, under the edits in force or the given ones."""
+def outline(tx: Transaction, path: Path, live: LiveEdits | None = None, *, since: int = 0) -> Outline:
+    """The outline at the leaf, under the edits in force or the given ones, of the entries from `since` on."""
     live = live_edits(tx, path) if live is None else live
-    parts = list(uncovered(segments.segments(tx, path), live))
+    runs = segments.segments(tx, path)
+    runs = segments.clipped(runs, [(since, path.leaf_seq)]) if since else runs
+    parts = list(uncovered(runs, live))
     return outline_of([_facts(row) for row in rows_in(tx, path.session, parts, _FACTS_COLUMNS)], live)
 
 

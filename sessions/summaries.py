@@ -41,7 +41,10 @@ _SUPPLANT: Final = (
     .values(key=SUMMARY.c.key + "/" + SUMMARY.c.id)
 )
 _INSERT: Final = insert(SUMMARY)
-_TEXT: Final = select(SUMMARY.c.text, SUMMARY.c.appendix).where(SUMMARY.c.id == bindparam("summary"))
+_TEXT: Final = select(SUMMARY.c.text).where(SUMMARY.c.id == bindparam("summary"))
+_SHOWN: Final = select(SUMMARY.c.id, SUMMARY.c.text, SUMMARY.c.appendix).where(
+    SUMMARY.c.id.in_(bindparam("summaries", expanding=True))
+)
 _DETAILS: Final = select(SUMMARY.c.details).where(SUMMARY.c.id.in_(bindparam("summaries", expanding=True)))
 HOOK: Final = "hook "
 NO_FILES: Final = Files()
@@ -130,12 +133,12 @@ def kept(tx: Transaction, key: dict[str, Any]) -> Summary | None:
     return Summary(row.id, row.tokens, row.is_degraded, row.model, row.summarizer, _loaded(row.details))
 
 
-def keep(tx: Transaction, path: Path, wanted: Wanted, draft: Draft) -> Summary:
-    """Keep a text, in place of another one made of the same."""
+def keep(tx: Transaction, path: Path, wanted: Wanted, draft: Draft, tokens: int | None = None) -> Summary:
+    """Keep a text, in place of another one made of the same; `tokens` are what its message takes, if that is known."""
     tx.execute(_SUPPLANT, {"pk": path.session.pk, "present": wanted.key})
     summary = Summary(
         tx.new_id("sum"),
-        summary_tokens(with_appendix(draft.text, wanted.appendix)),
+        summary_tokens(with_appendix(draft.text, wanted.appendix)) if tokens is None else tokens,
         draft.degraded,
         draft.model,
         draft.summarizer,
@@ -174,8 +177,13 @@ def text_of(tx: Transaction, summary_id: str) -> str:
 
 def shown_text(tx: Transaction, summary_id: str) -> str:
     """The text of a summary as it stands in views."""
-    row = tx.execute(_TEXT, {"summary": summary_id}).one()
-    return with_appendix(loads(row.text), loads(row.appendix) if row.appendix else "")
+    return shown_texts(tx, [summary_id])[summary_id]
+
+
+def shown_texts(tx: Transaction, summaries: Sequence[str]) -> dict[str, str]:
+    """The texts of summaries as they stand in views, by their ids."""
+    rows = tx.execute(_SHOWN, {"summaries": summaries}) if summaries else ()
+    return {row.id: with_appendix(loads(row.text), loads(row.appendix) if row.appendix else "") for row in rows}
 
 
 def files_of(tx: Transaction, summaries: Sequence[str]) -> Files:

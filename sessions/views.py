@@ -21,7 +21,7 @@ from sessions import log, paths, segments
 from sessions.errors import CallsOpen
 from sessions.paths import Path
 from sessions.store import Transaction
-from sessions.summaries import shown_text
+from sessions.summaries import shown_texts
 from sessions.tables import PIN
 
 LARGEST_SHOWN: Final = 5
@@ -89,7 +89,7 @@ def view(
     messages = make_view(
         outline,
         _messages(tx, path, outline),
-        {edit.summary: shown_text(tx, edit.summary) for edit in outline.live.condensed},
+        shown_texts(tx, [edit.summary for edit in outline.live.condensed]),
         pins_of(tx, path.session.pk),
         stub_open=stub_open or not must_fit,
         keep_empty=not must_fit,

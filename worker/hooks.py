@@ -235,7 +235,12 @@ def _has(hook: object, method: str) -> bool:
 def _decision(hook: str, answer: object, about: HasJob) -> Decision:
     if answer is None:
         return Decision()
-    given = dict(answer) if isinstance(answer, Mapping) else {}
+    if not isinstance(answer, Mapping):
+        raise CallFailed(NO_ANSWER.format("is no mapping"))
+    given: dict[Any, Any] = dict(answer)
+    if given.get("cancel") is False:
+        # As in `{"cancel": is_quiet_now()}`.
+        del given["cancel"]
     if faults := [*_faults(given), *_refused(given.get("summary"), about.max_tokens)]:
         raise CallFailed(NO_ANSWER.format(" and ".join(faults)))
     if reason := given.get("cancel"):
@@ -249,9 +254,7 @@ def _decision(hook: str, answer: object, about: HasJob) -> Decision:
     )
 
 
-def _faults(given: dict[object, Any]) -> Iterator[str]:
-    if not given:
-        yield "is no mapping, or an empty one"
+def _faults(given: Mapping[Any, Any]) -> Iterator[str]:
     if not given.keys() <= _IS_VALID.keys():
         yield f"has other keys than {', '.join(_IS_VALID)}"
     if "details" in given and "summary" not in given:

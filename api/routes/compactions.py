@@ -66,8 +66,10 @@ def _compact(incoming: Incoming, session_id: str) -> Answer:
     if not body.dry_run:
         return changed(incoming, work)
     with incoming.service.store.rehearse() as tx:
+        before = cut(tx, incoming.tenant, session_id, ask).context_tokens
         rehearsed = loads(work(tx).body)
-        summary = None if rehearsed["job"] is None else cut(tx, incoming.tenant, session_id, ask).told
+        after = cut(tx, incoming.tenant, session_id, ask).told
+    summary = None if rehearsed["job"] is None else {**after, "context_tokens": before}
     return answer({"job": None, "joined": False, "result": rehearsed["result"], "summary": summary})
 
 

@@ -16,6 +16,7 @@ from compaction.session_files import pi
 from sessions.exporting import export_session
 from sessions.idempotency import Answer
 from sessions.importing import import_session
+from sessions.prepared_files import prepare
 from sessions.store import Transaction
 
 router = APIRouter(tags=["session files"])
@@ -28,11 +29,11 @@ def import_file(incoming: FromRequest) -> Response:
     Nothing is compacted by that; the next append does, or a request to.
     """
     body = incoming.body(ImportBody)
-    file = pi.read(body.file)
+    prepared = prepare(pi.read(body.file))
     given = {name: value for name, value in body if name != "file" and value is not None}
 
     def work(tx: Transaction) -> Answer:
-        made = import_session(tx, incoming.tenant, given, file)
+        made = import_session(tx, incoming.tenant, given, prepared)
         counts = {
             "entries": made.entries,
             "messages": made.messages,

@@ -12,6 +12,7 @@ from compaction.errors import CompactionError, InvalidMessage
 from compaction.files import Files
 from compaction.formats.checked import a_kind, a_text, an_object, an_optional_text
 from compaction.formats.marks import is_blank
+from compaction.messages import Message
 from compaction.session_files.pi_messages import USAGE, an_optional_integer, message_of
 from compaction.wire import dumps_text, loads
 
@@ -22,6 +23,8 @@ LINEAR_VERSION: Final = 1
 VERSIONS: Final = range(LINEAR_VERSION, 4)
 # How an answer ends that reports nothing to rely on.
 FAILED: Final = frozenset({"aborted", "error"})
+TOTAL: Final = "totalTokens"
+BYTE_ORDER_MARK: Final = "\ufeff"
 
 _KINDS: Final[Mapping[str, Kind]] = {
     "message": "message",
@@ -57,9 +60,10 @@ class MalformedLine(CompactionError):
 class PiEntry(NamedTuple):
     """An entry at its place in the tree; `source` is the object of its line.
 
-    `kind` is `other` for what no model sees. In version 1 ids are made of lines and parents are the entries before.
-    `first_kept` is the oldest entry that a compaction leaves as it is, itself if it leaves none. It is None where the
-    file names no entry up to the compaction; pi then keeps nothing before it, as if it named itself.
+    `kind` is `other` for what no model sees; only what is `message` has one. In version 1 ids are made of lines and
+    parents are the entries before. `first_kept` is the oldest entry that a compaction leaves as it is, itself if it
+    leaves none. It is None where the file names no entry up to the compaction; pi then keeps nothing before it, as if
+    it named itself.
     """
 
     id: str
@@ -68,14 +72,16 @@ class PiEntry(NamedTuple):
     source: dict[str, Any]
     line: int
     first_kept: str | None = None
+    message: Message | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PiSession:
-    """A session file: its header, and its entries in the order of the file, each after its parent."""
+    """A session file: its header, on which line, and its entries in the order of the file, each after its parent."""
 
     header: dict[str, Any]
     entries: tuple[PiEntry, ...]
+    header_line: int = 1
 
     @property
     def version(self) -> int:
@@ -89,8 +95,18 @@ class PiSession:
     @property
     def model(self) -> str | None:
         """The model in use at the leaf, as provider/name; None if the file does not say."""
-        models = (_model_of(entry.source) for entry in self._newest_first())
-        return next(filter(None, models), _model_name(self.header, "modelId"))
+        return self._model_and_line[0]
+
+    @property
+    def model_line(self) -> int:
+        """The line that says so, the header's if none does."""
+        return self._model_and_line[1]
+
+    @property
+    def _model_and_line(self) -> tuple[str | None, int]:
+        models = ((_model_of(entry.source), entry.line) for entry in self._newest_first())
+        in_header = _model_name(self.header, "modelId"), self.header_line
+        return next((found for found in models if found[0]), in_header)
 
     def _newest_first(self) -> Iterator[PiEntry]:
         """The entries from the leaf to its root."""
@@ -133,17 +149,17 @@ def read(text: str | bytes) -> PiSession:
             or repeated id, a parent that is no earlier entry, an invalid message, a value of a wrong type, a summary
             that is missing.
     """
-    lines = enumerate(_decoded(text).split("\n"), 1)
+    lines = enumerate(decoded(text).split("\n"), 1)
     rows = ((line, _json_object(written, line)) for line, written in lines if not is_blank(written))
-    line, header = next(rows, (1, None))
+    header_line, header = next(rows, (1, None))
     if header is None:
-        raise MalformedLine(line, "the file is empty; it should begin with a session header")
-    with _at(line):
+        raise MalformedLine(header_line, "the file is empty; it should begin with a session header")
+    with _at(header_line):
         tree = _Tree(is_linear=_checked_version(header) == LINEAR_VERSION)
     for line, source in rows:
         with _at(line):
             tree.add(source, line)
-    return PiSession(header, tuple(tree.entries))
+    return PiSession(header, tuple(tree.entries), header_line)
 
 
 @contextmanager
@@ -155,13 +171,20 @@ def _at(line: int) -> Iterator[None]:
         raise MalformedLine(line, str(error)) from error
 
 
-def _decoded(text: str | bytes) -> str:
-    if isinstance(text, str):
-        return text
+def decoded(text: str | bytes) -> str:
+    """The text of a file, without a byte order mark.
+
+    Raises:
+        MalformedLine: no UTF-8.
+    """
+    return (text if isinstance(text, str) else _text(text)).removeprefix(BYTE_ORDER_MARK)
+
+
+def _text(content: bytes) -> str:
     try:
-        return text.decode()
+        return content.decode()
     except UnicodeDecodeError as error:
-        raise MalformedLine(text.count(b"\n", 0, error.start) + 1, f"not UTF-8: {error.reason}") from error
+        raise MalformedLine(content.count(b"\n", 0, error.start) + 1, f"not UTF-8: {error.reason}") from error
 
 
 def _json_object(written: str, line: int) -> dict[str, Any]:
@@ -199,13 +222,13 @@ class _Tree:
         self._ids: set[str] = set()
 
     def add(self, source: dict[str, Any], line: int) -> None:
-        kind = _kind(source)
+        kind, message = _read(source)
         _check_fields(source, "entry")
         name, parent = (f"line-{line}", self._names[-1]) if self._is_linear else self._place(source)
         self._names.append(name)
         self._ids.add(name)
         first_kept = self._first_kept(source) if kind == "compaction" else None
-        self.entries.append(PiEntry(name, parent, kind, source, line, first_kept))
+        self.entries.append(PiEntry(name, parent, kind, source, line, first_kept, message))
 
     def _place(self, source: Mapping[str, Any]) -> tuple[str, str | None]:
         name = a_text(source.get("id"), "entry.id")
@@ -224,15 +247,15 @@ class _Tree:
         return name if name in self._ids else None
 
 
-def _kind(source: dict[str, Any]) -> Kind:
+def _read(source: dict[str, Any]) -> tuple[Kind, Message | None]:
     type_ = a_kind(source, "entry")
     if type_ == "session":
         raise InvalidMessage("entry.type", "a second session header")
     kind = _KINDS.get(type_, "other")
     if kind != "message":
-        return kind
-    message_of(source, "entry")
-    return "other" if _is_kept_from_the_model(source.get("message", {})) else "message"
+        return kind, None
+    message = message_of(source, "entry")
+    return ("other", None) if _is_kept_from_the_model(source.get("message", {})) else (kind, message)
 
 
 def _is_kept_from_the_model(said: Mapping[str, Any]) -> bool:
@@ -244,11 +267,16 @@ def reported_tokens(source: Mapping[str, Any]) -> int:
 
     0 for any other entry, for an answer that failed, and where nothing was reported.
     """
-    said = _said_by_assistant(source)
-    usage = said.get("usage")
-    if not usage or said.get("stopReason") in FAILED:
+    if _said_by_assistant(source).get("stopReason") in FAILED:
         return 0
-    return max(0, usage.get("totalTokens") or sum(usage.get(name) or 0 for name in USAGE))
+    usage = usage_of(source)
+    return max(0, usage.get(TOTAL) or sum(usage.get(name, 0) for name in USAGE))
+
+
+def usage_of(source: Mapping[str, Any]) -> dict[str, int]:
+    """The numbers of tokens that the answer in an entry reports, by their names there."""
+    usage = _said_by_assistant(source).get("usage") or {}
+    return {name: usage[name] for name in (*USAGE, TOTAL) if usage.get(name) is not None}
 
 
 def details_of(source: Mapping[str, Any]) -> Files:

@@ -120,14 +120,15 @@ def test_options_go_before_what_the_file_says(file: Path) -> None:
     header = lines_of(ran("export", "talk", "--tenant", "ann"))[0]
     assert header == lines_of(file.read_text())[0]
     assert "there is no session 'talk'" in refusal("export", "talk")
-    assert json.loads(ran("compact", "--tenant", "ann", "--dry-run"))["context_tokens"] > 0
+    code, _, stderr = run("compact", "--tenant", "ann", "--dry-run")
+    assert (code, ["session", "talk"] in cells(stderr)) == (0, True)
 
 
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (("--model", "nobody/none"), "nobody/none"),
-        (("--window", "huge"), "huge"),
+        (("--model", "nobody/none"), "give --window, or name it"),
+        (("--window", "huge"), "talk.jsonl: --window: "),
         (("--policy", "none"), "there is no preset 'none'"),
     ],
 )
@@ -141,6 +142,22 @@ def test_a_file_that_is_none_is_told_by_its_line(tmp_path: Path, file: Path) -> 
     file.write_text(file.read_text() + "\n{}\n")
     assert "talk.jsonl: line 8: entry.type" in refusal("import", file)
     assert "cannot read" in refusal("import", tmp_path / "nowhere.jsonl")
+    file.write_bytes(file.read_bytes().replace(b"a1", b"\xff", 1))
+    assert "talk.jsonl: line 3: not UTF-8" in refusal("import", file)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_header(file: Path) -> None:
+    text = file.read_text()
+    file.write_text(f"\ufeff{text}")
+    ran("import", file)
+    assert ran("export", "talk") == text
+
+
+def test_a_file_that_names_no_model_needs_one(tmp_path: Path) -> None:
+    header = {"type": "session", "version": 3, "id": "bare"}
+    file = tmp_path / "bare.jsonl"
+    file.write_text(f"{json.dumps(header)}\n")
+    assert "bare.jsonl: --model: is not in the file" in refusal("import", file)
 
 
 def test_what_is_not_there_is_told() -> None:
@@ -155,10 +172,17 @@ def test_a_session_that_is_not_there_is_told(file: Path) -> None:
         assert "there is no session 'x'" in refusal(*command)
 
 
-def test_a_dry_run_shows_where_a_summary_would_cut_the_newest_session(tmp_path: Path, file: Path) -> None:
+def test_a_dry_run_tells_that_there_is_nothing_to_summarize_in_the_newest_session(tmp_path: Path, file: Path) -> None:
     ran("import", long_talk(tmp_path / "long.jsonl"))
     ran("import", file)
-    assert json.loads(ran("compact", "--dry-run"))["first_entry_id"] is None
+    code, stdout, stderr = run("compact", "--dry-run")
+    assert (code, stdout) == (0, "null\n")
+    assert cells(stderr)[0] == ["session", "talk"]
+    assert "to summarize nothing to summarize" in " ".join(stderr.split())
+
+
+def test_a_dry_run_shows_where_a_summary_would_cut(tmp_path: Path) -> None:
+    ran("import", long_talk(tmp_path / "long.jsonl"))
     before = ran("export", "long")
 
     code, stdout, stderr = run("compact", "--dry-run", "--session", "long")
@@ -181,7 +205,7 @@ def test_a_dry_run_shows_where_a_summary_would_cut_the_newest_session(tmp_path: 
 
 def test_a_stored_session_is_compacted_and_its_summary_queued(tmp_path: Path) -> None:
     ran("import", long_talk(tmp_path / "long.jsonl"))
-    code, stdout, stderr = run("compact", "--policy", "foldline", "--target", "9000")
+    code, stdout, stderr = run("compact", "--session", "long", "--policy", "foldline", "--target", "9000")
     told = json.loads(stdout)
     assert (code, told["session"]) == (0, "long")
     assert told["tokens_before"] > 20_000
@@ -190,14 +214,14 @@ def test_a_stored_session_is_compacted_and_its_summary_queued(tmp_path: Path) ->
     (made,) = [line for line in lines_of(ran("export", "long"))[1:] if line["type"] != "message"]
     assert (made["customType"], told["compactions"]) == ("foldline.compaction", [made["id"]])
     assert ran("jobs", "list").splitlines()[1].split()[0] == told["job"]
+    assert stderr.splitlines()[-1] == "The job waits for whoever works on this database, such as `foldline serve`."
 
 
-def test_a_window_that_is_given_is_told_of_with_all_it_did(tmp_path: Path) -> None:
+def test_a_compaction_that_queues_no_job_tells_of_none(tmp_path: Path) -> None:
     ran("import", long_talk(tmp_path / "long.jsonl"))
-    told = json.loads(ran("compact", "--window", "16k"))
-    assert told["tokens_before"] > 20_000
-    made = [line["id"] for line in lines_of(ran("export", "long"))[1:] if line["type"] != "message"]
-    assert told["compactions"] == made
+    code, stdout, stderr = run("compact", "--session", "long", "--no-summarize")
+    assert (code, json.loads(stdout)["job"]) == (0, None)
+    assert "waits" not in stderr
 
 
 def test_a_transcript_is_rehearsed_without_being_written(tmp_path: Path) -> None:
@@ -228,10 +252,15 @@ def test_a_service_imports_and_exports(tmp_path: Path, file: Path) -> None:
 def test_a_service_refuses_what_the_database_would_in_the_same_words(tmp_path: Path, file: Path) -> None:
     broken = tmp_path / "broken.jsonl"
     broken.write_text(file.read_text() + "{\n")
+    garbled = tmp_path / "garbled.jsonl"
+    garbled.write_bytes(file.read_bytes() + b"\xff\n")
     with serving(tmp_path) as (_, url):
         ran("import", file, "--url", url)
-        for name in (file, broken):
+        for name in (file, broken, garbled):
             assert refusal("import", name, "--url", url) == refusal("import", name)
+        for option in (("--model", "nobody/none"), ("--window", "0")):
+            given = ("--session", "twin", *option)
+            assert refusal("import", file, *given, "--url", url) == refusal("import", file, *given)
 
 
 def test_a_service_with_keys_wants_one(tmp_path: Path, file: Path) -> None:

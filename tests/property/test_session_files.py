@@ -81,7 +81,25 @@ LOOSE: Mapping[str, Make] = {
 
 USAGES = st.dictionaries(st.sampled_from((*USAGE, "totalTokens")), st.integers(0, 50_000), max_size=3)
 STOPS = st.sampled_from(("stop", "toolUse", "aborted", "error"))
-EXTRAS = st.dictionaries(texts.map("x{}".format), json_values, max_size=1)
+# What entries are called here, and what is near to what they have in a file.
+CLASHES = st.sampled_from(
+    (
+        "origin",
+        "edits",
+        "told",
+        "body",
+        "kind",
+        "seq",
+        "branch",
+        "parent",
+        "from",
+        "summary_id",
+        "Id",
+        "_id",
+        "entry_id",
+    )
+)
+EXTRAS = st.dictionaries(texts.map("x{}".format) | CLASHES, json_values, max_size=2)
 STEPS = st.builds(
     Step,
     st.sampled_from(sorted(LOOSE)),

@@ -14,6 +14,7 @@ from compaction.wire import loads
 from sessions import paths, segments, views
 from sessions.exporting import export_session
 from sessions.importing import import_session
+from sessions.prepared_files import prepare
 from sessions.tables import BRANCH, ENTRY
 from tests.support.log import RESERVE_TOKENS, Scene
 
@@ -101,7 +102,7 @@ class Imported(Scene):
         if self.policy is not None:
             given["policy"] = self.policy
         with self.store.write() as tx:
-            import_session(tx, self.tenant, given, pi.read(self.file))
+            import_session(tx, self.tenant, given, prepare(pi.read(self.file)))
 
 
 def exported(scene: Scene) -> str:
@@ -111,14 +112,14 @@ def exported(scene: Scene) -> str:
 
 def entry_ids(scene: Scene) -> dict[str, str]:
     """The id of every entry of a session, by the id it has in a file."""
-    columns = (ENTRY.c.branch, ENTRY.c.seq, ENTRY.c.format, ENTRY.c.body)
+    columns = (ENTRY.c.branch, ENTRY.c.seq, ENTRY.c.kind, ENTRY.c.format, ENTRY.c.body)
     with scene.store.read() as tx:
         pk = paths.open_head(tx, scene.tenant, scene.id).session.pk
         rows = tx.execute(select(*columns).where(ENTRY.c.session_pk == pk).order_by(ENTRY.c.branch, ENTRY.c.seq)).all()
     names = {}
     for row in rows:
         body, place = loads(row.body), segments.entry_id(row.branch, row.seq)
-        source = body if row.format == "pi" else body.get("origin", {})
+        source = body if row.format == "pi" else {} if row.kind == "message" else body.get("origin", {})
         names[source.get("id", place)] = place
     return names
 

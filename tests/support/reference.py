@@ -336,7 +336,7 @@ class Reference:
         """What the worker must be given: texts of the summaries it replaces, and the originals not under one."""
         assert job.covered is not None
         path = self.read_path(job.branch, job.ask)
-        covered, condensed = job.covered, fold(path).edits.condensed
+        covered, condensed = job.covered, self.read_edits(job.branch, job.ask).condensed
         inside = [entry for entry in path if covered.first <= entry.seq <= covered.last]
         fresh = [entry for entry in inside if not any(edit.first <= entry.seq <= edit.last for edit in condensed)]
         return [self.written[name] for name in covered.replaces], [
@@ -348,6 +348,12 @@ class Reference:
         if ask.left is None:
             return self.path(number)
         return [entry for entry in self.path(ask.left[0]) if entry.seq <= ask.left[2]]
+
+    def read_edits(self, number: int, ask: Ask) -> LiveEdits:
+        """The edits through which that is seen, without summaries that reach back to before what was left."""
+        live = fold(self.read_path(number, ask)).edits
+        own = tuple(edit for edit in live.condensed if not ask.left or edit.first >= ask.left[1])
+        return replace(live, condensed=own)
 
     def files_of(self, entries: Iterable[Entry]) -> Files:
         """The files that were read and changed in all that these entries say, and those told of by branches."""
@@ -490,12 +496,18 @@ class Reference:
         """Of what was left, the newest that a summarizer has room for."""
         assert ask.left
         path, first = self.read_path(number, ask), ask.left[1]
-        outline = outline_of(placed(path)[0], fold(path).edits)
-        items = [item for item in outline.items if item.last >= first]
+        facts = [entry for entry in placed(path)[0] if entry.seq >= first]
+        items = outline_of(facts, self.read_edits(number, ask)).items
         if not items:
             return None
-        said = [facts for item in items if isinstance(item, Unit) for facts in item.entries if facts.seq >= first]
-        entries = [TreeEntry(f"{f.seq}", None, KINDS.get(f.role, "message"), f.tokens) for f in said]
+        said = [entry for item in items if isinstance(item, Unit) for entry in item.entries]
+        units = [item for item in items if isinstance(item, Unit)]
+        entries = [
+            TreeEntry(
+                f"{unit.first}", None, KINDS.get(unit.entries[0].role, "message"), sum(e.tokens for e in unit.entries)
+            )
+            for unit in units
+        ]
         entries += [
             TreeEntry(f"s{item.first}", None, "compaction", item.edit.tokens)
             for item in items
@@ -506,12 +518,12 @@ class Reference:
         read = {entry.id for entry in newest_within(entries, room)}
         newest = items[-1]
         if not read and isinstance(newest, Unit):
-            read = {f"{facts.seq}" for facts in newest.entries if facts.seq >= first}
+            read = {f"{newest.first}"}
         elif not read:
             read = {f"s{newest.first}"}
         edits = [item.edit for item in items if isinstance(item, Summarized) and f"s{item.first}" in read]
         start = min((int(name) for name in read if name.isdecimal()), default=newest.last)
-        tokens = sum(facts.tokens for facts in said if facts.seq >= start) + sum(edit.tokens for edit in edits)
+        tokens = sum(entry.tokens for entry in said if entry.seq >= start) + sum(edit.tokens for edit in edits)
         most = max(SMALLEST_SUMMARY, min(self.goals(number).summary_max, tokens - summary_frame_tokens() - 1))
         return SummaryRange(
             start, newest.last, tuple(e.summary for e in edits), tokens, 0, is_owed=False, max_tokens=most
@@ -614,13 +626,9 @@ class Reference:
         return file_lists(files, covered.max_tokens // 4 - 4)
 
     def _files_left(self, ask: Ask) -> Files:
-        """Of all that was left, and of what summaries there tell of that was not."""
+        """Of all that was left."""
         assert ask.left
-        path = self.read_path(0, ask)
-        condensed = fold(path).edits.condensed
-        spans = [(edit.first, edit.last) for edit in condensed if edit.last >= ask.left[1]]
-        spans.append((ask.left[1], ask.left[2]))
-        return self.files_of(e for e in path if any(first <= e.seq <= last for first, last in spans))
+        return self.files_of(entry for entry in self.read_path(0, ask) if entry.seq >= ask.left[1])
 
     def _after_publish(self, number: int, ask: Ask, left: int = KEPT_AT_ONCE) -> None:
         """The rest of what was asked for, else the trigger; a job does what is too much for one request."""

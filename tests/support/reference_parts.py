@@ -24,7 +24,7 @@ Span: TypeAlias = tuple[int, int]
 
 NO_FILES = Files()
 EDITING = ("compaction", "undo", "redo")
-KINDS: Mapping[str, TreeKind] = {"tool": "result", BRANCH_ROLE: "branch_summary"}
+KINDS: Mapping[str, TreeKind] = {BRANCH_ROLE: "branch_summary"}
 INTERACTIVE = "summarize.interactive"
 BACKGROUND = "summarize.background"
 # Summaries from before that one request publishes again; a job does the rest.

@@ -11,7 +11,17 @@ from httpx import Response
 
 from tests.support.api import Api, Json, assistant, open_api, problem_of, user
 from tests.support.http import items_of
-from tests.support.pi_files import answer, bash, branch_summary, chain, compaction, file_of, lines_of, model_change
+from tests.support.pi_files import (
+    answer,
+    bash,
+    branch_summary,
+    chain,
+    compaction,
+    entry,
+    file_of,
+    lines_of,
+    model_change,
+)
 from tests.support.pi_files import user as asks
 
 NAMES = map("talk-{}".format, count())
@@ -134,6 +144,41 @@ def test_a_line_that_is_wrong_is_named_and_nothing_is_imported(api: Api, file: s
     assert problem["line"] == line
     assert problem["detail"].startswith(detail)
     assert sessions(api) == before
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "detail"),
+    [
+        *((file_of(ENTRIES, id=name), 1, "header.id: ") for name in ("", "a\0b", "a\ud800", "a/b", "x" * 9000, "漢")),
+        *((file_of(ENTRIES, modelId=name), 1, "model: ") for name in ("a\0b", "a\ud800", "x" * 9000)),
+        (file_of(chain(model_change("m", "a\0b"))), 2, "model: "),
+        *(
+            (file_of(chain(answer("a", usage={"input": tokens}))), 2, "entry.message.usage.input: ")
+            for tokens in (-1, 2**31, 10**29)
+        ),
+    ],
+)
+def test_what_no_column_holds_is_refused_with_its_line(api: Api, file: str, line: int, detail: str) -> None:
+    before = sessions(api)
+    problem = api.problem("POST", "/import", {"file": file})
+    assert (problem["name"], problem["status"], problem["line"]) == ("invalid-request", 422, line)
+    assert problem["detail"].startswith(f"line {line}: {detail}")
+    assert sessions(api) == before
+
+
+def test_an_entry_that_no_model_sees_is_shown_as_the_file_has_it(api: Api) -> None:
+    unseen = entry("new", "n", edits=[[1, 2]], told="x")
+    session = imported(api, chain(asks("u1"), unseen))
+    shown = items_of(api.client, f"{session}/entries")[1]
+    assert (shown["kind"], shown["tags"], shown["message"]) == ("other", {}, {**unseen, "parentId": "u1"})
+    assert api.get(f"{session}/entries/{shown['id']}") == shown
+
+
+def test_summaries_that_do_not_fit_the_window_are_refused(api: Api) -> None:
+    entries = chain(asks("u1"), {**compaction("k", None), "summary": " fold" * 3000})
+    body = {"file": file_of(entries, id="tight"), "context_window": 3000}
+    problem = api.problem("POST", "/import", body)
+    assert (problem["status"], problem["path"]) == (422, "context_window")
 
 
 def test_an_id_that_is_used_is_a_conflict_and_changes_nothing(api: Api) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from compaction import wording
 from sessions.branches import Moved
-from tests.support.log import Scene, assistant, calls, result, roles, span, touching, turns, user
+from tests.support.log import Scene, assistant, batch, calls, result, roles, span, touching, turns, user
 from tests.support.scenes import NewScene
 
 # The window of a scene: its budget of 1,000 tokens, and 100 for the answer.
@@ -111,8 +111,8 @@ def test_no_more_is_read_than_a_summarizer_takes(scene: Scene, room_tokens: int,
     assert span(scene.claimed()) == (first, 8)
 
 
-@pytest.mark.parametrize(("room_tokens", "read"), [(100, ["assistant", "tool", "assistant"]), (70, ["assistant"])])
-def test_what_tools_answered_takes_no_room_and_is_read_with_the_calls_that_are(
+@pytest.mark.parametrize(("room_tokens", "read"), [(620, ["assistant", "tool", "assistant"]), (100, ["assistant"])])
+def test_a_batch_is_read_with_what_tools_answered_or_not_at_all(
     scene: Scene, room_tokens: int, read: list[str]
 ) -> None:
     scene.window(room_tokens)
@@ -128,16 +128,26 @@ def test_the_newest_item_is_read_whatever_there_is_room_for(scene: Scene) -> Non
     assert roles(scene.claimed()) == ["assistant", "tool"]
 
 
-def test_a_live_summary_is_read_in_the_place_of_what_it_covers_also_of_common_entries(scene: Scene) -> None:
+def test_originals_are_read_in_the_place_of_a_summary_that_tells_of_what_was_not_left_too(scene: Scene) -> None:
     said = scene.append(*turns(5, 60)).entry_ids
     scene.compact()
-    scene.publish(scene.claimed(), word=" old")
+    scene.work()
     assert scene.layout[0] == "summary 1-5"
     scene.leave(said[1])
     claim = scene.claimed()
-    assert claim.request.previous == (" old" * 40,)
-    assert (span(claim), roles(claim)) == ((6, 10), ["assistant", *["user", "assistant"] * 2])
-    assert len(claim.wanted.covered.replaces) == 1
+    assert (claim.request.previous, claim.wanted.covered.replaces) == ((), ())
+    assert (span(claim), roles(claim)) == ((3, 10), ["user", "assistant"] * 4)
+
+
+def test_a_live_summary_is_read_in_the_place_of_what_it_covers(scene: Scene) -> None:
+    said = scene.append(user(60), *(message for n in range(6) for message in batch(f"c{n}", 60))).entry_ids
+    scene.compact()
+    scene.publish(scene.claimed(), word=" old")
+    summary = scene.outline.live.condensed[0]
+    scene.leave(said[0])
+    claim = scene.claimed()
+    assert (claim.request.previous, claim.wanted.covered.replaces) == ((" old" * 40,), (summary.summary,))
+    assert span(claim) == (summary.last + 1, 13)
 
 
 def test_a_live_summary_that_there_is_no_room_for_is_not_read_and_its_files_are_told_of(scene: Scene) -> None:

@@ -45,7 +45,7 @@ def test_a_summary_of_a_branch_left_into_a_batch_stays_behind_that_batch(scene: 
     said = scene.append(user(20), calls("a", "b"), result("a", 20), result("b", 30), assistant(60)).entry_ids
     scene.leave(said[2])
     claim = scene.claimed()
-    assert (span(claim), roles(claim)) == ((5, 5), ["assistant"])
+    assert (span(claim), roles(claim)) == ((4, 5), ["tool", "assistant"])
     assert scene.publish(claim) == "succeeded"
     assert (scene.layout, open_calls_of(scene.path)) == (["user 1", "batch 2-4"], ["b"])
     scene.append(result("b", 20))

@@ -12,6 +12,7 @@ from compaction.session_files import pi
 from compaction.wire import loads
 from sessions import branches, segments, views
 from sessions.importing import import_session
+from sessions.prepared_files import prepare
 from sessions.store import Store
 from sessions.tables import ENTRY
 from tests.parity.__main__ import OWN
@@ -108,7 +109,7 @@ def test_a_leaf_of_an_imported_tree_shows_what_pi_sends(vector: Vector, store: S
 
 def _shown(store: Store, args: Json) -> tuple[list[str], list[Message]]:
     with store.write() as tx:
-        import_session(tx, TENANT, {"context_window": 100_000}, _file_of(args["entries"]))
+        import_session(tx, TENANT, {"context_window": 100_000}, prepare(_file_of(args["entries"])))
     with store.write() as tx:
         rows = tx.execute(select(ENTRY.c.branch, ENTRY.c.seq, ENTRY.c.body))
         places = {_id_of(loads(row.body)): segments.entry_id(row.branch, row.seq) for row in rows}

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, TypeAlias
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import event, func, select
 from sqlmodel import SQLModel
 
 from compaction import wording
@@ -21,6 +21,7 @@ from sessions.entries import Entry
 from sessions.errors import Conflict, NotFound
 from sessions.exporting import export_session
 from sessions.importing import import_session
+from sessions.prepared_files import prepare
 from sessions.store import Store
 from tests.support.log import TENANT, Scene, assert_consistent, assistant, batch, turns
 from tests.support.log import user as says
@@ -98,7 +99,7 @@ def rows(store: Store) -> dict[str, int]:
 def test_a_file_becomes_a_session(store: Store) -> None:
     file = pi.read(file_of([*SUMMED_UP, *chain(branch_summary("b", "a3"), model_change("m"), after="a1")]))
     with store.write() as tx:
-        made = import_session(tx, TENANT, {}, file)
+        made = import_session(tx, TENANT, {}, prepare(file))
     session = made.path.session
     assert (made.entries, made.messages, made.branches, made.compactions) == (10, 7, 2, 1)
     assert (session.id, session.model, session.policy.preset) == ("s", "openai/gpt-4o-mini", "pi")
@@ -121,6 +122,15 @@ def test_entries_keep_what_they_are_and_when_they_were(import_file: Import, stor
 def test_summaries_keep_when_they_were_made(import_file: Import) -> None:
     scene = import_file(chain(*TALK, compaction("k", "u2"), branch_summary("b")))
     assert len({each.created_at for each in listed(scene)}) == 1
+
+
+@pytest.mark.parametrize("origin", ["a text", {"id": "forged", "type": "message"}])
+def test_what_a_message_says_of_its_origin_is_its_own(new_scene: NewScene, origin: Any) -> None:
+    scene = new_scene()
+    scene.append({"role": "user", "content": "hello", "origin": origin})
+    _, line = lines_of(exported(scene))
+    assert (line["id"], line["message"]["content"]) == ("e0-1", "hello")
+    assert_shows_the_same(scene)
 
 
 @pytest.mark.parametrize("version", [2, 3])
@@ -222,6 +232,25 @@ def test_what_no_model_sees_is_listed_and_never_in_view(import_file: Import) -> 
     assert names(scene) == ["u1"]
 
 
+def test_what_a_file_has_under_a_name_of_ours_is_nothing_of_ours(import_file: Import) -> None:
+    ours = {"edits": [["condense", 1]], "told": 7, "origin": "x"}
+    unseen = entry("new", "n", **ours, body=None)
+    (first, second) = listed(import_file(chain(user("u1"), unseen)))
+    assert (first.tags, second.tags, second.summary) == ({}, {}, None)
+    assert second.body == {**unseen, "parentId": "u1"}
+
+
+def test_a_page_of_entries_reads_all_its_summaries_at_once(import_file: Import) -> None:
+    later = [compaction("l", "u1"), branch_summary("b"), user("u4"), compaction("m", "u4"), user("u5")]
+    scene = import_file([*SUMMED_UP, *chain(*later, after="u3")])
+    read: list[str] = []
+    event.listen(scene.store.engine, "before_cursor_execute", lambda *at: read.append(at[2]))
+    with scene.store.write() as tx:
+        found = entries.entries(tx, TENANT, scene.id, 0, 1000)
+    assert [each.summary for each in found if each.summary] == ["k", "l", "b", "m"]
+    assert sum("FROM summary" in statement for statement in read) == 1
+
+
 def test_every_branch_and_root_can_be_gone_to(import_file: Import) -> None:
     tree = [
         *chain(*TALK),
@@ -280,7 +309,7 @@ def test_what_is_given_goes_before_what_the_file_says(store: Store) -> None:
         "system": "Hm.",
     }
     with store.write() as tx:
-        session = import_session(tx, TENANT, given, pi.read(file_of(SUMMED_UP))).path.session
+        session = import_session(tx, TENANT, given, prepare(pi.read(file_of(SUMMED_UP)))).path.session
     assert (session.id, session.model, session.context_window) == ("mine", "nobody/none", 5000)
     assert (session.policy.preset, session.system) == ("pi@program", "Hm.")
 
@@ -314,14 +343,100 @@ def test_what_cannot_be_imported_leaves_nothing_behind(
     import_file(SUMMED_UP, id="used")
     before = rows(store)
     with pytest.raises(type(error), match=f"^{error}$"), store.write() as tx:
-        import_session(tx, TENANT, {}, pi.read(file_of([*SUMMED_UP, *chain(last, after="u3")], **header)))
+        import_session(tx, TENANT, {}, prepare(pi.read(file_of([*SUMMED_UP, *chain(last, after="u3")], **header))))
     assert rows(store) == before
+
+
+NO_IDS = ["", "a\0b", "a\ud800", "a/b", "x" * 9000, "é", "漢", "-a", "a\n"]
+NO_NAMES = ["a\0b", "a\ud800", "x" * 9000, "a\n"]
+NO_COUNTS = [-1, 2**31, 10**29]
+
+
+def assert_line_is_refused(store: Store, line: int, file: str, **given: Any) -> None:
+    before = rows(store)
+    with pytest.raises(MalformedLine) as refused, store.write() as tx:
+        import_session(tx, TENANT, given, prepare(pi.read(file)))
+    assert refused.value.line == line
+    assert rows(store) == before
+
+
+@pytest.mark.parametrize("name", NO_IDS, ids=ascii)
+def test_an_id_that_no_session_can_have_is_refused_unless_another_is_given(store: Store, name: str) -> None:
+    file = file_of(SUMMED_UP, id=name)
+    assert_line_is_refused(store, 1, file)
+    assert lines_of(exported(Imported(store, id="given", file=file))) == lines_of(file)
+
+
+def test_an_id_of_many_digits_is_one(store: Store) -> None:
+    with store.write() as tx:
+        made = import_session(tx, TENANT, {}, prepare(pi.read(file_of([], id="9" * 30))))
+    assert made.path.session.id == "9" * 30
+
+
+@pytest.mark.parametrize("name", NO_NAMES, ids=ascii)
+def test_a_model_that_no_column_holds_is_refused_unless_another_is_given(store: Store, name: str) -> None:
+    assert_line_is_refused(store, 1, file_of([], modelId=name))
+    file = file_of(chain(user("u1"), model_change("m", name)))
+    assert_line_is_refused(store, 3, file)
+    with store.write() as tx:
+        assert import_session(tx, TENANT, {"model": "openai/gpt-4o"}, prepare(pi.read(file))).entries == 2
+
+
+def test_the_line_of_the_header_is_counted_with_blank_ones(store: Store) -> None:
+    assert_line_is_refused(store, 3, "\n\n" + file_of([], id="a/b"))
+
+
+@pytest.mark.parametrize("tokens", NO_COUNTS)
+@pytest.mark.parametrize("name", ["input", "output", "cacheRead", "cacheWrite", "totalTokens"])
+def test_a_count_that_no_column_holds_is_refused(store: Store, name: str, tokens: int) -> None:
+    assert_line_is_refused(store, 3, file_of(chain(user("u1"), answer("a1", usage={name: tokens}))))
+
+
+def test_the_largest_counts_leave_room_for_what_follows(import_file: Import) -> None:
+    used = dict.fromkeys(("input", "output", "cacheRead", "cacheWrite"), 2**31 - 1)
+    scene = import_file(chain(user("u1"), answer("a1", usage=used)), policy={"preset": "agent-code"})
+    scene.append(says(60))
+
+
+def test_summaries_that_no_view_has_room_for_are_refused(import_file: Import, store: Store) -> None:
+    long = {**compaction("k", "u2"), "summary": " fold" * 900}
+    tree = [*chain(*TALK, long), *chain(user("other"), after="a3")]
+    before = rows(store)
+    with pytest.raises(InvalidPolicy, match=r"^context_window: the summaries .* take 9\d\d tokens, .* is 900$"):
+        import_file(tree[:-1], limit=900)
+    assert rows(store) == before
+    # On another branch it is in nobody's way.
+    assert names(import_file(tree, limit=900))[-1] == "other"
 
 
 def test_only_a_session_that_is_there_is_exported(import_file: Import, store: Store) -> None:
     import_file(SUMMED_UP)
     with pytest.raises(NotFound), store.read() as tx:
         export_session(tx, "somebody", "s")
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_a_head_that_was_moved_is_in_the_file(store: Store, version: int) -> None:
+    scene = Imported(store, file=file_of(SUMMED_UP, version=version))
+    places = entry_ids(scene)
+    scene.move(places["a1"])
+    *lines, head = lines_of(exported(scene))
+    assert lines == lines_of(file_of(SUMMED_UP))
+    assert (head["id"], head["parentId"], head["customType"]) == ("head-a1", "a1", "foldline.head")
+    moved = again(scene)
+    assert names(moved) == names(scene) == ["u1", "a1"]
+    moved.append(says(5))
+    moved.move(places["a1"])
+    assert [line["id"] for line in lines_of(exported(moved))].count("head-a1") == 1
+    assert names(again(moved)) == ["u1", "a1"]
+    scene.move(places["u3"])
+    assert lines_of(exported(scene)) == lines_of(scene.file)
+
+
+def test_a_head_that_was_moved_in_a_file_of_the_first_version_is_in_the_file(store: Store) -> None:
+    scene = Imported(store, file=first_version([*TALK, FIRST_COMPACTION, user("u3")]))
+    scene.move("e0-2")
+    assert names_in(seen(again(scene)), {"u1", "a1", "k"}) == ["u1", "a1"]
 
 
 # Keeps about a hundred tokens of what it is asked to compact.

@@ -100,6 +100,25 @@ def test_an_option_that_cannot_work_is_refused_before_the_file_is_read(options: 
         invoke("compact", "no-such-file.jsonl", *options)
 
 
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ((), "name a FILE, or a stored session with --session"),
+        (("--model", "openai/gpt-4o"), "name a FILE"),
+        (("--session", "s", "--model", "openai/gpt-4o"), "--model is for a FILE"),
+        (("--session", "s", "--output", "out.jsonl"), "--output is for a FILE"),
+        (("--dry-run", "--layout"), "--layout is for a FILE"),
+        (("--dry-run", "--format", "openai"), "--format is for a FILE"),
+        (("--session", "s", "--window", "32k"), "PATCH /sessions/ID, or add --dry-run"),
+    ],
+)
+def test_an_option_that_goes_with_no_stored_session_is_refused(options: Sequence[str], expected: str) -> None:
+    with pytest.raises(CommandFailed, match=expected) as caught:
+        invoke("compact", *options)
+
+    assert caught.value.code == ExitCode.BAD_INPUT
+
+
 @pytest.mark.parametrize("command", ["compact", "stats"])
 def test_a_model_is_known_by_the_name_that_the_preset_lists(tmp_path: Path, command: str) -> None:
     file = write_sessions(tmp_path / "s.jsonl", short=[{"role": "user", "content": "Hi"}])

@@ -70,6 +70,12 @@ def test_a_system_prompt_and_tools_beside_the_messages_are_read(tmp_path: Path) 
     assert (transcript.format, transcript.system, transcript.tools) == ("anthropic", "be brief", ({"name": "look"},))
 
 
+def test_a_record_with_messages_is_a_session_whatever_its_type(tmp_path: Path) -> None:
+    path = write(tmp_path, "s.jsonl", lines({"type": "session", "messages": [HELLO]}))
+
+    assert read_transcripts(path)[0].messages == [HELLO]
+
+
 def test_a_lone_surrogate_is_kept(tmp_path: Path) -> None:
     path = write(tmp_path, "s.jsonl", '[{"role": "user", "content": "\\ud800"}]\n')
 
@@ -86,6 +92,11 @@ def test_a_lone_surrogate_is_kept(tmp_path: Path) -> None:
         ("s.jsonl", lines([HELLO, "hello"]), "line 1: messages[1]: expected an object"),
         ("s.jsonl", lines([HELLO], [{"role": "nobody", "content": ""}]), "line 2: messages[0].role"),
         ("s.jsonl", lines({"messages": [HELLO], "format": "morse"}), "line 1: unknown format 'morse'"),
+        (
+            "s.jsonl",
+            lines({"type": "session", "id": "a"}) + "{",
+            "line 1: this is a session file of pi; use `foldline import`",
+        ),
         ("s.jsonl", "\n \n", "is empty"),
     ],
 )

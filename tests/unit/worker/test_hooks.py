@@ -90,6 +90,11 @@ def telling(after: Callable[[Any], object], seconds: float = SECONDS) -> Iterato
     assert hooks.stop(SECONDS)
 
 
+@pytest.mark.parametrize("answer", [None, {}, {"cancel": False}])
+def test_a_hook_may_have_nothing_to_say(answer: object) -> None:
+    assert decision(answer, {"cancel": "later"}) == Decision("b", cancelled="later")
+
+
 def test_a_summary_that_no_model_could_publish_is_no_answer() -> None:
     assert decision({"summary": "Eight tokens are what there is room for."}).summary is None
     assert decision({"summary": "<tool_call>run</tool_call>"}).summary is None
@@ -151,9 +156,7 @@ def test_details_stay_as_they_were_answered() -> None:
 NONSENSE = {
     "no mapping": ["summary"],
     "text": SECRET,
-    "nothing": {},
     "unknown": {"summary": "S", SECRET: 1},
-    "not cancelled": {"cancel": False},
     "cancelled by number": {"cancel": 1},
     "cancelled for no reason": {"cancel": ""},
     "empty summary": {"summary": " \n"},
