@@ -15,9 +15,9 @@ from sessions.branches import Branch
 from sessions.compacting import Compaction
 from sessions.entries import Entry
 from sessions.listing import Job
-from sessions.paths import Path
 from sessions.pins import Pin
 from sessions.planning import Step
+from sessions.state import Path
 from sessions.views import breakdown
 
 

@@ -16,8 +16,8 @@ from compaction.wire import dumps
 from sessions import log, paths, planning, segments
 from sessions.errors import NotFound, UnknownParent
 from sessions.gauging import counted_seq, note_report
-from sessions.paths import Path
 from sessions.planning import Step
+from sessions.state import Path
 from sessions.store import Transaction
 from sessions.usage import Usage, learn
 

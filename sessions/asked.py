@@ -10,9 +10,9 @@ from compaction.presets import PRESETS
 from sessions import log, paths, planning
 from sessions.appending import check_parent
 from sessions.asks import Ask
-from sessions.paths import Path
 from sessions.planning import Step
 from sessions.preparing import Cut, cut_of
+from sessions.state import Path
 from sessions.store import Transaction
 
 

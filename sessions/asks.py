@@ -13,8 +13,8 @@ from compaction.policy import Policy, from_stored
 from compaction.presets import PRESETS
 from compaction.recent import due_items, last_due
 from compaction.wire import dumps, loads
-from sessions.paths import Aims, Path
 from sessions.segments import entry_id
+from sessions.state import Aims, Path
 
 RANGE: Final = "summary"
 BRANCH: Final = "branch_summary"

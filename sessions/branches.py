@@ -11,9 +11,9 @@ from sqlalchemy import insert, select
 from sessions import left, log, paths, planning, requests, segments, summaries
 from sessions.asks import Ask
 from sessions.errors import NotFound
-from sessions.paths import Path, Session
 from sessions.planning import Step
 from sessions.requests import Request
+from sessions.state import Path, Session
 from sessions.store import Transaction
 from sessions.summaries import Made
 from sessions.tables import BRANCH, ENTRY

@@ -16,10 +16,10 @@ from sessions.asks import TOLD_AS, Ask, ask_of, asked_policy
 from sessions.errors import Busy, SessionsError
 from sessions.jobs import PATIENCE_MILLISECONDS, UNWORKABLE, Claim, Lease, end, finish
 from sessions.kinds import KINDS
-from sessions.paths import Path
 from sessions.preparing import Preparation
 from sessions.ranges import text_tokens
 from sessions.requests import NO_ROOM
+from sessions.state import Path
 from sessions.store import Store, Transaction
 from sessions.summaries import KEPT, Made, Wanted, details, kept, kept_key
 from sessions.tables import BRANCH, JOB, SESSION

@@ -19,7 +19,7 @@ from compaction.report import Happened, level_of, report_of
 from compaction.stages.truncate import fit
 from sessions import log, segments
 from sessions.outcomes import Outcome
-from sessions.paths import Aims, Path
+from sessions.state import Aims, Path
 from sessions.store import Transaction
 from sessions.summaries import Summary
 

@@ -13,8 +13,8 @@ from compaction.messages import Message, result_text
 from compaction.wire import loads
 from sessions import log, paths, segments, summaries
 from sessions.errors import NotFound
-from sessions.paths import Session
 from sessions.segments import Segment
+from sessions.state import Session
 from sessions.store import Transaction
 from sessions.tables import ENTRY
 

@@ -19,7 +19,7 @@ from compaction.session_files.pi import write
 from compaction.session_files.pi_messages import CUSTOM_TYPE, NAME, UNKNOWN_TOOL, wire_entry
 from compaction.wire import loads
 from sessions import history, log, paths, segments, summaries
-from sessions.paths import Path
+from sessions.state import Path
 from sessions.store import Transaction
 from sessions.tables import BRANCH, ENTRY, SESSION
 

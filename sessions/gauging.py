@@ -12,7 +12,7 @@ from compaction.gauge import Gauge
 from compaction.outline import Outline, Unit
 from compaction.policy import Policy
 from sessions import log
-from sessions.paths import Aims, Path
+from sessions.state import Aims, Path
 from sessions.store import Transaction
 from sessions.usage import Usage
 

@@ -12,7 +12,7 @@ from compaction.wire import loads
 from sessions import log, paths, planning, segments
 from sessions.compacting import Compaction
 from sessions.errors import Conflict, NotFound, RedoSuperseded
-from sessions.paths import Path
+from sessions.state import Path
 from sessions.store import Transaction
 from sessions.tables import ENTRY
 

@@ -27,8 +27,8 @@ from sessions import branches, lifecycle, log, paths, ranges, segments, summarie
 from sessions.branches import Leaving
 from sessions.compacting import add_compaction, told_of
 from sessions.lifecycle import NewSession
-from sessions.paths import Path
 from sessions.prepared_files import Draft, Prepared, not_too_deep
+from sessions.state import Path
 from sessions.store import Transaction
 from sessions.summaries import HOOK, Wanted
 from sessions.tables import BRANCH, SESSION, BranchRow

@@ -18,10 +18,10 @@ from sessions.asks import TOLD_AS, ask_of
 from sessions.errors import Conflict, NotFound
 from sessions.kinds import KINDS
 from sessions.outcomes import Outcome
-from sessions.paths import Path
 from sessions.preparing import Preparation
 from sessions.requests import NO_ROOM
 from sessions.segments import Segment
+from sessions.state import Path
 from sessions.store import Store, Transaction
 from sessions.summaries import Made, Wanted, keep, with_appendix
 from sessions.tables import ENTRY, JOB, SESSION

@@ -11,8 +11,8 @@ from compaction.outline import Outline
 from compaction.summary import SummaryInput
 from sessions import left, planning, ranges
 from sessions.asks import BRANCH, RANGE, Ask
-from sessions.paths import Path
 from sessions.ranges import Applied
+from sessions.state import Path
 from sessions.store import Transaction
 from sessions.summaries import Made, Wanted
 

@@ -31,8 +31,8 @@ from sessions import log, paths, ranges, segments, summaries
 from sessions.asks import Ask, Left, asked_policy
 from sessions.compacting import add_compaction, reported
 from sessions.outcomes import Outcome
-from sessions.paths import Path, Session
 from sessions.ranges import Applied
+from sessions.state import Path, Session
 from sessions.store import Transaction
 from sessions.summaries import Made, Summary, Wanted
 from sessions.tables import ENTRY

@@ -20,8 +20,8 @@ from compaction.windows import parse_size
 from compaction.wire import dumps
 from sessions import idempotency, paths, planning
 from sessions.errors import Conflict
-from sessions.paths import Path, Session
 from sessions.planning import Step
+from sessions.state import Path, Session
 from sessions.store import Transaction
 from sessions.tables import BRANCH, JOB, SESSION, BranchRow
 

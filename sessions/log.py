@@ -23,8 +23,9 @@ from compaction.session_files import pi_messages
 from compaction.view import branch_message
 from compaction.wire import dumps, loads
 from sessions import segments
-from sessions.paths import Path, Session, state_columns
+from sessions.paths import state_columns
 from sessions.segments import Segment, entry_id, uncovered
+from sessions.state import Path, Session
 from sessions.store import Transaction
 from sessions.tables import ENTRY
 

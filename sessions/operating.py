@@ -10,8 +10,8 @@ from sqlalchemy import ColumnElement, func, select, update
 from sessions import jobs, paths, requests
 from sessions.asks import ask_of
 from sessions.errors import Conflict, NotFound
-from sessions.paths import Path
 from sessions.requests import Request
+from sessions.state import Path
 from sessions.store import Transaction
 from sessions.tables import JOB, SESSION
 

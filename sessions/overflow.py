@@ -9,8 +9,8 @@ from sessions import paths, planning
 from sessions.appending import check_parent
 from sessions.asks import Ask
 from sessions.errors import CannotShrink, UnknownVersion
-from sessions.paths import Path
 from sessions.planning import Step
+from sessions.state import Path
 from sessions.store import Transaction
 from sessions.usage import MOST
 

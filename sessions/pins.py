@@ -13,8 +13,8 @@ from compaction.wording import pins_tokens
 from sessions import paths, planning
 from sessions.entries import text_at
 from sessions.errors import NotFound, PinTooLarge
-from sessions.paths import Path
 from sessions.planning import Step
+from sessions.state import Path
 from sessions.store import Transaction
 from sessions.tables import PIN
 from sessions.views import pins_of

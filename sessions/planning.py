@@ -12,8 +12,8 @@ from sessions import log, requests
 from sessions.asks import AUTOMATIC, Ask, aimed_gauge, asked_aims, until_now
 from sessions.compacting import Compaction, add_compaction, reported
 from sessions.gauging import gauge, should_compact, trusting
-from sessions.paths import Aims, Path
 from sessions.requests import Request
+from sessions.state import Aims, Path
 from sessions.store import Transaction
 
 # Summaries kept from before that one request may publish; a job publishes the rest, so that no caller waits for them.

@@ -15,7 +15,7 @@ from compaction.summary import SummaryInput
 from sessions import ranges, segments
 from sessions.asks import Ask, aimed_gauge, asked_aims
 from sessions.gauging import context_tokens
-from sessions.paths import Path
+from sessions.state import Path
 from sessions.store import Transaction
 from sessions.summaries import details
 

@@ -23,7 +23,7 @@ from sessions import log, segments, summaries
 from sessions.asks import Ask, aimed_gauge, asked_aims, asked_policy
 from sessions.compacting import Compaction, apply_summary
 from sessions.gauging import trusting
-from sessions.paths import Path
+from sessions.state import Path
 from sessions.store import Transaction
 from sessions.summaries import Made, Wanted
 

@@ -12,7 +12,7 @@ from sessions import log, ranges, summaries
 from sessions.asks import RANGE, TOLD_AS, Ask, ask_json, ask_of
 from sessions.compacting import Compaction
 from sessions.outcomes import Outcome
-from sessions.paths import Path
+from sessions.state import Path
 from sessions.store import Transaction
 from sessions.summaries import Made
 from sessions.tables import JOB

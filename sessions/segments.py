@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, select
 
 from compaction.edits import LiveEdits
 from sessions.errors import NotFound
-from sessions.paths import Path
+from sessions.state import Path
 from sessions.store import Transaction
 from sessions.tables import BRANCH
 

@@ -15,7 +15,7 @@ from compaction.tokens import count_tools, scaled, unscaled
 from sessions import paths
 from sessions.compacting import use_level
 from sessions.gauging import gauge, should_compact
-from sessions.paths import Path
+from sessions.state import Path
 from sessions.store import Transaction
 from sessions.views import breakdown
 

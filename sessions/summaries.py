@@ -17,7 +17,7 @@ from compaction.summary import Draft
 from compaction.wire import dumps, loads
 from compaction.wording import summary_frame_tokens, summary_tokens
 from sessions.asks import Ask
-from sessions.paths import Path
+from sessions.state import Path
 from sessions.store import Transaction
 from sessions.tables import SUMMARY
 

@@ -8,7 +8,7 @@ from typing import Final
 from sqlalchemy import select
 
 from sessions.errors import UnknownVersion
-from sessions.paths import Path
+from sessions.state import Path
 from sessions.store import Transaction
 from sessions.tables import ENTRY
 

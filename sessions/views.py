@@ -19,7 +19,7 @@ from compaction.wire import loads
 from compaction.wording import stub_tokens
 from sessions import log, paths, segments
 from sessions.errors import CallsOpen
-from sessions.paths import Path
+from sessions.state import Path
 from sessions.store import Transaction
 from sessions.summaries import shown_texts
 from sessions.tables import PIN

@@ -16,6 +16,7 @@ from compaction.presets import PRESETS
 from compaction.view import make_view
 from sessions import log, paths, segments, summaries
 from sessions.requests import BACKGROUND, INTERACTIVE
+from sessions.state import Path
 from sessions.store import Limits, Transaction
 from tests.support.databases import sqlite_database
 from tests.support.log import TENANT, Clock, Wire, open_store, words
@@ -209,7 +210,7 @@ class Branches(RuleBasedStateMachine):
             assert len(placed) == len(set(placed))
 
 
-def _shown(tx: Transaction, path: paths.Path) -> list[Message]:
+def _shown(tx: Transaction, path: Path) -> list[Message]:
     """What the session itself would show of a branch, open calls stubbed."""
     outline = log.outline(tx, path)
     texts = {edit.summary: summaries.shown_text(tx, edit.summary) for edit in outline.live.condensed}

@@ -24,9 +24,9 @@ from sessions.asks import Ask
 from sessions.branches import Moved
 from sessions.history import Record
 from sessions.jobs import Claim
-from sessions.paths import Path
 from sessions.planning import Step
 from sessions.requests import BACKGROUND, INTERACTIVE
+from sessions.state import Path
 from sessions.store import Limits, Store, Transaction
 from sessions.tables import BRANCH, ENTRY, JOB
 from sessions.usage import Usage

@@ -15,6 +15,7 @@ from compaction.tokens import count_messages, count_system, scaled
 from compaction.wording import marker_tokens, stub_tokens, summary_frame_tokens
 from sessions import entries, history, log, paths, segments, summaries, views
 from sessions.errors import CallsOpen
+from sessions.state import Path
 from sessions.store import Transaction
 from tests.support.log import TENANT
 from tests.support.log_pair import SESSION, Pair
@@ -36,7 +37,7 @@ def every_branch_is_what_its_entries_amount_to(pair: Pair) -> None:
             _check_path(tx, path, reference)
 
 
-def _check_path(tx: Transaction, path: paths.Path, reference: Reference) -> None:
+def _check_path(tx: Transaction, path: Path, reference: Reference) -> None:
     walk = [entry.id for entry in reference.path(path.branch)]
     runs = [(part.branch, seq) for part in segments.segments(tx, path) for seq in range(part.first, part.last + 1)]
     assert [segments.entry_id(*at) for at in runs] == walk, "segments equal a parent walk"

@@ -32,6 +32,7 @@ from sessions import (
 )
 from sessions.errors import SessionsError
 from sessions.jobs import Claim
+from sessions.state import Path
 from sessions.store import Store, Transaction
 from sessions.tables import JOB
 from sessions.usage import Usage
@@ -228,7 +229,7 @@ class Pair:
     # ---- what is to be seen ----
 
     @property
-    def head(self) -> paths.Path:
+    def head(self) -> Path:
         with self.store.read() as tx:
             return paths.open_head(tx, TENANT, SESSION)
 
