@@ -12,7 +12,7 @@ from rich.progress import track
 
 from api.auth import DEFAULT_TENANT
 from cli.apart import DatabaseUrl
-from cli.compact_session import Wish, check_wish, compact_session
+from cli.compact_session import Wish, check_file_only, check_wish, compact_session
 from cli.consoles import answers, notes, table_of
 from cli.failures import CommandFailed, ExitCode
 from cli.layout import layout
@@ -84,6 +84,7 @@ def compact(
         check_wish(wish, for_files)
         compact_session(wish, database_url)
         return
+    check_file_only({"--session": session, "--instructions": instructions, "--database-url": database_url})
     model = model or DEFAULT_MODEL
     options: JsonDict = {
         "model": model,

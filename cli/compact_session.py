@@ -40,10 +40,19 @@ def check_wish(wish: Wish, for_files: Mapping[str, object]) -> None:
     for option, value in for_files.items():
         if value:
             raise CommandFailed(f"{option} is for a FILE, not for a stored session; leave it out, or name a FILE")
+    if wish.is_dry_run and (wish.stages or wish.summarize is not None):
+        raise CommandFailed("--dry-run shows where a summary would cut a session; leave --stage and --summarize out")
     if wish.window is not None and not wish.is_dry_run:
         raise CommandFailed(
             "--window would change the session: change the session's window with PATCH /sessions/ID, or add --dry-run"
         )
+
+
+def check_file_only(for_sessions: Mapping[str, object]) -> None:
+    """Raise CommandFailed for options beside a FILE that are for a stored session."""
+    for option, value in for_sessions.items():
+        if value:
+            raise CommandFailed(f"{option} is for a stored session, not for a FILE; leave one of them out")
 
 
 def compact_session(wish: Wish, database_url: str | None) -> None:

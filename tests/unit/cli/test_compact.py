@@ -110,6 +110,10 @@ def test_an_option_that_cannot_work_is_refused_before_the_file_is_read(options: 
         (("--dry-run", "--layout"), "--layout is for a FILE"),
         (("--dry-run", "--format", "openai"), "--format is for a FILE"),
         (("--session", "s", "--window", "32k"), "PATCH /sessions/ID, or add --dry-run"),
+        (("--dry-run", "--stage", "prune"), "leave --stage and --summarize out"),
+        (("--dry-run", "--no-summarize"), "leave --stage and --summarize out"),
+        (("s.jsonl", "--session", "s"), "--session is for a stored session"),
+        (("s.jsonl", "--instructions", "all"), "--instructions is for a stored session"),
     ],
 )
 def test_an_option_that_goes_with_no_stored_session_is_refused(options: Sequence[str], expected: str) -> None:
