@@ -77,6 +77,7 @@ lock: ## write the requirements files anew (UPGRADE=1: with the newest versions)
 	@.lock/bin/python $(PIP_INSTALL) "uv==$(UV_VERSION)"
 	@$(COMPILE) -o requirements.txt pyproject.toml
 	@$(COMPILE) -o requirements-dev.txt --extra dev -c requirements.txt pyproject.toml
+	@$(COMPILE) -o docker/requirements.txt --extra image --extra tracing -c requirements-dev.txt pyproject.toml
 	@rm -rf .lock
 
 # One set of pins for every platform and every Python from 3.11 on.

@@ -99,6 +99,24 @@ class Settings(BaseSettings):
     wait_seconds_max: float = Field(60.0, ge=0, description="Longest `Prefer: wait` a request may ask for.")
     idempotency_hours: float = Field(24.0, gt=0, description="How long the answer to an Idempotency-Key is kept.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least severe log line shown.")
+    log_format: Literal["text", "json"] = Field("text", description="Log lines for people, or one JSON object a line.")
+
+    metrics_host: str = Field(LOOPBACK, min_length=1, description="Address that FOLDLINE_METRICS_PORT listens on.")
+    metrics_port: int | None = Field(
+        None,
+        ge=0,
+        le=65535,
+        description="Port on which a process answers /metrics, /healthz and /readyz without a key, the API also /queues; "
+        "none unless set.",
+    )
+    traces_url: str | None = Field(
+        None, description="Where traces go, by OTLP over HTTP, as in http://127.0.0.1:4318/v1/traces."
+    )
+    flower_host: str = Field(LOOPBACK, min_length=1, description="Address that Flower listens on.")
+    flower_port: int = Field(5555, ge=0, le=65535, description="Port that Flower listens on; 0 picks a free one.")
+    flower_login: SecretStr | None = Field(
+        None, description="Who may use Flower, as user:password; it does not start without."
+    )
 
     @field_validator("api_keys")
     @classmethod
@@ -110,7 +128,14 @@ class Settings(BaseSettings):
             raise PydanticCustomError("api_keys", "one key is listed twice; each key belongs to one tenant")
         return keys
 
-    @field_validator("summarizer_base_url")
+    @field_validator("flower_login")
+    @classmethod
+    def _check_flower_login(cls, login: SecretStr | None) -> SecretStr | None:
+        if login is not None and not all(login.get_secret_value().partition(":")[::2]):
+            raise PydanticCustomError("login", "write it as user:password, with neither of them empty")
+        return login
+
+    @field_validator("summarizer_base_url", "traces_url")
     @classmethod
     def _check_base_url(cls, url: str | None) -> str | None:
         if url is None:
