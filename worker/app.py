@@ -14,7 +14,7 @@ from sessions import jobs
 from sessions.settings import Settings
 from sessions.store import Store
 from telemetry.signals import Signals
-from worker.broker import PatientAMQP, private_transport
+from worker.broker import PatientAMQP, private_transport, verified
 from worker.hooks import Hooks
 from worker.leases import Leases
 from worker.metered import Metered
@@ -70,7 +70,7 @@ def create_celery(settings: Settings) -> Celery:
     # No fixups: one of them looks for Django in the environment.
     app = Celery("foldline", set_as_current=False, fixups=[], amqp=PatientAMQP)
     # Kombu warns of an address without a host.
-    broker_url = "memory://localhost" if settings.has_memory_broker else settings.broker_url
+    broker_url = "memory://localhost" if settings.has_memory_broker else verified(settings.broker_url)
     app.conf.update(
         # Set for both directions, as an environment variable of Celery's own overrides the general one.
         broker_read_url=broker_url,
