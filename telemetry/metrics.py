@@ -87,6 +87,10 @@ class Metrics:
         self._of(table.REQUESTS, method, route, str(status)).inc()
         self._of(table.REQUEST_DURATION, method, route).observe(seconds)
 
+    def expect_summarizer(self, provider: str, model: str) -> None:
+        """Tell that none of its summaries failed, so that the first that does is seen to be one more."""
+        self._of(table.SUMMARIZER_FAILURES, provider, model)
+
     def summarized(self, provider: str, model: str, seconds: float, usage: Mapping[str, int]) -> None:
         """Count a summary and what it used."""
         self._of(table.SUMMARIZER_DURATION, provider, model).observe(seconds)

@@ -19,6 +19,7 @@ class Metered:
         self._summarizer = summarizer
         self._metrics = metrics
         self._names = (provider, model or NO_MODEL)
+        metrics.expect_summarizer(*self._names)
 
     def summarize(self, request: SummaryInput, cancellation: Cancellation) -> Draft:
         """See `Summarizer`."""
