@@ -11,7 +11,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 BIN := .venv/bin
 PIP_INSTALL := -m pip install -qq --disable-pip-version-check --no-input
 PYTEST := $(BIN)/python -m pytest -q
-CODE := compaction sessions worker api cli migrations stack tests benchmarks
+CODE := compaction sessions worker api cli migrations stack docker tests benchmarks
 TYPED := $(patsubst %/,%,$(sort $(dir $(wildcard $(addsuffix /*.py,$(CODE))))))
 UV_VERSION := 0.13.9
 

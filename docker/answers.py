@@ -1,0 +1,25 @@
+#!/usr/bin/env python3
+"""`answers PATH`: exits with 0 if the Foldline in this container answers well there, on its operator's port."""
+
+from __future__ import annotations
+
+import os
+import sys
+from http.client import OK, HTTPConnection, HTTPException
+from typing import Final
+
+SECONDS: Final = 4.0
+
+
+def main() -> int:
+    """The exit code; nothing of Foldline is loaded, since this runs every few seconds."""
+    connection = HTTPConnection("127.0.0.1", int(os.environ["FOLDLINE_METRICS_PORT"]), timeout=SECONDS)
+    try:
+        connection.request("GET", sys.argv[1])
+        return int(connection.getresponse().status != OK)
+    except (OSError, HTTPException):
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
