@@ -15,7 +15,7 @@ CODE := compaction sessions worker api cli migrations stack docker tests benchma
 TYPED := $(patsubst %/,%,$(sort $(dir $(wildcard $(addsuffix /*.py,$(CODE))))))
 UV_VERSION := 0.13.9
 
-.PHONY: help init fmt lint types check test property parity bench demo run stack docs clean lock
+.PHONY: help init fmt lint types check test property parity bench demo run stack image docs clean lock
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,9 @@ run: .venv/.ready ## serve the API and its worker in one process
 stack: override export RUN := $(value RUN)
 stack: .venv/.ready ## run Foldline with PostgreSQL, Valkey and workers; RUN='curl -s $FOLDLINE_URL/readyz' runs that in it
 	@exec $(BIN)/python -m stack $(if $(value RUN),-- sh -c "$$RUN")
+
+image: .venv/.ready ## build the container image and try it: BASE=IMAGE to stand on another, TAG=NAME
+	@$(BIN)/python -m docker.image $(if $(BASE),--base $(BASE)) $(if $(TAG),--tag $(TAG))
 
 docs: .venv/.ready ## write the generated pages anew: docs/openapi.json, docs/settings.md and docs/presets.md
 	@$(BIN)/python -m api.describe > docs/openapi.json
