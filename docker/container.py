@@ -1,4 +1,4 @@
-"""A container of an image, started as a cautious user would: no capabilities, a root that is read-only, data in a volume."""
+"""A container that a cautious user would start: no capabilities, a root that is read-only, its data in a volume."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HEALTHY_SECONDS: Final = 60.0
 # More than FOLDLINE_STOP_SECONDS.
 GRACE_SECONDS: Final = 20
 LOG_LINES_SHOWN: Final = "20"
-CAUTION: Final = ("--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL", "--security-opt", "no-new-privileges")
+CAUTION: Final = ("--read-only", "--tmpfs=/tmp", "--cap-drop=ALL", "--security-opt=no-new-privileges")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The program that builds an image and the one that runs it, whichever are here: buildah with podman, docker, or podman.
+"""What builds an image and what runs it, whichever is here: buildah with podman, docker, or podman alone.
 
 Their own settings (storage, isolation, network) come from their files and variables, as for whoever calls them by hand.
 """

@@ -108,7 +108,7 @@ def _knows(used: Engine, tag: str, role: str) -> bool:
 
 
 def _in_use(container: Container) -> Iterator[Finding]:
-    yield Finding("health check", "content", f"after {container.seconds_until_healthy():.1f} s", is_fine=True)
+    yield Finding("health check", "healthy", f"after {container.seconds_until_healthy():.1f} s", is_fine=True)
     for name, wanted, program in (
         ("user, group", "10001 10001", USER),
         ("root", "read-only", ROOT),
@@ -129,9 +129,15 @@ def _replayed(container: Container) -> str:
             anthropic=anthropic_session(2, turns=10),
             chat=chat_session(3),
         )
-        command = [PROGRAMS / "foldline", "replay", sessions, "--url", container.url, "--window", REPLAY_WINDOW]
+        options = ("--url", container.url, "--window", REPLAY_WINDOW)
         environment = {**os.environ, "FOLDLINE_API_KEY": container.api_key}
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [PROGRAMS / "foldline", "replay", sessions, *options],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     return (done.stdout.splitlines() or done.stderr.splitlines() or [f"exit code {done.returncode}"])[-1]
 
 
