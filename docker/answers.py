@@ -13,12 +13,19 @@ SECONDS: Final = 4.0
 
 def main() -> int:
     """The exit code; nothing of Foldline is loaded, since this runs every few seconds."""
-    connection = HTTPConnection("127.0.0.1", int(os.environ["FOLDLINE_METRICS_PORT"]), timeout=SECONDS)
+    return 0 if answers(int(os.environ["FOLDLINE_METRICS_PORT"]), sys.argv[1]) else 1
+
+
+def answers(port: int, path: str) -> bool:
+    """Whether who listens on a port of this machine answers well at a path."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=SECONDS)
     try:
-        connection.request("GET", sys.argv[1])
-        return int(connection.getresponse().status != OK)
+        connection.request("GET", path)
+        return connection.getresponse().status == OK
     except (OSError, HTTPException):
-        return 1
+        return False
+    finally:
+        connection.close()
 
 
 if __name__ == "__main__":
