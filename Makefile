@@ -11,7 +11,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 BIN := .venv/bin
 PIP_INSTALL := -m pip install -qq --disable-pip-version-check --no-input
 PYTEST := $(BIN)/python -m pytest -q
-CODE := compaction sessions worker api cli migrations stack docker tests benchmarks
+CODE := compaction sessions telemetry worker api cli migrations stack docker tests benchmarks
 TYPED := $(patsubst %/,%,$(sort $(dir $(wildcard $(addsuffix /*.py,$(CODE))))))
 UV_VERSION := 0.13.9
 
@@ -65,8 +65,9 @@ stack: .venv/.ready ## run Foldline with PostgreSQL, Valkey and workers; RUN='cu
 image: .venv/.ready ## build the container image and try it: BASE=IMAGE to stand on another, TAG=NAME
 	@$(BIN)/python -m docker.image $(if $(BASE),--base $(BASE)) $(if $(TAG),--tag $(TAG))
 
-docs: .venv/.ready ## write the generated pages anew: docs/openapi.json, docs/settings.md and docs/presets.md
+docs: .venv/.ready ## write the generated pages anew: docs/openapi.json, metrics.md, presets.md, settings.md
 	@$(BIN)/python -m api.describe > docs/openapi.json
+	@$(BIN)/python -m cli.metrics_table > docs/metrics.md
 	@$(BIN)/python -m cli.settings_table > docs/settings.md
 	@$(BIN)/python -m tests.parity.presets_page > docs/presets.md
 

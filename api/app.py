@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib.metadata import version
 
 import anyio.to_thread
@@ -14,7 +15,7 @@ from starlette.routing import Route
 
 from api import problems
 from api.auth import Auth
-from api.metrics import Counting, Metrics
+from api.counting import Counting
 from api.openapi import DescribedApp
 from api.routes import ROUTERS
 from api.service import Service
@@ -22,11 +23,19 @@ from api.watch import WAITERS_MAX, ReadJobs, Watch
 from sessions.listing import Job, jobs_by_id
 from sessions.settings import Settings
 from sessions.store import Store
+from telemetry.signals import Signals
+from telemetry.vitals import DATABASE, Subject, known_backlog, parts_of
 
 
-def create_app(settings: Settings, store: Store, *, waiters_max: int = WAITERS_MAX) -> FastAPI:
-    """The application on this store; its tables exist already. Whoever made the store closes it."""
-    metrics = Metrics()
+def create_app(
+    settings: Settings, store: Store, signals: Signals | None = None, *, waiters_max: int = WAITERS_MAX
+) -> FastAPI:
+    """The application on this store; its tables exist already. Whoever made the store closes it.
+
+    `app.state.subject` is what can be asked about it.
+    """
+    signals = signals or Signals()
+    signals.follow(store)
     service = Service(settings, store, Watch(_reader_of(store), waiters_max))
 
     @asynccontextmanager
@@ -41,14 +50,17 @@ def create_app(settings: Settings, store: Store, *, waiters_max: int = WAITERS_M
         summary="Keeps long LLM agent sessions inside the model's context window.",
         lifespan=lifespan,
         middleware=[
-            Middleware(Counting, metrics=metrics),
+            Middleware(Counting, signals=signals),
             Middleware(Auth, tenants_by_key=settings.tenants_by_key),
         ],
         redirect_slashes=False,
         redoc_url=None,
     )
     app.state.service = service
-    app.state.metrics = metrics
+    # Without the broker only summaries wait.
+    app.state.subject = Subject(
+        signals.metrics, parts_of(settings, store), needed={DATABASE}, backlog=partial(known_backlog, store)
+    )
     problems.install(app)
     for router in ROUTERS:
         app.include_router(router)

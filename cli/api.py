@@ -6,8 +6,9 @@ from api.app import create_app
 from cli.apart import BrokerUrl, DatabaseUrl, LogLevel, check_broker, check_database, say_what_is_used
 from cli.database import check_schema, open_store, settings_of
 from cli.hooked import hooked
-from cli.listening import Host, Port, announce, check_host, listener_for, run_api
-from cli.logs import set_up_logging
+from cli.listening import Host, Port, announce, check_host, listener_for, metrics_listener_for, run_api
+from cli.observed import observed
+from telemetry.port import answering
 from worker.app import create_celery
 from worker.relay import Relay, ringing
 
@@ -37,14 +38,19 @@ def api(
     check_host(settings)
     check_database(settings, "api")
     check_broker(settings, "api")
-    set_up_logging(settings)
-    with open_store(settings) as store, listener_for(settings) as listener:
+    with (
+        observed(settings, "api") as signals,
+        open_store(settings) as store,
+        listener_for(settings) as listener,
+        metrics_listener_for(settings) as metrics_listener,
+    ):
         check_schema(store)
-        app = create_app(settings, store)
+        app = create_app(settings, store, signals)
         with (
             create_celery(settings) as celery,
             ringing(Relay(celery), store, settings.stop_seconds),
             hooked(settings, store),
+            answering(app.state.subject, metrics_listener),
         ):
             say_what_is_used(settings, store)
             announce(listener, settings)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from cli.apart import BrokerUrl, LogLevel, check_broker
 from cli.database import settings_of
-from cli.logs import set_up_logging
+from cli.listening import metrics_listener_for
+from cli.observed import observed
 from worker.schedule import run_beat
 
 
@@ -16,5 +17,5 @@ def beat(*, broker_url: BrokerUrl = None, log_level: LogLevel = None) -> None:
     """
     settings = settings_of({"broker_url": broker_url, "log_level": log_level})
     check_broker(settings, "beat")
-    set_up_logging(settings)
-    run_beat(settings)
+    with observed(settings, "beat") as signals, metrics_listener_for(settings) as metrics_listener:
+        run_beat(settings, signals, metrics_listener)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Annotated, Final, TypeAlias
 
 import typer
@@ -33,26 +33,53 @@ def check_host(settings: Settings) -> None:
         )
 
 
-@contextmanager
-def listener_for(settings: Settings) -> Iterator[socket.socket]:
+def listener_for(settings: Settings) -> AbstractContextManager[socket.socket]:
     """A listening socket at the settings' address.
 
     Raises:
         CommandFailed: the address or port cannot be had.
     """
-    host = settings.bind_host.strip("[]")
+    return _listener(settings.bind_host, settings.port, "--port or FOLDLINE_PORT")
+
+
+def flower_listener_for(settings: Settings) -> AbstractContextManager[socket.socket]:
+    """A listening socket for Flower's page.
+
+    Raises:
+        CommandFailed: the address or port cannot be had.
+    """
+    return _listener(settings.flower_host, settings.flower_port, "--port or FOLDLINE_FLOWER_PORT")
+
+
+@contextmanager
+def metrics_listener_for(settings: Settings) -> Iterator[socket.socket | None]:
+    """A listening socket at the settings' operator's port, None if they have none.
+
+    Raises:
+        CommandFailed: the address or port cannot be had.
+    """
+    if settings.metrics_port is None:
+        yield None
+        return
+    with _listener(settings.metrics_host, settings.metrics_port, "FOLDLINE_METRICS_PORT") as listener:
+        answers().print(f"metrics and probes on {url_of(listener)}", soft_wrap=True)
+        yield listener
+
+
+@contextmanager
+def _listener(host: str, port: int, how_to_choose: str) -> Iterator[socket.socket]:
+    host = host.strip("[]")
     # Connections inherit the protocol, and asyncio sends without delay only where it reads "TCP" there: without it each
     # answer waits 40 ms for the client's kernel.
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     with listener:
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listener.bind((host, settings.port))
+            listener.bind((host, port))
             listener.listen(BACKLOG)
         except OSError as error:
             raise CommandFailed(
-                f"cannot listen on {host} port {settings.port}: {error.strerror}. "
-                "Choose another with --port or FOLDLINE_PORT",
+                f"cannot listen on {host} port {port}: {error.strerror}. Choose another with {how_to_choose}",
                 ExitCode.SERVICE_FAILED,
             ) from error
         yield listener
@@ -60,10 +87,15 @@ def listener_for(settings: Settings) -> Iterator[socket.socket]:
 
 def announce(listener: socket.socket, settings: Settings) -> None:
     """Print where the API can be reached, and by whom."""
-    host, port = listener.getsockname()[:2]
-    answers().print(f"listening on http://{f'[{host}]' if ':' in host else host}:{port}", soft_wrap=True)
+    answers().print(f"listening on {url_of(listener)}", soft_wrap=True)
     if not settings.tenants_by_key:
         answers().print("no API keys are set: only this machine can connect", soft_wrap=True)
+
+
+def url_of(listener: socket.socket) -> str:
+    """The address that a socket listens at."""
+    host, port = listener.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def run_api(app: FastAPI, listener: socket.socket, settings: Settings) -> None:

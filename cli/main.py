@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from cli import api, beat, compact, jobs, migrate, models, presets, replay, serve, session_files, stats, worker
+from cli import api, beat, compact, flower, jobs, migrate, models, presets, replay, serve, session_files, stats, worker
 from cli.consoles import answers, notes
 from cli.failures import CommandFailed
 
@@ -48,6 +48,7 @@ app.command()(serve.serve)
 app.command()(api.api)
 app.command()(worker.worker)
 app.command()(beat.beat)
+app.command()(flower.flower)
 app.command()(migrate.migrate)
 app.command()(compact.compact)
 app.command()(stats.stats)

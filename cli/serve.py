@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Annotated, Literal
 
 import typer
@@ -14,10 +15,12 @@ from cli.apart import DatabaseUrl, LogLevel, say_what_is_used
 from cli.database import open_store, settings_of
 from cli.failures import CommandFailed, ExitCode
 from cli.hooked import hooked
-from cli.listening import Host, Port, announce, check_host, listener_for, run_api
-from cli.logs import set_up_logging
+from cli.listening import Host, Port, announce, check_host, listener_for, metrics_listener_for, run_api
+from cli.observed import observed
 from sessions.settings import Settings
 from sessions.store import Store
+from telemetry.port import answering
+from telemetry.signals import Signals
 from worker.embedded import BrokerOutside, EmbeddedWorker, WorkerDidNotStart
 from worker.hooks import Hooks
 from worker.summarizers import create_summarizer
@@ -50,19 +53,27 @@ def serve(
         }
     )
     check_host(settings)
-    set_up_logging(settings)
-    with open_store(settings) as store, listener_for(settings) as listener:
+    with (
+        observed(settings, "serve") as signals,
+        open_store(settings) as store,
+        listener_for(settings) as listener,
+        metrics_listener_for(settings) as metrics_listener,
+    ):
         migrations.upgrade(store.engine)
-        app = create_app(settings, store)
-        with hooked(settings, store) as hooks, _worker(settings, store, hooks):
+        app = create_app(settings, store, signals)
+        with (
+            hooked(settings, store) as hooks,
+            _worker(settings, store, hooks, signals) as worker,
+            answering(replace(app.state.subject, is_alive=lambda: worker.is_alive), metrics_listener),
+        ):
             say_what_is_used(settings, store)
             announce(listener, settings)
             run_api(app, listener, settings)
 
 
 @contextmanager
-def _worker(settings: Settings, store: Store, hooks: Hooks) -> Iterator[None]:
-    worker = EmbeddedWorker(settings, store, create_summarizer(settings), hooks)
+def _worker(settings: Settings, store: Store, hooks: Hooks, signals: Signals) -> Iterator[EmbeddedWorker]:
+    worker = EmbeddedWorker(settings, store, create_summarizer(settings, signals.tracing), hooks, signals)
     try:
         worker.start()
     except BrokerOutside as error:
@@ -70,6 +81,6 @@ def _worker(settings: Settings, store: Store, hooks: Hooks) -> Iterator[None]:
     except WorkerDidNotStart as error:
         raise CommandFailed("the worker did not start; its log lines say why", ExitCode.SERVICE_FAILED) from error
     try:
-        yield
+        yield worker
     finally:
         worker.stop()

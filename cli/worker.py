@@ -13,7 +13,8 @@ from cli.consoles import answers
 from cli.database import check_schema, open_store, settings_of
 from cli.failures import CommandFailed, ExitCode
 from cli.hooked import hooked
-from cli.logs import set_up_logging
+from cli.listening import metrics_listener_for
+from cli.observed import observed
 from sessions.settings import Settings
 from worker.program import WorkerFailed, run_worker
 from worker.queues import TASK_BY_QUEUE
@@ -47,7 +48,6 @@ def worker(
     taken = _queues(queues)
     check_database(settings, "worker")
     check_broker(settings, "worker")
-    set_up_logging(settings)
     _run(settings, _node(name or f"foldline-{os.getpid()}"), taken)
 
 
@@ -74,12 +74,27 @@ def _run(settings: Settings, node: str, queues: list[str]) -> None:
             markup=False,
         )
 
-    with open_store(settings) as store, hooked(settings, store) as hooks:
+    with (
+        observed(settings, "worker") as signals,
+        open_store(settings) as store,
+        hooked(settings, store) as hooks,
+        metrics_listener_for(settings) as metrics_listener,
+    ):
         check_schema(store)
         say_what_is_used(settings, store)
-        summarizer = create_summarizer(settings)
+        summarizer = create_summarizer(settings, signals.tracing)
         try:
-            run_worker(settings, store, summarizer, name=node, queues=queues, on_ready=say_ready, hooks=hooks)
+            run_worker(
+                settings,
+                store,
+                summarizer,
+                name=node,
+                queues=queues,
+                on_ready=say_ready,
+                hooks=hooks,
+                signals=signals,
+                metrics_listener=metrics_listener,
+            )
         except WorkerFailed as error:
             raise CommandFailed("the worker ended; its log lines say why", ExitCode.SERVICE_FAILED) from error
     answers().print("stopped")

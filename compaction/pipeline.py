@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from compaction.budget import Goals
 from compaction.edits import Edit
@@ -14,6 +15,13 @@ from compaction.policy import Stage
 from compaction.stages import STAGES
 from compaction.stages.truncate import fit
 
+# Called after each stage that was run, with its name and the unscaled tokens that its edits would take out of the view.
+StageTeller: TypeAlias = Callable[[str, int], object]
+
+
+def _nobody(_stage: str, _tokens_saved: int) -> None:
+    """For those who do not want to know."""
+
 
 def make_plan(
     outline: Outline,
@@ -22,6 +30,7 @@ def make_plan(
     *,
     is_asked: bool = False,
     has_target: bool = False,
+    tell: StageTeller = _nobody,
 ) -> Plan:
     """The plan of these stages.
 
@@ -35,9 +44,13 @@ def make_plan(
     stages = list(stages)
     horizon = _horizon(outline, stages, goals, has_target=has_target)
     for stage in stages:
+        before = plan.tokens
         plan = STAGES[stage.name](outline, plan, Parameters(goals, is_asked, has_target, stage, horizon))
+        tell(stage.name, before - plan.tokens)
     if plan.tokens > goals.limit and all(stage.name != "truncate" for stage in stages):
+        before = plan.tokens
         plan = fit(outline, plan, goals)
+        tell("truncate", before - plan.tokens)
     saving = outline.tokens - plan.tokens
     is_too_little = not is_asked and saving < goals.minimum_saving and outline.tokens <= goals.limit
     if saving <= 0 or is_too_little:
@@ -63,6 +76,7 @@ def plan_for(
     *,
     is_asked: bool = False,
     has_target: bool = False,
+    tell: StageTeller = _nobody,
 ) -> Planned:
     """The plan of these stages as a policy sees the outline by its gauge, made to fit by the exact count.
 
@@ -70,7 +84,7 @@ def plan_for(
     """
     stages = list(stages)
     seen = gauge.seen(outline)
-    plan = make_plan(seen, stages, gauge.goals, is_asked=is_asked, has_target=has_target)
+    plan = make_plan(seen, stages, gauge.goals, is_asked=is_asked, has_target=has_target, tell=tell)
     is_too_little = not is_asked and seen.tokens - plan.tokens < gauge.goals.minimum_saving
     edits, used = plan.edits, plan.stages_used
     if is_too_little and outline.tokens <= goals.limit:
@@ -80,6 +94,7 @@ def plan_for(
     has_target = has_target and any(stage.name == "truncate" for stage in stages)
     if after.tokens > (goals.target if has_target else goals.limit):
         fitted = fit(after, Plan(after.tokens), goals, has_target=has_target)
+        tell("truncate", after.tokens - fitted.tokens)
         if fitted.edits:
             edits, used = (*edits, *fitted.edits), tuple(dict.fromkeys((*used, *fitted.stages_used)))
             after = after.edited(fitted.edits)

@@ -56,6 +56,7 @@ _COLUMNS: Final = (
     JOB.c.kind,
     JOB.c.attempts,
     JOB.c.parameters,
+    JOB.c.traceparent,
     _IS_FOLLOWED.label("is_followed"),
 )
 _FIRST: Final = (
@@ -161,7 +162,7 @@ def _take(tx: Transaction, path: Path, row: Any) -> Claim | None:
         # If it is, the job waits as before, for any worker.
         tx.may_be_forgotten()
         about = _preparation(tx, path, row.job_id, outline, wanted=wanted, ask=ask)
-        return Claim(lease, path.session.pk, path.branch, about, wanted, row.is_followed)
+        return Claim(lease, path.session.pk, path.branch, about, wanted, row.is_followed, row.traceparent)
     summary = kept(tx, key)
     if summary is not None and not finish(tx, path, row.job_id, Made(wanted, summary, ask), outline):
         end(tx, row.job_id, "failed", NO_ROOM)

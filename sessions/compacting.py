@@ -18,6 +18,7 @@ from compaction.recent import due_items
 from compaction.report import Happened, level_of, report_of
 from compaction.stages.truncate import fit
 from sessions import log, segments
+from sessions.observations import Compacted, StageRan
 from sessions.outcomes import Outcome
 from sessions.state import Aims, Path
 from sessions.store import Transaction
@@ -77,6 +78,7 @@ def add_compaction(
         **({} if origin is None else {"origin": origin}),
     }
     name = log.add_edits(tx, path, "compaction", body, live)
+    tx.observed.append(Compacted(reason, path.session.policy.preset))
     telling = {key: value for key, value in body.items() if key not in {"report", "told", "edits", "origin"}}
     tx.outcomes.append(
         Outcome("compact", path.session.id, "succeeded", name, told={**telling, **report, **(told or {})})
@@ -128,12 +130,12 @@ def apply_summary(
         replaces=covered.replaces,
     )
     goals, aims = path.goals(), path.aims(policy)
-    after = outline.edited([condense])
-    plan = fit(after, Plan(after.tokens), goals)
-    if plan.edits:
-        after = after.edited(plan.edits)
+    condensed = outline.edited([condense])
+    plan = fit(condensed, Plan(condensed.tokens), goals)
+    after = condensed.edited(plan.edits) if plan.edits else condensed
     if after.tokens > goals.limit and after.tokens >= outline.tokens:
         return None
+    _note_savings(tx, path, summarize=outline.tokens - condensed.tokens, truncate=condensed.tokens - after.tokens)
     edits = (condense, *plan.edits)
     # How much of what was due it covers is looked for only where a policy tells of it.
     is_partial = bool(policy.report) and _is_partial(
@@ -153,6 +155,14 @@ def apply_summary(
         lifts_bars=is_asked,
     )
     return compaction, after
+
+
+def _note_savings(tx: Transaction, path: Path, **tokens_by_stage: int) -> None:
+    """Note what stages took out of the view without having been run for it; a summary of what is owed adds to it."""
+    preset, multiplier = path.session.policy.preset, path.session.multiplier
+    for stage, tokens in tokens_by_stage.items():
+        if tokens > 0:
+            tx.observed.append(StageRan(stage, preset, None, tokens * multiplier // 1000))
 
 
 def told_of(tx: Transaction, path: Path, after: Outline, last: int, summary: Summary) -> dict[str, Any]:

@@ -34,6 +34,22 @@ class Engines(NamedTuple):
     writer: Engine
     reader: Engine
 
+    @property
+    def in_use(self) -> int:
+        """How many connections are in use now."""
+        return sum(pool.checkedout() for pool in self._pools)
+
+    @property
+    def most(self) -> int:
+        """How many there may be."""
+        return sum(pool.size() for pool in self._pools)
+
+    @property
+    def _pools(self) -> list[QueuePool]:
+        """On PostgreSQL both draw from one."""
+        pools = {id(engine.pool): engine.pool for engine in self}
+        return [pool for pool in pools.values() if isinstance(pool, QueuePool)]
+
     def dispose(self) -> None:
         """Close all connections."""
         self.writer.dispose()

@@ -17,6 +17,7 @@ from sessions import log, paths, planning, segments
 from sessions.asks import TOLD_AS, ask_of
 from sessions.errors import Conflict, NotFound
 from sessions.kinds import KINDS
+from sessions.observations import JobEnded
 from sessions.outcomes import Outcome
 from sessions.preparing import Preparation
 from sessions.requests import NO_ROOM
@@ -65,7 +66,7 @@ class Lease(NamedTuple):
 class Claim:
     """A job in this worker's hands: what to summarize, and the lease that every report must carry.
 
-    `is_followed`: more jobs of its queue could be claimed.
+    `is_followed`: more jobs of its queue could be claimed. `traceparent`: the trace it was asked for in.
     """
 
     lease: Lease
@@ -74,6 +75,7 @@ class Claim:
     preparation: Preparation
     wanted: Wanted
     is_followed: bool = False
+    traceparent: str | None = None
 
     @property
     def request(self) -> SummaryInput:
@@ -264,9 +266,10 @@ def end(
     row = tx.execute(_END, ended).first()
     if row is None:
         return False
+    kind, session_id = row
+    tx.observed.append(JobEnded(kind, state))
     if state != "succeeded":
         # What succeeded is told of by what was made.
-        kind, session_id = row
         # A newer version may have made it, of a kind that is not known here.
         told_as = TOLD_AS.get(kind, kind)
         tx.outcomes.append(Outcome(told_as, session_id, state, job_id=job_id, error=error))

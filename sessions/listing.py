@@ -1,4 +1,4 @@
-"""Jobs as they are shown: one, those of a session, those that somebody watches, and how many are under way."""
+"""Jobs as they are shown: one, those of a session, and those that somebody watches."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Row, Select, func, select
+from sqlalchemy import Row, Select, select
 
 from compaction.messages import JsonObject
 from compaction.wire import loads
@@ -84,13 +84,6 @@ def jobs(tx: Transaction, tenant: str, session_id: str, after_number: int, limit
 def jobs_by_id(tx: Transaction, job_ids: Collection[str]) -> dict[str, Job]:
     """The jobs with these ids, deleted sessions' too; without those that are gone."""
     return {found.id: found for found in _read(tx, _JOBS.where(JOB.c.id.in_(job_ids)))}
-
-
-def count_active(tx: Transaction) -> dict[str, int]:
-    """How many jobs wait and run, for all tenants."""
-    statement = select(JOB.c.state, func.count().label("number")).where(JOB.c.state.in_(ACTIVE))
-    rows = tx.execute(statement.group_by(JOB.c.state))
-    return dict.fromkeys(ACTIVE, 0) | {row.state: row.number for row in rows}
 
 
 def _read(tx: Transaction, statement: Select[Any]) -> list[Job]:

@@ -50,7 +50,7 @@ def relieve(
     refused, target = path.used, _target(path, verdict)
     ask = Ask(is_asked=True, target_tokens=target)
     # What goes out of view is summarized like anything else: nobody asked for a summary of their own here.
-    step = planning.run_asked(tx, path, ask, stages=_stages(path), summarize=False)
+    step = planning.run_asked(tx, path, ask, stages=_stages(path), summarize=False, reason="overflow")
     if path.used >= refused:
         raise CannotShrink(refused, target)
     paths.save(tx, path)

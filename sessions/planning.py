@@ -12,6 +12,7 @@ from sessions import log, requests
 from sessions.asks import AUTOMATIC, Ask, aimed_gauge, asked_aims, until_now
 from sessions.compacting import Compaction, add_compaction, reported
 from sessions.gauging import gauge, should_compact, trusting
+from sessions.observations import StageWatch, Triggered
 from sessions.requests import Request
 from sessions.state import Aims, Path
 from sessions.store import Transaction
@@ -63,6 +64,8 @@ def _run_trigger(tx: Transaction, path: Path) -> Step:
         outline, is_wanted = _edit_cheaply(tx, path, step)
         if not (is_wanted or path.owed_tokens) or tx.now < path.next_summary_at:
             return step
+        if outline is None:
+            _note_trigger(tx, path, "owed")
         answer = requests.request(tx, path, AUTOMATIC, outline)
         if not isinstance(answer, Compaction):
             step.request = answer
@@ -79,24 +82,39 @@ def _edit_cheaply(tx: Transaction, path: Path, step: Step) -> tuple[Outline | No
     if not (path.session.auto_compact and should_compact(path, aims)):
         # Nothing was planned on it: who is owed a summary joins whatever job there is.
         return None, False
+    _note_trigger(tx, path, "threshold")
     outline = outline or log.outline(tx, path)
-    plan = plan_for(outline, aims.policy.stages, aims.goals, trusting(path, aims, outline, aims.gauge))
+    watch = StageWatch(tx.stopwatch)
+    plan = plan_for(outline, aims.policy.stages, aims.goals, trusting(path, aims, outline, aims.gauge), tell=watch)
+    _note_stages(tx, path, aims, watch, plan)
     if plan.edits:
         step.made.append(_add_planned(tx, path, aims, outline, plan, reason="trigger"))
     return plan.outline, plan.is_summary_wanted
 
 
 def run_asked(
-    tx: Transaction, path: Path, ask: Ask, *, stages: list[str] | None = None, summarize: bool | None = None
+    tx: Transaction,
+    path: Path,
+    ask: Ask,
+    *,
+    stages: list[str] | None = None,
+    summarize: bool | None = None,
+    reason: str = "asked",
 ) -> Step:
-    """Compact because someone asked, whatever the trigger says; `summarize=None` leaves the summary to the stages."""
+    """Compact because someone asked, whatever the trigger says; `summarize=None` leaves the summary to the stages.
+
+    `reason` is what operators see counted.
+    """
+    _note_trigger(tx, path, reason)
     aims = asked_aims(path, ask)
     policy = aims.policy if stages is None else aims.policy.naming(stages)
     step = Step()
     has_target = ask.target_tokens is not None
     outline = log.outline(tx, path)
     gauge = aimed_gauge(aims, ask, outline)
-    plan = plan_for(outline, policy.stages, aims.goals, gauge, is_asked=True, has_target=has_target)
+    watch = StageWatch(tx.stopwatch)
+    plan = plan_for(outline, policy.stages, aims.goals, gauge, is_asked=True, has_target=has_target, tell=watch)
+    _note_stages(tx, path, aims, watch, plan)
     is_wanted = plan.is_summary_wanted if summarize is None else summarize
     if plan.edits:
         step.made.append(_add_planned(tx, path, aims, outline, plan, reason="asked", lifts_bars=is_wanted))
@@ -107,6 +125,14 @@ def run_asked(
         _request_automatic(tx, path, step, plan.outline, replace(AUTOMATIC, target_tokens=ask.target_tokens))
     step.report = told(tx, path, aims, step)
     return step
+
+
+def _note_trigger(tx: Transaction, path: Path, reason: str) -> None:
+    tx.observed.append(Triggered(reason, path.session.policy.preset))
+
+
+def _note_stages(tx: Transaction, path: Path, aims: Aims, watch: StageWatch, plan: Planned) -> None:
+    tx.observed += watch.ran(aims.policy.preset, path.session.multiplier, is_applied=bool(plan.edits))
 
 
 def _add_planned(

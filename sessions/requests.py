@@ -11,6 +11,7 @@ from compaction.outline import Outline
 from sessions import log, ranges, summaries
 from sessions.asks import RANGE, TOLD_AS, Ask, ask_json, ask_of
 from sessions.compacting import Compaction
+from sessions.observations import JobEnded
 from sessions.outcomes import Outcome
 from sessions.state import Path
 from sessions.store import Transaction
@@ -118,6 +119,7 @@ def _insert(tx: Transaction, path: Path, ask: Ask, *, state: str = "queued", err
             created_at=tx.now,
             ended_at=tx.now if ended else None,
             parameters=ask_json(ask),
+            traceparent=tx.traceparent,
         )
     )
     if not ended:
@@ -142,3 +144,4 @@ def show_no_room(tx: Transaction, path: Path, ask: Ask) -> None:
         job_id = _insert(tx, path, ask, state="failed", error=NO_ROOM)
         told = Outcome(TOLD_AS[ask.kind], path.session.id, "failed", job_id=job_id, error=NO_ROOM)
         tx.outcomes.append(told)
+        tx.observed.append(JobEnded(ask.kind, "failed"))

@@ -106,8 +106,8 @@ class Settings(BaseSettings):
         None,
         ge=0,
         le=65535,
-        description="Port on which a process answers /metrics, /healthz and /readyz without a key, the API also /queues; "
-        "none unless set.",
+        description="Port on which each process answers /metrics, /healthz and /readyz without a key, and the API "
+        "/queues; none unless set.",
     )
     traces_url: str | None = Field(
         None, description="Where traces go, by OTLP over HTTP, as in http://127.0.0.1:4318/v1/traces."

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from time import perf_counter
 from typing import Any, TypeAlias
 
 from psycopg.errors import LockNotAvailable
@@ -18,11 +19,13 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from sessions.engines import CONNECTIONS, SQLITE, address_of, open_engines
 from sessions.errors import Busy, Unavailable
+from sessions.observations import Observation
 from sessions.outcomes import Outcome
 
 Clock: TypeAlias = Callable[[], datetime]
 NewId: TypeAlias = Callable[[str], str]
 Chance: TypeAlias = Callable[[], float]
+Stopwatch: TypeAlias = Callable[[], float]
 
 
 def utc_now() -> datetime:
@@ -56,7 +59,8 @@ class Limits:
 class Transaction:
     """An open transaction; `now` is milliseconds since the epoch.
 
-    After the commit, `rings` are the queues to ring, and `outcomes` what there is to be told.
+    `stopwatch` gives seconds, `traceparent` the trace that this is done in, as W3C Trace Context has it.
+    After the commit, `rings` are the queues to ring, `outcomes` what there is to be told, `observed` what to count.
     """
 
     connection: Connection
@@ -64,8 +68,11 @@ class Transaction:
     new_id: NewId
     chance: Chance
     limits: Limits
+    stopwatch: Stopwatch
+    traceparent: str | None = None
     rings: list[str] = field(default_factory=list)
     outcomes: list[Outcome] = field(default_factory=list)
+    observed: list[Observation] = field(default_factory=list)
 
     def execute(self, statement: Any, parameters: Any = None) -> Any:
         """The result of a statement."""
@@ -104,9 +111,9 @@ class Store:
     """The database behind the session log.
 
     `doorbell` is called with a queue name after each commit that queued a job, `tell` with all that came of compactions
-    and jobs in it; they must not block. On SQLite all writers
-    of the process take turns (its own locking starves some of them); on PostgreSQL those of one session do, by the lock
-    on its row. `connections` is how many of either kind there may be.
+    and jobs in it, `observe` with what operators count; they must not block. `traceparent` says in which trace a thread
+    works. On SQLite all writers of the process take turns (its own locking starves some of them); on PostgreSQL those
+    of one session do, by the lock on its row. `connections` is how many of either kind there may be.
 
     Raises:
         InvalidDatabase: the address is none, or of a database or driver that is not there.
@@ -120,14 +127,18 @@ class Store:
         clock: Clock = utc_now,
         new_id: NewId = random_id,
         chance: Chance = random_share,
+        stopwatch: Stopwatch = perf_counter,
         connections: int = CONNECTIONS,
     ) -> None:
         self.limits = limits
         self.clock = clock
         self.new_id = new_id
         self.chance = chance
+        self.stopwatch = stopwatch
         self.doorbell: Callable[[str], None] = lambda _queue: None
         self.tell: Callable[[Outcome], None] = lambda _outcome: None
+        self.observe: Callable[[Observation], None] = lambda _observation: None
+        self.traceparent: Callable[[], str | None] = lambda: None
         self.url = address_of(url)
         self.is_sqlite = self.url.get_backend_name() == SQLITE
         self._turn: AbstractContextManager[Any] = threading.Lock() if self.is_sqlite else nullcontext()
@@ -152,6 +163,8 @@ class Store:
             self.doorbell(queue)
         for outcome in transaction.outcomes:
             self.tell(outcome)
+        for observation in transaction.observed:
+            self.observe(observation)
 
     @contextmanager
     def rehearse(self) -> Iterator[Transaction]:
@@ -175,7 +188,19 @@ class Store:
             yield self._transaction(connection)
 
     def _transaction(self, connection: Connection) -> Transaction:
-        return Transaction(connection, self.now, self.new_id, self.chance, self.limits)
+        return Transaction(
+            connection, self.now, self.new_id, self.chance, self.limits, self.stopwatch, self.traceparent()
+        )
+
+    @property
+    def connections_in_use(self) -> int:
+        """How many connections are in use now."""
+        return self._engines.in_use
+
+    @property
+    def connections_max(self) -> int:
+        """How many there may be."""
+        return self._engines.most
 
     @property
     def engine(self) -> Engine:

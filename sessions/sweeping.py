@@ -12,6 +12,7 @@ from sqlalchemy import bindparam, delete, select, tuple_
 
 from sessions import paths, planning
 from sessions.jobs import LEASE_LAPSED, UNWORKABLE, end, requeue
+from sessions.observations import LeaseLapsed
 from sessions.store import Store, Transaction
 from sessions.tables import BRANCH, ENTRY, IDEMPOTENCY, JOB, PIN, SESSION, SUMMARY
 
@@ -66,6 +67,7 @@ def _take_back(store: Store, job: Any) -> None:
             still = _lapsed(tx).where(JOB.c.id == job.id, JOB.c.lease == job.lease).with_for_update()
             row = tx.execute(still).first()
             if row is not None:
+                tx.observed.append(LeaseLapsed(row.queue))
                 requeue(tx, row, attempts=row.attempts, error=LEASE_LAPSED)
     except UNWORKABLE as error:
         with store.write() as tx:

@@ -13,6 +13,7 @@ from sqlmodel import Field, SQLModel
 IS_LIVE: Final = text("deleted_at IS NULL")
 IS_DELETED: Final = text("deleted_at IS NOT NULL")
 IS_HELD_BACK: Final = text("next_summary_at > 0")
+IS_OWED: Final = text("owed_tokens > 0")
 # SQLite numbers rows by itself only in a column of this very type, which is as wide there.
 NUMBER: Final = BigInteger().with_variant(Integer, "sqlite")
 
@@ -61,6 +62,7 @@ class BranchRow(SQLModel, table=True):
     __tablename__: ClassVar[Any] = "branch"
     __table_args__ = (
         Index("branch_held_back", "next_summary_at", sqlite_where=IS_HELD_BACK, postgresql_where=IS_HELD_BACK),
+        Index("branch_owed", "owed_tokens", sqlite_where=IS_OWED, postgresql_where=IS_OWED),
     )
 
     session_pk: int = Field(primary_key=True, sa_type=BigInteger)
@@ -161,7 +163,8 @@ class SummaryRow(SQLModel, table=True):
 class JobRow(SQLModel, table=True):
     """One queued summary request and its state; at most one running and one waiting per branch, kind and subject.
 
-    `subject` is the last entry that was left, for the summary of a branch.
+    `subject` is the last entry that was left, for the summary of a branch. `traceparent` is the trace of the request
+    that asked first.
     """
 
     __tablename__: ClassVar[Any] = "job"
@@ -203,6 +206,7 @@ class JobRow(SQLModel, table=True):
     superseded_by: str | None = None
     created_at: int = Field(sa_type=BigInteger)
     ended_at: int | None = Field(default=None, sa_type=BigInteger)
+    traceparent: str | None = None
     parameters: bytes
     claim: bytes | None = None
     result: bytes | None = None

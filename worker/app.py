@@ -8,13 +8,16 @@ from threading import Event
 from typing import Any, Final
 
 from celery import Celery
+from celery.signals import setup_logging
 
 from sessions import jobs
 from sessions.settings import Settings
 from sessions.store import Store
+from telemetry.signals import Signals
 from worker.broker import PatientAMQP, private_transport
 from worker.hooks import Hooks
 from worker.leases import Leases
+from worker.metered import Metered
 from worker.queues import MAINTENANCE, SUMMARIZE, SWEEP, TASK_BY_QUEUE, declared_queues
 from worker.relay import Relay
 from worker.summarizers import Summarizer
@@ -32,11 +35,13 @@ def create_worker(
     queues: Collection[str] = TASK_BY_QUEUE.keys(),
     *,
     hooks: Hooks | None = None,
+    signals: Signals | None = None,
 ) -> tuple[Celery, Relay, Leases]:
     """The app of a process that runs tasks, the relay they ring through, and the leases of the jobs they do.
 
     Whoever starts relay and leases stops them. Once `stopping` is set, the tasks hand their jobs back and take no more.
     """
+    signals = signals or Signals()
     app = create_celery(settings)
     relay = Relay(app)
     beat = partial(jobs.beat, store)
@@ -44,12 +49,13 @@ def create_worker(
     tasks = Tasks(
         settings,
         store,
-        summarizer,
+        Metered(summarizer, signals.metrics, provider=settings.summarizer, model=settings.summarizer_model),
         leases=leases,
         queues=queues,
         pass_on=relay.pass_on,
         stopping=stopping,
         hooks=hooks,
+        tracing=signals.tracing,
     )
     # Not shared: Celery would add these, bound to this store, to every app made later in the process.
     app.task(name=SUMMARIZE, shared=False)(tasks.summarize)
@@ -59,6 +65,8 @@ def create_worker(
 
 def create_celery(settings: Settings) -> Celery:
     """The app of a process that only sends tasks, by name."""
+    # Celery sets up logging of its own, unless someone says that it is done.
+    setup_logging.connect(_is_set_up)
     # No fixups: one of them looks for Django in the environment.
     app = Celery("foldline", set_as_current=False, fixups=[], amqp=PatientAMQP)
     # Kombu warns of an address without a host.
@@ -79,6 +87,10 @@ def create_celery(settings: Settings) -> Celery:
     else:
         app.conf.update(broker_transport_options=_REDIS)
     return app
+
+
+def _is_set_up(**_: Any) -> None:
+    """Nothing is left to do."""
 
 
 _DELIVERY: dict[str, Any] = {

@@ -17,6 +17,7 @@ from pydantic import SecretStr
 
 from compaction.overflow import verdict_of
 from compaction.wire import loads
+from telemetry.tracing import TRACEPARENT, Silent, Tracing
 from worker.cancellation import Cancellation
 from worker.deadlines import Deadlines
 from worker.provider_error import excerpt_of
@@ -129,8 +130,17 @@ class Connection:
 class ChatClient:
     """Calls `{base_url}/chat/completions`; `timeout_seconds` bounds each call as a whole."""
 
-    def __init__(self, *, base_url: str, api_key: SecretStr | None, model: str, timeout_seconds: float) -> None:
+    def __init__(
+        self,
+        *,
+        base_url: str,
+        api_key: SecretStr | None,
+        model: str,
+        timeout_seconds: float,
+        tracing: Tracing | None = None,
+    ) -> None:
         self.model = model
+        self._tracing = tracing or Silent()
         self._timeout_seconds = timeout_seconds
         self._streams = True
         self._limit_name = MAX_TOKENS
@@ -165,8 +175,14 @@ class ChatClient:
             InputTooLong: the prompt exceeds the model's context window.
             Unavailable: no answer, for any other reason.
         """
-        with self._cuttable(cancellation) as connection:
-            return self._exchange(messages, max_tokens, connection)
+        called = {"gen_ai.operation.name": "chat", "gen_ai.request.model": self.model}
+        with (
+            self._tracing.span(f"chat {self.model}", place="client", facts=called) as span,
+            self._cuttable(cancellation) as connection,
+        ):
+            answer = self._exchange(messages, max_tokens, connection)
+            span.note({f"gen_ai.usage.{direction}_tokens": tokens for direction, tokens in answer.usage.items()})
+            return answer
 
     @contextmanager
     def _cuttable(self, cancellation: Cancellation) -> Iterator[Connection]:
@@ -198,7 +214,11 @@ class ChatClient:
     def _send(self, messages: list[dict[str, str]], max_tokens: int, connection: Connection) -> Answer:
         body = self._body(messages, max_tokens)
         extensions = {"trace": connection.trace}
-        with self._http.stream("POST", "chat/completions", json=body, extensions=extensions) as response:
+        trace = self._tracing.traceparent
+        headers = {TRACEPARENT: trace} if trace else {}
+        with self._http.stream(
+            "POST", "chat/completions", json=body, headers=headers, extensions=extensions
+        ) as response:
             if response.is_success:
                 return _read_answer(response)
             text = b"".join(_bounded(response, MOST_ERROR_BYTES)).decode("utf-8", "replace")

@@ -17,6 +17,7 @@ from celery.worker import WorkController
 
 from sessions.settings import Settings
 from sessions.store import Store
+from telemetry.signals import Signals
 from worker.app import create_worker
 from worker.hooks import Hooks
 from worker.pool import AppThreads
@@ -45,13 +46,22 @@ class BrokerOutside(Exception):
 class EmbeddedWorker:
     """A context: inside it, whatever rings `store.doorbell` gets its job done. Starts once; closes the summarizer."""
 
-    def __init__(self, settings: Settings, store: Store, summarizer: Summarizer, hooks: Hooks | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        store: Store,
+        summarizer: Summarizer,
+        hooks: Hooks | None = None,
+        signals: Signals | None = None,
+    ) -> None:
         self._store = store
         self._summarizer = summarizer
         self._has_memory_broker = settings.has_memory_broker
         self._stop_seconds = settings.stop_seconds
         self._stopping = Event()
-        self._app, self._relay, self._leases = create_worker(settings, store, summarizer, self._stopping, hooks=hooks)
+        self._app, self._relay, self._leases = create_worker(
+            settings, store, summarizer, self._stopping, hooks=hooks, signals=signals
+        )
         self._worker = _CeleryThread(self._app)
         self._sweeper = Sweeper(store, settings.sweep_seconds)
         self._silent_doorbell = store.doorbell

@@ -7,8 +7,8 @@ from concurrent.futures import Future
 from threading import Event, Lock, Thread
 from typing import Final, TypeVar
 
+from telemetry.failures import Contained, describe
 from worker.cancellation import Cancellation
-from worker.failures import Contained, describe
 
 T = TypeVar("T")
 

@@ -19,8 +19,8 @@ from typing import Any, Final, Protocol
 from compaction.summary import refusal
 from compaction.wire import dumps, loads
 from sessions.store import Store
+from telemetry.failures import describe
 from worker.cancellation import Cancellation, Cancelled
-from worker.failures import describe
 from worker.hook_calls import CallFailed, HookCalls
 
 logger = logging.getLogger(__name__)
@@ -163,7 +163,7 @@ class Hooks:
             return self._calls[name].call(lambda: _decision(name, method(preparation), preparation), cancellation)
         except CallFailed as failure:
             about = {"hook": name, "job_id": preparation.job_id}
-            logger.warning("hook %s failed job_id=%s: %s", name, preparation.job_id, failure.reason, extra=about)
+            logger.warning("hook %s failed: %s", name, failure.reason, extra=about)
             if self._fails_closed:
                 raise HookFailed(name, failure.reason) from failure
             return Decision()

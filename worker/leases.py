@@ -12,8 +12,8 @@ from time import monotonic
 from typing import Final
 
 from sessions.jobs import Lease
+from telemetry.failures import Contained, describe
 from worker.cancellation import Cancellation
-from worker.failures import Contained, describe
 
 logger = logging.getLogger(__name__)
 
@@ -65,6 +65,11 @@ class Leases:
         self._thread.join(timeout_seconds)
         return not self._thread.is_alive()
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether leases are being extended."""
+        return self._thread.is_alive()
+
     def cancel_all(self) -> None:
         """Cancels all jobs that are held, and waits for nothing: whoever sets `stopping` calls this next."""
         for hold in dict(self._hold_by_lease).values():
@@ -99,4 +104,4 @@ class Leases:
 
 def _report(leases: Collection[Lease], error: Exception) -> None:
     job_ids = [lease.job_id for lease in leases]
-    logger.warning("leases not extended job_ids=%s: %s", ",".join(job_ids), describe(error), extra={"job_ids": job_ids})
+    logger.warning("leases not extended: %s", describe(error), extra={"job_ids": job_ids})

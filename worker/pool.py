@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from celery.concurrency.base import BasePool, apply_target
 
-from worker.failures import Contained, describe
+from telemetry.failures import Contained, describe
 
 logger = logging.getLogger(__name__)
 

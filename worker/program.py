@@ -8,6 +8,7 @@ import os
 import signal
 import warnings
 from collections.abc import Callable, Sequence
+from socket import socket
 from threading import Event, Thread
 from typing import Any, Final
 
@@ -21,8 +22,11 @@ from kombu.transport import redis
 from compaction.tokens import exact_counter
 from sessions.settings import Settings
 from sessions.store import Store
+from telemetry.failures import describe
+from telemetry.port import answering
+from telemetry.signals import Signals
+from telemetry.vitals import Subject, parts_of
 from worker.app import create_worker
-from worker.failures import describe
 from worker.hooks import Hooks
 from worker.leases import Leases
 from worker.outage import Outage, told_once
@@ -34,6 +38,10 @@ logger = logging.getLogger(__name__)
 
 # What kombu raises for a message that is no JSON, or has not the form of one of its own.
 MALFORMED: Final = (LookupError, TypeError, ValueError)
+
+
+# The part of a worker that answers once messages can be taken.
+QUEUES: Final = "queues"
 
 
 class WorkerFailed(Exception):
@@ -49,6 +57,8 @@ def run_worker(
     queues: Sequence[str],
     on_ready: Callable[[], object],
     hooks: Hooks | None = None,
+    signals: Signals | None = None,
+    metrics_listener: socket | None = None,
 ) -> None:
     """Takes messages in the main thread until SIGTERM or SIGINT; what then still runs is handed back.
 
@@ -60,6 +70,8 @@ def run_worker(
         queues: the queues to take messages from.
         on_ready: called once, when the first message can be taken.
         hooks: asked before each summary.
+        signals: what it is observed by.
+        metrics_listener: where it answers operators, if anywhere.
 
     Raises:
         WorkerFailed: it ended before it was told to.
@@ -69,17 +81,30 @@ def run_worker(
     # What is loaded stays; the collector would look through all of it again and again, for a tenth of a second.
     gc.collect()
     gc.freeze()
-    stopping, ended = Event(), Event()
-    app, relay, leases = create_worker(settings, store, summarizer, stopping, queues, hooks=hooks)
+    stopping, ended, is_ready = Event(), Event(), Event()
+    signals = signals or Signals()
+    signals.follow(store)
+    app, relay, leases = create_worker(settings, store, summarizer, stopping, queues, hooks=hooks, signals=signals)
     app.conf.broker_transport = _Transport
     app.steps["consumer"].add(_ending(relay.outage))
-    program = _Program(app=app, hostname=name, queues=list(queues), stopping=stopping, on_ready=on_ready)
+    parts = {**parts_of(settings, store), QUEUES: is_ready.is_set}
+    subject = Subject(signals.metrics, parts, needed=parts.keys(), is_alive=lambda: relay.is_alive and leases.is_alive)
+
+    def say_ready() -> None:
+        is_ready.set()
+        on_ready()
+
+    program = _Program(app=app, hostname=name, queues=list(queues), stopping=stopping, on_ready=say_ready)
     Thread(
         target=program.end_in_time, args=(leases, ended, settings.stop_seconds), name="foldline-stop", daemon=True
     ).start()
     try:
         leases.start()
-        with told_once(relay.outage), ringing(relay, store, settings.stop_seconds):
+        with (
+            told_once(relay.outage),
+            ringing(relay, store, settings.stop_seconds),
+            answering(subject, metrics_listener),
+        ):
             program.start()
     finally:
         stopping.set()

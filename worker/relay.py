@@ -13,7 +13,7 @@ from celery import Celery
 from kombu import Connection, Producer
 
 from sessions.store import Store
-from worker.failures import Contained, describe
+from telemetry.failures import Contained, describe
 from worker.outage import Outage
 from worker.queues import TASK_BY_QUEUE
 
@@ -62,6 +62,11 @@ class Relay:
             self._wake.notify()
         self._thread.join(timeout_seconds)
         return not self._thread.is_alive()
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether rings are being sent."""
+        return self._thread.is_alive()
 
     @property
     def has_unsent(self) -> bool:

@@ -6,13 +6,21 @@ import logging
 import os
 import signal
 from datetime import UTC, datetime
+from functools import partial
+from socket import socket
+from time import monotonic
 from typing import Any, Final
 
 from celery.apps.beat import Beat
+from celery.beat import Scheduler
 from celery.platforms import EX_OK
 from celery.signals import after_task_publish
 
 from sessions.settings import Settings
+from telemetry.broker import broker_answers
+from telemetry.port import answering
+from telemetry.signals import Signals
+from telemetry.vitals import BROKER, Subject
 from worker.app import create_celery
 from worker.outage import Outage, told_once
 from worker.queues import MAINTENANCE, SWEEP
@@ -23,20 +31,54 @@ logger = logging.getLogger(__name__)
 # the worker's: if these differed by more than this, every sweep would be too old on arrival, and none would be done.
 EXPIRY_SECONDS_MIN: Final = 3600.0
 EXPIRY_SWEEPS_MIN: Final = 10
+# A broker that does not answer holds a tick up for some time-outs; longer than this, and something else does.
+LATE_SECONDS: Final = 60.0
 
 _LONG_AGO: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 
-def run_beat(settings: Settings) -> None:
-    """Sends a sweep at once and then every `settings.sweep_seconds`, until SIGTERM or SIGINT ends the process."""
+def run_beat(settings: Settings, signals: Signals, metrics_listener: socket | None = None) -> None:
+    """Sends a sweep at once and then every `settings.sweep_seconds`, until SIGTERM or SIGINT ends the process.
+
+    Operators are answered at `metrics_listener`, if there is one.
+    """
     outage = Outage(settings.broker_url)
     after_task_publish.connect(lambda **_: outage.end(), weak=False)
-    with create_celery(settings) as app, told_once(outage):
+    ticks = _Ticks(LATE_SECONDS + settings.sweep_seconds)
+    parts = {BROKER: partial(broker_answers, settings)}
+    subject = Subject(signals.metrics, parts, needed=parts.keys(), is_alive=lambda: ticks.are_on_time)
+    with create_celery(settings) as app, told_once(outage), answering(subject, metrics_listener):
         app.conf.beat_schedule = {"sweep": _sweep(settings)}
         # In memory: what a restart forgets is when it last swept, and it sweeps at once. There is no file to write.
-        beat = _Beat(app=app, scheduler="celery.beat:Scheduler", quiet=True, socket_timeout=0)
+        # Celery takes whatever makes a scheduler, and says that it takes a name.
+        scheduler: Any = partial(_Scheduler, ticks)
+        beat = _Beat(app=app, scheduler=scheduler, quiet=True, socket_timeout=0)
         logger.info("beat: Starting, %s to %s every %g s", SWEEP, MAINTENANCE, settings.sweep_seconds)
         beat.run()
+
+
+class _Ticks:
+    """When the schedule was last looked at; it counts as stuck when that is so many seconds ago."""
+
+    def __init__(self, late_seconds: float) -> None:
+        self._late_seconds = late_seconds
+        self.last = monotonic()
+
+    @property
+    def are_on_time(self) -> bool:
+        return monotonic() - self.last < self._late_seconds
+
+
+class _Scheduler(Scheduler):
+    """Celery's, in memory, which says that it is at work."""
+
+    def __init__(self, ticks: _Ticks, *args: Any, **options: Any) -> None:
+        self._ticks = ticks
+        super().__init__(*args, **options)
+
+    def tick(self, *args: Any, **options: Any) -> Any:
+        self._ticks.last = monotonic()
+        return super().tick(*args, **options)
 
 
 class _Beat(Beat):

@@ -21,6 +21,7 @@ from compaction.summary import (
     prompt,
     refusal,
 )
+from telemetry.tracing import Tracing
 from worker.cancellation import Cancellation
 from worker.chat import Answer, ChatClient, InputTooLong, Unavailable
 from worker.masking import masked
@@ -195,7 +196,7 @@ class _Asking:
         return answer
 
 
-def create_summarizer(settings: SummarizerSettings) -> Extractive | OpenAI:
+def create_summarizer(settings: SummarizerSettings, tracing: Tracing | None = None) -> Extractive | OpenAI:
     """The summarizer that the settings name.
 
     Raises:
@@ -210,5 +211,6 @@ def create_summarizer(settings: SummarizerSettings) -> Extractive | OpenAI:
         api_key=settings.summarizer_api_key,
         model=settings.summarizer_model,
         timeout_seconds=settings.summarizer_timeout_seconds,
+        tracing=tracing,
     )
     return OpenAI(client, input_tokens=settings.summarizer_input_tokens)

@@ -7,7 +7,7 @@ from threading import Event, Thread
 
 from sessions import sweeping
 from sessions.store import Store
-from worker.failures import Contained, describe
+from telemetry.failures import Contained, describe
 
 logger = logging.getLogger(__name__)
 

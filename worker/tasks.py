@@ -28,8 +28,10 @@ from sessions.requests import BACKGROUND, INTERACTIVE
 from sessions.settings import Settings
 from sessions.store import Store
 from sessions.summaries import HOOK
+from telemetry.failures import Contained, describe
+from telemetry.logs import about
+from telemetry.tracing import Silent, Tracing
 from worker.cancellation import Cancellation, Cancelled
-from worker.failures import Contained, describe
 from worker.hooks import Decision, HookFailed, Hooks
 from worker.leases import Leases
 from worker.slots import Slots
@@ -63,6 +65,7 @@ class Tasks:
         pass_on: Callable[[str], None],
         stopping: Event,
         hooks: Hooks | None = None,
+        tracing: Tracing | None = None,
     ) -> None:
         self._settings = settings
         self._store = store
@@ -71,6 +74,7 @@ class Tasks:
         self._queues = [queue for queue in (INTERACTIVE, BACKGROUND) if queue in queues]
         self._pass_on = pass_on
         self._stopping = stopping
+        self._tracing = tracing or Silent()
         self._hooks = hooks or Hooks({}, settings.hook_timeout_seconds)
         self._slots = Slots(settings.worker_concurrency)
         self._at_database = BoundedSemaphore(DATABASE_THREADS)
@@ -126,9 +130,13 @@ class Tasks:
 
     def _finish(self, claim: Claim) -> None:
         """Ends the job, or hands it back. Each step is conditional on the lease, so a late one changes nothing."""
-        with Contained(lambda error: self._fail(claim, error)):
+        names = {"job_id": claim.job_id, "session_id": claim.preparation.session_id}
+        facts = {f"foldline.{name}": value for name, value in names.items()}
+        span = self._tracing.span("summarize", place="consumer", parent=claim.traceparent, facts=facts)
+        with about(**names), span as told, Contained(lambda error: self._fail(claim, error)):
             state = self._write(claim)
-            logger.info("job %s job_id=%s", state, claim.job_id, extra={"job_id": claim.job_id, "state": state})
+            told.note({"foldline.state": state})
+            logger.info("job %s", state)
 
     def _write(self, claim: Claim) -> str:
         """The job's end state, after the hooks were asked and the summarizer, unless a hook knows better."""
@@ -166,19 +174,18 @@ class Tasks:
             return jobs.publish(self._store, claim, draft)
 
     def _fail(self, claim: Claim, error: Exception) -> None:
-        about = {"job_id": claim.job_id}
         if self._stopping.is_set():
             with self._at_database:
                 jobs.release(self._store, claim)
-            logger.info("job handed back job_id=%s", claim.job_id, extra=about)
+            logger.info("job handed back")
         elif isinstance(error, Unavailable):
-            logger.warning("job left to its lease job_id=%s: %s", claim.job_id, describe(error), extra=about)
+            logger.warning("job left to its lease: %s", describe(error))
         elif isinstance(error, Cancelled):
-            logger.info("job given up, it was cancelled or taken over job_id=%s", claim.job_id, extra=about)
+            logger.info("job given up, it was cancelled or taken over")
         else:
             reason = str(error) if isinstance(error, SummarizerUnavailable | HookFailed) else describe(error)
             pause_seconds = error.retry_after_seconds if isinstance(error, SummarizerUnavailable) else None
-            logger.warning("job failed job_id=%s: %s", claim.job_id, reason, extra=about)
+            logger.warning("job failed: %s", reason)
             with self._at_database:
                 jobs.fail(self._store, claim, reason, pause_seconds)
 

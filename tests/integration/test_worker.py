@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import subprocess
 import sys
 import threading
@@ -24,6 +25,8 @@ from sessions import jobs
 from sessions.requests import INTERACTIVE
 from sessions.settings import Settings, load_settings
 from sessions.store import Limits, Store
+from telemetry.logs import formatter
+from telemetry.tracing import Silent
 from tests.support.eventually import eventually
 from tests.support.work import SAID, TENANT, Work
 from worker.cancellation import Cancellation
@@ -305,9 +308,11 @@ def test_log_lines_of_a_job_name_it_in_their_text(
     serve: Callable[..., Service], caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
+    caplog.handler.setFormatter(formatter("text", Silent()))
     service = serve(Extractive())
     job_id = service.ask(service.add_session("s"))
-    eventually(lambda: f"job succeeded job_id={job_id}" in caplog.text)
+    eventually(lambda: f"job_id={job_id} " in caplog.text)
+    assert re.search(rf"job succeeded .*job_id={job_id} .*session_id=s$", caplog.text, re.MULTILINE)
 
 
 def test_two_services_in_one_process_keep_their_jobs_apart(serve: Callable[..., Service]) -> None:

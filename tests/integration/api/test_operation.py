@@ -125,7 +125,7 @@ def test_metrics_count_requests_by_route(database: str) -> None:
     assert counted[name % ("GET", "/sessions/{session_id}", 404)] == 1
     assert counted[name % ("other", "none", 404)] == 1
     assert counted['foldline_request_seconds_count{method="POST",route="/sessions"}'] == 1
-    assert counted['foldline_jobs{state="queued"}'] == 1
+    assert counted['foldline_queue_jobs{queue="summarize.background",state="queued"}'] == 1
     assert session not in "".join(counted)
 
 

@@ -1,0 +1,43 @@
+"""What a process is observed by, as the settings have it, for the commands that run until they are stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+
+from cli.failures import CommandFailed
+from sessions.settings import Settings
+from telemetry.logs import set_up_logging
+from telemetry.signals import Signals
+from telemetry.tracing import Silent, Tracing
+
+
+@contextmanager
+def observed(settings: Settings, role: str) -> Iterator[Signals]:
+    """The signals of a process in this role, in a block with its logging set up; at the end, what is left is sent.
+
+    Raises:
+        CommandFailed: traces are wanted, and the packages for them are not installed.
+    """
+    tracing = _tracing(settings, role)
+    set_up_logging(settings, tracing)
+    try:
+        yield Signals(tracing=tracing)
+    finally:
+        tracing.close()
+
+
+def _tracing(settings: Settings, role: str) -> Tracing:
+    if settings.traces_url is None:
+        return Silent()
+    try:
+        # Only here: the packages are an extra, and take a second to load.
+        module = import_module("telemetry.opentelemetry")
+    except ImportError as error:
+        raise CommandFailed(
+            "FOLDLINE_TRACES_URL is set, and the packages that send traces are not installed: install the extra "
+            "`tracing`, as in pip install '.[tracing]', or leave it unset"
+        ) from error
+    tracing: Tracing = module.OpenTelemetry(settings.traces_url, role)
+    return tracing

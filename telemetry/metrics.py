@@ -1,0 +1,179 @@
+"""The figures of one process, for Prometheus: what happened is counted as it happens, what is so is set when asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import singledispatchmethod
+from threading import Lock
+from typing import Any, Final
+
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+)
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.process_collector import ProcessCollector
+from prometheus_client.registry import Collector
+
+from sessions.backlog import Backlog
+from sessions.observations import (
+    OTHER,
+    Compacted,
+    JobEnded,
+    LeaseLapsed,
+    Observation,
+    OverflowReported,
+    StageRan,
+    Triggered,
+)
+from sessions.requests import BACKGROUND, INTERACTIVE
+from sessions.store import Store
+from telemetry import table
+from telemetry.table import METRICS, Kind, Metric
+
+# Clients may make up methods; figures are kept for those that routes have.
+METHODS: Final = frozenset({"DELETE", "GET", "PATCH", "POST"})
+# Read when somebody asks, and not where nobody knows.
+ASKED: Final = (table.PART_UP, table.QUEUE_JOBS, table.QUEUE_AGE, table.OWED)
+TOTAL: Final = "_total"
+# Told as 0 from the start, so that the first one is seen to be one more.
+KNOWN: Final[tuple[tuple[Any, ...], ...]] = (
+    (table.LEASE_EXPIRIES, INTERACTIVE),
+    (table.LEASE_EXPIRIES, BACKGROUND),
+    (table.OVERFLOWS, OTHER),
+)
+
+
+class Metrics:
+    """The metrics of the table, and those of the process. One for each process."""
+
+    media_type: Final = CONTENT_TYPE_LATEST
+
+    def __init__(self) -> None:
+        # When each began to be counted would be as many series again.
+        disable_created_metrics()
+        self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
+        self._by_name = {
+            metric.name: _MAKERS[metric.kind](metric, self._registry) for metric in METRICS if metric not in ASKED
+        }
+        for metric, *labels in KNOWN:
+            self._of(metric, *labels)
+        self._asked = _Asked()
+        self._registry.register(self._asked)
+        # What was asked for is set and read as one.
+        self._lock = Lock()
+
+    def text(self, answers_by_part: Mapping[str, bool], backlog: Backlog | None) -> bytes:
+        """See `Figures`."""
+        with self._lock:
+            self._asked.families = [_parts(answers_by_part), *(_waiting(backlog) if backlog else ())]
+            return generate_latest(self._registry)
+
+    def follow(self, store: Store) -> None:
+        """From now on, count what happens in the store and tell how many of its connections are in use."""
+        store.observe = self.count
+        self._of(table.CONNECTIONS).set_function(lambda: store.connections_in_use)
+        self._of(table.CONNECTIONS_MAX).set_function(lambda: store.connections_max)
+
+    def answered(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count a request."""
+        method = method if method in METHODS else "other"
+        self._of(table.REQUESTS, method, route, str(status)).inc()
+        self._of(table.REQUEST_DURATION, method, route).observe(seconds)
+
+    def summarized(self, provider: str, model: str, seconds: float, usage: Mapping[str, int]) -> None:
+        """Count a summary and what it used."""
+        self._of(table.SUMMARIZER_DURATION, provider, model).observe(seconds)
+        for direction in ("input", "output"):
+            self._of(table.SUMMARIZER_TOKENS, provider, model, direction).inc(usage.get(direction, 0))
+
+    def not_summarized(self, provider: str, model: str) -> None:
+        """Count a summary that could not be had."""
+        self._of(table.SUMMARIZER_FAILURES, provider, model).inc()
+
+    @singledispatchmethod
+    def count(self, observation: Observation) -> None:
+        """Count something that happened in the log.
+
+        Raises:
+            TypeError: nobody knows what it is.
+        """
+        raise TypeError(type(observation).__name__)
+
+    @count.register
+    def _(self, triggered: Triggered) -> None:
+        self._of(table.TRIGGERS, triggered.reason, triggered.preset).inc()
+
+    @count.register
+    def _(self, compacted: Compacted) -> None:
+        self._of(table.COMPACTIONS, compacted.reason, compacted.preset).inc()
+
+    @count.register
+    def _(self, ran: StageRan) -> None:
+        if ran.seconds is not None:
+            self._of(table.STAGE_DURATION, ran.stage, ran.preset).observe(ran.seconds)
+        self._of(table.STAGE_SAVINGS, ran.stage, ran.preset).inc(ran.tokens_saved)
+
+    @count.register
+    def _(self, ended: JobEnded) -> None:
+        self._of(table.JOBS_ENDED, ended.kind, ended.state).inc()
+
+    @count.register
+    def _(self, lapsed: LeaseLapsed) -> None:
+        self._of(table.LEASE_EXPIRIES, lapsed.queue).inc()
+
+    @count.register
+    def _(self, reported: OverflowReported) -> None:
+        self._of(table.OVERFLOWS, reported.provider).inc()
+
+    def _of(self, metric: Metric, *labels: str) -> Any:
+        made = self._by_name[metric.name]
+        return made.labels(*labels) if labels else made
+
+
+class _Asked(Collector):
+    """Tells what is true now; what nobody knows now is not told: an old figure would pass for a new one."""
+
+    families: Sequence[GaugeMetricFamily] = ()
+
+    def collect(self) -> Sequence[GaugeMetricFamily]:
+        return self.families
+
+
+def _parts(answers_by_part: Mapping[str, bool]) -> GaugeMetricFamily:
+    parts = _family(table.PART_UP)
+    for part, answers in answers_by_part.items():
+        parts.add_metric([part], answers)
+    return parts
+
+
+def _waiting(backlog: Backlog) -> list[GaugeMetricFamily]:
+    jobs, age, owed = (_family(metric) for metric in (table.QUEUE_JOBS, table.QUEUE_AGE, table.OWED))
+    owed.add_metric([], backlog.owed_tokens)
+    for name, queue in backlog.queues.items():
+        jobs.add_metric([name, "queued"], queue.queued)
+        jobs.add_metric([name, "running"], queue.running)
+        age.add_metric([name], queue.oldest_seconds)
+    return [jobs, age, owed]
+
+
+def _family(metric: Metric) -> GaugeMetricFamily:
+    return GaugeMetricFamily(metric.name, metric.help, labels=metric.labels)
+
+
+# The client adds the counter's suffix by itself.
+_MAKERS: Final[Mapping[Kind, Callable[[Metric, CollectorRegistry], Any]]] = {
+    Kind.COUNTER: lambda metric, registry: Counter(
+        metric.name.removesuffix(TOTAL), metric.help, metric.labels, registry=registry
+    ),
+    Kind.GAUGE: lambda metric, registry: Gauge(metric.name, metric.help, metric.labels, registry=registry),
+    Kind.HISTOGRAM: lambda metric, registry: Histogram(
+        metric.name, metric.help, metric.labels, buckets=metric.buckets, registry=registry
+    ),
+}

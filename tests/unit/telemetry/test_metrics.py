@@ -1,0 +1,85 @@
+import re
+
+import pytest
+
+from sessions.backlog import Backlog, Queue
+from sessions.observations import (
+    Compacted,
+    JobEnded,
+    LeaseLapsed,
+    Observation,
+    OverflowReported,
+    StageRan,
+    Triggered,
+)
+from telemetry.metrics import Metrics
+from telemetry.table import METRICS, Kind
+
+OBSERVED = {
+    'foldline_triggers_total{preset="pi",reason="owed"}': Triggered("owed", "pi"),
+    'foldline_compactions_total{preset="pi",reason="asked"}': Compacted("asked", "pi"),
+    'foldline_stage_seconds_count{preset="pi",stage="prune"}': StageRan("prune", "pi", 0.001, 1),
+    'foldline_stage_tokens_saved_total{preset="pi",stage="summarize"}': StageRan("summarize", "pi", None, 1),
+    'foldline_jobs_ended_total{kind="range",state="failed"}': JobEnded("range", "failed"),
+    'foldline_lease_expiries_total{queue="summarize.interactive"}': LeaseLapsed("summarize.interactive"),
+    'foldline_overflow_reports_total{provider="vllm"}': OverflowReported("vllm"),
+}
+
+
+def samples(metrics: Metrics, backlog: Backlog | None = None, **answers_by_part: bool) -> dict[str, float]:
+    lines = metrics.text(answers_by_part, backlog).decode().splitlines()
+    return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in lines if not line.startswith("#")}
+
+
+@pytest.mark.parametrize(("name", "observation"), OBSERVED.items(), ids=lambda value: type(value).__name__)
+def test_each_thing_that_is_observed_is_counted_once(name: str, observation: Observation) -> None:
+    metrics = Metrics()
+    metrics.count(observation)
+    metrics.count(observation)
+    assert samples(metrics)[name] == 2
+
+
+def test_a_stage_that_was_not_run_now_has_no_duration() -> None:
+    metrics = Metrics()
+    metrics.count(StageRan("summarize", "pi", None, 7))
+    assert not [name for name in samples(metrics) if name.startswith("foldline_stage_seconds")]
+
+
+def test_what_a_summary_used_is_counted_by_direction() -> None:
+    metrics = Metrics()
+    metrics.summarized("openai", "small", 2.0, {"input": 900, "output": 40})
+    metrics.not_summarized("openai", "small")
+    told = samples(metrics)
+    assert told['foldline_summarizer_tokens_total{direction="input",model="small",provider="openai"}'] == 900
+    assert told['foldline_summarizer_tokens_total{direction="output",model="small",provider="openai"}'] == 40
+    assert told['foldline_summarizer_seconds_sum{model="small",provider="openai"}'] == 2.0
+    assert told['foldline_summarizer_failures_total{model="small",provider="openai"}'] == 1
+
+
+def test_what_waits_is_told_while_somebody_knows_it_and_no_longer() -> None:
+    metrics = Metrics()
+    backlog = Backlog({"q": Queue(queued=3, running=1, load=4, oldest_seconds=2.5)}, owed_tokens=70)
+    known, unknown = samples(metrics, backlog), samples(metrics)
+    assert known['foldline_queue_jobs{queue="q",state="queued"}'] == 3
+    assert known['foldline_queue_jobs{queue="q",state="running"}'] == 1
+    assert known['foldline_queue_oldest_seconds{queue="q"}'] == 2.5
+    assert known["foldline_owed_tokens"] == 70
+    assert not [name for name in unknown if re.match(r"foldline_(queue|owed)", name)]
+
+
+def test_a_part_that_does_not_answer_is_down() -> None:
+    told = samples(Metrics(), database=True, broker=False)
+    assert told['foldline_part_up{part="database"}'] == 1
+    assert told['foldline_part_up{part="broker"}'] == 0
+
+
+def test_every_metric_of_the_table_is_told_under_its_name_and_kind() -> None:
+    text = Metrics().text({}, Backlog({}, 0)).decode()
+    kinds = dict(re.findall(r"^# TYPE (\S+) (\S+)$", text, re.MULTILINE))
+    ours = {name: kind for name, kind in kinds.items() if name.startswith("foldline_")}
+    assert ours == {metric.name: metric.kind.value for metric in METRICS}
+
+
+def test_counters_are_named_as_prometheus_wants_them() -> None:
+    assert {metric.kind is Kind.COUNTER for metric in METRICS if metric.name.endswith("_total")} == {True}
+    assert {metric.name.endswith("_total") for metric in METRICS if metric.kind is Kind.COUNTER} == {True}

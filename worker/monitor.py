@@ -1,0 +1,70 @@
+"""Flower: the page on workers and tasks, on our app and settings, with nothing of it open to who has no login."""
+
+from __future__ import annotations
+
+import signal
+import socket
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Any, Final
+
+from flower.app import Flower
+from flower.options import options
+from flower.urls import settings as flower_settings
+from flower.views.error import NotFoundErrorHandler
+from prometheus_client import REGISTRY, generate_latest
+from tornado.httpserver import HTTPServer
+
+from sessions.backlog import Backlog
+from sessions.settings import Settings
+from telemetry.broker import broker_answers
+from telemetry.port import answering
+from telemetry.vitals import BROKER, Subject
+from worker.app import create_celery
+
+# Flower answers these without a login. Its figures are on the operator's port instead, and so is a probe.
+CLOSED: Final = ("/metrics", "/healthcheck")
+EVERY_HOST: Final = ".*"
+
+
+class FlowerMetrics:
+    """What Flower counts of workers and tasks, and the figures of its process; it keeps them for the whole process."""
+
+    def text(self, _answers_by_part: Mapping[str, bool], _backlog: Backlog | None) -> bytes:
+        """All figures, in Prometheus's text format."""
+        return generate_latest(REGISTRY)
+
+
+def run_flower(
+    settings: Settings,
+    listener: socket.socket,
+    *,
+    login: str,
+    on_ready: Callable[[], object],
+    metrics_listener: socket.socket | None = None,
+) -> None:
+    """Serve the page until SIGTERM or SIGINT; `login` is `user:password`.
+
+    Operators are answered at `metrics_listener`, if there is one.
+    """
+    subject = Subject(FlowerMetrics(), {BROKER: partial(broker_answers, settings)})
+    options.basic_auth = [login]
+    with create_celery(settings) as app, answering(subject, metrics_listener):
+        page = Flower(capp=app, options=options, **flower_settings)
+        page.add_handlers(EVERY_HOST, [(path, NotFoundErrorHandler) for path in CLOSED])
+        HTTPServer(page).add_socket(listener)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, partial(_stop_soon, page))
+        page.io_loop.add_callback(on_ready)
+        page.start()
+
+
+def _stop_soon(page: Any, *_: Any) -> None:
+    page.io_loop.add_callback_from_signal(partial(_stop, page))
+
+
+def _stop(page: Any) -> None:
+    # What it was told of workers goes with it; there is nothing to tidy up.
+    with suppress(RuntimeError):
+        page.stop()
