@@ -35,13 +35,13 @@ class Engine:
         return all(shutil.which(program) for program in (self.build_command[0], self.runner))
 
     def build(self, file: str, context: str, tag: str, arguments: Mapping[str, str]) -> None:
-        """Build an image, showing what is done; a base that is here is not asked for elsewhere.
+        """Build an image, showing what is done.
 
         Raises:
             EngineFailed: it could not be built.
         """
         options = [option for name, value in arguments.items() for option in ("--build-arg", f"{name}={value}")]
-        command = [*self.build_command, "--pull=false", "--file", file, "--tag", tag, *options, context]
+        command = [*self.build_command, "--file", file, "--tag", tag, *options, context]
         if subprocess.run(command, check=False).returncode:
             raise EngineFailed(f"{' '.join(self.build_command)} failed; what it said is above")
 

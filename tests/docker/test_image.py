@@ -17,9 +17,7 @@ import pytest
 
 from cli.failures import ExitCode
 from docker.engine import ENGINES, NoEngine, engine
-from docker.image import DOCKERFILE, PROGRAMS, ROLES
-from stack.roles import roles
-from tests.docker.test_compose import ELSEWHERE, SECRETS
+from docker.image import DOCKERFILE, PROGRAMS
 from tests.support.program import REPOSITORY
 
 FILE: Final = (REPOSITORY / DOCKERFILE).read_text("utf-8")
@@ -73,10 +71,6 @@ def test_all_of_the_program_and_little_else_reaches_the_build() -> None:
         project["project"]["readme"],
         *project["project"]["license-files"],
     }
-
-
-def test_each_role_of_the_compose_file_is_tried_with_the_image() -> None:
-    assert {role.arguments[0] for role in roles(SECRETS | ELSEWHERE)} | {"serve"} == set(ROLES)
 
 
 def test_the_health_check_asks_for_a_good_answer(port: int) -> None:
