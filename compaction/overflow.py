@@ -149,6 +149,8 @@ WORDINGS: Final[tuple[tuple[str | None, re.Pattern[str]], ...]] = (
         ),
     ),
 )
+# Those who have a wording of their own.
+PROVIDERS: Final = frozenset(provider for provider, _ in WORDINGS if provider)
 
 # "The tokens you requested" are those of the output.
 _REQUESTED: Final = r"(?<!tokens\syou\s)requested"

@@ -14,7 +14,7 @@ from sessions import jobs
 from sessions.settings import Settings
 from sessions.store import Store
 from telemetry.signals import Signals
-from worker.broker import PatientAMQP, private_transport
+from worker.broker import PatientAMQP, private_transport, verified
 from worker.hooks import Hooks
 from worker.leases import Leases
 from worker.metered import Metered
@@ -70,7 +70,7 @@ def create_celery(settings: Settings) -> Celery:
     # No fixups: one of them looks for Django in the environment.
     app = Celery("foldline", set_as_current=False, fixups=[], amqp=PatientAMQP)
     # Kombu warns of an address without a host.
-    broker_url = "memory://localhost" if settings.has_memory_broker else settings.broker_url
+    broker_url = "memory://localhost" if settings.has_memory_broker else verified(settings.broker_url)
     app.conf.update(
         # Set for both directions, as an environment variable of Celery's own overrides the general one.
         broker_read_url=broker_url,
@@ -153,8 +153,9 @@ _EXECUTION: dict[str, Any] = {
     "worker_prefetch_multiplier": 1,
     # No task has a rate limit; without this the consumer keeps a bucket for each.
     "worker_disable_rate_limits": True,
-    # Flower turns them on where it runs; nobody else listens. Who rang is of no interest to it either.
-    "worker_send_task_events": False,
+    # Flower would turn them on, and miss what a worker does before. They are sent in batches, and cost little where
+    # nobody listens. Who rang is of no interest.
+    "worker_send_task_events": True,
     "task_send_sent_event": False,
     "enable_utc": True,
     "timezone": "UTC",
@@ -167,6 +168,7 @@ _QUIET: dict[str, Any] = {
 }
 
 _EMBEDDED: dict[str, Any] = {
-    # Nothing outside this process can reach the memory broker.
+    # Nothing outside this process can reach the memory broker, or listen.
     "worker_enable_remote_control": False,
+    "worker_send_task_events": False,
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit, urlunsplit
 
 from celery.app.amqp import AMQP
 from kombu import Connection
@@ -35,6 +36,17 @@ class PatientAMQP(AMQP):
     """What an app makes its connections with."""
 
     Connection = PatientConnection
+
+
+def verified(url: str) -> str:
+    """The address of a broker, whose certificate is looked at if it has one and the address does not say otherwise.
+
+    Kombu would take any certificate, or with a transport of ours speak in plain text.
+    """
+    parts = urlsplit(url)
+    if parts.scheme != "rediss" or "ssl_cert_reqs" in parse_qs(parts.query):
+        return url
+    return urlunsplit(parts._replace(query="&".join(filter(None, (parts.query, "ssl_cert_reqs=required")))))
 
 
 def private_transport() -> type[memory.Transport]:

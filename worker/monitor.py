@@ -5,9 +5,8 @@ from __future__ import annotations
 import signal
 import socket
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from flower.app import Flower
 from flower.options import options
@@ -53,18 +52,10 @@ def run_flower(
     with create_celery(settings) as app, answering(subject, metrics_listener):
         page = Flower(capp=app, options=options, **flower_settings)
         page.add_handlers(EVERY_HOST, [(path, NotFoundErrorHandler) for path in CLOSED])
+        # Tornado accepts until nobody else waits.
+        listener.settimeout(0)
         HTTPServer(page).add_socket(listener)
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, partial(_stop_soon, page))
+            page.io_loop.asyncio_loop.add_signal_handler(number, page.stop)
         page.io_loop.add_callback(on_ready)
         page.start()
-
-
-def _stop_soon(page: Any, *_: Any) -> None:
-    page.io_loop.add_callback_from_signal(partial(_stop, page))
-
-
-def _stop(page: Any) -> None:
-    # What it was told of workers goes with it; there is nothing to tidy up.
-    with suppress(RuntimeError):
-        page.stop()

@@ -85,7 +85,8 @@ def run_worker(
     signals = signals or Signals()
     signals.follow(store)
     app, relay, leases = create_worker(settings, store, summarizer, stopping, queues, hooks=hooks, signals=signals)
-    app.conf.broker_transport = _Transport
+    # By its name: monitors ask a worker for its configuration, which has to be JSON.
+    app.conf.broker_transport = f"{__name__}:{PatientTransport.__name__}"
     app.steps["consumer"].add(_ending(relay.outage))
     parts = {**parts_of(settings, store), QUEUES: is_ready.is_set}
     subject = Subject(signals.metrics, parts, needed=parts.keys(), is_alive=lambda: relay.is_alive and leases.is_alive)
@@ -116,7 +117,7 @@ def run_worker(
         raise WorkerFailed
 
 
-class _Transport(redis.Transport):
+class PatientTransport(redis.Transport):
     """Kombu's transport, which lets nothing that somebody left in a queue end the worker."""
 
     def on_readable(self, *place: Any) -> None:

@@ -11,9 +11,10 @@ from api.incoming import FromRequest
 from api.openapi import described
 from api.problems import InvalidRequest
 from api.schemas import OverflowAnswer
-from compaction.overflow import verdict_of
+from compaction.overflow import PROVIDERS, verdict_of
 from sessions.errors import UnknownVersion
 from sessions.idempotency import Answer
+from sessions.observations import OTHER, OverflowReported
 from sessions.overflow import relieve
 from sessions.store import Transaction
 
@@ -28,6 +29,9 @@ def report_overflow(session_id: str, incoming: FromRequest) -> Response:
     """
     body, if_match = incoming.body(OverflowBody), incoming.if_match
     verdict = verdict_of(body.error, body.provider)
+    if verdict.is_overflow:
+        # Whatever can be done about it.
+        incoming.service.store.observe(OverflowReported(verdict.provider if verdict.provider in PROVIDERS else OTHER))
 
     def work(tx: Transaction) -> Answer:
         try:

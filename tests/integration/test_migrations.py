@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
+from typing import Any
 
 import pytest
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import text
+from sqlalchemy import inspect, text
 from sqlmodel import SQLModel
 
 import migrations
@@ -23,6 +24,7 @@ from migrations import NewerSchema, Schema, Standing
 from sessions.settings import Settings
 from sessions.store import Store
 from tests.support.databases import SQLITE, Server
+from tests.support.log import Scene, assert_consistent, turns
 
 PROGRAMS = 4
 
@@ -51,15 +53,46 @@ def at(store: Store, revision: str) -> None:
         connection.execute(text("UPDATE alembic_version SET version_num = :revision"), {"revision": revision})
 
 
-def first_tables(store: Store) -> str:
-    """Make the tables as the first version had them; their revision."""
-    first = migrations.schema_of(store.engine).known[-1]
+def migrated(store: Store, run: Callable[[Config, str], None], revision: str) -> None:
+    """Have Alembic upgrade or downgrade to a revision."""
     config = Config()
     config.set_main_option("script_location", str(Path(migrations.__file__).parent))
     with store.engine.begin() as connection:
         config.attributes["connection"] = connection
-        command.upgrade(config, first)
+        run(config, revision)
+
+
+def first_tables(store: Store) -> str:
+    """Make the tables as the first version had them; their revision."""
+    first = migrations.schema_of(store.engine).known[-1]
+    migrated(store, command.upgrade, first)
     return first
+
+
+def filled(store: Store) -> list[Scene]:
+    """Sessions that show all that a database may hold: a job that waits, a summary, branches, a pin, an undo."""
+    summarized, branched, waiting = (Scene(store, id=name) for name in ("summarized", "branched", "waiting"))
+    summarized.append(*turns(7, 60))
+    assert summarized.publish(summarized.claimed()) == "succeeded"
+    summarized.pin(20)
+    first, *_ = branched.append(*turns(3, 60)).entry_ids
+    branched.compact(target_tokens=200)
+    branched.undo(branched.live[-1])
+    branched.leave(first)
+    waiting.append(*turns(12, 60))
+    return [summarized, branched, waiting]
+
+
+def columns(store: Store) -> dict[tuple[str, str], Any]:
+    """What the database says of each column, by table and name."""
+    found = inspect(store.engine)
+    tables = found.get_table_names()
+    return {(table, column["name"]): column for table in tables for column in found.get_columns(table)}
+
+
+def picture(scenes: list[Scene]) -> list[Any]:
+    """What is said of sessions: their views, totals, compactions, jobs and entries."""
+    return [(s.layout, s.used, s.owed, s.live, s.states, s.entries, s.records) for s in scenes]
 
 
 def standing(store: Store) -> Standing:
@@ -95,6 +128,38 @@ def test_an_older_schema_is_brought_up_to_date(store: Store) -> None:
     assert standing(store) is Standing.OLDER
     assert migrations.upgrade(store.engine).revision == first
     assert standing(store) is Standing.SAME
+
+
+def test_an_upgrade_from_the_revision_before_keeps_all_that_is_there(store: Store) -> None:
+    migrations.upgrade(store.engine)
+    scenes = filled(store)
+    before = picture(scenes)
+    newest, previous, *_ = migrations.schema_of(store.engine).known
+    migrated(store, command.downgrade, previous)
+    assert standing(store) is Standing.OLDER
+
+    assert migrations.upgrade(store.engine).revision == previous
+
+    assert migrations.schema_of(store.engine).revision == newest
+    assert picture(scenes) == before
+    while (claim := scenes[0].claim()) is not None:
+        assert scenes[0].publish(claim) == "succeeded"
+    assert scenes[-1].states[0] == "succeeded"
+    for scene in scenes:
+        scene.append(*turns(1, 20))
+        assert_consistent(scene)
+
+
+def test_a_column_that_came_since_the_revision_before_may_be_left_out(store: Store) -> None:
+    """Processes of the version before write without it, and work beside ours until they are replaced."""
+    previous = migrations.schema_of(store.engine).known[1]
+    migrated(store, command.upgrade, previous)
+    before = columns(store)
+    migrations.upgrade(store.engine)
+    after = columns(store)
+    assert before.keys() <= after.keys()
+    added = [after[name] for name in after.keys() - before.keys()]
+    assert all(column["nullable"] or column["default"] is not None for column in added)
 
 
 def test_of_many_that_migrate_at_once_one_does_the_work(url: str) -> None:

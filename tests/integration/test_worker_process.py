@@ -4,112 +4,28 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
-from typing import Any
 
 import pytest
-from celery import Celery
 from redis import Redis
-from sqlalchemy import select
 
 from sessions import lifecycle, paths
 from sessions.requests import BACKGROUND, INTERACTIVE
-from sessions.settings import load_settings
-from sessions.store import Store
-from sessions.tables import SESSION
-from stack.services import Service, valkey
-from tests.support.daemons import Daemon, daemon
-from tests.support.databases import Server, is_lock_waited_for
+from stack.services import Service
+from tests.support.databases import is_lock_waited_for
 from tests.support.eventually import eventually
+from tests.support.installation import BACK_SECONDS, Installation
 from tests.support.scripted_llm import ScriptedLLM, slow
-from tests.support.work import TENANT, Work
-from worker.app import create_celery
+from tests.support.work import TENANT
 from worker.queues import MAINTENANCE, SUMMARIZE, SWEEP
-from worker.relay import Relay, ringing
 from worker.tasks import DATABASE_THREADS
 
-NEVER_SECONDS = 3600
-# A worker's tries to connect are a second apart.
-BACK_SECONDS = 5.0
 # Longer than what a socket waits.
 FROZEN_SECONDS = 6.0
 # More than a worker's threads that may be at the database at a time.
 HELD = DATABASE_THREADS + 1
-
-
-@dataclass
-class Installation(Work):
-    """A database and a broker, a client that works on them, and whatever is started beside it."""
-
-    broker: Service
-    folder: Path
-    store: Store
-    stack: ExitStack
-    celery: Celery
-    sessions: int = 0
-    variables: dict[str, str] = field(default_factory=dict)
-
-    def start(self, *arguments: str, until: str = "ready:", **variables: str) -> Daemon:
-        context = daemon(self.folder, *arguments, until=until, **self.variables | variables)
-        return self.stack.enter_context(context)
-
-    def worker(self, *options: str, **variables: str) -> Daemon:
-        return self.start("worker", *options, **variables)
-
-    def queue(self) -> str:
-        """A job that waits in the interactive queue, and was rung for."""
-        self.sessions += 1
-        return self.ask(self.add_session(f"s{self.sessions}"))
-
-    def is_done(self, seconds: float = BACK_SECONDS) -> None:
-        """A job that is queued now gets done."""
-        self.ends(self.queue(), "succeeded", seconds)
-
-    def send(self, task: str, queue: str, **options: Any) -> None:
-        self.celery.send_task(task, queue=queue, **options)
-
-    def kept_sessions(self) -> set[str]:
-        """The names of sessions that still have rows, deleted ones included."""
-        with self.store.read() as tx:
-            return set(tx.execute(select(SESSION.c.id)).scalars())
-
-    def client(self) -> Redis:
-        client: Redis = self.stack.enter_context(Redis.from_url(self.broker.url))
-        return client
-
-
-@pytest.fixture
-def installation(postgresql: Server, tmp_path: Path) -> Iterator[Installation]:
-    with ExitStack() as stack:
-        url = stack.enter_context(postgresql.database())
-        broker = stack.enter_context(valkey(is_own=True))
-        settings = load_settings(database_url=url, broker_url=broker.url)
-        store = Store(url)
-        stack.callback(store.close)
-        celery = stack.enter_context(create_celery(settings))
-        stack.enter_context(ringing(Relay(celery), store, 1.0))
-        variables = {
-            "FOLDLINE_DATABASE_URL": url,
-            "FOLDLINE_BROKER_URL": broker.url,
-            "FOLDLINE_SWEEP_SECONDS": str(NEVER_SECONDS),
-        }
-        yield Installation(broker, tmp_path, store, stack, celery, variables=variables)
-
-
-@pytest.fixture
-def llm(installation: Installation) -> Iterator[ScriptedLLM]:
-    """An endpoint that workers started after it ask; by default it answers at once."""
-    with ScriptedLLM() as served:
-        installation.variables |= {
-            "FOLDLINE_SUMMARIZER": "openai",
-            "FOLDLINE_SUMMARIZER_BASE_URL": served.base_url,
-            "FOLDLINE_SUMMARIZER_MODEL": "scripted",
-        }
-        yield served
 
 
 def test_a_job_is_done_by_a_worker_elsewhere(installation: Installation) -> None:

@@ -79,6 +79,7 @@ class Recorded:
 
     path: str
     authorization: str | None
+    traceparent: str | None = None
     body: JsonDict = field(default_factory=dict)
 
     @property
@@ -158,7 +159,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = loads(self.rfile.read(int(self.headers.get("content-length", "0"))))
         llm = self.server.llm
-        reply = llm.take(Recorded(self.path, self.headers.get("authorization"), body))
+        reply = llm.take(Recorded(self.path, self.headers.get("authorization"), self.headers.get("traceparent"), body))
         self.close_connection = True
         if self._waits(reply.delay_seconds):
             with suppress(ConnectionError):

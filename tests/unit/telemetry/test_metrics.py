@@ -20,7 +20,7 @@ OBSERVED = {
     'foldline_compactions_total{preset="pi",reason="asked"}': Compacted("asked", "pi"),
     'foldline_stage_seconds_count{preset="pi",stage="prune"}': StageRan("prune", "pi", 0.001, 1),
     'foldline_stage_tokens_saved_total{preset="pi",stage="summarize"}': StageRan("summarize", "pi", None, 1),
-    'foldline_jobs_ended_total{kind="range",state="failed"}': JobEnded("range", "failed"),
+    'foldline_jobs_ended_total{kind="summary",state="failed"}': JobEnded("summary", "failed"),
     'foldline_lease_expiries_total{queue="summarize.interactive"}': LeaseLapsed("summarize.interactive"),
     'foldline_overflow_reports_total{provider="vllm"}': OverflowReported("vllm"),
 }

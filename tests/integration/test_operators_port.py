@@ -1,0 +1,138 @@
+"""The operator's port of each process: figures, probes and queues, without a key."""
+
+from __future__ import annotations
+
+import re
+
+import httpx
+import pytest
+
+from tests.support.daemons import Daemon
+from tests.support.eventually import eventually
+from tests.support.http import client
+from tests.support.installation import Installation
+
+PORT = {"FOLDLINE_METRICS_PORT": "0"}
+KEYS = {"FOLDLINE_API_KEYS": "acme:let-me-in"}
+LOGIN = {"FOLDLINE_FLOWER_LOGIN": "operator:let-me-in", "FOLDLINE_FLOWER_PORT": "0"}
+
+
+def port_of(process: Daemon) -> str:
+    found = re.search(r"metrics and probes on (http://\S+)", process.printed)
+    assert found
+    return found[1]
+
+
+@pytest.fixture
+def api(installation: Installation) -> Daemon:
+    return installation.start("api", "--port", "0", until="listening on", **PORT, **KEYS)
+
+
+@pytest.fixture
+def worker(installation: Installation) -> Daemon:
+    return installation.worker(**PORT)
+
+
+def test_the_api_tells_without_a_key_on_its_port_alone(api: Daemon) -> None:
+    page = re.search(r"listening on (http://\S+)", api.printed)
+    assert page
+    with client(port_of(api)) as port, client(page[1]) as outside:
+        assert "foldline_part_up" in port.get("/metrics").text
+        assert port.get("/healthz").json() == {"status": "ok"}
+        assert port.get("/readyz").json() == {"status": "ok", "database": "ok", "broker": "ok"}
+        assert port.get("/sessions").status_code == 404
+        assert outside.get("/metrics").status_code == 401
+        assert outside.get("/queues").status_code == 401
+
+
+def test_the_api_tells_what_waits_as_json(installation: Installation, api: Daemon) -> None:
+    installation.queue()
+    with client(port_of(api)) as port:
+        queues = port.get("/queues").json()
+        assert queues.keys() == {"summarize.interactive", "summarize.background"}
+        asked = port.get("/queues/summarize.interactive").json()
+        assert {name: asked[name] for name in ("queued", "running", "load")} == {"queued": 1, "running": 0, "load": 1}
+        assert asked["oldest_seconds"] > 0
+        assert port.get("/queues/nothing").status_code == 404
+        assert 'foldline_queue_jobs{queue="summarize.interactive",state="queued"} 1.0' in port.get("/metrics").text
+
+
+def test_silence_of_the_database_is_not_taken_for_an_empty_queue(installation: Installation, api: Daemon) -> None:
+    with client(port_of(api)) as port:
+        with installation.store.write() as tx:
+            tx.connection.exec_driver_sql("ALTER TABLE job RENAME TO elsewhere")
+        assert port.get("/queues").status_code == 503
+        assert port.get("/queues/summarize.background").status_code == 503
+        assert port.get("/readyz").status_code == 503
+        text = port.get("/metrics").text
+        assert 'foldline_part_up{part="database"} 0.0' in text
+        assert "foldline_queue_jobs{" not in text
+        assert port.get("/healthz").status_code == 200
+
+
+def test_a_worker_that_takes_messages_is_ready_and_tells_what_it_did(
+    installation: Installation, worker: Daemon
+) -> None:
+    installation.is_done()
+    with client(port_of(worker)) as port:
+        ready = {"status": "ok", "database": "ok", "broker": "ok", "queues": "ok"}
+        assert port.get("/readyz").json() == ready
+        assert port.get("/healthz").json() == {"status": "ok"}
+        text = port.get("/metrics").text
+        assert 'foldline_jobs_ended_total{kind="summary",state="succeeded"} 1.0' in text
+        assert 'foldline_summarizer_seconds_count{model="none",provider="extractive"} 1.0' in text
+        assert "foldline_queue_jobs{" not in text
+        assert port.get("/queues").status_code == 404
+
+
+def test_a_worker_without_a_broker_is_alive_and_not_ready(installation: Installation, worker: Daemon) -> None:
+    installation.broker.kill()
+    with client(port_of(worker)) as port:
+        eventually(lambda: port.get("/readyz").status_code == 503)
+        assert port.get("/readyz").json()["broker"] == "does not answer"
+        assert port.get("/healthz").status_code == 200
+        installation.broker.start()
+        eventually(lambda: port.get("/readyz").status_code == 200)
+
+
+def test_beat_is_alive_while_it_ticks(installation: Installation) -> None:
+    beat = installation.start("beat", until="beat: Starting", **PORT)
+    with client(port_of(beat)) as port:
+        assert port.get("/healthz").json() == {"status": "ok"}
+        assert port.get("/readyz").json() == {"status": "ok", "broker": "ok"}
+        assert "process_cpu_seconds_total" in port.get("/metrics").text
+
+
+def test_a_port_that_is_taken_ends_the_start_with_its_name(installation: Installation, api: Daemon) -> None:
+    taken = port_of(api).rpartition(":")[2]
+    refused = installation.start("worker", until="cannot listen", FOLDLINE_METRICS_PORT=taken)
+    assert "FOLDLINE_METRICS_PORT" in refused.printed
+
+
+def test_flower_opens_nothing_to_who_has_no_login(installation: Installation) -> None:
+    flower = installation.start("flower", until=r"Flower on http\S+", **PORT, **LOGIN)
+    worker = installation.worker("--name", "one")
+    url = flower.ready.removeprefix("Flower on ")
+    with client(url) as outside, client(port_of(flower)) as port:
+        for path in ("/", "/workers", "/tasks", "/broker", "/api/workers", "/api/tasks", "/task/x"):
+            assert outside.get(path).status_code == 401, path
+        for path in ("/metrics", "/healthcheck", "/metrics/", "//metrics"):
+            refused = outside.get(path)
+            assert (refused.status_code, "flower_" in refused.text) in {(404, False), (401, False)}, path
+        known = httpx.BasicAuth("operator", "let-me-in")
+        assert outside.get("/metrics", auth=known).status_code == 404
+        eventually(lambda: "one@" in outside.get("/api/workers", params={"refresh": "1"}, auth=known).text)
+        installation.is_done()
+        eventually(lambda: "foldline.summarize" in outside.get("/api/tasks", auth=known).text)
+        eventually(lambda: 'flower_worker_online{worker="one@' in port.get("/metrics").text)
+        assert port.get("/readyz").json() == {"status": "ok", "broker": "ok"}
+        tasks = outside.get("/api/tasks", auth=known).json().values()
+        assert {task["kwargs"] for task in tasks} <= {"{'queue': 'summarize.interactive'}", None, "{}"}
+    assert "error" not in worker.printed
+    flower.stop()
+
+
+def test_flower_does_not_start_without_a_login(installation: Installation) -> None:
+    refused = installation.start("flower", until="foldline: ")
+    assert "FOLDLINE_FLOWER_LOGIN" in refused.printed
+    assert refused.process.wait(10) == 2
