@@ -18,6 +18,7 @@ import pytest
 from cli.failures import ExitCode
 from docker.engine import ENGINES, NoEngine, engine
 from docker.image import DOCKERFILE, PROGRAMS
+from stack.ports import free_port
 from tests.support.program import REPOSITORY
 
 FILE: Final = (REPOSITORY / DOCKERFILE).read_text("utf-8")
@@ -77,8 +78,8 @@ def test_the_health_check_asks_for_a_good_answer(port: int) -> None:
     assert [answers(port, path) for path in ("/healthz", "/readyz")] == [0, 1]
 
 
-def test_who_does_not_listen_is_not_healthy(port: int) -> None:
-    assert answers(1, "/healthz") == 1
+def test_who_does_not_listen_is_not_healthy() -> None:
+    assert answers(free_port(), "/healthz") == 1
 
 
 @pytest.mark.parametrize(
