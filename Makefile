@@ -11,11 +11,11 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 BIN := .venv/bin
 PIP_INSTALL := -m pip install -qq --disable-pip-version-check --no-input
 PYTEST := $(BIN)/python -m pytest -q
-CODE := compaction sessions telemetry worker api cli migrations stack tests benchmarks
+CODE := compaction sessions telemetry worker api cli migrations stack docker tests benchmarks
 TYPED := $(patsubst %/,%,$(sort $(dir $(wildcard $(addsuffix /*.py,$(CODE))))))
 UV_VERSION := 0.13.9
 
-.PHONY: help init fmt lint types check test property parity bench demo run stack docs clean lock
+.PHONY: help init fmt lint types check test property parity bench demo run stack image docs clean lock
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,9 @@ run: .venv/.ready ## serve the API and its worker in one process
 stack: override export RUN := $(value RUN)
 stack: .venv/.ready ## run Foldline with PostgreSQL, Valkey and workers; RUN='curl -s $FOLDLINE_URL/readyz' runs that in it
 	@exec $(BIN)/python -m stack $(if $(value RUN),-- sh -c "$$RUN")
+
+image: .venv/.ready ## build the container image and try it: BASE=IMAGE to stand on another, TAG=NAME
+	@$(BIN)/python -m docker.image $(if $(BASE),--base $(BASE)) $(if $(TAG),--tag $(TAG))
 
 docs: .venv/.ready ## write the generated pages anew: docs/openapi.json, metrics.md, presets.md, settings.md
 	@$(BIN)/python -m api.describe > docs/openapi.json

@@ -24,7 +24,7 @@ def _rows(folder: Path) -> Generator[Row, None, None]:
     yield from engine.rows()
     yield from log.rows("SQLite", f"sqlite:///{folder}/log.db")
     yield from http.rows_on_sqlite(folder)
-    with Stack(logs=folder / "stack", is_durable=True, without=("worker", "beat", "flower")) as stack:
+    with Stack(workers=0, logs=folder / "stack", is_durable=True, without=("beat", "flower")) as stack:
         yield from log.rows("PostgreSQL", stack.database_url)
         yield from http.rows_on_postgresql(folder, stack)
         yield from latency.rows(folder, stack)

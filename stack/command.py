@@ -18,6 +18,7 @@ from cli.consoles import answers, notes
 from cli.failures import ExitCode
 from stack import trees
 from stack.binaries import NoBinaries
+from stack.compose import InvalidCompose
 from stack.guard import exit_code
 from stack.guarded import DidNotStart
 from stack.screen import hints, lines, table
@@ -36,14 +37,16 @@ def main(
     ] = None,
     api_port: Annotated[int | None, typer.Option(help="Port of the first API process; else a free one.")] = None,
     apis: Annotated[int, typer.Option(min=1, help="API processes.")] = 1,
-    workers: Annotated[int, typer.Option(min=0, help="Worker processes.")] = 2,
+    workers: Annotated[
+        int | None, typer.Option(min=0, help="Worker processes, each for all queues; else one of each kind.")
+    ] = None,
     logs: Annotated[Path | None, typer.Option(help="Folder for the logs; else one that goes at the end.")] = None,
 ) -> None:
     """Start Foldline and the services it stands on, each as a process of its own, and end them with Ctrl-C.
 
-    FOLDLINE_ variables reach its processes. DATABASE_URL and REDIS_URL name services to use instead of our own, and
-    FLOWER_BASIC_AUTH sets Flower's user:password. A COMMAND finds FOLDLINE_URL, FOLDLINE_DATABASE_URL and
-    FOLDLINE_BROKER_URL in its environment.
+    They are those of docker/compose.yaml, as plain processes. FOLDLINE_ variables reach them; FOLDLINE_FLOWER_LOGIN is
+    made up if there is none. DATABASE_URL and REDIS_URL name services to use instead of our own. A COMMAND finds
+    FOLDLINE_URL, FOLDLINE_DATABASE_URL and FOLDLINE_BROKER_URL in its environment.
     """
     stack = Stack(apis=apis, workers=workers, api_port=api_port, logs=logs, is_durable=True)
     try:
@@ -52,7 +55,7 @@ def main(
     except KeyboardInterrupt:
         # Without a command, to be interrupted is how it ends.
         code = ExitCode.INTERRUPTED if command else ExitCode.DONE
-    except (DidNotStart, NoBinaries) as error:
+    except (DidNotStart, InvalidCompose, NoBinaries) as error:
         notes().print(f"stack: {error}", markup=False, style="red")
         code = ExitCode.SERVICE_FAILED
     raise typer.Exit(code)

@@ -1,59 +1,89 @@
-"""What the stack consists of beside its services: one table, which everything that starts a stack is held against."""
+"""The kinds of Foldline's processes, as docker/compose.yaml has them, and how they are moved to loopback."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from graphlib import TopologicalSorter
+from typing import Any, Final
 
-from stack.ports import HOST
-from stack.signs import Answers, Ends, Logs, Sign
+from stack.compose import services
+from stack.ports import HOST, free_port
+from stack.signs import Answers, Ends, Sign
 
-# The programs by the names that people call them by.
-PROGRAMS: Final[Mapping[str, tuple[str, ...]]] = {
-    "foldline": (sys.executable, "-m", "cli.main"),
-    "celery": (sys.executable, "-m", "celery"),
-}
+WORKER: Final = "worker"
 
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """A kind of process.
+    """A kind of process: the arguments of `foldline`, its environment, and whether others wait until it is ready.
 
-    Braces in its environment stand for what only a running stack knows: {database_url}, {broker_url}, {flower_login},
-    and for each process a {port} of its own.
+    Its operator's port answers at `health_path` when it is; without one, it ends by itself. `published` is the variable
+    with the port that is for others than Foldline's own processes, if there is one.
     """
 
     name: str
-    command: tuple[str, ...]
+    arguments: tuple[str, ...]
     environment: Mapping[str, str]
-    ready: Sign
-
-    @property
-    def listens(self) -> bool:
-        return "{port}" in self.environment.values()
+    is_awaited: bool
+    health_path: str | None
+    published: str | None
 
     @property
     def is_once(self) -> bool:
-        """Whether it ends by itself, and the roles after it wait for that."""
-        return isinstance(self.ready, Ends)
+        return self.health_path is None
+
+    def places(self) -> dict[str, str]:
+        """Where one process of it shall listen, instead of where it would in a container."""
+        ports = {name: str(free_port()) for name in self.environment if name.endswith("_PORT")}
+        return ports | {name: HOST for name in self.environment if name.endswith("_HOST")}
+
+    def ready(self, places: Mapping[str, str]) -> Sign:
+        """How to know that a process at such places is ready."""
+        if self.health_path is None:
+            return Ends()
+        return Answers(int(places["FOLDLINE_METRICS_PORT"]), self.health_path)
+
+    def url(self, places: Mapping[str, str]) -> str:
+        """What others than Foldline's own processes call a process at such places by; empty if they do not."""
+        return f"http://{HOST}:{places[self.published]}" if self.published else ""
 
 
-DATABASE: Final = {"FOLDLINE_DATABASE_URL": "{database_url}"}
-BROKER: Final = {"FOLDLINE_BROKER_URL": "{broker_url}"}
-LISTENS: Final = {"FOLDLINE_HOST": HOST, "FOLDLINE_PORT": "{port}"}
-FLOWER: Final = {
-    "CELERY_BROKER_URL": "{broker_url}",
-    "FLOWER_ADDRESS": HOST,
-    "FLOWER_PORT": "{port}",
-    "FLOWER_BASIC_AUTH": "{flower_login}",
-}
+def roles(variables: Mapping[str, str]) -> list[Role]:
+    """All roles, with these variables, each after those it comes after.
 
-ROLES: Final = (
-    Role("migrate", ("foldline", "migrate"), DATABASE, Ends()),
-    Role("api", ("foldline", "api"), DATABASE | BROKER | LISTENS, Answers("/readyz")),
-    Role("worker", ("foldline", "worker"), DATABASE | BROKER, Logs("ready")),
-    Role("beat", ("foldline", "beat"), BROKER, Logs("beat: Starting")),
-    Role("flower", ("celery", "flower"), FLOWER, Answers("/healthcheck")),
-)
+    Raises:
+        InvalidCompose: docker/compose.yaml is not valid, or lacks a variable.
+    """
+    found = services(variables)
+    after = {name: service.get("depends_on", {}).keys() & found.keys() for name, service in found.items()}
+    awaited = set().union(*after.values())
+    return [_role(name, found[name], is_awaited=name in awaited) for name in TopologicalSorter(after).static_order()]
+
+
+def alike(found: Sequence[Role]) -> list[Role]:
+    """The same with one kind of worker, which takes from all queues, in place of those that share them out."""
+    workers = [role for role in found if role.arguments[0] == WORKER]
+    others = [role for role in found if role not in workers]
+    return [*others, replace(workers[0], name=WORKER, arguments=(WORKER,))]
+
+
+def _role(name: str, service: Mapping[str, Any], *, is_awaited: bool) -> Role:
+    environment = {variable: value for variable, value in service["environment"].items() if value is not None}
+    targets = {str(port["target"]) for port in service.get("ports", ())}
+    return Role(
+        name=name,
+        arguments=tuple(service["command"]),
+        environment=environment,
+        is_awaited=is_awaited,
+        health_path=_health_path(service["healthcheck"]),
+        published=next((variable for variable, value in environment.items() if value in targets), None),
+    )
+
+
+def _health_path(check: Mapping[str, Any]) -> str | None:
+    """What docker/answers.py is asked for, where a service has to answer at all."""
+    if check.get("disable"):
+        return None
+    _kind, _program, path = check["test"]
+    return str(path)

@@ -123,4 +123,4 @@ def _follow(changes: _Changes, is_over: Event) -> None:
 
 def _line(member: Member, state: str, pid: int) -> str:
     facts = [f"pid {pid}", _address(member.url), f"restarts {member.restarts}" if member.restarts else ""]
-    return "  ".join([f"{member.name:9} {state:8}", *filter(None, facts if pid else ())]).rstrip()
+    return "  ".join([f"{member.name:18} {state:8}", *filter(None, facts if pid else ())]).rstrip()

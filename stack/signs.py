@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Protocol
 
-import httpx
-
-ANSWER_SECONDS: Final = 2.0
+from docker.answers import answers
 
 
 class Watched(Protocol):
@@ -35,15 +33,13 @@ class Sign(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """Ready when it answers well at a path of its address."""
+    """Ready when it answers well at a path of its operator's port, which the containers' health checks ask as well."""
 
+    port: int
     path: str
 
-    def shows(self, process: Watched) -> bool:
-        try:
-            return httpx.get(process.url + self.path, timeout=ANSWER_SECONDS, trust_env=False).is_success
-        except httpx.HTTPError:
-            return False
+    def shows(self, _process: Watched) -> bool:
+        return answers(self.port, self.path)
 
 
 @dataclass(frozen=True, slots=True)

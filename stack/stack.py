@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Collection, Iterator, Mapping
+import sys
+from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,47 +14,53 @@ from threading import Event, Thread
 from types import TracebackType
 from typing import Final, Self
 
+from sessions.settings import PREFIX
 from stack import postgresql
 from stack.guarded import Guarded, Program
 from stack.members import Member
-from stack.ports import HOST, free_port
-from stack.roles import PROGRAMS, ROLES, Role
+from stack.roles import WORKER, Role, alike, roles
 from stack.services import Service, postgres, valkey
 from stack.signs import Works
 
+FOLDLINE: Final = (sys.executable, "-m", "cli.main")
+FIRST_API: Final = "api-1"
 LOOK_SECONDS: Final = 0.05
 
 
 class Stack:
-    """`with Stack() as stack:` is a stack that is ready; `stack["worker-1"]` is a process of it.
+    """`with Stack() as stack:` is a stack that is ready; `stack["api-1"]` is a process of it.
 
-    Processes are named for their roles, with a number where there may be several: broker, database, migrate, api-1,
-    worker-1, worker-2, beat, flower. One that dies comes back; one that is stopped does not. `environment` is for
-    Foldline's processes, on top of our own; `without` names roles to leave out. Logs go to files in `logs`, by default
-    a folder that goes with the stack.
+    What it consists of, beside a broker and a database, are the services of docker/compose.yaml, each with its command
+    and environment, moved to loopback. Processes are named for them, with a number where there may be several: broker,
+    database, migrate, api-1, worker-interactive, worker-background, beat, flower. With a number of `workers` there are
+    worker-1, worker-2 and so on instead, of which each takes from all queues. One that dies comes back; one that is
+    stopped does not. `environment` is for Foldline's processes, on top of our own; `without` names services to leave
+    out. Nobody needs a key, unless FOLDLINE_API_KEYS is set. Logs go to files in `logs`, by default a folder that goes
+    with the stack.
     """
 
     def __init__(
         self,
         *,
         apis: int = 1,
-        workers: int = 2,
+        workers: int | None = None,
         api_port: int | None = None,
         environment: Mapping[str, str] | None = None,
         logs: Path | None = None,
         is_durable: bool = False,
         without: Collection[str] = (),
     ) -> None:
-        self._roles = [role for role in ROLES if role.name not in without]
-        self.flower_login = os.environ.get("FLOWER_BASIC_AUTH") or f"foldline:{secrets.token_hex(8)}"
-        self._counts = {"api": apis, "worker": workers}
-        self._api_port = api_port
         self._environment = {"PYTHONUNBUFFERED": "1", **(environment or {})}
+        given = os.environ | self._environment
+        self.flower_login = given.get("FOLDLINE_FLOWER_LOGIN") or f"foldline:{secrets.token_hex(8)}"
+        self._has_keys = bool(given.get("FOLDLINE_API_KEYS"))
+        self._apis, self._workers, self._without = apis, workers, without
+        self._api_port = api_port
         self.logs = logs
         self._is_durable = is_durable
         self._services: list[Member] = []
         self._processes: list[Member] = []
-        self._facts: dict[str, str] = {"flower_login": self.flower_login}
+        self._addresses: dict[str, str] = {}
         self._is_started = False
         self._is_stopping = Event()
         self._opened = ExitStack()
@@ -86,16 +93,16 @@ class Stack:
     @property
     def api_url(self) -> str:
         """Address of the first API process."""
-        return self["api-1"].url
+        return self[FIRST_API].url
 
     @property
     def database_url(self) -> str:
         """Address of the database, for SQLAlchemy."""
-        return self._facts["database_url"]
+        return self._addresses["database"]
 
     @property
     def broker_url(self) -> str:
-        return self._facts["broker_url"]
+        return self._addresses["broker"]
 
     @property
     def variables(self) -> dict[str, str]:
@@ -114,7 +121,7 @@ class Stack:
             started = opened.enter_context(service(is_durable=self._is_durable, log=folder / f"{name}.log"))
             self._take(name, started)
         opened.callback(self._stop)
-        for role in self._roles:
+        for role in self._roles():
             self._start_role(role, folder)
         for member in self._processes:
             member.wait_until_ready()
@@ -125,36 +132,54 @@ class Stack:
 
     def _take(self, name: str, service: Service) -> None:
         """Note where a service is; one of ours is watched as well."""
-        self._facts[f"{name}_url"] = service.url
+        self._addresses[name] = service.url
         if service.is_ours:
             member = Member(name, service.process, Works(service.answers), url=service.url)
             member.start()
             member.wait_until_ready()
             self._services.append(member)
 
+    def _roles(self) -> list[Role]:
+        """What is to be started, in that order."""
+        found = roles(self._compose_variables())
+        return [role for role in (found if self._workers is None else alike(found)) if role.name not in self._without]
+
+    def _compose_variables(self) -> dict[str, str]:
+        """What docker/compose.yaml is filled in with: all of Foldline's variables that are set, and who is where."""
+        given = {name: value for name, value in os.environ.items() if name.startswith(PREFIX)}
+        return {
+            "FOLDLINE_LOG_FORMAT": "text",
+            # In containers the API listens to others, and does not start without.
+            "FOLDLINE_API_KEYS": "nobody:nothing",
+            **given,
+            **self._environment,
+            "FOLDLINE_DATABASE_URL": self.database_url,
+            "FOLDLINE_BROKER_URL": self.broker_url,
+            "FOLDLINE_FLOWER_LOGIN": self.flower_login,
+        }
+
     def _start_role(self, role: Role, folder: Path) -> None:
         for name in self._names(role):
             member = self._member(name, role, folder / f"{name}.log")
             self._processes.append(member)
             member.start()
-            if role.is_once:
+            if role.is_awaited:
                 member.wait_until_ready()
 
-    def _names(self, role: Role) -> Iterator[str]:
-        if role.name not in self._counts:
-            yield role.name
-        for number in range(self._counts.get(role.name, 0)):
-            yield f"{role.name}-{number + 1}"
+    def _names(self, role: Role) -> list[str]:
+        counts = {"api": self._apis, WORKER: self._workers}
+        count = counts.get(role.name)
+        return [role.name] if count is None else [f"{role.name}-{number + 1}" for number in range(count)]
 
     def _member(self, name: str, role: Role, log: Path) -> Member:
-        port = self._api_port if name == "api-1" and self._api_port else free_port()
-        facts = {**self._facts, "port": str(port)}
-        filled = {variable: value.format_map(facts) for variable, value in role.environment.items()}
-        program, *arguments = role.command
-        command = [*PROGRAMS[program], *arguments]
-        process = Guarded(Program(command, log=log, environment={**self._environment, **filled}))
-        url = f"http://{HOST}:{port}" if role.listens else ""
-        return Member(name, process, role.ready, url=url, is_once=role.is_once)
+        places = role.places()
+        if name == FIRST_API and self._api_port:
+            places["FOLDLINE_PORT"] = str(self._api_port)
+        environment = {**self._environment, **role.environment, **places}
+        if not self._has_keys:
+            environment["FOLDLINE_API_KEYS"] = ""
+        program = Program([*FOLDLINE, *role.arguments], log=log, environment=environment)
+        return Member(name, Guarded(program), role.ready(places), url=role.url(places), is_once=role.is_once)
 
     def _watch(self) -> None:
         while not self._is_stopping.wait(LOOK_SECONDS):

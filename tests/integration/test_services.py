@@ -263,7 +263,7 @@ def test_make_runs_what_is_typed_in_a_shell_inside_a_stack_that_is_ready() -> No
     assert re.fullmatch(r"postgresql://\S+\n", done.stdout)
     before = done.stderr.partition("it runs")[0]
     ready = re.findall(r"^(\S+) +(?:ready|done)\b", before, re.MULTILINE)
-    assert {"migrate", "api-1", "worker-1", "worker-2", "beat", "flower"} <= set(ready)
+    assert {"migrate", "api-1", "worker-interactive", "worker-background", "beat", "flower"} <= set(ready)
 
 
 @pytest.mark.timeout(180)
