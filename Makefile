@@ -15,7 +15,7 @@ CODE := compaction sessions telemetry worker api cli migrations stack docker tes
 TYPED := $(patsubst %/,%,$(sort $(dir $(wildcard $(addsuffix /*.py,$(CODE))))))
 UV_VERSION := 0.13.9
 
-.PHONY: help init fmt lint types check test property parity bench demo run stack image docs clean lock
+.PHONY: help init fmt lint types check test property parity bench demo run stack image browser docs clean lock
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +65,10 @@ stack: .venv/.ready ## run Foldline with PostgreSQL, Valkey and workers; RUN='cu
 image: .venv/.ready ## build the container image and try it: BASE=IMAGE to stand on another, TAG=NAME
 	@$(BIN)/python -m docker.image $(if $(BASE),--base $(BASE)) $(if $(TAG),--tag $(TAG))
 
+browser: .venv/.ready ## look at Flower and at the dashboard's queries in Chromium; SCREENSHOTS=FOLDER
+	@$(BIN)/python $(PIP_INSTALL) --require-hashes -r tests/browser/requirements.txt
+	@SCREENSHOTS=$(or $(SCREENSHOTS),.screenshots) $(BIN)/python -m tests.browser
+
 docs: .venv/.ready ## write the generated pages anew: docs/openapi.json, metrics.md, presets.md, settings.md
 	@$(BIN)/python -m api.describe > docs/openapi.json
 	@$(BIN)/python -m cli.metrics_table > docs/metrics.md
@@ -82,6 +86,7 @@ lock: ## write the requirements files anew (UPGRADE=1: with the newest versions)
 	@$(COMPILE) -o requirements.txt pyproject.toml
 	@$(COMPILE) -o requirements-dev.txt --extra dev -c requirements.txt pyproject.toml
 	@$(COMPILE) -o docker/requirements.txt --extra image --extra tracing -c requirements-dev.txt pyproject.toml
+	@$(COMPILE) -o tests/browser/requirements.txt -c requirements-dev.txt tests/browser/requirements.in
 	@rm -rf .lock
 
 # One set of pins for every platform and every Python from 3.11 on.

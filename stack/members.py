@@ -18,9 +18,12 @@ RESTART_SECONDS: Final = 1.0
 class Member:
     """A process by its name in the stack. Once it is watched, `look` keeps it running until it is stopped."""
 
-    def __init__(self, name: str, process: Guarded, ready: Sign, *, url: str = "", is_once: bool = False) -> None:
+    def __init__(
+        self, name: str, process: Guarded, ready: Sign, *, url: str = "", metrics_url: str = "", is_once: bool = False
+    ) -> None:
         self.name = name
         self.url = url
+        self.metrics_url = metrics_url
         self.restarts = 0
         self._process = process
         self._ready = ready

@@ -44,6 +44,10 @@ class Role:
             return Ends()
         return Answers(int(places["FOLDLINE_METRICS_PORT"]), self.health_path)
 
+    def metrics_url(self, places: Mapping[str, str]) -> str:
+        """Where a process at such places answers operators; empty for one that ends by itself."""
+        return "" if self.is_once else f"http://{HOST}:{places['FOLDLINE_METRICS_PORT']}"
+
     def url(self, places: Mapping[str, str]) -> str:
         """What others than Foldline's own processes call a process at such places by; empty if they do not."""
         return f"http://{HOST}:{places[self.published]}" if self.published else ""

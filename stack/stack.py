@@ -109,6 +109,7 @@ class Stack:
         """What a program needs to use it, as environment variables."""
         return {
             "FOLDLINE_URL": self.api_url,
+            "FOLDLINE_METRICS_URL": self[FIRST_API].metrics_url,
             "FOLDLINE_DATABASE_URL": postgresql.plain(self.database_url),
             "FOLDLINE_BROKER_URL": self.broker_url,
         }
@@ -179,7 +180,14 @@ class Stack:
         if not self._has_keys:
             environment["FOLDLINE_API_KEYS"] = ""
         program = Program([*FOLDLINE, *role.arguments], log=log, environment=environment)
-        return Member(name, Guarded(program), role.ready(places), url=role.url(places), is_once=role.is_once)
+        return Member(
+            name,
+            Guarded(program),
+            role.ready(places),
+            url=role.url(places),
+            metrics_url=role.metrics_url(places),
+            is_once=role.is_once,
+        )
 
     def _watch(self) -> None:
         while not self._is_stopping.wait(LOOK_SECONDS):
