@@ -67,8 +67,9 @@ class Pod:
 
 @dataclass(frozen=True)
 class Rendered:
-    """What Helm makes of the chart with some values."""
+    """What Helm makes of the chart with some values over those of a set."""
 
+    values: Json
     manifests: tuple[Json, ...]
 
     def of(self, kind: str, suffix: str = "") -> list[Json]:
@@ -106,7 +107,8 @@ def render(values: Json, *, on: str = "minimal") -> Rendered:
     )
     if done.returncode:
         raise NotRendered(done.stderr)
-    return Rendered(tuple(manifest for manifest in yaml.load_all(done.stdout, _Strict) if manifest))
+    manifests = tuple(manifest for manifest in yaml.load_all(done.stdout, _Strict) if manifest)
+    return Rendered(yaml.safe_load(VALUES[on].read_text(encoding="utf-8")) | values, manifests)
 
 
 @cache
