@@ -120,6 +120,13 @@ def test_a_setting_of_zero_goes_over_another() -> None:
     assert [parsed(chart.pod(name)).retry_seconds for name in ("worker-all", "api")] == [0, 7]
 
 
+def test_a_setting_of_nothing_is_as_good_as_not_given() -> None:
+    pods = render({"settings": {"summarizer_model": None}, "api": {"settings": {"traces_url": None}}}).pods
+    assert not {"FOLDLINE_SUMMARIZER_MODEL", "FOLDLINE_TRACES_URL"} & {
+        name for pod in pods for name in environment(pod)
+    }
+
+
 def test_a_large_number_stays_a_number() -> None:
     assert environment(rendered("production").pod("api"))["FOLDLINE_MAX_BODY_BYTES"] == "67108864"
 

@@ -38,6 +38,12 @@ def test_a_manifest_with_a_field_that_its_kind_does_not_have_is_found(kind: str)
         check({**manifest, "spec": {**manifest["spec"], "nonsense": 1}})
 
 
+def test_a_cluster_that_is_too_old_is_refused() -> None:
+    done = run_helm("template", CHART, "--values", VALUES["minimal"], "--kube-version", "1.29.9")
+    assert done.returncode != 0
+    assert "incompatible with Kubernetes v1.29.9" in done.stderr
+
+
 def test_no_two_manifests_are_one_object(chart: Rendered) -> None:
     names = [(found["kind"], found["metadata"]["name"]) for found in chart.manifests]
     assert len(names) == len(set(names))

@@ -42,9 +42,11 @@ flower_port: {{ .Values.ports.flower }}
 {{- /* The variables of a container. Takes root, role, own. */}}
 {{- define "foldline.env" -}}
 {{- range $name, $value := merge (include "foldline.decided" .root | fromYaml) .own.settings }}
+{{- if not (kindIs "invalid" $value) }}
 - name: FOLDLINE_{{ upper $name }}
   {{- /* As JSON, because a large number would otherwise be written as 3.3554432e+07. */}}
   value: {{ kindIs "string" $value | ternary $value (toJson $value) | quote }}
+{{- end }}
 {{- end }}
 {{- range $name, $secret := include "foldline.secrets" .root | fromYaml }}
 {{- $secretName := include "foldline.secretName" (dict "root" $.root "name" $name) }}

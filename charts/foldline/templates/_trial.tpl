@@ -52,6 +52,7 @@ spec:
         runAsUser: {{ .user }}
         runAsGroup: {{ .user }}
         fsGroup: {{ .user }}
+        fsGroupChangePolicy: OnRootMismatch
         seccompProfile:
           type: RuntimeDefault
       containers:
