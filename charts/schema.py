@@ -1,6 +1,6 @@
 """`python -m charts.schema > charts/foldline/values.schema.json`: which values the chart takes, as it is committed.
 
-charts/schema.yaml describes the chart's own values; the settings are those of the program.
+charts/schema.yaml describes the chart's own values; settings and queues are those of the program.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import yaml
 
 from charts.helm import HERE
 from sessions.settings import Settings
+from worker.queues import TASK_BY_QUEUE
 
 Json = dict[str, Any]
 
@@ -53,6 +54,7 @@ def schema() -> Json:
         **written,
         "definitions": {
             "settings": {"type": "object", "properties": given_settings(), "additionalProperties": False},
+            "queue": {"enum": list(TASK_BY_QUEUE)},
             **_written(shapes, shapes | source["properties"]),
         },
     }

@@ -10,27 +10,10 @@ import yaml
 from promql_parser import AggregateExpr, Expr, MatrixSelector, VectorSelector, parse, walk
 
 from charts.helm import CHART
+from telemetry import table
 from tests.chart.rendered import NAMESPACE, RELEASE, Json, rendered
 
-METRICS = {
-    "foldline_requests_total": {"method", "route", "status"},
-    "foldline_request_seconds": {"method", "route"},
-    "foldline_stage_seconds": {"stage", "preset"},
-    "foldline_stage_tokens_saved_total": {"stage", "preset"},
-    "foldline_triggers_total": {"reason", "preset"},
-    "foldline_queue_jobs": {"queue", "state"},
-    "foldline_queue_oldest_seconds": {"queue"},
-    "foldline_jobs_ended_total": {"kind", "state"},
-    "foldline_summarizer_seconds": {"provider", "model"},
-    "foldline_summarizer_tokens_total": {"provider", "model", "direction"},
-    "foldline_summarizer_failures_total": {"provider", "model"},
-    "foldline_owed_tokens": set(),
-    "foldline_overflow_reports_total": {"provider"},
-    "foldline_lease_expiries_total": {"queue"},
-    "foldline_database_connections": set(),
-    "foldline_database_connections_max": set(),
-    "foldline_part_up": {"part"},
-}
+METRICS = {metric.name: set(metric.labels) for metric in table.METRICS}
 # What Prometheus adds to everything that it scrapes here.
 ADDED = {"job", "component", "pod"}
 JOB = f"{NAMESPACE}/{RELEASE}-foldline"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from inspect import signature
 from math import ceil
 from pathlib import PurePosixPath
 
@@ -7,6 +8,7 @@ import pytest
 import yaml
 
 from charts.helm import CHART
+from cli.main import app
 from tests.chart.rendered import Json, Pod, Rendered, rendered
 from tests.chart.test_environment import parsed
 
@@ -151,11 +153,20 @@ def test_each_worker_takes_its_queues() -> None:
         pod.component: " ".join(pod.container["args"]) for pod in chart.pods if pod.container["name"] == "worker"
     }
     assert commands == {
-        "worker-interactive": "worker --queues interactive,maintenance --name interactive",
-        "worker-background": "worker --queues background --name background",
-        "worker-both": "worker --queues interactive,background --name both",
+        "worker-interactive": "worker --queues summarize.interactive,maintenance --name interactive",
+        "worker-background": "worker --queues summarize.background --name background",
+        "worker-both": "worker --queues summarize.interactive,summarize.background --name both",
         "worker-sweeper": "worker --queues maintenance --name sweeper",
     }
+
+
+def test_commands_and_options_are_those_of_the_program(chart: Rendered) -> None:
+    callbacks = [command.callback for command in app.registered_commands if command.callback]
+    program = {found.__name__: {f"--{name}" for name in signature(found).parameters} for found in callbacks}
+    for pod in chart.pods:
+        if pod.is_foldline and "args" in pod.container:
+            name, *options = pod.container["args"]
+            assert {option for option in options if option.startswith("--")} <= program[name]
 
 
 def test_the_image_is_the_charts_version_unless_a_digest_is_given() -> None:

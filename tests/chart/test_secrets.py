@@ -147,7 +147,10 @@ def test_the_notes_say_where_secrets_are_and_never_what_they_are(name: str, tmp_
                 "port-forward service/prod-foldline-api 8080:8443",
             ],
         ),
-        ("components-off", ["No worker of this release takes background", "Beat is not part of this release"]),
+        (
+            "components-off",
+            ["No worker of this release takes summarize.background", "Beat is not part of this release"],
+        ),
         (
             "trial",
             ["get secret prod-foldline-trial --output jsonpath='{.data.api-keys}'", "Valkey is for a trial only"],

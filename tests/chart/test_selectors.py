@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import fields
 from urllib.parse import urlsplit
 
+from sessions.backlog import Queue
 from tests.chart.rendered import NAMESPACE, Json, Pod, Rendered
 
+# What the operator's port of the API says of a queue, as far as workers are scaled by it.
+NUMBERS = ("load", "oldest_seconds")
 AUTOSCALERS = ("HorizontalPodAutoscaler", "ScaledObject")
 
 
@@ -58,9 +62,14 @@ def test_a_scaled_worker_is_scaled_by_the_queues_that_it_takes(chart: Rendered) 
     for scaler in chart.of("ScaledObject"):
         worker = chart.pod(scaler["metadata"]["labels"]["app.kubernetes.io/component"])
         taken = worker.container["args"][worker.container["args"].index("--queues") + 1].split(",")
-        asked = {trigger["metadata"]["valueLocation"] for trigger in scaler["spec"]["triggers"]}
+        triggers = [trigger["metadata"] for trigger in scaler["spec"]["triggers"]]
+        asked = {(urlsplit(found["url"]).path, found["valueLocation"]) for found in triggers}
         with_jobs = set(taken) - {"maintenance"}
-        assert asked == {f"{queue}.{number}" for queue in with_jobs for number in ("load", "oldest_seconds")}
+        assert asked == {(f"/queues/{queue}", number) for queue in with_jobs for number in NUMBERS}
+
+
+def test_what_keda_looks_for_is_there() -> None:
+    assert {found.name for found in fields(Queue)} >= set(NUMBERS)
 
 
 def test_keda_asks_the_operators_port_of_the_api(chart: Rendered) -> None:

@@ -18,7 +18,7 @@ WORDS = {
     "maximum", "minItems", "minLength", "minimum", "not", "pattern", "properties", "required", "type", "uniqueItems",
 }  # fmt: skip
 KEDA: Json = {"enabled": True}
-WORKER: Json = {"name": "one", "queues": ["interactive"]}
+WORKER: Json = {"name": "one", "queues": ["summarize.interactive"]}
 NONE: Json = {"existingSecret": ""}
 LLM: Json = {"summarizer": "openai", "summarizer_base_url": "http://llm/v1"}
 
@@ -39,7 +39,7 @@ REFUSED: dict[str, tuple[Json, str]] = {
         {"workers": [{**WORKER, "settings": {"nonsense": 1}}]},
         "workers.0.settings.*nonsense",
     ),
-    "a worker without a name": ({"workers": [{"queues": ["interactive"]}]}, "workers.0.*name"),
+    "a worker without a name": ({"workers": [{"queues": ["summarize.interactive"]}]}, "workers.0.*name"),
     "a worker's name that is none": ({"workers": [{**WORKER, "name": "A_b"}]}, "workers.0.name"),
     "two workers of one name": ({"workers": [WORKER, WORKER]}, "workers: two are called one"),
     "a queue that is none": ({"workers": [{**WORKER, "queues": ["fast"]}]}, "workers.0.queues.0"),
