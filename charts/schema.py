@@ -1,17 +1,18 @@
 """`python -m charts.schema > charts/foldline/values.schema.json`: which values the chart takes, as it is committed.
 
-charts/schema.yaml describes the chart's own values; settings and queues are those of the program.
+charts/schema.yaml describes the chart's own values; settings, queues and alerts are read where they are.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import Any, Final
 
 import yaml
 
-from charts.helm import HERE
+from charts.helm import CHART, HERE
 from sessions.settings import Settings
 from worker.queues import TASK_BY_QUEUE
 
@@ -40,7 +41,7 @@ COMPUTED: Final = ("threads", "database_connections", "worker_concurrency", "sto
 
 def schema() -> Json:
     """The schema of the values. Draft 7 is what both Helm 3 and Helm 4 know."""
-    source = yaml.safe_load((HERE / "schema.yaml").read_text(encoding="utf-8"))
+    source = _read(HERE / "schema.yaml")
     shapes = source.pop("shapes")
     written = _written(source, shapes | source["properties"])
     settings = written["properties"]["settings"]
@@ -55,6 +56,7 @@ def schema() -> Json:
         "definitions": {
             "settings": {"type": "object", "properties": given_settings(), "additionalProperties": False},
             "queue": {"enum": list(TASK_BY_QUEUE)},
+            "alert": {"enum": [alert["alert"] for alert in _read(CHART / "rules" / "alerts.yaml")]},
             **_written(shapes, shapes | source["properties"]),
         },
     }
@@ -84,6 +86,10 @@ def _written(part: Any, named: Json) -> Any:
         written["properties"] = _written(named[extended], named)["properties"] | written["properties"]
     is_closed = written.get("type") == "object" and "properties" in written
     return {**written, "additionalProperties": False} if is_closed else written
+
+
+def _read(path: Path) -> Any:
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":

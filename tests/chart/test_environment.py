@@ -9,37 +9,16 @@ import yaml
 
 from charts.helm import CHART
 from charts.schema import COMPUTED, DECIDED, SECRETS, given_settings
-from sessions.settings import PREFIX, Settings, load_settings
+from sessions.settings import PREFIX, Settings
+from tests.chart.environments import environment, parsed
 from tests.chart.rendered import Json, Pod, Rendered, render, rendered
 
-# What the Secrets of these tests hold.
-HELD = {
-    "FOLDLINE_DATABASE_URL": "postgresql://foldline:secret@database/foldline",
-    "FOLDLINE_BROKER_URL": "rediss://:secret@broker:6380/0",
-    "FOLDLINE_API_KEYS": "tenant:secret",
-    "FOLDLINE_SUMMARIZER_API_KEY": "secret",
-    "FOLDLINE_FLOWER_LOGIN": "user:secret",
-}
 # A setting that only goes with others.
 SAMPLES: Json = {
     "database_connections": 99,
     "summarizer_base_url": "http://llm/v1",
     "traces_url": "http://collector/v1/traces",
 }
-
-
-def environment(pod: Pod) -> dict[str, str]:
-    """The program's variables as they are in a pod."""
-    variables = {found["name"]: found.get("value", HELD.get(found["name"], "")) for found in pod.container["env"]}
-    return {name: value for name, value in variables.items() if name.startswith(PREFIX)}
-
-
-def parsed(pod: Pod) -> Settings:
-    """What the program makes of a pod's variables."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in environment(pod).items():
-            patch.setenv(name, value)
-        return load_settings()
 
 
 def sample(name: str, described: Json) -> Any:

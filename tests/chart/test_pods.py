@@ -9,8 +9,8 @@ import yaml
 
 from charts.helm import CHART
 from cli.main import app
+from tests.chart.environments import parsed
 from tests.chart.rendered import Json, Pod, Rendered, rendered
-from tests.chart.test_environment import parsed
 
 # What the Pod Security Standard "restricted" allows for volumes.
 VOLUMES = {"configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "persistentVolumeClaim", "projected", "secret"}

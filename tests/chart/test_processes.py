@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import pytest
 
 from stack.ports import free_port
+from tests.chart.environments import environment
 from tests.chart.rendered import Pod, Rendered, render
-from tests.chart.test_environment import environment
-from tests.chart.test_session_script import run
+from tests.chart.session_script import run
 from tests.support.daemons import Daemon
 from tests.support.eventually import eventually
 from tests.support.http import client
@@ -44,7 +44,7 @@ def started(installation: Installation, component: str) -> Iterator[tuple[Render
     ports = {name: free_port() for name in ("http", "metrics", "flower")}
     chart = render({"listen": LISTEN, "ports": ports}, on="keda")
     pod = chart.pod(component)
-    # The addresses of the real services in the place of those that the Secrets would have, and nothing that is not given.
+    # The real services' addresses in the place of what the Secrets would have, and nothing that the pod is not given.
     given = {name: installation.variables.get(name, value) for name, value in environment(pod).items()}
     installation.variables.clear()
     daemon = installation.start(*pod.container["args"], until="metrics and probes on", **given)

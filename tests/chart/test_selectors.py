@@ -4,7 +4,7 @@ from dataclasses import fields
 from urllib.parse import urlsplit
 
 from sessions.backlog import Queue
-from tests.chart.rendered import NAMESPACE, Json, Pod, Rendered
+from tests.chart.rendered import NAMESPACE, RELEASE, Json, Pod, Rendered, rendered
 
 # What the operator's port of the API says of a queue, as far as workers are scaled by it.
 NUMBERS = ("load", "oldest_seconds")
@@ -79,6 +79,13 @@ def test_keda_asks_the_operators_port_of_the_api(chart: Rendered) -> None:
         assert ([pod.component for pod in pods], port) == (["api"], "metrics")
 
 
+def test_a_worker_is_scaled_to_as_many_jobs_as_it_works_on_unless_told_otherwise() -> None:
+    found = [rendered("keda").one("ScaledObject", f"-{name}")["spec"] for name in ("interactive", "background")]
+    targets = [[trigger["metadata"]["targetValue"] for trigger in spec["triggers"]] for spec in found]
+    assert targets == [["8", "60"], ["12", "900"]]
+    assert [(spec["minReplicaCount"], spec["maxReplicaCount"]) for spec in found] == [(2, 10), (0, 40)]
+
+
 def test_an_ingress_leads_to_a_port_of_a_service(chart: Rendered) -> None:
     for ingress in chart.of("Ingress"):
         assert ingress["spec"]["rules"]
@@ -106,6 +113,24 @@ def test_where_there_are_network_policies_each_pod_is_under_one_and_each_port_op
         assert its
         opened = {port["port"] for policy in its for rule in policy["spec"]["ingress"] for port in rule["ports"]}
         assert set(ports(pod).values()) <= opened
+
+
+def test_the_charts_own_pods_may_connect_where_others_may_not() -> None:
+    (rule,) = rendered("external-tls").one("NetworkPolicy", "-api")["spec"]["ingress"]
+    test = rendered("external-tls").pod("test")
+    ours = [found["podSelector"]["matchLabels"] for found in rule["from"] if "podSelector" in found]
+    assert [labels.items() <= test.labels.items() for labels in ours] == [True]
+    assert len(rule["from"]) == 2
+
+
+def test_what_may_be_connected_to_is_open_unless_it_is_listed() -> None:
+    assert "egress" not in rendered("minimal").one("NetworkPolicy", "foldline")["spec"]
+    limited = rendered("external-tls").one("NetworkPolicy", "foldline")["spec"]
+    assert limited["policyTypes"] == ["Ingress", "Egress"]
+    dns, own, *listed = limited["egress"]
+    assert {port["port"] for port in dns["ports"]} == {53}
+    assert own["to"] == [{"podSelector": {"matchLabels": {"app.kubernetes.io/instance": RELEASE}}}]
+    assert listed == rendered("external-tls").values["networkPolicy"]["egress"]
 
 
 def test_prometheus_finds_every_process(chart: Rendered) -> None:

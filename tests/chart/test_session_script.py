@@ -1,22 +1,19 @@
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
 from pydantic import SecretStr
 
 from api.app import create_app
-from charts.helm import CHART
 from sessions.settings import Settings
 from tests.chart.rendered import rendered
+from tests.chart.session_script import SCRIPT, run
 from tests.support.databases import sqlite_database
 from tests.support.http import client
 from tests.support.server import opened_store, served
 
 KEYS = "one:first,two:second"
-SCRIPT = (CHART / "files" / "session.py").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -25,16 +22,6 @@ def url() -> Iterator[str]:
     settings = Settings(api_keys=SecretStr(KEYS))
     with sqlite_database() as database, opened_store(database) as store, served(create_app(settings, store)) as address:
         yield address
-
-
-def run(url: str, keys: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", SCRIPT, url],
-        env={"FOLDLINE_API_KEYS": keys},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
 
 
 def test_the_pod_of_the_test_runs_the_script() -> None:

@@ -77,6 +77,10 @@ REFUSED: dict[str, tuple[Json, str]] = {
         {"pods": {"extraEnv": [{"name": "FOLDLINE_THREADS", "value": "4"}]}},
         "pods.extraEnv.0.name",
     ),
+    "an alert that is none": (
+        {"metrics": {"rules": {"without": ["FoldlineUp"]}}},
+        "metrics.rules.without.0",
+    ),
     "alerts without metrics": ({"metrics": {"rules": {"enabled": True}}}, "metrics.rules.enabled"),
     "a digest that is none": ({"image": {"digest": "latest"}}, "image.digest"),
 }
