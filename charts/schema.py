@@ -41,7 +41,7 @@ COMPUTED: Final = ("threads", "database_connections", "worker_concurrency", "sto
 
 def schema() -> Json:
     """The schema of the values. Draft 7 is what both Helm 3 and Helm 4 know."""
-    source = _read(HERE / "schema.yaml")
+    source, alerts = _read(HERE / "schema.yaml"), _read(CHART / "rules" / "alerts.yaml")
     shapes = source.pop("shapes")
     written = _written(source, shapes | source["properties"])
     settings = written["properties"]["settings"]
@@ -56,7 +56,7 @@ def schema() -> Json:
         "definitions": {
             "settings": {"type": "object", "properties": given_settings(), "additionalProperties": False},
             "queue": {"enum": list(TASK_BY_QUEUE)},
-            "alert": {"enum": [alert["alert"] for alert in _read(CHART / "rules" / "alerts.yaml")]},
+            "alert": {"enum": [rule["alert"] for group in alerts["groups"] for rule in group["rules"]]},
             **_written(shapes, shapes | source["properties"]),
         },
     }
@@ -88,8 +88,9 @@ def _written(part: Any, named: Json) -> Any:
     return {**written, "additionalProperties": False} if is_closed else written
 
 
-def _read(path: Path) -> Any:
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
+def _read(path: Path) -> Json:
+    found: Json = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return found
 
 
 if __name__ == "__main__":

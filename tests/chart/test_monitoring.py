@@ -15,9 +15,10 @@ from tests.chart.rendered import NAMESPACE, RELEASE, Json, rendered
 
 METRICS = {metric.name: set(metric.labels) for metric in table.METRICS}
 # What Prometheus adds to everything that it scrapes here.
-ADDED = {"job", "component", "pod"}
+ADDED = {"job", "component", "instance"}
 JOB = f"{NAMESPACE}/{RELEASE}-foldline"
-ALERTS: list[Json] = yaml.safe_load((CHART / "rules" / "alerts.yaml").read_text(encoding="utf-8"))
+RULES: Json = yaml.safe_load((CHART / "rules" / "alerts.yaml").read_text(encoding="utf-8"))
+ALERTS: list[Json] = [rule for group in RULES["groups"] for rule in group["rules"]]
 DASHBOARD: Json = json.loads((CHART / "dashboards" / "foldline.json").read_text(encoding="utf-8"))
 PANELS: list[Json] = [panel for panel in DASHBOARD["panels"] if panel["type"] != "row"]
 SAMPLE = re.compile("_(bucket|sum|count)$")
@@ -77,6 +78,7 @@ def alert_queries() -> Iterator[tuple[str, Query]]:
         yield json.dumps(alert["annotations"]), Query(alert["expr"])
 
 
+EXPRESSIONS = {alert["expr"] for alert in ALERTS}
 QUERIES = [*panel_queries(), *alert_queries()]
 TEXTS = [query.text for _, query in QUERIES]
 
@@ -95,7 +97,8 @@ def test_a_query_selects_groups_and_shows_by_labels_that_there_are(shown: str, q
 @pytest.mark.parametrize("query", [query for _, query in QUERIES], ids=TEXTS)
 def test_a_query_looks_at_one_installation(query: Query) -> None:
     for selector in query.selectors:
-        assert ("job", "$job") in {(found.name, found.value) for found in selector.matchers.matchers}
+        jobs = [found.value for found in selector.matchers.matchers if found.name == "job"]
+        assert jobs == ["foldline" if query.text in EXPRESSIONS else "$job"]
 
 
 @pytest.mark.parametrize("query", [query for _, query in QUERIES], ids=TEXTS)
@@ -125,7 +128,11 @@ def test_no_two_alerts_are_called_the_same() -> None:
 def test_the_charts_alerts_are_those_of_the_file_but_for_what_is_left_out() -> None:
     (group,) = rendered("production").one("PrometheusRule")["spec"]["groups"]
     expected = [alert for alert in ALERTS if alert["alert"] != "FoldlineOverflows"]
-    assert group["rules"] == json.loads(json.dumps(expected).replace("$job", JOB))
+    jobs = [rule["expr"].count(f'job="{JOB}"') for rule in group["rules"]]
+    assert group["rules"] == [
+        {**alert, "expr": alert["expr"].replace('job="foldline"', f'job="{JOB}"')} for alert in expected
+    ]
+    assert min(jobs) > 0
 
 
 def test_metrics_carry_the_labels_that_queries_look_for() -> None:
@@ -133,6 +140,7 @@ def test_metrics_carry_the_labels_that_queries_look_for() -> None:
     assert endpoint["relabelings"] == [
         {"targetLabel": "job", "replacement": JOB},
         {"targetLabel": "component", "sourceLabels": ["__meta_kubernetes_pod_label_app_kubernetes_io_component"]},
+        {"targetLabel": "instance", "sourceLabels": ["__meta_kubernetes_pod_name"]},
     ]
 
 
