@@ -11,11 +11,11 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 BIN := .venv/bin
 PIP_INSTALL := -m pip install -qq --disable-pip-version-check --no-input
 PYTEST := $(BIN)/python -m pytest -q
-CODE := compaction sessions telemetry worker api cli migrations stack docker tests benchmarks
+CODE := compaction sessions telemetry worker api cli migrations charts stack docker tests benchmarks
 TYPED := $(patsubst %/,%,$(sort $(dir $(wildcard $(addsuffix /*.py,$(CODE))))))
 UV_VERSION := 0.13.9
 
-.PHONY: help init fmt lint types check test property parity bench demo run stack image browser docs clean lock
+.PHONY: help init fmt lint types check test chart property parity bench demo run stack image browser docs clean lock
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,8 +38,14 @@ types: .venv/.ready ## mypy --strict
 check: lint types ## lint, types, unit and property tests: before each commit
 	@$(PYTEST) -n 2 tests/unit tests/property
 
+# Helm is fetched before a test's time runs.
 test: lint types ## lint, types and every test
+	@$(BIN)/python -m charts.helm version > /dev/null
 	@$(PYTEST) -n 2 tests
+
+chart: .venv/.ready ## lint the Helm chart and check what it renders; HELM=3 with Helm 3 instead of 4
+	@$(BIN)/python -m charts.helm lint --strict charts/foldline --values tests/chart/values/minimal.yaml
+	@$(PYTEST) -n 2 tests/chart
 
 property: .venv/.ready ## property tests with many more examples
 	@HYPOTHESIS_PROFILE=thorough $(PYTEST) -n 2 --timeout 1800 tests/property
@@ -69,14 +75,16 @@ browser: .venv/.ready ## look at Flower and at the dashboard's queries in Chromi
 	@$(BIN)/python $(PIP_INSTALL) --require-hashes -r tests/browser/requirements.txt
 	@SCREENSHOTS=$(or $(SCREENSHOTS),.screenshots) $(BIN)/python -m tests.browser
 
-docs: .venv/.ready ## write the generated pages anew: docs/openapi.json, metrics.md, presets.md, settings.md
+docs: .venv/.ready ## write the generated pages of docs/ anew, and the schema of the chart's values
 	@$(BIN)/python -m api.describe > docs/openapi.json
 	@$(BIN)/python -m cli.metrics_table > docs/metrics.md
 	@$(BIN)/python -m cli.settings_table > docs/settings.md
 	@$(BIN)/python -m tests.parity.presets_page > docs/presets.md
+	@$(BIN)/python -m charts.schema > charts/foldline/values.schema.json
+	@$(BIN)/python -m charts.values_page > docs/values.md
 
 clean: ## remove what the verbs made, .venv included
-	@rm -rf .venv .lock build dist foldline.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	@rm -rf .venv .lock .cache build dist foldline.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	@find . -type d -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
 
 lock: ## write the requirements files anew (UPGRADE=1: with the newest versions)

@@ -1,0 +1,36 @@
+{{- /* How values of a component go over values of all of them. */}}
+
+{{- /*
+  Two maps, the second over the first: maps are merged, lists called extra… come together, null takes away, anything else
+  is replaced.
+*/}}
+{{- define "foldline.over" -}}
+{{- $merged := deepCopy (first .) }}
+{{- range $key, $value := last . }}
+  {{- $under := get $merged $key }}
+  {{- if kindIs "invalid" $value }}
+    {{- $_ := unset $merged $key }}
+  {{- else if and (kindIs "map" $value) (kindIs "map" $under) }}
+    {{- $_ := set $merged $key (include "foldline.over" (list $under $value) | fromYaml) }}
+  {{- else if and (hasPrefix "extra" $key) (kindIs "slice" $under) }}
+    {{- $_ := set $merged $key (concat $under $value) }}
+  {{- else }}
+    {{- $_ := set $merged $key $value }}
+  {{- end }}
+{{- end }}
+{{- toYaml $merged }}
+{{- end }}
+
+{{- /* The values of a component: those of all pods and the settings under its own. Takes root, and layers of its own. */}}
+{{- define "foldline.own" -}}
+{{- $own := merge (dict "settings" .root.Values.settings) (deepCopy .root.Values.pods) }}
+{{- range .layers }}
+  {{- $own = include "foldline.over" (list $own .) | fromYaml }}
+{{- end }}
+{{- toYaml $own }}
+{{- end }}
+
+{{- /* The values of a worker. Takes root, worker. */}}
+{{- define "foldline.worker" -}}
+{{- include "foldline.own" (dict "root" .root "layers" (list .root.Values.workerDefaults .worker)) }}
+{{- end }}

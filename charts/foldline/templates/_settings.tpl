@@ -1,0 +1,64 @@
+{{- /* The program's settings, as variables of a container. */}}
+
+{{- /* Which variable comes from a Secret, who needs it, and which bundled service has it made up for a trial. */}}
+{{- define "foldline.secrets" -}}
+database: {variable: FOLDLINE_DATABASE_URL, roles: [api, worker, migrate], trial: [postgresql]}
+broker: {variable: FOLDLINE_BROKER_URL, roles: [api, worker, beat, flower], trial: [valkey]}
+apiKeys: {variable: FOLDLINE_API_KEYS, roles: [api, test], trial: [postgresql, valkey]}
+summarizer: {variable: FOLDLINE_SUMMARIZER_API_KEY, roles: [worker], trial: []}
+flower: {variable: FOLDLINE_FLOWER_LOGIN, roles: [flower], trial: [postgresql, valkey]}
+{{- end }}
+
+{{- /* The names of the secrets that the chart makes up, as a list. */}}
+{{- define "foldline.madeUp" -}}
+{{- $names := list }}
+{{- range $name, $secret := include "foldline.secrets" . | fromYaml }}
+  {{- range $service := $secret.trial }}
+    {{- if and (get $.Values $service).enabled (not (get $.Values.secrets $name).existingSecret) }}
+      {{- $names = append $names $name }}
+    {{- end }}
+  {{- end }}
+{{- end }}
+{{- uniq $names | toJson }}
+{{- end }}
+
+{{- /* The Secret that has a secret setting; empty if there is none. Takes root, name. */}}
+{{- define "foldline.secretName" -}}
+{{- $madeUp := include "foldline.madeUp" .root | fromJsonArray }}
+{{- $made := has .name $madeUp | ternary (printf "%s-trial" (include "foldline.fullname" .root)) "" }}
+{{- default $made (get .root.Values.secrets .name).existingSecret }}
+{{- end }}
+
+{{- /* Settings that the chart decides, for what else depends on them. */}}
+{{- define "foldline.decided" -}}
+host: {{ .Values.listen | quote }}
+port: {{ .Values.ports.http }}
+metrics_host: {{ .Values.listen | quote }}
+metrics_port: {{ .Values.ports.metrics }}
+flower_host: {{ .Values.listen | quote }}
+flower_port: {{ .Values.ports.flower }}
+{{- end }}
+
+{{- /* The variables of a container. Takes root, role, own. */}}
+{{- define "foldline.env" -}}
+{{- range $name, $value := merge (include "foldline.decided" .root | fromYaml) .own.settings }}
+{{- if not (kindIs "invalid" $value) }}
+- name: FOLDLINE_{{ upper $name }}
+  {{- /* As JSON, because a large number would otherwise be written as 3.3554432e+07. */}}
+  value: {{ kindIs "string" $value | ternary $value (toJson $value) | quote }}
+{{- end }}
+{{- end }}
+{{- range $name, $secret := include "foldline.secrets" .root | fromYaml }}
+{{- $secretName := include "foldline.secretName" (dict "root" $.root "name" $name) }}
+{{- if and (has $.role $secret.roles) $secretName }}
+- name: {{ $secret.variable }}
+  valueFrom:
+    secretKeyRef:
+      name: {{ $secretName }}
+      key: {{ (get $.root.Values.secrets $name).key }}
+{{- end }}
+{{- end }}
+{{- with .own.extraEnv }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
