@@ -34,7 +34,9 @@ def keep(page: Any, name: str) -> None:
     """Keep a picture of the page."""
     folder = REPOSITORY / os.environ["SCREENSHOTS"]
     folder.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=folder / f"{name}.png")
+    # What stays in place as a page is scrolled would lie across the picture.
+    page.evaluate("scrollTo(0, 0)")
+    page.screenshot(path=folder / f"{name}.png", full_page=True)
 
 
 @contextmanager
