@@ -1,0 +1,88 @@
+"""docs/operate.md: what it says of the chart is what the chart has, and every alert has its section."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from charts.helm import CHART, run_helm
+from tests.support.program import REPOSITORY
+
+PAGE: Final = (REPOSITORY / "docs" / "operate.md").read_text("utf-8")
+BLOCKS: Final = re.findall(r"^```console cluster\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+COMMANDS: Final = [shlex.split(line.removeprefix("$ ")) for block in BLOCKS for line in block.splitlines()]
+# What says how an installation is to be changed, and nothing of what it is.
+NOT_RENDERED: Final = frozenset({"--reuse-values"})
+
+
+def named(program: str, *verb: str) -> list[list[str]]:
+    """The arguments after these words, of each command that begins with them."""
+    begins = [program, *verb]
+    return [words[len(begins) :] for words in COMMANDS if words[: len(begins)] == begins]
+
+
+def installations() -> list[list[str]]:
+    """The release, the chart and the options of each command that installs or upgrades."""
+    found = [*named("helm", "install"), *named("helm", "upgrade")]
+    return [[word for word in words if word not in NOT_RENDERED] for words in found]
+
+
+def rendered(release: str, chart: str, *options: str) -> list[Any]:
+    assert REPOSITORY / chart == CHART
+    done = run_helm("template", release, CHART, *options)
+    assert done.returncode == 0, done.stderr
+    return [manifest for manifest in yaml.safe_load_all(done.stdout) if manifest]
+
+
+def test_the_page_speaks_of_the_cluster_in_helm_and_kubectl_alone() -> None:
+    known = (
+        ("helm", "install"),
+        ("helm", "test"),
+        ("helm", "upgrade"),
+        ("kubectl", "create"),
+        ("kubectl", "rollout"),
+    )
+    assert {tuple(words[:2]) for words in COMMANDS} == set(known)
+
+
+@pytest.mark.parametrize("words", installations(), ids=lambda words: " ".join(words[4:6]))
+def test_what_is_installed_renders_and_passes_the_linter(words: list[str]) -> None:
+    release, chart, *options = words
+    manifests = rendered(release, chart, *options)
+    assert any("test" in manifest["metadata"].get("annotations", {}).get("helm.sh/hook", "") for manifest in manifests)
+    linted = run_helm("lint", "--strict", CHART, *options)
+    assert linted.returncode == 0, linted.stdout
+
+
+def test_what_is_rolled_is_there() -> None:
+    there = {
+        f"{manifest['kind'].lower()}/{manifest['metadata']['name']}"
+        for words in installations()
+        for manifest in rendered(*words)
+    }
+    rolled = {name for words in named("kubectl", "rollout") for name in words[1:]}
+    assert rolled
+    assert rolled <= there
+
+
+def test_the_secret_has_what_the_chart_asks_it_for() -> None:
+    ((secret, *literals),) = named("kubectl", "create", "secret", "generic")
+    given = {literal.removeprefix("--from-literal=").partition("=")[0] for literal in literals}
+    text = "\n".join(yaml.safe_dump(manifest) for words in installations() for manifest in rendered(*words))
+    asked = set(re.findall(rf"secretKeyRef:\n +key: (\S+)\n +name: {secret}\n", text))
+    assert asked == given
+
+
+def test_every_alert_has_a_section_that_says_what_to_do() -> None:
+    (group,) = yaml.safe_load((CHART / "rules" / "alerts.yaml").read_text("utf-8"))["groups"]
+    alerts = {rule["alert"] for rule in group["rules"]}
+    sections = dict(re.findall(r"^### (Foldline\w+)\n\n(.+?)(?=\n###|\Z)", PAGE, re.DOTALL | re.MULTILINE))
+    assert sections.keys() == alerts
+    assert min(map(len, sections.values())) > 100
+    assert {rule["annotations"]["runbook_url"].partition("#")[2] for rule in group["rules"]} == {
+        alert.lower() for alert in alerts
+    }

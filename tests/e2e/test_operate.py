@@ -1,0 +1,41 @@
+"""The commands of docs/operate.md that are tagged to be run, typed into a shell beside a running stack."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from stack.binaries import postgres_folder
+from stack.stack import Stack
+from tests.support.program import REPOSITORY
+
+PAGE = (REPOSITORY / "docs" / "operate.md").read_text("utf-8")
+BLOCKS = re.findall(r"^```console run\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> Iterator[dict[str, str]]:
+    """A shell's, beside a stack: with its addresses, and `foldline` and PostgreSQL's programs on PATH."""
+    folders = (Path(sys.executable).parent, postgres_folder(None, tmp_path), os.environ["PATH"])
+    with Stack(workers=0, without=("beat", "flower")) as stack:
+        yield os.environ | stack.variables | {"PATH": os.pathsep.join(map(str, folders))}
+
+
+@pytest.mark.timeout(180)
+def test_what_the_page_has_an_operator_run_does_what_it_says(environment: dict[str, str], tmp_path: Path) -> None:
+    assert len(BLOCKS) >= 5
+    # One after the other: what is restored was saved before.
+    for block in BLOCKS:
+        typed = "\n".join(line.removeprefix("$ ") for line in block.splitlines())
+        done = subprocess.run(
+            ["sh", "-euxc", typed], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{block}{done.stdout}{done.stderr}"
+    assert (tmp_path / "foldline.dump").stat().st_size > 0
+    assert (tmp_path / "backup.db").stat().st_size > 0
