@@ -23,11 +23,12 @@ start with a line that names the variable, never its value. Keys are set in the 
 (four slashes and an absolute path) names another place. The file is made, and brought to the newest tables, by the
 start. It takes a PostgreSQL as well; its worker and its broker are inside the process in any case.
 
-`foldline api`, `worker`, `beat` and `flower` are processes of their own, as many of the first two as you like. They need
-`FOLDLINE_BROKER_URL=redis://host:6379/0`, a Redis or Valkey (several installations share one with a database number
-each; `rediss://` goes by TLS and looks at the certificate, unless the address ends in `?ssl_cert_reqs=none`), and API and
-workers need `FOLDLINE_DATABASE_URL=postgresql://user:password@host/name`, a PostgreSQL that `foldline migrate` has
-brought to the newest tables. Give all of them the same settings. [operate.md](operate.md) is about running them.
+`foldline api`, `worker`, `beat` and `flower` are processes of their own, as many of the first two as you like. They
+need `FOLDLINE_BROKER_URL=redis://host:6379/0`, a Redis or Valkey (several installations share one with a database
+number each; `rediss://` goes by TLS and looks at the certificate, unless the address ends in `?ssl_cert_reqs=none`),
+and API and workers need `FOLDLINE_DATABASE_URL=postgresql://user:password@host/name`, a PostgreSQL that `foldline
+migrate` has brought to the newest tables. Give all of them the same settings. [operate.md](operate.md) is about
+running them.
 
 | name | default | unit | meaning |
 |---|---|---|---|

@@ -219,6 +219,7 @@ def test_an_unexpected_error_fails_the_job_without_showing_any_text(
     serve: Callable[..., Service], caplog: pytest.LogCaptureFixture
 ) -> None:
     service = serve(Raising(KeyError(SAID)))
+    caplog.handler.setFormatter(formatter("text", Silent()))
     with caplog.at_level(logging.DEBUG):
         job_id = service.ask(service.add_session("s"))
         service.ends(job_id, "failed")

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from threading import Event, Thread
+from queue import SimpleQueue
+from threading import Thread
 from urllib.parse import urlsplit
 
 import trustme
 
 CHUNK_BYTES = 65_536
+START_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,36 +34,34 @@ def tls_proxy(url: str, folder: Path) -> Iterator[Proxy]:
     authority.cert_pem.write_to_path(folder / "authority.pem")
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     authority.issue_cert("localhost").configure_cert(context)
-    loop, is_ready, ports = asyncio.new_event_loop(), Event(), list[int]()
+    started: SimpleQueue[tuple[int, Callable[[], object]]] = SimpleQueue()
 
     async def serve() -> None:
-        parts = urlsplit(url)
+        parts, stopping = urlsplit(url), asyncio.Event()
         relay = partial(_relay, parts.hostname or "", parts.port or 0)
-        server = await asyncio.start_server(relay, "127.0.0.1", ssl=context)
-        ports.append(server.sockets[0].getsockname()[1])
-        is_ready.set()
+        async with await asyncio.start_server(relay, "127.0.0.1", ssl=context) as server:
+            stop = partial(asyncio.get_running_loop().call_soon_threadsafe, stopping.set)
+            started.put((server.sockets[0].getsockname()[1], stop))
+            await stopping.wait()
 
-    def run() -> None:
-        loop.run_until_complete(serve())
-        loop.run_forever()
-        for task in asyncio.all_tasks(loop):
-            task.cancel()
-        loop.run_until_complete(asyncio.sleep(0))
-        loop.close()
-
-    thread = Thread(target=run, name="tls-proxy")
+    # At its end, `asyncio.run` cancels what is still passed on.
+    thread = Thread(target=lambda: asyncio.run(serve()), name="tls-proxy")
     thread.start()
-    is_ready.wait(10)
+    port, stop = started.get(timeout=START_SECONDS)
     try:
-        yield Proxy(ports[0], folder / "authority.pem")
+        yield Proxy(port, folder / "authority.pem")
     finally:
-        loop.call_soon_threadsafe(loop.stop)
+        stop()
         thread.join()
 
 
 async def _relay(host: str, port: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     behind_reader, behind_writer = await asyncio.open_connection(host, port)
-    await asyncio.gather(_pass_on(reader, behind_writer), _pass_on(behind_reader, writer))
+    try:
+        await asyncio.gather(_pass_on(reader, behind_writer), _pass_on(behind_reader, writer))
+    finally:
+        for one in (writer, behind_writer):
+            one.transport.abort()
 
 
 async def _pass_on(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
