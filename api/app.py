@@ -40,7 +40,9 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        anyio.to_thread.current_default_thread_limiter().total_tokens = settings.threads
+        threads = anyio.to_thread.current_default_thread_limiter()
+        threads.total_tokens = settings.threads
+        signals.metrics.follow_threads(lambda: threads.statistics().tasks_waiting)
         yield
         await service.watch.close()
 

@@ -9,6 +9,7 @@ from cli.hooked import hooked
 from cli.listening import Host, Port, announce, check_host, listener_for, metrics_listener_for, run_api
 from cli.observed import observed
 from telemetry.port import answering
+from telemetry.table import Source
 from worker.app import create_celery
 from worker.relay import Relay, ringing
 
@@ -39,7 +40,7 @@ def api(
     check_database(settings, "api")
     check_broker(settings, "api")
     with (
-        observed(settings, "api") as signals,
+        observed(settings, "api", Source.API) as signals,
         open_store(settings) as store,
         listener_for(settings) as listener,
         metrics_listener_for(settings) as metrics_listener,

@@ -6,6 +6,7 @@ from cli.apart import BrokerUrl, LogLevel, check_broker
 from cli.database import settings_of
 from cli.listening import metrics_listener_for
 from cli.observed import observed
+from telemetry.table import Source
 from worker.schedule import run_beat
 
 
@@ -17,5 +18,5 @@ def beat(*, broker_url: BrokerUrl = None, log_level: LogLevel = None) -> None:
     """
     settings = settings_of({"broker_url": broker_url, "log_level": log_level})
     check_broker(settings, "beat")
-    with observed(settings, "beat") as signals, metrics_listener_for(settings) as metrics_listener:
+    with observed(settings, "beat", Source.BEAT) as signals, metrics_listener_for(settings) as metrics_listener:
         run_beat(settings, signals, metrics_listener)

@@ -39,7 +39,8 @@ def page() -> str:
 def _rows() -> Iterator[str]:
     for metric in METRICS:
         labels = ", ".join(f"`{label}`" for label in metric.labels)
-        yield f"| `{metric.name}` | {metric.kind.value} | {metric.source.value} | {labels} | {metric.help} |\n"
+        sources = ", ".join(source.value for source in metric.sources)
+        yield f"| `{metric.name}` | {metric.kind.value} | {sources} | {labels} | {metric.help} |\n"
 
 
 if __name__ == "__main__":

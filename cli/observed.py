@@ -9,13 +9,17 @@ from importlib import import_module
 from cli.failures import CommandFailed
 from sessions.settings import Settings
 from telemetry.logs import set_up_logging
+from telemetry.metrics import Metrics
 from telemetry.signals import Signals
+from telemetry.table import Source
 from telemetry.tracing import Silent, Tracing
 
 
 @contextmanager
-def observed(settings: Settings, role: str) -> Iterator[Signals]:
-    """The signals of a process in this role, in a block with its logging set up; at the end, what is left is sent.
+def observed(settings: Settings, role: str, *sources: Source) -> Iterator[Signals]:
+    """The signals of a process in this role, which tells the metrics of these sources.
+
+    They are for a block with its logging set up; at the end, what is left is sent.
 
     Raises:
         CommandFailed: traces are wanted, and the packages for them are not installed.
@@ -23,7 +27,7 @@ def observed(settings: Settings, role: str) -> Iterator[Signals]:
     tracing = _tracing(settings, role)
     set_up_logging(settings, tracing)
     try:
-        yield Signals(tracing=tracing)
+        yield Signals(Metrics(sources), tracing)
     finally:
         tracing.close()
 

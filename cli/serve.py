@@ -21,6 +21,7 @@ from sessions.settings import Settings
 from sessions.store import Store
 from telemetry.port import answering
 from telemetry.signals import Signals
+from telemetry.table import Source
 from worker.embedded import BrokerOutside, EmbeddedWorker, WorkerDidNotStart
 from worker.hooks import Hooks
 from worker.summarizers import create_summarizer
@@ -54,7 +55,7 @@ def serve(
     )
     check_host(settings)
     with (
-        observed(settings, "serve") as signals,
+        observed(settings, "serve", Source.API, Source.WORKER) as signals,
         open_store(settings) as store,
         listener_for(settings) as listener,
         metrics_listener_for(settings) as metrics_listener,

@@ -16,6 +16,7 @@ from cli.hooked import hooked
 from cli.listening import metrics_listener_for
 from cli.observed import observed
 from sessions.settings import Settings
+from telemetry.table import Source
 from worker.program import WorkerFailed, run_worker
 from worker.queues import TASK_BY_QUEUE
 from worker.summarizers import create_summarizer
@@ -75,7 +76,7 @@ def _run(settings: Settings, node: str, queues: list[str]) -> None:
         )
 
     with (
-        observed(settings, "worker") as signals,
+        observed(settings, "worker", Source.WORKER) as signals,
         open_store(settings) as store,
         hooked(settings, store) as hooks,
         metrics_listener_for(settings) as metrics_listener,

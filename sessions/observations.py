@@ -59,13 +59,18 @@ class LeaseLapsed:
 
 
 @dataclass(frozen=True, slots=True)
+class Swept:
+    """A sweep was done."""
+
+
+@dataclass(frozen=True, slots=True)
 class OverflowReported:
     """A caller's provider refused a view as too long; the name is one whose wording is known, or `OTHER`."""
 
     provider: str
 
 
-Observation: TypeAlias = Triggered | Compacted | StageRan | JobEnded | LeaseLapsed | OverflowReported
+Observation: TypeAlias = Triggered | Compacted | StageRan | JobEnded | LeaseLapsed | Swept | OverflowReported
 
 
 @dataclass(slots=True)

@@ -19,8 +19,8 @@ from sessions.engines import CONNECTIONS
 
 PREFIX = "FOLDLINE_"
 LOOPBACK = "127.0.0.1"
-# Beside those of the requests: the watch over jobs has one, and the readiness check.
-OTHER_CONNECTIONS = 2
+# Beside those of the requests: the watch over jobs has one, and so has each port for the readiness and for what waits.
+OTHER_CONNECTIONS = 5
 
 
 class InvalidSettings(Exception):
@@ -53,7 +53,7 @@ class Settings(BaseSettings):
         ge=1,
         le=2000,
         description="Most connections of a process to PostgreSQL, or readers of an SQLite file; at least "
-        "FOLDLINE_THREADS + 2.",
+        "FOLDLINE_THREADS + 5.",
     )
     broker_url: str = Field(
         "memory://", min_length=1, repr=False, description="Address of the broker; memory:// stays inside one process."

@@ -12,7 +12,7 @@ from sqlalchemy import bindparam, delete, select, tuple_
 
 from sessions import paths, planning
 from sessions.jobs import LEASE_LAPSED, UNWORKABLE, end, requeue
-from sessions.observations import LeaseLapsed
+from sessions.observations import LeaseLapsed, Swept
 from sessions.store import Store, Transaction
 from sessions.tables import BRANCH, ENTRY, IDEMPOTENCY, JOB, PIN, SESSION, SUMMARY
 
@@ -44,6 +44,7 @@ def sweep(store: Store) -> list[str]:
             with store.write() as tx:
                 if not remove(tx):
                     break
+    store.observe(Swept())
     with store.read() as tx:
         waiting = select(JOB.c.queue).where(JOB.c.state == "queued", JOB.c.not_before <= tx.now).distinct()
         return list(tx.execute(waiting.order_by(JOB.c.queue)).scalars())

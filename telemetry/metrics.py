@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import singledispatchmethod
 from threading import Lock
 from typing import Any, Final
@@ -29,12 +29,13 @@ from sessions.observations import (
     Observation,
     OverflowReported,
     StageRan,
+    Swept,
     Triggered,
 )
 from sessions.requests import BACKGROUND, INTERACTIVE
 from sessions.store import Store
 from telemetry import table
-from telemetry.table import METRICS, Kind, Metric
+from telemetry.table import METRICS, Kind, Metric, Source
 
 # Clients may make up methods; figures are kept for those that routes have.
 METHODS: Final = frozenset({"DELETE", "GET", "PATCH", "POST"})
@@ -50,17 +51,21 @@ KNOWN: Final[tuple[tuple[Any, ...], ...]] = (
 
 
 class Metrics:
-    """The metrics of the table, and those of the process. One for each process."""
+    """The metrics of the table that processes of these kinds tell, and those of the process. One for each process."""
 
     media_type: Final = CONTENT_TYPE_LATEST
 
-    def __init__(self) -> None:
+    def __init__(self, sources: Collection[Source] = tuple(Source)) -> None:
         # When each began to be counted would be as many series again.
         disable_created_metrics()
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
+        # What is not for it to tell may be counted all the same.
+        registries = {metric: self._registry if {*metric.sources} & {*sources} else None for metric in METRICS}
         self._by_name = {
-            metric.name: _MAKERS[metric.kind](metric, self._registry) for metric in METRICS if metric not in ASKED
+            metric.name: _MAKERS[metric.kind](metric, registry)
+            for metric, registry in registries.items()
+            if metric not in ASKED
         }
         for metric, *labels in KNOWN:
             self._of(metric, *labels)
@@ -80,6 +85,10 @@ class Metrics:
         store.observe = self.count
         self._of(table.CONNECTIONS).set_function(lambda: store.connections_in_use)
         self._of(table.CONNECTIONS_MAX).set_function(lambda: store.connections_max)
+
+    def follow_threads(self, waiting: Callable[[], int]) -> None:
+        """From now on, tell how many requests wait for a thread."""
+        self._of(table.REQUESTS_WAITING).set_function(waiting)
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request."""
@@ -133,6 +142,10 @@ class Metrics:
         self._of(table.LEASE_EXPIRIES, lapsed.queue).inc()
 
     @count.register
+    def _(self, _swept: Swept) -> None:
+        self._of(table.SWEEPS).inc()
+
+    @count.register
     def _(self, reported: OverflowReported) -> None:
         self._of(table.OVERFLOWS, reported.provider).inc()
 
@@ -172,7 +185,7 @@ def _family(metric: Metric) -> GaugeMetricFamily:
 
 
 # The client adds the counter's suffix by itself.
-_MAKERS: Final[Mapping[Kind, Callable[[Metric, CollectorRegistry], Any]]] = {
+_MAKERS: Final[Mapping[Kind, Callable[[Metric, CollectorRegistry | None], Any]]] = {
     Kind.COUNTER: lambda metric, registry: Counter(
         metric.name.removesuffix(TOTAL), metric.help, metric.labels, registry=registry
     ),

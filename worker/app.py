@@ -20,7 +20,7 @@ from worker.leases import Leases
 from worker.metered import Metered
 from worker.queues import MAINTENANCE, SUMMARIZE, SWEEP, TASK_BY_QUEUE, declared_queues
 from worker.relay import Relay
-from worker.summarizers import Summarizer
+from worker.summarizers import OPENAI, Summarizer
 from worker.tasks import Tasks
 
 SOCKET_SECONDS: Final = 5.0
@@ -49,7 +49,7 @@ def create_worker(
     tasks = Tasks(
         settings,
         store,
-        Metered(summarizer, signals.metrics, provider=settings.summarizer, model=settings.summarizer_model),
+        Metered(summarizer, signals.metrics, provider=settings.summarizer, model=_model(settings)),
         leases=leases,
         queues=queues,
         pass_on=relay.pass_on,
@@ -87,6 +87,11 @@ def create_celery(settings: Settings) -> Celery:
     else:
         app.conf.update(broker_transport_options=_REDIS)
     return app
+
+
+def _model(settings: Settings) -> str | None:
+    """The model that writes, if one does."""
+    return settings.summarizer_model if settings.summarizer == OPENAI else None
 
 
 def _is_set_up(**_: Any) -> None:

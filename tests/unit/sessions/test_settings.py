@@ -93,8 +93,8 @@ def test_there_are_more_connections_than_threads() -> None:
     (problem,) = problems_of(threads=30)
     assert "FOLDLINE_DATABASE_CONNECTIONS must be at least 32" in problem
     assert "FOLDLINE_THREADS" in problem
-    assert load_settings(threads=30, database_connections=32).threads == 30
-    assert problems_of(database_connections=17)
+    assert load_settings(threads=30, database_connections=35).threads == 30
+    assert problems_of(database_connections=20)
 
 
 def test_an_address_with_a_bracket_in_its_password_is_of_no_broker_inside() -> None:

@@ -10,10 +10,11 @@ from sessions.observations import (
     Observation,
     OverflowReported,
     StageRan,
+    Swept,
     Triggered,
 )
 from telemetry.metrics import Metrics
-from telemetry.table import METRICS, Kind
+from telemetry.table import METRICS, Kind, Source
 
 OBSERVED = {
     'foldline_triggers_total{preset="pi",reason="owed"}': Triggered("owed", "pi"),
@@ -22,6 +23,7 @@ OBSERVED = {
     'foldline_stage_tokens_saved_total{preset="pi",stage="summarize"}': StageRan("summarize", "pi", None, 1),
     'foldline_jobs_ended_total{kind="summary",state="failed"}': JobEnded("summary", "failed"),
     'foldline_lease_expiries_total{queue="summarize.interactive"}': LeaseLapsed("summarize.interactive"),
+    "foldline_sweeps_total": Swept(),
     'foldline_overflow_reports_total{provider="vllm"}': OverflowReported("vllm"),
 }
 
@@ -78,6 +80,12 @@ def test_every_metric_of_the_table_is_told_under_its_name_and_kind() -> None:
     kinds = dict(re.findall(r"^# TYPE (\S+) (\S+)$", text, re.MULTILINE))
     ours = {name: kind for name, kind in kinds.items() if name.startswith("foldline_")}
     assert ours == {metric.name: metric.kind.value for metric in METRICS}
+
+
+def test_a_process_tells_only_what_is_for_its_kind_to_tell() -> None:
+    text = Metrics([Source.BEAT]).text({"broker": True}, None).decode()
+    told = set(re.findall(r"^(foldline_\w+)", text, re.MULTILINE))
+    assert told == {"foldline_part_up"}
 
 
 def test_counters_are_named_as_prometheus_wants_them() -> None:
