@@ -54,7 +54,11 @@ def schema() -> Json:
         "title": "Values of the chart foldline",
         **written,
         "definitions": {
-            "settings": {"type": "object", "properties": given_settings(), "additionalProperties": False},
+            "settings": {
+                "type": "object",
+                "properties": given_settings() | _given_elsewhere(),
+                "additionalProperties": False,
+            },
             "queue": {"enum": list(TASK_BY_QUEUE)},
             "alert": {"enum": [rule["alert"] for group in alerts["groups"] for rule in group["rules"]]},
             **_written(shapes, shapes | source["properties"]),
@@ -71,6 +75,12 @@ def given_settings() -> Json:
         for name, found in properties.items()
         if name not in taken
     }
+
+
+def _given_elsewhere() -> Json:
+    """The other settings, so that the chart's own checks refuse them: these can say where they go."""
+    places = DECIDED | {name: f"secrets.{value}.existingSecret" for name, value in SECRETS.items()}
+    return {name: {"description": f"Not here: goes to `{place}`."} for name, place in places.items()}
 
 
 def _written(part: Any, named: Json) -> Any:

@@ -22,13 +22,31 @@ another kind, is refused with its name. Names, labels and resources are as in Ku
 | value | default | meaning |
 |---|---|---|
 """
+EXAMPLE: Final = """
+## Workers that are scaled by jobs
+
+With KEDA, this has up to twenty pods for summaries that nobody asked for, and none while there are no such jobs. The
+other worker stays, for what somebody asked for and to sweep.
+
+```yaml
+workers:
+  - name: interactive
+    queues: [summarize.interactive, maintenance]
+  - name: background
+    queues: [summarize.background]
+    autoscaling:
+      enabled: true
+      minReplicas: 0
+      maxReplicas: 20
+```
+"""
 
 
 def page() -> str:
-    """The page: a row for every value."""
+    """The page: a row for every value, and an example."""
     source = yaml.safe_load((HERE / "schema.yaml").read_text(encoding="utf-8"))
     defaults = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
-    return INTRODUCTION + "".join(_rows(source, defaults, source["shapes"], ""))
+    return INTRODUCTION + "".join(_rows(source, defaults, source["shapes"], "")) + EXAMPLE
 
 
 def _rows(part: Json, defaults: Any, shapes: Json, prefix: str) -> Iterator[str]:

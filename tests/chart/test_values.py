@@ -5,17 +5,18 @@ import re
 from typing import Any
 
 import pytest
+import yaml
 from jsonschema import Draft7Validator
 
 from charts import schema, values_page
-from charts.helm import CHART, HERE
+from charts.helm import CHART, HERE, run_helm
 from sessions.settings import Settings
 from tests.chart.rendered import Json, NotRendered, render
 
 # The words of JSON Schema that the schema is made of.
 WORDS = {
     "$ref", "additionalProperties", "allOf", "anyOf", "description", "enum", "exclusiveMinimum", "items", "maxLength",
-    "maximum", "minItems", "minLength", "minimum", "not", "pattern", "properties", "required", "type", "uniqueItems",
+    "maximum", "minItems", "minLength", "minimum", "pattern", "properties", "required", "type", "uniqueItems",
 }  # fmt: skip
 KEDA: Json = {"enabled": True}
 WORKER: Json = {"name": "one", "queues": ["summarize.interactive"]}
@@ -56,6 +57,15 @@ REFUSED: dict[str, tuple[Json, str]] = {
         {"api": {"autoscaling": {"enabled": True, "minReplicas": 9}}},
         "api.autoscaling.minReplicas is above api.autoscaling.maxReplicas",
     ),
+    "nobody who has to sweep": (
+        {"workers": [{**WORKER, "queues": ["summarize.interactive", "maintenance"], "replicas": 0}]},
+        "workers: maintenance is taken only by one, of which there may be none",
+    ),
+    "nobody who has to sweep while there are no jobs": (
+        {"workerDefaults": {"autoscaling": {**KEDA, "minReplicas": 0}}},
+        "workers: maintenance is taken only by interactive and background, of which there may be none",
+    ),
+    "a port that is there twice": ({"ports": {"metrics": 8080}}, "ports.http and ports.metrics are both 8080"),
     "an Ingress without hosts": ({"flower": {"ingress": {"enabled": True}}}, "flower.ingress.hosts"),
     "a summarizer without a model": ({"settings": LLM}, "settings.summarizer.*settings.summarizer_model"),
     "a component's summarizer without a model": (
@@ -64,7 +74,7 @@ REFUSED: dict[str, tuple[Json, str]] = {
     ),
     "fewer connections than threads": ({"settings": {"threads": 30}}, "settings.database_connections"),
     "fewer connections than threads of a component": (
-        {"api": {"settings": {"threads": 23}}},
+        {"api": {"settings": {"threads": 20}}},
         r"settings.database_connections \(api\)",
     ),
     "a missing database": ({"secrets": {"database": NONE}}, "secrets.database.existingSecret: .*FOLDLINE_DATABASE_URL"),
@@ -75,7 +85,15 @@ REFUSED: dict[str, tuple[Json, str]] = {
     "two brokers": ({"valkey": {"enabled": True}}, "valkey.enabled: secrets.broker.existingSecret"),
     "a setting among other variables": (
         {"pods": {"extraEnv": [{"name": "FOLDLINE_THREADS", "value": "4"}]}},
-        "pods.extraEnv.0.name",
+        r"extraEnv \(pods\): FOLDLINE_THREADS goes to settings.threads",
+    ),
+    "a secret among a worker's variables": (
+        {"workers": [{**WORKER, "extraEnv": [{"name": "FOLDLINE_BROKER_URL", "value": "redis://"}]}]},
+        r"extraEnv \(workers: one\): FOLDLINE_BROKER_URL goes to secrets.broker.existingSecret",
+    ),
+    "a port among a component's settings": (
+        {"flower": {"settings": {"flower_port": 5000}}},
+        r"settings.flower_port \(flower\): goes to ports.flower",
     ),
     "an alert that is none": (
         {"metrics": {"rules": {"without": ["FoldlineUp"]}}},
@@ -130,10 +148,42 @@ def test_no_setting_that_is_a_secret_can_be_a_value() -> None:
     assert secret | {"database_url", "broker_url"} == schema.SECRETS.keys()
 
 
-@pytest.mark.parametrize("name", sorted([*schema.SECRETS, *schema.DECIDED]))
-def test_a_setting_that_has_its_own_place_is_refused_among_settings(name: str) -> None:
-    with pytest.raises(NotRendered, match=f"settings.*{name}"):
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [*schema.DECIDED.items(), *((name, f"secrets.{value}.existingSecret") for name, value in schema.SECRETS.items())],
+)
+def test_a_setting_that_has_its_own_place_is_refused_among_settings_and_told_of_it(name: str, place: str) -> None:
+    with pytest.raises(NotRendered, match=re.escape(f"settings.{name} (all): goes to {place}\n")):
         render({"settings": {name: "1"}})
+
+
+def test_what_is_missing_is_told_at_once_with_both_ways_to_have_it() -> None:
+    done = run_helm("template", "any", CHART)
+    assert [line for line in done.stderr.splitlines() if line.startswith("  secrets.")] == [
+        "  secrets.apiKeys.existingSecret: the Secret that has FOLDLINE_API_KEYS",
+        "  secrets.broker.existingSecret: the Secret that has FOLDLINE_BROKER_URL",
+        "  secrets.database.existingSecret: the Secret that has FOLDLINE_DATABASE_URL",
+        "  secrets.flower.existingSecret: the Secret that has FOLDLINE_FLOWER_LOGIN",
+    ]
+    assert "For a trial, which makes up what it needs, set postgresql.enabled and valkey.enabled instead" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"workers": [{**WORKER, "autoscaling": {**KEDA, "minReplicas": 0}}]},
+        {"workerDefaults": {"replicas": 0}, "beat": {"enabled": False}},
+    ],
+    ids=["no worker of the release sweeps", "beat is elsewhere"],
+)
+def test_workers_may_go_where_they_need_not_sweep(values: Json) -> None:
+    assert render(values).of("Deployment", "-worker-one" if "workers" in values else "-worker-background")
+
+
+def test_the_pages_example_renders() -> None:
+    (example,) = re.findall(r"^```yaml\n(.*?)^```$", values_page.page(), re.DOTALL | re.MULTILINE)
+    (scaled,) = render(yaml.safe_load(example)).of("ScaledObject")
+    assert (scaled["metadata"]["name"], scaled["spec"]["minReplicaCount"]) == ("prod-foldline-worker-background", 0)
 
 
 @pytest.mark.parametrize(("values", "said"), REFUSED.values(), ids=REFUSED)

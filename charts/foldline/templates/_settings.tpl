@@ -29,19 +29,34 @@ flower: {variable: FOLDLINE_FLOWER_LOGIN, roles: [flower], trial: [postgresql, v
 {{- default $made (get .root.Values.secrets .name).existingSecret }}
 {{- end }}
 
-{{- /* Settings that the chart decides, for what else depends on them. */}}
+{{- /* Settings that the chart needs to know elsewhere too, by the value that has them. */}}
 {{- define "foldline.decided" -}}
-host: {{ .Values.listen | quote }}
-port: {{ .Values.ports.http }}
-metrics_host: {{ .Values.listen | quote }}
-metrics_port: {{ .Values.ports.metrics }}
-flower_host: {{ .Values.listen | quote }}
-flower_port: {{ .Values.ports.flower }}
+host: listen
+port: ports.http
+metrics_host: listen
+metrics_port: ports.metrics
+flower_host: listen
+flower_port: ports.flower
+{{- end }}
+
+{{- /* Settings that have a value of their own, and which; anything else is below `settings`. */}}
+{{- define "foldline.places" -}}
+{{- $places := include "foldline.decided" . | fromYaml }}
+{{- range $name, $secret := include "foldline.secrets" . | fromYaml }}
+  {{- $_ := set $places ($secret.variable | trimPrefix "FOLDLINE_" | lower) (printf "secrets.%s.existingSecret" $name) }}
+{{- end }}
+{{- toYaml $places }}
 {{- end }}
 
 {{- /* The variables of a container. Takes root, role, own. */}}
 {{- define "foldline.env" -}}
-{{- range $name, $value := merge (include "foldline.decided" .root | fromYaml) .own.settings }}
+{{- $settings := deepCopy .own.settings }}
+{{- range $name, $path := include "foldline.decided" .root | fromYaml }}
+  {{- $value := $.root.Values }}
+  {{- range splitList "." $path }}{{ $value = get $value . }}{{ end }}
+  {{- $_ := set $settings $name $value }}
+{{- end }}
+{{- range $name, $value := $settings }}
 {{- if not (kindIs "invalid" $value) }}
 - name: FOLDLINE_{{ upper $name }}
   {{- /* As JSON, because a large number would otherwise be written as 3.3554432e+07. */}}
