@@ -45,12 +45,13 @@ def secret_settings(pod: Pod) -> set[str]:
     return {name.removeprefix(PREFIX).lower() for name in references(pod) if name.startswith(PREFIX)}
 
 
-def notes(name: str, folder: Path) -> str:
-    """What Helm tells who installs the chart with a set of values."""
+def notes(name: str, folder: Path, values: Json | None = None) -> str:
+    """What Helm tells who installs the chart with a set of values, and values over it."""
     chart = shutil.copytree(CHART, folder / "foldline")
     text = chart / "templates" / "NOTES.txt"
     (chart / "templates" / "notes.yaml").write_text(NOTES % text.read_text(encoding="utf-8"), encoding="utf-8")
-    done = run_helm("template", RELEASE, chart, "-n", NAMESPACE, "-f", VALUES[name], "-s", "templates/notes.yaml")
+    given: list[str | Path] = ["-f", VALUES[name], "-f", "-", "-s", "templates/notes.yaml"]
+    done = run_helm("template", RELEASE, chart, "-n", NAMESPACE, *given, stdin=yaml.safe_dump(values or {}))
     assert done.returncode == 0, done.stderr
     return str(yaml.safe_load(done.stdout)["data"]["notes"])
 
@@ -76,7 +77,7 @@ def test_workers_get_the_summarizers_key_where_there_is_one() -> None:
 
 
 def test_a_secret_is_never_a_value_of_a_variable(chart: Rendered) -> None:
-    secret = {f"{PREFIX}{name.upper()}" for name in SECRETS} | {"POSTGRES_PASSWORD", "REDISCLI_AUTH"}
+    secret = {f"{PREFIX}{name.upper()}" for name in SECRETS} | {"POSTGRES_PASSWORD", "VALKEYCLI_AUTH"}
     for pod in chart.pods:
         assert not [found for found in pod.container["env"] if found["name"] in secret and "value" in found]
 
@@ -144,6 +145,7 @@ def test_the_notes_say_where_secrets_are_and_never_what_they_are(name: str, tmp_
             [
                 "https://flower.example.com/",
                 "https://workers.example.com/",
+                "networkPolicy.flower.from",
                 "port-forward service/prod-foldline-api 8080:8443",
             ],
         ),
@@ -153,10 +155,26 @@ def test_the_notes_say_where_secrets_are_and_never_what_they_are(name: str, tmp_
         ),
         (
             "trial",
-            ["get secret prod-foldline-trial --output jsonpath='{.data.api-keys}'", "Valkey is for a trial only"],
+            [
+                "get secret prod-foldline-trial --output jsonpath='{.data.api-keys}'",
+                "Authorization: Bearer KEY",
+                "Valkey is for a trial only",
+            ],
         ),
     ],
 )
 def test_the_notes_say_how_to_go_on(name: str, words: list[str], tmp_path: Path) -> None:
     told = notes(name, tmp_path)
     assert [word for word in words if word not in told] == []
+
+
+def test_the_notes_warn_of_a_login_that_others_can_read_and_only_of_that(tmp_path: Path) -> None:
+    warning = "Without flower.ingress.tls the login goes over plain HTTP"
+    assert warning not in notes("extras", tmp_path / "private")
+    assert warning in notes("extras", tmp_path / "public", {"flower": {"ingress": {"tls": []}}})
+
+
+def test_the_notes_speak_of_the_policy_on_flower_only_where_it_stands_in_an_ingresss_way(tmp_path: Path) -> None:
+    named = "networkPolicy.flower.from"
+    assert named not in notes("production", tmp_path / "no-ingress")
+    assert named not in notes("extras", tmp_path / "no-policy", {"networkPolicy": {"enabled": False}})
