@@ -11,7 +11,7 @@ from promql_parser import AggregateExpr, Expr, MatrixSelector, VectorSelector, p
 
 from charts.helm import CHART
 from telemetry import table
-from tests.chart.rendered import NAMESPACE, RELEASE, Json, rendered
+from tests.chart.rendered import NAMESPACE, RELEASE, Json, render, rendered
 
 METRICS = {metric.name: set(metric.labels) for metric in table.METRICS}
 # What Prometheus adds to everything that it scrapes here.
@@ -104,7 +104,8 @@ def test_a_query_looks_at_one_installation(query: Query) -> None:
 @pytest.mark.parametrize("query", [query for _, query in QUERIES], ids=TEXTS)
 def test_what_only_grows_is_looked_at_over_time_and_nothing_else_is(query: Query) -> None:
     names = {str(selector.name) for selector in query.selectors}
-    assert {name for name in names if name.endswith(("_total", "_bucket"))} == query.over_time
+    # Whether a process answered is the one gauge whose past says more than its present.
+    assert {name for name in names if name.endswith(("_total", "_bucket"))} == query.over_time - {"up"}
 
 
 @pytest.mark.parametrize("query", [query for _, query in QUERIES], ids=TEXTS)
@@ -117,8 +118,8 @@ def test_what_each_api_process_reads_from_the_database_is_not_added_up(query: Qu
 @pytest.mark.parametrize("alert", ALERTS, ids=[alert["alert"] for alert in ALERTS])
 def test_an_alert_says_how_bad_it_is_and_where_to_read_on(alert: Json) -> None:
     assert alert["labels"]["severity"] in {"critical", "warning"}
-    assert alert["annotations"].keys() == {"summary", "description", "runbook_url"}
-    assert alert["annotations"]["runbook_url"] == f"docs/operate.md#{alert['alert'].lower()}"
+    assert alert["annotations"].keys() == {"summary", "description", "runbook"}
+    assert alert["annotations"]["runbook"] == f"docs/operate.md#{alert['alert'].lower()}"
 
 
 def test_no_two_alerts_are_called_the_same() -> None:
@@ -135,6 +136,16 @@ def test_the_charts_alerts_are_those_of_the_file_but_for_what_is_left_out() -> N
     assert min(jobs) > 0
 
 
+def test_an_alert_has_the_address_of_its_section_where_the_page_is_published() -> None:
+    base = "https://docs.example.com/operate"
+    (group,) = render({"metrics": {"rules": {"runbookBase": base}}}, on="production").one("PrometheusRule")["spec"][
+        "groups"
+    ]
+    addresses = {rule["alert"]: rule["annotations"]["runbook_url"] for rule in group["rules"]}
+    assert addresses == {alert: f"{base}#{alert.lower()}" for alert in addresses}
+    assert len(addresses) > 10
+
+
 def test_metrics_carry_the_labels_that_queries_look_for() -> None:
     (endpoint,) = rendered("production").one("ServiceMonitor")["spec"]["endpoints"]
     assert endpoint["relabelings"] == [
@@ -145,9 +156,19 @@ def test_metrics_carry_the_labels_that_queries_look_for() -> None:
 
 
 def test_components_that_alerts_name_are_there() -> None:
-    named = {value for text in TEXTS for value in re.findall(r'component="([a-z]+)"', text)}
-    assert named
-    assert named <= {pod.component for pod in rendered("minimal").pods}
+    named = {value for text in TEXTS for value in re.findall(r'component=~?"([^"]+)"', text)}
+    assert named == {"api", "beat", "worker.*"}
+    there = [pod.component for pod in rendered("minimal").pods]
+    assert [name for name in named if not any(re.fullmatch(name, component) for component in there)] == []
+
+
+def test_the_share_of_errors_is_one_of_what_callers_ask() -> None:
+    (alert,) = (alert for alert in ALERTS if alert["alert"] == "FoldlineServerErrors")
+    matchers = [
+        {(found.name, found.value) for found in selector.matchers.matchers if found.name == "route"}
+        for selector in Query(alert["expr"]).selectors
+    ]
+    assert matchers == [{("route", "/healthz|/readyz|/metrics")}] * 2
 
 
 def test_the_charts_dashboard_is_that_of_the_file() -> None:
@@ -174,6 +195,11 @@ def test_every_variable_of_the_dashboard_is_defined() -> None:
     defined = {variable["name"] for variable in DASHBOARD["templating"]["list"]}
     used = set(re.findall(r"\$\{?([a-z]+)", json.dumps(DASHBOARD["panels"])))
     assert used == defined
+
+
+def test_the_dashboard_shows_one_installation_at_a_time() -> None:
+    (variable,) = (found for found in DASHBOARD["templating"]["list"] if found["name"] == "job")
+    assert (variable["multi"], variable["includeAll"]) == (False, False)
 
 
 def _cells(at: dict[str, int]) -> set[tuple[int, int]]:
