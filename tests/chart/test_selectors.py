@@ -51,6 +51,14 @@ def test_a_disruption_budget_is_for_the_pods_of_one_deployment(chart: Rendered) 
         assert pod.owner["kind"] == "Deployment"
 
 
+def test_an_eviction_never_takes_workers_that_write_summaries_without_a_broker(chart: Rendered) -> None:
+    policies = {
+        found["metadata"]["labels"]["app.kubernetes.io/component"]: found["spec"]["unhealthyPodEvictionPolicy"]
+        for found in chart.of("PodDisruptionBudget")
+    }
+    assert policies == {name: "AlwaysAllow" if name == "api" else "IfHealthyBudget" for name in policies}
+
+
 def test_an_autoscaler_scales_a_deployment_and_nothing_else_does(chart: Rendered) -> None:
     scalers = [found["spec"]["scaleTargetRef"]["name"] for kind in AUTOSCALERS for found in chart.of(kind)]
     deployments = {found["metadata"]["name"]: found["spec"] for found in chart.of("Deployment")}

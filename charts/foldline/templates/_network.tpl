@@ -53,7 +53,7 @@ spec:
   {{- end }}
 {{- end }}
 
-{{- /* A PodDisruptionBudget. Takes root, component, budget. */}}
+{{- /* A PodDisruptionBudget. Takes root, component, budget, and unhealthy: when a pod that is not ready may be evicted. */}}
 {{- define "foldline.disruption" -}}
 apiVersion: policy/v1
 kind: PodDisruptionBudget
@@ -61,8 +61,7 @@ metadata:
   {{- include "foldline.metadata" . | nindent 2 }}
 spec:
   maxUnavailable: {{ .budget.maxUnavailable }}
-  # A pod that is not ready does nothing that an eviction could harm.
-  unhealthyPodEvictionPolicy: AlwaysAllow
+  unhealthyPodEvictionPolicy: {{ .unhealthy }}
   selector:
     matchLabels:
       {{- include "foldline.selector" . | nindent 6 }}
