@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 import shlex
+from itertools import takewhile
 from typing import Any, Final
 
 import pytest
 import yaml
 
 from charts.helm import CHART, run_helm
+from tests.chart.rendered import VALUES
 from tests.support.program import REPOSITORY
 
 PAGE: Final = (REPOSITORY / "docs" / "operate.md").read_text("utf-8")
 BLOCKS: Final = re.findall(r"^```console cluster\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
 COMMANDS: Final = [shlex.split(line.removeprefix("$ ")) for block in BLOCKS for line in block.splitlines()]
-# What says how an installation is to be changed, and nothing of what it is.
-NOT_RENDERED: Final = frozenset({"--reuse-values"})
+# The reader's own values.
+THEIRS: Final = {"values.yaml": str(VALUES["production"])}
 
 
 def named(program: str, *verb: str) -> list[list[str]]:
@@ -28,7 +30,7 @@ def named(program: str, *verb: str) -> list[list[str]]:
 def installations() -> list[list[str]]:
     """The release, the chart and the options of each command that installs or upgrades."""
     found = [*named("helm", "install"), *named("helm", "upgrade")]
-    return [[word for word in words if word not in NOT_RENDERED] for words in found]
+    return [[THEIRS.get(word, word) for word in words] for words in found]
 
 
 def rendered(release: str, chart: str, *options: str) -> list[Any]:
@@ -39,14 +41,9 @@ def rendered(release: str, chart: str, *options: str) -> list[Any]:
 
 
 def test_the_page_speaks_of_the_cluster_in_helm_and_kubectl_alone() -> None:
-    known = (
-        ("helm", "install"),
-        ("helm", "test"),
-        ("helm", "upgrade"),
-        ("kubectl", "create"),
-        ("kubectl", "rollout"),
-    )
-    assert {tuple(words[:2]) for words in COMMANDS} == set(known)
+    kubectl = ("create", "describe", "exec", "get", "logs", "rollout")
+    known = {("helm", verb) for verb in ("install", "test", "upgrade")} | {("kubectl", verb) for verb in kubectl}
+    assert {tuple(words[:2]) for words in COMMANDS} <= known
 
 
 @pytest.mark.parametrize("words", installations(), ids=lambda words: " ".join(words[4:6]))
@@ -58,15 +55,17 @@ def test_what_is_installed_renders_and_passes_the_linter(words: list[str]) -> No
     assert linted.returncode == 0, linted.stdout
 
 
-def test_what_is_rolled_is_there() -> None:
+def test_what_kubectl_is_told_of_is_there() -> None:
     there = {
         f"{manifest['kind'].lower()}/{manifest['metadata']['name']}"
         for words in installations()
         for manifest in rendered(*words)
     }
-    rolled = {name for words in named("kubectl", "rollout") for name in words[1:]}
-    assert rolled
-    assert rolled <= there
+    # What comes after `--` is for the program in the pod.
+    told = {word for words in named("kubectl") for word in takewhile("--".__ne__, words)}
+    names = {word for word in told if re.fullmatch(r"[a-z]+/[a-z0-9.-]+", word)}
+    assert names
+    assert names <= there
 
 
 def test_the_secret_has_what_the_chart_asks_it_for() -> None:
@@ -83,6 +82,6 @@ def test_every_alert_has_a_section_that_says_what_to_do() -> None:
     sections = dict(re.findall(r"^### (Foldline\w+)\n\n(.+?)(?=\n###|\Z)", PAGE, re.DOTALL | re.MULTILINE))
     assert sections.keys() == alerts
     assert min(map(len, sections.values())) > 100
-    assert {rule["annotations"]["runbook_url"].partition("#")[2] for rule in group["rules"]} == {
+    assert {rule["annotations"]["runbook"].partition("#")[2] for rule in group["rules"]} == {
         alert.lower() for alert in alerts
     }
