@@ -7,6 +7,7 @@ from http import HTTPStatus
 from time import perf_counter
 
 from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from telemetry.signals import Signals
@@ -15,6 +16,8 @@ from telemetry.tracing import TRACEPARENT, Span
 logger = logging.getLogger(__name__)
 
 NO_ROUTE = "none"
+# No status of HTTP; servers have long logged it for this.
+CLIENT_GONE = 499
 
 
 class Counting:
@@ -45,6 +48,9 @@ class Counting:
 
         try:
             await self._app(scope, receive, noting)
+        except ClientDisconnect:
+            # In the middle of its request: there is nobody to answer, and nothing is wrong here.
+            status = CLIENT_GONE
         finally:
             self._tell(scope, status, perf_counter() - started, span)
 

@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 
 import typer
 
-from cli.consoles import answers
 from cli.database import place_of
 from cli.failures import CommandFailed
+from cli.saying import say
 from sessions.engines import SQLITE, address_of
 from sessions.errors import InvalidDatabase
 from sessions.settings import Settings
@@ -64,6 +64,6 @@ def check_database(settings: Settings, command: str) -> None:
 
 
 def say_what_is_used(settings: Settings, store: Store) -> None:
-    """Print where the data is and who writes summaries."""
+    """Say where the data is and who writes summaries."""
     model = f", model {settings.summarizer_model}" if settings.summarizer == "openai" else ""
-    answers().print(f"data in {place_of(store)}, summaries: {settings.summarizer}{model}", soft_wrap=True, markup=False)
+    say(settings, f"data in {place_of(store)}, summaries: {settings.summarizer}{model}")

@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 
 from cli.apart import BrokerUrl, LogLevel, check_broker
-from cli.consoles import answers
 from cli.database import settings_of
 from cli.failures import CommandFailed
 from cli.listening import flower_listener_for, metrics_listener_for, url_of
 from cli.observed import observed
+from cli.saying import say
 from worker.monitor import run_flower
 
 
@@ -42,7 +42,7 @@ def flower(
             settings,
             listener,
             login=settings.flower_login.get_secret_value(),
-            on_ready=lambda: answers().print(f"Flower on {url_of(listener)}", soft_wrap=True),
+            on_ready=lambda: say(settings, f"Flower on {url_of(listener)}"),
             metrics_listener=metrics_listener,
         )
-    answers().print("stopped")
+        say(settings, "stopped")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from cli.consoles import answers
 from cli.failures import CommandFailed
+from cli.saying import say
 from sessions.settings import Settings
 from sessions.store import Store
 from worker.hooks import Hooks, InvalidHook, load_hooks, telling
@@ -24,6 +24,6 @@ def hooked(settings: Settings, store: Store) -> Iterator[Hooks]:
     except InvalidHook as error:
         raise CommandFailed(f"{error}. Mend or uninstall the package that it is from") from error
     if not hooks.is_empty:
-        answers().print(f"hooks: {', '.join(hooks.names)}", soft_wrap=True, markup=False)
+        say(settings, f"hooks: {', '.join(hooks.names)}")
     with telling(hooks, store, settings.stop_seconds):
         yield hooks

@@ -13,8 +13,8 @@ import uvicorn
 from fastapi import FastAPI
 
 from api.server import Server
-from cli.consoles import answers
 from cli.failures import CommandFailed, ExitCode
+from cli.saying import say
 from compaction.tokens import exact_counter
 from sessions.settings import Settings
 
@@ -62,7 +62,7 @@ def metrics_listener_for(settings: Settings) -> Iterator[socket.socket | None]:
         yield None
         return
     with _listener(settings.metrics_host, settings.metrics_port, "FOLDLINE_METRICS_PORT") as listener:
-        answers().print(f"metrics and probes on {url_of(listener)}", soft_wrap=True)
+        say(settings, f"metrics and probes on {url_of(listener)}")
         yield listener
 
 
@@ -86,10 +86,10 @@ def _listener(host: str, port: int, how_to_choose: str) -> Iterator[socket.socke
 
 
 def announce(listener: socket.socket, settings: Settings) -> None:
-    """Print where the API can be reached, and by whom."""
-    answers().print(f"listening on {url_of(listener)}", soft_wrap=True)
+    """Say where the API can be reached, and by whom."""
+    say(settings, f"listening on {url_of(listener)}")
     if not settings.tenants_by_key:
-        answers().print("no API keys are set: only this machine can connect", soft_wrap=True)
+        say(settings, "no API keys are set: only this machine can connect")
 
 
 def url_of(listener: socket.socket) -> str:

@@ -65,7 +65,8 @@ def main() -> None:
     try:
         app()
     except CommandFailed as failure:
-        notes().print(f"foldline: {failure}", markup=False, style="red")
+        # On a terminal it wraps; in a log one error is one line.
+        notes().print(f"foldline: {failure}", markup=False, style="red", soft_wrap=not notes().is_terminal)
         sys.exit(failure.code)
 
 

@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 import migrations
-from cli.consoles import answers
 from cli.database import open_store, settings_of
+from cli.observed import observed
+from cli.saying import say
 from migrations import Standing
 
 
@@ -16,8 +17,10 @@ def migrate(
     *, database_url: Annotated[str | None, typer.Option(help="SQLAlchemy address; else FOLDLINE_DATABASE_URL.")] = None
 ) -> None:
     """Bring the database to this version's tables; `foldline serve` does so by itself."""
-    with open_store(settings_of({"database_url": database_url})) as store:
-        before = migrations.upgrade(store.engine)
-    is_done = before.standing is Standing.SAME
-    change = f"already at {before.newest}" if is_done else f"{before.revision or 'empty'} → {before.newest}"
-    answers().print(f"database: {change}")
+    settings = settings_of({"database_url": database_url})
+    with observed(settings, "migrate"):
+        with open_store(settings) as store:
+            before = migrations.upgrade(store.engine)
+        is_done = before.standing is Standing.SAME
+        change = f"already at {before.newest}" if is_done else f"{before.revision or 'empty'} → {before.newest}"
+        say(settings, f"database: {change}")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+
+import typer
 
 from cli.failures import CommandFailed
 from sessions.settings import Settings
@@ -14,12 +17,16 @@ from telemetry.signals import Signals
 from telemetry.table import Source
 from telemetry.tracing import Silent, Tracing
 
+logger = logging.getLogger(__name__)
+
 
 @contextmanager
 def observed(settings: Settings, role: str, *sources: Source) -> Iterator[Signals]:
     """The signals of a process in this role, which tells the metrics of these sources.
 
     They are for a block with its logging set up; at the end, what is left is sent.
+
+    Where log lines are JSON, what fails the command in the block is one of them, and ends it.
 
     Raises:
         CommandFailed: traces are wanted, and the packages for them are not installed.
@@ -28,6 +35,12 @@ def observed(settings: Settings, role: str, *sources: Source) -> Iterator[Signal
     set_up_logging(settings, tracing)
     try:
         yield Signals(Metrics(sources), tracing)
+    except CommandFailed as failure:
+        if settings.log_format != "json":
+            raise
+        # Whoever reads the lines as JSON would miss the one that says what is wrong.
+        logger.critical("%s", failure)
+        raise typer.Exit(failure.code) from failure
     finally:
         tracing.close()
 

@@ -9,12 +9,12 @@ from typing import Annotated
 import typer
 
 from cli.apart import BrokerUrl, DatabaseUrl, LogLevel, check_broker, check_database, say_what_is_used
-from cli.consoles import answers
 from cli.database import check_schema, open_store, settings_of
 from cli.failures import CommandFailed, ExitCode
 from cli.hooked import hooked
 from cli.listening import metrics_listener_for
 from cli.observed import observed
+from cli.saying import say
 from sessions.settings import Settings
 from telemetry.table import Source
 from worker.program import WorkerFailed, run_worker
@@ -69,11 +69,7 @@ def _node(name: str) -> str:
 def _run(settings: Settings, node: str, queues: list[str]) -> None:
     def say_ready() -> None:
         listing = ", ".join(queues)
-        answers().print(
-            f"ready: {node} takes {listing}; {settings.worker_concurrency} summaries at a time",
-            soft_wrap=True,
-            markup=False,
-        )
+        say(settings, f"ready: {node} takes {listing}; {settings.worker_concurrency} summaries at a time")
 
     with (
         observed(settings, "worker", Source.WORKER) as signals,
@@ -98,4 +94,4 @@ def _run(settings: Settings, node: str, queues: list[str]) -> None:
             )
         except WorkerFailed as error:
             raise CommandFailed("the worker ended; its log lines say why", ExitCode.SERVICE_FAILED) from error
-    answers().print("stopped")
+        say(settings, "stopped")

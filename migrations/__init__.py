@@ -7,6 +7,9 @@ what is no longer used goes one version after the last program that used it.
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -17,11 +20,13 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, text
+from tenacity import Retrying, retry_if_result, wait_fixed
 
 # Ours among the advisory locks of a database; any number will do as long as it stays.
 TURN: Final = 0x466F6C64
 # While a change waits for a table, everyone else waits behind it. Better to give up, and be started again.
 LOCK_SECONDS: Final = 10
+TURN_SECONDS: Final = 0.1
 
 
 class Standing(Enum):
@@ -75,32 +80,55 @@ def schema_of(engine: Engine) -> Schema:
 def upgrade(engine: Engine) -> Schema:
     """Bring the database to the newest schema, and tell where it stood; nothing happens if it is there already.
 
-    All of it is one transaction, and it may run several times and in several processes at once: they take turns.
+    It may run several times and in several processes at once: they take turns. On PostgreSQL each revision is a
+    transaction of its own, so that none holds one table while it waits for another.
 
     Raises:
         NewerSchema: the database is of a newer version; nothing was changed.
     """
-    with engine.begin() as connection:
-        _take_turn(connection)
+    with engine.connect() as connection, _turn(connection):
         # Only now: whoever had the turn before may have done it all.
         schema = _schema(connection)
         if schema.standing is Standing.NEWER:
             raise NewerSchema(schema)
         if schema.standing is not Standing.SAME:
+            _end_transaction(connection)
             config = _config()
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
         return schema
 
 
-def _take_turn(connection: Connection) -> None:
-    """Wait until no other migration runs, and let this one take its time. On SQLite, BEGIN IMMEDIATE has done so."""
+@contextmanager
+def _turn(connection: Connection) -> Iterator[None]:
+    """A block in which no other migration runs, and this one may take its time."""
     if connection.dialect.name == "sqlite":
+        # BEGIN IMMEDIATE waits for whoever has it.
+        with connection.begin():
+            yield
         return
-    connection.execute(text("SET LOCAL statement_timeout = 0"))
-    connection.execute(text("SET LOCAL lock_timeout = 0"))
-    connection.execute(text("SELECT pg_advisory_xact_lock(:turn)"), {"turn": TURN})
-    connection.execute(text(f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'"))
+    for option in ("statement_timeout = 0", f"lock_timeout = '{LOCK_SECONDS}s'"):
+        connection.execute(text(f"SET {option}"))
+    # Asked for again and again, not waited for: an index that is built beside writers waits until every statement has
+    # ended that began before it, this one too.
+    Retrying(retry=retry_if_result(operator.not_), wait=wait_fixed(TURN_SECONDS))(_has_turn, connection)
+    try:
+        yield
+    finally:
+        # With the connection go its lock and its options.
+        connection.invalidate()
+
+
+def _has_turn(connection: Connection) -> bool:
+    is_ours = bool(connection.execute(text("SELECT pg_try_advisory_lock(:turn)"), {"turn": TURN}).scalar())
+    connection.commit()
+    return is_ours
+
+
+def _end_transaction(connection: Connection) -> None:
+    """Let each revision begin its own, where they have one each."""
+    if connection.dialect.name != "sqlite":
+        connection.commit()
 
 
 def _schema(connection: Connection) -> Schema:

@@ -6,8 +6,15 @@ from alembic import context
 
 from sessions.tables import SESSION
 
+CONNECTION = context.config.attributes["connection"]
+# On SQLite one transaction is also what keeps other migrations away.
+IS_SQLITE = CONNECTION.dialect.name == "sqlite"
+
 context.configure(
-    connection=context.config.attributes["connection"], target_metadata=SESSION.metadata, render_as_batch=True
+    connection=CONNECTION,
+    target_metadata=SESSION.metadata,
+    render_as_batch=True,
+    transaction_per_migration=not IS_SQLITE,
 )
 with context.begin_transaction():
     context.run_migrations()

@@ -6,22 +6,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import and_, bindparam, case, func, select
+from sqlalchemy import and_, case, func, select
 
+from sessions.claiming import IS_DUE
 from sessions.requests import ACTIVE, BACKGROUND, INTERACTIVE
 from sessions.store import Transaction
 from sessions.tables import BRANCH, JOB, SESSION
 
 # A job that was held back waits from the moment it may run.
 _WAITS_SINCE: Final = case((JOB.c.not_before > JOB.c.created_at, JOB.c.not_before), else_=JOB.c.created_at)
-_IS_DUE: Final = and_(JOB.c.state == "queued", JOB.c.not_before <= bindparam("now"))
 _JOBS: Final = (
     select(
         JOB.c.queue,
         JOB.c.state,
         func.count().label("jobs"),
-        func.count(case((_IS_DUE, 1))).label("due"),
-        func.min(case((_IS_DUE, _WAITS_SINCE))).label("since"),
+        func.count(case((IS_DUE, 1))).label("due"),
+        func.min(case((IS_DUE, _WAITS_SINCE))).label("since"),
     )
     .where(JOB.c.state.in_(ACTIVE))
     .group_by(JOB.c.queue, JOB.c.state)
@@ -39,8 +39,9 @@ _ANY_JOB: Final = select(JOB.c.number).limit(1)
 class Queue:
     """The jobs of a queue that have not ended.
 
-    `queued` counts those that are held back after a failure too; `load` does not: it is the work there is for workers
-    now. `oldest_seconds` is how long the first of those that may run has waited.
+    `queued` counts all that wait, also what is held back after a failure, or waits behind another job of its branch.
+    `load` does not: it is the work there is for workers now. `oldest_seconds` is how long the first of those has waited
+    that may run.
     """
 
     queued: int = 0

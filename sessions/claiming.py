@@ -42,14 +42,15 @@ _IS_FOLLOWED: Final = (
     .where(_FOLLOWER.c.not_before <= bindparam("now"))
     .exists()
 )
-_IS_RUNNABLE: Final = and_(
+# What a worker could begin with now.
+IS_DUE: Final = and_(
     JOB.c.state == "queued",
-    JOB.c.queue == bindparam("queue"),
     JOB.c.not_before <= bindparam("now"),
     # Those of a kind that only a newer version knows are left to it.
     JOB.c.kind.in_(KINDS),
     ~_IS_BUSY,
 )
+_IS_RUNNABLE: Final = and_(IS_DUE, JOB.c.queue == bindparam("queue"))
 _WAITING: Final = select(JOB.c.id).where(_IS_RUNNABLE).limit(1)
 _COLUMNS: Final = (
     JOB.c.id.label("job_id"),

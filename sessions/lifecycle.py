@@ -20,6 +20,7 @@ from compaction.windows import parse_size
 from compaction.wire import dumps
 from sessions import idempotency, paths, planning
 from sessions.errors import Conflict
+from sessions.observations import JobEnded
 from sessions.planning import Step
 from sessions.state import Path, Session
 from sessions.store import Transaction
@@ -186,9 +187,11 @@ def delete(tx: Transaction, tenant: str, session_id: str) -> None:
     path = paths.open_head(tx, tenant, session_id, lock=True)
     pk = path.session.pk
     tx.execute(update(SESSION).where(SESSION.c.pk == pk).values(deleted_at=tx.now))
-    tx.execute(
+    cancelled = tx.execute(
         update(JOB)
         .where(JOB.c.session_pk == pk, JOB.c.state.in_(("queued", "running")))
         .values(state="cancelled", lease=None, ended_at=tx.now)
+        .returning(JOB.c.kind)
     )
+    tx.observed += [JobEnded(kind, "cancelled") for kind in cancelled.scalars()]
     idempotency.forget(tx, tenant, session_id)

@@ -131,8 +131,8 @@ class Settings(BaseSettings):
     @field_validator("flower_login")
     @classmethod
     def _check_flower_login(cls, login: SecretStr | None) -> SecretStr | None:
-        if login is not None and not all(login.get_secret_value().partition(":")[::2]):
-            raise PydanticCustomError("login", "write it as user:password, with neither of them empty")
+        if login is not None and not _is_login(login.get_secret_value()):
+            raise PydanticCustomError("login", "write it as user:password, in ASCII and with neither of them empty")
         return login
 
     @field_validator("summarizer_base_url", "traces_url")
@@ -141,7 +141,7 @@ class Settings(BaseSettings):
         if url is None:
             return None
         if not _is_http(url):
-            raise PydanticCustomError("address", "give an http or https address, as in http://127.0.0.1:8000/v1")
+            raise PydanticCustomError("address", "give an http or https address, with its path")
         return url.rstrip("/")
 
     @model_validator(mode="after")
@@ -206,6 +206,11 @@ def _parse_api_keys(keys: SecretStr) -> list[tuple[str, str]]:
     """(tenant, key) of each pair; a part without a colon gives an empty key."""
     pairs = [pair.partition(":") for pair in keys.get_secret_value().split(",") if pair.strip()]
     return [(tenant.strip(), key.strip()) for tenant, _, key in pairs]
+
+
+def _is_login(login: str) -> bool:
+    """Whether it can be compared with what browsers send, which Flower does only for ASCII."""
+    return login.isascii() and all(login.partition(":")[::2])
 
 
 def _is_http(url: str) -> bool:

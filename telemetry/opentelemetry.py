@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version
+from threading import Thread
 from typing import Final
 
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -18,6 +19,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from telemetry.tracing import TRACEPARENT, Fact, Place, Span
 
 SEND_SECONDS: Final = 5.0
+CLOSE_SECONDS: Final = 3.0
 KINDS: Final[Mapping[Place, SpanKind]] = {
     "server": SpanKind.SERVER,
     "consumer": SpanKind.CONSUMER,
@@ -58,10 +60,11 @@ class OpenTelemetry:
             record_exception=False,
             set_status_on_exception=False,
         ) as span:
+            noted = _Noted(span)
             try:
-                yield _Noted(span)
+                yield noted
             except BaseException as error:
-                span.set_status(Status(StatusCode.ERROR, type(error).__name__))
+                noted.fail(error)
                 raise
 
     @property
@@ -78,8 +81,10 @@ class OpenTelemetry:
         return format_trace_id(context.trace_id) if context.is_valid else None
 
     def close(self) -> None:
-        """See `Tracing`."""
-        self._provider.shutdown()
+        """See `Tracing`. What a collector does not take in time is lost: the process is being waited for."""
+        closing = Thread(target=self._provider.shutdown, name="foldline-traces", daemon=True)
+        closing.start()
+        closing.join(CLOSE_SECONDS)
 
 
 class _Noted:
@@ -93,3 +98,6 @@ class _Noted:
 
     def note(self, facts: Mapping[str, Fact]) -> None:
         self._span.set_attributes(dict(facts))
+
+    def fail(self, error: BaseException) -> None:
+        self._span.set_status(Status(StatusCode.ERROR, type(error).__name__))

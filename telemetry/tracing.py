@@ -21,6 +21,9 @@ class Span(Protocol):
     def note(self, facts: Mapping[str, Fact]) -> None:
         """Add facts by the names of OpenTelemetry's conventions, or below `foldline.`; never what anyone said."""
 
+    def fail(self, error: BaseException) -> None:
+        """Say that it failed, where no exception leaves its block; of the error only its kind is told."""
+
 
 class Tracing(Protocol):
     """Where spans go. The open span of a thread is the parent of the next one in it, unless another is named."""
@@ -53,6 +56,9 @@ class _NoSpan:
         """See `Span`."""
 
     def note(self, facts: Mapping[str, Fact]) -> None:
+        """See `Span`."""
+
+    def fail(self, error: BaseException) -> None:
         """See `Span`."""
 
 

@@ -14,6 +14,7 @@ from flower.urls import settings as flower_settings
 from flower.views.error import NotFoundErrorHandler
 from prometheus_client import REGISTRY, generate_latest
 from tornado.httpserver import HTTPServer
+from tornado.ioloop import PeriodicCallback
 
 from sessions.backlog import Backlog
 from sessions.settings import Settings
@@ -21,10 +22,15 @@ from telemetry.broker import broker_answers
 from telemetry.port import answering
 from telemetry.vitals import BROKER, Subject
 from worker.app import create_celery
+from worker.ticks import TICK_SECONDS, Ticks
 
 # Flower answers these without a login. Its figures are on the operator's port instead, and so is a probe.
 CLOSED: Final = ("/metrics", "/healthcheck")
 EVERY_HOST: Final = ".*"
+# Some 3 kB each; Flower's own number would outgrow a container.
+TASKS_MAX: Final = 10_000
+# Scaled workers leave for good, each with a name of its own.
+PURGE_SECONDS: Final = 600
 
 
 class FlowerMetrics:
@@ -47,8 +53,11 @@ def run_flower(
 
     Operators are answered at `metrics_listener`, if there is one.
     """
-    subject = Subject(FlowerMetrics(), {BROKER: partial(broker_answers, settings)})
+    ticks = Ticks()
+    subject = Subject(FlowerMetrics(), {BROKER: partial(broker_answers, settings)}, is_alive=lambda: ticks.are_on_time)
     options.basic_auth = [login]
+    options.max_tasks = TASKS_MAX
+    options.purge_offline_workers = PURGE_SECONDS
     with create_celery(settings) as app, answering(subject, metrics_listener):
         page = Flower(capp=app, options=options, **flower_settings)
         page.add_handlers(EVERY_HOST, [(path, NotFoundErrorHandler) for path in CLOSED])
@@ -57,5 +66,7 @@ def run_flower(
         HTTPServer(page).add_socket(listener)
         for number in (signal.SIGTERM, signal.SIGINT):
             page.io_loop.asyncio_loop.add_signal_handler(number, page.stop)
+        PeriodicCallback(ticks.tick, TICK_SECONDS * 1000).start()
+        PeriodicCallback(page.purge_offline_worker_metrics, PURGE_SECONDS * 1000).start()
         page.io_loop.add_callback(on_ready)
         page.start()

@@ -35,6 +35,11 @@ class Outage:
         self._is_on = False
         self._lock = Lock()
 
+    @property
+    def is_on(self) -> bool:
+        """Whether it is away, as far as anybody noticed."""
+        return self._is_on
+
     def begin(self, error: BaseException) -> None:
         """For who could not reach the broker."""
         if self._turns(is_on=True):

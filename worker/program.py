@@ -33,6 +33,7 @@ from worker.outage import Outage, told_once
 from worker.pool import AppThreads
 from worker.relay import ringing
 from worker.summarizers import Summarizer
+from worker.ticks import TICK_SECONDS, Ticks
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +41,7 @@ logger = logging.getLogger(__name__)
 MALFORMED: Final = (LookupError, TypeError, ValueError)
 
 
-# The part of a worker that answers once messages can be taken.
+# The part of a worker that answers while messages are taken.
 QUEUES: Final = "queues"
 
 
@@ -81,21 +82,22 @@ def run_worker(
     # What is loaded stays; the collector would look through all of it again and again, for a tenth of a second.
     gc.collect()
     gc.freeze()
-    stopping, ended, is_ready = Event(), Event(), Event()
+    stopping, ended = Event(), Event()
     signals = signals or Signals()
     signals.follow(store)
     app, relay, leases = create_worker(settings, store, summarizer, stopping, queues, hooks=hooks, signals=signals)
     # By its name: monitors ask a worker for its configuration, which has to be JSON.
     app.conf.broker_transport = f"{__name__}:{PatientTransport.__name__}"
-    app.steps["consumer"].add(_ending(relay.outage))
-    parts = {**parts_of(settings, store), QUEUES: is_ready.is_set}
-    subject = Subject(signals.metrics, parts, needed=parts.keys(), is_alive=lambda: relay.is_alive and leases.is_alive)
-
-    def say_ready() -> None:
-        is_ready.set()
-        on_ready()
-
-    program = _Program(app=app, hostname=name, queues=list(queues), stopping=stopping, on_ready=say_ready)
+    consuming = Consuming(relay.outage, Ticks())
+    app.steps["consumer"].add(consuming.step())
+    parts = {**parts_of(settings, store), QUEUES: consuming.is_on.is_set}
+    subject = Subject(
+        signals.metrics,
+        parts,
+        needed=parts.keys(),
+        is_alive=lambda: relay.is_alive and leases.is_alive and consuming.is_alive,
+    )
+    program = _Program(app=app, hostname=name, queues=list(queues), stopping=stopping, on_ready=on_ready)
     Thread(
         target=program.end_in_time, args=(leases, ended, settings.stop_seconds), name="foldline-stop", daemon=True
     ).start()
@@ -128,16 +130,45 @@ class PatientTransport(redis.Transport):
             logger.warning("dropped a message that cannot be read: %s", describe(error))
 
 
-def _ending(outage: Outage) -> type[StartStopStep]:
-    """A step of Celery's consumer, which starts each time when it takes messages again."""
+class Consuming:
+    """Whether Celery's consumer takes messages, and its loop turns."""
 
-    class Connected(StartStopStep):
-        requires = ("celery.worker.consumer.tasks:Tasks",)
+    def __init__(self, outage: Outage, ticks: Ticks) -> None:
+        self.is_on = Event()
+        self._outage = outage
+        self._ticks = ticks
 
-        def start(self, _consumer: Any) -> None:
-            outage.end()
+    @property
+    def is_alive(self) -> bool:
+        """Whether it takes messages or waits for the broker."""
+        return self._ticks.are_on_time or self._outage.is_on
 
-    return Connected
+    def step(self) -> type[StartStopStep]:
+        """A step of Celery's consumer, which starts each time when it takes messages, and stops when it cannot."""
+        consuming = self
+
+        class Connected(StartStopStep):
+            requires = ("celery.worker.consumer.tasks:Tasks",)
+
+            def start(self, consumer: Any) -> None:
+                consuming.begin(consumer.timer)
+
+            def stop(self, _consumer: Any) -> None:
+                consuming.end()
+
+        return Connected
+
+    def begin(self, timer: Any) -> None:
+        """Messages are taken from now on, by the loop of this timer."""
+        self._outage.end()
+        self._ticks.tick()
+        # Celery clears the timer before it starts again.
+        timer.call_repeatedly(TICK_SECONDS, self._ticks.tick)
+        self.is_on.set()
+
+    def end(self) -> None:
+        """No messages are taken until it begins again."""
+        self.is_on.clear()
 
 
 class _Program(Worker):

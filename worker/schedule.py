@@ -8,7 +8,6 @@ import signal
 from datetime import UTC, datetime
 from functools import partial
 from socket import socket
-from time import monotonic
 from typing import Any, Final
 
 from celery.apps.beat import Beat
@@ -24,6 +23,7 @@ from telemetry.vitals import BROKER, Subject
 from worker.app import create_celery
 from worker.outage import Outage, told_once
 from worker.queues import MAINTENANCE, SWEEP
+from worker.ticks import Ticks
 
 logger = logging.getLogger(__name__)
 
@@ -31,9 +31,6 @@ logger = logging.getLogger(__name__)
 # the worker's: if these differed by more than this, every sweep would be too old on arrival, and none would be done.
 EXPIRY_SECONDS_MIN: Final = 3600.0
 EXPIRY_SWEEPS_MIN: Final = 10
-# A broker that does not answer holds a tick up for some time-outs; longer than this, and something else does.
-LATE_SECONDS: Final = 60.0
-
 _LONG_AGO: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 
@@ -44,41 +41,38 @@ def run_beat(settings: Settings, signals: Signals, metrics_listener: socket | No
     """
     outage = Outage(settings.broker_url)
     after_task_publish.connect(lambda **_: outage.end(), weak=False)
-    ticks = _Ticks(LATE_SECONDS + settings.sweep_seconds)
+    ticks = Ticks(settings.sweep_seconds)
     parts = {BROKER: partial(broker_answers, settings)}
     subject = Subject(signals.metrics, parts, needed=parts.keys(), is_alive=lambda: ticks.are_on_time)
     with create_celery(settings) as app, told_once(outage), answering(subject, metrics_listener):
         app.conf.beat_schedule = {"sweep": _sweep(settings)}
         # In memory: what a restart forgets is when it last swept, and it sweeps at once. There is no file to write.
         # Celery takes whatever makes a scheduler, and says that it takes a name.
-        scheduler: Any = partial(_Scheduler, ticks)
+        scheduler: Any = partial(PatientScheduler, ticks, outage)
         beat = _Beat(app=app, scheduler=scheduler, quiet=True, socket_timeout=0)
         logger.info("beat: Starting, %s to %s every %g s", SWEEP, MAINTENANCE, settings.sweep_seconds)
         beat.run()
 
 
-class _Ticks:
-    """When the schedule was last looked at; it counts as stuck when that is so many seconds ago."""
+class PatientScheduler(Scheduler):
+    """Celery's, in memory, which says that it is at work, also while it waits for the broker."""
 
-    def __init__(self, late_seconds: float) -> None:
-        self._late_seconds = late_seconds
-        self.last = monotonic()
-
-    @property
-    def are_on_time(self) -> bool:
-        return monotonic() - self.last < self._late_seconds
-
-
-class _Scheduler(Scheduler):
-    """Celery's, in memory, which says that it is at work."""
-
-    def __init__(self, ticks: _Ticks, *args: Any, **options: Any) -> None:
+    def __init__(self, ticks: Ticks, outage: Outage, *args: Any, **options: Any) -> None:
         self._ticks = ticks
+        self._outage = outage
         super().__init__(*args, **options)
 
     def tick(self, *args: Any, **options: Any) -> Any:
-        self._ticks.last = monotonic()
+        self._ticks.tick()
         return super().tick(*args, **options)
+
+    def _ensure_connected(self) -> Any:
+        """Celery's own, which is called from within a tick, and tries until the broker is there."""
+        return self.connection.ensure_connection(self._try_again)
+
+    def _try_again(self, error: Exception, _pause_seconds: float) -> None:
+        self._ticks.tick()
+        self._outage.begin(error)
 
 
 class _Beat(Beat):

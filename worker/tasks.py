@@ -30,7 +30,7 @@ from sessions.store import Store
 from sessions.summaries import HOOK
 from telemetry.failures import Contained, describe
 from telemetry.logs import about
-from telemetry.tracing import Silent, Tracing
+from telemetry.tracing import Silent, Span, Tracing
 from worker.cancellation import Cancellation, Cancelled
 from worker.hooks import Decision, HookFailed, Hooks
 from worker.leases import Leases
@@ -133,7 +133,7 @@ class Tasks:
         names = {"job_id": claim.job_id, "session_id": claim.preparation.session_id}
         facts = {f"foldline.{name}": value for name, value in names.items()}
         span = self._tracing.span("summarize", place="consumer", parent=claim.traceparent, facts=facts)
-        with about(**names), span as told, Contained(lambda error: self._fail(claim, error)):
+        with about(**names), span as told, Contained(lambda error: self._fail(claim, error)), _failing(told):
             state = self._write(claim)
             told.note({"foldline.state": state})
             logger.info("job %s", state)
@@ -188,6 +188,16 @@ class Tasks:
             logger.warning("job failed: %s", reason)
             with self._at_database:
                 jobs.fail(self._store, claim, reason, pause_seconds)
+
+
+@contextmanager
+def _failing(span: Span) -> Iterator[None]:
+    """A block whose exceptions fail the span, whoever takes them."""
+    try:
+        yield
+    except Exception as error:
+        span.fail(error)
+        raise
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from api.openapi import described
 from api.problems import InvalidRequest
 from api.schemas import OverflowAnswer
 from compaction.overflow import PROVIDERS, verdict_of
-from sessions.errors import UnknownVersion
+from sessions.errors import CannotShrink, UnknownVersion
 from sessions.idempotency import Answer
 from sessions.observations import OTHER, OverflowReported
 from sessions.overflow import relieve
@@ -29,9 +29,7 @@ def report_overflow(session_id: str, incoming: FromRequest) -> Response:
     """
     body, if_match = incoming.body(OverflowBody), incoming.if_match
     verdict = verdict_of(body.error, body.provider)
-    if verdict.is_overflow:
-        # Whatever can be done about it.
-        incoming.service.store.observe(OverflowReported(verdict.provider if verdict.provider in PROVIDERS else OTHER))
+    reported = OverflowReported(verdict.provider if verdict.provider in PROVIDERS else OTHER)
 
     def work(tx: Transaction) -> Answer:
         try:
@@ -41,6 +39,12 @@ def report_overflow(session_id: str, incoming: FromRequest) -> Response:
         except UnknownVersion as error:
             detail = f"must be one the session has had; it is at {error.current}"
             raise InvalidRequest("version", detail) from error
+        except CannotShrink:
+            # Nothing of this transaction stays, and nothing is more worth to be known.
+            incoming.service.store.observe(reported)
+            raise
+        if verdict.is_overflow:
+            tx.observed.append(reported)
         result = shown.result(shown.stages_used(step.made), before, path.used, step.report)
         return answer({"verdict": shown.verdict(verdict), "result": result, "version": path.session.version})
 

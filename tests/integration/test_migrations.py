@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from threading import Barrier
 from typing import Any
@@ -24,6 +25,7 @@ from migrations import NewerSchema, Schema, Standing
 from sessions.settings import Settings
 from sessions.store import Store
 from tests.support.databases import SQLITE, Server
+from tests.support.eventually import eventually
 from tests.support.log import Scene, assert_consistent, turns
 
 PROGRAMS = 4
@@ -148,6 +150,29 @@ def test_an_upgrade_from_the_revision_before_keeps_all_that_is_there(store: Stor
     for scene in scenes:
         scene.append(*turns(1, 20))
         assert_consistent(scene)
+
+
+def test_an_upgrade_keeps_no_reader_of_jobs_waiting_for_a_writer_of_branches(postgresql: Server) -> None:
+    """Whoever changes a session holds its branch; those who look for jobs meanwhile must not wait for an upgrade."""
+    with postgresql.database(is_empty=True) as url, closing(Store(url)) as store, closing(Store(url)) as writer:
+        upgrade_beside(store, writer)
+
+
+def upgrade_beside(store: Store, writer: Store) -> None:
+    """Upgrade a database in which somebody writes."""
+    migrated(store, command.upgrade, "0004")
+    with writer.engine.connect() as changing, ThreadPoolExecutor(1) as pool:
+        changing.execute(text("UPDATE branch SET owed_tokens = 1"))
+        changing.execute(text("SELECT 1 FROM branch FOR UPDATE"))
+        upgrading = pool.submit(migrations.upgrade, store.engine)
+        eventually(lambda: "traceparent" in {name for _, name in columns(writer)})
+        with writer.engine.begin() as reading:
+            reading.execute(text("SET LOCAL lock_timeout = '1s'"))
+            assert reading.execute(text("SELECT count(traceparent) FROM job")).scalar() == 0
+        assert not upgrading.done()
+        changing.execute(text("UPDATE job SET state = state"))
+        changing.commit()
+        assert upgrading.result(10).revision == "0004"
 
 
 def test_a_column_that_came_since_the_revision_before_may_be_left_out(store: Store) -> None:

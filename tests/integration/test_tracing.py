@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 from collections.abc import Iterator
+from time import monotonic
 from typing import Any
 
 import httpx
 import pytest
 
+from telemetry.opentelemetry import CLOSE_SECONDS, OpenTelemetry
 from tests.support.api import assistant, user
 from tests.support.collector import Collector, KeptSpan, collecting
 from tests.support.daemons import Daemon
@@ -22,6 +25,8 @@ from tests.support.scripted_llm import SERVER_ERROR, ScriptedLLM
 CALLER = "0af7651916cd43dd8448eb211c80319c"
 TRACEPARENT = {"traceparent": f"00-{CALLER}-b7ad6b7169203331-01"}
 SERVER, CLIENT, CONSUMER = 2, 3, 5
+# More than are sent at a time.
+SPANS = 3000
 SECRET = "the launch code is swordfish"
 APPEND = "POST /sessions/{session_id}/messages"
 
@@ -41,7 +46,7 @@ def collector(installation: Installation) -> Iterator[Collector]:
 @pytest.fixture
 def processes(installation: Installation, llm: ScriptedLLM, collector: Collector) -> list[Daemon]:
     """An API and a worker; what they did is complete once they have stopped."""
-    return [installation.start("api", "--port", "0", until=r"listening on http\S+"), installation.worker()]
+    return [installation.start("api", "--port", "0", until=r"listening on http[\w:/.]+"), installation.worker()]
 
 
 @pytest.fixture
@@ -115,6 +120,7 @@ def test_log_lines_name_session_job_and_trace_and_nothing_tells_what_was_said(
     (request,) = [line for line in lines(api) if line.get("route") == "/sessions/{session_id}/messages"]
     assert (request["session_id"], request["trace_id"], request["status"]) == ("s", CALLER, 201)
     assert {span.is_failed for span in collector.named("chat scripted")} == {True}
+    assert [span.is_failed for span in collector.named("summarize")] == [True]
     assert all("swordfish" not in told for told in (api.printed, worker.printed, *(s.text for s in collector.spans)))
 
 
@@ -124,6 +130,17 @@ def test_a_collector_that_is_away_stops_nothing(installation: Installation, llm:
     worker = installation.worker()
     installation.is_done()
     assert worker.stop() < 15
+
+
+def test_a_collector_that_keeps_silent_does_not_hold_up_the_end_of_a_process() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        tracing = OpenTelemetry(f"http://127.0.0.1:{silent.getsockname()[1]}/v1/traces", "api")
+        for number in range(SPANS):
+            with tracing.span(f"span {number}"):
+                pass
+        begun = monotonic()
+        tracing.close()
+        assert monotonic() - begun < CLOSE_SECONDS + 1
 
 
 def test_a_process_that_should_send_traces_and_cannot_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -127,6 +129,19 @@ def test_metrics_count_requests_by_route(database: str) -> None:
     assert counted['foldline_request_seconds_count{method="POST",route="/sessions"}'] == 1
     assert counted['foldline_queue_jobs{queue="summarize.background",state="queued"}'] == 1
     assert session not in "".join(counted)
+
+
+def test_a_client_that_goes_away_in_the_middle_of_its_request_is_no_fault_of_the_service(
+    database: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with open_api(database) as api:
+        url = api.client.base_url
+        with socket.create_connection((url.host, url.port or 80)) as connection:
+            head = f"POST /sessions HTTP/1.1\r\nhost: {url.host}\r\ncontent-length: 100\r\n\r\nhalf"
+            connection.sendall(head.encode())
+        gone = 'foldline_requests_total{method="POST",route="/sessions",status="499"} 1.0'
+        eventually(lambda: gone in api.client.get("/metrics").text)
+    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 
 def test_every_problem_of_the_contract_can_happen() -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from sessions import claiming
+from sessions.observations import Observation, OverflowReported
 from sessions.requests import INTERACTIVE
 from tests.support.api import Api, Json, user
 
@@ -227,3 +228,19 @@ def test_a_summary_that_waits_keeps_what_was_asked_of_it(api: Api) -> None:
     claim = claiming.claim(api.store, INTERACTIVE)
     assert claim is not None
     assert (claim.job_id, claim.request.instructions) == (asked["id"], "keep the invoice numbers")
+
+
+def test_reports_are_counted_once_whether_or_not_the_view_can_shrink(api: Api) -> None:
+    told: list[Observation] = []
+    session, _ = filled(api)
+    api.store.observe = told.append
+    body = report(api, session)
+    for _ in range(2):
+        api.client.post(f"{session}/overflow", json=body, headers={"Idempotency-Key": "once"})
+    api.client.post("/sessions/none/overflow", json=body)
+    assert [each for each in told if isinstance(each, OverflowReported)] == [OverflowReported("anthropic")]
+    told.clear()
+    small = api.session()
+    api.say(small, user("hello"))
+    api.problem("POST", f"{small}/overflow", report(api, small, provider="somebody"))
+    assert told == [OverflowReported("other")]

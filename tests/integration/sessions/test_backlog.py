@@ -47,6 +47,15 @@ def test_a_job_that_is_held_back_is_no_work_for_workers_until_its_time(scene: Sc
     assert waiting(scene.store).queues[BACKGROUND] == Queue(queued=1, load=1, oldest_seconds=3.0)
 
 
+def test_a_job_behind_another_of_its_branch_is_no_work_for_workers_yet(scene: Scene, clock: Clock) -> None:
+    scene.append(*turns(7, 60))
+    scene.claimed()
+    scene.compact(instructions="keep the names")
+    clock.advance(30)
+    assert scene.states == ["running", "queued"]
+    assert waiting(scene.store).queues[INTERACTIVE] == Queue(queued=1)
+
+
 def test_what_is_owed_is_a_sum_over_the_heads_of_sessions_that_live(store: Store) -> None:
     first, second = Scene(store), Scene(store, id="t")
     for scene in (first, second):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sessions import sweeping
-from sessions.observations import Compacted, JobEnded, LeaseLapsed, Observation, StageRan, Triggered
+from sessions import lifecycle, sweeping
+from sessions.observations import Compacted, JobEnded, LeaseLapsed, Observation, StageRan, Swept, Triggered
 from sessions.requests import BACKGROUND
+from sessions.store import Store
 from tests.support.log import Clock, Scene, batch, turns, user
 
 
@@ -72,6 +73,21 @@ def test_a_lease_that_lapsed_is_told_with_its_queue(scene: Scene, clock: Clock, 
     clock.advance(61)
     sweeping.sweep(scene.store)
     assert LeaseLapsed(BACKGROUND) in observed
+
+
+def test_jobs_of_a_session_that_is_deleted_end_as_cancelled(store: Store) -> None:
+    told: list[Observation] = []
+    scene = Scene(store)
+    scene.append(*turns(7, 60))
+    store.observe = told.append
+    with store.write() as tx:
+        lifecycle.delete(tx, scene.tenant, scene.id)
+    assert told == [JobEnded("summary", "cancelled")]
+
+
+def test_a_sweep_is_told(scene: Scene, observed: list[Observation]) -> None:
+    sweeping.sweep(scene.store)
+    assert observed == [Swept()]
 
 
 def test_what_is_only_rehearsed_is_not_told(scene: Scene, observed: list[Observation]) -> None:

@@ -91,7 +91,7 @@ def test_a_base_url_that_cannot_be_read_is_refused_without_showing_it(url: str) 
 
 def test_there_are_more_connections_than_threads() -> None:
     (problem,) = problems_of(threads=30)
-    assert "FOLDLINE_DATABASE_CONNECTIONS must be at least 32" in problem
+    assert "FOLDLINE_DATABASE_CONNECTIONS must be at least 35" in problem
     assert "FOLDLINE_THREADS" in problem
     assert load_settings(threads=30, database_connections=35).threads == 30
     assert problems_of(database_connections=20)

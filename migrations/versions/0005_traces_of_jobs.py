@@ -1,4 +1,4 @@
-"""The trace that a job was asked for in, and an index to what is owed."""
+"""The trace that a job was asked for in."""
 
 from __future__ import annotations
 
@@ -15,12 +15,9 @@ def upgrade() -> None:
     """Apply this revision."""
     # A process of the version before writes no such column.
     op.add_column("job", sa.Column("traceparent", sa.String(), nullable=True))
-    is_owed = sa.text("owed_tokens > 0")
-    op.create_index("branch_owed", "branch", ["owed_tokens"], sqlite_where=is_owed, postgresql_where=is_owed)
 
 
 def downgrade() -> None:
     """Take it back."""
-    op.drop_index("branch_owed", "branch")
     with op.batch_alter_table("job") as batch_op:
         batch_op.drop_column("traceparent")
