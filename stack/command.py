@@ -21,7 +21,7 @@ from stack.binaries import NoBinaries
 from stack.compose import InvalidCompose
 from stack.guard import exit_code
 from stack.guarded import DidNotStart
-from stack.screen import hints, lines, table
+from stack.screen import hints, lines, login, table
 from stack.stack import Stack
 
 COMMAND_NOT_FOUND = 127
@@ -46,7 +46,8 @@ def main(
 
     They are those of docker/compose.yaml, as plain processes. FOLDLINE_ variables reach them; FOLDLINE_FLOWER_LOGIN is
     made up if there is none. DATABASE_URL and REDIS_URL name services to use instead of our own. A COMMAND finds
-    FOLDLINE_URL, FOLDLINE_DATABASE_URL and FOLDLINE_BROKER_URL in its environment.
+    FOLDLINE_URL, FOLDLINE_METRICS_URL, FOLDLINE_DATABASE_URL, FOLDLINE_BROKER_URL, FOLDLINE_FLOWER_URL and
+    FOLDLINE_FLOWER_LOGIN in its environment.
     """
     stack = Stack(apis=apis, workers=workers, api_port=api_port, logs=logs, is_durable=True)
     try:
@@ -92,13 +93,15 @@ def _until_interrupted(stack: Stack) -> int:
 
 def _with_command(stack: Stack, command: list[str]) -> int:
     """The command has the terminal to itself; what happens to the stack goes to stderr, line by line."""
-    with lines(stack, notes()) as tell, stack:
+    console = notes()
+    with lines(stack, console) as tell, stack:
         tell()
+        console.print(login(stack), markup=False, soft_wrap=True)
         words = [word.replace("{url}", stack.api_url) for word in command]
         try:
             return _run(words, _environment(stack))
         except OSError as error:
-            notes().print(f"stack: cannot run {words[0]}: {error.strerror}", markup=False, style="red")
+            console.print(f"stack: cannot run {words[0]}: {error.strerror}", markup=False, style="red")
             return COMMAND_NOT_FOUND
 
 

@@ -70,7 +70,12 @@ def lines(stack: Stack, console: Console) -> Iterator[Callable[[], None]]:
 def hints(stack: Stack) -> str:
     """What one needs to use it, as lines to paste into a shell; a terminal must be left to wrap them."""
     exports = [f"export {name}={quote(value)}" for name, value in stack.variables.items()]
-    return "\n".join([*exports, f"# Flower's user and password: {stack.flower_login}", f"# Logs: {stack.logs}"])
+    return "\n".join([*exports, login(stack), f"# Logs: {stack.logs}"])
+
+
+def login(stack: Stack) -> str:
+    """What Flower wants to hear, as a line that may be pasted with the rest."""
+    return f"# Flower's user and password: {stack.flower_login}"
 
 
 def _picture(stack: Stack, *, is_wide: bool) -> RenderableType:
@@ -85,16 +90,20 @@ def _row(member: Member) -> tuple[object, ...]:
         member.name,
         Text(member.state, style=STYLES.get(member.state, "dim")),
         member.pid if is_up else "",
-        _address(member.url),
+        _address(member),
         timedelta(seconds=int(member.uptime_seconds)) if is_up else "",
         member.restarts,
         Text(TIMESTAMP.sub("", member.last_line()), style="dim", no_wrap=True, overflow="ellipsis"),
     )
 
 
-def _address(url: str) -> str:
-    """An address to click on, or just a host and port; the database's carries a password."""
-    return url if url.startswith("http") else urlsplit(url).netloc.rpartition("@")[2]
+def _address(member: Member) -> str:
+    """A page to click on; else where its metrics are, or just a host and port: the database's carries a password."""
+    if member.url.startswith("http"):
+        return member.url
+    if member.metrics_url:
+        return f"{urlsplit(member.metrics_url).netloc}/metrics"
+    return urlsplit(member.url).netloc.rpartition("@")[2]
 
 
 class _Changes:
@@ -122,5 +131,5 @@ def _follow(changes: _Changes, is_over: Event) -> None:
 
 
 def _line(member: Member, state: str, pid: int) -> str:
-    facts = [f"pid {pid}", _address(member.url), f"restarts {member.restarts}" if member.restarts else ""]
+    facts = [f"pid {pid}", _address(member), f"restarts {member.restarts}" if member.restarts else ""]
     return "  ".join([f"{member.name:18} {state:8}", *filter(None, facts if pid else ())]).rstrip()

@@ -24,6 +24,7 @@ from stack.signs import Works
 
 FOLDLINE: Final = (sys.executable, "-m", "cli.main")
 FIRST_API: Final = "api-1"
+FLOWER: Final = "flower"
 LOOK_SECONDS: Final = 0.05
 
 
@@ -106,13 +107,18 @@ class Stack:
 
     @property
     def variables(self) -> dict[str, str]:
-        """What a program needs to use it, as environment variables."""
+        """What a program needs to use it, as environment variables; those of Flower, if it is part of it."""
+        flower = {} if FLOWER in self._without else self._flower_variables()
         return {
             "FOLDLINE_URL": self.api_url,
             "FOLDLINE_METRICS_URL": self[FIRST_API].metrics_url,
             "FOLDLINE_DATABASE_URL": postgresql.plain(self.database_url),
             "FOLDLINE_BROKER_URL": self.broker_url,
+            **flower,
         }
+
+    def _flower_variables(self) -> dict[str, str]:
+        return {"FOLDLINE_FLOWER_URL": self[FLOWER].url, "FOLDLINE_FLOWER_LOGIN": self.flower_login}
 
     def _start(self, opened: ExitStack) -> None:
         folder = self.logs or Path(opened.enter_context(TemporaryDirectory(prefix="foldline-stack-")))

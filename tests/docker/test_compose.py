@@ -164,6 +164,22 @@ def test_only_the_api_and_flower_can_be_reached_and_from_this_machine_only(
     assert published == {"api": [("127.0.0.1", 8080)], "flower": [("127.0.0.1", 5555)]}.get(name, [])
 
 
+def test_one_service_builds_the_image_that_all_of_ours_run(services: dict[str, Json]) -> None:
+    assert {services[name]["image"] for name in NEEDED} == {services["migrate"]["image"]}
+    assert [name for name, service in services.items() if "build" in service] == ["migrate"]
+
+
+@ours
+def test_a_process_finds_what_runs_on_the_machine_beside_it(name: str, services: dict[str, Json]) -> None:
+    assert services[name]["extra_hosts"] == ["host.docker.internal=host-gateway"]
+
+
+def test_the_database_takes_all_connections_of_twice_the_processes(services: dict[str, Json]) -> None:
+    *_, setting = services["database"]["command"]
+    processes = [name for name, needed in NEEDED.items() if "DATABASE_URL" in needed]
+    assert int(setting.removeprefix("max_connections=")) > 2 * len(processes) * Settings().database_connections
+
+
 @pytest.mark.parametrize("name", SERVERS)
 def test_a_server_has_no_way_out_and_keeps_its_data_in_a_volume(name: str, services: dict[str, Json]) -> None:
     assert list(services[name]["networks"]) == ["services"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -42,6 +44,20 @@ def test_only_what_must_be_filled_in_is_there_to_be_filled_in() -> None:
 def test_it_starts_a_broker_and_a_database_once_it_is_filled_in() -> None:
     filled_in = {name: value or "tenant:made-up" for name, value in SET.items()}
     assert {"broker", "database"} <= compose.services(filled_in).keys()
+
+
+@pytest.mark.parametrize("written", ["'user:pa$word'", "user:pa$$word"])
+def test_a_dollar_arrives_from_single_quotes_or_doubled(written: str, tmp_path: Path) -> None:
+    filled_in = {name: value or "tenant:made-up" for name, value in SET.items()} | {"FOLDLINE_FLOWER_LOGIN": written}
+    file = tmp_path / ".env"
+    file.write_text("".join(f"{name}={value}\n" for name, value in filled_in.items()))
+
+    command = [str(part) for part in (compose.PROGRAM, "--file", compose.FILE, "--env-file", file, "config")]
+    done = subprocess.run(command, env={}, capture_output=True, text=True, check=False)
+
+    # What it writes is for Compose to read, so each `$` is doubled.
+    login = yaml.safe_load(done.stdout)["services"]["flower"]["environment"]["FOLDLINE_FLOWER_LOGIN"]
+    assert (login, done.stderr) == ("user:pa$$word", "")
 
 
 def test_what_it_shows_of_a_setting_is_its_default(monkeypatch: pytest.MonkeyPatch) -> None:

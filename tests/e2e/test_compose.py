@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from textwrap import dedent
 from typing import Final
 
 import httpx
@@ -16,7 +19,7 @@ from stack.members import Member
 from stack.stack import Stack
 from tests.support.eventually import eventually
 from tests.support.http import client
-from tests.support.program import foldline
+from tests.support.program import foldline, python
 from tests.support.recorded import anthropic_session, coding_session, write_sessions
 
 pytestmark = pytest.mark.timeout(300)
@@ -79,6 +82,22 @@ def test_each_service_is_started_with_the_command_and_the_environment_that_are_w
         for variable, value in services[name]["environment"].items():
             assert variable.endswith(MOVED) or given.get(variable) == value, f"{name}: {variable}"
         assert process.cmdline()[-len(services[name]["command"]) :] == services[name]["command"]
+
+
+def test_a_command_in_it_gets_into_flower_and_is_told_how_and_where_operators_look() -> None:
+    script = """
+        import os, httpx
+        url, login = os.environ["FOLDLINE_FLOWER_URL"], os.environ["FOLDLINE_FLOWER_LOGIN"]
+        print(login, *(httpx.get(url, auth=auth).status_code for auth in (None, tuple(login.split(":")))))
+    """
+
+    done = python("-m", "stack", "--workers", "1", "--", sys.executable, "-c", dedent(script))
+
+    login, *answers = done.stdout.split()
+    assert answers == ["401", "200"]
+    assert f"# Flower's user and password: {login}\n" in done.stderr
+    for name in ("worker-1", "beat"):
+        assert re.search(rf"^{name} .* 127\.0\.0\.1:\d+/metrics$", done.stderr, re.MULTILINE)
 
 
 def test_each_process_may_be_killed_and_the_next_replay_finds_nothing_wrong(stack: Stack, sessions: Path) -> None:

@@ -216,10 +216,10 @@ def test_an_unavailable_summarizer_fails_the_job_with_its_reason(serve: Callable
 
 
 def test_an_unexpected_error_fails_the_job_without_showing_any_text(
-    serve: Callable[..., Service], caplog: pytest.LogCaptureFixture
+    serve: Callable[..., Service], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     service = serve(Raising(KeyError(SAID)))
-    caplog.handler.setFormatter(formatter("text", Silent()))
+    monkeypatch.setattr(caplog.handler, "formatter", formatter("text", Silent()))
     with caplog.at_level(logging.DEBUG):
         job_id = service.ask(service.add_session("s"))
         service.ends(job_id, "failed")
@@ -306,10 +306,10 @@ def test_a_broker_outside_the_process_is_refused_at_once(serve: Callable[..., Se
 
 
 def test_log_lines_of_a_job_name_it_in_their_text(
-    serve: Callable[..., Service], caplog: pytest.LogCaptureFixture
+    serve: Callable[..., Service], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     caplog.set_level(logging.INFO)
-    caplog.handler.setFormatter(formatter("text", Silent()))
+    monkeypatch.setattr(caplog.handler, "formatter", formatter("text", Silent()))
     service = serve(Extractive())
     job_id = service.ask(service.add_session("s"))
     eventually(lambda: f"job_id={job_id} " in caplog.text)
