@@ -10,7 +10,7 @@ from importlib import import_module
 import typer
 
 from cli.failures import CommandFailed
-from sessions.settings import Settings
+from sessions.settings import Settings, unknown_variables
 from telemetry.logs import set_up_logging
 from telemetry.metrics import Metrics
 from telemetry.signals import Signals
@@ -33,6 +33,8 @@ def observed(settings: Settings, role: str, *sources: Source) -> Iterator[Signal
     """
     tracing = _tracing(settings, role)
     set_up_logging(settings, tracing)
+    for name in unknown_variables():
+        logger.warning("%s is no setting, and changes nothing; docs/settings.md lists those there are", name)
     try:
         yield Signals(Metrics(sources), tracing)
     except CommandFailed as failure:

@@ -6,6 +6,7 @@ of every error.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from ipaddress import ip_address
 from typing import Any, Literal, Self
@@ -190,6 +191,12 @@ def load_settings(**overrides: Any) -> Settings:
         return Settings(**overrides)
     except ValidationError as error:
         raise InvalidSettings([_problem(dict(detail)) for detail in error.errors(include_input=False)]) from None
+
+
+def unknown_variables() -> list[str]:
+    """Variables of the environment that look like settings and are none."""
+    known = {_variable(name) for name in Settings.model_fields}
+    return sorted(name for name in os.environ if name.upper().startswith(PREFIX) and name.upper() not in known)
 
 
 def _problem(detail: Mapping[str, Any]) -> str:

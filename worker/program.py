@@ -77,11 +77,7 @@ def run_worker(
     Raises:
         WorkerFailed: it ended before it was told to.
     """
-    # Loading takes a second, which the first job would spend while it holds its session.
-    exact_counter()
-    # What is loaded stays; the collector would look through all of it again and again, for a tenth of a second.
-    gc.collect()
-    gc.freeze()
+    _warm_up()
     stopping, ended = Event(), Event()
     signals = signals or Signals()
     signals.follow(store)
@@ -91,12 +87,8 @@ def run_worker(
     consuming = Consuming(relay.outage, Ticks())
     app.steps["consumer"].add(consuming.step())
     parts = {**parts_of(settings, store), QUEUES: consuming.is_on.is_set}
-    subject = Subject(
-        signals.metrics,
-        parts,
-        needed=parts.keys(),
-        is_alive=lambda: relay.is_alive and leases.is_alive and consuming.is_alive,
-    )
+    alive = (relay, leases, consuming)
+    subject = Subject(signals.metrics, parts, parts.keys(), is_alive=lambda: all(part.is_alive for part in alive))
     program = _Program(app=app, hostname=name, queues=list(queues), stopping=stopping, on_ready=on_ready)
     Thread(
         target=program.end_in_time, args=(leases, ended, settings.stop_seconds), name="foldline-stop", daemon=True
@@ -117,6 +109,14 @@ def run_worker(
         ended.set()
     if program.exitcode in {None, EX_FAILURE}:
         raise WorkerFailed
+
+
+def _warm_up() -> None:
+    # Loading takes a second, which the first job would spend while it holds its session.
+    exact_counter()
+    # What is loaded stays; the collector would look through all of it again and again, for a tenth of a second.
+    gc.collect()
+    gc.freeze()
 
 
 class PatientTransport(redis.Transport):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from sessions.settings import InvalidSettings, Settings, load_settings
+from sessions.settings import InvalidSettings, Settings, load_settings, unknown_variables
 
 EVERYWHERE = "::"
 
@@ -135,3 +135,9 @@ def test_secrets_stay_out_of_the_representation() -> None:
 )
 def test_without_keys_only_loopback_is_bound(host: str, keys: str, bound: str) -> None:
     assert load_settings(host=host, api_keys=keys).bind_host == bound
+
+
+def test_a_variable_that_is_no_setting_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOLDLINE_THREADS", "5")
+    monkeypatch.setenv("FOLDLINE_WORKER_CONCURENCY", "8")
+    assert unknown_variables() == ["FOLDLINE_WORKER_CONCURENCY"]
