@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
+import select
+import socket
 import ssl
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from queue import SimpleQueue
-from threading import Thread
+from socketserver import BaseRequestHandler, ThreadingTCPServer
+from threading import Event, Thread
 from urllib.parse import urlsplit
 
 import trustme
 
 CHUNK_BYTES = 65_536
-START_SECONDS = 10.0
+LOOK_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,39 +34,45 @@ def tls_proxy(url: str, folder: Path) -> Iterator[Proxy]:
     authority.cert_pem.write_to_path(folder / "authority.pem")
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     authority.issue_cert("localhost").configure_cert(context)
-    started: SimpleQueue[tuple[int, Callable[[], object]]] = SimpleQueue()
-
-    async def serve() -> None:
-        parts, stopping = urlsplit(url), asyncio.Event()
-        relay = partial(_relay, parts.hostname or "", parts.port or 0)
-        async with await asyncio.start_server(relay, "127.0.0.1", ssl=context) as server:
-            stop = partial(asyncio.get_running_loop().call_soon_threadsafe, stopping.set)
-            started.put((server.sockets[0].getsockname()[1], stop))
-            await stopping.wait()
-
-    # At its end, `asyncio.run` cancels what is still passed on.
-    thread = Thread(target=lambda: asyncio.run(serve()), name="tls-proxy")
-    thread.start()
-    port, stop = started.get(timeout=START_SECONDS)
-    try:
-        yield Proxy(port, folder / "authority.pem")
-    finally:
-        stop()
-        thread.join()
+    parts = urlsplit(url)
+    # At its end it waits for the threads of its connections.
+    with _Server(context, (parts.hostname or "", parts.port or 0)) as server:
+        thread = Thread(target=server.serve_forever, args=(LOOK_SECONDS,), name="tls-proxy")
+        thread.start()
+        try:
+            yield Proxy(server.server_address[1], folder / "authority.pem")
+        finally:
+            server.stopping.set()
+            server.shutdown()
+            thread.join()
 
 
-async def _relay(host: str, port: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    behind_reader, behind_writer = await asyncio.open_connection(host, port)
-    try:
-        await asyncio.gather(_pass_on(reader, behind_writer), _pass_on(behind_reader, writer))
-    finally:
-        for one in (writer, behind_writer):
-            one.transport.abort()
+class _Server(ThreadingTCPServer):
+    def __init__(self, context: ssl.SSLContext, behind: tuple[str, int]) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.context = context
+        self.behind = behind
+        self.stopping = Event()
 
 
-async def _pass_on(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
-    with suppress(OSError):
-        while data := await source.read(CHUNK_BYTES):
-            target.write(data)
-            await target.drain()
-    target.close()
+class _Handler(BaseRequestHandler):
+    server: _Server
+
+    def handle(self) -> None:
+        # Who does not trust us hangs up.
+        with (
+            suppress(OSError), self.server.context.wrap_socket(self.request, server_side=True) as front,
+            socket.create_connection(self.server.behind) as behind,
+        ):
+            self._pass_on(front, behind)
+
+    def _pass_on(self, front: ssl.SSLSocket, behind: socket.socket) -> None:
+        """Pass on what comes, in both directions, until one of them ends or we do."""
+        others = {front: behind, behind: front}
+        while not self.server.stopping.is_set():
+            readable = [front] if front.pending() else select.select(list(others), [], [], LOOK_SECONDS)[0]
+            for source in readable:
+                data = source.recv(CHUNK_BYTES)
+                if not data:
+                    return
+                others[source].sendall(data)
