@@ -61,7 +61,8 @@ class _Handler(BaseRequestHandler):
     def handle(self) -> None:
         # Who does not trust us hangs up.
         with (
-            suppress(OSError), self.server.context.wrap_socket(self.request, server_side=True) as front,
+            suppress(OSError),
+            self.server.context.wrap_socket(self.request, server_side=True) as front,
             socket.create_connection(self.server.behind) as behind,
         ):
             self._pass_on(front, behind)
