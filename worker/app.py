@@ -158,8 +158,8 @@ _EXECUTION: dict[str, Any] = {
     "worker_prefetch_multiplier": 1,
     # No task has a rate limit; without this the consumer keeps a bucket for each.
     "worker_disable_rate_limits": True,
-    # Flower turns them on within 5 s, where it runs; elsewhere each summary would begin a tenth later for nobody. Who rang
-    # is of no interest.
+    # Flower turns them on within 5 s, where it runs; elsewhere each summary would begin a tenth later for nobody. Who
+    # rang is of no interest.
     "worker_send_task_events": False,
     "task_send_sent_event": False,
     "enable_utc": True,
