@@ -28,15 +28,16 @@ def proxy(installation: Installation, tmp_path_factory: pytest.TempPathFactory) 
 
 
 @pytest.mark.timeout(120)
-def test_a_job_is_done_through_a_broker_behind_tls(installation: Installation, proxy: Proxy) -> None:
+@pytest.mark.usefixtures("proxy")
+def test_a_job_is_done_through_a_broker_behind_tls(installation: Installation) -> None:
     worker = installation.worker(**PORT)
     installation.is_done()
     metrics = worker.printed.partition("metrics and probes on ")[2].split()[0]
     with client(metrics) as port:
         assert port.get("/readyz").json()["broker"] == "ok"
-    installation.start("beat", until="beat: Starting")
-    eventually(lambda: installation.client().llen("maintenance") == 0)
-    assert proxy.authority.exists()
+        assert "foldline_sweeps_total 0.0" in port.get("/metrics").text
+        installation.start("beat", until="beat: Starting")
+        eventually(lambda: "foldline_sweeps_total 1.0" in port.get("/metrics").text)
 
 
 @pytest.mark.timeout(120)
