@@ -11,7 +11,7 @@ from sqlalchemy import and_, case, func, select
 from sessions.claiming import IS_DUE
 from sessions.requests import ACTIVE, BACKGROUND, INTERACTIVE
 from sessions.store import Transaction
-from sessions.tables import BRANCH, JOB, SESSION
+from sessions.tables import BRANCH, JOB, SESSION, one_of
 
 # A job that was held back waits from the moment it may run.
 _WAITS_SINCE: Final = case((JOB.c.not_before > JOB.c.created_at, JOB.c.not_before), else_=JOB.c.created_at)
@@ -23,7 +23,7 @@ _JOBS: Final = (
         func.count(case((IS_DUE, 1))).label("due"),
         func.min(case((IS_DUE, _WAITS_SINCE))).label("since"),
     )
-    .where(JOB.c.state.in_(ACTIVE))
+    .where(one_of(JOB.c.state, ACTIVE))
     .group_by(JOB.c.queue, JOB.c.state)
 )
 _OWED: Final = (

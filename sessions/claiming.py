@@ -22,7 +22,7 @@ from sessions.requests import NO_ROOM
 from sessions.state import Path
 from sessions.store import Store, Transaction
 from sessions.summaries import KEPT, Made, Wanted, details, kept, kept_key
-from sessions.tables import BRANCH, JOB, SESSION
+from sessions.tables import BRANCH, JOB, SESSION, one_of
 
 NOTHING_LEFT: Final = "nothing left to summarize"
 # Jobs that may end without work in one claim.
@@ -47,7 +47,7 @@ IS_DUE: Final = and_(
     JOB.c.state == "queued",
     JOB.c.not_before <= bindparam("now"),
     # Those of a kind that only a newer version knows are left to it.
-    JOB.c.kind.in_(KINDS),
+    one_of(JOB.c.kind, KINDS),
     ~_IS_BUSY,
 )
 _IS_RUNNABLE: Final = and_(IS_DUE, JOB.c.queue == bindparam("queue"))

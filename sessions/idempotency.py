@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
-from sqlalchemy import delete, func, insert, select
+from sqlalchemy import and_, bindparam, delete, func, insert, select
 
 from compaction.wire import dumps, loads
 from sessions.errors import IdempotencyInFlight, IdempotencyMismatch
 from sessions.store import Transaction
 from sessions.tables import IDEMPOTENCY
+
+_IS_OF_KEY: Final = and_(*(IDEMPOTENCY.c[name] == bindparam(name) for name in ("tenant", "route", "key")))
+_GIVEN: Final = select(
+    IDEMPOTENCY.c.request_hash, IDEMPOTENCY.c.status, IDEMPOTENCY.c.headers, IDEMPOTENCY.c.body
+).where(_IS_OF_KEY, IDEMPOTENCY.c.created_at >= bindparam("oldest"))
+_DROP: Final = delete(IDEMPOTENCY).where(_IS_OF_KEY)
+_INSERT: Final = insert(IDEMPOTENCY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +28,11 @@ class Key:
     route: str
     key: str
     request_hash: str
+
+    @property
+    def place(self) -> dict[str, str]:
+        """Where its answer is kept."""
+        return {"tenant": self.tenant, "route": self.route, "key": self.key}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +54,8 @@ def recall(tx: Transaction, key: Key) -> Answer | None:
     """
     if not tx.hold(key.tenant, key.route, key.key):
         raise IdempotencyInFlight
-    columns = (IDEMPOTENCY.c.request_hash, IDEMPOTENCY.c.status, IDEMPOTENCY.c.headers, IDEMPOTENCY.c.body)
-    row = tx.execute(
-        select(*columns).where(
-            IDEMPOTENCY.c.tenant == key.tenant,
-            IDEMPOTENCY.c.route == key.route,
-            IDEMPOTENCY.c.key == key.key,
-            IDEMPOTENCY.c.created_at >= tx.now - tx.limits.idempotency_seconds * 1000,
-        )
-    ).first()
+    oldest = tx.now - tx.limits.idempotency_seconds * 1000
+    row = tx.execute(_GIVEN, {**key.place, "oldest": oldest}).first()
     if row is None:
         return None
     if row.request_hash != key.request_hash:
@@ -59,22 +65,16 @@ def recall(tx: Transaction, key: Key) -> Answer | None:
 
 def remember(tx: Transaction, key: Key, answer: Answer) -> None:
     """Keep the answer, together with the effect of this transaction; in place of one too old to be recalled."""
-    tx.execute(
-        delete(IDEMPOTENCY).where(
-            IDEMPOTENCY.c.tenant == key.tenant, IDEMPOTENCY.c.route == key.route, IDEMPOTENCY.c.key == key.key
-        )
-    )
+    tx.execute(_DROP, key.place)
     row = {
-        "tenant": key.tenant,
-        "route": key.route,
-        "key": key.key,
+        **key.place,
         "request_hash": key.request_hash,
         "status": answer.status,
         "created_at": tx.now,
         "headers": dumps(answer.headers),
         "body": answer.body,
     }
-    tx.execute(insert(IDEMPOTENCY).values(row))
+    tx.execute(_INSERT, row)
 
 
 def forget(tx: Transaction, tenant: str, session_id: str) -> None:

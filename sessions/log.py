@@ -27,7 +27,7 @@ from sessions.paths import state_columns
 from sessions.segments import Segment, entry_id, uncovered
 from sessions.state import Path, Session
 from sessions.store import Transaction
-from sessions.tables import ENTRY
+from sessions.tables import ENTRY, one_of
 
 _FACTS_COLUMNS: Final = (ENTRY.c.role, ENTRY.c.tokens, ENTRY.c.seq, ENTRY.c.unit, ENTRY.c.is_late, ENTRY.c.facts)
 # A session that was rewound very often has many runs, and SQLite refuses an expression of more than a thousand.
@@ -183,7 +183,7 @@ def _of_kinds(kinds: tuple[str, ...] | None) -> list[ColumnElement[bool]]:
         return []
     # The index of those that are no messages is used only where they are named so.
     are_others = [] if MESSAGE in kinds else [ENTRY.c.kind != MESSAGE]
-    return [*are_others, ENTRY.c.kind.in_(kinds)]
+    return [*are_others, one_of(ENTRY.c.kind, kinds)]
 
 
 def live_edits(tx: Transaction, path: Path) -> LiveEdits:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import and_, bindparam, insert, select, update
 
 from compaction.outline import Outline
 from sessions import log, ranges, summaries
@@ -16,12 +16,23 @@ from sessions.outcomes import Outcome
 from sessions.state import Path
 from sessions.store import Transaction
 from sessions.summaries import Made
-from sessions.tables import JOB
+from sessions.tables import JOB, one_of
 
 INTERACTIVE: Final = "summarize.interactive"
 BACKGROUND: Final = "summarize.background"
 NO_ROOM: Final = "no-room"
 ACTIVE: Final = ("queued", "running")
+
+_OF_BRANCH: Final = and_(
+    JOB.c.session_pk == bindparam("pk"), JOB.c.branch == bindparam("branch"), JOB.c.kind == bindparam("kind")
+)
+_OF_SUBJECT: Final = and_(_OF_BRANCH, JOB.c.subject == bindparam("subject"))
+_IS_ACTIVE: Final = one_of(JOB.c.state, ACTIVE)
+# The running one, if there is one.
+_UNDER_WAY: Final = select(JOB.c.id).where(_OF_BRANCH, _IS_ACTIVE).order_by(JOB.c.state.desc()).limit(1)
+_FLIGHT: Final = select(JOB.c.id, JOB.c.state, JOB.c.parameters, JOB.c.queue).where(_OF_SUBJECT, _IS_ACTIVE)
+_NEWEST: Final = select(JOB.c.error).where(_OF_SUBJECT).order_by(JOB.c.number.desc()).limit(1)
+_INSERT: Final = insert(JOB)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,28 +68,14 @@ def request(tx: Transaction, path: Path, ask: Ask, outline: Outline | None = Non
 
 
 def _under_way(tx: Transaction, path: Path) -> str | None:
-    statement = select(JOB.c.id).where(
-        JOB.c.session_pk == path.session.pk,
-        JOB.c.branch == path.branch,
-        JOB.c.kind == RANGE,
-        JOB.c.state.in_(ACTIVE),
-    )
-    job_id: str | None = tx.execute(statement.order_by(JOB.c.state.desc()).limit(1)).scalar()
+    of_branch = {"pk": path.session.pk, "branch": path.branch, "kind": RANGE}
+    job_id: str | None = tx.execute(_UNDER_WAY, of_branch).scalar()
     return job_id
 
 
 def queue(tx: Transaction, path: Path, ask: Ask) -> Request:
     """Single flight: join the running job if it will do, or the waiting one, or wait behind the running one."""
-    rows = tx.execute(
-        select(JOB.c.id, JOB.c.state, JOB.c.parameters, JOB.c.queue).where(
-            JOB.c.session_pk == path.session.pk,
-            JOB.c.branch == path.branch,
-            JOB.c.kind == ask.kind,
-            JOB.c.subject == ask.subject,
-            JOB.c.state.in_(ACTIVE),
-        )
-    ).all()
-    by_state = {row.state: row for row in rows}
+    by_state = {row.state: row for row in tx.execute(_FLIGHT, _of_subject(path, ask))}
     waiting, running = by_state.get("queued"), by_state.get("running")
     if running is not None and (not ask.is_asked or ask_of(running.parameters) == ask):
         return Request(running.id, is_joined=True)
@@ -86,6 +83,10 @@ def queue(tx: Transaction, path: Path, ask: Ask) -> Request:
         _update_waiting(tx, waiting, ask)
         return Request(waiting.id, is_joined=True)
     return Request(_insert(tx, path, ask))
+
+
+def _of_subject(path: Path, ask: Ask) -> dict[str, Any]:
+    return {"pk": path.session.pk, "branch": path.branch, "kind": ask.kind, "subject": ask.subject}
 
 
 def _update_waiting(tx: Transaction, waiting: Any, ask: Ask) -> None:
@@ -100,28 +101,27 @@ def _insert(tx: Transaction, path: Path, ask: Ask, *, state: str = "queued", err
     job_id = tx.new_id("job")
     queue = INTERACTIVE if ask.is_asked else BACKGROUND
     ended = state != "queued"
-    tx.execute(
-        insert(JOB).values(
-            id=job_id,
-            session_pk=path.session.pk,
-            tenant=path.session.tenant,
-            branch=path.branch,
-            kind=ask.kind,
-            subject=ask.subject,
-            state=state,
-            queue=queue,
-            is_asked=ask.is_asked,
-            attempts=0,
-            progress=0.0,
-            error=error,
-            lease_until=0,
-            not_before=0,
-            created_at=tx.now,
-            ended_at=tx.now if ended else None,
-            parameters=ask_json(ask),
-            traceparent=tx.traceparent,
-        )
-    )
+    row = {
+        "id": job_id,
+        "session_pk": path.session.pk,
+        "tenant": path.session.tenant,
+        "branch": path.branch,
+        "kind": ask.kind,
+        "subject": ask.subject,
+        "state": state,
+        "queue": queue,
+        "is_asked": ask.is_asked,
+        "attempts": 0,
+        "progress": 0.0,
+        "error": error,
+        "lease_until": 0,
+        "not_before": 0,
+        "created_at": tx.now,
+        "ended_at": tx.now if ended else None,
+        "parameters": ask_json(ask),
+        "traceparent": tx.traceparent,
+    }
+    tx.execute(_INSERT, row)
     if not ended:
         tx.rings.append(queue)
     return job_id
@@ -129,17 +129,7 @@ def _insert(tx: Transaction, path: Path, ask: Ask, *, state: str = "queued", err
 
 def show_no_room(tx: Transaction, path: Path, ask: Ask) -> None:
     """A kept summary does not fit: let that be visible as the branch's newest job, once."""
-    newest = tx.execute(
-        select(JOB.c.error)
-        .where(
-            JOB.c.session_pk == path.session.pk,
-            JOB.c.branch == path.branch,
-            JOB.c.kind == ask.kind,
-            JOB.c.subject == ask.subject,
-        )
-        .order_by(JOB.c.number.desc())
-        .limit(1)
-    ).scalar()
+    newest = tx.execute(_NEWEST, _of_subject(path, ask)).scalar()
     if newest != NO_ROOM:
         job_id = _insert(tx, path, ask, state="failed", error=NO_ROOM)
         told = Outcome(TOLD_AS[ask.kind], path.session.id, "failed", job_id=job_id, error=NO_ROOM)

@@ -5,9 +5,10 @@ PostgreSQL refuses NUL in text, and lone surrogates are no UTF-8. Times are mill
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, ClassVar, Final
 
-from sqlalchemy import BigInteger, Index, Integer, Table, text
+from sqlalchemy import BigInteger, Column, ColumnElement, Index, Integer, Table, false, or_, text
 from sqlmodel import Field, SQLModel
 
 IS_LIVE: Final = text("deleted_at IS NULL")
@@ -254,3 +255,8 @@ SUMMARY: Final = _table("summary")
 JOB: Final = _table("job")
 PIN: Final = _table("pin")
 IDEMPOTENCY: Final = _table("idempotency")
+
+
+def one_of(column: Column[Any], values: Iterable[str]) -> ColumnElement[bool]:
+    """The condition that a column has one of these values; an IN would be written out anew at each execution."""
+    return or_(false(), *(column == value for value in values))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from sessions.errors import UnknownVersion
 from sessions.state import Path
@@ -19,6 +19,14 @@ WEIGHT: Final = 0.25
 
 # Providers whose `input` leaves out what their cache held; with the others it is in it.
 COUNTING_CACHED_APART: Final = frozenset({"anthropic", "bedrock"})
+
+_KEPT_AT_VERSION: Final = (
+    select(ENTRY.c.kept)
+    .where(ENTRY.c.session_pk == bindparam("pk"), ENTRY.c.branch == bindparam("branch"))
+    .where(ENTRY.c.seq > bindparam("after"), ENTRY.c.version == bindparam("version"))
+    .order_by(ENTRY.c.seq.desc())
+    .limit(1)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +69,6 @@ def learn(tx: Transaction, path: Path, usage: Usage) -> None:
 
 
 def _history_at(tx: Transaction, path: Path, version: int) -> int | None:
-    statement = (
-        select(ENTRY.c.kept)
-        .where(ENTRY.c.session_pk == path.session.pk, ENTRY.c.branch == path.branch, ENTRY.c.seq > path.leaf_seq - 1000)
-        .where(ENTRY.c.version == version)
-        .order_by(ENTRY.c.seq.desc())
-        .limit(1)
-    )
-    history: int | None = tx.execute(statement).scalar()
+    place = {"pk": path.session.pk, "branch": path.branch, "after": path.leaf_seq - 1000, "version": version}
+    history: int | None = tx.execute(_KEPT_AT_VERSION, place).scalar()
     return history

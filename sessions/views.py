@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Final
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from compaction.budget import Budget
 from compaction.errors import ViewDoesNotFit
@@ -26,6 +26,8 @@ from sessions.tables import PIN
 
 LARGEST_SHOWN: Final = 5
 PARTS: Final = ("system", "tools", "pins", "history")
+
+_PINS: Final = select(PIN.c.text).where(PIN.c.session_pk == bindparam("pk")).order_by(PIN.c.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +101,7 @@ def view(
 
 def pins_of(tx: Transaction, session_pk: int) -> list[str]:
     """The texts of a session's pins, oldest first."""
-    statement = select(PIN.c.text).where(PIN.c.session_pk == session_pk).order_by(PIN.c.number)
-    return [loads(text) for text in tx.execute(statement).scalars()]
+    return [loads(text) for text in tx.execute(_PINS, {"pk": session_pk}).scalars()]
 
 
 def _messages(tx: Transaction, path: Path, outline: Outline) -> dict[int, Message]:
