@@ -15,14 +15,12 @@ from api.bodies import Body, checked
 from api.problems import BodyTooLarge, InvalidRequest, MalformedJson, NoRoute
 from api.service import Service
 from api.tags import InvalidTag, versions_in
-from compaction.wire import loads
+from compaction.wire import TooDeep, loads
 from sessions import paths
 from sessions.idempotency import Key
 
 B = TypeVar("B", bound=Body)
 
-# Deeper bodies could be taken in, but not be written again inside an answer.
-NESTING_MAX: Final = 200
 KEY_CHARS_MAX: Final = 255
 # Where a session is never at.
 NO_VERSION: Final = 0
@@ -137,15 +135,11 @@ async def _read(request: Request, limit_bytes: int) -> bytes:
 
 def _parsed(raw: bytes) -> Any:
     try:
-        value = loads(raw)
-    except RecursionError as error:
-        raise _too_deep() from error
+        return loads(raw)
+    except TooDeep as error:
+        raise InvalidRequest("body", f"must not be {error}") from error
     except ValueError as error:
         raise MalformedJson(str(error), _place(error)) from error
-    # A body can only be deep if it opens enough objects and lists.
-    if raw.count(b"{") + raw.count(b"[") > NESTING_MAX and _is_deeper(value, NESTING_MAX):
-        raise _too_deep()
-    return value
 
 
 def _place(error: ValueError) -> dict[str, int]:
@@ -153,15 +147,3 @@ def _place(error: ValueError) -> dict[str, int]:
     if isinstance(error, json.JSONDecodeError):
         return {"position": error.pos, "line": error.lineno, "column": error.colno}
     return {"position": error.start} if isinstance(error, UnicodeDecodeError) else {}
-
-
-def _too_deep() -> InvalidRequest:
-    return InvalidRequest("body", f"must not be nested deeper than {NESTING_MAX} levels")
-
-
-def _is_deeper(value: Any, levels: int) -> bool:
-    if isinstance(value, dict):
-        return not levels or any(_is_deeper(item, levels - 1) for item in value.values())
-    if isinstance(value, list):
-        return not levels or any(_is_deeper(item, levels - 1) for item in value)
-    return False

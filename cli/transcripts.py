@@ -16,6 +16,7 @@ from typing import Any
 from cli.failures import CommandFailed
 from compaction.errors import InvalidMessage
 from compaction.formats import FORMATS, detect
+from compaction.wire import loads
 
 JsonDict = dict[str, Any]
 LINES_SUFFIXES = frozenset({".jsonl", ".ndjson"})
@@ -56,11 +57,11 @@ def _values(path: Path) -> Iterator[tuple[str, Any]]:
     if path.suffix in LINES_SUFFIXES or _is_json(lines[0][1]):
         for number, line in lines:
             where = f"{path}, line {number}"
-            value = _parsed(line, where)
+            value = _parsed(line, where, "column {error.colno}")
             _refuse_pi(value, where)
             yield where, value
     else:
-        yield str(path), _document(text, path)
+        yield str(path), _parsed(text, str(path), "line {error.lineno}, column {error.colno}")
 
 
 def _text(path: Path) -> str:
@@ -90,24 +91,19 @@ def _refuse_pi(value: Any, where: str) -> None:
 
 def _is_json(line: str) -> bool:
     try:
-        json.loads(line)
+        loads(line)
     except ValueError:
         return False
     return True
 
 
-def _parsed(line: str, where: str) -> Any:
+def _parsed(text: str, where: str, place: str) -> Any:
     try:
-        return json.loads(line)
+        return loads(text)
     except json.JSONDecodeError as error:
-        raise CommandFailed(f"{where}, column {error.colno}: not JSON: {error.msg}") from error
-
-
-def _document(text: str, path: Path) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise CommandFailed(f"{path}, line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from error
+        raise CommandFailed(f"{where}, {place.format(error=error)}: not JSON: {error.msg}") from error
+    except ValueError as error:
+        raise CommandFailed(f"{where}: {error}") from error
 
 
 def _transcript(value: Any, where: str, name: str, format_name: str | None) -> Transcript:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Final
 
 import regex
 
-from compaction.wire import dumps_text
+from compaction.wire import dumps_text, loads
 
 # Characters an excerpt keeps, smallest first: roughly 75, 750 and 7,500 tokens of English. An entry's facts hold the
 # tokens of its excerpt at every level, so that planning one never reads a text.
@@ -59,8 +58,8 @@ def excerpt_arguments(arguments: str) -> str:
     if not is_worthwhile(arguments, 0):
         return arguments
     try:
-        value = json.loads(arguments)
-    except (ValueError, RecursionError):
+        value = loads(arguments)
+    except ValueError:
         return arguments
     if not isinstance(value, dict):
         return arguments

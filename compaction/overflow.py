@@ -289,7 +289,7 @@ def _parsed(text: str) -> Any:
         return text
     try:
         return wire.loads(text)
-    except (ValueError, RecursionError):
+    except ValueError:
         return text
 
 

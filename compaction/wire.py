@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, Final
+from math import isfinite
+from typing import Any, Final, NoReturn
 
 import orjson
 
+# Nobody means to go deeper. Our own recursions have room for it on any Python, and orjson for it inside an answer.
+DEPTH_MAX: Final = 200
 # orjson reads an integer of more than 64 bits as a float, and so as another number.
 LONG_NUMBER: Final = re.compile(rb"\d{19}")
 LONG_NUMBER_TEXT: Final = re.compile(r"\d{19}")
+
+
+class TooDeep(ValueError):
+    """JSON that is nested deeper than `DEPTH_MAX`."""
+
+    def __init__(self) -> None:
+        super().__init__(f"nested deeper than {DEPTH_MAX} levels")
 
 
 def dumps(value: Any) -> bytes:
@@ -30,21 +40,52 @@ def loads(data: bytes | str) -> Any:
     """The value of a JSON text.
 
     Raises:
+        TooDeep: it is nested deeper than `DEPTH_MAX`, whatever this Python could read.
         ValueError: not JSON; the message says where.
     """
+    try:
+        value = _read(data)
+    except RecursionError:
+        raise TooDeep from None
+    if is_too_deep(data, value):
+        raise TooDeep
+    return value
+
+
+def is_too_deep(data: bytes | str, value: Any) -> bool:
+    """Whether a value is nested deeper than `DEPTH_MAX`; `data` is its JSON."""
+    # It can only be deep if it opens enough objects and lists.
+    brackets = data.count(b"{") + data.count(b"[") if isinstance(data, bytes) else data.count("{") + data.count("[")
+    return brackets > DEPTH_MAX and _is_deeper(value, DEPTH_MAX)
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    if isinstance(value, dict):
+        return not levels or any(_is_deeper(item, levels - 1) for item in value.values())
+    if isinstance(value, list):
+        return not levels or any(_is_deeper(item, levels - 1) for item in value)
+    return False
+
+
+def _read(data: bytes | str) -> Any:
     if not _has_long_number(data):
         try:
             return orjson.loads(data)
         except orjson.JSONDecodeError:
             pass
-    return json.loads(data, parse_constant=_refused)
+    return json.loads(data, parse_constant=_refused, parse_float=_finite)
 
 
 def _has_long_number(data: bytes | str) -> bool:
     return bool(LONG_NUMBER.search(data) if isinstance(data, bytes) else LONG_NUMBER_TEXT.search(data))
 
 
-def _refused(name: str) -> None:
-    # The standard library reads NaN and Infinity, which are no JSON and could not be written again.
-    message = f"{name} is no JSON value"
+def _finite(digits: str) -> float:
+    value = float(digits)
+    return value if isfinite(value) else _refused(digits)
+
+
+def _refused(name: str) -> NoReturn:
+    # The standard library reads NaN, Infinity and what is larger than any float, which could not be written again.
+    message = f"{name} is no JSON value that can be kept"
     raise ValueError(message)

@@ -27,7 +27,7 @@ from sessions import branches, lifecycle, log, paths, ranges, segments, summarie
 from sessions.branches import Leaving
 from sessions.compacting import add_compaction, told_of
 from sessions.lifecycle import NewSession
-from sessions.prepared_files import Draft, Prepared, not_too_deep
+from sessions.prepared_files import Draft, Prepared
 from sessions.state import Path
 from sessions.store import Transaction
 from sessions.summaries import HOOK, Wanted
@@ -111,8 +111,7 @@ class _Importing:
         entry = draft.entry
         self._tx.now = _time_of(entry.source, self._now)
         path = self._path_after(entry.parent)
-        with not_too_deep(entry):
-            _ADDERS[entry.kind](self, path, draft)
+        _ADDERS[entry.kind](self, path, draft)
         at = path.branch, path.leaf_seq
         self._places[entry.id] = _Place(*at, paths.state_columns(path), path.reported, path.reported_seq)
         self._note_place(*at)

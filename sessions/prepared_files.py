@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
@@ -82,8 +81,7 @@ def prepare(file: PiSession) -> Prepared:
 def _draft(entry: PiEntry) -> Draft:
     _check_usage(entry)
     message = _said(entry)
-    with not_too_deep(entry):
-        return Draft(entry, message, facts_of(message), dumps(entry.source))
+    return Draft(entry, message, facts_of(message), dumps(entry.source))
 
 
 def _said(entry: PiEntry) -> Message:
@@ -95,16 +93,3 @@ def _check_usage(entry: PiEntry) -> None:
     for name, tokens in usage_of(entry.source).items():
         if not 0 <= tokens <= values.LARGEST:
             raise MalformedLine(entry.line, f"entry.message.usage.{name}: expected 0 to {values.LARGEST}")
-
-
-@contextmanager
-def not_too_deep(entry: PiEntry) -> Iterator[None]:
-    """Names the entry's line where it cannot be written as it is kept.
-
-    Raises:
-        MalformedLine: of what is nested too deep.
-    """
-    try:
-        yield
-    except RecursionError as error:
-        raise MalformedLine(entry.line, "it is nested too deep") from error

@@ -68,17 +68,14 @@ def mask(text: str) -> str:
 def mask_arguments(arguments: str) -> str:
     """Arguments with the secrets in their strings masked; a JSON object stays one, and names tell what a value is."""
     value = json_object(arguments)
-    try:
-        # One look at all of it is much faster than one at each string, and mostly there is nothing to find. The text
-        # is looked at too: of two members with one name, the value has but the last.
-        whole = "\n".join((arguments, *_strings(value)))
-        if value is not None and _masked_once(whole) == whole:
-            return arguments
-        without = None if value is None else json_text(_masked_value(value))
-    except RecursionError:
-        # Nested deeper than anything that is meant.
-        without = None
-    return without or mask(arguments)
+    if value is None:
+        return mask(arguments)
+    # One look at all of it is much faster than one at each string, and mostly there is nothing to find. The text is
+    # looked at too: of two members with one name, the value has but the last.
+    whole = "\n".join((arguments, *_strings(value)))
+    if _masked_once(whole) == whole:
+        return arguments
+    return json_text(_masked_value(value)) or mask(arguments)
 
 
 def _masked_once(text: str) -> str:

@@ -241,7 +241,7 @@ def _last_line(output: str) -> str:
 def _arguments(call: ToolCall) -> dict[str, Any]:
     try:
         arguments = loads(call.arguments)
-    except (ValueError, RecursionError):
+    except ValueError:
         return {}
     return arguments if isinstance(arguments, dict) else {}
 

@@ -192,7 +192,7 @@ def _json_object(written: str, line: int) -> dict[str, Any]:
         return an_object(loads(written), "entry")
     except JSONDecodeError as error:
         raise MalformedLine(line, f"not JSON at column {error.colno}: {error.msg}") from error
-    except (ValueError, RecursionError, InvalidMessage) as error:
+    except (ValueError, InvalidMessage) as error:
         raise MalformedLine(line, str(error)) from error
 
 

@@ -39,6 +39,25 @@ def test_malformed_json_is_refused_with_its_place(api: Api, body: bytes, positio
     assert api.get(session)["version"] == 1
 
 
+# The arguments can be cut, or only be hidden with their call, which a summary is then owed for.
+@pytest.mark.parametrize(("levels", "status"), [(190, 200), (5000, 202)])
+def test_arguments_may_be_nested_as_deep_as_they_like(api: Api, levels: int, status: int) -> None:
+    session = api.session(context_window=64_000)
+    arguments = '{"a":' * levels + f'"{"so it goes on " * 200}"' + "}" * levels
+    called = {"id": "c", "type": "function", "function": {"name": "look", "arguments": arguments}}
+    api.say(session, user("look"), {"role": "assistant", "content": None, "tool_calls": [called]}, result("c"))
+    api.say(session, assistant("seen"))
+
+    def check_views() -> None:
+        for name in rules.CHECKS:
+            view = api.get(f"{session}/context?format={name}")
+            assert rules.check(name, view["messages"], view["system"]) == []
+
+    check_views()
+    api.post(f"{session}/compact", {"target_tokens": 900, "summarize": False}, status)
+    check_views()
+
+
 @pytest.mark.parametrize(
     ("body", "path"),
     [

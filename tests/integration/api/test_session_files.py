@@ -134,7 +134,7 @@ DEEP = '{"type":"thing","id":"x","parentId":"u1","data":' + "[" * 5000 + "]" * 5
         (file_of([*ENTRIES, asks("u1")]), 10, "line 10: entry.id: 'u1' is empty or the id of an earlier entry"),
         (file_of([*ENTRIES, *chain(asks("x"), after="y")]), 10, "line 10: entry.parentId: 'y'"),
         (file_of(ENTRIES, version=4), 1, "line 1: header.version: 4 is not known; 1 to 3 are"),
-        (file_of(ENTRIES) + "\n" + DEEP, 11, "line 11: "),
+        (file_of(ENTRIES) + "\n" + DEEP, 11, "line 11: nested deeper than 200 levels"),
     ],
 )
 def test_a_line_that_is_wrong_is_named_and_nothing_is_imported(api: Api, file: str, line: int, detail: str) -> None:

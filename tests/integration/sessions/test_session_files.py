@@ -331,7 +331,7 @@ CALL = {"type": "toolCall", "id": "c", "name": "n", "arguments": DEEP}
 @pytest.mark.parametrize(
     ("header", "last", "error"),
     [
-        ({}, said("x", "assistant", content=[CALL]), MalformedLine(10, "it is nested too deep")),
+        ({}, said("x", "assistant", content=[CALL]), MalformedLine(10, "nested deeper than 200 levels")),
         ({"id": "used"}, user("x"), Conflict("the session id 'used' is used already")),
         ({"provider": None}, user("x"), InvalidPolicy("model", "is not in the file; give one, as provider/name")),
         ({"modelId": "none"}, user("x"), UnknownModel("openai/none")),

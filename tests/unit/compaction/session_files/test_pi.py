@@ -139,7 +139,7 @@ def test_a_line_ends_at_a_newline_and_nowhere_else() -> None:
         ("[]", 1, "entry: expected an object, found a list"),
         ('\n{"a" 1}', 2, "not JSON at column 6: "),
         ('{"a": NaN}', 1, "NaN is no JSON value"),
-        ("[" * 200_000, 1, "recursion"),
+        ("[" * 200_000 + "]" * 200_000, 1, "nested deeper than 200 levels"),
     ],
 )
 def test_text_that_holds_no_objects_is_refused(text: str | bytes, line: int, detail: str) -> None:
