@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import socket
 from collections.abc import Callable, Mapping
@@ -14,7 +15,7 @@ from flower.urls import settings as flower_settings
 from flower.views.error import NotFoundErrorHandler
 from prometheus_client import REGISTRY, generate_latest
 from tornado.httpserver import HTTPServer
-from tornado.ioloop import IOLoop, PeriodicCallback
+from tornado.ioloop import PeriodicCallback
 
 from sessions.backlog import Backlog
 from sessions.settings import Settings
@@ -59,8 +60,9 @@ def run_flower(
     options.max_tasks = TASKS_MAX
     options.purge_offline_workers = PURGE_SECONDS
     with create_celery(settings) as app, answering(subject, metrics_listener):
-        # Left to itself, it would ask for the loop of a thread that has none yet.
-        page = Flower(capp=app, options=options, io_loop=IOLoop(), **flower_settings)
+        # Flower takes the loop of its thread, which newer Pythons do not make by themselves.
+        asyncio.set_event_loop(asyncio.new_event_loop())
+        page = Flower(capp=app, options=options, **flower_settings)
         page.add_handlers(EVERY_HOST, [(path, NotFoundErrorHandler) for path in CLOSED])
         # Tornado accepts until nobody else waits.
         listener.settimeout(0)
