@@ -15,7 +15,7 @@ from api.bodies import Body, checked
 from api.problems import BodyTooLarge, InvalidRequest, MalformedJson, NoRoute
 from api.service import Service
 from api.tags import InvalidTag, versions_in
-from compaction.wire import TooDeep, loads
+from compaction.wire import TooDeep, loads_bounded
 from sessions import paths
 from sessions.idempotency import Key
 
@@ -135,7 +135,7 @@ async def _read(request: Request, limit_bytes: int) -> bytes:
 
 def _parsed(raw: bytes) -> Any:
     try:
-        return loads(raw)
+        return loads_bounded(raw)
     except TooDeep as error:
         raise InvalidRequest("body", f"must not be {error}") from error
     except ValueError as error:

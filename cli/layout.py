@@ -9,7 +9,7 @@ from typing import Any, Final
 from compaction import wording
 from compaction.messages import Message, ToolCall, result_text
 from compaction.tokens import count_message, count_messages
-from compaction.wire import loads
+from compaction.wire import loads_bounded
 
 LABEL_CHARS: Final = 56
 KEPT: Final = "kept"
@@ -129,7 +129,7 @@ def _fate(original: Message, shown: Message) -> str:
 def call_label(call: ToolCall) -> str:
     """A call in a few words: its name and its first argument."""
     try:
-        arguments: Any = loads(call.arguments)
+        arguments: Any = loads_bounded(call.arguments)
     except ValueError:
         arguments = call.arguments
     values = list(arguments.values()) if isinstance(arguments, Mapping) else [arguments]

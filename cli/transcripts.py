@@ -16,7 +16,7 @@ from typing import Any
 from cli.failures import CommandFailed
 from compaction.errors import InvalidMessage
 from compaction.formats import FORMATS, detect
-from compaction.wire import loads
+from compaction.wire import TooDeep, loads_bounded
 
 JsonDict = dict[str, Any]
 LINES_SUFFIXES = frozenset({".jsonl", ".ndjson"})
@@ -91,7 +91,9 @@ def _refuse_pi(value: Any, where: str) -> None:
 
 def _is_json(line: str) -> bool:
     try:
-        loads(line)
+        loads_bounded(line)
+    except TooDeep:
+        return True
     except ValueError:
         return False
     return True
@@ -99,7 +101,7 @@ def _is_json(line: str) -> bool:
 
 def _parsed(text: str, where: str, place: str) -> Any:
     try:
-        return loads(text)
+        return loads_bounded(text)
     except json.JSONDecodeError as error:
         raise CommandFailed(f"{where}, {place.format(error=error)}: not JSON: {error.msg}") from error
     except ValueError as error:

@@ -12,7 +12,7 @@ from math import ceil, floor
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from compaction.formats.arguments import json_object, json_text
+from compaction.arguments import json_object, json_text
 from compaction.messages import Image, Message, Part, Text, Thinking, ToolCall, ToolResult
 
 

@@ -6,7 +6,8 @@ from typing import Any, Final
 
 import regex
 
-from compaction.wire import dumps_text, loads
+from compaction.arguments import json_object
+from compaction.wire import dumps_text
 
 # Characters an excerpt keeps, smallest first: roughly 75, 750 and 7,500 tokens of English. An entry's facts hold the
 # tokens of its excerpt at every level, so that planning one never reads a text.
@@ -57,11 +58,8 @@ def excerpt_arguments(arguments: str) -> str:
     """JSON arguments with every string value cut to the smallest level; anything but a JSON object stays as it is."""
     if not is_worthwhile(arguments, 0):
         return arguments
-    try:
-        value = loads(arguments)
-    except ValueError:
-        return arguments
-    if not isinstance(value, dict):
+    value = json_object(arguments)
+    if value is None:
         return arguments
     shorter = dumps_text(_excerpt_strings(value))
     return shorter if len(shorter) < len(arguments) else arguments

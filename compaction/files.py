@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from compaction.arguments import json_object
 from compaction.messages import ToolCall
-from compaction.wire import loads
 
 # Names of tools, as `tool_key` has them.
 READ_TOOLS: Final = frozenset(
@@ -51,7 +51,7 @@ def read_of(call: ToolCall) -> Read | None:
     """What the call reads, if it is a structured call of a known read tool."""
     if tool_key(call.name) not in READ_TOOLS or len(call.arguments) > LONGEST_ARGUMENTS:
         return None
-    arguments = _arguments(call)
+    arguments = json_object(call.arguments) or {}
     path = _path(arguments)
     return Read(path, *_lines(arguments)) if path else None
 
@@ -60,7 +60,7 @@ def change_of(call: ToolCall) -> str:
     """The path of the file the call changes; empty if it is no structured call of a known tool that changes one."""
     if tool_key(call.name) not in CHANGE_TOOLS:
         return ""
-    arguments = _arguments(call)
+    arguments = json_object(call.arguments) or {}
     return "" if arguments.get("command") in READING_COMMANDS else _path(arguments)
 
 
@@ -88,14 +88,6 @@ class Files:
 
 def _utf16(path: str) -> bytes:
     return path.encode("utf-16-be", "surrogatepass")
-
-
-def _arguments(call: ToolCall) -> dict[str, Any]:
-    try:
-        arguments = loads(call.arguments)
-    except ValueError:
-        return {}
-    return arguments if isinstance(arguments, dict) else {}
 
 
 def _path(arguments: dict[str, Any]) -> str:

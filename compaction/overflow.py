@@ -288,7 +288,7 @@ def _parsed(text: str) -> Any:
     if len(text) > LONGEST_CHARS or not text.lstrip().startswith("{"):
         return text
     try:
-        return wire.loads(text)
+        return wire.loads_bounded(text)
     except ValueError:
         return text
 

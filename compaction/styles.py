@@ -13,9 +13,9 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 import regex
 
+from compaction.arguments import json_object
 from compaction.estimates import utf16_units
 from compaction.excerpts import excerpt
-from compaction.formats.arguments import json_object
 from compaction.messages import ROLES, Role
 from compaction.outputs import head_of
 from compaction.wire import dumps_text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from math import isfinite
 from typing import Any, Final, NoReturn
 
@@ -17,10 +18,10 @@ LONG_NUMBER_TEXT: Final = re.compile(r"\d{19}")
 
 
 class TooDeep(ValueError):
-    """JSON that is nested deeper than `DEPTH_MAX`."""
+    """JSON that is nested deeper than it may be."""
 
-    def __init__(self) -> None:
-        super().__init__(f"nested deeper than {DEPTH_MAX} levels")
+    def __init__(self, levels: int) -> None:
+        super().__init__(f"nested deeper than {levels} levels")
 
 
 def dumps(value: Any) -> bytes:
@@ -37,43 +38,54 @@ def dumps_text(value: Any) -> str:
 
 
 def loads(data: bytes | str) -> Any:
-    """The value of a JSON text.
+    """The value of a JSON text that we wrote.
 
     Raises:
-        TooDeep: it is nested deeper than `DEPTH_MAX`, whatever this Python could read.
         ValueError: not JSON; the message says where.
     """
-    try:
-        value = _read(data)
-    except RecursionError:
-        raise TooDeep from None
-    if is_too_deep(data, value):
-        raise TooDeep
-    return value
-
-
-def is_too_deep(data: bytes | str, value: Any) -> bool:
-    """Whether a value is nested deeper than `DEPTH_MAX`; `data` is its JSON."""
-    # It can only be deep if it opens enough objects and lists.
-    brackets = data.count(b"{") + data.count(b"[") if isinstance(data, bytes) else data.count("{") + data.count("[")
-    return brackets > DEPTH_MAX and _is_deeper(value, DEPTH_MAX)
-
-
-def _is_deeper(value: Any, levels: int) -> bool:
-    if isinstance(value, dict):
-        return not levels or any(_is_deeper(item, levels - 1) for item in value.values())
-    if isinstance(value, list):
-        return not levels or any(_is_deeper(item, levels - 1) for item in value)
-    return False
-
-
-def _read(data: bytes | str) -> Any:
     if not _has_long_number(data):
         try:
             return orjson.loads(data)
         except orjson.JSONDecodeError:
             pass
     return json.loads(data, parse_constant=_refused, parse_float=_finite)
+
+
+def loads_bounded(data: bytes | str, levels: int = DEPTH_MAX) -> Any:
+    """The value of a JSON text that others wrote: no deeper than so many levels, whatever this Python could read.
+
+    Raises:
+        TooDeep: it is.
+        ValueError: not JSON; the message says where.
+    """
+    try:
+        value = loads(data)
+    except RecursionError:
+        raise TooDeep(levels) from None
+    if is_too_deep(data, value, levels):
+        raise TooDeep(levels)
+    return value
+
+
+def is_too_deep(data: bytes | str, value: Any, levels: int = DEPTH_MAX) -> bool:
+    """Whether a value is nested deeper than so many levels; `data` is its JSON."""
+    # It can only be deep if it opens enough objects and lists.
+    brackets = data.count(b"{") + data.count(b"[") if isinstance(data, bytes) else data.count("{") + data.count("[")
+    return brackets > levels and _is_deeper(value, levels)
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    """Level by level: a recursion would need room of its own."""
+    inside = [value]
+    for _ in range(levels):
+        inside = [inner for item in inside for inner in _inside(item)]
+    return any(isinstance(item, dict | list) for item in inside)
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def _has_long_number(data: bytes | str) -> bool:

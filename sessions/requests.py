@@ -9,7 +9,7 @@ from sqlalchemy import and_, bindparam, insert, select, update
 
 from compaction.outline import Outline
 from sessions import log, ranges, summaries
-from sessions.asks import RANGE, TOLD_AS, Ask, ask_json, ask_of
+from sessions.asks import TOLD_AS, Ask, ask_json, ask_of
 from sessions.compacting import Compaction
 from sessions.observations import JobEnded
 from sessions.outcomes import Outcome
@@ -23,15 +23,16 @@ BACKGROUND: Final = "summarize.background"
 NO_ROOM: Final = "no-room"
 ACTIVE: Final = ("queued", "running")
 
-_OF_BRANCH: Final = and_(
-    JOB.c.session_pk == bindparam("pk"), JOB.c.branch == bindparam("branch"), JOB.c.kind == bindparam("kind")
+_IS_ALIKE: Final = and_(
+    JOB.c.session_pk == bindparam("pk"),
+    JOB.c.branch == bindparam("branch"),
+    JOB.c.kind == bindparam("kind"),
+    JOB.c.subject == bindparam("subject"),
 )
-_OF_SUBJECT: Final = and_(_OF_BRANCH, JOB.c.subject == bindparam("subject"))
-_IS_ACTIVE: Final = one_of(JOB.c.state, ACTIVE)
-# The running one, if there is one.
-_UNDER_WAY: Final = select(JOB.c.id).where(_OF_BRANCH, _IS_ACTIVE).order_by(JOB.c.state.desc()).limit(1)
-_FLIGHT: Final = select(JOB.c.id, JOB.c.state, JOB.c.parameters, JOB.c.queue).where(_OF_SUBJECT, _IS_ACTIVE)
-_NEWEST: Final = select(JOB.c.error).where(_OF_SUBJECT).order_by(JOB.c.number.desc()).limit(1)
+_ACTIVE: Final = select(JOB.c.id, JOB.c.state, JOB.c.parameters, JOB.c.queue).where(
+    _IS_ALIKE, one_of(JOB.c.state, ACTIVE)
+)
+_NEWEST: Final = select(JOB.c.error).where(_IS_ALIKE).order_by(JOB.c.number.desc()).limit(1)
 _INSERT: Final = insert(JOB)
 
 
@@ -50,9 +51,9 @@ def request(tx: Transaction, path: Path, ask: Ask, outline: Outline | None = Non
     automatic wish joins whatever job the branch has and looks no further: a turn must not cost more while jobs wait.
     """
     if outline is None and not ask.is_asked:
-        job_id = _under_way(tx, path)
-        if job_id is not None:
-            return Request(job_id, is_joined=True)
+        active = _active(tx, path, ask)
+        if active:
+            return Request((active.get("running") or active["queued"]).id, is_joined=True)
     outline = outline or log.outline(tx, path)
     wanted = ranges.find(tx, path, ask, outline)
     if wanted is None:
@@ -67,16 +68,10 @@ def request(tx: Transaction, path: Path, ask: Ask, outline: Outline | None = Non
     return applied.compaction
 
 
-def _under_way(tx: Transaction, path: Path) -> str | None:
-    of_branch = {"pk": path.session.pk, "branch": path.branch, "kind": RANGE}
-    job_id: str | None = tx.execute(_UNDER_WAY, of_branch).scalar()
-    return job_id
-
-
 def queue(tx: Transaction, path: Path, ask: Ask) -> Request:
     """Single flight: join the running job if it will do, or the waiting one, or wait behind the running one."""
-    by_state = {row.state: row for row in tx.execute(_FLIGHT, _of_subject(path, ask))}
-    waiting, running = by_state.get("queued"), by_state.get("running")
+    active = _active(tx, path, ask)
+    waiting, running = active.get("queued"), active.get("running")
     if running is not None and (not ask.is_asked or ask_of(running.parameters) == ask):
         return Request(running.id, is_joined=True)
     if waiting is not None:
@@ -85,7 +80,12 @@ def queue(tx: Transaction, path: Path, ask: Ask) -> Request:
     return Request(_insert(tx, path, ask))
 
 
-def _of_subject(path: Path, ask: Ask) -> dict[str, Any]:
+def _active(tx: Transaction, path: Path, ask: Ask) -> dict[str, Any]:
+    """The jobs, by their states, that are there for such a wish: one may run, and one wait."""
+    return {row.state: row for row in tx.execute(_ACTIVE, _alike(path, ask))}
+
+
+def _alike(path: Path, ask: Ask) -> dict[str, Any]:
     return {"pk": path.session.pk, "branch": path.branch, "kind": ask.kind, "subject": ask.subject}
 
 
@@ -129,7 +129,7 @@ def _insert(tx: Transaction, path: Path, ask: Ask, *, state: str = "queued", err
 
 def show_no_room(tx: Transaction, path: Path, ask: Ask) -> None:
     """A kept summary does not fit: let that be visible as the branch's newest job, once."""
-    newest = tx.execute(_NEWEST, _of_subject(path, ask)).scalar()
+    newest = tx.execute(_NEWEST, _alike(path, ask)).scalar()
     if newest != NO_ROOM:
         job_id = _insert(tx, path, ask, state="failed", error=NO_ROOM)
         told = Outcome(TOLD_AS[ask.kind], path.session.id, "failed", job_id=job_id, error=NO_ROOM)

@@ -16,7 +16,7 @@ import httpx
 from pydantic import SecretStr
 
 from compaction.overflow import verdict_of
-from compaction.wire import loads
+from compaction.wire import loads_bounded
 from telemetry.tracing import TRACEPARENT, Silent, Tracing
 from worker.cancellation import Cancellation
 from worker.deadlines import Deadlines
@@ -295,7 +295,7 @@ def _bounded(response: httpx.Response, most: int) -> Iterator[bytes]:
 
 def _object(data: bytes) -> dict[str, Any]:
     try:
-        value = loads(data)
+        value = loads_bounded(data)
     except ValueError:
         raise Unavailable(NOT_JSON, is_passing=True) from None
     if not isinstance(value, dict) or "error" in value:

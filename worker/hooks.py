@@ -17,7 +17,7 @@ from threading import Condition, Thread
 from typing import Any, Final, Protocol
 
 from compaction.summary import refusal
-from compaction.wire import dumps, loads
+from compaction.wire import dumps, loads, loads_bounded
 from sessions.store import Store
 from telemetry.failures import describe
 from worker.cancellation import Cancellation, Cancelled
@@ -277,7 +277,7 @@ def _is_text(value: object) -> bool:
 def _is_json_object(value: object) -> bool:
     """Whether it comes back from JSON as it was."""
     try:
-        return isinstance(value, dict) and bool(loads(dumps(value)) == value)
+        return isinstance(value, dict) and bool(loads_bounded(dumps(value)) == value)
     except (TypeError, ValueError, RecursionError):
         return False
 

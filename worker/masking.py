@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import redact_secret
 
-from compaction.formats.arguments import json_object, json_text
+from compaction.arguments import json_object, json_text
 from compaction.messages import Image, Message, Other, Part, Text, Thinking, ToolCall, ToolResult
 from compaction.summary import SummaryInput
 from worker.secret_patterns import PATTERNS

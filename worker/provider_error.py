@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
-from compaction.wire import loads
+from compaction.wire import loads_bounded
 
 MOST_CHARS: Final = 200
 # Providers quote what they refuse: between quotation marks, or as a run this long that the prompt has too.
@@ -39,7 +39,7 @@ def excerpt_of(body: str, sent: Iterable[str], key: str | None) -> str:
 
 def _message(body: str) -> str:
     try:
-        value: Any = loads(body.encode())
+        value: Any = loads_bounded(body.encode())
     except ValueError:
         return ""
     error = value.get("error") if isinstance(value, dict) else None

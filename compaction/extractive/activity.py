@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from compaction.arguments import json_object
 from compaction.extractive import cues
 from compaction.extractive.lines import clean, cut, flat, lines
 from compaction.files import CHANGE_TOOLS, PATH_ARGUMENTS, READ_TOOLS, READING_COMMANDS, tool_key
 from compaction.messages import ToolCall, ToolResult, result_text
-from compaction.wire import loads
 
 # Names of tools, without case, underscores and hyphens.
 SHELL_TOOLS: Final = frozenset(
@@ -127,7 +127,7 @@ class Activity:
 
     def call(self, call: ToolCall, order: int) -> str | None:
         """Notes one call; returns the thought, if thinking is all the tool does."""
-        arguments = _arguments(call)
+        arguments = json_object(call.arguments) or {}
         name = tool_key(call.name)
         if name in THINKING_TOOLS:
             return next((value for value in arguments.values() if isinstance(value, str)), None)
@@ -236,14 +236,6 @@ def _first_line(output: str) -> str:
 def _last_line(output: str) -> str:
     told = [line for line in lines(clean(output[-WINDOW_CHARS:])) if not _SHELL_PROMPT.search(line)]
     return cut(told[-1] if told else NO_OUTPUT, OUTCOME_CHARS)
-
-
-def _arguments(call: ToolCall) -> dict[str, Any]:
-    try:
-        arguments = loads(call.arguments)
-    except ValueError:
-        return {}
-    return arguments if isinstance(arguments, dict) else {}
 
 
 def _command(arguments: dict[str, Any]) -> str:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+from compaction.arguments import json_object, json_text
 from compaction.errors import InvalidMessage
 from compaction.formats import marks
-from compaction.formats.arguments import json_object, json_text
 from compaction.formats.checked import a_kind, a_text, an_object, an_optional_text, listed, mismatch, no_role
 from compaction.formats.contract import Format, Rendered
 from compaction.formats.ids import WireIds

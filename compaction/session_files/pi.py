@@ -14,7 +14,7 @@ from compaction.formats.checked import a_kind, a_text, an_object, an_optional_te
 from compaction.formats.marks import is_blank
 from compaction.messages import Message
 from compaction.session_files.pi_messages import USAGE, an_optional_integer, message_of
-from compaction.wire import dumps_text, loads
+from compaction.wire import dumps_text, loads_bounded
 
 Kind: TypeAlias = Literal["message", "compaction", "branch_summary", "other"]
 
@@ -189,7 +189,7 @@ def _text(content: bytes) -> str:
 
 def _json_object(written: str, line: int) -> dict[str, Any]:
     try:
-        return an_object(loads(written), "entry")
+        return an_object(loads_bounded(written), "entry")
     except JSONDecodeError as error:
         raise MalformedLine(line, f"not JSON at column {error.colno}: {error.msg}") from error
     except (ValueError, InvalidMessage) as error:

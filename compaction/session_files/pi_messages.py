@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
+from compaction.arguments import json_object, json_text
 from compaction.errors import InvalidMessage
 from compaction.formats import marks
-from compaction.formats.arguments import json_object, json_text
 from compaction.formats.checked import a_kind, a_text, an_object, an_optional_text, listed, mismatch, no_role
 from compaction.messages import Image, Message, Other, Part, Role, Text, Thinking, ToolCall, ToolResult
 

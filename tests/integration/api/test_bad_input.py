@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from compaction.arguments import ARGUMENTS_DEPTH_MAX
 from compaction.formats import rules
 from compaction.wire import dumps, loads
 from tests.support.api import SMALL_WINDOW, Api, Json, assistant, calling, problem_of, result, user
@@ -40,7 +41,9 @@ def test_malformed_json_is_refused_with_its_place(api: Api, body: bytes, positio
 
 
 # The arguments can be cut, or only be hidden with their call, which a summary is then owed for.
-@pytest.mark.parametrize(("levels", "status"), [(190, 200), (5000, 202)])
+@pytest.mark.parametrize(
+    ("levels", "status"), [(ARGUMENTS_DEPTH_MAX, 200), (ARGUMENTS_DEPTH_MAX + 1, 202), (5000, 202)]
+)
 def test_arguments_may_be_nested_as_deep_as_they_like(api: Api, levels: int, status: int) -> None:
     session = api.session(context_window=64_000)
     arguments = '{"a":' * levels + f'"{"so it goes on " * 200}"' + "}" * levels
@@ -52,6 +55,7 @@ def test_arguments_may_be_nested_as_deep_as_they_like(api: Api, levels: int, sta
         for name in rules.CHECKS:
             view = api.get(f"{session}/context?format={name}")
             assert rules.check(name, view["messages"], view["system"]) == []
+            api.say(api.session(context_window=64_000), *view["messages"], format=name)
 
     check_views()
     api.post(f"{session}/compact", {"target_tokens": 900, "summarize": False}, status)

@@ -14,6 +14,7 @@ from compaction import wording
 from compaction.errors import InvalidPolicy, UnknownModel
 from compaction.session_files import pi
 from compaction.session_files.pi import MalformedLine
+from compaction.wire import DEPTH_MAX
 from sessions import asked, entries, history
 from sessions.asks import Ask
 from sessions.compacting import Compaction
@@ -345,6 +346,23 @@ def test_what_cannot_be_imported_leaves_nothing_behind(
     with pytest.raises(type(error), match=f"^{error}$"), store.write() as tx:
         import_session(tx, TENANT, {}, prepare(pi.read(file_of([*SUMMED_UP, *chain(last, after="u3")], **header))))
     assert rows(store) == before
+
+
+def test_every_line_may_be_as_deep_as_any_may_be(store: Store) -> None:
+    deep: list[Any] = []
+    for _ in range(DEPTH_MAX - 2):
+        deep = [deep]
+    lines = [*SUMMED_UP, *chain(branch_summary("b", "a3"), model_change("m"), note("n"), after="u3")]
+    deepened = [{**line, "extra": deep} for line in lines]
+    scene = Imported(store, file=file_of(deepened, extra=deep))
+    assert names(scene)
+    assert len(listed(scene)) == len(lines)
+    assert len(compactions(scene)) == 1
+    assert lines_of(exported(scene)) == lines_of(scene.file)
+    for number in range(len(lines) + 1):
+        file = [line | ({"extra": [deep]} if number == place else {}) for place, line in enumerate(deepened, 1)]
+        with pytest.raises(MalformedLine, match=f"^line {number + 1}: nested deeper than 200 levels$"):
+            pi.read(file_of(file, extra=deep if number else [deep]))
 
 
 NO_IDS = ["", "a\0b", "a\ud800", "a/b", "x" * 9000, "é", "漢", "-a", "a\n"]

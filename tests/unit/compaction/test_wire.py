@@ -1,6 +1,6 @@
 import pytest
 
-from compaction.wire import DEPTH_MAX, TooDeep, dumps, dumps_text, loads
+from compaction.wire import DEPTH_MAX, TooDeep, dumps, dumps_text, loads, loads_bounded
 
 
 @pytest.mark.parametrize("value", [None, {"a": [1, 2.5, "é"]}, "\ud83d", {"big": 1 << 80}, "日本"])
@@ -26,19 +26,29 @@ def test_numbers_that_could_not_be_written_again_are_refused(text: str) -> None:
 
 # The standard library reads what has a long number, and orjson anything else.
 @pytest.mark.parametrize("inner", ["1", "7" * 30])
-@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}"), ('{"a":[', "]}")])
-def test_only_so_many_levels_are_read(inner: str, opening: str, closing: str) -> None:
-    levels = DEPTH_MAX // len(closing)
-    deepest = opening * levels + inner + closing * levels
-    assert loads(dumps(loads(deepest))) == loads(deepest.encode())
-    for text in (opening + deepest + closing, opening * 5000 + inner + closing * 5000):
-        for data in (text, text.encode()):
-            with pytest.raises(TooDeep, match="nested deeper than 200 levels"):
-                loads(data)
+@pytest.mark.parametrize("levels", [DEPTH_MAX, 10])
+@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}")])
+def test_what_others_wrote_is_read_down_to_so_many_levels(inner: str, levels: int, opening: str, closing: str) -> None:
+    def nested(number: int) -> str:
+        """With something beside it, so that counting brackets is not enough."""
+        return f"[[],{opening * (number - 1)}{inner}{closing * (number - 1)},{{}}]"
+
+    assert loads_bounded(nested(levels), levels) == loads(nested(levels).encode())
+    for number in (levels + 1, 5000):
+        for data in (nested(number), nested(number).encode()):
+            with pytest.raises(TooDeep, match=f"^nested deeper than {levels} levels$"):
+                loads_bounded(data, levels)
 
 
 def test_what_is_wide_is_not_deep() -> None:
     value = [{"a": [n]} for n in range(DEPTH_MAX * 2)]
+    assert loads_bounded(dumps(value)) == value
+
+
+def test_what_we_wrote_is_read_as_deep_as_it_was_written() -> None:
+    value: object = {}
+    for _ in range(DEPTH_MAX + 50):
+        value = {"told": value}
     assert loads(dumps(value)) == value
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Final
 
-from compaction.wire import dumps_text, is_too_deep, loads
+from compaction.wire import dumps_text, is_too_deep, loads_bounded
+
+# Less than a whole body may have: what they become part of can be taken in again.
+ARGUMENTS_DEPTH_MAX: Final = 128
 
 
 def json_object(text: str) -> dict[str, Any] | None:
@@ -13,7 +16,7 @@ def json_object(text: str) -> dict[str, Any] | None:
     if not text or text.isspace():
         return {}
     try:
-        value = loads(text)
+        value = loads_bounded(text, ARGUMENTS_DEPTH_MAX)
     except ValueError:
         return None
     return value if isinstance(value, dict) else None
