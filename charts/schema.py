@@ -34,6 +34,7 @@ DECIDED: Final = {
     "port": "ports.http",
     "metrics_port": "ports.metrics",
     "flower_port": "ports.flower",
+    "task_events": "flower.enabled",
 }
 # Settings that the chart computes with, so that it must know them.
 COMPUTED: Final = ("threads", "database_connections", "worker_concurrency", "stop_seconds")

@@ -113,6 +113,11 @@ class Settings(BaseSettings):
     traces_url: str | None = Field(
         None, description="Where traces go, by OTLP over HTTP, as in http://127.0.0.1:4318/v1/traces."
     )
+    task_events: bool = Field(
+        default=False,
+        description="Whether workers tell Flower of their tasks from their start on, which makes summaries begin a "
+        "little later; else it asks them to, within 5 s.",
+    )
     flower_host: str = Field(LOOPBACK, min_length=1, description="Address that Flower listens on.")
     flower_port: int = Field(5555, ge=0, le=65535, description="Port that Flower listens on; 0 picks a free one.")
     flower_login: SecretStr | None = Field(

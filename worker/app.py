@@ -81,6 +81,7 @@ def create_celery(settings: Settings) -> Celery:
         **_QUIET,
         task_queues=declared_queues(),
         worker_concurrency=settings.worker_concurrency,
+        worker_send_task_events=settings.task_events,
     )
     if settings.has_memory_broker:
         app.conf.update(broker_transport=private_transport(), **_EMBEDDED)
@@ -158,9 +159,7 @@ _EXECUTION: dict[str, Any] = {
     "worker_prefetch_multiplier": 1,
     # No task has a rate limit; without this the consumer keeps a bucket for each.
     "worker_disable_rate_limits": True,
-    # Flower turns them on within 5 s, where it runs; elsewhere each summary would begin a tenth later for nobody. Who
-    # rang is of no interest.
-    "worker_send_task_events": False,
+    # Who rang is of no interest.
     "task_send_sent_event": False,
     "enable_utc": True,
     "timezone": "UTC",
@@ -173,6 +172,7 @@ _QUIET: dict[str, Any] = {
 }
 
 _EMBEDDED: dict[str, Any] = {
-    # Nothing outside this process can reach the memory broker.
+    # Nothing outside this process can reach the memory broker, or listen.
     "worker_enable_remote_control": False,
+    "worker_send_task_events": False,
 }

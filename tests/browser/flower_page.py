@@ -44,6 +44,7 @@ def test_the_tasks_of_a_replay_are_there_with_states_and_runtimes(stack: Stack) 
         rows = flower.locator("#tasks-table tbody tr")
         done = rows.filter(has_text="foldline.summarize").filter(has_text="SUCCESS")
         eventually(lambda: done.count() > 1, 30)
+        assert rows.filter(has_not_text="foldline.").all_inner_texts() == []
         columns = flower.locator("#tasks-table thead th").all_inner_texts()
         place = [column.strip().lower() for column in columns].index("runtime")
         runtimes = [row.locator("td").nth(place).inner_text() for row in done.all()]

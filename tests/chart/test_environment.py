@@ -73,9 +73,11 @@ def test_a_setting_that_is_given_arrives_at_every_process(name: str) -> None:
         assert getattr(parsed(pod), name) == settings[name]
 
 
+@pytest.mark.parametrize("has_flower", [True, False])
 @pytest.mark.parametrize(("name", "path"), DECIDED.items())
-def test_a_setting_that_the_chart_decides_is_given_by_its_value(name: str, path: str) -> None:
-    values: Json = {"listen": "::", "ports": {"http": 8123, "metrics": 9123, "flower": 5123}}
+def test_a_setting_that_the_chart_decides_is_given_by_its_value(name: str, path: str, *, has_flower: bool) -> None:
+    ports = {"http": 8123, "metrics": 9123, "flower": 5123}
+    values: Json = {"listen": "::", "ports": ports, "flower": {"enabled": has_flower}}
     given: Any = values
     for key in path.split("."):
         given = given[key]

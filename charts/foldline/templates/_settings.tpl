@@ -37,6 +37,7 @@ metrics_host: listen
 metrics_port: ports.metrics
 flower_host: listen
 flower_port: ports.flower
+task_events: flower.enabled
 {{- end }}
 
 {{- /* Settings that have a value of their own, and which; anything else is below `settings`. */}}
