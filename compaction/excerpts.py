@@ -59,7 +59,7 @@ def excerpt_arguments(arguments: str) -> str:
     if not is_worthwhile(arguments, 0):
         return arguments
     value = json_object(arguments)
-    if value is None:
+    if not value:
         return arguments
     shorter = dumps_text(_excerpt_strings(value))
     return shorter if len(shorter) < len(arguments) else arguments

@@ -43,7 +43,7 @@ def test_arguments_lose_the_middle_of_long_strings_only() -> None:
 
 def test_arguments_that_are_no_json_object_stay_byte_for_byte() -> None:
     deep = '{"a":' * 5000 + '"' + "x" * 900 + '"' + "}" * 5000
-    for arguments in ("x" * 900, json.dumps(["x" * 900]), '{"a": "' + "x" * 900, "[" * 100_000, deep):
+    for arguments in ("x" * 900, json.dumps(["x" * 900]), '{"a": "' + "x" * 900, "[" * 100_000, deep, " " * 900):
         assert excerpt_arguments(arguments) is arguments
 
 
