@@ -11,8 +11,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 BIN := .venv/bin
 PIP_INSTALL := -m pip install -qq --disable-pip-version-check --no-input
 PYTEST := $(BIN)/python -m pytest -q
-CODE := compaction sessions telemetry worker api cli migrations charts stack docker tests benchmarks
-TYPED := $(patsubst %/,%,$(sort $(dir $(wildcard $(addsuffix /*.py,$(CODE))))))
+CODE := foldline api/foldline_api worker/foldline_worker tests benchmarks demo tools stack docker charts
 UV_VERSION := 0.13.9
 
 .PHONY: help init fmt lint types check test chart property parity bench demo run stack image browser docs clean lock
@@ -33,7 +32,7 @@ lint: .venv/.ready ## formatting, lint rules and import contracts
 	@$(BIN)/lint-imports --no-logo
 
 types: .venv/.ready ## mypy --strict
-	@$(BIN)/python -m mypy $(TYPED)
+	@$(BIN)/python -m mypy $(CODE)
 
 check: lint types ## lint, types, unit and property tests: before each commit
 	@$(PYTEST) -n 2 tests/unit tests/property
@@ -57,7 +56,7 @@ bench: .venv/.ready ## measure side by side with the alternatives
 	@$(BIN)/python -m benchmarks
 
 demo: .venv/.ready ## see a long session being folded
-	@$(BIN)/python -m cli.demo
+	@$(BIN)/python -m demo.__main__
 
 run: .venv/.ready ## serve the API and its worker in one process
 	@$(BIN)/foldline serve
@@ -76,12 +75,12 @@ browser: .venv/.ready ## look at Flower and at the dashboard's queries in Chromi
 	@SCREENSHOTS=$(or $(SCREENSHOTS),.screenshots) $(BIN)/python -m tests.browser
 
 docs: .venv/.ready ## write the generated pages of docs/ anew, and the schema of the chart's values
-	@$(BIN)/python -m api.describe > docs/openapi.json
-	@$(BIN)/python -m cli.metrics_table > docs/metrics.md
-	@$(BIN)/python -m cli.settings_table > docs/settings.md
-	@$(BIN)/python -m tests.parity.presets_page > docs/presets.md
-	@$(BIN)/python -m charts.schema > charts/foldline/values.schema.json
-	@$(BIN)/python -m charts.values_page > docs/values.md
+	@$(BIN)/python -m tools.openapi > docs/openapi.json
+	@$(BIN)/python -m tools.metrics_page > docs/metrics.md
+	@$(BIN)/python -m tools.settings_page > docs/settings.md
+	@$(BIN)/python -m tools.presets_page > docs/presets.md
+	@$(BIN)/python -m tools.chart_schema > charts/foldline/values.schema.json
+	@$(BIN)/python -m tools.values_page > docs/values.md
 
 clean: ## remove what the verbs made, .venv included
 	@rm -rf .venv .lock .cache build dist foldline.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
@@ -91,15 +90,17 @@ lock: ## write the requirements files anew (UPGRADE=1: with the newest versions)
 	@$(require_python)
 	@"$(PYTHON)" -m venv .lock
 	@.lock/bin/python $(PIP_INSTALL) "uv==$(UV_VERSION)"
-	@$(COMPILE) -o requirements.txt pyproject.toml
+	@$(COMPILE) -o requirements.txt --extra service pyproject.toml
 	@$(COMPILE) -o requirements-dev.txt --extra dev -c requirements.txt pyproject.toml
-	@$(COMPILE) -o docker/requirements.txt --extra image --extra tracing -c requirements-dev.txt pyproject.toml
+	@$(COMPILE) -o docker/requirements.txt --extra service --extra image --extra tracing -c requirements-dev.txt pyproject.toml
+	@printf 'hatchling\n' | $(COMPILE) -o docker/build.txt -c requirements-dev.txt -
 	@$(COMPILE) -o tests/browser/requirements.txt -c requirements-dev.txt tests/browser/requirements.in
 	@rm -rf .lock
 
-# One set of pins for every platform and every Python from 3.11 on.
+# One set of pins for every platform and every Python from 3.11 on. The tokenizer names NumPy for arrays that nobody here
+# asks it for, and does not need it to count.
 COMPILE = .lock/bin/uv pip compile -q --system-certs --universal --python-version 3.11 --generate-hashes \
-	$(if $(UPGRADE),--upgrade) --custom-compile-command "make lock"
+	--no-emit-package numpy $(if $(UPGRADE),--upgrade) --custom-compile-command "make lock"
 
 define require_python
 [ -n "$(PYTHON)" ] && "$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
@@ -110,7 +111,7 @@ endef
 	@$(require_python)
 	@echo "building .venv with $$("$(PYTHON)" --version) ..."
 	@"$(PYTHON)" -m venv --clear .venv
-	@$(BIN)/python $(PIP_INSTALL) --require-hashes -r requirements-dev.txt
+	@$(BIN)/python $(PIP_INSTALL) --no-deps --require-hashes -r requirements-dev.txt
 	@touch $@
 
 .venv/.ready: .venv/.packages pyproject.toml

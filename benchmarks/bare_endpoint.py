@@ -17,12 +17,12 @@ import anyio.to_thread
 import uvicorn
 from fastapi import FastAPI
 
-from compaction.wire import dumps
-from sessions.engines import SQLITE, address_of, open_engines
-from sessions.log import INSERT_ENTRY
-from sessions.paths import HEAD_BY_ID, LOCK_BY_ID, UPDATE_BRANCH, UPDATE_SESSION
-from sessions.settings import Settings
-from sessions.tables import ENTRY
+from foldline.engine.wire import dumps
+from foldline.log.storage.engines import SQLITE, address_of, open_engines
+from foldline.log.storage.entry_log import INSERT_ENTRY
+from foldline.log.storage.paths import HEAD_BY_ID, LOCK_BY_ID, UPDATE_BRANCH, UPDATE_SESSION
+from foldline.log.storage.tables import ENTRY
+from foldline.settings import Settings
 
 BRANCH_VALUES = tuple(UPDATE_BRANCH.compile().params)
 SESSION_VALUES = tuple(UPDATE_SESSION.compile().params)

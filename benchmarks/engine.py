@@ -8,16 +8,16 @@ import orjson
 
 from benchmarks.harness import Row, seconds
 from benchmarks.transcripts import transcript
-from compaction.budget import budget_of, goals_of
-from compaction.edits import LiveEdits
-from compaction.formats import FORMATS
-from compaction.messages import Message
-from compaction.outline import outline_of
-from compaction.pairs import place_all
-from compaction.pipeline import make_plan
-from compaction.presets import PRESETS
-from compaction.tokens import count_messages, exact_counter
-from compaction.windows import ContextWindow
+from foldline.engine.edits import LiveEdits
+from foldline.engine.formats import FORMATS
+from foldline.engine.messages import Message
+from foldline.engine.models.budget import budget_of, goals_of
+from foldline.engine.models.windows import ContextWindow
+from foldline.engine.outline import outline_of
+from foldline.engine.planning.batches import place_all
+from foldline.engine.planning.pipeline import make_plan
+from foldline.engine.policies.presets import PRESETS
+from foldline.engine.tokens.counter import count_messages, exact_counter
 
 ENTRIES = 10_000
 WINDOW = 128_000

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-import migrations
 from benchmarks.harness import Row, seconds
 from benchmarks.processes import serving
-from cli.client import Service
-from cli.embedded import embedded_service
-from sessions import lifecycle
-from sessions.store import Store
+from foldline import migrations
+from foldline.client import Service
+from foldline.log.storage.store import Store
+from foldline.log.use_cases import lifecycle
+from foldline.replay.embedded import embedded_service
 from stack.stack import Stack
 
 CLIENTS: Final = 4

@@ -12,7 +12,7 @@ from benchmarks.bare_task import BareTask
 from benchmarks.harness import Row
 from benchmarks.processes import running
 from benchmarks.work import Summarizer, ask, new_sessions, ringing_store, summarizing, wait_until_published
-from sessions.store import Store
+from foldline.log.storage.store import Store
 from stack.stack import Stack
 
 JOBS: Final = 60

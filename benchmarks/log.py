@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-import migrations
 from benchmarks.harness import Row, seconds
 from benchmarks.transcripts import transcript
-from compaction.formats import FORMATS
-from sessions import appending, lifecycle
-from sessions.store import Store
+from foldline import migrations
+from foldline.engine.formats import FORMATS
+from foldline.log.storage.store import Store
+from foldline.log.use_cases import append, lifecycle
 
 APPENDS: Final = 100
 TENANT: Final = "bench"
@@ -42,15 +42,15 @@ def _filled(store: Store, entries: int) -> str:
     """The id of a new session."""
     with store.write() as tx:
         name = lifecycle.create(tx, TENANT, NEW).session.id
-    drafts = appending.prepare(FORMATS["openai"].parse(transcript(entries)))
+    drafts = append.prepare(FORMATS["openai"].parse(transcript(entries)))
     for start in range(0, len(drafts), 500):
         with store.write() as tx:
-            appending.append(tx, TENANT, name, drafts[start : start + 500])
+            append.append(tx, TENANT, name, drafts[start : start + 500])
     return name
 
 
 def _append_all(store: Store, name: str) -> None:
     for number in range(APPENDS):
-        drafts = appending.prepare(FORMATS["openai"].parse([{"role": "user", "content": f"Message {number}. " * 60}]))
+        drafts = append.prepare(FORMATS["openai"].parse([{"role": "user", "content": f"Message {number}. " * 60}]))
         with store.write() as tx:
-            appending.append(tx, TENANT, name, drafts)
+            append.append(tx, TENANT, name, drafts)

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from stack.guarded import Guarded, Program
-from stack.members import Member
-from stack.signs import Logs
+from stack.processes.guarded import Guarded, Program
+from stack.processes.members import Member
+from stack.processes.signs import Logs
 
 
 @contextmanager

@@ -10,8 +10,8 @@ from typing import Final
 
 from benchmarks.harness import Row
 from benchmarks.work import Summarizer, ask, new_sessions, ringing_store, summarizing, wait_until_published
-from sessions.requests import INTERACTIVE
-from sessions.store import Store
+from foldline.log.compaction.enqueue import INTERACTIVE
+from foldline.log.storage.store import Store
 from stack.stack import Stack
 
 SLOTS: Final = 64

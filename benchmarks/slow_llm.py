@@ -15,7 +15,7 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any, Final
 
-from compaction.wire import dumps, loads
+from foldline.engine.wire import dumps, loads
 
 TEXT: Final = "## Asked\n- It goes on and on."
 USAGE: Final = {"prompt_tokens": 500, "completion_tokens": 10}

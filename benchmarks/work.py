@@ -10,16 +10,18 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from foldline_worker.app import create_celery
+from foldline_worker.broker.notifier import Relay, ringing
+
 from benchmarks.processes import running, serving
-from compaction.formats import FORMATS
-from sessions import appending, asked, lifecycle, operating
-from sessions.asks import Ask
-from sessions.settings import Settings
-from sessions.store import Store, Transaction
+from foldline.engine.formats import FORMATS
+from foldline.log.compaction.summary_request import Ask
+from foldline.log.jobs import admin
+from foldline.log.storage.store import Store, Transaction
+from foldline.log.use_cases import append, compact, lifecycle
+from foldline.settings import Settings
+from stack.processes.waiting import comes_true
 from stack.stack import Stack
-from stack.waiting import comes_true
-from worker.app import create_celery
-from worker.relay import Relay, ringing
 
 STOP_SECONDS: Final = 10.0
 ARRIVE_SECONDS: Final = 60.0
@@ -31,17 +33,17 @@ SAID: Final = [{"role": role, "content": f"{turn} {WORDS}"} for turn in range(3)
 
 def new_sessions(store: Store, tenant: str, number: int) -> list[str]:
     """The ids of so many sessions of a few hundred tokens, which compact only when asked."""
-    drafts = appending.prepare(FORMATS["openai"].parse(SAID))
+    drafts = append.prepare(FORMATS["openai"].parse(SAID))
     with store.write() as tx:
         ids = [lifecycle.create(tx, tenant, NEW).session.id for _ in range(number)]
         for session_id in ids:
-            appending.append(tx, tenant, session_id, drafts)
+            append.append(tx, tenant, session_id, drafts)
     return ids
 
 
 def ask(tx: Transaction, tenant: str, session_id: str) -> None:
     """Queue the job of a summary that someone asked for."""
-    asked.compact(tx, tenant, session_id, Ask(is_asked=True), summarize=True)
+    compact.compact(tx, tenant, session_id, Ask(is_asked=True), summarize=True)
 
 
 def wait_until_published(store: Store, tenant: str, number: int) -> None:
@@ -58,7 +60,7 @@ def wait_until_published(store: Store, tenant: str, number: int) -> None:
 def count_by_state(store: Store, tenant: str) -> dict[str, int]:
     """How many of the tenant's jobs are in each state."""
     with store.read() as tx:
-        return operating.count_by_state(tx, operating.Chosen(tenant=tenant))
+        return admin.count_by_state(tx, admin.Chosen(tenant=tenant))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ def summarizing(folder: Path, stack: Stack, *worker_options: str, delay_seconds:
             "FOLDLINE_SUMMARIZER_MODEL": "slow",
             "PYTHONUNBUFFERED": "1",
         }
-        with running(folder, "cli.main", "worker", *worker_options, until="ready", **environment):
+        with running(folder, "foldline.cli.main", "worker", *worker_options, until="ready", **environment):
             yield Summarizer(url)
 
 

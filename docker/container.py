@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Final
 
 from docker.engine import Engine, EngineFailed
-from stack.waiting import comes_true
+from stack.processes.waiting import comes_true
 
 READY_SECONDS: Final = 60.0
 # More than FOLDLINE_STOP_SECONDS.

@@ -16,14 +16,13 @@ from typing import Annotated, Any, Final
 import typer
 from rich.text import Text
 
-from cli.consoles import answers, notes, table_of
-from cli.failures import ExitCode
 from docker.container import GRACE_SECONDS, Container, options_for, running
 from docker.engine import Engine, EngineFailed, NoEngine, engine
-from stack.ports import HOST, free_port
-from stack.postgresql import plain
+from foldline.terminal import ExitCode, answers, notes, table_of
 from stack.roles import Role, roles
-from stack.services import postgres, valkey
+from stack.services.ports import HOST, free_port
+from stack.services.postgresql import plain
+from stack.services.servers import postgres, valkey
 from tests.support.recorded import anthropic_session, chat_session, coding_session, write_sessions
 
 # Of the environment we run in.

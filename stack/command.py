@@ -14,14 +14,13 @@ from typing import Annotated
 
 import typer
 
-from cli.consoles import answers, notes
-from cli.failures import ExitCode
-from stack import trees
-from stack.binaries import NoBinaries
+from foldline.terminal import ExitCode, answers, notes
 from stack.compose import InvalidCompose
-from stack.guard import exit_code
-from stack.guarded import DidNotStart
+from stack.processes import trees
+from stack.processes.guard import exit_code
+from stack.processes.guarded import DidNotStart
 from stack.screen import hints, lines, login, table
+from stack.services.binaries import NoBinaries
 from stack.stack import Stack
 
 COMMAND_NOT_FOUND = 127

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from stack.guarded import REPOSITORY
+from stack.processes.guarded import REPOSITORY
 
 FILE: Final = REPOSITORY / "docker" / "compose.yaml"
 # Of the environment we run in.

@@ -8,8 +8,8 @@ from graphlib import TopologicalSorter
 from typing import Any, Final
 
 from stack.compose import services
-from stack.ports import HOST, free_port
-from stack.signs import Answers, Ends, Sign
+from stack.processes.signs import Answers, Ends, Sign
+from stack.services.ports import HOST, free_port
 
 WORKER: Final = "worker"
 

@@ -15,8 +15,8 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from cli.consoles import table_of
-from stack.members import Member
+from foldline.terminal import table_of
+from stack.processes.members import Member
 from stack.stack import Stack
 
 COLUMNS: Final = (

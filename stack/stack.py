@@ -14,15 +14,15 @@ from threading import Event, Thread
 from types import TracebackType
 from typing import Final, Self
 
-from sessions.settings import PREFIX
-from stack import postgresql
-from stack.guarded import Guarded, Program
-from stack.members import Member
+from foldline.settings import PREFIX
+from stack.processes.guarded import Guarded, Program
+from stack.processes.members import Member
+from stack.processes.signs import Works
 from stack.roles import WORKER, Role, alike, roles
-from stack.services import Service, postgres, valkey
-from stack.signs import Works
+from stack.services import postgresql
+from stack.services.servers import Service, postgres, valkey
 
-FOLDLINE: Final = (sys.executable, "-m", "cli.main")
+FOLDLINE: Final = (sys.executable, "-m", "foldline.cli.main")
 FIRST_API: Final = "api-1"
 FLOWER: Final = "flower"
 LOOK_SECONDS: Final = 0.05

@@ -8,8 +8,8 @@ import signal
 
 from hypothesis import HealthCheck, settings
 
-from sessions.settings import PREFIX
-from tests.support.databases import database, database_kind, module_database, postgresql
+from foldline.settings import PREFIX
+from tests.support.processes.databases import database, database_kind, module_database, postgresql
 
 __all__ = ["database", "database_kind", "module_database", "postgresql"]
 

@@ -16,12 +16,12 @@ import httpx
 import pytest
 import yaml
 
-from stack.ports import HOST, free_port
+from stack.services.ports import HOST, free_port
 from stack.stack import Stack
 from tests.browser.looking import busy_stack, keep, page, replay
 from tests.support.eventually import eventually
-from tests.support.http import client
-from tests.support.program import REPOSITORY
+from tests.support.processes.http import client
+from tests.support.processes.program import REPOSITORY
 
 pytestmark = pytest.mark.timeout(600)
 

@@ -11,9 +11,9 @@ from typing import Any, Final
 from playwright.sync_api import sync_playwright
 
 from stack.stack import Stack
-from tests.support.program import REPOSITORY, foldline
+from tests.support.processes.program import REPOSITORY, foldline
+from tests.support.processes.scripted_llm import ScriptedLLM, slow
 from tests.support.recorded import anthropic_session, chat_session, coding_session, write_sessions
-from tests.support.scripted_llm import ScriptedLLM, slow
 
 SIZE: Final[Any] = {"width": 1280, "height": 900}
 # The sandbox needs rights that containers do not have; there is nothing here but pages of our own.

@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from sessions.settings import PREFIX, Settings, load_settings
+from foldline.settings import PREFIX, Settings, load_settings
 from tests.chart.rendered import Pod
 
 # What the Secrets of these tests hold.

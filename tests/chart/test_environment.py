@@ -8,10 +8,10 @@ import pytest
 import yaml
 
 from charts.helm import CHART
-from charts.schema import COMPUTED, DECIDED, SECRETS, given_settings
-from sessions.settings import PREFIX, Settings
+from foldline.settings import PREFIX, Settings
 from tests.chart.environments import environment, parsed
 from tests.chart.rendered import Json, Pod, Rendered, render, rendered
+from tools.chart_schema import COMPUTED, DECIDED, SECRETS, given_settings
 
 # A setting that only goes with others.
 SAMPLES: Json = {

@@ -10,10 +10,10 @@ import yaml
 from promql_parser import AggregateExpr, Expr, MatrixSelector, VectorSelector, parse, walk
 
 from charts.helm import CHART
-from telemetry import table
+from foldline.telemetry import metric_catalog
 from tests.chart.rendered import NAMESPACE, RELEASE, Json, render, rendered
 
-METRICS = {metric.name: set(metric.labels) for metric in table.METRICS}
+METRICS = {metric.name: set(metric.labels) for metric in metric_catalog.METRICS}
 # What Prometheus adds to everything that it scrapes here.
 ADDED = {"job", "component", "instance"}
 JOB = f"{NAMESPACE}/{RELEASE}-foldline"

@@ -12,7 +12,7 @@ import yaml
 
 from charts.helm import CHART, run_helm
 from tests.chart.rendered import VALUES
-from tests.support.program import REPOSITORY
+from tests.support.processes.program import REPOSITORY
 
 PAGE: Final = (REPOSITORY / "docs" / "operate.md").read_text("utf-8")
 BLOCKS: Final = re.findall(r"^```console cluster\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from charts.helm import CHART
-from cli.main import app
+from foldline.cli.main import app
 from tests.chart.environments import parsed
 from tests.chart.rendered import Json, Pod, Rendered, rendered
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 import pytest
 
-from stack.ports import free_port
+from stack.services.ports import free_port
 from tests.chart.environments import environment
 from tests.chart.rendered import Pod, Rendered, render
 from tests.chart.session_script import run
-from tests.support.daemons import Daemon
 from tests.support.eventually import eventually
-from tests.support.http import client
-from tests.support.installation import Installation, installation
+from tests.support.processes.daemons import Daemon
+from tests.support.processes.http import client
+from tests.support.processes.installation import Installation, installation
 
 __all__ = ["installation"]
 

@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from charts.helm import CHART, run_helm
-from charts.schema import SECRETS
-from sessions.settings import PREFIX
+from foldline.settings import PREFIX
 from tests.chart.rendered import NAMESPACE, RELEASE, VALUES, Json, Pod, Rendered, render, rendered
+from tools.chart_schema import SECRETS
 
 NEEDED = {
     "api": {"database_url", "broker_url", "api_keys"},

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import fields
 from urllib.parse import urlsplit
 
-from sessions.backlog import Queue
+from foldline.log.jobs.backlog import Queue
 from tests.chart.rendered import NAMESPACE, RELEASE, Json, Pod, Rendered, rendered
 
 # What the operator's port of the API says of a queue, as far as workers are scaled by it.

@@ -3,15 +3,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from foldline_api.app import create_app
 from pydantic import SecretStr
 
-from api.app import create_app
-from sessions.settings import Settings
+from foldline.settings import Settings
 from tests.chart.rendered import rendered
 from tests.chart.session_script import SCRIPT, run
-from tests.support.databases import sqlite_database
-from tests.support.http import client
-from tests.support.server import opened_store, served
+from tests.support.processes.databases import sqlite_database
+from tests.support.processes.http import client
+from tests.support.processes.server import opened_store, served
 
 KEYS = "one:first,two:second"
 

@@ -13,13 +13,13 @@ import psutil
 import pytest
 import yaml
 
-from stack.binaries import valkey_program
-from stack.ports import HOST, free_port
-from stack.valkeys import answers
+from stack.services.binaries import valkey_program
+from stack.services.ports import HOST, free_port
+from stack.services.valkeys import answers
 from tests.chart.environments import parsed
 from tests.chart.rendered import Pod, rendered
 from tests.support.eventually import eventually
-from tests.support.program import REPOSITORY
+from tests.support.processes.program import REPOSITORY
 
 PASSWORD = "madeUpForTheTrial"
 ANSWER_SECONDS = 20.0

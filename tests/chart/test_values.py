@@ -8,10 +8,10 @@ import pytest
 import yaml
 from jsonschema import Draft7Validator
 
-from charts import schema, values_page
 from charts.helm import CHART, HERE, run_helm
-from sessions.settings import Settings
+from foldline.settings import Settings
 from tests.chart.rendered import Json, NotRendered, render
+from tools import chart_schema, values_page
 
 # The words of JSON Schema that the schema is made of.
 WORDS = {
@@ -117,7 +117,7 @@ def words(part: Any) -> set[str]:
 
 def test_the_committed_schema_is_made_of_the_programs_settings() -> None:
     committed = json.loads((CHART / "values.schema.json").read_text(encoding="utf-8"))
-    assert committed == schema.schema(), "run `make docs` and commit charts/foldline/values.schema.json"
+    assert committed == chart_schema.schema(), "run `make docs` and commit charts/foldline/values.schema.json"
 
 
 def test_the_committed_page_is_made_of_the_values() -> None:
@@ -126,7 +126,7 @@ def test_the_committed_page_is_made_of_the_values() -> None:
 
 
 def test_the_schema_is_one_and_has_no_words_of_its_own() -> None:
-    described = schema.schema()
+    described = chart_schema.schema()
     Draft7Validator.check_schema(described)
     assert (
         words({key: value for key, value in described.items() if key not in {"$schema", "title", "definitions"}})
@@ -145,12 +145,15 @@ def test_every_value_has_a_row_with_a_meaning() -> None:
 
 def test_no_setting_that_is_a_secret_can_be_a_value() -> None:
     secret = {name for name, found in Settings.model_fields.items() if "SecretStr" in str(found.annotation)}
-    assert secret | {"database_url", "broker_url"} == schema.SECRETS.keys()
+    assert secret | {"database_url", "broker_url"} == chart_schema.SECRETS.keys()
 
 
 @pytest.mark.parametrize(
     ("name", "place"),
-    [*schema.DECIDED.items(), *((name, f"secrets.{value}.existingSecret") for name, value in schema.SECRETS.items())],
+    [
+        *chart_schema.DECIDED.items(),
+        *((name, f"secrets.{value}.existingSecret") for name, value in chart_schema.SECRETS.items()),
+    ],
 )
 def test_a_setting_that_has_its_own_place_is_refused_among_settings_and_told_of_it(name: str, place: str) -> None:
     with pytest.raises(NotRendered, match=re.escape(f"settings.{name} (all): goes to {place}\n")):

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from foldline_worker.broker.queues import TASK_BY_QUEUE
 from pydantic import SecretStr
 
-from sessions.settings import PREFIX, Settings, load_settings
+from foldline.settings import PREFIX, Settings, load_settings
 from stack import compose
-from worker.queues import TASK_BY_QUEUE
 
 Json = dict[str, Any]
 

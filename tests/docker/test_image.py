@@ -15,11 +15,11 @@ from typing import Final
 
 import pytest
 
-from cli.failures import ExitCode
 from docker.engine import ENGINES, NoEngine, engine
 from docker.image import DOCKERFILE, PROGRAMS
-from stack.ports import free_port
-from tests.support.program import REPOSITORY
+from foldline.terminal import ExitCode
+from stack.services.ports import free_port
+from tests.support.processes.program import REPOSITORY
 
 FILE: Final = (REPOSITORY / DOCKERFILE).read_text("utf-8")
 ANSWERS: Final = REPOSITORY / "docker" / "answers.py"
@@ -63,7 +63,7 @@ def test_hadolint_finds_nothing() -> None:
 
 def test_all_of_the_program_and_little_else_reaches_the_build() -> None:
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))
-    packages = {name for name in project["tool"]["setuptools"]["packages"]["find"]["include"] if "." not in name}
+    packages = {folder.partition("/")[0] for folder in project["tool"]["hatch"]["build"]["packages"]}
     copied = set(re.findall(r"^COPY (?!--from)(\S+) ", FILE, re.MULTILINE)) - {"."}
     allowed = set(re.findall(r"^!(.*)$", (REPOSITORY / ".dockerignore").read_text("utf-8"), re.MULTILINE))
 

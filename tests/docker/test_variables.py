@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 import yaml
 
-from sessions.settings import PREFIX, Settings, load_settings
+from foldline.settings import PREFIX, Settings, load_settings
 from stack import compose
 
 TEXT: Final = (compose.FILE.parent / ".env.example").read_text("utf-8")

@@ -1,5 +1,5 @@
 """Fixtures of the tests that start the program as a user would."""
 
-from tests.support.installation import installation, llm
+from tests.support.processes.installation import installation, llm
 
 __all__ = ["installation", "llm"]

@@ -8,10 +8,18 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.support.deployment import deployed
-from tests.support.http import client, items_of
-from tests.support.race import APPENDS, CLIENTS, MESSAGES, assert_all_arrived, assert_valid_view, batch_of, run_clients
-from tests.support.server import served_with_worker
+from tests.support.log.race import (
+    APPENDS,
+    CLIENTS,
+    MESSAGES,
+    assert_all_arrived,
+    assert_valid_view,
+    batch_of,
+    run_clients,
+)
+from tests.support.processes.deployment import deployed
+from tests.support.processes.http import client, items_of
+from tests.support.processes.server import served_with_worker
 
 WINDOW = 5_000
 

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from compaction.formats.rules import check
-from compaction.wording import BRANCH, UNANSWERED
-from sessions.store import Store
+from foldline.engine.formats.rules import check
+from foldline.engine.wording import BRANCH, UNANSWERED
+from foldline.log.storage.store import Store
 from stack.stack import Stack
 from tests.e2e.test_serve import serving
-from tests.support.api import assistant, calling, problem_of, result, user
-from tests.support.deployment import Deployment, Json, deployed
 from tests.support.eventually import eventually
-from tests.support.http import client, items_of
-from tests.support.scripted_llm import ScriptedLLM, slow
+from tests.support.processes.api import assistant, calling, problem_of, result, user
+from tests.support.processes.deployment import Deployment, Json, deployed
+from tests.support.processes.http import client, items_of
+from tests.support.processes.scripted_llm import ScriptedLLM, slow
 
 pytestmark = pytest.mark.timeout(120)
 

@@ -15,11 +15,11 @@ import psutil
 import pytest
 
 from stack import compose
-from stack.members import Member
+from stack.processes.members import Member
 from stack.stack import Stack
 from tests.support.eventually import eventually
-from tests.support.http import client
-from tests.support.program import foldline, python
+from tests.support.processes.http import client
+from tests.support.processes.program import foldline, python
 from tests.support.recorded import anthropic_session, coding_session, write_sessions
 
 pytestmark = pytest.mark.timeout(300)

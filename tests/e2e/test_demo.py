@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from tests.support.program import python
+from tests.support.processes.program import python
 
 
 @pytest.mark.timeout(300)
 def test_the_demo_folds_a_session_and_takes_it_back() -> None:
-    done = python("-m", "cli.demo")
+    done = python("-m", "demo.__main__")
 
     assert done.returncode == 0, done.stdout + done.stderr
     text = done.stdout

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from foldline_api.http.problems import KINDS
+from foldline_worker.hooks.hooks import GROUP
 
-from api.problems import KINDS
 from tests.e2e.test_serve import serving
-from tests.support.hook_package import install
-from tests.support.program import REPOSITORY
-from tests.support.server import served_with_worker
-from worker.hooks import GROUP
+from tests.support.processes.hook_package import install
+from tests.support.processes.program import REPOSITORY
+from tests.support.processes.server import served_with_worker
 
 ADDRESS = "localhost:8080"
 # What a page has typed that is for a service, or for its database.
@@ -29,7 +29,7 @@ IS_RUN = re.compile(rf"{ADDRESS}|^\$ foldline (import|export|compact) ", re.MULT
 # Both outputs of a command are on the page.
 SHELL = f"""
 curl() {{ command curl -sS "$@"; }}
-foldline() {{ {shlex.quote(sys.executable)} -m cli.main "$@" 2>&1; }}
+foldline() {{ {shlex.quote(sys.executable)} -m foldline.cli.main "$@" 2>&1; }}
 """
 # What stands on a page for anything at all.
 ELISION = "…"

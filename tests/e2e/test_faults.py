@@ -11,13 +11,13 @@ import pytest
 from redis import Redis
 from sqlalchemy import text
 
-from sessions.requests import INTERACTIVE
-from sessions.store import Store
-from tests.support.api import user
-from tests.support.deployment import LEASE_SECONDS, Deployment, append_surely, deployed
+from foldline.log.compaction.enqueue import INTERACTIVE
+from foldline.log.storage.store import Store
 from tests.support.eventually import eventually
-from tests.support.http import client, items_of
-from tests.support.scripted_llm import slow
+from tests.support.processes.api import user
+from tests.support.processes.deployment import LEASE_SECONDS, Deployment, append_surely, deployed
+from tests.support.processes.http import client, items_of
+from tests.support.processes.scripted_llm import slow
 
 pytestmark = pytest.mark.timeout(300)
 

@@ -11,14 +11,14 @@ from typing import Final, TypeAlias
 
 import pytest
 
-from cli.failures import ExitCode
+from foldline.terminal import ExitCode
 from tests.e2e.test_branches import alone, as_read, branch_summaries, leave, view_of
-from tests.support.api import assistant, calling, result, user
-from tests.support.deployment import Deployment, Json, deployed
 from tests.support.eventually import eventually
-from tests.support.hook_package import ADVICE, BY_HAND, HOOKS, REASON, RULES, install
-from tests.support.http import items_of
-from tests.support.program import foldline
+from tests.support.processes.api import assistant, calling, result, user
+from tests.support.processes.deployment import Deployment, Json, deployed
+from tests.support.processes.hook_package import ADVICE, BY_HAND, HOOKS, REASON, RULES, install
+from tests.support.processes.http import items_of
+from tests.support.processes.program import foldline
 
 pytestmark = pytest.mark.timeout(120)
 

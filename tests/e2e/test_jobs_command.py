@@ -10,13 +10,13 @@ import pytest
 from redis import Redis
 from sqlalchemy import text
 
-from sessions import jobs
-from sessions.requests import BACKGROUND, INTERACTIVE
-from sessions.store import Store
-from stack.services import valkey
-from tests.support.databases import POSTGRESQL, sqlite_database
-from tests.support.log import Scene, turns
-from tests.support.program import foldline
+from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE
+from foldline.log.jobs import publish
+from foldline.log.storage.store import Store
+from stack.services.servers import valkey
+from tests.support.log.sessions import Scene, turns
+from tests.support.processes.databases import POSTGRESQL, sqlite_database
+from tests.support.processes.program import foldline
 
 # A database that fails at one job.
 FAILING = "CREATE FUNCTION fail() RETURNS trigger AS $$ BEGIN RAISE 'no room'; END $$ LANGUAGE plpgsql"
@@ -38,7 +38,7 @@ def scenes(database: str) -> Iterator[list[Scene]]:
     scenes = [Scene(store, id=name) for name in ("failed", "running", "waiting")]
     for scene in scenes:
         scene.append(*turns(7, 60))
-    jobs.fail(store, scenes[0].claimed(), AWAY)
+    publish.fail(store, scenes[0].claimed(), AWAY)
     scenes[1].claimed()
     yield scenes
     store.close()

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from telemetry.table import METRICS
-from tests.support.http import client, items_of
-from tests.support.installation import Installation
-from tests.support.program import foldline
+from foldline.telemetry.metric_catalog import METRICS
+from tests.support.processes.http import client, items_of
+from tests.support.processes.installation import Installation
+from tests.support.processes.program import foldline
+from tests.support.processes.scripted_llm import ScriptedLLM
 from tests.support.recorded import anthropic_session, chat_session, coding_session, write_sessions
-from tests.support.scripted_llm import ScriptedLLM
 
 PORT = {"FOLDLINE_METRICS_PORT": "0"}
 SESSION = "/sessions/{session_id}"

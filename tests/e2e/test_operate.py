@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from stack.binaries import postgres_folder
+from stack.services.binaries import postgres_folder
 from stack.stack import Stack
-from tests.support.program import REPOSITORY
+from tests.support.processes.program import REPOSITORY
 
 PAGE = (REPOSITORY / "docs" / "operate.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```console run\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)

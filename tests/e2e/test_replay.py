@@ -13,17 +13,18 @@ from typing import Any
 import httpx
 import pytest
 
-from cli.client import Service
-from cli.embedded import embedded_service
-from cli.replay_drive import Drive
-from cli.replay_options import Options
-from cli.replay_record import Figures
-from cli.transcripts import Transcript, read_transcripts
-from compaction.presets import PRESETS
-from tests.support.api import open_api
+from foldline.client import Service
+from foldline.engine.policies.presets import PRESETS
+from foldline.replay.drive import Drive
+from foldline.replay.embedded import embedded_service
+from foldline.replay.options import Options
+from foldline.replay.record import Figures
+from foldline.replay.transcripts import Transcript, read_transcripts
 from tests.support.eventually import eventually
-from tests.support.faulty_service import Script, faulty_service
-from tests.support.program import REPOSITORY, foldline, started
+from tests.support.processes.api import open_api
+from tests.support.processes.faulty_service import Script, faulty_service
+from tests.support.processes.program import REPOSITORY, foldline, started
+from tests.support.processes.scripted_llm import ScriptedLLM, slow
 from tests.support.recorded import (
     NON_LATIN_WORDS,
     READ_FILE,
@@ -32,7 +33,6 @@ from tests.support.recorded import (
     coding_session,
     write_sessions,
 )
-from tests.support.scripted_llm import ScriptedLLM, slow
 
 CORPUS = REPOSITORY.parent / "shared" / "corpus"
 # The longest file takes a quarter of a minute where nothing else runs.

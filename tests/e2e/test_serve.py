@@ -10,16 +10,16 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from foldline_worker.broker.queues import MAINTENANCE
 from redis import Redis
 
-from sessions.requests import BACKGROUND
-from stack.services import valkey
-from tests.support.daemons import Daemon, daemon
-from tests.support.databases import Server
+from foldline.log.compaction.enqueue import BACKGROUND
+from stack.services.servers import valkey
 from tests.support.eventually import eventually
-from tests.support.http import client
-from tests.support.program import foldline
-from worker.queues import MAINTENANCE
+from tests.support.processes.daemons import Daemon, daemon
+from tests.support.processes.databases import Server
+from tests.support.processes.http import client
+from tests.support.processes.program import foldline
 
 LISTENING = r"listening on (http://127\.0\.0\.1:\d+)"
 

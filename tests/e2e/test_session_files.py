@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.test_serve import serving
-from tests.support.http import client
 from tests.support.pi_files import Json, answer, chain, compaction, file_of, lines_of, said, user
-from tests.support.program import REPOSITORY, foldline
+from tests.support.processes.http import client
+from tests.support.processes.program import REPOSITORY, foldline
 from tests.support.recorded import chat_session, write_sessions
 
 pytestmark = pytest.mark.timeout(180)
@@ -106,7 +106,7 @@ def test_what_is_imported_is_exported_as_it_was(tmp_path: Path, file: Path) -> N
 
 
 def test_stdin_is_a_file_too(file: Path) -> None:
-    command = [sys.executable, "-m", "cli.main", "import", "-"]
+    command = [sys.executable, "-m", "foldline.cli.main", "import", "-"]
     done = subprocess.run(
         command, cwd=REPOSITORY, input=file.read_bytes() + b"{\n", capture_output=True, timeout=60, check=False
     )

@@ -1,5 +1,5 @@
 """Fixtures of the tests that talk to real services."""
 
-from tests.support.installation import installation, llm
+from tests.support.processes.installation import installation, llm
 
 __all__ = ["installation", "llm"]

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from foldline_worker.broker.transport import verified
 
 from tests.support.eventually import eventually
-from tests.support.http import client
-from tests.support.installation import Installation
-from tests.support.tls import Proxy, tls_proxy
-from worker.broker import verified
+from tests.support.processes.http import client
+from tests.support.processes.installation import Installation
+from tests.support.processes.tls import Proxy, tls_proxy
 
 PORT = {"FOLDLINE_METRICS_PORT": "0"}
 

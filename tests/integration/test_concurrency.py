@@ -8,15 +8,23 @@ from threading import Event, Thread
 
 import pytest
 
-from compaction import extractive
-from compaction.formats import FORMATS
-from compaction.summary import Draft
-from sessions import claiming, entries, jobs, views
-from sessions.claiming import Later
-from sessions.jobs import Claim
-from sessions.store import Store
-from tests.support.log import QUEUES, Scene, assert_consistent, open_store, turns
-from tests.support.race import APPENDS, CLIENTS, assert_all_arrived, assert_valid_view, batch_of, run_clients
+from foldline.engine.formats import FORMATS
+from foldline.engine.summaries import extractive
+from foldline.engine.summaries.prompt import Draft
+from foldline.log.jobs import claims, publish
+from foldline.log.jobs.claims import Later
+from foldline.log.jobs.publish import Claim
+from foldline.log.storage.store import Store
+from foldline.log.use_cases import entries, views
+from tests.support.log.race import (
+    APPENDS,
+    CLIENTS,
+    assert_all_arrived,
+    assert_valid_view,
+    batch_of,
+    run_clients,
+)
+from tests.support.log.sessions import QUEUES, Scene, assert_consistent, open_store, turns
 
 LIMIT = 3_000
 
@@ -31,7 +39,7 @@ def claim_of(store: Store, queue: str) -> Claim | None:
     """The next job, however long its session is written to by others."""
     while True:
         try:
-            return claiming.claim(store, queue)
+            return claims.claim(store, queue)
         except Later:
             continue
 
@@ -66,7 +74,7 @@ class Worker:
     def _do_all(self) -> None:
         while (claim := next(filter(None, (claim_of(self._store, queue) for queue in QUEUES)), None)) is not None:
             draft = Draft(extractive.summarize(claim.request), degraded=False, summarizer="extractive")
-            self.states.append(jobs.publish(self._store, claim, draft))
+            self.states.append(publish.publish(self._store, claim, draft))
 
 
 def assert_view_is_valid(scene: Scene) -> None:

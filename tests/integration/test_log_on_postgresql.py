@@ -9,7 +9,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from tests.property.test_branches import Branches
 from tests.property.test_log import Log
-from tests.support.databases import Server
+from tests.support.processes.databases import Server
 
 
 @pytest.mark.timeout(900)

@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 from contextlib import closing
 
-from compaction import extractive
-from compaction.messages import Message, Text, ToolCall, ToolResult
-from compaction.summary import Draft, SummaryInput
-from compaction.tokens import count_text
-from sessions import jobs
-from sessions.jobs import Claim
-from tests.support import scripted_llm as scripted
-from tests.support.log import Scene, calls, turns, user
+from foldline_worker.cancellation import Cancellation
+from foldline_worker.summarizers.chat import ChatClient
+from foldline_worker.summarizers.summarizers import OpenAI
+
+from foldline.engine.messages import Message, Text, ToolCall, ToolResult
+from foldline.engine.summaries import extractive
+from foldline.engine.summaries.prompt import Draft, SummaryInput
+from foldline.engine.tokens.counter import count_text
+from foldline.log.jobs import publish
+from foldline.log.jobs.publish import Claim
+from tests.support.log.scenes import clock, new_scene, scene, store
+from tests.support.log.sessions import Scene, calls, turns, user
 from tests.support.made_up_secrets import EXAMPLES, made_up
-from tests.support.scenes import clock, new_scene, scene, store
-from tests.support.scripted_llm import Reply, ScriptedLLM
-from worker.cancellation import Cancellation
-from worker.chat import ChatClient
-from worker.summarizers import OpenAI
+from tests.support.processes import scripted_llm as scripted
+from tests.support.processes.scripted_llm import Reply, ScriptedLLM
 
 __all__ = ["clock", "new_scene", "scene", "store"]
 
@@ -36,7 +37,7 @@ def asked(llm: ScriptedLLM, request: SummaryInput, input_tokens: int = 8_000) ->
 
 
 def summarize(scene: Scene, llm: ScriptedLLM, claim: Claim) -> None:
-    assert jobs.publish(scene.store, claim, asked(llm, claim.request)) == "succeeded"
+    assert publish.publish(scene.store, claim, asked(llm, claim.request)) == "succeeded"
 
 
 def test_no_secret_of_a_session_reaches_the_summarizer_and_the_session_keeps_them_all(scene: Scene) -> None:

@@ -18,15 +18,15 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import inspect, text
 from sqlmodel import SQLModel
 
-import migrations
-from cli.database import check_schema, open_store
-from cli.failures import CommandFailed
-from migrations import NewerSchema, Schema, Standing
-from sessions.settings import Settings
-from sessions.store import Store
-from tests.support.databases import SQLITE, Server
+from foldline import migrations
+from foldline.cli.database import check_schema, open_store
+from foldline.log.storage.store import Store
+from foldline.migrations import NewerSchema, Schema, Standing
+from foldline.settings import Settings
+from foldline.terminal import CommandFailed
 from tests.support.eventually import eventually
-from tests.support.log import Scene, assert_consistent, turns
+from tests.support.log.sessions import Scene, assert_consistent, turns
+from tests.support.processes.databases import SQLITE, Server
 
 PROGRAMS = 4
 

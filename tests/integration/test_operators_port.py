@@ -7,10 +7,10 @@ import re
 import httpx
 import pytest
 
-from tests.support.daemons import Daemon
 from tests.support.eventually import eventually
-from tests.support.http import client
-from tests.support.installation import Installation
+from tests.support.processes.daemons import Daemon
+from tests.support.processes.http import client
+from tests.support.processes.installation import Installation
 
 PORT = {"FOLDLINE_METRICS_PORT": "0"}
 KEYS = {"FOLDLINE_API_KEYS": "acme:let-me-in"}

@@ -21,16 +21,16 @@ import pytest
 import redis
 from sqlalchemy import make_url
 
-from stack import binaries
-from stack.guarded import DidNotStart, Guarded, Program
-from stack.members import RESTART_SECONDS, Member
-from stack.services import NotOurs, Service, postgres, valkey
-from stack.signs import Logs
+from stack.processes.guarded import DidNotStart, Guarded, Program
+from stack.processes.members import RESTART_SECONDS, Member
+from stack.processes.signs import Logs
+from stack.processes.trees import is_gone
+from stack.services import binaries
+from stack.services.servers import NotOurs, Service, postgres, valkey
+from stack.services.users import server_user
 from stack.stack import Stack
-from stack.trees import is_gone
-from stack.users import server_user
 from tests.support.eventually import eventually
-from tests.support.program import REPOSITORY, python
+from tests.support.processes.program import REPOSITORY, python
 
 STARTERS = {"postgres": postgres, "valkey": valkey}
 Start = Callable[..., AbstractContextManager[Service]]

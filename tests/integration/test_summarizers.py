@@ -11,18 +11,24 @@ from threading import Thread
 from time import monotonic
 
 import pytest
+from foldline_worker.cancellation import Cancellation, Cancelled
+from foldline_worker.summarizers.chat import ChatClient
+from foldline_worker.summarizers.summarizers import (
+    Extractive,
+    OpenAI,
+    Retries,
+    SummarizerUnavailable,
+    create_summarizer,
+)
 from pydantic import SecretStr
 
-from compaction import extractive
-from compaction.messages import Message, Text, ToolCall, ToolResult
-from compaction.summary import TURN_BEGINS, Draft, SummaryInput, divided, joined
-from compaction.tokens import count_text
-from tests.support import scripted_llm as scripted
+from foldline.engine.messages import Message, Text, ToolCall, ToolResult
+from foldline.engine.summaries import extractive
+from foldline.engine.summaries.prompt import TURN_BEGINS, Draft, SummaryInput, divided, joined
+from foldline.engine.tokens.counter import count_text
 from tests.support.eventually import eventually
-from tests.support.scripted_llm import Reply, ScriptedLLM
-from worker.cancellation import Cancellation, Cancelled
-from worker.chat import ChatClient
-from worker.summarizers import Extractive, OpenAI, Retries, SummarizerUnavailable, create_summarizer
+from tests.support.processes import scripted_llm as scripted
+from tests.support.processes.scripted_llm import Reply, ScriptedLLM
 
 KEY = "sk-very-secret"
 SECRET = "the parser is called reader"

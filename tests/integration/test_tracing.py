@@ -12,15 +12,15 @@ from typing import Any
 import httpx
 import pytest
 
-from telemetry.opentelemetry import CLOSE_SECONDS, OpenTelemetry
-from tests.support.api import assistant, user
-from tests.support.collector import Collector, KeptSpan, collecting
-from tests.support.daemons import Daemon
+from foldline.telemetry.opentelemetry import CLOSE_SECONDS, OpenTelemetry
 from tests.support.eventually import eventually
-from tests.support.http import client
-from tests.support.installation import Installation
-from tests.support.program import python
-from tests.support.scripted_llm import SERVER_ERROR, ScriptedLLM
+from tests.support.processes.api import assistant, user
+from tests.support.processes.collector import Collector, KeptSpan, collecting
+from tests.support.processes.daemons import Daemon
+from tests.support.processes.http import client
+from tests.support.processes.installation import Installation
+from tests.support.processes.program import python
+from tests.support.processes.scripted_llm import SERVER_ERROR, ScriptedLLM
 
 CALLER = "0af7651916cd43dd8448eb211c80319c"
 TRACEPARENT = {"traceparent": f"00-{CALLER}-b7ad6b7169203331-01"}
@@ -148,7 +148,7 @@ def test_a_process_that_should_send_traces_and_cannot_says_what_to_install(monke
     script = (
         "import sys; sys.modules['opentelemetry.sdk'] = None\n"
         "sys.argv = ['foldline', 'serve']\n"
-        "from cli.main import main; main()"
+        "from foldline.cli.main import main; main()"
     )
     done = python("-c", script)
     assert done.returncode == 2

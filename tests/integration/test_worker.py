@@ -18,21 +18,21 @@ from time import monotonic, perf_counter, process_time
 from typing import Any
 
 import pytest
+from foldline_worker.broker.queues import MAINTENANCE
+from foldline_worker.cancellation import Cancellation
+from foldline_worker.embedded import BrokerOutside, EmbeddedWorker
+from foldline_worker.summarizers.summarizers import Extractive, Summarizer, SummarizerUnavailable
 from sqlmodel import SQLModel
 
-from compaction.summary import Draft, SummaryInput
-from sessions import jobs
-from sessions.requests import INTERACTIVE
-from sessions.settings import Settings, load_settings
-from sessions.store import Limits, Store
-from telemetry.logs import formatter
-from telemetry.tracing import Silent
+from foldline.engine.summaries.prompt import Draft, SummaryInput
+from foldline.log.compaction.enqueue import INTERACTIVE
+from foldline.log.jobs import publish
+from foldline.log.storage.store import Limits, Store
+from foldline.settings import Settings, load_settings
+from foldline.telemetry.logs import formatter
+from foldline.telemetry.tracing import Silent
 from tests.support.eventually import eventually
-from tests.support.work import SAID, TENANT, Work
-from worker.cancellation import Cancellation
-from worker.embedded import BrokerOutside, EmbeddedWorker
-from worker.queues import MAINTENANCE
-from worker.summarizers import Extractive, Summarizer, SummarizerUnavailable
+from tests.support.log.work import SAID, TENANT, Work
 
 NEVER_SECONDS = 3600.0
 
@@ -235,7 +235,7 @@ def test_cancelling_a_job_stops_its_summarizer(serve: Callable[..., Service]) ->
     job_id = service.ask(service.add_session("s"))
     held.started()
     with service.store.write() as tx:
-        jobs.cancel(tx, TENANT, job_id)
+        publish.cancel(tx, TENANT, job_id)
     # The only thread is free again, so the call has ended.
     service.ask(service.add_session("next"))
     held.started()

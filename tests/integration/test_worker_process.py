@@ -9,18 +9,19 @@ from pathlib import Path
 from time import monotonic
 
 import pytest
+from foldline_worker.broker.queues import MAINTENANCE, SUMMARIZE, SWEEP
+from foldline_worker.tasks import DATABASE_THREADS
 from redis import Redis
 
-from sessions import lifecycle, paths
-from sessions.requests import BACKGROUND, INTERACTIVE
-from stack.services import Service
-from tests.support.databases import is_lock_waited_for
+from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE
+from foldline.log.storage import paths
+from foldline.log.use_cases import lifecycle
+from stack.services.servers import Service
 from tests.support.eventually import eventually
-from tests.support.installation import BACK_SECONDS, Installation
-from tests.support.scripted_llm import ScriptedLLM, slow
-from tests.support.work import TENANT
-from worker.queues import MAINTENANCE, SUMMARIZE, SWEEP
-from worker.tasks import DATABASE_THREADS
+from tests.support.log.work import TENANT
+from tests.support.processes.databases import is_lock_waited_for
+from tests.support.processes.installation import BACK_SECONDS, Installation
+from tests.support.processes.scripted_llm import ScriptedLLM, slow
 
 # Longer than what a socket waits.
 FROZEN_SECONDS = 6.0

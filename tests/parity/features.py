@@ -17,7 +17,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from pydantic_core import PydanticCustomError
 
 from tests.parity.operations import OPERATIONS
-from tests.support.program import REPOSITORY
+from tests.support.processes.program import REPOSITORY
 
 FOLDER: Final = Path(__file__).parent
 OPEN: Final = "?"

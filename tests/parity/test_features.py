@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from compaction.overflow import verdict_of
+from foldline.engine.overflow import verdict_of
 from tests.parity.__main__ import OWN
 from tests.parity.features import OPEN, Feature, differences, features, held_by, is_there
 from tests.parity.test_parity import RECORDED

@@ -6,11 +6,11 @@ from itertools import pairwise
 
 import pytest
 
-from compaction.policy import policy_of, to_json
-from compaction.presets import PRESETS
+from foldline.engine.policies.policy import policy_of, to_json
+from foldline.engine.policies.presets import PRESETS
 from tests.parity.features import differences, features
-from tests.parity.presets_page import EXAMPLES, TITLES, page
-from tests.support.program import REPOSITORY
+from tests.support.processes.program import REPOSITORY
+from tools.presets_page import EXAMPLES, TITLES, page
 
 
 def test_the_committed_page_is_that_of_the_lists_and_the_program() -> None:

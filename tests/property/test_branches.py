@@ -11,19 +11,20 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from compaction.messages import Message
-from compaction.presets import PRESETS
-from compaction.view import make_view
-from sessions import log, paths, segments, summaries
-from sessions.requests import BACKGROUND, INTERACTIVE
-from sessions.state import Path
-from sessions.store import Limits, Transaction
-from tests.support.databases import sqlite_database
-from tests.support.log import TENANT, Clock, Wire, open_store, words
-from tests.support.log_invariants import INVARIANTS
-from tests.support.log_pair import SESSION, Pair
-from tests.support.reference import Reference, reachable
-from tests.support.reference_parts import Ask, Entry
+from foldline.engine.messages import Message
+from foldline.engine.policies.presets import PRESETS
+from foldline.engine.view import make_view
+from foldline.log.compaction import summaries
+from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE
+from foldline.log.storage import entry_log, paths, segments
+from foldline.log.storage.rows import Path
+from foldline.log.storage.store import Limits, Transaction
+from tests.support.log.invariants import INVARIANTS
+from tests.support.log.pair import SESSION, Pair
+from tests.support.log.reference import Reference, reachable
+from tests.support.log.reference_parts import Ask, Entry
+from tests.support.log.sessions import TENANT, Clock, Wire, open_store, words
+from tests.support.processes.databases import sqlite_database
 
 LIMITS = Limits(lease_seconds=60, retry_seconds=40, max_attempts=3, summarizer_tokens=1_000)
 CHOICES = st.integers(0, 99)
@@ -212,9 +213,9 @@ class Branches(RuleBasedStateMachine):
 
 def _shown(tx: Transaction, path: Path) -> list[Message]:
     """What the session itself would show of a branch, open calls stubbed."""
-    outline = log.outline(tx, path)
+    outline = entry_log.outline(tx, path)
     texts = {edit.summary: summaries.shown_text(tx, edit.summary) for edit in outline.live.condensed}
-    messages = log.messages_in(tx, path.session, segments.segments(tx, path))
+    messages = entry_log.messages_in(tx, path.session, segments.segments(tx, path))
     return make_view(outline, messages, texts, stub_open=True)
 
 

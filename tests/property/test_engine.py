@@ -8,20 +8,20 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compaction import edits as edits_module
-from compaction import facts as facts_module
-from compaction import wording
-from compaction.budget import SMALLEST_SUMMARY
-from compaction.edits import Edit
-from compaction.excerpts import LEVELS, boundary, excerpt, excerpt_arguments
-from compaction.facts import Facts, facts_of
-from compaction.formats import FORMATS, rules
-from compaction.messages import Message
-from compaction.outline import Outline, Summarized, Unit
-from compaction.pipeline import make_plan
-from compaction.presets import PRESETS
-from compaction.tokens import count_messages
-from compaction.view import make_view
+from foldline.engine import edits as edits_module
+from foldline.engine import facts as facts_module
+from foldline.engine import wording
+from foldline.engine.edits import Edit
+from foldline.engine.facts import Facts, facts_of
+from foldline.engine.formats import FORMATS, rules
+from foldline.engine.messages import Message
+from foldline.engine.models.budget import SMALLEST_SUMMARY
+from foldline.engine.outline import Outline, Summarized, Unit
+from foldline.engine.planning.pipeline import make_plan
+from foldline.engine.policies.presets import PRESETS
+from foldline.engine.tokens.counter import count_messages
+from foldline.engine.tokens.excerpts import LEVELS, boundary, excerpt, excerpt_arguments
+from foldline.engine.view import make_view
 from tests.support.conversations import Case, Conversation, cases, texts, transcripts, units
 
 CASES = cases(PRESETS.values())

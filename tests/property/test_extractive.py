@@ -9,14 +9,13 @@ from dataclasses import replace
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from compaction.extractive import extract, summarize
-from compaction.extractive.lines import clean, key
-from compaction.headings import HEADINGS, TURN
-from compaction.messages import Message, Text, Thinking, ToolCall, ToolResult
-from compaction.sections import Section
-from compaction.summary import TURN_BEGINS, SummaryInput, divided, joined
-from compaction.tokens import count_text
-from compaction.transcript import excerpt_to_tokens
+from foldline.engine.messages import Message, Text, Thinking, ToolCall, ToolResult
+from foldline.engine.summaries.extractive import extract, summarize
+from foldline.engine.summaries.extractive.lines import clean, key
+from foldline.engine.summaries.headings import HEADINGS, TURN, Section
+from foldline.engine.summaries.prompt import TURN_BEGINS, SummaryInput, divided, joined
+from foldline.engine.summaries.transcript import excerpt_to_tokens
+from foldline.engine.tokens.counter import count_text
 from tests.support.taken_over import taken_over
 
 LEAST_TOKENS = 8

@@ -7,7 +7,7 @@ from math import ceil
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compaction.file_budget import (
+from foldline.engine.models.file_budget import (
     CHARS_PER_TOKEN,
     FILES_SHARE,
     FLAT_TOKENS,

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compaction.formats import FORMATS
-from compaction.formats.rules import check
-from compaction.messages import Message
+from foldline.engine.formats import FORMATS
+from foldline.engine.formats.rules import check
+from foldline.engine.messages import Message
 from tests.support.transcripts import (
     anthropic_wire_messages,
     messy_wire_messages,

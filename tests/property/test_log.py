@@ -10,21 +10,22 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from compaction.formats import FORMATS
-from compaction.messages import Message
-from compaction.policy import to_json
-from compaction.presets import PRESETS
-from sessions import appending, branches, history, lifecycle, paths, pins
-from sessions.errors import NotFound, StaleVersion, UnknownParent
-from sessions.lifecycle import NewSession
-from sessions.requests import BACKGROUND, INTERACTIVE
-from sessions.store import Limits
-from tests.support.databases import sqlite_database
-from tests.support.log import TENANT, Clock, Wire, open_store, words
-from tests.support.log_invariants import INVARIANTS, newest_job
-from tests.support.log_pair import SESSION, Held, Pair
-from tests.support.reference import Reference, reachable
-from tests.support.reference_parts import Ask, Entry, placed
+from foldline.engine.formats import FORMATS
+from foldline.engine.messages import Message
+from foldline.engine.policies.policy import to_json
+from foldline.engine.policies.presets import PRESETS
+from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE
+from foldline.log.errors import NotFound, StaleVersion, UnknownParent
+from foldline.log.storage import paths
+from foldline.log.storage.store import Limits
+from foldline.log.use_cases import append, branches, lifecycle, pins, undo
+from foldline.log.use_cases.lifecycle import NewSession
+from tests.support.log.invariants import INVARIANTS, newest_job
+from tests.support.log.pair import SESSION, Held, Pair
+from tests.support.log.reference import Reference, reachable
+from tests.support.log.reference_parts import Ask, Entry, placed
+from tests.support.log.sessions import TENANT, Clock, Wire, open_store, words
+from tests.support.processes.databases import sqlite_database
 
 LIMITS = Limits(lease_seconds=60, retry_seconds=40, max_attempts=2, summarizer_tokens=250)
 
@@ -87,7 +88,7 @@ class Log(RuleBasedStateMachine):
         self.pair = Pair(self.store, self.clock, window, None if system is None else words(system), policy)
         with self.store.write() as tx:
             lifecycle.create(tx, "other", NewSession("test/model", SESSION, 900))
-            appending.append(tx, "other", SESSION, appending.prepare(ANYTHING))
+            append.append(tx, "other", SESSION, append.prepare(ANYTHING))
 
     def new_database(self) -> AbstractContextManager[str]:
         """What the session lives in; it is gone after the block."""
@@ -226,15 +227,15 @@ class Log(RuleBasedStateMachine):
         assert self.pair.state() == before
 
     def _ask_for(self, what: str, name: str, version: int) -> None:
-        drafts = appending.prepare(ANYTHING)
+        drafts = append.prepare(ANYTHING)
         with self.store.write() as tx:
             match what:
                 case "if_match":
-                    appending.append(tx, TENANT, SESSION, drafts, if_match=version)
+                    append.append(tx, TENANT, SESSION, drafts, if_match=version)
                 case "parent":
-                    appending.append(tx, TENANT, SESSION, drafts, parent=name)
+                    append.append(tx, TENANT, SESSION, drafts, parent=name)
                 case "compaction":
-                    history.undo(tx, TENANT, SESSION, "e9-1")
+                    undo.undo(tx, TENANT, SESSION, "e9-1")
                 case "entry":
                     branches.move(tx, TENANT, SESSION, "e9-1")
                 case _:

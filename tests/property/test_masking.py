@@ -6,14 +6,14 @@ import json
 import re
 from typing import Any
 
+from foldline_worker.summarizers.masking import mask, mask_arguments, masked
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compaction.summary import SummaryInput
+from foldline.engine.summaries.prompt import SummaryInput
 from tests.support.conversations import texts as ordinary_texts
 from tests.support.conversations import transcripts
 from tests.support.made_up_secrets import EXAMPLES, HARMLESS, Example
-from worker.masking import mask, mask_arguments, masked
 
 # Pieces that a secret, a placeholder or a quotation could be cut from, put together in any order.
 PIECES = (

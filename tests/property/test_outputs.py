@@ -6,8 +6,8 @@ import regex
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from compaction.estimates import ESTIMATES, Estimate, utf8_bytes
-from compaction.outputs import Side, fit_text, limit_output
+from foldline.engine.tokens.estimates import ESTIMATES, Estimate, utf8_bytes
+from foldline.engine.tokens.output_limits import Side, fit_text, limit_output
 
 PIECES = (
     *("fold", "the line", ". ", "! ", "? ", "\n", "\r\n", " ", "3.14", "x" * 40, "```", "{", "}"),

@@ -9,12 +9,11 @@ from typing import NamedTuple, TypeAlias
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compaction.formats import FORMATS, rules
-from compaction.session_files import pi
-from compaction.session_files.pi_messages import USAGE
-from compaction.trees import Kind, TreeEntry, in_view, path_to, tree_of
-from tests.support.databases import sqlite_database
-from tests.support.log import assert_consistent, open_store
+from foldline.engine.formats import FORMATS, rules
+from foldline.engine.session_files import pi
+from foldline.engine.session_files.pi_messages import USAGE
+from foldline.engine.session_files.trees import Kind, TreeEntry, in_view, path_to, tree_of
+from tests.support.log.sessions import assert_consistent, open_store
 from tests.support.pi_files import (
     Imported,
     Json,
@@ -38,6 +37,7 @@ from tests.support.pi_files import (
     shown_at_leaves,
     user,
 )
+from tests.support.processes.databases import sqlite_database
 from tests.support.transcripts import json_values, texts
 
 

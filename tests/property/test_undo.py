@@ -9,12 +9,12 @@ from typing import Any, Final, TypeAlias
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from compaction.formats import FORMATS
-from compaction.presets import PRESETS
-from compaction.tokens import count_messages
-from sessions.errors import Conflict, RedoSuperseded
-from tests.support.databases import sqlite_database
-from tests.support.log import Scene, Wire, assert_consistent, open_store
+from foldline.engine.formats import FORMATS
+from foldline.engine.policies.presets import PRESETS
+from foldline.engine.tokens.counter import count_messages
+from foldline.log.errors import Conflict, RedoSuperseded
+from tests.support.log.sessions import Scene, Wire, assert_consistent, open_store
+from tests.support.processes.databases import sqlite_database
 from tests.support.transcripts import anthropic_wire_messages, wire_messages
 
 Act: TypeAlias = Callable[[Scene], Any]

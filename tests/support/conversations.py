@@ -9,22 +9,22 @@ from typing import NamedTuple
 
 from hypothesis import strategies as st
 
-from compaction.budget import Goals, goals_of
-from compaction.cuts import SummaryRange, next_range
-from compaction.edits import Edit, LiveEdits
-from compaction.estimates import EXACT
-from compaction.facts import Facts, facts_of
-from compaction.gauge import Gauge
-from compaction.measures import exact_measure, measure_of
-from compaction.messages import Image, Message, Text, Thinking, ToolCall, ToolResult
-from compaction.outline import Outline, Unit, outline_of
-from compaction.pairs import Tail, place
-from compaction.pipeline import Planned, plan_for
-from compaction.policy import Policy, stage_of
-from compaction.recent import due_items
-from compaction.tokens import count_messages, count_text
-from compaction.view import make_view
-from compaction.wording import summary_tokens
+from foldline.engine.edits import Edit, LiveEdits
+from foldline.engine.facts import Facts, facts_of
+from foldline.engine.messages import Image, Message, Text, Thinking, ToolCall, ToolResult
+from foldline.engine.models.budget import Goals, goals_of
+from foldline.engine.models.gauge import Gauge
+from foldline.engine.outline import Outline, Unit, outline_of
+from foldline.engine.planning.batches import Tail, place
+from foldline.engine.planning.cut_points import SummaryRange, next_range
+from foldline.engine.planning.pipeline import Planned, plan_for
+from foldline.engine.planning.recent import due_items
+from foldline.engine.policies.policy import Policy, stage_of
+from foldline.engine.tokens.counter import count_messages, count_text
+from foldline.engine.tokens.estimates import EXACT
+from foldline.engine.tokens.measures import exact_measure, measure_of
+from foldline.engine.view import make_view
+from foldline.engine.wording import summary_tokens
 
 # Words that a careless cut, count or escape would break, beside ordinary ones.
 WORDS = (

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from compaction.edits import LiveEdits
-from compaction.facts import Facts
-from compaction.measures import exact_measure
-from compaction.outline import Outline, Summarized, Unit, outline_of
-from compaction.plan import Plan
+from foldline.engine.edits import LiveEdits
+from foldline.engine.facts import Facts
+from foldline.engine.outline import Outline, Summarized, Unit, outline_of
+from foldline.engine.planning.plan import Plan
+from foldline.engine.tokens.measures import exact_measure
 
 
 def layout(outline: Outline, plan: Plan) -> str:

@@ -8,15 +8,16 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from compaction.messages import Message, Other, Part, Text, ToolResult
-from compaction.session_files import pi
-from compaction.wire import loads
-from sessions import paths, segments, views
-from sessions.exporting import export_session
-from sessions.importing import import_session
-from sessions.prepared_files import prepare
-from sessions.tables import BRANCH, ENTRY
-from tests.support.log import RESERVE_TOKENS, Scene
+from foldline.engine.messages import Message, Other, Part, Text, ToolResult
+from foldline.engine.session_files import pi
+from foldline.engine.wire import loads
+from foldline.log.storage import paths, segments
+from foldline.log.storage.tables import BRANCH, ENTRY
+from foldline.log.transfer.exporting import export_session
+from foldline.log.transfer.importing import import_session
+from foldline.log.transfer.prepared import prepare
+from foldline.log.use_cases import views
+from tests.support.log.sessions import RESERVE_TOKENS, Scene
 
 Json = dict[str, Any]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from compaction.budget import Goals
-from compaction.messages import Message
-from compaction.plan import Parameters, Plan
-from compaction.policy import Stage
-from compaction.stages import STAGES
+from foldline.engine.messages import Message
+from foldline.engine.models.budget import Goals
+from foldline.engine.planning.plan import Parameters, Plan
+from foldline.engine.planning.stages import STAGES
+from foldline.engine.policies.policy import Stage
 from tests.support.conversations import Conversation
 
 

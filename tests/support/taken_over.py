@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from compaction.extractive.activity import Activity
-from compaction.extractive.previous import recall
-from compaction.sections import Section
+from foldline.engine.summaries.extractive.activity import Activity
+from foldline.engine.summaries.extractive.previous import recall
+from foldline.engine.summaries.headings import Section
 
 
 def taken_over(summary: str) -> set[tuple[Section, str]]:

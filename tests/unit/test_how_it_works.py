@@ -1,12 +1,12 @@
 from pathlib import Path
 from typing import get_args
 
-from compaction.budget import budget_of
-from compaction.edits import Kind
-from compaction.policy import STAGE_PARAMETERS
-from compaction.stages import STAGES
-from compaction.windows import window_of
-from tests.unit.compaction.test_pipeline import LAYOUT
+from foldline.engine.edits import Kind
+from foldline.engine.models.budget import budget_of
+from foldline.engine.models.windows import window_of
+from foldline.engine.planning.stages import STAGES
+from foldline.engine.policies.policy import STAGE_PARAMETERS
+from tests.unit.engine.planning.test_pipeline import LAYOUT
 
 PAGE = (Path(__file__).parents[2] / "docs" / "how-it-works.md").read_text("utf-8")
 

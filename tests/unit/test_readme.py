@@ -17,5 +17,5 @@ def test_the_readme_shows_code_that_runs(number: int) -> None:
 
 def test_the_library_takes_five_lines() -> None:
     lines = [line for line in BLOCKS[0].splitlines() if line]
-    assert "from compaction" in lines[0]
+    assert lines[0] == "from foldline import compact"
     assert len(lines) <= 5

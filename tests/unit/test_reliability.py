@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tests.support.program import REPOSITORY
+from tests.support.processes.program import REPOSITORY
 
 NAMED = re.compile(r"`(test_\w+)`")
 DEFINED = re.compile(r"^def (test_\w+)\(", re.MULTILINE)

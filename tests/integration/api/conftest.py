@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.api import Api, open_api
+from tests.support.processes.api import Api, open_api
 
 
 @pytest.fixture(scope="module")

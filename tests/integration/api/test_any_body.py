@@ -9,8 +9,17 @@ import httpx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compaction.wire import dumps
-from tests.support.api import Api, assistant, calling, documented_bodies, documented_routes, problem_of, result, user
+from foldline.engine.wire import dumps
+from tests.support.processes.api import (
+    Api,
+    assistant,
+    calling,
+    documented_bodies,
+    documented_routes,
+    problem_of,
+    result,
+    user,
+)
 
 ROLES = st.sampled_from(["system", "developer", "user", "assistant", "tool", "function", ""])
 KINDS = st.sampled_from(["text", "tool_use", "tool_result", "thinking", "image", "image_url", "input_audio", "riddle"])

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from compaction.arguments import ARGUMENTS_DEPTH_MAX
-from compaction.formats import rules
-from compaction.wire import dumps, loads
-from tests.support.api import SMALL_WINDOW, Api, Json, assistant, calling, problem_of, result, user
-from tests.support.http import client
+from foldline.engine.arguments import ARGUMENTS_DEPTH_MAX
+from foldline.engine.formats import rules
+from foldline.engine.wire import dumps, loads
+from tests.support.processes.api import SMALL_WINDOW, Api, Json, assistant, calling, problem_of, result, user
+from tests.support.processes.http import client
 
 NEW: Json = {"model": "nobody/nothing", "context_window": SMALL_WINDOW}
 # What the body of a route needs beside what a test is about.

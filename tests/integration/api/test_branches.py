@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from compaction.summary import Draft
-from compaction.wording import BRANCH
-from sessions import claiming, jobs
-from sessions.requests import INTERACTIVE
-from tests.support.api import Api, Json, assistant, calling, result, user
+from foldline.engine.summaries.prompt import Draft
+from foldline.engine.wording import BRANCH
+from foldline.log.compaction.enqueue import INTERACTIVE
+from foldline.log.jobs import claims, publish
+from tests.support.processes.api import Api, Json, assistant, calling, result, user
 
 WHOLE = {"branch_reserve_tokens": 0}
 
@@ -19,8 +19,8 @@ def writing(call_id: str, path: str) -> list[Json]:
 
 def supply(api: Api, job: Json, draft: Draft) -> None:
     """Publish this for a job; those that other tests left are done on the way."""
-    while (claim := claiming.claim(api.store, INTERACTIVE)) is not None:
-        jobs.publish(api.store, claim, draft)
+    while (claim := claims.claim(api.store, INTERACTIVE)) is not None:
+        publish.publish(api.store, claim, draft)
         if claim.job_id == job["id"]:
             return
     pytest.fail("the job does not wait")

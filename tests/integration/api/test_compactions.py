@@ -5,10 +5,10 @@ from time import monotonic
 
 import pytest
 
-from sessions import claiming, jobs
-from sessions.requests import INTERACTIVE
-from tests.support.api import Api, Json, assistant, calling, result, user
+from foldline.log.compaction.enqueue import INTERACTIVE
+from foldline.log.jobs import claims, publish
 from tests.support.eventually import eventually
+from tests.support.processes.api import Api, Json, assistant, calling, result, user
 
 
 def test_a_compaction_that_was_asked_for_tells_what_it_did_and_which_job_goes_on(api: Api) -> None:
@@ -132,11 +132,11 @@ def test_a_failed_summary_shows_in_its_job(api: Api) -> None:
     api.fill(session, turns=3)
     api.do_jobs()
     job_id = api.post(f"{session}/compact", {}, 202)["job"]["id"]
-    claim = claiming.claim(api.store, INTERACTIVE)
+    claim = claims.claim(api.store, INTERACTIVE)
     assert claim is not None
     assert claim.job_id == job_id
     assert api.get(f"/jobs/{job_id}")["state"] == "running"
-    jobs.fail(api.store, claim, "the summarizer hung up")
+    publish.fail(api.store, claim, "the summarizer hung up")
     failed = api.get(f"/jobs/{job_id}")
     assert (failed["state"], failed["error"]) == ("failed", "the summarizer hung up")
     assert api.get(f"{session}/context")["budget"]["fits"]

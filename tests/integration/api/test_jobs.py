@@ -7,16 +7,16 @@ from dataclasses import replace
 from time import monotonic
 
 import pytest
+from foldline_api.job_watch import Watch
 
-from api.watch import Watch
-from compaction.wire import loads
-from sessions import claiming, jobs
-from sessions.errors import Unavailable
-from sessions.listing import Job
-from sessions.requests import INTERACTIVE
-from tests.support.api import Api, Json, open_api, problem_of
+from foldline.engine.wire import loads
+from foldline.log.compaction.enqueue import INTERACTIVE
+from foldline.log.errors import Unavailable
+from foldline.log.jobs import claims, publish
+from foldline.log.jobs.queries import Job
 from tests.support.eventually import eventually
-from tests.support.http import client
+from tests.support.processes.api import Api, Json, open_api, problem_of
+from tests.support.processes.http import client
 
 
 @pytest.fixture
@@ -60,12 +60,12 @@ def test_events_tell_of_each_change_and_end_with_the_job(api: Api, job: Json) ->
     with ThreadPoolExecutor() as pool:
         listening = pool.submit(listen)
         eventually(lambda: events)
-        claim = claiming.claim(api.store, INTERACTIVE)
+        claim = claims.claim(api.store, INTERACTIVE)
         assert claim is not None
         eventually(lambda: len(events) == 2)
-        assert jobs.beat(api.store, {claim.lease: 0.5})
+        assert publish.beat(api.store, {claim.lease: 0.5})
         eventually(lambda: len(events) == 3)
-        jobs.fail(api.store, claim, "no luck")
+        publish.fail(api.store, claim, "no luck")
         listening.result(10)
     told = [(event["state"], event["progress"]) for event in events]
     assert told == [("queued", 0.0), ("running", 0.0), ("running", 0.5), ("failed", 0.5)]

@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from sessions.store import Limits
-from tests.support.api import SMALL_WINDOW, Api, Json, open_api, problem_of, user
+from foldline.log.storage.store import Limits
 from tests.support.eventually import eventually
-from tests.support.http import client
+from tests.support.processes.api import SMALL_WINDOW, Api, Json, open_api, problem_of, user
+from tests.support.processes.http import client
 
 NEW = {"model": "nobody/nothing", "context_window": SMALL_WINDOW}
 ANN, BOB = ({"Authorization": f"Bearer key-of-{name}"} for name in ("ann", "bob"))

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from compaction.formats import rules
-from tests.support.api import Api, assistant, calling, result, user
+from foldline.engine.formats import rules
+from tests.support.processes.api import Api, assistant, calling, result, user
 
 ANTHROPIC_CALL = {
     "role": "assistant",

@@ -10,20 +10,20 @@ from contextlib import closing
 
 import httpx
 import pytest
+from foldline_api.app import create_app
+from foldline_api.http.problems import KINDS
 from sqlalchemy import text
 
-from api.app import create_app
-from api.problems import KINDS
-from compaction.wire import loads
-from sessions import paths
-from sessions.settings import Settings
-from sessions.store import Store
-from stack.services import postgres
-from tests.support.api import Api, documented_routes, open_api, problem_of, user
-from tests.support.databases import Server
+from foldline.engine.wire import loads
+from foldline.log.storage import paths
+from foldline.log.storage.store import Store
+from foldline.settings import Settings
+from stack.services.servers import postgres
 from tests.support.eventually import eventually
-from tests.support.http import client
-from tests.support.server import served
+from tests.support.processes.api import Api, documented_routes, open_api, problem_of, user
+from tests.support.processes.databases import Server
+from tests.support.processes.http import client
+from tests.support.processes.server import served
 
 SILENT = "does not answer"
 

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from sessions import claiming
-from sessions.observations import Observation, OverflowReported
-from sessions.requests import INTERACTIVE
-from tests.support.api import Api, Json, user
+from foldline.log.compaction.enqueue import INTERACTIVE
+from foldline.log.jobs import claims
+from foldline.log.storage.events import Observation, OverflowReported
+from tests.support.processes.api import Api, Json, user
 
 REFUSED = "prompt is too long"
 NOTHING_SAID = {"is_overflow": False, "provider": None, "actual_tokens": None, "limit_tokens": None, "retryable": False}
@@ -225,7 +225,7 @@ def test_a_summary_that_waits_keeps_what_was_asked_of_it(api: Api) -> None:
     session, _ = filled(api)
     asked = api.post(f"{session}/compact", {"instructions": "keep the invoice numbers", "summarize": True}, 202)["job"]
     api.post(f"{session}/overflow", report(api, session))
-    claim = claiming.claim(api.store, INTERACTIVE)
+    claim = claims.claim(api.store, INTERACTIVE)
     assert claim is not None
     assert (claim.job_id, claim.request.instructions) == (asked["id"], "keep the invoice numbers")
 

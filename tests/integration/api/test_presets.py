@@ -6,11 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from compaction.formats import rules
-from compaction.policy import FIGURES
-from compaction.presets import PRESETS
-from tests.support.api import Api, Json, assistant, calling, result, user
+from foldline.engine.formats import rules
+from foldline.engine.policies.policy import FIGURES
+from foldline.engine.policies.presets import PRESETS
 from tests.support.eventually import eventually
+from tests.support.processes.api import Api, Json, assistant, calling, result, user
 
 WINDOW = 16_000
 LINES = "".join(f"{number}: the quick brown fox jumps over the lazy dog\n" for number in range(60))

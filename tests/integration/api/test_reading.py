@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from compaction.presets import PRESETS
-from compaction.windows import MODELS
-from tests.support.api import Api, Json, assistant, user
+from foldline.engine.models.windows import MODELS
+from foldline.engine.policies.presets import PRESETS
+from tests.support.processes.api import Api, Json, assistant, user
 
 QUIET = {"should_compact": False, "warning_level": "none", "within_budget": True, "owed_tokens": 0}
 

@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 from httpx import Response
 
-from tests.support.api import Api, Json, assistant, open_api, problem_of, user
-from tests.support.http import items_of
 from tests.support.pi_files import (
     answer,
     bash,
@@ -23,6 +21,8 @@ from tests.support.pi_files import (
     model_change,
 )
 from tests.support.pi_files import user as asks
+from tests.support.processes.api import Api, Json, assistant, open_api, problem_of, user
+from tests.support.processes.http import items_of
 
 NAMES = map("talk-{}".format, count())
 ENTRIES = [

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tests.support.api import SMALL_WINDOW, Api, user
+from tests.support.processes.api import SMALL_WINDOW, Api, user
 
 NEW = {"model": "nobody/nothing", "context_window": SMALL_WINDOW}
 

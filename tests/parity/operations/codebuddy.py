@@ -11,18 +11,18 @@ from sys import maxsize
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from compaction.chunks import chunk_limit, chunked
-from compaction.edits import Edit
-from compaction.estimates import ESTIMATES, Estimate, utf16_units
-from compaction.facts import Facts
-from compaction.folding import UNBOUNDED_TOKENS
-from compaction.layouts import LAYOUTS
-from compaction.measures import Measure
-from compaction.outline import Item, Outline, Unit
-from compaction.pipeline import make_plan
-from compaction.plan import Plan
-from compaction.presets import PRESETS
-from compaction.recent import older_items
+from foldline.engine.edits import Edit
+from foldline.engine.facts import Facts
+from foldline.engine.outline import Item, Outline, Unit
+from foldline.engine.planning.chunks import chunk_limit, chunked
+from foldline.engine.planning.in_place import UNBOUNDED_TOKENS
+from foldline.engine.planning.pipeline import make_plan
+from foldline.engine.planning.plan import Plan
+from foldline.engine.planning.recent import older_items
+from foldline.engine.policies.layouts import LAYOUTS
+from foldline.engine.policies.presets import PRESETS
+from foldline.engine.tokens.estimates import ESTIMATES, Estimate, utf16_units
+from foldline.engine.tokens.measures import Measure
 from tests.parity.operations.counting import no_recorded_defect
 from tests.parity.operations.measured import Said, goals_for, measure_for, outline_of_vector, stage
 from tests.parity.operations.promises import keeps_last_user, keeps_pairs, last_user

@@ -10,11 +10,11 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final
 
-from compaction.images import surplus_images
-from compaction.messages import Message, Thinking
-from compaction.pairs import Orphan, Orphans, orphans_of, place_all
-from compaction.styles import STYLES, Style, head
-from compaction.transcript import serialize
+from foldline.engine.images import surplus_images
+from foldline.engine.messages import Message, Thinking
+from foldline.engine.planning.batches import Orphan, Orphans, orphans_of, place_all
+from foldline.engine.summaries.styles import STYLES, Style, head
+from foldline.engine.summaries.transcript import serialize
 from tests.parity.operations.counting import message_of, no_recorded_defect
 from tests.parity.vectors import Json, Operation, Operations
 

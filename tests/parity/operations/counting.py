@@ -8,9 +8,9 @@ from math import ceil
 from types import MappingProxyType
 from typing import Any, Final
 
-from compaction.estimates import ESTIMATES, context_count
-from compaction.formats import FORMATS
-from compaction.messages import Message
+from foldline.engine.formats import FORMATS
+from foldline.engine.messages import Message
+from foldline.engine.tokens.estimates import ESTIMATES, context_count
 from tests.parity.vectors import Json, Operation, Operations
 
 USAGE: Final = ("input", "output", "cache_read", "cache_write")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Final
 
-from compaction.file_budget import (
+from foldline.engine.models.file_budget import (
     CHARS_PER_TOKEN,
     FILES_SHARE,
     SizedFile,

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
-from compaction.budget import Goals
-from compaction.edits import LiveEdits
-from compaction.estimates import ESTIMATES
-from compaction.facts import Facts
-from compaction.measures import Measure, measure_of
-from compaction.outline import Outline, outline_of
-from compaction.pairs import place_all
-from compaction.policy import Stage
+from foldline.engine.edits import LiveEdits
+from foldline.engine.facts import Facts
+from foldline.engine.models.budget import Goals
+from foldline.engine.outline import Outline, outline_of
+from foldline.engine.planning.batches import place_all
+from foldline.engine.policies.policy import Stage
+from foldline.engine.tokens.estimates import ESTIMATES
+from foldline.engine.tokens.measures import Measure, measure_of
 from tests.parity.operations.counting import message_of
 from tests.parity.vectors import Json
 

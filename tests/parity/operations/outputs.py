@@ -5,8 +5,15 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Final
 
-from compaction.estimates import ESTIMATES, utf8_bytes
-from compaction.outputs import ELLIPSIS, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES, Cut, fit_text, limit_output
+from foldline.engine.tokens.estimates import ESTIMATES, utf8_bytes
+from foldline.engine.tokens.output_limits import (
+    ELLIPSIS,
+    MAX_OUTPUT_BYTES,
+    MAX_OUTPUT_LINES,
+    Cut,
+    fit_text,
+    limit_output,
+)
 from tests.parity.vectors import Json, Operation, Operations
 
 ESTIMATE: Final = ESTIMATES["neurolink"]

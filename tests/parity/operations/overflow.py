@@ -6,7 +6,7 @@ import re
 from types import MappingProxyType
 from typing import Any, Final
 
-from compaction.overflow import gap_of, is_silent_overflow, text_of, verdict_of
+from foldline.engine.overflow import gap_of, is_silent_overflow, text_of, verdict_of
 from tests.parity.vectors import Json, Operation, Operations
 
 # Words that none uses who refuses a request for its length, and wordings that one provider alone has.

@@ -7,19 +7,19 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from compaction.cuts import turn_split_at
-from compaction.edits import Edit, LiveEdits
-from compaction.estimates import ESTIMATES, ContextCount, context_count
-from compaction.facts import facts_of, files_of
-from compaction.files import Files
-from compaction.folding import UNBOUNDED_TOKENS
-from compaction.gauge import layout_of
-from compaction.messages import Message, Role, Text
-from compaction.outline import Outline, Unit, outline_of
-from compaction.pairs import Tail, orphans_of, place, place_all
-from compaction.presets import PRESETS
-from compaction.recent import older_items
-from compaction.trees import Kind, TreeEntry, in_view, left_behind, newest_within, path_to, tree_of
+from foldline.engine.edits import Edit, LiveEdits
+from foldline.engine.facts import facts_of, files_of
+from foldline.engine.files import Files
+from foldline.engine.messages import Message, Role, Text
+from foldline.engine.models.gauge import layout_of
+from foldline.engine.outline import Outline, Unit, outline_of
+from foldline.engine.planning.batches import Tail, orphans_of, place, place_all
+from foldline.engine.planning.cut_points import turn_split_at
+from foldline.engine.planning.in_place import UNBOUNDED_TOKENS
+from foldline.engine.planning.recent import older_items
+from foldline.engine.policies.presets import PRESETS
+from foldline.engine.session_files.trees import Kind, TreeEntry, in_view, left_behind, newest_within, path_to, tree_of
+from foldline.engine.tokens.estimates import ESTIMATES, ContextCount, context_count
 from tests.parity.operations import pi_promises as promises
 from tests.parity.operations.conversations import with_thinking
 from tests.parity.operations.counting import USAGE, no_recorded_defect

@@ -6,16 +6,16 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
-from compaction.edits import Edit
-from compaction.estimates import ESTIMATES
-from compaction.measures import Measure
-from compaction.outline import Outline, Unit
-from compaction.pipeline import make_plan
-from compaction.plan import Plan
-from compaction.policy import Stage
-from compaction.presets import PRESETS
-from compaction.recent import older_items
-from compaction.stages.hiding import slide
+from foldline.engine.edits import Edit
+from foldline.engine.outline import Outline, Unit
+from foldline.engine.planning.pipeline import make_plan
+from foldline.engine.planning.plan import Plan
+from foldline.engine.planning.recent import older_items
+from foldline.engine.planning.stages.hiding import slide
+from foldline.engine.policies.policy import Stage
+from foldline.engine.policies.presets import PRESETS
+from foldline.engine.tokens.estimates import ESTIMATES
+from foldline.engine.tokens.measures import Measure
 from tests.parity.operations.counting import message_of, no_recorded_defect
 from tests.parity.operations.measured import Said, goals_for, measure_for, outline_of_vector, stage
 from tests.parity.operations.promises import keeps_last_user, keeps_pairs, last_user, reads

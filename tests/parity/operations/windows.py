@@ -7,13 +7,13 @@ from math import ceil, floor
 from types import MappingProxyType
 from typing import Final
 
-from compaction.breakdown import estimated
-from compaction.chunks import adaptive_limit, chunk_limit, chunked
-from compaction.errors import InvalidPolicy
-from compaction.estimates import ESTIMATES
-from compaction.layouts import LAYOUTS
-from compaction.registries import AGENT_CODE, AGENT_CODE_OUTPUT, CODEBUDDY, NEUROLINK, ByPrefix
-from compaction.windows import parse_size
+from foldline.engine.errors import InvalidPolicy
+from foldline.engine.models.registries import AGENT_CODE, AGENT_CODE_OUTPUT, CODEBUDDY, NEUROLINK, ByPrefix
+from foldline.engine.models.windows import parse_size
+from foldline.engine.planning.chunks import adaptive_limit, chunk_limit, chunked
+from foldline.engine.policies.layouts import LAYOUTS
+from foldline.engine.tokens.breakdown import estimated
+from foldline.engine.tokens.estimates import ESTIMATES
 from tests.parity.operations.counting import messages_of, no_recorded_defect
 from tests.parity.vectors import Json, Operation, Operations, agrees
 

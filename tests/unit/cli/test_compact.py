@@ -9,10 +9,10 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from cli import compact, models, presets, stats
-from cli.failures import CommandFailed, ExitCode
-from cli.transcripts import read_transcripts
-from compaction.formats import rules
+from foldline.cli.commands import compact, models, presets, stats
+from foldline.engine.formats import rules
+from foldline.replay.transcripts import read_transcripts
+from foldline.terminal import CommandFailed, ExitCode
 from tests.support.recorded import anthropic_session, chat_session, coding_session, write_sessions
 
 app = typer.Typer()

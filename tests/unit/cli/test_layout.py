@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from cli.layout import layout
-from compaction import wording
-from compaction.formats import FORMATS
-from compaction.messages import Message
+from foldline.cli.layout import layout
+from foldline.engine import wording
+from foldline.engine.formats import FORMATS
+from foldline.engine.messages import Message
 
 JsonDict = dict[str, Any]
 

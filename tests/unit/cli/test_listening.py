@@ -4,9 +4,9 @@ import socket
 
 import pytest
 
-from cli.database import settings_of
-from cli.failures import CommandFailed
-from cli.listening import listener_for
+from foldline.cli.database import settings_of
+from foldline.cli.listening import listener_for
+from foldline.terminal import CommandFailed
 
 
 def test_connections_of_the_listener_are_known_to_be_tcp() -> None:

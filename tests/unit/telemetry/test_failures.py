@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from telemetry.failures import Contained, describe
+from foldline.telemetry.logs import Contained, describe
 
 
 def fail_with(message: str) -> None:

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from telemetry.logs import about, formatter
-from telemetry.tracing import Silent
+from foldline.telemetry.logs import about, formatter
+from foldline.telemetry.tracing import Silent
 
 SECRET = "what a user said"
 
@@ -22,7 +22,7 @@ def logged(log_format: str, *args: Any, tracing: Silent | None = None, **options
     with StringIO() as stream:
         handler = logging.StreamHandler(stream)
         handler.setFormatter(formatter(log_format, tracing or Silent()))
-        logger = logging.getLogger("worker.tasks")
+        logger = logging.getLogger("foldline_worker.tasks")
         logger.addHandler(handler)
         try:
             logger.warning(*args, **options)
@@ -38,7 +38,7 @@ def test_a_line_of_json_says_what_it_is_about() -> None:
     assert line == {
         "event": "job failed",
         "level": "warning",
-        "logger": "worker.tasks",
+        "logger": "foldline_worker.tasks",
         "session_id": "s",
         "job_id": "job_a",
         "hook": "h",

@@ -2,8 +2,8 @@ import re
 
 import pytest
 
-from sessions.backlog import Backlog, Queue
-from sessions.observations import (
+from foldline.log.jobs.backlog import Backlog, Queue
+from foldline.log.storage.events import (
     Compacted,
     JobEnded,
     LeaseLapsed,
@@ -13,8 +13,8 @@ from sessions.observations import (
     Swept,
     Triggered,
 )
-from telemetry.metrics import Metrics
-from telemetry.table import METRICS, Kind, Source
+from foldline.telemetry.metric_catalog import METRICS, Kind, Source
+from foldline.telemetry.metrics import Metrics
 
 OBSERVED = {
     'foldline_triggers_total{preset="pi",reason="owed"}': Triggered("owed", "pi"),

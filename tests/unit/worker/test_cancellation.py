@@ -6,8 +6,7 @@ from threading import Timer
 from time import monotonic
 
 import pytest
-
-from worker.cancellation import Cancellation, Cancelled
+from foldline_worker.cancellation import Cancellation, Cancelled
 
 
 def test_work_goes_on_until_it_is_cancelled() -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from worker.chat import MOST_NAME_CHARS, Answer
+from foldline_worker.summarizers.chat import MOST_NAME_CHARS, Answer
 
 
 def test_an_answer_names_its_model() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 from threading import Event
 
+from foldline_worker.summarizers.deadlines import Deadlines
+
 from tests.support.eventually import eventually
-from worker.deadlines import Deadlines
 
 
 def test_what_is_overdue_is_ended_and_what_is_not_goes_on() -> None:

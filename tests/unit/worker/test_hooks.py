@@ -15,11 +15,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from foldline_worker.cancellation import Cancellation, Cancelled
+from foldline_worker.hooks.calls import MOST_ABANDONED
+from foldline_worker.hooks.hooks import MOST_WAITING, UNEXPLAINED, Decision, HookFailed, Hooks, InvalidHook, load_hooks
 
 from tests.support.eventually import eventually
-from worker.cancellation import Cancellation, Cancelled
-from worker.hook_calls import MOST_ABANDONED
-from worker.hooks import MOST_WAITING, UNEXPLAINED, Decision, HookFailed, Hooks, InvalidHook, load_hooks
 
 # A hook that answers does so long before; one that hangs is waited for that long.
 SECONDS = 5.0

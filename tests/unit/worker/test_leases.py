@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from threading import Event
 
 import pytest
+from foldline_worker.leases import Leases
 
-from sessions.jobs import Lease
+from foldline.log.jobs.publish import Lease
 from tests.support.eventually import eventually
-from worker.leases import Leases
 
 A, B = Lease("job_a", "lease_1"), Lease("job_b", "lease_2")
 

@@ -7,11 +7,11 @@ from time import perf_counter
 from typing import Any
 
 import pytest
+from foldline_worker.summarizers.masking import mask, mask_arguments, masked
 
-from compaction.messages import Image, Message, Other, Text, Thinking, ToolCall, ToolResult
-from compaction.summary import SummaryInput
+from foldline.engine.messages import Image, Message, Other, Text, Thinking, ToolCall, ToolResult
+from foldline.engine.summaries.prompt import SummaryInput
 from tests.support.made_up_secrets import EXAMPLES, HARMLESS, Example, made_up, private_key
-from worker.masking import mask, mask_arguments, masked
 
 TOKEN = EXAMPLES["a token of GitHub"]
 each_example = pytest.mark.parametrize("example", EXAMPLES.values(), ids=EXAMPLES)

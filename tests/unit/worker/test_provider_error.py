@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from foldline_worker.summarizers.provider_error import MOST_CHARS, excerpt_of
 
-from compaction.wire import dumps
-from worker.provider_error import MOST_CHARS, excerpt_of
+from foldline.engine.wire import dumps
 
 
 def said(message: object, *sent: str, key: str | None = None) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from foldline_worker.tasks import Slots
 
-from sessions.requests import BACKGROUND, INTERACTIVE
-from worker.slots import Slots
+from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE
 
 
 def taken(slots: Slots, *queues: str) -> list[bool]:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from threading import Thread
 
+from foldline_worker.app import create_celery
+from foldline_worker.broker.liveness import LATE_SECONDS, Outage, Ticks
+from foldline_worker.processes.beat import PatientScheduler
+from foldline_worker.processes.worker import Consuming
 from kombu.asynchronous.timer import Timer
 
-from sessions.settings import load_settings
-from stack.services import valkey
+from foldline.settings import load_settings
+from stack.services.servers import valkey
 from tests.support.eventually import eventually
-from worker.app import create_celery
-from worker.outage import Outage
-from worker.program import Consuming
-from worker.schedule import PatientScheduler
-from worker.ticks import LATE_SECONDS, Ticks
 
 NOWHERE = "redis://127.0.0.1:1/0"
 

@@ -1,0 +1,85 @@
+"""Builds the HTTP application of one process."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Collection, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+from importlib.metadata import version
+
+import anyio.to_thread
+from fastapi import FastAPI, Request
+from fastapi.responses import RedirectResponse
+from starlette.middleware import Middleware
+from starlette.routing import Route
+
+from foldline.log.jobs.queries import Job, jobs_by_id
+from foldline.log.storage.store import Store
+from foldline.settings import Settings
+from foldline.telemetry.health import DATABASE, Subject, known_backlog, parts_of
+from foldline.telemetry.signals import Signals
+from foldline_api.http import problems
+from foldline_api.http.access_log import Counting
+from foldline_api.http.auth import Auth
+from foldline_api.job_watch import WAITERS_MAX, ReadJobs, Watch
+from foldline_api.routes import ROUTERS
+from foldline_api.schemas.openapi import DescribedApp
+from foldline_api.service import Service
+
+
+def create_app(
+    settings: Settings, store: Store, signals: Signals | None = None, *, waiters_max: int = WAITERS_MAX
+) -> FastAPI:
+    """The application on this store; its tables exist already. Whoever made the store closes it.
+
+    `app.state.subject` is what can be asked about it.
+    """
+    signals = signals or Signals()
+    signals.follow(store)
+    service = Service(settings, store, Watch(_reader_of(store), waiters_max))
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        threads = anyio.to_thread.current_default_thread_limiter()
+        threads.total_tokens = settings.threads
+        signals.metrics.follow_threads(lambda: threads.statistics().tasks_waiting)
+        yield
+        await service.watch.close()
+
+    app = DescribedApp(
+        title="Foldline",
+        version=version("foldline"),
+        summary="Keeps long LLM agent sessions inside the model's context window.",
+        lifespan=lifespan,
+        middleware=[
+            Middleware(Counting, signals=signals),
+            Middleware(Auth, tenants_by_key=settings.tenants_by_key),
+        ],
+        redirect_slashes=False,
+        redoc_url=None,
+    )
+    app.state.service = service
+    # Without the broker only summaries wait.
+    app.state.subject = Subject(
+        signals.metrics, parts_of(settings, store), needed={DATABASE}, backlog=partial(known_backlog, store)
+    )
+    problems.install(app)
+    for router in ROUTERS:
+        app.include_router(router)
+    app.add_route("/", _to_docs, include_in_schema=False)
+    routes = [*app.routes, *(route for router in ROUTERS for route in router.routes)]
+    app.state.routes = [route for route in routes if isinstance(route, Route)]
+    return app
+
+
+async def _to_docs(_request: Request) -> RedirectResponse:
+    """Whoever opens the address of the service in a browser gets the page for people."""
+    return RedirectResponse("/docs")
+
+
+def _reader_of(store: Store) -> ReadJobs:
+    def read_jobs(job_ids: Collection[str]) -> Mapping[str, Job]:
+        with store.read() as tx:
+            return jobs_by_id(tx, job_ids)
+
+    return read_jobs

@@ -1,0 +1,1 @@
+"""HTTP itself: requests, responses, problems, entity tags, keys and access lines."""

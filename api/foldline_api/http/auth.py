@@ -1,0 +1,85 @@
+"""Who may ask: bearer keys, each of one tenant; without keys a single tenant, from this machine only."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Mapping
+from ipaddress import ip_address
+from typing import Final
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from foldline_api.http.problems import Unauthorized, problem
+
+DEFAULT_TENANT: Final = "default"
+# Probes carry no key.
+OPEN_PATHS: Final = frozenset({"/healthz", "/readyz"})
+
+NO_KEY: Final = "this service needs a key: send `Authorization: Bearer <key>`"
+UNKNOWN_KEY: Final = "the key is not known"
+FOREIGN_CLIENT: Final = "without API keys this service answers its own machine only"
+FOREIGN_NAME: Final = "without API keys this service answers only to localhost and loopback addresses"
+FOREIGN_PAGE: Final = "without API keys this service answers no web pages of other origins"
+
+
+class Auth:
+    """Middleware that names the tenant in `request.state.tenant`, or answers 401."""
+
+    def __init__(self, app: ASGIApp, tenants_by_key: Mapping[str, str]) -> None:
+        self._app = app
+        self._tenants = [(key.encode(), tenant) for key, tenant in tenants_by_key.items()]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] not in OPEN_PATHS:
+            try:
+                scope.setdefault("state", {})["tenant"] = self._tenant(scope)
+            except Unauthorized as error:
+                await problem(error)(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+    def _tenant(self, scope: Scope) -> str:
+        headers = Headers(scope=scope)
+        if not self._tenants:
+            _check_is_local(scope, headers)
+            return DEFAULT_TENANT
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not given.strip():
+            raise Unauthorized(NO_KEY)
+        return self._tenant_of(given.strip().encode())
+
+    def _tenant_of(self, given: bytes) -> str:
+        # Every key is compared, and in constant time, so that the time taken tells nothing of a key.
+        found = [tenant for key, tenant in self._tenants if hmac.compare_digest(key, given)]
+        if not found:
+            raise Unauthorized(UNKNOWN_KEY)
+        return found[0]
+
+
+def _check_is_local(scope: Scope, headers: Headers) -> None:
+    """Refuse other machines, and web pages that make a browser on this one ask for them."""
+    client, origin = scope.get("client"), headers.get("origin")
+    if client is not None and not _is_local(client[0]):
+        raise Unauthorized(FOREIGN_CLIENT)
+    if not _is_local(_host(f"//{headers.get('host', 'localhost')}")):
+        raise Unauthorized(FOREIGN_NAME)
+    if origin is not None and not _is_local(_host(origin)):
+        raise Unauthorized(FOREIGN_PAGE)
+
+
+def _host(address: str) -> str | None:
+    try:
+        return urlsplit(address).hostname
+    except ValueError:
+        return None
+
+
+def _is_local(host: str | None) -> bool:
+    if host is None:
+        return False
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")

@@ -1,0 +1,236 @@
+"""Errors on the wire: one table from what the code raises to a problem document (RFC 9457).
+
+Errors that only HTTP can have are defined here; others come from `foldline.engine.errors` and `foldline.log.errors`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any, Final
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.routing import Match, Route
+
+from foldline.engine import errors as engine
+from foldline.engine.session_files.pi import MalformedLine
+from foldline.engine.wire import dumps
+from foldline.log import errors as log
+
+logger = logging.getLogger(__name__)
+
+MEDIA_TYPE: Final = "application/problem+json"
+RETRY_SECONDS: Final = "1"
+
+
+class RequestError(Exception):
+    """Root of the errors that only HTTP can have."""
+
+
+class MalformedJson(RequestError):
+    """The body is no JSON; `place` has `position`, `line` and `column`, where they are known."""
+
+    def __init__(self, detail: str, place: Mapping[str, int]) -> None:
+        super().__init__(f"the body is no JSON: {detail}")
+        self.place = place
+
+
+class InvalidRequest(RequestError):
+    """A header, parameter or field has the wrong shape; `path` points to it."""
+
+    def __init__(self, path: str, detail: str) -> None:
+        super().__init__(f"{path}: {detail}")
+        self.path = path
+
+
+class NoRoute(RequestError):
+    """The service has no such path."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"there is no route {path}")
+
+
+class MethodNotAllowed(RequestError):
+    """The path has other methods than the request's."""
+
+    def __init__(self, method: str, path: str, allowed: list[str]) -> None:
+        super().__init__(f"{path} does not take {method}; it takes {', '.join(allowed)}")
+        self.allowed = allowed
+
+
+class BodyTooLarge(RequestError):
+    """The body has more bytes than the service takes."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        super().__init__(f"the body has more than {limit_bytes} bytes, the most this service takes")
+        self.limit_bytes = limit_bytes
+
+
+class Unauthorized(RequestError):
+    """The request carries no key of a tenant, or comes from where no key-less request may come from."""
+
+
+class TooManyWaiting(RequestError):
+    """As many clients as the service allows are waiting for jobs."""
+
+    def __init__(self) -> None:
+        super().__init__("too many clients are waiting for jobs; ask for the job's state instead, or come back later")
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A row of the table: the problem's name and status, and the facts of an error that go into the document.
+
+    `detail` stands in for an error's own text, where that may tell of things that are no client's business.
+    """
+
+    name: str
+    status: HTTPStatus
+    facts: Callable[[Any], Mapping[str, Any]] = lambda _error: {}
+    headers: Mapping[str, str] = field(default_factory=dict)
+    detail: str | None = None
+
+    @property
+    def title(self) -> str:
+        """The name as people write it."""
+        words = self.name.replace("-", " ")
+        return words[0].upper() + words[1:].replace("json", "JSON")
+
+
+_UNPROCESSABLE: Final = HTTPStatus.UNPROCESSABLE_ENTITY
+_AGAIN: Final = {"Retry-After": RETRY_SECONDS}
+
+KINDS: Final[Mapping[type[Exception], Kind]] = {
+    MalformedJson: Kind("malformed-json", HTTPStatus.BAD_REQUEST, lambda error: error.place),
+    InvalidRequest: Kind("invalid-request", _UNPROCESSABLE, lambda error: {"path": error.path}),
+    engine.InvalidMessage: Kind("invalid-request", _UNPROCESSABLE, lambda error: {"path": error.path}),
+    MalformedLine: Kind("invalid-request", _UNPROCESSABLE, lambda error: {"path": "file", "line": error.line}),
+    engine.InvalidPolicy: Kind("invalid-request", _UNPROCESSABLE, lambda error: {"path": error.field}),
+    log.UnknownVersion: Kind("invalid-request", _UNPROCESSABLE, lambda _error: {"path": "usage.version"}),
+    log.NotFound: Kind("not-found", HTTPStatus.NOT_FOUND),
+    NoRoute: Kind("not-found", HTTPStatus.NOT_FOUND),
+    MethodNotAllowed: Kind(
+        "method-not-allowed", HTTPStatus.METHOD_NOT_ALLOWED, lambda error: {"allowed": error.allowed}
+    ),
+    log.Conflict: Kind("conflict", HTTPStatus.CONFLICT),
+    log.StaleVersion: Kind(
+        "stale-version", HTTPStatus.PRECONDITION_FAILED, lambda error: {"current_version": error.current}
+    ),
+    log.UnknownParent: Kind(
+        "unknown-parent", HTTPStatus.PRECONDITION_FAILED, lambda error: {"newest_message": error.newest}
+    ),
+    BodyTooLarge: Kind(
+        "body-too-large",
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        lambda error: {"limit_bytes": error.limit_bytes},
+        # What is left of the body is not read, so the connection is of no further use.
+        {"Connection": "close"},
+    ),
+    engine.UnknownModel: Kind("unknown-model", _UNPROCESSABLE, lambda error: {"model": error.model}),
+    engine.FixedPartsDoNotFit: Kind(
+        "fixed-parts-do-not-fit",
+        _UNPROCESSABLE,
+        lambda error: {"fixed_tokens": error.fixed_tokens, "target_tokens": error.target_tokens},
+    ),
+    engine.ViewDoesNotFit: Kind(
+        "view-does-not-fit",
+        _UNPROCESSABLE,
+        lambda error: {
+            "used_tokens": error.used_tokens,
+            "limit_tokens": error.limit_tokens,
+            "entries": [{"id": name, "tokens": tokens} for name, tokens in error.entries],
+        },
+    ),
+    log.CallsOpen: Kind("calls-open", HTTPStatus.CONFLICT, lambda error: {"open_calls": error.calls}),
+    log.PinTooLarge: Kind(
+        "pin-too-large",
+        _UNPROCESSABLE,
+        lambda error: {"tokens": error.tokens, "limit_tokens": error.limit_tokens},
+    ),
+    log.CannotShrink: Kind(
+        "cannot-shrink",
+        _UNPROCESSABLE,
+        lambda error: {"used_tokens": error.used_tokens, "target_tokens": error.target_tokens},
+    ),
+    log.RedoSuperseded: Kind("redo-superseded", HTTPStatus.CONFLICT),
+    log.IdempotencyMismatch: Kind("idempotency-mismatch", _UNPROCESSABLE),
+    log.IdempotencyInFlight: Kind("idempotency-in-flight", HTTPStatus.CONFLICT, headers=_AGAIN),
+    Unauthorized: Kind(
+        "unauthorized", HTTPStatus.UNAUTHORIZED, headers={"WWW-Authenticate": 'Bearer realm="foldline"'}
+    ),
+    log.Unavailable: Kind(
+        "unavailable",
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        headers=_AGAIN,
+        detail="the database does not answer; try again later",
+    ),
+    log.Busy: Kind(
+        "unavailable",
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        headers=_AGAIN,
+        detail="others are writing to the same session, or all connections are in use; try again later",
+    ),
+    TooManyWaiting: Kind("unavailable", HTTPStatus.SERVICE_UNAVAILABLE, headers=_AGAIN),
+}
+
+
+def install(app: FastAPI) -> None:
+    """Let every error of an app's routes leave as a problem document."""
+    for error in KINDS:
+        app.add_exception_handler(error, _known)
+    app.add_exception_handler(RequestValidationError, _parameter)
+    app.add_exception_handler(HTTPException, _plain)
+    app.add_exception_handler(Exception, _unforeseen)
+
+
+def problem(error: Exception) -> Response:
+    """The document of an error that the table knows."""
+    kind = KINDS[type(error)]
+    if kind.detail is not None:
+        logger.warning("%s: %s", kind.name, error)
+    body = {
+        "type": f"/problems/{kind.name}",
+        "title": kind.title,
+        "status": int(kind.status),
+        "detail": kind.detail or str(error),
+        **kind.facts(error),
+    }
+    return Response(dumps(body), kind.status, headers=kind.headers, media_type=MEDIA_TYPE)
+
+
+async def _known(_request: Request, error: Exception) -> Response:
+    return problem(error)
+
+
+async def _parameter(_request: Request, error: Exception) -> Response:
+    """A query parameter that FastAPI refused."""
+    found = error.errors()[0] if isinstance(error, RequestValidationError) else {"loc": (), "msg": str(error)}
+    return problem(InvalidRequest(".".join(map(str, found["loc"])), str(found["msg"])))
+
+
+async def _plain(request: Request, error: Exception) -> Response:
+    """What the framework itself refuses: unknown routes, and methods that a route does not have."""
+    if not isinstance(error, HTTPException) or error.status_code != HTTPStatus.METHOD_NOT_ALLOWED:
+        return problem(NoRoute(request.url.path))
+    allowed = _methods(request)
+    response = problem(MethodNotAllowed(request.method, request.url.path, allowed))
+    response.headers["Allow"] = ", ".join(allowed)
+    return response
+
+
+def _methods(request: Request) -> list[str]:
+    """The methods of a path; several routes may share it, and the framework names those of the first only."""
+    routes: list[Route] = request.app.state.routes
+    matching = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]
+    return sorted({method for route in matching for method in route.methods or ()})
+
+
+async def _unforeseen(_request: Request, _error: Exception) -> Response:
+    """A mistake of ours; the server logs it."""
+    status = HTTPStatus.INTERNAL_SERVER_ERROR
+    body = {"type": "about:blank", "title": status.phrase, "status": int(status)}
+    return Response(dumps(body), status, media_type=MEDIA_TYPE)

@@ -1,0 +1,51 @@
+"""What there is to choose from: models with their windows, and presets."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+
+from foldline.engine.models.catalog import Listed, catalog
+from foldline.engine.policies.policy import to_json
+from foldline.engine.policies.presets import DEFAULT_PRESET, PRESETS
+from foldline_api.http.problems import InvalidRequest
+from foldline_api.http.request import FromRequest
+from foldline_api.http.responses import json_response
+from foldline_api.schemas.answers import ModelAnswer, Page, PresetAnswer
+from foldline_api.schemas.openapi import described
+
+router = APIRouter(tags=["catalog"])
+
+
+@router.get("/models", **described(Page[ModelAnswer]))
+def list_models(
+    _incoming: FromRequest,
+    preset: Annotated[str, Query(description="Whose models, trigger and target.")] = DEFAULT_PRESET,
+) -> Response:
+    """List the models whose window is known, by the beginning of their name; others need `context_window`.
+
+    A preset that follows another system has the models which that one knows, beside those that are listed without it.
+    Trigger and target are in the preset's own count, the limit is exact.
+    """
+    if preset not in PRESETS:
+        raise InvalidRequest("query.preset", f"must be the name of a preset: {', '.join(PRESETS)}")
+    return json_response({"items": [_shown(model) for model in catalog(PRESETS[preset])], "next_cursor": None})
+
+
+def _shown(found: Listed) -> dict[str, Any]:
+    return {
+        "model": found.model,
+        "context_window": found.context_window,
+        "listed_window": found.listed_window,
+        "is_exact": found.is_exact,
+        "limit": found.limit,
+        "trigger_tokens": found.trigger,
+        "target_tokens": found.target,
+    }
+
+
+@router.get("/presets", **described(Page[PresetAnswer]))
+def list_presets(_incoming: FromRequest) -> Response:
+    """List the presets: policies with a name."""
+    return json_response({"items": [to_json(policy) for policy in PRESETS.values()], "next_cursor": None})

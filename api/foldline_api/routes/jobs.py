@@ -1,0 +1,67 @@
+"""Jobs: those of a session, one, cancelling it, and its changes as they happen."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+
+from fastapi import APIRouter, Response
+from fastapi.responses import StreamingResponse
+from starlette.concurrency import run_in_threadpool
+
+from foldline.engine.wire import dumps
+from foldline.log.jobs import publish, queries
+from foldline.log.jobs.queries import Job
+from foldline_api import serializers
+from foldline_api.http.problems import TooManyWaiting
+from foldline_api.http.request import FromRequest, Incoming
+from foldline_api.http.responses import after, json_response, page
+from foldline_api.schemas.answers import JobAnswer, Page
+from foldline_api.schemas.openapi import described
+from foldline_api.schemas.parameters import Cursor, Limit
+
+router = APIRouter(tags=["jobs"])
+
+
+@router.get("/sessions/{session_id}/jobs", **described(Page[JobAnswer]))
+def list_jobs(session_id: str, incoming: FromRequest, cursor: Cursor = None, limit: Limit = 50) -> Response:
+    """List a session's jobs, oldest first."""
+    with incoming.service.store.read() as tx:
+        found = queries.jobs(tx, incoming.tenant, session_id, after(cursor), limit + 1)
+    return json_response(page(found, limit, lambda job: job.number, serializers.job))
+
+
+@router.get("/jobs/{job_id}", **described(JobAnswer))
+def read_job(job_id: str, incoming: FromRequest) -> Response:
+    """Read a job."""
+    return json_response(serializers.job(_job(incoming, job_id)))
+
+
+@router.delete("/jobs/{job_id}", **described(JobAnswer))
+def cancel_job(job_id: str, incoming: FromRequest) -> Response:
+    """Cancel a job that waits or runs."""
+    with incoming.service.store.write() as tx:
+        queries.job(tx, incoming.tenant, job_id)
+        publish.cancel(tx, incoming.tenant, job_id)
+        return json_response(serializers.job(queries.job(tx, incoming.tenant, job_id)))
+
+
+@router.get("/jobs/{job_id}/events", **described(None, stream="text/event-stream"))
+async def job_events(job_id: str, incoming: FromRequest) -> Response:
+    """Server-sent events named `job`: the job now, after each change, and every 15 s, until it has ended."""
+    if incoming.service.watch.is_full:
+        raise TooManyWaiting
+    job = await run_in_threadpool(_job, incoming, job_id)
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(_events(incoming, job), headers=headers, media_type="text/event-stream")
+
+
+def _job(incoming: Incoming, job_id: str) -> Job:
+    with incoming.service.store.read() as tx:
+        return queries.job(tx, incoming.tenant, job_id)
+
+
+async def _events(incoming: Incoming, job: Job) -> AsyncIterator[bytes]:
+    async with aclosing(incoming.service.watch.changes(job)) as changes:
+        async for latest in changes:
+            yield b"event: job\ndata: %s\n\n" % dumps(serializers.job(latest))

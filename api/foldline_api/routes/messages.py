@@ -1,0 +1,97 @@
+"""The two requests of every turn: append messages, and read the view."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Response
+
+from foldline.engine.formats import DEFAULT, FORMATS, detect
+from foldline.engine.messages import Message
+from foldline.log.compaction.usage import Usage
+from foldline.log.storage.idempotency import Answer
+from foldline.log.storage.store import Transaction
+from foldline.log.use_cases.append import append, prepare
+from foldline.log.use_cases.views import View, open_calls_of, view
+from foldline_api import serializers
+from foldline_api.http.etags import is_named, view_tag
+from foldline_api.http.problems import InvalidRequest
+from foldline_api.http.request import FromRequest
+from foldline_api.http.responses import answer, change, json_response
+from foldline_api.schemas.answers import AppendAnswer, ContextAnswer
+from foldline_api.schemas.bodies import AppendBody, UsageBody
+from foldline_api.schemas.openapi import described
+from foldline_api.schemas.parameters import FormatName, Model
+
+router = APIRouter(tags=["messages"])
+
+
+@router.post("/sessions/{session_id}/messages", **described(AppendAnswer, HTTPStatus.CREATED, body=AppendBody))
+def append_messages(session_id: str, incoming: FromRequest) -> Response:
+    """Append messages at the head. If the view is then over the trigger, it is compacted before the answer."""
+    body = incoming.body(AppendBody)
+    drafts = prepare(_parsed(body.messages, body.format))
+    usage = None if body.usage is None else _usage(body.usage)
+    if_match = incoming.if_match
+
+    def work(tx: Transaction) -> Answer:
+        done = append(tx, incoming.tenant, session_id, drafts, usage=usage, parent=body.parent, if_match=if_match)
+        path = done.path
+        appended = {
+            "entry_ids": done.entry_ids,
+            "version": path.session.version,
+            "budget": serializers.budget(path),
+            "open_calls": open_calls_of(path),
+            "compaction": serializers.step(path, done.step),
+        }
+        return answer(appended, HTTPStatus.CREATED)
+
+    return change(incoming, work)
+
+
+def _parsed(messages: list[Any], format_name: str | None) -> list[Message]:
+    name = detect(messages) if format_name is None else format_name
+    if name not in FORMATS:
+        raise InvalidRequest("format", f"{name} is no format; available: {', '.join(FORMATS)}")
+    return FORMATS[name].parse(messages)
+
+
+def _usage(body: UsageBody) -> Usage:
+    return Usage(**dict(body))
+
+
+@router.get("/sessions/{session_id}/context", **described(ContextAnswer, others={304: "Nothing changed."}))
+def read_context(
+    session_id: str,
+    incoming: FromRequest,
+    *,
+    format_name: Annotated[FormatName, Query(alias="format")] = DEFAULT,
+    model: Model = None,
+    fit: Annotated[Literal["budget", "none"], Query(description="`none` renders whatever the size.")] = "budget",
+    open_: Annotated[
+        Literal["refuse", "stub"], Query(alias="open", description="What to do while calls wait for results.")
+    ] = "refuse",
+) -> Response:
+    """Read the view: what the model should see now. With `model`, `fit=none` or `open=stub` it carries no ETag."""
+    must_fit, stub_open = fit == "budget", open_ == "stub"
+    with incoming.service.store.read() as tx:
+        found = view(tx, incoming.tenant, session_id, model=model, must_fit=must_fit, stub_open=stub_open)
+    if model is not None or stub_open or not must_fit:
+        return json_response(_context(found, format_name))
+    tag = {"ETag": view_tag(found.path.session.version, format_name)}
+    if is_named(tag["ETag"], incoming.headers.getlist("if-none-match")):
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=tag)
+    return json_response(_context(found, format_name), tag)
+
+
+def _context(found: View, format_name: str) -> dict[str, Any]:
+    rendered = FORMATS[format_name].render(found.messages, found.path.session.system)
+    return {
+        "messages": rendered.messages,
+        "system": rendered.system,
+        "budget": serializers.budget(found.path, found.used, found.budget),
+        "version": found.path.session.version,
+        "lossy": rendered.lossy,
+        "open_calls": found.open_calls,
+    }

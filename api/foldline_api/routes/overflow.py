@@ -1,0 +1,51 @@
+"""Reports that a provider refused a view as too long."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Response
+
+from foldline.engine.overflow import PROVIDERS, verdict_of
+from foldline.log.errors import CannotShrink, UnknownVersion
+from foldline.log.storage.events import OTHER, OverflowReported
+from foldline.log.storage.idempotency import Answer
+from foldline.log.storage.store import Transaction
+from foldline.log.use_cases.overflow import relieve
+from foldline_api import serializers
+from foldline_api.http.problems import InvalidRequest
+from foldline_api.http.request import FromRequest
+from foldline_api.http.responses import answer, change
+from foldline_api.schemas.answers import OverflowAnswer
+from foldline_api.schemas.bodies import OverflowBody
+from foldline_api.schemas.openapi import described
+
+router = APIRouter(tags=["compactions"])
+
+
+@router.post("/sessions/{session_id}/overflow", **described(OverflowAnswer, body=OverflowBody))
+def report_overflow(session_id: str, incoming: FromRequest) -> Response:
+    """Report that a provider refused a view as too long, so that it is made smaller; then read it again and repeat.
+
+    Nothing is done if the error says something else, or if the view has changed since.
+    """
+    body, if_match = incoming.body(OverflowBody), incoming.if_match
+    verdict = verdict_of(body.error, body.provider)
+    reported = OverflowReported(verdict.provider if verdict.provider in PROVIDERS else OTHER)
+
+    def work(tx: Transaction) -> Answer:
+        try:
+            path, step, before = relieve(
+                tx, incoming.tenant, session_id, verdict, version=body.version, parent=body.parent, if_match=if_match
+            )
+        except UnknownVersion as error:
+            detail = f"must be one the session has had; it is at {error.current}"
+            raise InvalidRequest("version", detail) from error
+        except CannotShrink:
+            # Nothing of this transaction stays, and nothing is more worth to be known.
+            incoming.service.store.observe(reported)
+            raise
+        if verdict.is_overflow:
+            tx.observed.append(reported)
+        result = serializers.result(serializers.stages_used(step.made), before, path.used, step.report)
+        return answer({"verdict": serializers.verdict(verdict), "result": result, "version": path.session.version})
+
+    return change(incoming, work)

@@ -1,0 +1,62 @@
+"""How full a session is, and how full it would be with a call that is about to be made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Response
+
+from foldline.engine.models.attachments import Placement
+from foldline.log.use_cases.stats import Stats, stats, stats_with_call
+from foldline_api.http.request import FromRequest
+from foldline_api.http.responses import json_response
+from foldline_api.schemas.answers import PendingAnswer, StatsAnswer
+from foldline_api.schemas.bodies import PendingBody
+from foldline_api.schemas.openapi import described
+from foldline_api.schemas.parameters import MaxOutputTokens, Model
+
+router = APIRouter(tags=["statistics"])
+
+
+@router.get("/sessions/{session_id}/stats", **described(StatsAnswer))
+def read_stats(
+    session_id: str, incoming: FromRequest, model: Model = None, max_output_tokens: MaxOutputTokens = None
+) -> Response:
+    """How full the view is, for the session's model or for another."""
+    with incoming.service.store.read() as tx:
+        found = stats(tx, incoming.tenant, session_id, model=model, max_output_tokens=max_output_tokens)
+    return json_response(_shown(found))
+
+
+@router.post("/sessions/{session_id}/budget", **described(PendingAnswer, body=PendingBody))
+def reckon_call(session_id: str, incoming: FromRequest) -> Response:
+    """How full the view would be with a call's prompt, tools and files, and what to send of each file."""
+    body = incoming.body(PendingBody)
+    files = [file.model_dump(exclude_none=True) for file in body.files]
+    with incoming.service.store.read() as tx:
+        found = stats_with_call(
+            tx, incoming.tenant, session_id, prompt=body.prompt, tools=body.tools, files=files
+        )  # fmt: skip
+    return json_response({**_shown(found), "files": [placed(file) for file in found.files]})
+
+
+def placed(file: Placement) -> dict[str, Any]:
+    """What to send of a file."""
+    return {"path": file.path, "action": file.action, "max_chars": file.max_chars, "tokens": file.tokens}
+
+
+def _shown(found: Stats) -> dict[str, Any]:
+    return {
+        "estimated_input_tokens": found.used,
+        "available_input_tokens": found.limit,
+        "usage_ratio": round(found.ratio, 4),
+        "within_budget": found.used <= found.limit,
+        "should_compact": found.should_compact,
+        "counted_tokens": found.counted_tokens,
+        "trigger_tokens": found.trigger_tokens,
+        "target_tokens": found.target_tokens,
+        "warning_level": found.warning_level,
+        "message_count": found.message_count,
+        "owed_tokens": found.owed_tokens,
+        "breakdown": dict(found.breakdown),
+    }

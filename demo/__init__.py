@@ -1,0 +1,1 @@
+"""A coding agent's session in a small window, to look at."""

@@ -1,0 +1,66 @@
+"""`foldline api`: the API alone, beside workers that are processes of their own, until stopped."""
+
+from __future__ import annotations
+
+from foldline_api.app import create_app
+from foldline_worker.app import create_celery
+from foldline_worker.broker.notifier import Relay, ringing
+
+from foldline.cli.database import check_schema, open_store, settings_of
+from foldline.cli.listening import Host, Port, announce, check_host, listener_for, metrics_listener_for, run_api
+from foldline.cli.process_setup import (
+    BrokerUrl,
+    DatabaseUrl,
+    LogLevel,
+    check_broker,
+    check_database,
+    hooked,
+    observed,
+    say_what_is_used,
+)
+from foldline.telemetry.metric_catalog import Source
+from foldline.telemetry.ops_server import answering
+
+
+def api(
+    *,
+    host: Host = None,
+    port: Port = None,
+    database_url: DatabaseUrl = None,
+    broker_url: BrokerUrl = None,
+    log_level: LogLevel = None,
+) -> None:
+    """Serve the API, until stopped with Ctrl-C or SIGTERM; `foldline worker` writes the summaries.
+
+    Needs a PostgreSQL, brought to this version's tables by `foldline migrate`, and a Redis or Valkey. Whatever is not
+    given here is read from the environment: FOLDLINE_PORT and so on.
+    """
+    settings = settings_of(
+        {
+            "host": host,
+            "port": port,
+            "database_url": database_url,
+            "broker_url": broker_url,
+            "log_level": log_level,
+        }
+    )
+    check_host(settings)
+    check_database(settings, "api")
+    check_broker(settings, "api")
+    with (
+        observed(settings, "api", Source.API) as signals,
+        open_store(settings) as store,
+        listener_for(settings) as listener,
+        metrics_listener_for(settings) as metrics_listener,
+    ):
+        check_schema(store)
+        app = create_app(settings, store, signals)
+        with (
+            create_celery(settings) as celery,
+            ringing(Relay(celery), store, settings.stop_seconds),
+            hooked(settings, store),
+            answering(app.state.subject, metrics_listener),
+        ):
+            say_what_is_used(settings, store)
+            announce(listener, settings)
+            run_api(app, listener, settings)

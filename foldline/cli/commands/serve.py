@@ -1,0 +1,85 @@
+"""`foldline serve`: the API and its worker in one process, until stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Annotated, Literal
+
+import typer
+from foldline_api.app import create_app
+from foldline_worker.embedded import BrokerOutside, EmbeddedWorker, WorkerDidNotStart
+from foldline_worker.hooks.hooks import Hooks
+from foldline_worker.summarizers.summarizers import create_summarizer
+
+from foldline import migrations
+from foldline.cli.database import open_store, settings_of
+from foldline.cli.listening import Host, Port, announce, check_host, listener_for, metrics_listener_for, run_api
+from foldline.cli.process_setup import DatabaseUrl, LogLevel, hooked, observed, say_what_is_used
+from foldline.log.storage.store import Store
+from foldline.settings import Settings
+from foldline.telemetry.metric_catalog import Source
+from foldline.telemetry.ops_server import answering
+from foldline.telemetry.signals import Signals
+from foldline.terminal import CommandFailed, ExitCode
+
+
+def serve(
+    *,
+    host: Host = None,
+    port: Port = None,
+    database_url: DatabaseUrl = None,
+    summarizer: Annotated[Literal["extractive", "openai"] | None, typer.Option(help="Who writes summaries.")] = None,
+    summarizer_base_url: Annotated[str | None, typer.Option(help="Its endpoint, with /v1.")] = None,
+    summarizer_model: Annotated[str | None, typer.Option(help="Its model.")] = None,
+    log_level: LogLevel = None,
+) -> None:
+    """Serve the API and its worker in one process, until stopped with Ctrl-C or SIGTERM.
+
+    Whatever is not given here is read from the environment: FOLDLINE_PORT and so on. Keys are set there only, in
+    FOLDLINE_API_KEYS as tenant:key,tenant:key; without keys only this machine can connect.
+    """
+    settings = settings_of(
+        {
+            "host": host,
+            "port": port,
+            "database_url": database_url,
+            "summarizer": summarizer,
+            "summarizer_base_url": summarizer_base_url,
+            "summarizer_model": summarizer_model,
+            "log_level": log_level,
+        }
+    )
+    check_host(settings)
+    with (
+        observed(settings, "serve", Source.API, Source.WORKER) as signals,
+        open_store(settings) as store,
+        listener_for(settings) as listener,
+        metrics_listener_for(settings) as metrics_listener,
+    ):
+        migrations.upgrade(store.engine)
+        app = create_app(settings, store, signals)
+        with (
+            hooked(settings, store) as hooks,
+            _worker(settings, store, hooks, signals) as worker,
+            answering(replace(app.state.subject, is_alive=lambda: worker.is_alive), metrics_listener),
+        ):
+            say_what_is_used(settings, store)
+            announce(listener, settings)
+            run_api(app, listener, settings)
+
+
+@contextmanager
+def _worker(settings: Settings, store: Store, hooks: Hooks, signals: Signals) -> Iterator[EmbeddedWorker]:
+    worker = EmbeddedWorker(settings, store, create_summarizer(settings, signals.tracing), hooks, signals)
+    try:
+        worker.start()
+    except BrokerOutside as error:
+        raise CommandFailed(str(error)) from error
+    except WorkerDidNotStart as error:
+        raise CommandFailed("the worker did not start; its log lines say why", ExitCode.SERVICE_FAILED) from error
+    try:
+        yield worker
+    finally:
+        worker.stop()

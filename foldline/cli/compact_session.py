@@ -1,0 +1,124 @@
+"""`foldline compact` without a file: a session of the database, as `POST /sessions/{id}/compact` would have it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from foldline.cli.commands.session_files import opened
+from foldline.engine.errors import CompactionError
+from foldline.log.compaction.summary_request import Ask
+from foldline.log.errors import SessionsError
+from foldline.log.jobs.preparation import Cut
+from foldline.log.storage import segments
+from foldline.log.storage.store import Store
+from foldline.log.use_cases import compact, lifecycle
+from foldline.terminal import CommandFailed, answers, notes, print_json, table_of
+
+NONE: Final = "none"
+NOTHING: Final = "nothing to summarize"
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """Which session is to be compacted and how; a dry run is of the tenant's newest if `session` is None."""
+
+    session: str | None
+    tenant: str
+    ask: Ask
+    window: int | None
+    stages: list[str] | None
+    summarize: bool | None
+    is_dry_run: bool
+
+
+def check_wish(wish: Wish, for_files: Mapping[str, object]) -> None:
+    """Raise CommandFailed for options that go with no stored session; `for_files` has those that are for a FILE."""
+    if wish.session is None and not wish.is_dry_run:
+        raise CommandFailed("name a FILE, or a stored session with --session")
+    for option, value in for_files.items():
+        if value:
+            raise CommandFailed(f"{option} is for a FILE, not for a stored session; leave it out, or name a FILE")
+    if wish.is_dry_run and (wish.stages or wish.summarize is not None):
+        raise CommandFailed("--dry-run shows where a summary would cut a session; leave --stage and --summarize out")
+    if wish.window is not None and not wish.is_dry_run:
+        raise CommandFailed(
+            "--window would change the session: change the session's window with PATCH /sessions/ID, or add --dry-run"
+        )
+
+
+def check_file_only(for_sessions: Mapping[str, object]) -> None:
+    """Raise CommandFailed for options beside a FILE that are for a stored session."""
+    for option, value in for_sessions.items():
+        if value:
+            raise CommandFailed(f"{option} is for a stored session, not for a FILE; leave one of them out")
+
+
+def compact_session(wish: Wish, database_url: str | None) -> None:
+    """Compact it, or show where a summary would cut it; JSON to stdout, a table to stderr.
+
+    Raises:
+        CommandFailed: there is no such session, or it cannot be compacted so.
+    """
+    try:
+        with opened(database_url) as store:
+            name = wish.session or _newest(store, wish.tenant)
+            (_rehearse if wish.is_dry_run else _compact)(store, name, wish)
+    except (CompactionError, SessionsError) as error:
+        raise CommandFailed(str(error)) from error
+
+
+def _newest(store: Store, tenant: str) -> str:
+    with store.read() as tx:
+        name = lifecycle.newest(tx, tenant)
+    if name is None:
+        raise CommandFailed("there is no session in the database; make one with `foldline import FILE`")
+    return name
+
+
+def _rehearse(store: Store, name: str, wish: Wish) -> None:
+    with store.read() as tx:
+        cut = compact.cut(tx, wish.tenant, name, wish.ask, context_window=wish.window)
+    notes().print(table_of((("", False), ("", False), ("", False)), _rows(name, cut)))
+    print_json(answers(), None if _is_empty(cut) else cut.told)
+
+
+def _is_empty(cut: Cut) -> bool:
+    return cut.messages + cut.turn_prefix == 0
+
+
+def _rows(name: str, cut: Cut) -> list[tuple[str, str, str]]:
+    prefix = f"and {cut.turn_prefix:,} of the turn that is split" if cut.turn_start else ""
+    return [
+        ("session", name, ""),
+        ("tokens before", f"{cut.context_tokens:,}", "as the policy counts"),
+        ("first kept entry", _number(cut.first_kept), cut.first_kept or ""),
+        ("turn start", _number(cut.turn_start), f"{cut.turn_start}, split" if cut.turn_start else ""),
+        ("to summarize", NOTHING if _is_empty(cut) else f"{cut.messages:,} messages", prefix),
+        ("earlier summaries", f"{len(cut.replaces)}" if cut.replaces else NONE, ""),
+        ("files", f"{len(cut.files.read_only):,} read, {len(cut.files.changed):,} changed", ""),
+    ]
+
+
+def _number(entry_id: str | None) -> str:
+    """The place of an entry on its path, the first being 0."""
+    return NONE if entry_id is None else str(segments.parse_entry_id(entry_id)[1] - 1)
+
+
+def _compact(store: Store, name: str, wish: Wish) -> None:
+    with store.write() as tx:
+        path, step, before = compact.compact(
+            tx, wish.tenant, name, wish.ask, stages=wish.stages, summarize=wish.summarize
+        )
+    told = {
+        "session": name,
+        "tokens_before": before,
+        "tokens_after": path.used,
+        "compactions": [compaction.id for compaction in step.made],
+        "job": None if step.request is None else step.request.job_id,
+    }
+    notes().print(table_of((("", False), ("", False)), [(key, str(value)) for key, value in told.items()]))
+    if step.request is not None:
+        notes().print("The job waits for whoever works on this database, such as `foldline serve`.", markup=False)
+    print_json(answers(), told)

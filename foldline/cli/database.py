@@ -1,0 +1,136 @@
+"""Opens the database that the settings name, for the commands that stand on it."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+from foldline import migrations
+from foldline.log.errors import InvalidDatabase, Unavailable
+from foldline.log.storage.engines import SQLITE, address_of
+from foldline.log.storage.store import Limits, Store, translated
+from foldline.migrations import NewerSchema, Standing
+from foldline.settings import InvalidSettings, Settings, load_settings
+from foldline.terminal import CommandFailed, ExitCode
+
+logger = logging.getLogger(__name__)
+
+
+def settings_of(options: dict[str, Any]) -> Settings:
+    """The settings of this process: the options given, then the environment.
+
+    Raises:
+        CommandFailed: a value cannot be used.
+    """
+    try:
+        return load_settings(**{name: value for name, value in options.items() if value is not None})
+    except InvalidSettings as error:
+        raise CommandFailed(str(error)) from error
+
+
+def check_file(settings: Settings) -> None:
+    """Makes sure that a database in a file is there, for commands that only work on one: opening would create it.
+
+    Raises:
+        CommandFailed: there is no such file, or the address is none of a database.
+    """
+    with _told():
+        address = address_of(settings.database_url)
+    if address.get_backend_name() == SQLITE and not Path(str(address.database)).exists():
+        is_named = "database_url" in settings.model_fields_set
+        reason = "" if is_named else "FOLDLINE_DATABASE_URL is not set, and "
+        raise CommandFailed(
+            f"{reason}there is no database at {Path(str(address.database)).absolute()}: give the address of the "
+            "service's with --database-url or FOLDLINE_DATABASE_URL",
+            ExitCode.SERVICE_FAILED,
+        )
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    try:
+        yield
+    except InvalidDatabase as error:
+        raise CommandFailed(f"{error}. It is read from --database-url or FOLDLINE_DATABASE_URL") from error
+
+
+@contextmanager
+def open_store(settings: Settings) -> Iterator[Store]:
+    """The store of a process, closed after the block.
+
+    Raises:
+        CommandFailed: there is no such database, or it does not open, or it fails within the block, or a migration in
+            the block finds it to be of a newer version.
+    """
+    limits = Limits(
+        lease_seconds=ceil(settings.lease_seconds),
+        retry_seconds=ceil(settings.retry_seconds),
+        retry_seconds_max=settings.retry_seconds_max,
+        max_attempts=settings.max_attempts,
+        summarizer_tokens=settings.summarizer_input_tokens,
+        idempotency_seconds=ceil(settings.idempotency_hours * 3600),
+    )
+    with _told():
+        store = Store(settings.database_url, limits=limits, connections=settings.database_connections)
+    try:
+        with store.read():
+            pass
+        # Migrations are not a transaction of the store's.
+        with translated():
+            yield store
+    except Unavailable as error:
+        problem = _folder_problem(store) or error
+        raise CommandFailed(
+            f"the database at {place_of(store)} does not answer: {problem}. Check FOLDLINE_DATABASE_URL",
+            ExitCode.SERVICE_FAILED,
+        ) from error
+    except NewerSchema as error:
+        raise CommandFailed(str(error), ExitCode.SERVICE_FAILED) from error
+    finally:
+        store.close()
+
+
+def check_schema(store: Store) -> None:
+    """Makes sure that this program can work with the database as it is, for processes that do not migrate it.
+
+    A newer schema will do: migrations run first, and each keeps the version before it working.
+
+    Raises:
+        CommandFailed: the database is empty, or its schema is older than what this program needs.
+    """
+    schema = migrations.schema_of(store.engine)
+    if schema.standing in {Standing.EMPTY, Standing.OLDER}:
+        found = "is empty" if schema.revision is None else f"is at revision {schema.revision}"
+        raise CommandFailed(
+            f"the database at {place_of(store)} {found}; this version needs {schema.newest}: run `foldline migrate`",
+            ExitCode.SERVICE_FAILED,
+        )
+    if schema.standing is Standing.NEWER:
+        logger.warning(
+            "the database is at revision %s, newer than %s, the newest known here", schema.revision, schema.newest
+        )
+
+
+def place_of(store: Store) -> str:
+    """Where the data is, as people read it: a file, or an address without its password.
+
+    It has no query either: the driver takes passwords there too.
+    """
+    if store.is_sqlite and store.url.database:
+        return str(Path(store.url.database).absolute())
+    return store.url.set(query={}).render_as_string(hide_password=True)
+
+
+def _folder_problem(store: Store) -> str | None:
+    """What is wrong with the folder of an SQLite file; the database only says that it cannot open the file."""
+    if not store.is_sqlite:
+        return None
+    folder = Path(place_of(store)).parent
+    if not folder.is_dir():
+        return f"there is no folder {folder}"
+    return None if os.access(folder, os.W_OK) else f"the folder {folder} cannot be written to"

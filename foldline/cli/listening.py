@@ -1,0 +1,111 @@
+"""The HTTP side of a process, for the commands that serve the API: its socket, what is said of it, and running it."""
+
+from __future__ import annotations
+
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Annotated, Final, TypeAlias
+
+import typer
+import uvicorn
+from fastapi import FastAPI
+from foldline_api.server import Server
+
+from foldline.cli.process_setup import say
+from foldline.engine.tokens.counter import exact_counter
+from foldline.settings import Settings
+from foldline.terminal import CommandFailed, ExitCode
+
+BACKLOG: Final = 1024
+
+Host: TypeAlias = Annotated[str | None, typer.Option(help="Address to listen on; beyond loopback only with keys.")]
+Port: TypeAlias = Annotated[int | None, typer.Option(help="Port to listen on; 0 picks a free one.")]
+
+
+def check_host(settings: Settings) -> None:
+    """Raise CommandFailed for an address beyond this machine without keys."""
+    if settings.bind_host != settings.host:
+        raise CommandFailed(
+            f"{settings.host} can be reached from outside, and there are no API keys. Set FOLDLINE_API_KEYS to "
+            f"tenant:key, or leave out --host to serve this machine only"
+        )
+
+
+def listener_for(settings: Settings) -> AbstractContextManager[socket.socket]:
+    """A listening socket at the settings' address.
+
+    Raises:
+        CommandFailed: the address or port cannot be had.
+    """
+    return _listener(settings.bind_host, settings.port, "--port or FOLDLINE_PORT")
+
+
+def flower_listener_for(settings: Settings) -> AbstractContextManager[socket.socket]:
+    """A listening socket for Flower's page.
+
+    Raises:
+        CommandFailed: the address or port cannot be had.
+    """
+    return _listener(settings.flower_host, settings.flower_port, "--port or FOLDLINE_FLOWER_PORT")
+
+
+@contextmanager
+def metrics_listener_for(settings: Settings) -> Iterator[socket.socket | None]:
+    """A listening socket at the settings' operator's port, None if they have none.
+
+    Raises:
+        CommandFailed: the address or port cannot be had.
+    """
+    if settings.metrics_port is None:
+        yield None
+        return
+    with _listener(settings.metrics_host, settings.metrics_port, "FOLDLINE_METRICS_PORT") as listener:
+        say(settings, f"metrics and probes on {url_of(listener)}")
+        yield listener
+
+
+@contextmanager
+def _listener(host: str, port: int, how_to_choose: str) -> Iterator[socket.socket]:
+    host = host.strip("[]")
+    # Connections inherit the protocol, and asyncio sends without delay only where it reads "TCP" there: without it each
+    # answer waits 40 ms for the client's kernel.
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    with listener:
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((host, port))
+            listener.listen(BACKLOG)
+        except OSError as error:
+            raise CommandFailed(
+                f"cannot listen on {host} port {port}: {error.strerror}. Choose another with {how_to_choose}",
+                ExitCode.SERVICE_FAILED,
+            ) from error
+        yield listener
+
+
+def announce(listener: socket.socket, settings: Settings) -> None:
+    """Say where the API can be reached, and by whom."""
+    say(settings, f"listening on {url_of(listener)}")
+    if not settings.tenants_by_key:
+        say(settings, "no API keys are set: only this machine can connect")
+
+
+def url_of(listener: socket.socket) -> str:
+    """The address that a socket listens at."""
+    host, port = listener.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def run_api(app: FastAPI, listener: socket.socket, settings: Settings) -> None:
+    """Serve until a signal says to stop, and finish what is under way."""
+    # Loading takes a second, which the first appends would all spend.
+    exact_counter()
+    # uvicorn raises the signal that stopped it once more at its end; by default that would kill us before the worker
+    # has handed its jobs back, and the relay has sent its last ring.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: None)
+    stop_seconds = max(1, int(settings.stop_seconds))
+    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=stop_seconds)
+    Server(app, config).run(sockets=[listener])

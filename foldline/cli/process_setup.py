@@ -1,0 +1,151 @@
+"""What every long-running command sets up: options, checks, logging, metrics, traces and hooks."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Annotated, Final, Literal, TypeAlias
+from urllib.parse import urlsplit
+
+import typer
+from foldline_worker.hooks.hooks import Hooks, InvalidHook, load_hooks, telling
+
+from foldline.cli.database import place_of
+from foldline.log.errors import InvalidDatabase
+from foldline.log.storage.engines import SQLITE, address_of
+from foldline.log.storage.store import Store
+from foldline.settings import Settings, unknown_variables
+from foldline.telemetry.logs import set_up_logging
+from foldline.telemetry.metric_catalog import Source
+from foldline.telemetry.metrics import Metrics
+from foldline.telemetry.signals import Signals
+from foldline.telemetry.tracing import Silent, Tracing
+from foldline.terminal import CommandFailed, answers
+
+BROKERS: Final = frozenset({"redis", "rediss"})
+POSTGRESQL: Final = "the address of a PostgreSQL, as in postgresql://foldline:password@127.0.0.1:5432/foldline"
+
+DatabaseUrl: TypeAlias = Annotated[str | None, typer.Option(help="SQLAlchemy address of the database.")]
+BrokerUrl: TypeAlias = Annotated[str | None, typer.Option(help="Address of the broker.")]
+LogLevel: TypeAlias = Annotated[
+    Literal["debug", "info", "warning", "error"] | None, typer.Option(help="Least severe log line shown.")
+]
+
+
+def check_broker(settings: Settings, command: str) -> None:
+    """Raise CommandFailed for a broker that other processes cannot reach."""
+    if settings.has_memory_broker:
+        raise CommandFailed(
+            f"`foldline {command}` needs a broker that other processes reach: set FOLDLINE_BROKER_URL to the address "
+            "of a Redis or Valkey, as in redis://127.0.0.1:6379/0. On one machine `foldline serve` needs none"
+        )
+    if not _is_redis(settings.broker_url):
+        raise CommandFailed(
+            "FOLDLINE_BROKER_URL must be the address of a Redis or Valkey, as in redis://127.0.0.1:6379/0"
+        )
+
+
+def _is_redis(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        number = parts.path.strip("/") or "0"
+        return parts.scheme in BROKERS and parts.port != 0 and number.isdecimal()
+    except ValueError:
+        # The port is no number, or a bracket of the password was read as one of the host's.
+        return False
+
+
+def check_database(settings: Settings, command: str) -> None:
+    """Raise CommandFailed for a database that only one process can write to, or an address of none."""
+    try:
+        is_sqlite = address_of(settings.database_url).get_backend_name() == SQLITE
+    except InvalidDatabase as error:
+        raise CommandFailed(f"FOLDLINE_DATABASE_URL, or --database-url, must be {POSTGRESQL}") from error
+    if is_sqlite:
+        is_named = "database_url" in settings.model_fields_set
+        problem = "SQLite is none" if is_named else "FOLDLINE_DATABASE_URL is not set"
+        raise CommandFailed(
+            f"`foldline {command}` needs a database that other processes write to as well, and {problem}: set "
+            f"FOLDLINE_DATABASE_URL to {POSTGRESQL}. On SQLite, `foldline serve` does everything in one process"
+        )
+
+
+def say_what_is_used(settings: Settings, store: Store) -> None:
+    """Say where the data is and who writes summaries."""
+    model = f", model {settings.summarizer_model}" if settings.summarizer == "openai" else ""
+    say(settings, f"data in {place_of(store)}, summaries: {settings.summarizer}{model}")
+
+
+@contextmanager
+def hooked(settings: Settings, store: Store) -> Iterator[Hooks]:
+    """The hooks, which are told in the block what comes of compactions.
+
+    Raises:
+        CommandFailed: one that is installed cannot be used.
+    """
+    try:
+        hooks = load_hooks(settings.hook_timeout_seconds, fails_closed=settings.hooks_fail == "closed")
+    except InvalidHook as error:
+        raise CommandFailed(f"{error}. Mend or uninstall the package that it is from") from error
+    if not hooks.is_empty:
+        say(settings, f"hooks: {', '.join(hooks.names)}")
+    with telling(hooks, store, settings.stop_seconds):
+        yield hooks
+
+
+logger = logging.getLogger(__name__)
+
+
+@contextmanager
+def observed(settings: Settings, role: str, *sources: Source) -> Iterator[Signals]:
+    """The signals of a process in this role, which tells the metrics of these sources.
+
+    They are for a block with its logging set up; at the end, what is left is sent.
+
+    Where log lines are JSON, what fails the command in the block is one of them, and ends it.
+
+    Raises:
+        CommandFailed: traces are wanted, and the packages for them are not installed.
+    """
+    tracing = _tracing(settings, role)
+    set_up_logging(settings, tracing)
+    for name in unknown_variables():
+        logger.warning("%s is no setting, and changes nothing; docs/settings.md lists those there are", name)
+    try:
+        yield Signals(Metrics(sources), tracing)
+    except CommandFailed as failure:
+        if settings.log_format != "json":
+            raise
+        # Whoever reads the lines as JSON would miss the one that says what is wrong.
+        logger.critical("%s", failure)
+        raise typer.Exit(failure.code) from failure
+    finally:
+        tracing.close()
+
+
+def _tracing(settings: Settings, role: str) -> Tracing:
+    if settings.traces_url is None:
+        return Silent()
+    try:
+        # Only here: the packages are an extra, and take a second to load.
+        module = import_module("foldline.telemetry.opentelemetry")
+    except ImportError as error:
+        raise CommandFailed(
+            "FOLDLINE_TRACES_URL is set, and the packages that send traces are not installed: install the extra "
+            "`tracing`, as in pip install '.[tracing]', or leave it unset"
+        ) from error
+    tracing: Tracing = module.OpenTelemetry(settings.traces_url, role)
+    return tracing
+
+
+logger = logging.getLogger(__name__)
+
+
+def say(settings: Settings, text: str) -> None:
+    """One line."""
+    if settings.log_format == "json":
+        logger.info("%s", text)
+    else:
+        answers().print(text, soft_wrap=True, markup=False)

@@ -1,0 +1,152 @@
+"""A Foldline service over HTTP, as an agent uses it, with the time each kind of request took."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from time import perf_counter
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+
+from foldline.engine.wire import dumps, loads
+from foldline.terminal import CommandFailed, ExitCode
+
+JsonDict = dict[str, Any]
+# Far above any promise: what takes longer is reported as an answer that never came.
+TIMEOUT_SECONDS = 120.0
+PAGE_ITEMS = 200
+
+
+class Refused(Exception):
+    """The service answered with a problem document; `name` is the last segment of its type."""
+
+    def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
+        self.status = status
+        self.problem = problem
+        self.name = str(problem.get("type", "")).rpartition("/")[2] or f"status-{status}"
+        self.detail = str(problem.get("detail") or problem.get("title") or "")
+        super().__init__(f"{status} {self.name}: {self.detail}")
+
+
+class Service:
+    """The routes that commands need; every request's seconds are kept in `seconds` under the name of its kind."""
+
+    def __init__(self, url: str, api_key: str | None = None) -> None:
+        headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self.url = url.rstrip("/")
+        self.seconds: dict[str, list[float]] = defaultdict(list)
+        try:
+            self._http = httpx.Client(base_url=self.url, headers=headers, timeout=TIMEOUT_SECONDS, trust_env=False)
+        except httpx.InvalidURL as error:
+            raise CommandFailed(f"--url: {self.url} is no address: {error}") from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._http.close()
+
+    def create_session(self, body: JsonDict) -> JsonDict:
+        return self._call("create", "POST", "/sessions", body)
+
+    def append(self, session_id: str, messages: list[JsonDict], format_name: str) -> JsonDict:
+        return self._call(
+            "append", "POST", f"/sessions/{session_id}/messages", {"messages": messages, "format": format_name}
+        )
+
+    def context(self, session_id: str, format_name: str) -> JsonDict:
+        return self._call("context", "GET", f"/sessions/{session_id}/context?format={format_name}")
+
+    def unfitted(self, session_id: str, format_name: str) -> JsonDict:
+        """The view with its live edits, whatever its size."""
+        return self._call("unfitted", "GET", f"/sessions/{session_id}/context?format={format_name}&fit=none")
+
+    def compact(self, session_id: str, body: JsonDict | None = None) -> JsonDict:
+        return self._call("compact", "POST", f"/sessions/{session_id}/compact", body or {})
+
+    def stats(self, session_id: str) -> JsonDict:
+        return self._call("stats", "GET", f"/sessions/{session_id}/stats")
+
+    def undo(self, session_id: str, compaction_id: str) -> JsonDict:
+        return self._call("undo", "POST", f"/sessions/{session_id}/compactions/{compaction_id}/undo", {})
+
+    def redo(self, session_id: str) -> JsonDict:
+        return self._call("redo", "POST", f"/sessions/{session_id}/redo", {})
+
+    def pin(self, session_id: str, text: str) -> JsonDict:
+        return self._call("pin", "POST", f"/sessions/{session_id}/pins", {"text": text})
+
+    def import_file(self, body: JsonDict) -> JsonDict:
+        return self._call("import", "POST", "/import", body)
+
+    def export(self, session_id: str) -> str:
+        """A session as a session file."""
+        response = self._answered("export", "GET", f"/sessions/{session_id}/export", None)
+        if not response.is_success:
+            raise self._refusal(response)
+        return response.content.decode()
+
+    def jobs(self, session_id: str) -> list[JsonDict]:
+        return list(self.items(f"/sessions/{session_id}/jobs"))
+
+    def compactions(self, session_id: str) -> list[JsonDict]:
+        return list(self.items(f"/sessions/{session_id}/compactions"))
+
+    def entries(self, session_id: str) -> Iterator[JsonDict]:
+        return self.items(f"/sessions/{session_id}/entries")
+
+    def items(self, path: str) -> Iterator[JsonDict]:
+        """All items of a list, oldest first, a page at a time."""
+        cursor: str | None = None
+        while True:
+            page = self.page(path, cursor)
+            yield from page["items"]
+            cursor = page.get("next_cursor")
+            if cursor is None:
+                return
+
+    def page(self, path: str, cursor: str | None) -> JsonDict:
+        """One page of a list."""
+        query = httpx.QueryParams({"limit": PAGE_ITEMS} if cursor is None else {"limit": PAGE_ITEMS, "cursor": cursor})
+        return self._call("list", "GET", f"{path}?{query}")
+
+    def _call(self, kind: str, method: str, path: str, body: JsonDict | None = None) -> JsonDict:
+        response = self._answered(kind, method, path, body)
+        answer = _json(response)
+        if response.is_success and isinstance(answer, dict):
+            return answer
+        raise self._refusal(response)
+
+    def _answered(self, kind: str, method: str, path: str, body: JsonDict | None) -> httpx.Response:
+        started = perf_counter()
+        response = self._send(method, path, body)
+        self.seconds[kind].append(perf_counter() - started)
+        return response
+
+    def _refusal(self, response: httpx.Response) -> Exception:
+        if response.status_code == httpx.codes.UNAUTHORIZED:
+            return CommandFailed(f"{self.url} does not know who asks; give --api-key, or FOLDLINE_API_KEY")
+        answer = _json(response)
+        return Refused(response.status_code, answer if isinstance(answer, dict) else {})
+
+    def _send(self, method: str, path: str, body: JsonDict | None) -> httpx.Response:
+        content = None if body is None else dumps(body)
+        try:
+            return self._http.request(method, path, content=content, headers={"Content-Type": "application/json"})
+        except httpx.HTTPError as error:
+            what = str(error) or type(error).__name__
+            raise CommandFailed(
+                f"no answer from {self.url} to {method} {path}: {what}. Is the service running?",
+                ExitCode.SERVICE_FAILED,
+            ) from error
+
+
+def _json(response: httpx.Response) -> Any:
+    try:
+        return loads(response.content)
+    except ValueError:
+        return None

@@ -1,0 +1,164 @@
+"""The facts of an entry: all that planning knows of it. Counted once, when the message arrives, before any lock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final, NamedTuple
+
+from foldline.engine.files import Files, Read, change_of, read_of
+from foldline.engine.messages import Message, Text, ToolCall, ToolResult, result_text
+from foldline.engine.tokens import counter
+from foldline.engine.tokens.estimates import sizes_of, utf16_units
+from foldline.engine.tokens.excerpts import LEVELS, excerpt, excerpt_arguments, is_worthwhile
+
+# A failed read is no newer version of a file. Most tools report failure in words only.
+FAILURE_PREFIXES: Final = (
+    "error",
+    "traceback",
+    "exception",
+    "failed",
+    "enoent",
+    "file not found",
+    "no such file",
+    "<error",
+)
+
+
+class Call(NamedTuple):
+    """A tool call: its id, what it reads, if it reads a file, the tool, and the path of the file it changes, if any."""
+
+    id: str
+    read: Read | None = None
+    tool: str = ""
+    changes: str = ""
+
+
+class Facts(NamedTuple):
+    """What planning knows of one message; tokens are unscaled.
+
+    `seq`, `unit` (the seq of the message that heads its batch, or its own) and `is_late` (a result that answers no open
+    call) are set by `batches.place`. `excerpts` holds the tokens of the result's content at each level of
+    `excerpts.LEVELS`, 0 where an excerpt would save nothing. `chars` is the length of its text in UTF-16 units, `tool`
+    what a result is of. `sizes` are what its parts take by each estimate of `estimates.SIZED`.
+    """
+
+    role: str
+    tokens: int
+    seq: int = 0
+    unit: int = 0
+    is_late: bool = False
+    calls: tuple[Call, ...] = ()
+    arguments_saving: int = 0
+    answers: str | None = None
+    excerpts: tuple[int, ...] = ()
+    read: Read | None = None
+    is_failure: bool = False
+    chars: int = 0
+    tool: str = ""
+    sizes: tuple[int, ...] = ()
+
+
+def facts_of(message: Message) -> Facts:
+    """The facts of a message that has no place yet."""
+    result = message.result
+    if result is not None:
+        return _result_facts(result)
+    if message.role == "assistant":
+        return _assistant_facts(message)
+    return Facts(message.role, counter.count_message(message), chars=_chars(message), sizes=sizes_of(message.parts))
+
+
+def _chars(message: Message) -> int:
+    return sum(utf16_units(part.text) for part in message.parts if isinstance(part, Text))
+
+
+def files_of(calls: Iterable[Call]) -> Files:
+    """The files that calls read and change."""
+    calls = list(calls)
+    read = frozenset(call.read.path for call in calls if call.read)
+    return Files(read, frozenset(call.changes for call in calls if call.changes))
+
+
+def is_empty(message: Message) -> bool:
+    """Whether an assistant message says and calls nothing: kept as an entry, left out of fitted views."""
+    return message.role == "assistant" and not any(
+        isinstance(part, ToolCall) or (isinstance(part, Text) and part.text) for part in message.parts
+    )
+
+
+def _assistant_facts(message: Message) -> Facts:
+    if is_empty(message):
+        return Facts("assistant", 0)
+    calls = message.calls
+    return Facts(
+        "assistant",
+        counter.count_message(message),
+        calls=tuple(Call(call.id, read_of(call), call.name, change_of(call)) for call in calls),
+        arguments_saving=max(0, sum(_arguments_saving(call.arguments) for call in calls)),
+        chars=_chars(message),
+        sizes=sizes_of(message.parts),
+    )
+
+
+def _arguments_saving(arguments: str) -> int:
+    shorter = excerpt_arguments(arguments)
+    return 0 if shorter is arguments else counter.count_text(arguments) - counter.count_text(shorter)
+
+
+def _result_facts(result: ToolResult) -> Facts:
+    content_tokens = counter.count_parts(result.content)
+    text = result_text(result)
+    has_more_than_text = not all(isinstance(part, Text) for part in result.content)
+    return Facts(
+        "tool",
+        counter.MESSAGE + counter.RESULT + content_tokens,
+        answers=result.call_id,
+        excerpts=_excerpt_tokens(text, content_tokens, has_more_than_text=has_more_than_text),
+        is_failure=result.is_error or text[:32].lstrip().lower().startswith(FAILURE_PREFIXES),
+        chars=utf16_units(text),
+        sizes=sizes_of(result.content),
+    )
+
+
+def _excerpt_tokens(text: str, content_tokens: int, *, has_more_than_text: bool) -> tuple[int, ...]:
+    levels = [level for level in range(len(LEVELS)) if has_more_than_text or is_worthwhile(text, level)]
+    shorter = (counter.count_text(excerpt(text, LEVELS[level])) for level in levels)
+    return tuple(count if count < content_tokens else 0 for count in shorter)
+
+
+_COLUMNS: Final = frozenset({"role", "tokens", "seq", "unit", "is_late"})
+_EXTRAS: Final = {name: value for name, value in Facts._field_defaults.items() if name not in _COLUMNS}
+
+
+def to_json(facts: Facts) -> dict[str, Any]:
+    """The facts that are not columns of their own, as JSON; `from_json` is its inverse."""
+    values = {name: value for name in _EXTRAS if (value := getattr(facts, name)) != _EXTRAS[name]}
+    if facts.calls:
+        values["calls"] = [call_to_json(call) for call in facts.calls]
+    if facts.read:
+        values["read"] = [*facts.read]
+    return values
+
+
+def call_to_json(call: Call) -> list[Any]:
+    """A call as lists; `call_from_json` is its inverse."""
+    return [call.id, call.read and [*call.read], call.tool, call.changes]
+
+
+def from_json(facts: Facts, values: dict[str, Any]) -> Facts:
+    """`facts` completed by what `to_json` wrote."""
+    known = {name: values.get(name, default) for name, default in _EXTRAS.items()}
+    calls, read = known["calls"], known["read"]
+    known |= {
+        "calls": tuple(call_from_json(call) for call in calls),
+        "excerpts": tuple(known["excerpts"]),
+        "sizes": tuple(known["sizes"]),
+        "read": Read(*read) if read else None,
+    }
+    return facts._replace(**known)
+
+
+def call_from_json(value: Any) -> Call:
+    """A call as `to_json` wrote it, in this version, one before it, which noted less of it, or one after it."""
+    call_id, read, *rest = value
+    return Call(call_id, Read(*read) if read else None, *rest[:2])

@@ -1,0 +1,34 @@
+"""The short texts that stand in a rendered view for what its format cannot carry."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from foldline.engine.messages import Other
+
+EMPTY: Final = "[empty message]"
+OPENING: Final = "[conversation continues]"
+IMAGE: Final = "[image left out]"
+IMAGE_BELOW: Final = "[image below]"
+IMAGES_ABOVE: Final = "[images of the tool results above]"
+ERROR: Final = "[error]"
+
+# Reasoning its provider has sealed: there is nothing in it for anyone else, so it gets no mark.
+SEALED_KINDS: Final = frozenset({"redacted_thinking"})
+
+KIND_CHARS: Final = 32
+
+
+def left_out(part: Other) -> str:
+    """What stands for a part of a type the format does not know."""
+    return f"[{part.kind[:KIND_CHARS]} left out]"
+
+
+def speaker(role: str) -> str:
+    """What precedes the text of a system or developer message that a user message carries."""
+    return f"[{role} message]"
+
+
+def is_blank(text: str) -> bool:
+    """Whether a text has no visible character: some providers refuse such a text part."""
+    return not text or text.isspace()

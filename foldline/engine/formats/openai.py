@@ -1,0 +1,301 @@
+"""OpenAI Chat Completions messages, in and out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from foldline.engine.errors import InvalidMessage
+from foldline.engine.formats import marks
+from foldline.engine.formats.checked import a_kind, a_text, an_object, an_optional_text, listed, mismatch, no_role
+from foldline.engine.formats.contract import Format, Rendered
+from foldline.engine.formats.ids import WireIds
+from foldline.engine.messages import Image, Message, Other, Part, Role, Text, Thinking, ToolCall, ToolResult
+
+NAME: Final = "openai"
+ID_PATTERN: Final = re.compile(r".+", re.DOTALL)
+
+_BASE64 = ";base64"
+
+
+def parse(messages: Sequence[Any], path: str = "messages") -> list[Message]:
+    """The canonical messages of OpenAI chat messages, one for one.
+
+    Raises:
+        InvalidMessage: a wrong shape or role, with its path below `path`.
+    """
+    return [_message(wire, f"{path}[{index}]") for index, wire in enumerate(listed(messages, path))]
+
+
+def _message(wire: Any, where: str) -> Message:
+    role = an_object(wire, where).get("role")
+    known = _ROLES.get(role) if isinstance(role, str) else None
+    if known is None:
+        raise no_role(wire, where, _ROLES)
+    name, read = known
+    return Message(name, read(wire, where), NAME, wire)
+
+
+def _input_parts(wire: dict[str, Any], where: str) -> tuple[Part, ...]:
+    if wire.get("tool_calls"):
+        raise InvalidMessage(f"{where}.tool_calls", "only an assistant message makes tool calls")
+    return _content(wire, where)
+
+
+def _assistant_parts(wire: dict[str, Any], where: str) -> tuple[Part, ...]:
+    if wire.get("function_call") is not None:
+        raise InvalidMessage(f"{where}.function_call", "function calls of this kind are not supported; use tool_calls")
+    parts: tuple[Part, ...] = _content(wire, where)
+    reasoning, refusal, calls = wire.get("reasoning_content"), wire.get("refusal"), wire.get("tool_calls")
+    if reasoning and isinstance(reasoning, str):
+        parts = (Thinking(reasoning), *parts)
+    if refusal and isinstance(refusal, str):
+        parts = (*parts, Text(refusal, {"type": "refusal", "refusal": refusal}))
+    return parts if calls is None else parts + _calls(calls, f"{where}.tool_calls")
+
+
+def _result_parts(wire: dict[str, Any], where: str) -> tuple[Part, ...]:
+    call_id = a_text(wire.get("tool_call_id"), f"{where}.tool_call_id")
+    name = an_optional_text(wire.get("name"), f"{where}.name")
+    return (ToolResult(call_id, _content(wire, where), name),)
+
+
+_ROLES: Final[Mapping[str, tuple[Role, Callable[[dict[str, Any], str], tuple[Part, ...]]]]] = {
+    "system": ("system", _input_parts),
+    "developer": ("developer", _input_parts),
+    "user": ("user", _input_parts),
+    "assistant": ("assistant", _assistant_parts),
+    "tool": ("tool", _result_parts),
+}
+
+
+def _content(wire: dict[str, Any], where: str) -> tuple[Text | Image | Other, ...]:
+    content = wire.get("content")
+    if isinstance(content, str):
+        return (Text(content),) if content else ()
+    if content is None:
+        return ()
+    if isinstance(content, list):
+        return tuple(_part(part, f"{where}.content[{index}]") for index, part in enumerate(content))
+    raise mismatch(f"{where}.content", "a string, a list of parts, or null", content)
+
+
+def _part(part: Any, where: str) -> Text | Image | Other:
+    kind = a_kind(part, where)
+    if kind in {"text", "refusal"}:
+        return Text(a_text(part.get(kind), f"{where}.{kind}"), part)
+    if kind == "image_url":
+        return _image(part, where)
+    return Other(kind, part)
+
+
+def _image(part: dict[str, Any], where: str) -> Image:
+    where = f"{where}.image_url"
+    url = a_text(an_object(part.get("image_url"), where).get("url"), f"{where}.url")
+    header, comma, data = url.partition(",") if url.startswith("data:") else (url, "", "")
+    if not comma or not header.endswith(_BASE64):
+        return Image(url=url, source=part)
+    media_type = header.removeprefix("data:").partition(";")[0]
+    return Image(media_type=media_type or None, data=data, source=part)
+
+
+def _calls(value: Any, where: str) -> tuple[ToolCall, ...]:
+    calls = tuple(_call(call, f"{where}[{index}]") for index, call in enumerate(listed(value, where)))
+    seen: set[str] = set()
+    for index, call in enumerate(calls):
+        if call.id in seen:
+            raise InvalidMessage(f"{where}[{index}].id", f"{call.id!r:.80} is the id of another call of this message")
+        seen.add(call.id)
+    return calls
+
+
+def _call(wire: Any, where: str) -> ToolCall:
+    call = an_object(wire, where)
+    kind = call.get("type") or "function"
+    if not isinstance(kind, str) or kind not in _ARGUMENTS:
+        raise InvalidMessage(f"{where}.type", f"expected one of {', '.join(_ARGUMENTS)}, found {kind!r:.40}")
+    call_id = a_text(call.get("id"), f"{where}.id")
+    body = an_object(call.get(kind), f"{where}.{kind}")
+    name = a_text(body.get("name"), f"{where}.{kind}.name")
+    key = _ARGUMENTS[kind]
+    return ToolCall(call_id, name, a_text(body.get(key), f"{where}.{kind}.{key}"), call)
+
+
+_ARGUMENTS: Final[Mapping[str, str]] = {"function": "arguments", "custom": "input"}
+
+
+def render(messages: Sequence[Message], system: str | None) -> Rendered:
+    """OpenAI chat messages, `system` as the first of them."""
+    writer = _Writer()
+    if system:
+        writer.messages.append({"role": "system", "content": system})
+    for message in messages:
+        writer.add(message)
+    writer.add_images()
+    return Rendered(writer.messages, system, writer.lossy)
+
+
+class _Writer:
+    """The messages written so far, and what later ones depend on."""
+
+    def __init__(self) -> None:
+        self.messages: list[dict[str, Any]] = []
+        self.lossy = 0
+        self._ids = WireIds(ID_PATTERN, unique=False)
+        self._images: list[dict[str, Any]] = []
+
+    def add(self, message: Message) -> None:
+        if message.role == "tool":
+            self._add_result(message)
+            return
+        self.add_images()
+        if message.role == "assistant":
+            self._add_assistant(message)
+        else:
+            self._add_input(message)
+
+    def add_images(self) -> None:
+        """Put the images of a batch's results into a user message after them: tool messages carry text only."""
+        if self._images:
+            content = [{"type": "text", "text": marks.IMAGES_ABOVE}, *self._images]
+            self.messages.append({"role": "user", "content": content})
+            self._images = []
+
+    def _add_input(self, message: Message) -> None:
+        source = _own_source(message)
+        if source is not None and _is_valid_content(message.role, source.get("content")):
+            self.messages.append(source)
+            return
+        content = self._content(message, message.parts)
+        self.messages.append({**(source or {"role": message.role}), "content": content})
+
+    def _add_assistant(self, message: Message) -> None:
+        source = _own_source(message)
+        wire_ids = self._ids.calls(call.id for call in message.calls)
+        if source is not None and _is_valid_assistant(message, source, wire_ids):
+            self.messages.append(source)
+            return
+        wire = _assistant_frame(message, source)
+        content = self._content(message, message.parts)
+        calls = [_wire_call(message, call, wire_id) for call, wire_id in zip(message.calls, wire_ids, strict=True)]
+        if calls:
+            self.messages.append({**wire, "content": content or None, "tool_calls": calls})
+        elif content or _is_own(message):
+            self.messages.append({**wire, "content": content})
+
+    def _add_result(self, message: Message) -> None:
+        result = message.result
+        if result is None:
+            return
+        source = _own_source(message)
+        wire_id = self._ids.result(result.call_id)
+        if source is not None and wire_id == result.call_id and _is_valid_content("tool", source.get("content")):
+            self.messages.append(source)
+            return
+        wire = dict(source or {"role": "tool"})
+        wire["tool_call_id"] = wire_id
+        wire["content"] = self._content(message, _with_error_mark(result))
+        if result.name is not None and _is_own(message):
+            wire["name"] = result.name
+        self.messages.append(wire)
+
+    def _content(self, message: Message, parts: Sequence[Part]) -> str | list[dict[str, Any]]:
+        if not _is_own(message):
+            self.lossy += sum(isinstance(part, Thinking) for part in parts)
+        match [part for part in parts if not isinstance(part, Thinking | ToolCall | ToolResult)]:
+            case []:
+                return ""
+            case [Text(text=text, source=None)]:
+                return text
+            case rest:
+                return list(self._wire_parts(message, rest)) or ""
+
+    def _wire_parts(self, message: Message, parts: Iterable[Part]) -> Iterable[dict[str, Any]]:
+        for part in parts:
+            if _is_own(message) and part.source is not None and not isinstance(part, Image):
+                yield dict(part.source)
+            elif isinstance(part, Text):
+                yield {"type": "text", "text": part.text}
+            elif isinstance(part, Image):
+                yield self._wire_image(message, part)
+            elif isinstance(part, Other) and part.kind not in marks.SEALED_KINDS:
+                yield self._mark(marks.left_out(part))
+            else:
+                self.lossy += 1
+
+    def _wire_image(self, message: Message, image: Image) -> dict[str, Any]:
+        own = image.source if _is_own(message) else None
+        wire = dict(own or {"type": "image_url", "image_url": {"url": _url(image)}})
+        if message.role == "user":
+            return wire
+        if message.role == "tool":
+            self._images.append(wire)
+            return {"type": "text", "text": marks.IMAGE_BELOW}
+        return self._mark(marks.IMAGE)
+
+    def _mark(self, text: str) -> dict[str, Any]:
+        self.lossy += 1
+        return {"type": "text", "text": text}
+
+
+def _is_own(message: Message) -> bool:
+    return message.format == NAME
+
+
+def _own_source(message: Message) -> dict[str, Any] | None:
+    source = message.source if _is_own(message) else None
+    return source if source is None or isinstance(source, dict) else dict(source)
+
+
+def _is_valid_content(role: str, content: Any) -> bool:
+    """Whether content that came in may go out as it is: the API wants a text or parts, and images from users only."""
+    if isinstance(content, str):
+        return True
+    return bool(content) and (role == "user" or all(part["type"] != "image_url" for part in content))
+
+
+def _is_valid_assistant(message: Message, source: dict[str, Any], wire_ids: list[str]) -> bool:
+    content, calls = source.get("content"), source.get("tool_calls")
+    if calls is None:
+        # Neither text nor calls: nothing to repair; whoever chooses the messages leaves such a one out.
+        return content is None or _is_valid_content("assistant", content)
+    if not calls or any(not call.get("type") for call in calls) or wire_ids != [call.id for call in message.calls]:
+        return False
+    return content is None or _is_valid_content("assistant", content)
+
+
+def _assistant_frame(message: Message, source: dict[str, Any] | None) -> dict[str, Any]:
+    """An assistant message without content and calls."""
+    if source is not None:
+        # A refusal is among the parts, and returns with them.
+        return {key: value for key, value in source.items() if key not in {"content", "tool_calls", "refusal"}}
+    thoughts = [part.text for part in message.parts if isinstance(part, Thinking)]
+    if _is_own(message) and thoughts:
+        return {"role": "assistant", "reasoning_content": "\n".join(thoughts)}
+    return {"role": "assistant"}
+
+
+def _wire_call(message: Message, call: ToolCall, wire_id: str) -> dict[str, Any]:
+    if _is_own(message) and call.source is not None:
+        return {**call.source, "type": call.source.get("type") or "function", "id": wire_id}
+    return {"id": wire_id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+
+
+def _with_error_mark(result: ToolResult) -> Sequence[Part]:
+    match result.content:
+        case content if not result.is_error:
+            return content
+        case (Text(text=text), *rest):
+            return (Text(f"{marks.ERROR}\n{text}"), *rest)
+        case content:
+            return (Text(marks.ERROR), *content)
+
+
+def _url(image: Image) -> str:
+    if image.data is None:
+        return image.url or ""
+    return f"data:{image.media_type or 'application/octet-stream'};base64,{image.data}"
+
+
+FORMAT: Final = Format(NAME, parse, render)

@@ -1,0 +1,191 @@
+"""The engine in one call, without sessions: wire messages in, compacted wire messages or a breakdown of tokens out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from types import MappingProxyType
+from typing import Any
+
+from foldline.engine.errors import InvalidPolicy
+from foldline.engine.formats import FORMATS, Format, detect
+from foldline.engine.images import surplus_images, without_images
+from foldline.engine.messages import JsonObject, Message
+from foldline.engine.models.attachments import attachment_of, place_files
+from foldline.engine.models.budget import Goals, check_buffer, check_fixed_parts
+from foldline.engine.models.gauge import Fixed, Frame
+from foldline.engine.planning.in_place import Folding
+from foldline.engine.policies.policy import policy_of
+from foldline.engine.policies.presets import DEFAULT_PRESET, PRESETS
+from foldline.engine.tokens.breakdown import Breakdown
+from foldline.engine.tokens.counter import MESSAGE, count_messages, count_system, count_text, count_tools
+from foldline.engine.wire import dumps_text
+from foldline.engine.wording import pins_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """Compacted messages in the format they came in, and what that took.
+
+    Tokens are those of the whole view, system prompt, tools and messages: `tokens_after` is `budget.used`. Fixed are
+    the calls in view that got a stub for a result, and the results that are quoted for want of their call.
+    """
+
+    messages: list[dict[str, Any]]
+    stages_used: tuple[str, ...]
+    tokens_before: int
+    budget: Breakdown
+    orphaned_calls_fixed: int
+    orphaned_results_fixed: int
+    images_left_out: int
+
+    @property
+    def tokens_after(self) -> int:
+        """Tokens of what is left."""
+        return self.budget.used
+
+    @property
+    def tokens_saved(self) -> int:
+        """Tokens that the view shrank by."""
+        return self.tokens_before - self.tokens_after
+
+    @property
+    def fits(self) -> bool:
+        """Whether the messages, the system prompt and the tools are within the budget."""
+        return self.budget.fits
+
+
+def compact(
+    messages: Sequence[Any],
+    *,
+    model: str | None = None,
+    context_window: int | str | None = None,
+    max_output_tokens: int | None = None,
+    system: str | None = None,
+    tools: Sequence[JsonObject] = (),
+    policy: Mapping[str, Any] | None = None,
+    format_name: str | None = None,
+    target_tokens: int | None = None,
+    stages: list[str] | None = None,
+    summarize: bool = False,
+    max_images: int | None = None,
+    max_image_bytes: int | None = None,
+) -> Compacted:
+    """Wire messages made to fit, in their own format; system messages at the front stay as they are.
+
+    The call itself asks for the compaction: it goes down to the policy's target, or to `target_tokens` for system
+    prompt, tools and messages together, also where the trigger is not reached. `summarize` puts an extractive summary
+    in the place of what is old, or was hidden to make room; no LLM is called. Of the images, the newest `max_images`
+    within `max_image_bytes` of base64 stay, each limit if it is given. Whether all fits is in the answer.
+
+    Raises:
+        InvalidMessage: a message has the wrong shape.
+        InvalidPolicy: a policy, stage, format, window or target that cannot work.
+        UnknownModel: no window is known for the model and none was given.
+        FixedPartsDoNotFit: system prompt and tools leave no room for messages.
+    """
+    chosen = policy_of(policy or {}, PRESETS)
+    chosen = chosen if stages is None else chosen.naming(stages)
+    frame = Frame(model, context_window, max_output_tokens)
+    limit = frame.budget(chosen).limit
+    check_buffer(policy, limit)
+    wire_format = _format(messages, format_name)
+    leading, rest = _split(wire_format.parse(messages))
+    system_tokens, tools_tokens = count_system(system) + count_messages(leading), count_tools(tools)
+    fixed_tokens = system_tokens + tools_tokens
+    check_fixed_parts(chosen, limit, fixed_tokens, 1000)
+    goals = _goals(frame.goals(chosen, fixed_tokens, 1000), fixed_tokens, target_tokens)
+    fixed = Fixed("\n".join(filter(None, (system, *(message.text for message in leading)))), dumps_text(list(tools)))
+    gauge = frame.gauge(chosen, goals, fixed)
+    surplus = surplus_images(rest, max_image_bytes, max_images)
+    seen = without_images(rest, surplus)
+    has_target = target_tokens is not None
+    folded = Folding(seen).folded(chosen, goals, gauge, has_target=has_target, is_summarized=summarize)
+    return Compacted(
+        messages=wire_format.render([*leading, *folded.view], None).messages,
+        stages_used=folded.stages_used,
+        tokens_before=fixed_tokens + folded.tokens_before + count_messages(rest) - count_messages(seen),
+        budget=Breakdown(
+            limit,
+            MappingProxyType(
+                {
+                    "system": system_tokens,
+                    "tools": tools_tokens,
+                    "history": count_messages(folded.view),
+                }
+            ),
+        ),
+        orphaned_calls_fixed=len(folded.orphans.calls),
+        orphaned_results_fixed=len(folded.orphans.results),
+        images_left_out=len(surplus),
+    )
+
+
+def budget(
+    messages: Sequence[Any],
+    *,
+    model: str | None = None,
+    context_window: int | str | None = None,
+    max_output_tokens: int | None = None,
+    system: str | None = None,
+    tools: Sequence[JsonObject] = (),
+    format_name: str | None = None,
+    prompt: str | None = None,
+    files: Sequence[Any] = (),
+    pins: Sequence[str] = (),
+) -> Breakdown:
+    """What a call with these messages would take of its budget, and what to send of each file.
+
+    Raises:
+        InvalidMessage: a message or file has the wrong shape.
+        InvalidPolicy: a format or window that cannot work.
+        UnknownModel: no window is known for the model and none was given.
+    """
+    leading, rest = _split(_format(messages, format_name).parse(messages))
+    view = Folding(rest).view(stub_open=True)
+    return pending(
+        Frame(model, context_window, max_output_tokens).budget(PRESETS[DEFAULT_PRESET]).limit,
+        {
+            "system": count_system(system) + count_messages(leading),
+            "history": count_messages(view),
+            "tools": count_tools(tools),
+            "pins": pins_tokens(list(pins)),
+        },
+        prompt=prompt,
+        files=files,
+    )
+
+
+def pending(limit: int, taken: Mapping[str, int], *, prompt: str | None, files: Sequence[Any]) -> Breakdown:
+    """The breakdown of a call that adds a prompt and files to what is taken already.
+
+    Raises:
+        InvalidMessage: a file has the wrong shape.
+    """
+    prompt_tokens = 0 if prompt is None else MESSAGE + count_text(prompt)
+    attachments = [attachment_of(file, f"files[{index}]") for index, file in enumerate(files)]
+    placements = place_files(attachments, limit - sum(taken.values()) - prompt_tokens)
+    parts = {**taken, "prompt": prompt_tokens, "files": sum(placement.tokens for placement in placements)}
+    return Breakdown(limit, MappingProxyType(parts), placements)
+
+
+def _format(messages: Sequence[Any], name: str | None) -> Format:
+    name = detect(messages) if name is None else name
+    if name not in FORMATS:
+        raise InvalidPolicy("format", f"{name!r} is no format; available: {', '.join(FORMATS)}")
+    return FORMATS[name]
+
+
+def _split(messages: list[Message]) -> tuple[list[Message], list[Message]]:
+    """The system messages at the front, and the others."""
+    leading = list(takewhile(lambda message: message.role in {"system", "developer"}, messages))
+    return leading, messages[len(leading) :]
+
+
+def _goals(goals: Goals, fixed_tokens: int, target_tokens: int | None) -> Goals:
+    if target_tokens is None:
+        return goals
+    if target_tokens <= 0:
+        raise InvalidPolicy("target_tokens", f"must be a positive number of tokens, not {target_tokens}")
+    return goals.aiming_at(target_tokens - fixed_tokens)

@@ -1,0 +1,62 @@
+"""The models there are to choose from, with what a preset makes of their windows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from foldline.engine.models.gauge import ALIASES, Fixed, Frame
+from foldline.engine.models.registries import REGISTRIES
+from foldline.engine.models.windows import MODELS, is_known, is_release_of
+from foldline.engine.policies.policy import Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A model as a preset's registry knows it, and what the preset makes of its window, in tokens.
+
+    `model` is provider/name by the beginning of the name, or, as far as the registry goes, a name of any provider's or
+    a word in one. A session gets `context_window`: Foldline's own, where it knows the model, else the `listed_window`
+    of the registry, which is None where the registry is Foldline's. `limit` is the most a view may take, counted
+    exactly; `trigger` and `target` are by the preset's counter, with nothing in the view but history.
+    """
+
+    model: str
+    context_window: int
+    listed_window: int | None
+    is_exact: bool
+    limit: int
+    trigger: int
+    target: int
+
+
+def catalog(policy: Policy) -> Iterator[Listed]:
+    """The models that the policy's registry lists, in its order."""
+    registry = REGISTRIES.get(policy.registry)
+    if registry is None:
+        models = [(provider, name) for provider, names in MODELS.items() for name in names]
+        return (_listed(policy, provider, name, None) for provider, name in models)
+    return (_listed(policy, *row) for row in registry.rows())
+
+
+def only_listed(model: str) -> frozenset[int]:
+    """The windows that other systems list for a model; none, if it has one of our own."""
+    if is_known(model):
+        return frozenset()
+    provider, name = model.split("/", 1) if "/" in model else ("", model)
+    found = (registry.known(name, ALIASES.get(provider, provider)) for registry in REGISTRIES.values())
+    return frozenset(filter(None, found))
+
+
+def _listed(policy: Policy, provider: str, name: str, tokens: int | None) -> Listed:
+    frame = Frame(f"{provider or _own_provider(name)}/{name}")
+    window, limit = frame.window(policy), frame.budget(policy).limit
+    goals = frame.gauge(policy, frame.goals(policy, 0, 1000), Fixed()).goals
+    model = f"{provider}/{name}" if provider else name
+    return Listed(model, window.tokens, tokens, window.is_exact, limit, goals.trigger, goals.target)
+
+
+def _own_provider(name: str) -> str:
+    """Whose model it is as far as Foldline knows; empty if it does not."""
+    known = (provider for provider, names in MODELS.items() if any(is_release_of(name, prefix) for prefix in names))
+    return next(known, "")

@@ -1,0 +1,256 @@
+"""The outline: units of facts along a path as the live edits show them. All that stages and cut points look at."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
+from operator import itemgetter, neg
+from typing import Literal, TypeAlias
+
+from foldline.engine.edits import Edit, LiveEdits, covered, within
+from foldline.engine.facts import Facts
+from foldline.engine.tokens.measures import Measure, exact_measure
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """Totals of the items before each index: tokens of the units in view, original tokens, markers that begin.
+
+    `least` are the totals of the items from each index on: what they take in view once all has been done short of
+    hiding them.
+    """
+
+    shown: Sequence[int]
+    originals: Sequence[int]
+    markers: Sequence[int]
+    least: Sequence[int]
+
+    def horizon(self, tokens: int) -> int:
+        """The first index from which on the items may take no more than these tokens."""
+        return bisect_left(self.least, -tokens, key=neg)
+
+
+def sums_of(shown: Iterable[int], originals: Iterable[int], is_hidden: Iterable[bool], least: Sequence[int]) -> Sums:
+    """The totals of these figures, one of each for every item."""
+    begins = (after and not before for before, after in pairwise((False, *is_hidden)))
+    return Sums(
+        list(accumulate(shown, initial=0)),
+        list(accumulate(originals, initial=0)),
+        list(accumulate(begins, initial=0)),
+        list(accumulate(reversed(least), initial=0))[::-1],
+    )
+
+
+UnitKind: TypeAlias = Literal["user", "batch", "late", "note"]
+_KINDS: dict[str, UnitKind] = {"user": "user", "assistant": "batch", "tool": "late"}
+
+
+@dataclass(slots=True)
+class Unit:
+    """What is only hidden or summarized as a whole: a batch, or a message outside any.
+
+    `tokens` is what it takes when shown, `least_tokens` what it would with every edit that leaves it in view.
+    """
+
+    entries: list[Facts]
+    kind: UnitKind
+    tokens: int
+    original_tokens: int
+    least_tokens: int
+    unanswered: int = 0
+    is_open: bool = False
+    is_hidden: bool = False
+
+    @property
+    def first(self) -> int:
+        """Seq of its first entry."""
+        return self.entries[0].seq
+
+    @property
+    def last(self) -> int:
+        """Seq of its last entry."""
+        return self.entries[-1].seq
+
+    @property
+    def least_in_view(self) -> int:
+        """What it takes in view at least."""
+        return 0 if self.is_hidden else self.least_tokens
+
+
+@dataclass(slots=True)
+class Summarized:
+    """A live summary in the place of the units it covers."""
+
+    edit: Edit
+
+    @property
+    def first(self) -> int:
+        """Seq of the first entry it covers."""
+        return self.edit.first
+
+    @property
+    def last(self) -> int:
+        """Seq of the last entry it covers."""
+        return self.edit.last
+
+    @property
+    def original_tokens(self) -> int:
+        """What the originals it covers took."""
+        return self.edit.original_tokens
+
+
+Item: TypeAlias = Unit | Summarized
+
+
+@dataclass(slots=True)
+class Outline:
+    """The items of a path, oldest first.
+
+    `tokens` is what the view takes by its `measure`, unscaled, without the fixed parts and the stubs of a batch that is
+    still open. `exact` is the same counted exactly, where this is an estimate of that. `last_user` is the index of the
+    last user message, -1 if there is none. `results` are the tool results in view, oldest first, each with the index of
+    its item. `summarized` are the indexes of the live summaries.
+    """
+
+    items: list[Item]
+    live: LiveEdits
+    tokens: int
+    last_user: int
+    results: list[tuple[int, Facts]]
+    summarized: list[int]
+    sums: Sums
+    measure: Measure
+    exact: Outline | None = None
+
+    @property
+    def owed_tokens(self) -> int:
+        """Original tokens of what is hidden and not summarized."""
+        return sum(item.original_tokens for item in self.items if isinstance(item, Unit) and item.is_hidden)
+
+    @property
+    def open_unit(self) -> Unit | None:
+        """The last batch, if calls of it wait for their results."""
+        last = self.items[-1] if self.items else None
+        return last if isinstance(last, Unit) and last.is_open else None
+
+    @property
+    def closed(self) -> int:
+        """How many items there are before an open batch, which only the last one can be."""
+        return len(self.items) - (self.open_unit is not None)
+
+    @property
+    def turn_starts(self) -> list[int]:
+        """Where each turn begins: at its user message, or at the first item."""
+        users = [index for index, item in enumerate(self.items) if _is_user(item)]
+        return users if users[:1] == [0] or not self.items else [0, *users]
+
+    def results_from(self, index: int) -> list[tuple[int, Facts]]:
+        """The results in view of the items from this index on."""
+        return self.results[bisect_left(self.results, index, key=itemgetter(0)) :]
+
+    def edited(self, edits: Iterable[Edit]) -> Outline:
+        """The outline after these edits."""
+        edits = list(edits)
+        after = outline_of(self._entries(), self.live.adding(edits), self.measure)
+        return after if self.exact is None else replace(after, exact=self.exact.edited(edits))
+
+    def adding(self, entry: Facts) -> Outline:
+        """The outline with one more entry at its end; both are counted exactly."""
+        return outline_of([*self._entries(), entry], self.live, self.measure)
+
+    def measured(self, measure: Measure) -> Outline:
+        """The same items, counted in another way; this outline has to be counted exactly."""
+        if measure is self.measure:
+            return self
+        return replace(outline_of(map(measure.counted, self._entries()), self.live, measure), exact=self)
+
+    def is_worth_a_summary(self, start: int, stop: int) -> bool:
+        """Whether what these items were is more than the smallest summary, by the exact count if there is one."""
+        outline = self.exact or self
+        originals = outline.sums.originals
+        return originals[stop] - originals[start] > outline.measure.least_owed
+
+    def _entries(self) -> list[Facts]:
+        return [entry for item in self.items if isinstance(item, Unit) for entry in item.entries]
+
+
+def outline_of(facts: Iterable[Facts], live: LiveEdits, measure: Measure | None = None) -> Outline:
+    """The outline of a path from the facts of its messages that are not under a live summary, oldest first.
+
+    The facts are counted as the measure does, exactly if there is none.
+    """
+    measure = measure or exact_measure()
+    units = _units(facts, live, measure)
+    if units and units[-1].unanswered:
+        _open(units[-1], measure.stub)
+    for unit in units if live.hidden else ():
+        unit.is_hidden = within(unit.first, unit.last, live.hidden)
+    items: list[Item] = [*units, *(Summarized(edit) for edit in live.condensed)]
+    items.sort(key=_first)
+    last_user = next((i for i in range(len(items) - 1, -1, -1) if _is_user(items[i])), -1)
+    results = [
+        (i, entry)
+        for i, item in enumerate(items)
+        if isinstance(item, Unit) and not item.is_hidden
+        for entry in item.entries
+        if entry.role == "tool"
+    ]
+    summarized = [i for i, item in enumerate(items) if isinstance(item, Summarized)]
+    sums = _sums(items)
+    tokens = sums.shown[-1] + measure.marker * sums.markers[-1] + sum(edit.tokens for edit in live.condensed)
+    return Outline(items, live, tokens, last_user, results, summarized, sums, measure)
+
+
+def _open(unit: Unit, stub: int) -> None:
+    """A batch that may still get its results has no stubs."""
+    stubs = stub * unit.unanswered
+    unit.is_open = True
+    unit.tokens -= stubs
+    unit.original_tokens -= stubs
+    unit.least_tokens -= stubs
+
+
+def _sums(items: list[Item]) -> Sums:
+    units = [item if isinstance(item, Unit) else None for item in items]
+    return sums_of(
+        shown=(0 if unit is None or unit.is_hidden else unit.tokens for unit in units),
+        originals=(item.original_tokens for item in items),
+        is_hidden=(unit is not None and unit.is_hidden for unit in units),
+        least=[item.edit.tokens if isinstance(item, Summarized) else item.least_in_view for item in items],
+    )
+
+
+def _units(facts: Iterable[Facts], live: LiveEdits, measure: Measure) -> list[Unit]:
+    units: list[Unit] = []
+    stub = measure.stub
+    for entry in facts:
+        if live.condensed and covered(entry.seq, entry.seq, live.condensed):
+            continue
+        tokens = measure.shown(entry, live.cells.get(entry.seq)) if live.cells else entry.tokens
+        least = min(tokens, measure.least(entry))
+        if units and units[-1].entries[0].seq == entry.unit != entry.seq:
+            unit = units[-1]
+            unit.entries.append(entry)
+            if not entry.is_late:
+                unit.unanswered -= 1
+                tokens -= stub
+                least -= stub
+            unit.tokens += tokens
+            unit.least_tokens += least
+            unit.original_tokens += entry.tokens if entry.is_late else entry.tokens - stub
+        else:
+            waiting = len(entry.calls)
+            stubs = stub * waiting
+            kind = _KINDS.get(entry.role, "note")
+            units.append(Unit([entry], kind, tokens + stubs, entry.tokens + stubs, least + stubs, waiting))
+    return units
+
+
+def _first(item: Item) -> int:
+    return item.first
+
+
+def _is_user(item: Item) -> bool:
+    return isinstance(item, Unit) and item.kind == "user"

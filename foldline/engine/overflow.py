@@ -1,0 +1,327 @@
+"""What a provider's refusal says: whether the request was too long, in whose wording, and the figures it names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from foldline.engine import wire
+
+# Keys of an error's JSON that hold what it says and what it is called, and how deep they are looked for.
+SAYING: Final = ("message", "error")
+CALLED: Final = ("code", "type")
+STATUS: Final = ("code", "status")
+TOO_MANY_REQUESTS: Final = 429
+LEVELS_MAX: Final = 3
+# Providers come to the point at once; what follows is a trace or an echo of the request.
+LONGEST_CHARS: Final = 10_000
+LONGEST_NAME_CHARS: Final = 100
+# A prompt of this share of the window left no room for an answer.
+FULL_SHARE: Final = 0.99
+ENDED: Final = frozenset({"stop", "end_turn"})
+CUT_OFF: Final = frozenset({"length", "max_tokens"})
+
+_SEPARATOR: Final = r"[,._'\u00a0\u2009\u202f]"
+_NUMBER: Final = rf"(?<!\d)(?<!\d{_SEPARATOR})(?:\d{{1,3}}(?:{_SEPARATOR}\d{{3}}){{1,4}}|\d{{1,15}})(?!{_SEPARATOR}?\d)"
+# A status, and no figure of tokens.
+_BUSY: Final = r"429\b(?![.,]\d|\s*tokens?\s*>)"
+_NOT_INPUT: Final = r"(?!\s*(?:output|completion|char|byte|[kmg]?i?b\b))"
+
+
+def _compiled(*wordings: str) -> re.Pattern[str]:
+    """A pattern for any of these: a space stands for all white space, `<n>` for a number, `<N>` for one that is given
+    in tokens and not said to be of output.
+    """
+    number, tokens = f"({_NUMBER})", f"({_NUMBER}){_NOT_INPUT}"
+    texts = (text.replace("<n>", number).replace("<N>", tokens).replace(" ", r"\s+") for text in wordings)
+    return re.compile("|".join(texts), re.IGNORECASE)
+
+
+# What is refused because of how much was sent before, or because the provider is busy: sent again it may well pass.
+THROTTLED: Final = _compiled(
+    r"(?<![-/\w])rate[ _-]?limit",
+    r"\brate[ _-]?limit(?:ed|[ _-](?:exceeded|reached|hit))\b",
+    "too many requests",
+    "throttl",
+    r"\bquota (?:is |was |has been )?(?:exceeded|exhausted|reached|used up)",
+    r"\b(?:exceed(?:s|ed)?|exhausted|reached) (?:your |the )?(?:current )?quota\b",
+    r"(?<![a-z])per[ _-]?(?:second|min|minute|hour|day|month)(?![a-z])",
+    r"\b[rt]p[dm]\b",
+    "service unavailable",
+    "overloaded",
+    "wait before trying",
+    rf"^(?:\W|error|status|code|http)*{_BUSY}",
+    rf"(?:code|status|http(?:/[\d.]{{1,3}})?|error)\W{{1,4}}{_BUSY}",
+    rf"(?<![\d.,]){_BUSY}\W{{1,9}}(?:resource[ _]?exhausted|too many)",
+    rf"(?:resource[ _]?exhausted|too many tokens)\W{{1,9}}{_BUSY}",
+)
+# Other limits, links and headers that name one, and other tokens than those of a text. Beside them only a wording of
+# overflow with its figures counts.
+DOUBTFUL: Final = _compiled(
+    r"\brate[ _-]?limit",
+    r"\bquota\b",
+    r"\b(?:security|api|access|auth|bearer) tokens?\b",
+    r"\btokens? (?:registered|expired|revoked)\b",
+    "tokens (?:that )?you requested",
+)
+
+# Wordings of overflow by provider. The first row that matches names the provider, so that whoever has a wording alone
+# comes before those whose words others use too; words of nobody in particular come last.
+WORDINGS: Final[tuple[tuple[str | None, re.Pattern[str]], ...]] = (
+    ("openrouter", _compiled("this endpoint's maximum context length")),
+    ("mistral", _compiled("too large for model with <n> maximum context length")),
+    ("anthropic", _compiled("anthropic: input is too long", "input length and `?max_tokens`? exceed context limit")),
+    ("xai", _compiled("maximum prompt length is <n>")),
+    ("together", _compiled("longer than the model's context length")),
+    ("llama.cpp", _compiled("exceeds? the available context size", "exceeds? context size")),
+    ("lmstudio", _compiled("greater than the context length", "loaded with context length of only")),
+    ("minimax", _compiled("context window exceeds limit")),
+    ("kimi", _compiled("exceeded model token limit")),
+    ("zai", _compiled("model_context_window_exceeded", "prompt exceeds max length")),
+    ("ollama", _compiled("prompt too long; exceeded (?:max )?context length")),
+    ("qwen", _compiled("range of input length should be")),
+    ("cohere", _compiled("total number of tokens .{0,200}cannot exceed")),
+    ("huggingface", _compiled("`?inputs`? must have less than <n> tokens", r"`max_new_tokens` must be <= <n>")),
+    ("vllm", _compiled("maximum model length of <n>", "exceeds the max_model_len")),
+    (
+        "cerebras",
+        _compiled(r"^\W*4(?:00|13)(?: status code)?\s*\(no body\)", "current length is <n> while limit is <n>"),
+    ),
+    (
+        "openai",
+        _compiled(
+            "this model's maximum context length",
+            "exceeds? (?:the )?(?:model's )?maximum context length",
+            r"tokens\. however, (?:your messages|you requested)",
+            "reduce the length of the messages",
+            "please reduce the length",
+            "exceeds? the context window",
+            "input tokens exceed the configured limit",
+        ),
+    ),
+    ("azure", _compiled("content_length_exceeded")),
+    (
+        "google",
+        _compiled(
+            "input token count.{0,200}exceeds the maximum",
+            "exceeds the maximum number of tokens",
+            "model only supports up to <n>",
+            "content is too long",
+            "request payload size exceeds",
+            "input token limit",
+        ),
+    ),
+    (
+        "bedrock",
+        _compiled(
+            r"validationexception.{0,200}(?:input|prompt|request|messages?|conversation) (?:is|are|was|were) too long",
+            "validationexception.{0,200}too many (?:input )?tokens",
+            r"validationexception.{0,200}exceed\w*(?: [\w']+){0,3} (?:context|input|maximum number of tokens)\b",
+            "validationexception.{0,200}<N> tokens, over the limit",
+            "input is too long",
+            "exceeds the model's maximum",
+            "too many input tokens",
+        ),
+    ),
+    ("mistral", _compiled("context length exceeded", "maximum number of tokens")),
+    ("openrouter", _compiled("context_length_exceeded")),
+    ("copilot", _compiled("exceeds the limit of <N>")),
+    (
+        "anthropic",
+        _compiled(
+            "prompt is too long",
+            "request_too_large",
+            "request exceeds the maximum (?:size|allowed number of bytes)",
+            "too many tokens",
+            "maximum context length",
+        ),
+    ),
+    (
+        None,
+        _compiled(
+            "prompt_too_long",
+            "token limit exceeded",
+            "max size: <n> tokens",
+            "configured context size is <n>",
+            "exceeds? (?:the )?(?:maximum |max )?(?:allowed )?(?:context|input|prompt) (?:length|size|limit|window)",
+        ),
+    ),
+)
+# Those who have a wording of their own.
+PROVIDERS: Final = frozenset(provider for provider, _ in WORDINGS if provider)
+
+# "The tokens you requested" are those of the output.
+_REQUESTED: Final = r"(?<!tokens\syou\s)requested"
+# A figure that the word for its unit stands next to.
+_COUNTED: Final = _compiled(
+    r"<n>\s*(?:(?:input|prompt|`?inputs`?) )?tokens?\b", r"\btokens?(?: count)?(?: of| is| was|:)? \(?<n>"
+)
+# Where the tokens of the input are named: in parts, or as a whole, the more certain wordings first.
+_INPUT_PARTS: Final = _compiled(
+    "<n> (?:tokens )?(?:in|from) (?:the (?:input )?messages|the functions|the tools|your prompt)", "<n> of [a-z]+ input"
+)
+_INPUT: Final = (
+    _compiled(r"<n>\s*\+\s*[\d,]{1,20}\s*>"),
+    _compiled("<n> (?:`inputs`|inputs?) tokens"),
+    _compiled(r"<N>\s*tokens?\s*>", r"exceeded: <N>\s*>"),
+    _compiled(rf"(?:resulted in|{_REQUESTED}:?|contains|has|have|received|given:) (?:about |at least )?<N>"),
+    _compiled(r"token count(?: of| is| was|:)? \(?<N>"),
+    _compiled(
+        rf"(?:prompt|input|{_REQUESTED})(?: tokens?| length)?(?: of)? \(?(?:length )?<N>", r"request \(<N> tokens"
+    ),
+    _compiled("prompt is too long: <N>", "current length is <N>", "to keep the first <N> tokens"),
+)
+_OUTPUT: Final = (
+    _compiled(r"\d\s*\+\s*<n>\s*>"),
+    _compiled("<n> (?:tokens )?(?:in|for) the (?:completion|output)", "<n> (?:output|completion|`max_new_tokens`)"),
+)
+_LIMIT: Final = (
+    _compiled(r"\d(?:\s*tokens?)?\s*>\s*<N>"),
+    _compiled("model with <N> maximum", r"should be \[\d+,\s*<N>\]", "supports up to <N>", "cannot exceed <N>"),
+    _compiled("(?:less than|must be <=) <N>", r"max_model_len \(?<N>", "max(?:imum)? (?:input tokens|size):? <N>"),
+    _compiled(
+        r"(?:context|max(?:imum)? (?:allowed )?(?:input|prompt)) (?:length|size|window)(?: is| of| only|:)* \(?<N>"
+    ),
+    _compiled(r"(?:model length|limit|maximum|number of tokens)(?: is| of| allowed|:)* \(?<N>"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What an answer says; all figures are tokens as the provider counts them, None where it names none.
+
+    `provider` is whose wording it is. `actual_tokens` are those of the input, where the text separates them from the
+    `output_tokens` asked for; `limit_tokens` is what the model takes of both. `retryable`: compacting can help.
+    """
+
+    is_overflow: bool
+    provider: str | None = None
+    actual_tokens: int | None = None
+    limit_tokens: int | None = None
+    output_tokens: int | None = None
+
+    @property
+    def input_limit_tokens(self) -> int | None:
+        """What the model takes of input."""
+        return None if self.limit_tokens is None else self.limit_tokens - (self.output_tokens or 0)
+
+    @property
+    def retryable(self) -> bool:
+        """Whether a shorter input can pass: not where the output asked for takes all there is."""
+        return self.is_overflow and (self.input_limit_tokens is None or self.input_limit_tokens > 0)
+
+
+NO_OVERFLOW: Final = Verdict(is_overflow=False)
+
+
+def verdict_of(answer: str | Mapping[str, Any], provider: str | None = None) -> Verdict:
+    """What a provider's text or JSON body says; `provider` is who sent it, if that is known."""
+    parts = list(_parts(answer))
+    found = (_verdict(text, provider, is_busy=_is_busy(parts)) for text in (_said(parts), _called(parts)))
+    return next(filter(None, found), NO_OVERFLOW)
+
+
+def text_of(answer: str | Mapping[str, Any]) -> str:
+    """What an answer says in words: the text it is, or all in its `message` and `error`."""
+    return _said(_parts(answer))
+
+
+def gap_of(text: str) -> tuple[int, int] | None:
+    """The tokens sent and the tokens taken, if a text names both, calls one so, and the first are more."""
+    actual, limit = _input_tokens(text), _first(_LIMIT, text)
+    if actual is None or limit is None or actual <= limit:
+        return None
+    counted = {_number(match) for match in _COUNTED.finditer(text)}
+    return None if counted.isdisjoint((actual, limit)) else (actual, limit)
+
+
+def is_silent_overflow(stop: str, prompt_tokens: int, output_tokens: int, context_window: int) -> bool:
+    """Whether an answer without an error shows that its prompt did not fit.
+
+    Some providers take what is over the window and cut it silently: then the usage they report is more than the window,
+    or the prompt fills it and the answer stops for its length before its first token.
+    """
+    if stop in CUT_OFF:
+        return output_tokens == 0 and prompt_tokens >= FULL_SHARE * context_window
+    return stop in ENDED and prompt_tokens > context_window
+
+
+def _verdict(text: str, provider: str | None, *, is_busy: bool) -> Verdict | None:
+    """What a text says, None where it decides nothing; figures weigh more than a status beside it."""
+    if THROTTLED.search(text):
+        return NO_OVERFLOW
+    wording = next((row for row in WORDINGS if row[1].search(text)), None)
+    verdict = Verdict(
+        is_overflow=True,
+        provider=provider or (wording and wording[0]),
+        actual_tokens=_input_tokens(text),
+        limit_tokens=_first(_LIMIT, text),
+        output_tokens=_first(_OUTPUT, text),
+    )
+    if wording is not None and _is_exceeded(verdict):
+        return verdict
+    is_told = wording is not None or gap_of(text) is not None
+    is_doubtful = is_busy or DOUBTFUL.search(text)
+    return verdict if is_told and not is_doubtful else None
+
+
+def _is_exceeded(verdict: Verdict) -> bool:
+    actual, limit = verdict.actual_tokens, verdict.input_limit_tokens
+    return actual is not None and limit is not None and actual > limit
+
+
+def _parts(answer: Any, levels: int = LEVELS_MAX) -> Iterator[str | Mapping[str, Any]]:
+    """The objects and texts of an answer, from the outside in."""
+    part = _parsed(answer) if isinstance(answer, str) else answer
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, Mapping) and levels:
+        yield part
+        for key in SAYING:
+            yield from _parts(part.get(key), levels - 1)
+
+
+def _parsed(text: str) -> Any:
+    """The object that a text is as JSON, or else the text."""
+    if len(text) > LONGEST_CHARS or not text.lstrip().startswith("{"):
+        return text
+    try:
+        return wire.loads_bounded(text)
+    except ValueError:
+        return text
+
+
+def _said(parts: Iterable[str | Mapping[str, Any]]) -> str:
+    return _joined(part for part in parts if isinstance(part, str))
+
+
+def _called(parts: Iterable[str | Mapping[str, Any]]) -> str:
+    names = (part.get(key) for part in parts if isinstance(part, Mapping) for key in CALLED)
+    return _joined(name for name in names if isinstance(name, str) and len(name) <= LONGEST_NAME_CHARS)
+
+
+def _is_busy(parts: Iterable[str | Mapping[str, Any]]) -> bool:
+    return any(part.get(key) == TOO_MANY_REQUESTS for part in parts if isinstance(part, Mapping) for key in STATUS)
+
+
+def _joined(texts: Iterable[str]) -> str:
+    text = "\n".join(filter(None, texts))[:LONGEST_CHARS]
+    return text.replace("\u2019", "'").replace(r"\u003e", ">")
+
+
+def _input_tokens(text: str) -> int | None:
+    # By their words, because what wraps a provider's error often says it twice.
+    parts = {match[0]: _number(match) for match in _INPUT_PARTS.finditer(text)}
+    return sum(parts.values()) if parts else _first(_INPUT, text)
+
+
+def _first(patterns: tuple[re.Pattern[str], ...], text: str) -> int | None:
+    found = (pattern.search(text) for pattern in patterns)
+    match = next(filter(None, found), None)
+    return None if match is None else _number(match)
+
+
+def _number(match: re.Match[str]) -> int:
+    return int(re.sub(r"\D", "", match[match.lastindex or 0]))

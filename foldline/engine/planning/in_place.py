@@ -1,0 +1,112 @@
+"""Compacting messages in place, without a session: plans and extractive summaries, until nothing is left to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from foldline.engine.edits import Edit, LiveEdits
+from foldline.engine.messages import Message
+from foldline.engine.models.budget import SMALLEST_SUMMARY, Goals
+from foldline.engine.models.gauge import Gauge
+from foldline.engine.outline import Outline, Unit, outline_of
+from foldline.engine.planning.batches import Orphans, orphans_of, place_all
+from foldline.engine.planning.cut_points import SummaryRange, next_range
+from foldline.engine.planning.pipeline import plan_for
+from foldline.engine.planning.recent import due_items, items_until, last_due
+from foldline.engine.policies.policy import Policy
+from foldline.engine.summaries.extractive import summarize as extract
+from foldline.engine.summaries.prompt import SummaryInput
+from foldline.engine.view import make_view
+from foldline.engine.wording import summary_tokens
+
+# An extractive summary is written in place, so it may read any range at once.
+UNBOUNDED_TOKENS: Final = 1 << 53
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """What is left of messages: the view, the stages that did something, and what had no call or no result in it."""
+
+    view: list[Message]
+    stages_used: tuple[str, ...]
+    tokens_before: int
+    orphans: Orphans
+
+
+class Folding:
+    """Messages with the outline and the summaries made of them so far."""
+
+    def __init__(self, messages: Iterable[Message]) -> None:
+        self._messages = dict(enumerate(messages, 1))
+        facts, _ = place_all(self._messages.values())
+        self._outline = outline_of(facts, LiveEdits())
+        self._summaries: dict[str, str] = {}
+
+    def view(self, *, stub_open: bool = False) -> list[Message]:
+        """The messages as a model would see them now."""
+        return make_view(self._outline, self._messages, self._summaries, stub_open=stub_open)
+
+    def folded(self, policy: Policy, goals: Goals, gauge: Gauge, *, has_target: bool, is_summarized: bool) -> Folded:
+        """The messages after the policy's stages and, if wanted, summaries; an extractive one can be had at once."""
+        before = self._outline.tokens
+        gauge = gauge.aimed(goals, self._outline) if has_target else gauge
+        plan = plan_for(self._outline, policy.stages, goals, gauge, is_asked=True, has_target=has_target)
+        self._outline = plan.outline
+        used = plan.stages_used
+        if is_summarized and self._summarize(policy, goals, gauge):
+            used = tuple(dict.fromkeys((*used, "summarize")))
+        return Folded(self.view(), used, before, self._orphans())
+
+    def _orphans(self) -> Orphans:
+        """What the view stubs and quotes; the calls of an open batch still wait for their results."""
+        shown = [item for item in self._outline.items if isinstance(item, Unit) and not item.is_hidden]
+        found = orphans_of(entry for unit in shown for entry in unit.entries)
+        waiting = self._outline.open_unit
+        calls = (call for call in found.calls if waiting is None or call.seq != waiting.first)
+        return found._replace(calls=tuple(calls))
+
+    def _summarize(self, policy: Policy, goals: Goals, gauge: Gauge) -> bool:
+        """Put a summary in the place of each range worth one; whether there was any."""
+        is_any = False
+        # What is due depends on what there is, and would be more after each summary.
+        until = last_due(self._outline, due_items(self._outline, policy, gauge, is_asked=True))
+        while True:
+            due = items_until(self._outline, until)
+            span = next_range(self._outline, goals, UNBOUNDED_TOKENS, due, is_asked=True)
+            if span is None:
+                break
+            after = self._outline.edited([self._condensed(self._outline, span, policy.headings)])
+            ceiling = max(self._outline.tokens, goals.limit) if span.is_owed else self._outline.tokens - 1
+            if after.tokens > ceiling:
+                break
+            self._outline, is_any = after, True
+        return is_any
+
+    def _condensed(self, outline: Outline, span: SummaryRange, headings: str) -> Edit:
+        # Of what is in view already, a summary takes less than its place; what was hidden takes none.
+        room = span.max_tokens if span.is_owed else span.max_tokens + span.saving - 1
+        max_tokens = max(SMALLEST_SUMMARY, min(span.max_tokens, room))
+        inside = [seq for seq in self._messages if span.first <= seq <= span.last]
+        under = [edit for edit in outline.live.condensed if edit.summary in span.replaces]
+        originals = (seq for seq in inside if not any(edit.first <= seq <= edit.last for edit in under))
+        text = extract(
+            SummaryInput(
+                tuple(self._summaries[name] for name in span.replaces),
+                tuple(self._messages[seq] for seq in originals),
+                max_tokens,
+                headings=headings,
+            )
+        )
+        name = str(len(self._summaries) + 1)
+        self._summaries[name] = text
+        return Edit(
+            "condense",
+            span.first,
+            span.last,
+            summary=name,
+            tokens=summary_tokens(text),
+            original_tokens=span.original_tokens,
+            replaces=span.replaces,
+        )

@@ -1,0 +1,179 @@
+"""A plan: edits as data, what they save, and whether a summary is wanted. Stages add to it; `make_plan` runs them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from types import MappingProxyType
+from typing import TypeAlias
+
+from foldline.engine.edits import Edit
+from foldline.engine.facts import Facts
+from foldline.engine.models.budget import Goals
+from foldline.engine.outline import Outline, Unit
+from foldline.engine.policies.policy import Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to do with an outline.
+
+    `tokens` is what the view will take (unscaled, without the fixed parts). `cells` are the new edits of single entries
+    by seq, `savings` what they save by item; `hidden` are the ranges of items that `hides` hides.
+    """
+
+    tokens: int
+    stages_used: tuple[str, ...] = ()
+    cells: Mapping[int, Edit] = field(default_factory=lambda: MappingProxyType({}))
+    savings: Mapping[int, int] = field(default_factory=lambda: MappingProxyType({}))
+    hidden: tuple[tuple[int, int], ...] = ()
+    hides: tuple[Edit, ...] = ()
+    is_summary_wanted: bool = False
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """All edits, in the order they apply."""
+        return (*self.cells.values(), *self.hides)
+
+    def adding(self, stage: str, cells: Mapping[int, Edit], savings: Mapping[int, int]) -> Plan:
+        """The plan with more edits of single entries, `savings` by item index."""
+        if not cells:
+            return self
+        total = dict(self.savings)
+        for index, saving in savings.items():
+            total[index] = total.get(index, 0) + saving
+        return replace(
+            self,
+            tokens=self.tokens - sum(savings.values()),
+            stages_used=_with(self.stages_used, stage),
+            cells={**self.cells, **cells},
+            savings=total,
+        )
+
+    def hiding(self, stage: str, outline: Outline, start: int, stop: int) -> Plan:
+        """The plan with all units from item `start` up to `stop` hidden too, as one run with those that it joins."""
+        tokens = self.tokens_hiding(outline, start)(stop)
+        (start, stop), others = self._joined(start, stop)
+        spans = [
+            Edit("hide", outline.items[_run_start(outline, first)].first, outline.items[end - 1].last)
+            for first, end in _pieces(outline, start, stop)
+        ]
+        return replace(
+            self,
+            tokens=tokens,
+            stages_used=_with(self.stages_used, stage),
+            hidden=(*others, (start, stop)),
+            hides=(*self.hides, *spans),
+        )
+
+    def tokens_hiding(self, outline: Outline, start: int) -> Callable[[int], int]:
+        """What the view would take if the units from `start` on were hidden too, as a function of where that stops."""
+        indexes = sorted(self.savings)
+        saved = list(accumulate((self.savings[index] for index in indexes), initial=0))
+        sums = outline.sums
+
+        def change(start: int, stop: int) -> int:
+            savings = saved[bisect_left(indexes, stop)] - saved[bisect_left(indexes, start)]
+            shown = sums.shown[stop] - sums.shown[start]
+            return savings - shown + outline.measure.marker * _more_markers(outline, start, stop)
+
+        def tokens(stop: int) -> int:
+            joined, others = self._joined(start, stop)
+            already = sum(change(*hidden) for hidden in self.hidden if hidden not in others)
+            return self.tokens - already + change(*joined)
+
+        return tokens
+
+    def _joined(self, start: int, stop: int) -> tuple[tuple[int, int], list[tuple[int, int]]]:
+        """This range with the hidden ones that it overlaps or touches, and those that stay apart from it."""
+        others = []
+        for first, end in sorted(self.hidden):
+            if first <= stop and start <= end:
+                start, stop = min(start, first), max(stop, end)
+            else:
+                others.append((first, end))
+        return (start, stop), others
+
+    def results_in_view(self, outline: Outline, start: int = 0) -> list[tuple[int, Facts]]:
+        """The results in view under this plan of the items from `start` on, oldest first, each with its index."""
+        results = outline.results_from(start)
+        return [found for found in results if not self.hides_item(found[0])] if self.hidden else results
+
+    def shown_tokens(self, outline: Outline, index: int) -> int:
+        """What the item takes in view under this plan."""
+        item = outline.items[index]
+        if not isinstance(item, Unit):
+            return item.edit.tokens
+        return 0 if item.is_hidden or self.hides_item(index) else item.tokens - self.savings.get(index, 0)
+
+    def cells_on(self, outline: Outline) -> Mapping[int, Edit]:
+        """The edits of single entries by seq, by this plan or before it."""
+        return {**outline.live.cells, **self.cells}
+
+    def hides_item(self, index: int) -> bool:
+        """Whether this plan puts the item out of view."""
+        return any(start <= index < stop for start, stop in self.hidden)
+
+    def older_than(self, outline: Outline, recent_tokens: int) -> int:
+        """How many items, from the oldest, have at least `recent_tokens` in view after them."""
+        after = 0
+        for index in range(len(outline.items) - 1, -1, -1):
+            if after >= recent_tokens:
+                return index + 1
+            after += self.shown_tokens(outline, index)
+        return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """What a stage is given beside the outline and the plan so far.
+
+    `is_asked`: someone asked for this compaction. `has_target`: with a target of their own, which `truncate` then goes
+    down to. `own` is the stage as the policy has it. Items before `horizon` will be hidden whatever is done to them.
+    """
+
+    goals: Goals
+    is_asked: bool
+    has_target: bool
+    own: Stage
+    horizon: int = 0
+
+
+# A stage adds edits to a plan and touches nothing else.
+StageFunction: TypeAlias = Callable[[Outline, Plan, Parameters], Plan]
+
+
+def _with(stages_used: tuple[str, ...], stage: str) -> tuple[str, ...]:
+    return stages_used if stage in stages_used else (*stages_used, stage)
+
+
+def _pieces(outline: Outline, start: int, stop: int) -> list[tuple[int, int]]:
+    """The runs of units that the live summaries leave between `start` and `stop`."""
+    cuts = [index for index in outline.summarized if start <= index < stop]
+    edges = zip((start, *(index + 1 for index in cuts)), (*cuts, stop), strict=True)
+    return [(first, end) for first, end in edges if first < end]
+
+
+def _more_markers(outline: Outline, start: int, stop: int) -> int:
+    """How many more markers there are with these items hidden: a run begins, and joins those it touches."""
+    pieces = _pieces(outline, start, stop)
+    markers = outline.sums.markers
+    if not pieces:
+        return 0
+    joins_before = pieces[0][0] == start > 0 and _is_hidden(outline, start - 1)
+    begins_after = pieces[-1][1] == stop < len(outline.items) and markers[stop + 1] > markers[stop]
+    return len(pieces) - (markers[stop] - markers[start]) - joins_before - begins_after
+
+
+def _run_start(outline: Outline, index: int) -> int:
+    """Where the run of hidden items begins that one at `index` continues: one range for it instead of many."""
+    while index and _is_hidden(outline, index - 1):
+        index -= 1
+    return index
+
+
+def _is_hidden(outline: Outline, index: int) -> bool:
+    item = outline.items[index]
+    return isinstance(item, Unit) and item.is_hidden

@@ -1,0 +1,128 @@
+"""What a summary leaves as it is: how many of the newest units are kept recent."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+from math import ceil
+from operator import attrgetter
+from typing import NamedTuple
+
+from foldline.engine.facts import Facts
+from foldline.engine.models.gauge import Gauge
+from foldline.engine.outline import Item, Outline, Unit
+from foldline.engine.planning.plan import Plan
+from foldline.engine.policies.policy import Policy, Stage
+
+
+def due_items(outline: Outline, policy: Policy, gauge: Gauge, *, is_asked: bool) -> int:
+    """How many items, from the oldest, a summary is due for: none while the target is reached, unless asked.
+
+    `outline` is counted exactly; the policy sees it by its gauge.
+    """
+    seen = gauge.seen(outline)
+    is_due = is_asked or seen.tokens > gauge.goals.target
+    return (
+        older_items(seen, policy.stage("summarize"), gauge.goals.keep_recent, gauge.goals.recent_room) if is_due else 0
+    )
+
+
+def last_due(outline: Outline, due: int) -> int:
+    """The seq of the last entry of the items that are due; 0 if none is."""
+    return outline.items[due - 1].last if due else 0
+
+
+def items_until(outline: Outline, seq: int) -> int:
+    """How many items, from the oldest, end at or before an entry."""
+    return bisect_right(outline.items, seq, key=attrgetter("last"))
+
+
+def older_items(outline: Outline, own: Stage, keep_recent: int, room: int) -> int:
+    """How many items, from the oldest, are older than what is kept recent; whole units stay.
+
+    Kept are so many that they have `keep_messages`, and `keep_share` of all, and `keep_texts` messages that say
+    something, and `keep_tokens` (else `keep_recent`; no more than `room`); or that they have `keep_tokens_most`.
+    A batch whose results alone have all that is older too where the stage `rounds_forward`, but the last item never is.
+    Notes right before what is kept stay with it where it `keeps_notes`. No item is older if all of those together have
+    less than `at_least_messages`.
+    """
+    is_enough = _enough(outline, own, keep_recent, room)
+    rounds_forward = own.number("rounds_forward")
+    plan = Plan(outline.tokens)
+    kept = _Kept()
+    index = len(outline.items)
+    while index and not is_enough(kept):
+        index -= 1
+        item = outline.items[index]
+        kept = kept.adding(item, plan.shown_tokens(outline, index))
+        if rounds_forward and is_enough(kept.without(_head(outline, item))):
+            index += 1
+            break
+    if rounds_forward:
+        index = min(index, max(0, len(outline.items) - 1))
+    if own.number("keeps_notes"):
+        index = _before_notes(outline, index)
+    older = sum(map(_messages, outline.items[:index]))
+    return index if older >= own.number("at_least_messages") else 0
+
+
+class _Kept(NamedTuple):
+    """What is kept so far."""
+
+    tokens: int = 0
+    messages: int = 0
+    texts: int = 0
+
+    def adding(self, item: Item, tokens: int) -> _Kept:
+        return _Kept(self.tokens + tokens, self.messages + _messages(item), self.texts + _texts(item))
+
+    def without(self, other: _Kept) -> _Kept:
+        return _Kept(self.tokens - other.tokens, self.messages - other.messages, self.texts - other.texts)
+
+
+def _enough(outline: Outline, own: Stage, keep_recent: int, room: int) -> Callable[[_Kept], bool]:
+    """Whether what is kept is as much as a stage asks for."""
+    tokens = min(own.number("keep_tokens", keep_recent), room)
+    most = own.number("keep_tokens_most")
+    total = sum(map(_messages, outline.items))
+    messages = max(own.number("keep_messages"), ceil(total * own.share("keep_share")))
+    texts = own.number("keep_texts")
+
+    def is_enough(kept: _Kept) -> bool:
+        is_all = kept.messages >= messages and kept.texts >= texts and kept.tokens >= tokens
+        return is_all or bool(most and kept.tokens >= min(most, room))
+
+    return is_enough
+
+
+def _head(outline: Outline, item: Item) -> _Kept:
+    """What heads an item: its first message, or a live summary as a whole."""
+    if not isinstance(item, Unit) or item.is_hidden:
+        return _Kept().adding(item, 0)
+    head = item.entries[0]
+    return _Kept(outline.measure.shown(head, outline.live.cells.get(head.seq)), 1, int(_says_something(head)))
+
+
+def _before_notes(outline: Outline, index: int) -> int:
+    """Where the notes begin that end right before an item."""
+    if index < len(outline.items):
+        while index and _is_note(outline.items[index - 1]):
+            index -= 1
+    return index
+
+
+def _is_note(item: Item) -> bool:
+    return isinstance(item, Unit) and item.kind == "note"
+
+
+def _messages(item: Item) -> int:
+    """How many messages an item is; a live summary is one."""
+    return len(item.entries) if isinstance(item, Unit) else 1
+
+
+def _texts(item: Item) -> int:
+    return sum(map(_says_something, item.entries)) if isinstance(item, Unit) else 1
+
+
+def _says_something(entry: Facts) -> bool:
+    return entry.role != "tool" and (entry.role != "assistant" or entry.chars > 0)

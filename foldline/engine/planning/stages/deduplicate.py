@@ -1,0 +1,46 @@
+"""Replace an older read of a file by a pointer where a later successful read shows all of it."""
+
+from __future__ import annotations
+
+from foldline.engine.edits import Edit
+from foldline.engine.files import Read
+from foldline.engine.outline import Outline
+from foldline.engine.planning.plan import Parameters, Plan
+
+
+def deduplicate(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
+    """Supersede every read in view that a later one in view covers, where that saves tokens.
+    With a `minimum_saving_share` it is done to all of them if it saves that share of what they take together, or else
+    to none. Where it `stops_at_target`, nothing is done if that is reached already.
+    """
+    own = parameters.own
+    least_share = own.share("minimum_saving_share")
+    if own.number("stops_at_target") and plan.tokens <= parameters.goals.target:
+        return plan
+    later: dict[str, list[tuple[Read, int]]] = {}
+    before, closed = plan.cells_on(outline), outline.closed
+    cells: dict[int, Edit] = {}
+    savings: dict[int, int] = {}
+    superseded = 0
+    for index, entry in reversed(plan.results_in_view(outline, parameters.horizon)):
+        read = entry.read
+        if read is None or entry.seq in before:
+            continue
+        reads, size = later.setdefault(read.path, []), outline.measure.content(entry)
+        if index < closed and any(stands_in(other, other_size, read, size) for other, other_size in reads):
+            edit = Edit("supersede", entry.seq, entry.seq)
+            saving = entry.tokens - outline.measure.shown(entry, edit)
+            if saving > 0 or least_share:
+                cells[entry.seq] = edit
+                savings[index] = savings.get(index, 0) + saving
+                superseded += size
+                continue
+        if not entry.is_failure:
+            reads.append((read, size))
+    is_enough = sum(savings.values()) >= superseded * least_share
+    return plan.adding("deduplicate", cells, savings) if is_enough else plan
+
+
+def stands_in(later: Read, later_tokens: int, read: Read, tokens: int) -> bool:
+    """Whether a later read shows what an older one did: one of less than half its size is taken for a part of it."""
+    return later.covers(read) and later_tokens * 2 >= tokens

@@ -1,0 +1,77 @@
+"""Clearing results and cutting them to excerpts, for the stages that differ only in which, and how far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from foldline.engine.edits import Edit
+from foldline.engine.facts import Facts
+from foldline.engine.outline import Outline
+from foldline.engine.planning.plan import Plan
+
+
+def clearing(
+    outline: Outline,
+    plan: Plan,
+    stage: str,
+    results: Iterable[tuple[int, Facts]],
+    *,
+    enough_tokens: int | None = None,
+    least_tokens: int = 0,
+) -> Plan:
+    """The plan with these results cleared, each with the index of its item, where that saves tokens.
+
+    It stops once it saves `enough_tokens`. If it saves less than `least_tokens`, nothing is cleared.
+    """
+    return _editing(outline, plan, stage, results, _cleared, enough_tokens=enough_tokens, least_tokens=least_tokens)
+
+
+def excerpting(
+    outline: Outline,
+    plan: Plan,
+    stage: str,
+    results: Iterable[tuple[int, Facts]],
+    level: int,
+    *,
+    enough_tokens: int | None = None,
+) -> Plan:
+    """The plan with these results cut to excerpts of a level, where there is one and it saves tokens."""
+
+    def excerpted(entry: Facts) -> Edit | None:
+        has_level = level < len(entry.excerpts) and entry.excerpts[level] > 0
+        return Edit("excerpt", entry.seq, entry.seq, level) if has_level else None
+
+    return _editing(outline, plan, stage, results, excerpted, enough_tokens=enough_tokens)
+
+
+def _cleared(entry: Facts) -> Edit:
+    return Edit("clear", entry.seq, entry.seq)
+
+
+def _editing(
+    outline: Outline,
+    plan: Plan,
+    stage: str,
+    results: Iterable[tuple[int, Facts]],
+    edited: Callable[[Facts], Edit | None],
+    *,
+    enough_tokens: int | None = None,
+    least_tokens: int = 0,
+) -> Plan:
+    before = plan.cells_on(outline)
+    cells: dict[int, Edit] = {}
+    savings: dict[int, int] = {}
+    saved = 0
+    for index, entry in results:
+        if enough_tokens is not None and saved >= enough_tokens:
+            break
+        cell, edit = before.get(entry.seq), edited(entry)
+        # Of what is cleared or superseded there is nothing left to edit.
+        if edit is None or (cell is not None and cell.kind != "excerpt"):
+            continue
+        saving = outline.measure.shown(entry, cell) - outline.measure.shown(entry, edit)
+        if saving > 0:
+            cells[entry.seq] = edit
+            savings[index] = savings.get(index, 0) + saving
+            saved += saving
+    return plan.adding(stage, cells, savings) if saved >= least_tokens else plan

@@ -1,0 +1,90 @@
+"""Clear old tool results, oldest first, until the target is reached."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+
+from foldline.engine.edits import Edit
+from foldline.engine.facts import Facts
+from foldline.engine.files import Read
+from foldline.engine.outline import Outline
+from foldline.engine.planning.plan import Parameters, Plan
+from foldline.engine.planning.stages.deduplicate import stands_in
+from foldline.engine.planning.stages.editing import clearing, excerpting
+from foldline.engine.tokens.excerpts import LEVELS
+from foldline.engine.tokens.measures import Measure
+
+
+def prune(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
+    """Clear results, oldest first, until the target is reached, or all of them unless it `stops_at_target`.
+
+    Spared are those of less than `minimum_tokens`, those in what the policy keeps recent (or in the newest
+    `keep_recent_tokens` of the view), the newest results up to `protect_tokens`, those of `protected_tools`, and reads
+    that older, superseded ones point to: the pointers would point at nothing. If all this saves less than
+    `minimum_saving_tokens`, nothing is cleared.
+
+    Before, every result of more than `excerpt_over_chars` is cut to an excerpt that is shorter, if that is given.
+    """
+    goals, own = parameters.goals, parameters.own
+    if plan.tokens <= goals.target:
+        return plan
+    plan = _excerpting(outline, plan, own.number("excerpt_over_chars"))
+    excess = plan.tokens - goals.target
+    if excess <= 0:
+        return plan
+    older = min(plan.older_than(outline, own.number("keep_recent_tokens", goals.keep_recent)), outline.closed)
+    results = plan.results_in_view(outline, parameters.horizon)
+    tools = own.names("protected_tools")
+    exposed = [(index, entry) for index, entry in results if entry.tool.lower() not in tools]
+    protected = _newest(exposed, own.number("protect_tokens"), outline.measure)
+    spared = _pointed_at(results, plan.cells_on(outline), outline.measure) | protected
+    minimum = own.number("minimum_tokens")
+    chosen = [
+        (index, entry)
+        for index, entry in exposed
+        if index < older and entry.tokens >= minimum and entry.seq not in spared
+    ]
+    least = own.number("minimum_saving_tokens")
+    enough = max(excess, least) if own.number("stops_at_target") else None
+    return clearing(outline, plan, "prune", chosen, enough_tokens=enough, least_tokens=least)
+
+
+def _excerpting(outline: Outline, plan: Plan, longest: int) -> Plan:
+    level = bisect_left(LEVELS, longest) - 1
+    if level < 0:
+        return plan
+    in_view = plan.results_in_view(outline)
+    long = ((index, entry) for index, entry in in_view if entry.chars > longest and index < outline.closed)
+    return excerpting(outline, plan, "prune", long, level)
+
+
+def _newest(results: Sequence[tuple[int, Facts]], tokens: int, measure: Measure) -> set[int]:
+    """The newest results whose contents take so many tokens; the one that crosses the line is among them."""
+    newest: set[int] = set()
+    for _, entry in reversed(results):
+        if tokens <= 0:
+            break
+        newest.add(entry.seq)
+        tokens -= measure.content(entry)
+    return newest
+
+
+def _pointed_at(results: Sequence[tuple[int, Facts]], cells: Mapping[int, Edit], measure: Measure) -> set[int]:
+    """The newest read in view that stands in for each superseded one."""
+    shown: dict[str, list[tuple[Read, int, int]]] = {}
+    pointed_at: set[int] = set()
+    for _, entry in reversed(results):
+        read = entry.read
+        if read is None:
+            continue
+        cell, size = cells.get(entry.seq), measure.content(entry)
+        if cell is None:
+            if not entry.is_failure:
+                shown.setdefault(read.path, []).append((read, size, entry.seq))
+        elif cell.kind == "supersede":
+            others = shown.get(read.path, ())
+            pointed_at.update(
+                [seq for other, other_size, seq in others if stands_in(other, other_size, read, size)][:1]
+            )
+    return pointed_at

@@ -1,0 +1,23 @@
+"""Clear long results of older messages."""
+
+from __future__ import annotations
+
+from foldline.engine.outline import Outline, Unit
+from foldline.engine.planning.plan import Parameters, Plan
+from foldline.engine.planning.stages.editing import clearing
+
+
+def strip(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
+    """Clear results of more than `longer_than_chars`, but for those among the newest `keep_messages`."""
+    if plan.tokens <= parameters.goals.target:
+        return plan
+    own = parameters.own
+    seqs = [entry.seq for item in outline.items if isinstance(item, Unit) for entry in item.entries]
+    kept = {*seqs[max(0, len(seqs) - own.number("keep_messages")) :]}
+    longer = own.number("longer_than_chars")
+    chosen = (
+        (index, entry)
+        for index, entry in plan.results_in_view(outline)
+        if index < outline.closed and entry.chars > longer and entry.seq not in kept
+    )
+    return clearing(outline, plan, "strip", chosen)

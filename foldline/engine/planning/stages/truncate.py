@@ -1,0 +1,63 @@
+"""Make the view fit: hide old turns, then cut the current one down, down to the target and in whole batches."""
+
+from __future__ import annotations
+
+from foldline.engine.edits import Edit
+from foldline.engine.models.budget import Goals
+from foldline.engine.outline import Outline, Summarized
+from foldline.engine.planning.plan import Parameters, Plan
+from foldline.engine.planning.stages.editing import excerpting
+from foldline.engine.planning.stages.hiding import hide, slide
+from foldline.engine.policies.policy import Stage
+from foldline.engine.tokens.excerpts import LEVELS
+
+
+def truncate(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
+    """Edit until the target is reached; nothing, while the view fits and nobody gave a target of their own.
+
+    Order: the stage's `fraction` is hidden, if it has one (`slide`); then units of older turns, oldest first; in the
+    current turn results are cut to excerpts, the newest last, then arguments; then its batches are hidden, the newest
+    complete one only if the view would not fit otherwise. The last user message, open batches and live summaries are
+    never edited.
+    """
+    goals = parameters.goals
+    if plan.tokens <= (goals.target if parameters.has_target else goals.limit):
+        return plan
+    plan = slide(outline, plan, parameters.own)
+    end = len(outline.items)
+    current = outline.last_user + 1
+    in_reach = max(current, parameters.horizon)
+    plan = hide(outline, plan, 0, max(outline.last_user, 0), goals.target)
+    results = [(index, entry) for index, entry in plan.results_in_view(outline, in_reach) if index < outline.closed]
+    for level in reversed(range(len(LEVELS))):
+        excess = max(0, plan.tokens - goals.target)
+        plan = excerpting(outline, plan, "truncate", results, level, enough_tokens=excess)
+    plan = _excerpt_arguments(outline, plan, in_reach, goals.target)
+    plan = hide(outline, plan, current, end - 1, goals.target)
+    if plan.tokens > goals.limit:
+        plan = hide(outline, plan, current, end, goals.limit)
+    return plan
+
+
+def fit(outline: Outline, plan: Plan, goals: Goals, *, has_target: bool = False) -> Plan:
+    """What `truncate` does where it is no stage of the policy: the view has to fit whatever that says."""
+    return truncate(outline, plan, Parameters(goals, is_asked=False, has_target=has_target, own=Stage("truncate")))
+
+
+def _excerpt_arguments(outline: Outline, plan: Plan, start: int, goal: int) -> Plan:
+    before = plan.cells_on(outline)
+    cells: dict[int, Edit] = {}
+    savings: dict[int, int] = {}
+    excess = plan.tokens - goal
+    for index in range(start, outline.closed):
+        item = outline.items[index]
+        if excess <= 0:
+            break
+        if isinstance(item, Summarized) or item.is_hidden or plan.hides_item(index):
+            continue
+        head = item.entries[0]
+        if head.arguments_saving and head.seq not in before:
+            cells[head.seq] = Edit("excerpt", head.seq, head.seq)
+            savings[index] = head.arguments_saving
+            excess -= head.arguments_saving
+    return plan.adding("truncate", cells, savings)

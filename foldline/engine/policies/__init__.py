@@ -1,0 +1,1 @@
+"""Policies and presets as data, and the figures a policy reports."""

@@ -1,0 +1,282 @@
+"""A policy as data: when to compact, how far down, with which stages and parameters."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias
+
+from foldline.engine.errors import InvalidPolicy
+from foldline.engine.models.registries import REGISTRIES
+from foldline.engine.policies.layouts import LAYOUTS
+from foldline.engine.summaries.headings import HEADINGS
+from foldline.engine.summaries.styles import STYLES
+from foldline.engine.tokens.estimates import COUNTERS, EXACT
+
+Value: TypeAlias = int | float | tuple[str, ...]
+
+# The parameters of each stage, by the default that each has; it also says which values a parameter takes.
+STAGE_PARAMETERS: Final[Mapping[str, Mapping[str, Value | None]]] = MappingProxyType(
+    {
+        "deduplicate": {"minimum_saving_share": 0.0, "stops_at_target": False},
+        "prune": {
+            "minimum_tokens": 0,
+            "excerpt_over_chars": 0,
+            "keep_recent_tokens": None,
+            "protect_tokens": 0,
+            "minimum_saving_tokens": 0,
+            "protected_tools": (),
+            "stops_at_target": True,
+        },
+        "microcompact": {"keep_turns": 0, "keep_results": 1, "tools": ()},
+        "strip": {"keep_messages": 4, "longer_than_chars": 200},
+        "collapse": {},
+        "summarize": {
+            "keep_tokens": None,
+            "keep_tokens_most": 0,
+            "keep_messages": 0,
+            "keep_share": 0.0,
+            "keep_texts": 0,
+            "at_least_messages": 1,
+            "stops_at_target": False,
+            "rounds_forward": False,
+            "keeps_notes": False,
+            "chunk_tokens": 0,
+            "chunk_share": 0.0,
+            "adapts_chunks": False,
+        },
+        "truncate": {"keep_first": 0, "fraction": 0.0},
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A stage by name, with those of its parameters that are not at their defaults."""
+
+    name: str
+    parameters: Mapping[str, Value] = field(default_factory=lambda: MappingProxyType({}))
+
+    def number(self, name: str, default: int = 0) -> int:
+        """A parameter that is a number; `default` where the stage has none of its own."""
+        value = self.parameters.get(name, STAGE_PARAMETERS[self.name][name])
+        return value if isinstance(value, int) else default
+
+    def share(self, name: str) -> float:
+        """A parameter that is a share, of 0 to 1."""
+        value = self.parameters.get(name, STAGE_PARAMETERS[self.name][name])
+        return value if isinstance(value, int | float) else 0.0
+
+    def names(self, name: str) -> frozenset[str]:
+        """A parameter that is a list of names, in lower case."""
+        value = self.parameters.get(name, STAGE_PARAMETERS[self.name][name])
+        return frozenset(map(str.lower, value)) if isinstance(value, tuple) else frozenset()
+
+
+SHARES: Final = ("trigger", "target", "keep_recent", "summary_share", "minimum_saving")
+# What is a number of tokens, or true or false.
+PLAIN: Final[Mapping[str, Value]] = MappingProxyType(
+    {
+        **dict.fromkeys(("buffer_tokens", "reserve_tokens", "branch_reserve_tokens"), 0),
+        **dict.fromkeys(("splits_turns", "lists_files", "trusts_usage"), False),
+    }
+)
+# What names a row of a table, with the names there are.
+NAMED: Final[Mapping[str, Collection[str]]] = MappingProxyType(
+    {
+        "counter": COUNTERS,
+        "layout": LAYOUTS,
+        "registry": ("foldline", *REGISTRIES),
+        "transcript": STYLES,
+        "headings": HEADINGS,
+    }
+)
+# What may be told of a compaction beside what is told of any; `foldline.engine.policies.report` has their functions.
+FIGURES: Final = (
+    "original_count",
+    "final_count",
+    "original_tokens",
+    "final_tokens",
+    "tier",
+    "warning_level",
+    "files_deduped",
+    "messages_removed",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """When and how a session is compacted; shares are of the budget.
+
+    `trigger` and `target`: when to compact, and how far down. `buffer_tokens`: what both leave free at least.
+    `keep_recent`: what a summary leaves as it is. `summary_share`: the most a rolling summary may take.
+    `minimum_saving`: an automatic plan that saves less is empty. `reserve_tokens`: what is kept for the answer, in the
+    place of the layout's reserve. `branch_reserve_tokens`: what of the window a summary of a branch may not read.
+
+    `counter` is what all this is counted by; whether a view fits is always counted exactly. `layout` divides the
+    context window, `registry` knows windows that we do not, `transcript` is the style in which a summarizer gets a
+    conversation, `headings` are those of its summary. Where it `splits_turns`, a summary that ends in the middle of a
+    turn has a part of its own for that turn; where it `lists_files`, the files that were read and changed stand below
+    it. `trusts_usage`: what a provider reported takes the place of the counter's estimate. `report` are the `FIGURES`
+    that are told of a compaction. A preset that `is_loose` may have a target that is not below its trigger.
+    """
+
+    preset: str
+    stages: tuple[Stage, ...]
+    trigger: float = 0.80
+    target: float = 0.50
+    buffer_tokens: int = 0
+    reserve_tokens: int | None = None
+    branch_reserve_tokens: int = 16_384
+    keep_recent: float = 0.30
+    summary_share: float = 0.20
+    minimum_saving: float = 0.05
+    counter: str = EXACT
+    layout: str = "foldline"
+    registry: str = "foldline"
+    transcript: str = "foldline"
+    headings: str = "foldline"
+    splits_turns: bool = False
+    lists_files: bool = False
+    trusts_usage: bool = False
+    report: tuple[str, ...] = ()
+    is_loose: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse values that cannot work."""
+        for name in SHARES:
+            value = getattr(self, name)
+            if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= 1:
+                raise InvalidPolicy(
+                    f"policy.{name}", f"must be a share of the budget, above 0 to 1, not {_said(value)}"
+                )
+        self._check_plain()
+        for name, available in NAMED.items():
+            value = getattr(self, name)
+            if not isinstance(value, str) or value not in available:
+                raise InvalidPolicy(f"policy.{name}", f"{_said(value)} is no {name}; available: {', '.join(available)}")
+        for name in self.report:
+            if name not in FIGURES:
+                raise InvalidPolicy("policy.report", f"{name!r} is no figure; available: {', '.join(FIGURES)}")
+        if self.target >= self.trigger and not self.is_loose:
+            detail = (
+                f"must be below the trigger {self.trigger}, not {self.target}; where only one is changed, give both"
+            )
+            raise InvalidPolicy("policy.target", detail)
+
+    def _check_plain(self) -> None:
+        for name, default in PLAIN.items():
+            value = getattr(self, name)
+            if name != "reserve_tokens" or value is not None:
+                _value(value, default, f"policy.{name}")
+
+    def stage(self, name: str) -> Stage:
+        """The policy's own stage of this name, or that with its defaults."""
+        return next((stage for stage in self.stages if stage.name == name), Stage(name))
+
+    def naming(self, stages: list[str]) -> Policy:
+        """The same policy with only these stages, in this order.
+
+        Raises:
+            InvalidPolicy: a name is no stage.
+        """
+        own = self.stages
+        return replace(self, stages=tuple(stage_of(name, f"stages[{i}]", own) for i, name in enumerate(stages)))
+
+
+def stage_of(value: Any, path: str, own_stages: Iterable[Stage] = ()) -> Stage:
+    """A stage from its name, or from `{"name": …, parameters…}`; what is not given is as in one's own of that name.
+
+    Raises:
+        InvalidPolicy: unknown stage or parameter, or a value of another kind than the parameter's.
+    """
+    settings: Any = {"name": value} if isinstance(value, str) else value
+    name = settings.get("name") if isinstance(settings, Mapping) else None
+    if not isinstance(name, str) or name not in STAGE_PARAMETERS:
+        said = f"{name!r} is no stage" if isinstance(name, str) else "must have the `name` of a stage"
+        raise InvalidPolicy(path, f"{said}; available: {', '.join(STAGE_PARAMETERS)}")
+    own = STAGE_PARAMETERS[name]
+    before = next((stage.parameters for stage in own_stages if stage.name == name), {})
+    given = {key: given for key, given in settings.items() if key != "name"}
+    if unknown := given.keys() - own:
+        raise InvalidPolicy(f"{path}.{min(unknown)}", f"{name} takes {', '.join(sorted(own)) or 'no parameters'}")
+    parameters = {key: _value(given[key], own[key], f"{path}.{key}") for key in given}
+    return Stage(name, MappingProxyType({**before, **parameters}))
+
+
+def _value(value: Any, default: Value | None, path: str) -> Value:
+    if isinstance(default, tuple):
+        is_list = isinstance(value, list | tuple) and all(isinstance(name, str) for name in value)
+        if not is_list or len(value) > MOST_NAMES or len({*value}) < len(value):
+            raise InvalidPolicy(path, f"must be a list of at most {MOST_NAMES} names, each once")
+        return tuple(value)
+    if isinstance(default, bool):
+        if not isinstance(value, bool):
+            raise InvalidPolicy(path, f"must be true or false, not {_said(value)}")
+        return value
+    if isinstance(default, float):
+        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 1:
+            raise InvalidPolicy(path, f"must be a share from 0 to 1, not {_said(value)}")
+        return value
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= LARGEST:
+        raise InvalidPolicy(path, "must be an integer of 0 or more, of a size that a context window can have")
+    return value
+
+
+def _said(value: Any) -> str:
+    """A value as in JSON, or a text between quotes."""
+    return repr(value) if isinstance(value, str) else json.dumps(value, default=repr)
+
+
+# More than anyone has use for; they are looked at with every plan.
+MOST_STAGES: Final = 16
+MOST_NAMES: Final = 100
+LARGEST: Final = 1 << 53
+# What only a preset says of itself.
+_OF_PRESETS: Final = frozenset({"preset", "is_loose"})
+
+
+def policy_of(values: Mapping[str, Any], presets: Mapping[str, Policy], base: Policy | None = None) -> Policy:
+    """A policy from `{preset?, …}`: the preset, or without one the base, with the given fields replaced.
+
+    Raises:
+        InvalidPolicy: names the field and what is available.
+    """
+    preset = values.get("preset", "foldline")
+    if not isinstance(preset, str) or preset not in presets:
+        raise InvalidPolicy("policy.preset", f"{_said(preset)} is no preset; available: {', '.join(presets)}")
+    start = base if base and "preset" not in values else presets[preset]
+    known = {item.name for item in fields(Policy)} - _OF_PRESETS
+    changes = {key: value for key, value in values.items() if key != "preset"}
+    for key in changes:
+        if key not in known:
+            raise InvalidPolicy(f"policy.{key}", f"is no field of a policy; available: {', '.join(sorted(known))}")
+    if "stages" in changes:
+        given = changes["stages"]
+        if not isinstance(given, list) or len(given) > MOST_STAGES:
+            raise InvalidPolicy("policy.stages", f"must be a list of at most {MOST_STAGES} stages")
+        changes["stages"] = tuple(stage_of(stage, f"policy.stages[{i}]", start.stages) for i, stage in enumerate(given))
+    if "report" in changes:
+        changes["report"] = _value(changes["report"], (), "policy.report")
+    return replace(start, **changes)
+
+
+def to_stored(policy: Policy, presets: Mapping[str, Policy]) -> dict[str, Any]:
+    """The policy as JSON with what it has else than its preset, so that other versions can read it too."""
+    own = to_json(presets[policy.preset])
+    return {key: value for key, value in to_json(policy).items() if key == "preset" or value != own[key]}
+
+
+def from_stored(values: Mapping[str, Any], presets: Mapping[str, Policy]) -> Policy:
+    """The policy that `to_stored` wrote; fields of another version are passed over."""
+    known = {item.name for item in fields(Policy)} - _OF_PRESETS | {"preset"}
+    return policy_of({key: value for key, value in values.items() if key in known}, presets)
+
+
+def to_json(policy: Policy) -> dict[str, Any]:
+    """The policy as JSON; `policy_of` reads it back."""
+    values = {item.name: getattr(policy, item.name) for item in fields(Policy) if item.name != "is_loose"}
+    values["stages"] = [{"name": stage.name, **stage.parameters} for stage in policy.stages]
+    return values

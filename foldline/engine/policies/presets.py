@@ -1,0 +1,167 @@
+"""The named policies, as data: `name` is a system as it is documented, `name@program` as its program computes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Final
+
+from foldline.engine.policies.policy import Policy, Stage, Value
+
+DEFAULT_PRESET: Final = "foldline"
+
+
+def _stage(name: str, **parameters: Value) -> Stage:
+    return Stage(name, MappingProxyType(parameters))
+
+
+_FOLDLINE: Final = Policy(
+    preset="foldline",
+    stages=(
+        _stage("deduplicate"),
+        _stage("prune", minimum_tokens=100),
+        _stage("summarize"),
+        _stage("truncate"),
+    ),
+)
+
+_NEUROLINK_REST: Final = (
+    _stage("deduplicate", minimum_saving_share=0.3, stops_at_target=True),
+    _stage("summarize", keep_messages=4, keep_share=0.3, keep_tokens=0, stops_at_target=True),
+    _stage("truncate", keep_first=2, fraction=0.5),
+)
+_NEUROLINK_PRUNE: Final[Mapping[str, Value]] = MappingProxyType(
+    {
+        "keep_recent_tokens": 0,
+        "protect_tokens": 40_000,
+        "protected_tools": ("skill",),
+        "minimum_saving_tokens": 20_000,
+        "stops_at_target": False,
+    }
+)
+_NEUROLINK: Final = Policy(
+    preset="neurolink",
+    counter="neurolink",
+    layout="neurolink",
+    registry="neurolink",
+    transcript="neurolink",
+    headings="neurolink",
+    report=("files_deduped", "messages_removed"),
+    trigger=0.8,
+    target=0.5,
+    stages=(_stage("prune", excerpt_over_chars=51_200, **_NEUROLINK_PRUNE), *_NEUROLINK_REST),
+)
+
+_AGENT_CODE_SUMMARY: Final = _stage(
+    "summarize", keep_texts=5, keep_tokens=10_000, keep_tokens_most=40_000, at_least_messages=2, stops_at_target=True
+)
+_AGENT_CODE: Final = Policy(
+    preset="agent-code",
+    counter="agent-code",
+    layout="agent-code",
+    registry="agent-code",
+    transcript="agent-code",
+    headings="agent-code",
+    trigger=1.0,
+    target=0.5,
+    buffer_tokens=13_000,
+    stages=(_stage("microcompact", keep_turns=2), _AGENT_CODE_SUMMARY, _stage("collapse")),
+)
+_AGENT_CODE_TOOLS: Final = ("FileRead", "Bash", "Grep", "Glob", "FileEdit", "FileWrite")
+
+_CODEBUDDY: Final = Policy(
+    preset="codebuddy",
+    counter="codebuddy",
+    layout="codebuddy",
+    registry="codebuddy",
+    transcript="codebuddy",
+    headings="codebuddy",
+    report=("original_count", "final_count", "original_tokens", "final_tokens", "tier", "warning_level"),
+    trigger=0.9,
+    target=0.5,
+    stages=(
+        _stage("strip", keep_messages=4, longer_than_chars=200),
+        _stage(
+            "summarize",
+            keep_messages=4,
+            keep_tokens=0,
+            at_least_messages=2,
+            stops_at_target=True,
+            chunk_share=0.4,
+            chunk_tokens=12_000,
+        ),
+        _stage("truncate"),
+    ),
+)
+
+_PI: Final = Policy(
+    preset="pi",
+    counter="pi",
+    layout="pi",
+    transcript="pi",
+    headings="pi",
+    splits_turns=True,
+    lists_files=True,
+    trusts_usage=True,
+    trigger=1.0,
+    target=0.5,
+    stages=(_stage("summarize", keep_tokens=16_384),),
+)
+
+_ALL: Final = (
+    _FOLDLINE,
+    _NEUROLINK,
+    # Compacts at 80 %, and then down to no less than all there is room for.
+    replace(
+        _NEUROLINK,
+        preset="neurolink@program",
+        target=1.0,
+        is_loose=True,
+        stages=(_stage("prune", **_NEUROLINK_PRUNE), *_NEUROLINK_REST),
+    ),
+    _AGENT_CODE,
+    replace(
+        _AGENT_CODE,
+        preset="agent-code@program",
+        layout="agent-code@program",
+        target=1.0,
+        is_loose=True,
+        stages=(
+            _stage("microcompact", keep_results=5, tools=_AGENT_CODE_TOOLS),
+            _AGENT_CODE_SUMMARY,
+            _stage("collapse"),
+        ),
+    ),
+    _CODEBUDDY,
+    replace(
+        _CODEBUDDY,
+        preset="codebuddy@program",
+        layout="codebuddy@program",
+        trigger=1.0,
+        target=1.0,
+        is_loose=True,
+        stages=(
+            _stage("strip", keep_messages=4, longer_than_chars=200),
+            _stage(
+                "summarize",
+                keep_messages=4,
+                keep_tokens=0,
+                at_least_messages=2,
+                stops_at_target=True,
+                adapts_chunks=True,
+            ),
+            _stage("truncate"),
+        ),
+    ),
+    _PI,
+    # Where a batch alone is more than it keeps, it keeps less.
+    replace(
+        _PI,
+        preset="pi@program",
+        transcript="pi@program",
+        stages=(_stage("summarize", keep_tokens=20_000, rounds_forward=True, keeps_notes=True),),
+    ),
+)
+
+PRESETS: Final[Mapping[str, Policy]] = MappingProxyType({policy.preset: policy for policy in _ALL})

@@ -1,0 +1,139 @@
+"""What a preset tells of a compaction beside what is told of any: figures by name, each a function of what happened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+from foldline.engine.edits import Edit
+from foldline.engine.models.gauge import Frame, layout_of
+from foldline.engine.outline import Item, Outline, Unit
+from foldline.engine.policies.policy import Policy
+from foldline.engine.tokens.estimates import EXACT
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """What a compaction did, as the policy sees it.
+
+    `before` and `after` are in the policy's measure, `level` is the level of use before. `is_asked_for`: a job was
+    queued for a summary. Of the summary among the edits, if there is one: `is_partial` if it is made from less than all
+    that was due, `is_without_model` if no model wrote it.
+    """
+
+    before: Outline
+    after: Outline
+    edits: Sequence[Edit] = ()
+    level: str = "none"
+    is_asked_for: bool = False
+    is_partial: bool = False
+    is_without_model: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure of one compaction, and what that of several is made of theirs, oldest first."""
+
+    of: Callable[[Happened], Any]
+    together: Callable[[Sequence[Any]], Any]
+
+
+def message_count(outline: Outline) -> int:
+    """The messages of a view: what is said in it, its summaries and its markers."""
+    return sum(map(_in_view, outline.items)) + outline.sums.markers[-1]
+
+
+def _in_view(item: Item) -> int:
+    if not isinstance(item, Unit):
+        return 1
+    return 0 if item.is_hidden else len(item.entries)
+
+
+def _hidden(outline: Outline) -> set[int]:
+    units = (item for item in outline.items if isinstance(item, Unit) and item.is_hidden)
+    return {entry.seq for unit in units for entry in unit.entries}
+
+
+def messages_removed(happened: Happened) -> int:
+    """The messages that were put out of view and are not in a summary."""
+    return len(_hidden(happened.after) - _hidden(happened.before))
+
+
+def files_deduped(happened: Happened) -> int:
+    """The files of which an older read became a pointer to a later one."""
+    superseded = {edit.first for edit in happened.edits if edit.kind == "supersede"}
+    return len({entry.read.path for _, entry in happened.before.results if entry.read and entry.seq in superseded})
+
+
+def tier(happened: Happened) -> int:
+    """How far a compaction went.
+
+    0: nothing was done. 1: contents of results or arguments were replaced or cut, all messages are in view. 2: a
+    summary was asked for, which a job publishes later, or one by a model of all that was due was published. 3: one by a
+    model was published that is made from a part of that: more is due, or its input had to be cut. 4: no model had a
+    part in it: messages were put out of view and nobody was asked for a summary, or an extractive one was published.
+    """
+    kinds = {edit.kind for edit in happened.edits}
+    if "condense" in kinds:
+        return 4 if happened.is_without_model else 2 + happened.is_partial
+    if happened.is_asked_for:
+        return 2
+    return 4 if "hide" in kinds else int(bool(kinds))
+
+
+def level_of(policy: Policy, frame: Frame, tokens: int) -> str:
+    """The highest level of the policy's layout that a view of these tokens in the policy's count reaches, else `none`.
+
+    They are those of the whole view. Levels are of the whole window or of what is left for input, as the layout says.
+
+    Raises:
+        UnknownModel, InvalidPolicy: there is no window.
+    """
+    window = frame.window(policy).tokens
+    layout = layout_of(policy, window)
+    output = layout.output_of(frame.model, frame.max_output_tokens)
+    left = frame.budget(policy).limit if policy.counter == EXACT else layout.available(window, output)
+    return next(reversed(layout.reached(tokens, window if layout.of_window else left)), "none")
+
+
+def _first(values: Sequence[Any]) -> Any:
+    return values[0]
+
+
+def _last(values: Sequence[Any]) -> Any:
+    return values[-1]
+
+
+def _last_that_did_something(tiers: Sequence[int]) -> int:
+    return next((tier for tier in reversed(tiers) if tier), 0)
+
+
+# Tokens are those of the history, by the policy's counter.
+_FIGURES: Final[Mapping[str, Figure]] = MappingProxyType(
+    {
+        "original_count": Figure(lambda happened: message_count(happened.before), _first),
+        "final_count": Figure(lambda happened: message_count(happened.after), _last),
+        "original_tokens": Figure(lambda happened: happened.before.tokens, _first),
+        "final_tokens": Figure(lambda happened: happened.after.tokens, _last),
+        "tier": Figure(tier, _last_that_did_something),
+        "warning_level": Figure(lambda happened: happened.level, _first),
+        "files_deduped": Figure(files_deduped, sum),
+        "messages_removed": Figure(messages_removed, sum),
+    }
+)
+
+
+def report_of(names: Iterable[str], happened: Happened) -> dict[str, Any]:
+    """These figures, of `policy.FIGURES`, of what happened."""
+    return {name: _FIGURES[name].of(happened) for name in names}
+
+
+def together(reports: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """The figures of several compactions, oldest first, as if they were one; those that only some have are of those."""
+    values: dict[str, list[Any]] = {}
+    for report in reports:
+        for name, value in report.items():
+            values.setdefault(name, []).append(value)
+    return {name: _FIGURES[name].together(found) for name, found in values.items()}

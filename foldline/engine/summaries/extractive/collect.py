@@ -1,0 +1,173 @@
+"""From messages to turns: what the user said, how the assistant answered, what its calls did."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final
+
+from foldline.engine import wording
+from foldline.engine.messages import Message, Text, Thinking
+from foldline.engine.summaries.extractive import cues
+from foldline.engine.summaries.extractive.activity import Activity
+from foldline.engine.summaries.extractive.items import Item
+from foldline.engine.summaries.extractive.lines import sentences
+from foldline.engine.summaries.extractive.prose import is_prose, scan, specifics, windows
+from foldline.engine.summaries.headings import Section
+
+# Of a user message of many lines, which probably quotes something, these are taken for the request.
+PASTED_LINES: Final = 8
+ASK_HEAD: Final = 4
+ASK_TAIL: Final = 2
+THOUGHT_LINES: Final = 2
+THOUGHT_CHARS: Final = 4_000
+
+_PROMPT: Final = re.compile(r"\n[^\n]{0,120}[$#%>]\s*\Z")
+_FENCED: Final = re.compile(r"```[a-z]{0,12}\n(?P<command>[^`]{1,4000})\n?```\s*\Z")
+
+
+@dataclass(slots=True)
+class Turn:
+    """A user message and what followed: the remarks of the assistant with their places."""
+
+    order: int
+    said: list[str] = field(default_factory=list)
+    asks: list[str] = field(default_factory=list)
+    remarks: list[tuple[int, str]] = field(default_factory=list)
+    has_calls: bool = False
+    is_task: bool = False
+    is_answered: bool = False
+
+
+@dataclass(slots=True)
+class Gathering:
+    """Candidates of a run of messages, in the making; `goes_on` if the rest of its last turn is not among them."""
+
+    total: int
+    knows_the_task: bool
+    goes_on: bool = False
+    items: list[Item] = field(default_factory=list)
+    activity: Activity = field(default_factory=Activity)
+    turns: list[Turn] = field(default_factory=list)
+
+    def add(self, section: Section, text: str, worth: float, order: int) -> None:
+        """Notes a candidate."""
+        self.items.append(Item(section, text, min(1.0, worth), order))
+
+    def recency(self, order: int) -> float:
+        """0 for the oldest message, 1 for the newest."""
+        return order / max(1, self.total - 1)
+
+    @property
+    def turn(self) -> Turn:
+        """The turn that is going on."""
+        if not self.turns:
+            self.turns.append(Turn(0))
+        return self.turns[-1]
+
+
+def gather(messages: Sequence[Message], *, knows_the_task: bool, goes_on: bool = False) -> Gathering:
+    """What was said and done; `knows_the_task` if an earlier summary already says what was asked first."""
+    gathering = Gathering(len(messages), knows_the_task, goes_on)
+    for order, message in enumerate(messages):
+        _note(gathering, message, order)
+    return gathering
+
+
+def _note(gathering: Gathering, message: Message, order: int) -> None:
+    if message.result is not None:
+        gathering.activity.result(message.result, order)
+    elif message.role == "assistant":
+        _note_assistant(gathering, message, order)
+    elif message.role == "user":
+        _note_user(gathering, message.text, order)
+    else:
+        for sentence in scan(_without_frame(message)):
+            is_rule = cues.RULE(sentence)
+            gathering.add(Section.RULES if is_rule else Section.SAID, sentence, 0.7 if is_rule else 0.2, order)
+
+
+def _without_frame(message: Message) -> str:
+    """The text of a message, without the line of ours that introduces the summary of a branch."""
+    return "\n".join(part.text for part in message.parts if isinstance(part, Text) and part.text != wording.BRANCH)
+
+
+def _note_assistant(gathering: Gathering, message: Message, order: int) -> None:
+    turn = gathering.turn
+    text = message.text.strip()
+    if text:
+        turn.remarks.append((order, text))
+    if text or message.calls:
+        turn.is_answered = not message.calls
+    for call in message.calls:
+        turn.has_calls = True
+        if thought := gathering.activity.call(call, order):
+            _note_thought(gathering, thought, order)
+    for part in message.parts:
+        if isinstance(part, Thinking):
+            _note_thought(gathering, part.text, order)
+
+
+def _note_thought(gathering: Gathering, thought: str, order: int) -> None:
+    found = (line for line in scan(thought[:THOUGHT_CHARS]) if cues.DECISION(line) and not cues.NARRATION(line))
+    for line in islice(found, THOUGHT_LINES):
+        gathering.add(Section.SAID, line, 0.2 + 0.1 * gathering.recency(order), order)
+
+
+def _note_user(gathering: Gathering, text: str, order: int) -> None:
+    if command := _answered_command(gathering, text):
+        gathering.activity.run(command, text, order)
+        return
+    turn = Turn(order)
+    gathering.turns.append(turn)
+    turn.said = _request(gathering, _sorted_out(gathering, text, order), order)
+    turn.asks = [ask for ask in turn.said if not cues.CHATTER(ask)]
+    turn.is_task = bool(turn.asks) and not gathering.knows_the_task
+    gathering.knows_the_task |= turn.is_task
+
+
+def _sorted_out(gathering: Gathering, text: str, order: int) -> list[str]:
+    """What a user message says, without rules, reported failures and what is not language: these are noted."""
+    said: list[str] = []
+    for line in windows(text):
+        if cues.FAILURE.match(line):
+            gathering.add(Section.ENDED, line, 0.6 + 0.25 * gathering.recency(order), order)
+        elif is_prose(line):
+            rules, rest = _parted(line)
+            said += rest
+            for rule in rules:
+                gathering.add(Section.RULES, rule, 0.85 + 0.1 * gathering.recency(order), order)
+        else:
+            gathering.add(Section.SAID, line, 0.1 + 0.1 * specifics(line), order)
+    return said
+
+
+def _request(gathering: Gathering, said: list[str], order: int) -> list[str]:
+    """The lines that ask for something: of the task all, of a message that quotes at length its beginning and end."""
+    if not gathering.knows_the_task or len(said) <= PASTED_LINES:
+        return said
+    for line in said[ASK_HEAD:-ASK_TAIL]:
+        gathering.add(Section.SAID, line, 0.2 + 0.1 * specifics(line), order)
+    return said[:ASK_HEAD] + said[-ASK_TAIL:]
+
+
+def _parted(line: str) -> tuple[list[str], list[str]]:
+    """The rules in a line of the user, and what else it says; sentences that stand together stay together."""
+    if not cues.RULE(line):
+        return [], [line]
+    rules: list[str] = []
+    rest: list[str] = []
+    for sentence in sentences(line):
+        (rules if cues.RULE(sentence) else rest).append(sentence)
+    return rules, rest
+
+
+def _answered_command(gathering: Gathering, text: str) -> str | None:
+    """The command this user message is the output of, in transcripts that have no tool calls."""
+    remarks = gathering.turns[-1].remarks if gathering.turns else []
+    if not remarks or not _PROMPT.search(text[-200:]):
+        return None
+    fenced = _FENCED.search(remarks[-1][1][-6_000:])
+    return fenced["command"] if fenced else None

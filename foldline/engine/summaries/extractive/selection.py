@@ -1,0 +1,182 @@
+"""Which candidates get into the budget, how far each is cut, and the text they make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from foldline.engine.summaries.extractive.activity import ARROW
+from foldline.engine.summaries.extractive.items import Item
+from foldline.engine.summaries.extractive.lines import clean, cut_joined, cut_to_tokens, flat, key
+from foldline.engine.summaries.extractive.section_lines import Place
+from foldline.engine.summaries.headings import Section
+from foldline.engine.tokens.counter import count_text
+
+# The part of the budget each section may take before the others had their turn, in the order they are served.
+SHARES: Final = {
+    Section.RULES: 0.2,
+    Section.ASKED: 0.24,
+    Section.DECIDED: 0.22,
+    Section.OPEN: 0.12,
+    Section.ENDED: 0.1,
+    Section.FILES: 0.12,
+    Section.SAID: 0.0,
+}
+# What is left over goes to the best of all sections, weighed so.
+WEIGHTS: Final = {
+    Section.RULES: 1.0,
+    Section.ASKED: 0.95,
+    Section.DECIDED: 0.9,
+    Section.OPEN: 0.85,
+    Section.ENDED: 0.75,
+    Section.FILES: 0.7,
+    Section.SAID: 0.6,
+}
+# Below this many tokens headings would eat the content.
+HEADED_TOKENS: Final = 64
+LEAST_LINE_TOKENS: Final = 6
+# A summary of so many tokens has about so many lines: this sets how long one may be at first.
+LINES_AIMED_AT: Final = 16
+LINE_CHARS: Final = (80, 480)
+WIDER: Final = 4
+# Candidates that did not fit, one after the other, before the search for smaller ones ends.
+MISSES: Final = 24
+# Candidates considered for the last few tokens.
+TRIED_AT_LAST: Final = 200
+LEAST_SHOWN_CHARS: Final = 8
+_BULLET_TOKENS: Final = 2
+
+
+@dataclass(slots=True)
+class _Line:
+    item: Item
+    shown: str
+    tokens: int
+
+
+class Selection:
+    """Lines chosen so far, and the tokens they take in their places."""
+
+    def __init__(self, max_tokens: int, places: Mapping[Section, Place]) -> None:
+        self.max_tokens = max_tokens
+        self.has_headings = max_tokens >= HEADED_TOKENS
+        self.line_chars = max(LINE_CHARS[0], min(LINE_CHARS[1], max_tokens * 4 // LINES_AIMED_AT))
+        self.used_tokens = 0
+        self._lines: dict[int, _Line] = {}
+        self._places = places
+        self._headings: set[str] = set()
+
+    def take(self, items: Iterable[Item], limit_tokens: int) -> None:
+        """Takes items in order as long as those taken here stay within `limit_tokens` and the whole in its budget."""
+        limit = min(self.max_tokens, self.used_tokens + limit_tokens)
+        misses = 0
+        for item in items:
+            if misses == MISSES or self.used_tokens + LEAST_LINE_TOKENS > limit:
+                return
+            if id(item) not in self._lines:
+                shown = cut_joined(item.text, ARROW, self.line_chars)
+                misses = 0 if self._fits(item, shown, limit) else misses + 1
+
+    def top_up(self, items: Iterable[Item]) -> None:
+        """Gives what is left to the best items that were not taken, cut as far as that needs."""
+        for item in items:
+            left = self.max_tokens - self.used_tokens
+            if left < LEAST_LINE_TOKENS:
+                return
+            if id(item) not in self._lines:
+                room = left - _BULLET_TOKENS - self._heading_tokens(item.section)
+                shown = cut_to_tokens(cut_joined(item.text, ARROW, self.line_chars), room)
+                if len(shown) > LEAST_SHOWN_CHARS or shown == item.text:
+                    self._fits(item, shown, self.max_tokens)
+
+    def _fits(self, item: Item, shown: str, limit: int) -> bool:
+        tokens = count_text(f"- {self._written(item, shown)}\n") + self._heading_tokens(item.section)
+        if self.used_tokens + tokens > limit or self._repeats(item, shown):
+            return False
+        self._headings.update(self._places[item.section].headings)
+        self._lines[id(item)] = _Line(item, shown, tokens)
+        self.used_tokens += tokens
+        return True
+
+    def _repeats(self, item: Item, shown: str) -> bool:
+        return item.section is Section.SAID and any(shown in line.item.text for line in self._lines.values())
+
+    def _written(self, item: Item, shown: str) -> str:
+        """The line as it stands in its place; without headings there are no places."""
+        return self._places[item.section].content.written(item.section, shown) if self.has_headings else shown
+
+    def _heading_tokens(self, section: Section) -> int:
+        missing = (line for line in self._places[section].headings if line not in self._headings)
+        return sum(count_text(f"{line}\n") for line in missing) if self.has_headings else 0
+
+    def widen(self) -> None:
+        """Gives what is left to lines that were cut, best first."""
+        self.line_chars *= WIDER
+        for line in sorted(self._lines.values(), key=lambda line: -_rank(line.item)):
+            left = self.max_tokens - self.used_tokens
+            if left < LEAST_LINE_TOKENS:
+                return
+            if len(line.item.text) > len(line.shown):
+                self._widen(line, left)
+
+    def _widen(self, line: _Line, left: int) -> None:
+        before = count_text(self._written(line.item, line.shown))
+        shown = cut_to_tokens(cut_joined(line.item.text, ARROW, self.line_chars), before + left)
+        more = count_text(self._written(line.item, shown)) - before
+        if len(shown) > len(line.shown) and more <= left:
+            line.shown = shown
+            line.tokens += more
+            self.used_tokens += more
+
+    def text(self) -> str:
+        """The chosen lines under their headings, oldest first in each; the least worthy go if it still is too long."""
+        kept = sorted(self._lines.values(), key=lambda line: -_rank(line.item))
+        text = self._rendered(kept)
+        while kept and count_text(text) > self.max_tokens:
+            kept.pop()
+            text = self._rendered(kept)
+        return text
+
+    def _rendered(self, kept: Sequence[_Line]) -> str:
+        rendered: list[str] = []
+        for section, place in self._places.items():
+            chosen = sorted((line for line in kept if line.item.section is section), key=lambda line: line.item.order)
+            if chosen and self.has_headings:
+                rendered += [line for line in place.headings if line not in rendered]
+            rendered += (f"- {self._written(line.item, line.shown)}" for line in chosen)
+        return "\n".join(rendered)
+
+
+def select(items: list[Item], max_tokens: int, places: Mapping[Section, Place]) -> str:
+    """The text of the best items in their places, within `max_tokens`; empty if not even one line fits."""
+    ranked = sorted(_distinct(items), key=lambda item: (-_rank(item), -item.order))
+    selection = Selection(max_tokens, places)
+    if selection.has_headings:
+        for section, share in SHARES.items():
+            selection.take((item for item in ranked if item.section is section), int(max_tokens * share))
+        selection.take(ranked, max_tokens)
+        selection.widen()
+        selection.widen()
+    selection.top_up(ranked[:TRIED_AT_LAST])
+    return selection.text()
+
+
+def _rank(item: Item) -> float:
+    return item.worth * WEIGHTS[item.section]
+
+
+def _distinct(items: Iterable[Item]) -> list[Item]:
+    """One item for each thing said: in the section served first, at its newest place, with its highest worth."""
+    best: dict[str, Item] = {}
+    served = list(SHARES)
+    for item in items:
+        item.text = flat(clean(item.text))
+        name = key(item.text) or item.text
+        kept = best.get(name)
+        if kept is None:
+            best[name] = item
+            continue
+        section = min(kept.section, item.section, key=served.index)
+        best[name] = Item(section, kept.text, max(kept.worth, item.worth), max(kept.order, item.order))
+    return list(best.values())

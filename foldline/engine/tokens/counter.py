@@ -1,0 +1,98 @@
+"""How text and messages are counted: an exact o200k tokenizer and the framing table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any, Final, TypeAlias
+
+import quicktok
+
+from foldline.engine.messages import Image, JsonObject, Message, Other, Part, Text, Thinking, ToolCall
+from foldline.engine.wire import dumps_text
+
+CountText: TypeAlias = Callable[[str], int]
+
+# Framing in tokens, added to the text of each. Chat templates spend 3-4 tokens a message and about as much again to
+# wrap a call or a result; an image is priced as the larger of what the hosted vision models charge for a page-sized
+# picture. MARK is for the short text that some format needs beside or instead of a part (`formats.marks`):
+# a view has one count, and it holds in every format.
+MESSAGE: Final = 4
+CALL: Final = 8
+RESULT: Final = 4
+TOOL: Final = 8
+IMAGE: Final = 1600
+MARK: Final = 8
+
+MARKED: Final = MESSAGE + MARK
+MARKED_ROLES: Final = frozenset({"system", "developer"})
+
+ENCODING: Final = "o200k_base"
+
+
+@cache
+def exact_counter() -> CountText:
+    """The tokenizer's own counter; its tables are read from the wheel at the first call, which takes about a second.
+
+    It raises TypeError on lone surrogates: `count_text` is what callers use.
+    """
+    tokenizer: Any = quicktok.get_encoding(ENCODING)
+    count: CountText = tokenizer.count
+    return count
+
+
+def count_text(text: str) -> int:
+    """Tokens of `text` in the o200k encoding; a lone surrogate counts as a question mark."""
+    try:
+        return exact_counter()(text)
+    except TypeError:
+        return exact_counter()(text.encode("utf-8", "replace").decode())
+
+
+def count_part(part: Part) -> int:
+    """Tokens of one part, its framing included."""
+    match part:
+        case Text(text=text) | Thinking(text=text):
+            return count_text(text)
+        case ToolCall(name=name, arguments=arguments):
+            return CALL + count_text(name) + count_text(arguments)
+        case Image():
+            return IMAGE
+        case Other(source=source):
+            return MARK + count_text(dumps_text(source))
+    return RESULT + count_parts(part.content)
+
+
+def count_parts(parts: Iterable[Part]) -> int:
+    """Tokens of several parts."""
+    return sum(count_part(part) for part in parts)
+
+
+def count_message(message: Message) -> int:
+    """Tokens of one message as it stands, its framing included."""
+    return (MARKED if message.role in MARKED_ROLES or not message.parts else MESSAGE) + count_parts(message.parts)
+
+
+def count_messages(messages: Iterable[Message]) -> int:
+    """Tokens of a list of messages: the sum of `count_message`."""
+    return sum(count_message(message) for message in messages)
+
+
+def count_system(system: str | None) -> int:
+    """Tokens of a system prompt, its framing included; 0 if there is none."""
+    return 0 if system is None else count_message(Message("system", (Text(system),)))
+
+
+def count_tools(tools: Iterable[JsonObject]) -> int:
+    """Tokens of tool definitions: their compact JSON and framing."""
+    return sum(TOOL + count_text(dumps_text(tool)) for tool in tools)
+
+
+def scaled(tokens: int, multiplier: int) -> int:
+    """`tokens` × multiplier (in thousandths), rounded up: the count that is compared with a budget."""
+    return -(-tokens * multiplier // 1000)
+
+
+def unscaled(tokens: int, multiplier: int) -> int:
+    """The largest count whose `scaled` value is at most `tokens`."""
+    return tokens * 1000 // multiplier

@@ -1,0 +1,129 @@
+"""What entries, and what Foldline itself says in a view, take in one way of counting: exactly, or by an estimate.
+
+An outline is built with one. The exact one decides what fits; a policy may plan by an estimate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+from foldline.engine import wording
+from foldline.engine.edits import Edit
+from foldline.engine.facts import Facts
+from foldline.engine.models.budget import SMALLEST_SUMMARY
+from foldline.engine.tokens.counter import MESSAGE, RESULT
+from foldline.engine.tokens.estimates import ESTIMATES, EXACT, SIZES, Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Tokens of what may stand in a view beside or instead of what was said.
+
+    `frame` is a result's message beside its content; `cleared` and `pointer` are such contents; `late` is what a
+    result takes more as a quotation. `marker` and `stub` are whole messages. Originals that take no more than
+    `least_owed` are not worth a summary. `counted` gives an entry's facts in this count.
+    """
+
+    frame: int
+    cleared: int
+    pointer: int
+    late: int
+    marker: int
+    stub: int
+    least_owed: int
+    counted: Callable[[Facts], Facts] = lambda entry: entry
+
+    def shown(self, entry: Facts, cell: Edit | None) -> int:
+        """What an entry takes in a view under its edit, or as itself."""
+        if cell is None:
+            return entry.tokens
+        if entry.answers is None:
+            return entry.tokens - entry.arguments_saving
+        if cell.kind == "clear":
+            return self._frame(entry) + self.cleared
+        if cell.kind == "supersede":
+            return self._frame(entry) + self.pointer
+        return self._frame(entry) + entry.excerpts[cell.level]
+
+    def least(self, entry: Facts) -> int:
+        """What an entry takes under whichever edit leaves the least of it in view."""
+        if entry.answers is None:
+            return entry.tokens - entry.arguments_saving
+        contents = (self.cleared, self.pointer, *filter(None, entry.excerpts))
+        return min(entry.tokens, self._frame(entry) + min(contents))
+
+    def content(self, entry: Facts) -> int:
+        """What a result's content takes."""
+        return entry.tokens - self._frame(entry)
+
+    def added(self, entry: Facts, stubs: int) -> int:
+        """What a new entry adds to a view, with the stubs for the calls that it leaves without a result."""
+        return self.counted(entry).tokens + self.stub * stubs
+
+    def _frame(self, entry: Facts) -> int:
+        return self.frame + self.late if is_quoted(entry) else self.frame
+
+
+def is_quoted(entry: Facts) -> bool:
+    """Whether an entry is a result that stands in views as a quotation."""
+    return entry.is_late and entry.answers is not None
+
+
+@cache
+def exact_measure() -> Measure:
+    """The count that promises are kept by."""
+    return Measure(
+        frame=MESSAGE + RESULT,
+        cleared=wording.cleared_tokens(),
+        pointer=wording.pointer_tokens(),
+        late=wording.late_tokens(),
+        marker=wording.marker_tokens(),
+        stub=wording.stub_tokens(),
+        least_owed=SMALLEST_SUMMARY + wording.summary_frame_tokens(),
+    )
+
+
+@cache
+def measure_of(counter: str, provider: str | None = None) -> Measure:
+    """The measure of a counter, one of `estimates.COUNTERS`, for a provider's models."""
+    if counter == EXACT:
+        return exact_measure()
+    estimate = ESTIMATES[counter]
+
+    def text(*texts: str) -> int:
+        return max(estimate.text(text, provider) for text in texts)
+
+    late = text(wording.LATE)
+    return Measure(
+        frame=estimate.message,
+        cleared=text(wording.CLEARED),
+        pointer=text(wording.READ_AGAIN),
+        late=late,
+        marker=estimate.message + text(wording.HIDDEN),
+        stub=estimate.message + text(wording.UNANSWERED),
+        least_owed=SMALLEST_SUMMARY + estimate.message + text(wording.SUMMARY),
+        counted=_Counted(estimate, provider, SIZES[counter], late),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """Facts by estimate. Those from before sizes were kept stay as they are; excerpts are taken in proportion."""
+
+    estimate: Estimate
+    provider: str | None
+    size: int
+    late: int
+
+    def __call__(self, entry: Facts) -> Facts:
+        if self.size >= len(entry.sizes):
+            return entry
+        content = self.estimate.scaled(entry.sizes[self.size], self.provider)
+        exact = max(1, exact_measure().content(entry) if entry.answers is not None else entry.tokens)
+        return entry._replace(
+            tokens=self.estimate.message + content + (self.late if is_quoted(entry) else 0),
+            excerpts=tuple(-(-tokens * content // exact) for tokens in entry.excerpts),
+            arguments_saving=entry.arguments_saving * content // exact,
+        )

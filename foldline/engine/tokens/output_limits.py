@@ -1,0 +1,104 @@
+"""A text cut to a token budget by an estimate, and a tool's output cut to so many bytes and lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import accumulate, takewhile
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+import regex
+
+from foldline.engine.tokens.estimates import Estimate, utf8_bytes
+from foldline.engine.tokens.excerpts import GRAPHEME_REACH, boundary
+
+Side: TypeAlias = Literal["head", "tail"]
+
+ELLIPSIS: Final = "..."
+MAX_OUTPUT_BYTES: Final = 50 * 1024
+MAX_OUTPUT_LINES: Final = 2_000
+
+# Where a text is cut, the better place first; each counts in the second half of the room only. Else it is cut between
+# graphemes: a script without spaces, or one long word, would lose too much otherwise.
+_PLACES: Final = (regex.compile(r"[.!?](?= )|\n"), regex.compile(r"\S(?=\s)"))
+
+
+class Cut(NamedTuple):
+    """A text within its limits: `kept` is what it has of the original, without what says that the rest is missing."""
+
+    text: str
+    kept: str
+    is_cut: bool
+
+
+def fit_text(text: str, budget_tokens: int, estimate: Estimate, provider: str | None = None) -> Cut:
+    """The head of a text with an ellipsis, both together within the budget by this estimate.
+
+    It ends after a sentence or a line, else after a word, else after a grapheme. A text that fits is returned as it is;
+    where not even a grapheme and the ellipsis fit, nothing is.
+    """
+    if estimate.text(text, provider) <= budget_tokens:
+        return Cut(text, text, is_cut=False)
+    room = estimate.chars_for(budget_tokens, provider) - estimate.length(ELLIPSIS)
+    while room > 0:
+        kept = text[: _end(text, room, estimate.length)]
+        tokens = estimate.text(kept + ELLIPSIS, provider)
+        if kept and tokens <= budget_tokens:
+            return Cut(kept + ELLIPSIS, kept, is_cut=True)
+        # An estimate rounds up, and it may take this text for denser than the prose that the room was for.
+        room = min(room - 1, room * budget_tokens // tokens)
+    return Cut("", "", is_cut=True)
+
+
+def limit_output(
+    text: str, max_bytes: int = MAX_OUTPUT_BYTES, max_lines: int = MAX_OUTPUT_LINES, side: Side = "tail"
+) -> Cut:
+    """One side of a tool's output, at most `max_bytes` of UTF-8 and `max_lines`, and a notice of what is left out.
+
+    The notice stands where the rest was; it counts within neither limit. Only a newline ends a line, and a grapheme is
+    kept whole or not at all. An output within both limits is returned as it is.
+    """
+    size, lines = utf8_bytes(text), text.count("\n") + 1
+    if size <= max_bytes and lines <= max_lines:
+        return Cut(text, text, is_cut=False)
+    kept = (_head if side == "head" else _tail)(text, max_bytes, max_lines)
+    lost = size - utf8_bytes(kept)
+    lost_lines = lines - kept.count("\n") - bool(kept)
+    notice = f"[… {lost:,} of {size:,} bytes left out, {lost_lines:,} of {lines:,} lines …]"
+    shown = (kept, notice) if side == "head" else (notice, kept)
+    return Cut("\n".join(filter(None, shown)), kept, is_cut=True)
+
+
+def head_of(text: str, limit: int, length: Callable[[str], int]) -> str:
+    """The longest head of a text within a limit by this length that cuts no grapheme."""
+    return text[: boundary(text, _fitting(text, limit, length))]
+
+
+def _end(text: str, room: int, length: Callable[[str], int]) -> int:
+    half, end = _fitting(text, room // 2, length), _fitting(text, room, length)
+    for place in _PLACES:
+        ends = [match.end() for match in place.finditer(text, half, end + 1) if match.end() <= end]
+        if ends:
+            return boundary(text, ends[-1])
+    return boundary(text, end)
+
+
+def _head(text: str, max_bytes: int, max_lines: int) -> str:
+    first_lines = "\n".join(text.split("\n")[:max_lines])
+    return text[: boundary(text, _fitting(first_lines, max_bytes, utf8_bytes))]
+
+
+def _tail(text: str, max_bytes: int, max_lines: int) -> str:
+    lines = text.split("\n")
+    last_lines = "\n".join(lines[max(0, len(lines) - max_lines) :])
+    return text[_boundary_after(text, len(text) - _fitting(reversed(last_lines), max_bytes, utf8_bytes)) :]
+
+
+def _fitting(chars: Iterable[str], limit: int, length: Callable[[str], int]) -> int:
+    """How many characters fit a limit, the first ones first."""
+    return sum(1 for _ in takewhile(lambda total: total <= limit, accumulate(map(length, chars))))
+
+
+def _boundary_after(text: str, index: int) -> int:
+    """The first position at or after `index` that is not inside a grapheme."""
+    reach = range(index, index + GRAPHEME_REACH)
+    return next((position for position in reach if boundary(text, position) == position), index)

@@ -1,0 +1,159 @@
+"""The view: messages seen through the live edits, with pins, summaries, markers, stubs and quoted late results."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from foldline.engine import wording
+from foldline.engine.edits import Edit
+from foldline.engine.facts import is_empty
+from foldline.engine.messages import Message, Text, ToolCall, ToolResult, result_text
+from foldline.engine.outline import Outline, Summarized, Unit
+from foldline.engine.tokens.excerpts import LEVELS, excerpt, excerpt_arguments
+
+
+def make_view(
+    outline: Outline,
+    messages: Mapping[int, Message],
+    summaries: Mapping[str, str],
+    pins: Sequence[str] = (),
+    *,
+    stub_open: bool = False,
+    keep_empty: bool = False,
+) -> list[Message]:
+    """The messages the model should see.
+
+    `messages` maps the seq of every entry in view to its original, `summaries` the id of every live summary to its
+    text.
+    `stub_open` stubs calls that still wait for a result; `keep_empty` keeps assistant messages that say nothing.
+    """
+    view = [pins_message(pins)] if pins else []
+    after_hidden = False
+    for item in outline.items:
+        if isinstance(item, Summarized):
+            view.append(summary_message(summaries[item.edit.summary]))
+            after_hidden = False
+        elif item.is_hidden:
+            if not after_hidden:
+                view.append(Message("user", (Text(wording.HIDDEN),)))
+            after_hidden = True
+        else:
+            view.extend(_unit_view(item, outline.live.cells, messages, stub_open=stub_open, keep_empty=keep_empty))
+            after_hidden = False
+    return view
+
+
+def pins_message(pins: Sequence[str]) -> Message:
+    """The block that carries the pins, verbatim."""
+    return Message("user", (Text(wording.PINNED), *map(Text, pins)))
+
+
+def summary_message(text: str) -> Message:
+    """The message that carries a summary. It is a user message: as a system message its content would gain trust."""
+    return Message("user", (Text(wording.SUMMARY), Text(text)))
+
+
+def branch_message(text: str) -> Message:
+    """The message that carries the summary of a branch that was left; a user message, as that of any summary."""
+    return Message("user", (Text(wording.BRANCH), Text(text)))
+
+
+def _unit_view(
+    unit: Unit,
+    cells: Mapping[int, Edit],
+    messages: Mapping[int, Message],
+    *,
+    stub_open: bool,
+    keep_empty: bool,
+) -> Iterator[Message]:
+    late: list[Message] = []
+    names = _CallIds(messages[unit.first])
+    for entry in unit.entries:
+        message = messages[entry.seq]
+        cell = cells.get(entry.seq)
+        if entry.is_late:
+            late.append(_late_message(message, cell))
+        elif entry.answers is not None:
+            yield names.answer(_result_message(message, cell))
+        elif keep_empty or not is_empty(message):
+            yield names.head if cell is None else _with_short_arguments(names.head)
+    if stub_open or not unit.is_open:
+        yield from names.stubs()
+    yield from late
+
+
+class _CallIds:
+    """Tells apart calls of one message that share an id, and knows which are unanswered."""
+
+    def __init__(self, message: Message) -> None:
+        self.head = message
+        self._waiting: dict[str, list[str]] = {}
+        seen: Counter[str] = Counter()
+        for call in message.calls:
+            seen[call.id] += 1
+            unique = call.id if seen[call.id] == 1 else f"{call.id}_{seen[call.id]}"
+            self._waiting.setdefault(call.id, []).append(unique)
+        if any(count > 1 for count in seen.values()):
+            self.head = self._renamed(message)
+
+    def answer(self, message: Message) -> Message:
+        """The result message, under the id its call goes by in the view."""
+        result = message.result
+        waiting = self._waiting.get(result.call_id) if result else None
+        if result is None or not waiting:
+            return message
+        unique = waiting.pop(0)
+        if unique == result.call_id:
+            return message
+        return replace(message, parts=(replace(result, call_id=unique, source=None),), source=None)
+
+    def stubs(self) -> Iterator[Message]:
+        """Results for the calls that have none."""
+        for waiting in self._waiting.values():
+            for call_id in waiting:
+                yield Message("tool", (ToolResult(call_id, (Text(wording.UNANSWERED),), is_error=True),))
+
+    def _renamed(self, message: Message) -> Message:
+        names = {call_id: iter(waiting) for call_id, waiting in self._waiting.items()}
+        parts = tuple(
+            replace(part, id=next(names[part.id]), source=None) if isinstance(part, ToolCall) else part
+            for part in message.parts
+        )
+        return replace(message, parts=parts, source=None)
+
+
+def _with_short_arguments(message: Message) -> Message:
+    parts = tuple(_shortened(part) if isinstance(part, ToolCall) else part for part in message.parts)
+    return replace(message, parts=parts, source=None)
+
+
+def _shortened(call: ToolCall) -> ToolCall:
+    arguments = excerpt_arguments(call.arguments)
+    return call if arguments is call.arguments else replace(call, arguments=arguments, source=None)
+
+
+def _result_message(message: Message, cell: Edit | None) -> Message:
+    result = message.result
+    if cell is None or result is None:
+        return message
+    return replace(
+        message, parts=(replace(result, content=(Text(_cell_text(result, cell)),), source=None),), source=None
+    )
+
+
+def _late_message(message: Message, cell: Edit | None) -> Message:
+    edited = _result_message(message, cell).result
+    if edited is None:
+        return message
+    content = edited.content
+    return Message("user", (Text(wording.LATE), *content), format=message.format)
+
+
+def _cell_text(result: ToolResult, cell: Edit) -> str:
+    if cell.kind == "clear":
+        return wording.CLEARED
+    if cell.kind == "supersede":
+        return wording.READ_AGAIN
+    return excerpt(result_text(result), LEVELS[cell.level])

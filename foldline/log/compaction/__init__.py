@@ -1,0 +1,1 @@
+"""Compacting a path: the trigger, summary requests, and applying edits and summaries."""

@@ -1,0 +1,191 @@
+"""Summaries of a branch that was left: what a move leaves behind, what is read of it, and where its summary goes.
+
+A summary of that is an entry at the leaf of the branch that was moved to, as of when it is there: what was said in the
+meantime stays in front of it, and so does the prefix that a provider has cached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+from typing import Final
+
+from foldline.engine.edits import Edit, LiveEdits
+from foldline.engine.facts import facts_of
+from foldline.engine.messages import BRANCH_ROLE
+from foldline.engine.models.budget import SMALLEST_SUMMARY
+from foldline.engine.outline import Item, Outline, Summarized, Unit
+from foldline.engine.planning.batches import place
+from foldline.engine.planning.cut_points import SummaryRange
+from foldline.engine.planning.plan import Plan
+from foldline.engine.planning.stages.truncate import fit
+from foldline.engine.policies.report import Happened
+from foldline.engine.session_files.trees import Kind, TreeEntry, newest_within
+from foldline.engine.summaries.prompt import SummaryInput
+from foldline.engine.tokens.counter import MESSAGE
+from foldline.engine.view import branch_message
+from foldline.engine.wire import loads
+from foldline.engine.wording import summary_frame_tokens
+from foldline.log.compaction import ranges, summaries
+from foldline.log.compaction.compactions import add_compaction, reported
+from foldline.log.compaction.ranges import Applied
+from foldline.log.compaction.summaries import Made, Summary, Wanted
+from foldline.log.compaction.summary_request import Ask, Left, asked_policy
+from foldline.log.storage import entry_log, paths, segments
+from foldline.log.storage.outcomes import Outcome
+from foldline.log.storage.rows import Path, Session
+from foldline.log.storage.store import Transaction
+from foldline.log.storage.tables import ENTRY
+
+REASON: Final = "branch"
+# Entries that are looked at for what there is room for; each takes the framing of a message at least.
+LEAST_LOOKED_AT: Final = 1_000
+
+
+def left_behind(tx: Transaction, old: Path, new: Path) -> Left | None:
+    """What a move from one path to another of its session leaves behind; None if the new one has all of the old."""
+    common = 0
+    for mine, other in zip_longest(segments.segments(tx, old), segments.segments(tx, new)):
+        if mine is None or other is None or mine.branch != other.branch:
+            break
+        common = min(mine.last, other.last)
+        if mine.last != other.last:
+            break
+    if common == old.leaf_seq:
+        return None
+    # A branch without entries of its own is another name for where it left.
+    branch = segments.segments(tx, old)[-1].branch
+    return Left(branch, common + 1, old.leaf_seq, old.edits_at)
+
+
+def find(tx: Transaction, path: Path, ask: Ask, _outline: Outline) -> Wanted | None:
+    """The summary of what was left; None if nothing was said there."""
+    old, left = _as_it_was(tx, path.session, ask)
+    policy = asked_policy(path, ask)
+    window = path.session.frame.window(path.session.policy).tokens
+    # In a small window the reserve gives way: half of it is there to be read.
+    room = min(tx.limits.summarizer_tokens, max(window - policy.branch_reserve_tokens, window // 2))
+    outline = entry_log.outline(
+        tx, old, _live(tx, old, left), since=max(left.first, left.last - max(LEAST_LOOKED_AT, room // MESSAGE))
+    )
+    items = outline.items
+    if not items:
+        return None
+    covered = _covered(items, _read(items, room), path.goals(policy).summary_max)
+    # Files are told of all that was left, also of what is not read.
+    replaced = [edit.summary for edit in _summaries(items)]
+    files = ranges.files_in(tx, old, outline, (left.first, left.last), replaced)
+    parts = segments.segments(tx, old)
+    ends = segments.id_at(parts, covered.first), segments.id_at(parts, covered.last)
+    key = summaries.key_of(ends, covered.replaces, ask, policy)
+    return Wanted(covered, ends, key, files, ranges.appendix_for(policy, files, covered.max_tokens))
+
+
+def _live(tx: Transaction, old: Path, left: Left) -> LiveEdits:
+    """The edits of the branch, without summaries that tell of what was not left as well: its originals are read."""
+    live = entry_log.live_edits(tx, old)
+    own = tuple(edit for edit in live.condensed if edit.first >= left.first)
+    return replace(live, condensed=own)
+
+
+def _as_it_was(tx: Transaction, session: Session, ask: Ask) -> tuple[Path, Left]:
+    """The path of the branch as it was when it was left.
+
+    Raises:
+        LookupError: none was.
+    """
+    if ask.left is None:
+        message = "no branch was left"
+        raise LookupError(message)
+    now = paths.branch_path(tx, session, ask.left.branch)
+    return replace(now, leaf_seq=ask.left.last, edits_at=ask.left.edits_at), ask.left
+
+
+def _read(items: Sequence[Item], room_tokens: int) -> list[TreeEntry]:
+    """What is read: the newest that there is room for, what tools answered too, but at least the newest item."""
+    return newest_within([*map(_entry, items)], room_tokens) or [_entry(items[-1])]
+
+
+def _entry(item: Item) -> TreeEntry:
+    """An item as one entry: a summary goes by its id, all else by its first seq. A batch is read whole or not."""
+    if isinstance(item, Summarized):
+        return TreeEntry(item.edit.summary, kind="compaction", tokens=item.edit.tokens)
+    kind: Kind = "branch_summary" if item.entries[0].role == BRANCH_ROLE else "message"
+    return TreeEntry(str(item.first), kind=kind, tokens=sum(entry.tokens for entry in item.entries))
+
+
+def _covered(items: Sequence[Item], read: Sequence[TreeEntry], most_tokens: int) -> SummaryRange:
+    """What is read, from the first entry on that is no summary."""
+    named = {entry.id for entry in read}
+    seqs = [int(entry.id) for entry in read if entry.kind != "compaction"]
+    first, last = min(seqs, default=items[-1].last), items[-1].last
+    replaced = [edit for edit in _summaries(items) if edit.summary in named]
+    units = (item for item in items if isinstance(item, Unit))
+    said = sum(entry.tokens for unit in units for entry in unit.entries if entry.seq >= first)
+    originals = said + sum(edit.tokens for edit in replaced)
+    # It takes the place of nothing, so that even of very little there can be a summary.
+    most = max(SMALLEST_SUMMARY, min(most_tokens, originals - summary_frame_tokens() - 1))
+    names = tuple(edit.summary for edit in replaced)
+    return SummaryRange(first, last, names, originals, saving=0, is_owed=False, max_tokens=most)
+
+
+def _summaries(items: Iterable[Item]) -> list[Edit]:
+    return [item.edit for item in items if isinstance(item, Summarized)]
+
+
+def material(tx: Transaction, path: Path, wanted: Wanted, ask: Ask, _outline: Outline) -> SummaryInput:
+    """What is read of the branch: texts of the summaries there, and originals."""
+    old, left = _as_it_was(tx, path.session, ask)
+    covered, policy = wanted.covered, asked_policy(path, ask)
+    messages = ranges.originals(tx, old, _live(tx, old, left), covered)
+    return SummaryInput(
+        previous=tuple(summaries.text_of(tx, summary) for summary in covered.replaces),
+        messages=tuple(messages.values()),
+        max_tokens=ranges.text_tokens(wanted),
+        instructions=ask.instructions,
+        style=policy.transcript,
+        headings=policy.headings,
+        is_branch=True,
+    )
+
+
+def apply(tx: Transaction, path: Path, made: Made, outline: Outline) -> Applied | None:
+    """Add the summary at the leaf of the path, once; None, and nothing changed, if there is no room for it."""
+    summary = made.summary
+    result = {"degraded": summary.is_degraded, "tokens": summary.tokens}
+    there = _placed(tx, path, summary)
+    if there is not None:
+        return Applied({**result, "entry_id": there}, outline)
+    message = branch_message(summaries.shown_text(tx, summary.id))
+    facts = facts_of(message)._replace(role=BRANCH_ROLE)
+    placed = place(facts, path.leaf_seq + 1, path.tail)
+    after = outline.adding(placed.facts)
+    goals = path.goals()
+    plan = fit(after, Plan(after.tokens), goals)
+    fitted = after.edited(plan.edits) if plan.edits else after
+    is_hidden = any(edit.kind == "hide" and edit.first <= placed.facts.seq <= edit.last for edit in plan.edits)
+    if is_hidden or (fitted.tokens > goals.limit and fitted.tokens >= outline.tokens):
+        # A marker in its place would say less than nothing.
+        return None
+    body = {
+        "summary": summaries.shown_text(tx, summary.id),
+        "summary_id": summary.id,
+        "from": made.ask.subject,
+        "details": summary.details,
+        "from_hook": summary.from_hook,
+    }
+    entry_id = entry_log.add_branch_summary(tx, path, placed, body)
+    tx.outcomes.append(Outcome("branch", path.session.id, "succeeded", entry_id, told=body))
+    if plan.edits:
+        report = reported(path, path.aims(), Happened(after, fitted, plan.edits))
+        add_compaction(tx, path, fitted, plan.edits, reason=REASON, stages_used=plan.stages_used, report=report)
+    return Applied({**result, "entry_id": entry_id}, fitted)
+
+
+def _placed(tx: Transaction, path: Path, summary: Summary) -> str | None:
+    """The entry on the path that this summary is, if it is there."""
+    columns = (ENTRY.c.branch, ENTRY.c.seq, ENTRY.c.body)
+    rows = entry_log.rows_in(tx, path.session, segments.segments(tx, path), columns, kinds=(entry_log.BRANCH_SUMMARY,))
+    found = (row for row in rows if loads(row.body).get("summary_id") == summary.id)
+    return next((segments.entry_id(row.branch, row.seq) for row in found), None)

@@ -1,0 +1,187 @@
+"""Compactions as entries, and applying a summary to a path."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from foldline.engine.edits import Edit
+from foldline.engine.messages import JsonObject
+from foldline.engine.models.gauge import Frame
+from foldline.engine.outline import Outline, Unit
+from foldline.engine.planning.cut_points import SummaryRange
+from foldline.engine.planning.plan import Plan
+from foldline.engine.planning.recent import due_items
+from foldline.engine.planning.stages.truncate import fit
+from foldline.engine.policies.policy import Policy
+from foldline.engine.policies.report import Happened, level_of, report_of
+from foldline.engine.tokens.estimates import EXACT
+from foldline.log.compaction.summaries import Summary
+from foldline.log.storage import entry_log, segments
+from foldline.log.storage.events import Compacted, StageRan
+from foldline.log.storage.outcomes import Outcome
+from foldline.log.storage.rows import Aims, Path
+from foldline.log.storage.store import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """A compaction as it is listed; tokens are scaled counts of the whole view.
+
+    `report` has the policy's figures; `told` is what is told of one that published a summary.
+    """
+
+    id: str
+    reason: str
+    stages_used: list[str]
+    tokens_before: int
+    tokens_after: int
+    is_live: bool = True
+    report: Mapping[str, Any] = field(default_factory=dict)
+    told: Mapping[str, Any] = field(default_factory=dict)
+
+
+def add_compaction(
+    tx: Transaction,
+    path: Path,
+    outline: Outline,
+    edits: Sequence[Edit],
+    *,
+    reason: str,
+    stages_used: Sequence[str],
+    report: Mapping[str, Any],
+    told: Mapping[str, Any] | None = None,
+    origin: JsonObject | None = None,
+    is_inline: bool = True,
+    lifts_bars: bool = False,
+) -> Compaction:
+    """Add a compaction after which the path shows as `outline`; asking for a summary lifts bars on undone ranges.
+
+    `origin` is what it was in a file.
+    """
+    before = path.used
+    path.reported = None
+    path.kept, path.owed_tokens = outline.tokens, outline.owed_tokens
+    measure = path.aims().gauge.measure
+    path.gauged = None if measure is outline.measure else outline.measured(measure).tokens
+    live = outline.live.barring(()) if lifts_bars else outline.live
+    body: dict[str, Any] = {
+        "reason": reason,
+        "stages_used": list(stages_used),
+        "tokens_before": before,
+        "tokens_after": path.used,
+        "report": report,
+        "told": told or {},
+        "is_inline": is_inline,
+        "edits": edits,
+        **({} if origin is None else {"origin": origin}),
+    }
+    name = entry_log.add_edits(tx, path, "compaction", body, live)
+    tx.observed.append(Compacted(reason, path.session.policy.preset))
+    telling = {key: value for key, value in body.items() if key not in {"report", "told", "edits", "origin"}}
+    tx.outcomes.append(
+        Outcome("compact", path.session.id, "succeeded", name, told={**telling, **report, **(told or {})})
+    )
+    return Compaction(name, reason, list(stages_used), before, path.used, report=report, told=told or {})
+
+
+def reported(path: Path, aims: Aims, happened: Happened) -> dict[str, Any]:
+    """The figures that the policy wants of what happened to outlines of the path, which are counted exactly."""
+    policy, measure = aims.policy, aims.gauge.measure
+    if not policy.report:
+        return {}
+    before, after = happened.before.measured(measure), happened.after.measured(measure)
+    level = use_level(path, policy, before.tokens)
+    return report_of(policy.report, replace(happened, before=before, after=after, level=level))
+
+
+def use_level(path: Path, policy: Policy, tokens: int, frame: Frame | None = None) -> str:
+    """The level of use of a view whose history takes so many unscaled tokens in the policy's count, else `none`."""
+    session = path.session
+    frame = frame or session.frame
+    if policy.counter == EXACT:
+        return level_of(policy, frame, session.used(tokens))
+    return level_of(policy, frame, tokens + session.fixed().estimated(policy.counter, frame.provider))
+
+
+def apply_summary(
+    tx: Transaction,
+    path: Path,
+    outline: Outline,
+    policy: Policy,
+    *,
+    covered: SummaryRange,
+    summary: Summary,
+    is_asked: bool,
+) -> tuple[Compaction, Outline] | None:
+    """Put a summary in the place of its range and fit the view again; the outline is that of the path after it.
+
+    The policy, the session's or one for this summary, says what is told of it; what it has to fit is the session's.
+    None, and nothing changed, if that would turn a view that fits into one that does not, or make a worse one worse.
+    """
+    condense = Edit(
+        "condense",
+        covered.first,
+        covered.last,
+        summary=summary.id,
+        tokens=summary.tokens,
+        original_tokens=covered.original_tokens,
+        replaces=covered.replaces,
+    )
+    goals, aims = path.goals(), path.aims(policy)
+    condensed = outline.edited([condense])
+    plan = fit(condensed, Plan(condensed.tokens), goals)
+    after = condensed.edited(plan.edits) if plan.edits else condensed
+    if after.tokens > goals.limit and after.tokens >= outline.tokens:
+        return None
+    _note_savings(tx, path, summarize=outline.tokens - condensed.tokens, truncate=condensed.tokens - after.tokens)
+    edits = (condense, *plan.edits)
+    # How much of what was due it covers is looked for only where a policy tells of it.
+    is_partial = bool(policy.report) and _is_partial(
+        outline, aims, covered, tx.limits.summarizer_tokens, is_asked=is_asked
+    )
+    happened = Happened(outline, after, edits, is_partial=is_partial, is_without_model=summary.is_without_model)
+    compaction = add_compaction(
+        tx,
+        path,
+        after,
+        edits,
+        reason="summary",
+        stages_used=("summarize", *plan.stages_used),
+        report=reported(path, aims, happened),
+        told=told_of(tx, path, after, covered.last, summary),
+        is_inline=False,
+        lifts_bars=is_asked,
+    )
+    return compaction, after
+
+
+def _note_savings(tx: Transaction, path: Path, **tokens_by_stage: int) -> None:
+    """Note what stages took out of the view without having been run for it; a summary of what is owed adds to it."""
+    preset, multiplier = path.session.policy.preset, path.session.multiplier
+    for stage, tokens in tokens_by_stage.items():
+        if tokens > 0:
+            tx.observed.append(StageRan(stage, preset, None, tokens * multiplier // 1000))
+
+
+def told_of(tx: Transaction, path: Path, after: Outline, last: int, summary: Summary) -> dict[str, Any]:
+    """What is told of a compaction whose summary covers all up to this seq."""
+    kept = next((item.first for item in after.items if isinstance(item, Unit) and item.first > last), None)
+    return {
+        "first_kept_entry_id": None if kept is None else segments.id_at(segments.segments(tx, path), kept),
+        "details": summary.details,
+        "from_hook": summary.from_hook,
+    }
+
+
+def _is_partial(outline: Outline, aims: Aims, covered: SummaryRange, input_tokens: int, *, is_asked: bool) -> bool:
+    """Whether a summary of this range is made from less than all that is due: there is more, or not all can be read."""
+    due = due_items(outline, aims.policy, aims.gauge, is_asked=is_asked)
+    read_tokens = 0
+    for index, item in enumerate(outline.items):
+        if covered.first <= item.first <= covered.last:
+            read_tokens += item.original_tokens if isinstance(item, Unit) else item.edit.tokens
+        elif isinstance(item, Unit) and index != outline.last_user and (index < due or item.is_hidden):
+            return True
+    return read_tokens > input_tokens

@@ -1,0 +1,74 @@
+"""Learning the session's multiplier from the usage a caller reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import bindparam, select
+
+from foldline.log.errors import UnknownVersion
+from foldline.log.storage.rows import Path
+from foldline.log.storage.store import Transaction
+from foldline.log.storage.tables import ENTRY
+
+LEAST, MOST = 1000, 2000
+# One call's usage says little; most of what was learned before stays.
+WEIGHT: Final = 0.25
+
+
+# Providers whose `input` leaves out what their cache held; with the others it is in it.
+COUNTING_CACHED_APART: Final = frozenset({"anthropic", "bedrock"})
+
+_KEPT_AT_VERSION: Final = (
+    select(ENTRY.c.kept)
+    .where(ENTRY.c.session_pk == bindparam("pk"), ENTRY.c.branch == bindparam("branch"))
+    .where(ENTRY.c.seq > bindparam("after"), ENTRY.c.version == bindparam("version"))
+    .order_by(ENTRY.c.seq.desc())
+    .limit(1)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a provider reported for the view of `version`, as it reported it; `model` is the session's if None."""
+
+    version: int
+    input: int
+    model: str | None = None
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+
+    def prompt_tokens(self, session_model: str) -> int:
+        """All tokens of the prompt, cached ones too."""
+        provider = (self.model or session_model).partition("/")[0]
+        return self.input + (self.cache_read + self.cache_write if provider in COUNTING_CACHED_APART else 0)
+
+
+def learn(tx: Transaction, path: Path, usage: Usage) -> None:
+    """Move the multiplier towards reported / counted: all the way if nothing changed the view since, else a part.
+
+    Usage of a version that is not on this path says nothing about it and is ignored.
+
+    Raises:
+        UnknownVersion: the session has not reached that version.
+    """
+    if usage.version > path.session.version:
+        raise UnknownVersion(usage.version, path.session.version)
+    is_current = usage.version == path.session.version
+    history = path.kept if is_current else _history_at(tx, path, usage.version)
+    counted = None if history is None else history + path.session.overhead_tokens
+    prompt_tokens = usage.prompt_tokens(path.session.model)
+    if not counted or prompt_tokens <= 0:
+        return
+    reported = prompt_tokens * 1000 / counted
+    old = path.session.multiplier
+    new = reported if is_current else old + (reported - old) * WEIGHT
+    path.session.multiplier = max(LEAST, min(MOST, round(new)))
+
+
+def _history_at(tx: Transaction, path: Path, version: int) -> int | None:
+    place = {"pk": path.session.pk, "branch": path.branch, "after": path.leaf_seq - 1000, "version": version}
+    history: int | None = tx.execute(_KEPT_AT_VERSION, place).scalar()
+    return history

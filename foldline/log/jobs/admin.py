@@ -1,0 +1,145 @@
+"""What an operator does to jobs, whichever tenant's they are: find them, have them tried again, cancel them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, func, select, update
+
+from foldline.log.compaction import enqueue
+from foldline.log.compaction.enqueue import Request
+from foldline.log.compaction.summary_request import ask_of
+from foldline.log.errors import Conflict, NotFound
+from foldline.log.jobs import publish
+from foldline.log.storage import paths
+from foldline.log.storage.rows import Path
+from foldline.log.storage.store import Transaction
+from foldline.log.storage.tables import JOB, SESSION
+
+# What stands in the way of trying a job again, by its state.
+NOT_AGAIN: Final = {"running": "it is running; cancel it first", "succeeded": "it has succeeded"}
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job as its operator sees it. Times are milliseconds since the epoch."""
+
+    id: str
+    tenant: str
+    session_id: str
+    branch: int
+    state: str
+    queue: str
+    attempts: int
+    lease_until: int
+    not_before: int
+    created_at: int
+    ended_at: int | None
+    superseded_by: str | None
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Which jobs are meant: those in one of the states, of the session, of the tenant. What is left out is any."""
+
+    states: tuple[str, ...] = ()
+    session_id: str | None = None
+    tenant: str | None = None
+
+    @property
+    def conditions(self) -> list[ColumnElement[bool]]:
+        """These as conditions on jobs and their sessions."""
+        conditions: list[ColumnElement[bool]] = [SESSION.c.deleted_at.is_(None)]
+        if self.states:
+            conditions.append(JOB.c.state.in_(self.states))
+        if self.session_id is not None:
+            conditions.append(SESSION.c.id == self.session_id)
+        if self.tenant is not None:
+            conditions.append(JOB.c.tenant == self.tenant)
+        return conditions
+
+
+_COLUMNS: Final = {"session_id": SESSION.c.id, **{column.name: column for column in JOB.c}}
+_WITH_SESSION: Final = JOB.join(SESSION, SESSION.c.pk == JOB.c.session_pk)
+
+
+def newest(tx: Transaction, chosen: Chosen, limit: int) -> list[Job]:
+    """The newest jobs of those that are meant, up to `limit`, newest last."""
+    columns = [_COLUMNS[field.name].label(field.name) for field in fields(Job)]
+    statement = select(*columns).select_from(_WITH_SESSION).where(*chosen.conditions)
+    rows = tx.execute(statement.order_by(JOB.c.number.desc()).limit(limit)).all()
+    return [Job(**row._asdict()) for row in reversed(rows)]
+
+
+def count_by_state(tx: Transaction, chosen: Chosen) -> dict[str, int]:
+    """How many of the jobs that are meant are in each state that one of them is in."""
+    statement = select(JOB.c.state, func.count().label("number")).select_from(_WITH_SESSION)
+    rows = tx.execute(statement.where(*chosen.conditions).group_by(JOB.c.state))
+    return {row.state: row.number for row in rows}
+
+
+def failed(tx: Transaction) -> list[str]:
+    """The ids of the failed jobs that nothing came after, oldest first; the others were tried again already."""
+    later = JOB.alias("later")
+    has_later = (
+        select(later.c.number)
+        .where(later.c.session_pk == JOB.c.session_pk, later.c.branch == JOB.c.branch)
+        .where(later.c.kind == JOB.c.kind, later.c.subject == JOB.c.subject, later.c.number > JOB.c.number)
+        .exists()
+    )
+    statement = select(JOB.c.id).select_from(_WITH_SESSION).where(*Chosen(("failed",)).conditions, ~has_later)
+    return list(tx.execute(statement.order_by(JOB.c.number)).scalars())
+
+
+def retry(tx: Transaction, job_id: str) -> Request:
+    """Ask again for what a job that has ended was to do, or let one that is held back run at once.
+
+    Raises:
+        NotFound: there is no such job, or its session was deleted.
+        Conflict: it is running, or has succeeded.
+    """
+    path, job = _open(tx, job_id)
+    if job.state in NOT_AGAIN:
+        raise Conflict(NOT_AGAIN[job.state])
+    request = _request(tx, path, job)
+    path.next_summary_at = 0
+    paths.save_edited(tx, path, path.leaf_seq)
+    lifted = (JOB.c.id == request.job_id, JOB.c.state == "queued")
+    tx.execute(update(JOB).where(*lifted).values(not_before=0))
+    tx.rings += tx.execute(select(JOB.c.queue).where(*lifted)).scalars()
+    return request
+
+
+def _open(tx: Transaction, job_id: str) -> tuple[Path, Any]:
+    """The path of a job, locked, and then the job: the session goes first, as everywhere."""
+    place = tx.execute(select(JOB.c.session_pk, JOB.c.branch).where(JOB.c.id == job_id)).first()
+    path = None if place is None else paths.open_branch(tx, place.session_pk, place.branch)
+    if path is None:
+        raise NotFound("job", job_id)
+    return path, tx.execute(select(JOB).where(JOB.c.id == job_id)).one()
+
+
+def _request(tx: Transaction, path: Path, job: Any) -> Request:
+    """The job that waits already, if it is this one or someone else asked for it; else as for any wish."""
+    here = (JOB.c.session_pk == path.session.pk, JOB.c.branch == path.branch)
+    alike = (JOB.c.kind == job.kind, JOB.c.subject == job.subject)
+    waiting = tx.execute(select(JOB.c.id, JOB.c.is_asked).where(*here, *alike, JOB.c.state == "queued")).first()
+    # What someone has asked for since keeps its own parameters.
+    if waiting is not None and (waiting.id == job.id or (waiting.is_asked and job.is_asked)):
+        return Request(waiting.id, is_joined=True)
+    return enqueue.queue(tx, path, ask_of(job.parameters))
+
+
+def cancel(tx: Transaction, job_id: str) -> None:
+    """Cancel a job that is waiting or running; a worker that has it notices when it next extends its lease.
+
+    Raises:
+        NotFound: there is no such job.
+        Conflict: it has ended already.
+    """
+    tenant = tx.execute(select(JOB.c.tenant).where(JOB.c.id == job_id)).scalar()
+    if tenant is None:
+        raise NotFound("job", job_id)
+    publish.cancel(tx, tenant, job_id)

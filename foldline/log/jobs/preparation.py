@@ -1,0 +1,127 @@
+"""What a summary is about to be made of: told to hooks before it is, and to whoever asks what a compaction would do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from foldline.engine.facts import Facts
+from foldline.engine.files import Files
+from foldline.engine.outline import Item, Outline, Summarized, Unit
+from foldline.engine.planning.cut_points import turn_split_at
+from foldline.engine.planning.recent import due_items
+from foldline.engine.summaries.prompt import SummaryInput
+from foldline.log.compaction import ranges
+from foldline.log.compaction.summaries import details
+from foldline.log.compaction.summary_request import Ask, aimed_gauge, asked_aims
+from foldline.log.compaction.usage_estimate import context_tokens
+from foldline.log.storage import segments
+from foldline.log.storage.rows import Path
+from foldline.log.storage.store import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """What a summary of a path would cover: all that is old enough or hidden, which takes one job or several.
+
+    Entries are named by their ids. `first_kept` is the oldest that stays as it is; where that is in the middle of a
+    turn, `turn_start` is where the turn begins. `messages` are summarized before that turn, and `turn_prefix` of its
+    beginning; `replaces` are the summaries that are taken up. `context_tokens` are those of the whole view before, as
+    the policy counts.
+    """
+
+    first: str | None
+    first_kept: str | None
+    turn_start: str | None
+    messages: int
+    turn_prefix: int
+    replaces: tuple[str, ...]
+    context_tokens: int
+    files: Files
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """The cut as JSON."""
+        return {
+            "first_entry_id": self.first,
+            "first_kept_entry_id": self.first_kept,
+            "turn_start_entry_id": self.turn_start,
+            "is_split_turn": self.turn_start is not None,
+            "messages": self.messages,
+            "turn_prefix_messages": self.turn_prefix,
+            "replaces": self.replaces,
+            "context_tokens": self.context_tokens,
+            **details(self.files),
+        }
+
+
+def cut_of(tx: Transaction, path: Path, outline: Outline, ask: Ask) -> Cut:
+    """Where a summary that is asked for now would cut."""
+    aims = asked_aims(path, ask)
+    due = due_items(outline, aims.policy, aimed_gauge(aims, ask, outline), is_asked=True)
+    hidden = (index for index, item in enumerate(outline.items, 1) if isinstance(item, Unit) and item.is_hidden)
+    due = max(due, *hidden, 0)
+    older = outline.items[:due]
+    kept = outline.items[due].first if due < len(outline.items) else None
+    start = turn_split_at(outline, kept) if kept is not None and aims.policy.splits_turns and older else None
+    prefix = sum(1 for entry in _entries(older) if start is not None and entry.seq >= start)
+    parts = segments.segments(tx, path)
+
+    def named(seq: int | None) -> str | None:
+        return None if seq is None else segments.id_at(parts, seq)
+
+    return Cut(
+        first=named(older[0].first if older else None),
+        first_kept=named(kept),
+        turn_start=named(start),
+        messages=sum(1 for _ in _entries(older)) - prefix,
+        turn_prefix=prefix,
+        replaces=tuple(item.edit.summary for item in older if isinstance(item, Summarized)),
+        context_tokens=context_tokens(path, aims, outline),
+        files=_files(tx, path, outline, older),
+    )
+
+
+def _files(tx: Transaction, path: Path, outline: Outline, older: Sequence[Item]) -> Files:
+    if not older:
+        return Files()
+    replaced = [item.edit.summary for item in older if isinstance(item, Summarized)]
+    return ranges.files_in(tx, path, outline, (older[0].first, older[-1].last), replaced)
+
+
+def _entries(items: Sequence[Item]) -> Iterator[Facts]:
+    return (entry for item in items if isinstance(item, Unit) for entry in item.entries)
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """What a job is about to summarize; hooks are given it.
+
+    `kind` is `compact` or `branch`, `reason` is `asked` or `trigger`. The entries from `first_entry_id` to
+    `last_entry_id` are covered, on the session's own path or on the branch that was left; `original_tokens` are
+    theirs, `max_tokens` what the summary's text may take. `first_kept_entry_id` is the next that stays in view, for a
+    compaction, and `left_entry_id` the newest of the branch that was left. `details` has the `read_files` and
+    `modified_files`. `request` has what a summarizer gets: the messages, the summaries that are taken up, the user's
+    instructions. `policy` is the one in force, as `GET /sessions/{id}` shows it.
+    """
+
+    kind: str
+    session_id: str
+    job_id: str
+    policy: Mapping[str, Any]
+    reason: str
+    first_entry_id: str
+    last_entry_id: str
+    first_kept_entry_id: str | None
+    left_entry_id: str | None
+    original_tokens: int
+    tokens_before: int
+    max_tokens: int
+    details: Mapping[str, Any]
+    request: SummaryInput
+
+    @property
+    def is_split_turn(self) -> bool:
+        """Whether the summary ends in the middle of a turn, which then has a part of its own in it."""
+        return bool(self.request.turn_prefix)

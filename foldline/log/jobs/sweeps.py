@@ -1,0 +1,125 @@
+"""What the sweeper does: take back lapsed leases, run triggers that were held back, and remove what was deleted.
+
+Each is a short transaction of its own: a sweep must not keep appends waiting, and one session that cannot be worked
+with must not stop the others. What somebody else has hold of is left to the next sweep.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from sqlalchemy import bindparam, delete, select, tuple_
+
+from foldline.log.compaction import trigger
+from foldline.log.jobs.publish import LEASE_LAPSED, UNWORKABLE, end, requeue
+from foldline.log.storage import paths
+from foldline.log.storage.events import LeaseLapsed, Swept
+from foldline.log.storage.store import Store, Transaction
+from foldline.log.storage.tables import BRANCH, ENTRY, IDEMPOTENCY, JOB, PIN, SESSION, SUMMARY
+
+# How much one sweep does of each kind; the rest waits for the next.
+ITEMS_AT_ONCE: Final = 100
+BATCHES_AT_ONCE: Final = 20
+PURGE_ROWS: Final = 500
+
+_ANSWER_KEY: Final = (IDEMPOTENCY.c.tenant, IDEMPOTENCY.c.route, IDEMPOTENCY.c.key)
+_OLD_ANSWERS: Final = (
+    select(*_ANSWER_KEY)
+    .where(IDEMPOTENCY.c.created_at < bindparam("oldest"))
+    .limit(PURGE_ROWS)
+    .with_for_update(skip_locked=True)
+)
+
+
+def sweep(store: Store) -> list[str]:
+    """One sweep; the queues in which jobs wait."""
+    with store.read() as tx:
+        lapsed = tx.execute(_lapsed(tx).limit(ITEMS_AT_ONCE)).all()
+        due = tx.execute(_due(tx).limit(ITEMS_AT_ONCE)).all()
+    for job in lapsed:
+        _take_back(store, job)
+    for session_pk, branch in due:
+        _run_held_back(store, session_pk, branch)
+    for remove in (_remove_answers, _remove_session):
+        for _ in range(BATCHES_AT_ONCE):
+            with store.write() as tx:
+                if not remove(tx):
+                    break
+    store.observe(Swept())
+    with store.read() as tx:
+        waiting = select(JOB.c.queue).where(JOB.c.state == "queued", JOB.c.not_before <= tx.now).distinct()
+        return list(tx.execute(waiting.order_by(JOB.c.queue)).scalars())
+
+
+def _lapsed(tx: Transaction) -> Any:
+    return select(JOB).where(JOB.c.state == "running", JOB.c.lease_until <= tx.now).order_by(JOB.c.number)
+
+
+def _due(tx: Transaction) -> Any:
+    return select(BRANCH.c.session_pk, BRANCH.c.branch).where(
+        BRANCH.c.next_summary_at > 0, BRANCH.c.next_summary_at <= tx.now
+    )
+
+
+def _take_back(store: Store, job: Any) -> None:
+    try:
+        with store.write() as tx:
+            if paths.open_branch(tx, job.session_pk, job.branch, waits=False) is None:
+                return
+            still = _lapsed(tx).where(JOB.c.id == job.id, JOB.c.lease == job.lease).with_for_update()
+            row = tx.execute(still).first()
+            if row is not None:
+                tx.observed.append(LeaseLapsed(row.queue))
+                requeue(tx, row, attempts=row.attempts, error=LEASE_LAPSED)
+    except UNWORKABLE as error:
+        with store.write() as tx:
+            end(tx, job.id, "failed", f"this session cannot be worked with: {error}")
+
+
+def _run_held_back(store: Store, session_pk: int, branch: int) -> None:
+    try:
+        with store.write() as tx:
+            path = paths.open_branch(tx, session_pk, branch, waits=False)
+            # A summary may have failed since this sweep looked.
+            if path is not None and 0 < path.next_summary_at <= tx.now:
+                before = path.leaf_seq
+                path.next_summary_at = 0
+                trigger.run_trigger(tx, path)
+                paths.save_edited(tx, path, before)
+    except UNWORKABLE:
+        # Its failed job says why; the next append or compaction tries again.
+        with store.write() as tx:
+            tx.execute(_no_longer_held_back(session_pk, branch))
+
+
+def _no_longer_held_back(session_pk: int, branch: int) -> Any:
+    here = (BRANCH.c.session_pk == session_pk, BRANCH.c.branch == branch)
+    return BRANCH.update().where(*here).values(next_summary_at=0)
+
+
+def _remove_answers(tx: Transaction) -> bool:
+    """Remove a batch of answers that are too old; whether there may be more."""
+    found = tx.execute(_OLD_ANSWERS, {"oldest": tx.now - tx.limits.idempotency_seconds * 1000}).all()
+    if found:
+        tx.execute(delete(IDEMPOTENCY).where(tuple_(*_ANSWER_KEY).in_([tuple(row) for row in found])))
+    return len(found) == PURGE_ROWS
+
+
+def _remove_session(tx: Transaction) -> bool:
+    """Remove a batch of rows of a deleted session; whether there may be more."""
+    # A worker may still be reading for a job that was cancelled with its session.
+    leased = select(JOB.c.session_pk).where(JOB.c.state == "cancelled", JOB.c.lease_until > tx.now)
+    deleted = select(SESSION.c.pk).where(SESSION.c.deleted_at.is_not(None), SESSION.c.pk.not_in(leased)).limit(1)
+    # Another sweeper may be removing one: two that delete the same rows could come to wait for each other.
+    session_pk = tx.execute(deleted.with_for_update(skip_locked=True)).scalar()
+    if session_pk is None:
+        return False
+    batch = select(ENTRY.c.branch, ENTRY.c.seq).where(ENTRY.c.session_pk == session_pk).limit(PURGE_ROWS)
+    gone = tx.execute(
+        delete(ENTRY).where(ENTRY.c.session_pk == session_pk, tuple_(ENTRY.c.branch, ENTRY.c.seq).in_(batch))
+    )
+    if gone.rowcount < PURGE_ROWS:
+        for table in (JOB, SUMMARY, PIN, BRANCH):
+            tx.execute(delete(table).where(table.c.session_pk == session_pk))
+        tx.execute(delete(SESSION).where(SESSION.c.pk == session_pk))
+    return True

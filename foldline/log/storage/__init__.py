@@ -1,0 +1,1 @@
+"""The database: tables, transactions, paths, entries. Only `foldline.log` knows SQL."""

@@ -1,0 +1,241 @@
+"""The log itself: adding entries to a path, and reading facts, edits and messages along it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Select, and_, bindparam, insert, or_, select
+
+from foldline.engine import edits as edits_module
+from foldline.engine import facts as facts_module
+from foldline.engine.edits import LiveEdits
+from foldline.engine.facts import Facts
+from foldline.engine.formats import FORMATS
+from foldline.engine.formats.contract import Parse
+from foldline.engine.messages import JsonObject, Message, Role
+from foldline.engine.outline import Outline, outline_of
+from foldline.engine.planning.batches import Placed
+from foldline.engine.session_files import pi_messages
+from foldline.engine.view import branch_message
+from foldline.engine.wire import dumps, loads
+from foldline.log.storage import segments
+from foldline.log.storage.paths import state_columns
+from foldline.log.storage.rows import Path, Session
+from foldline.log.storage.segments import Segment, entry_id, uncovered
+from foldline.log.storage.store import Transaction
+from foldline.log.storage.tables import ENTRY, one_of
+
+_FACTS_COLUMNS: Final = (ENTRY.c.role, ENTRY.c.tokens, ENTRY.c.seq, ENTRY.c.unit, ENTRY.c.is_late, ENTRY.c.facts)
+# A session that was rewound very often has many runs, and SQLite refuses an expression of more than a thousand.
+RUNS_AT_ONCE: Final = 500
+UNLIMITED: Final = 2**31 - 1
+# How a message was appended, or how a file had it that it was imported from.
+STORED: Final[Mapping[str, Parse]] = MappingProxyType(
+    {name: wire_format.parse for name, wire_format in FORMATS.items()} | {pi_messages.NAME: pi_messages.parse}
+)
+MESSAGE: Final = "message"
+BRANCH_SUMMARY: Final = "branch_summary"
+OTHER: Final = "other"
+# Of the kinds of entries, those that are in view by themselves, and those that edit what is.
+SAID: Final = (MESSAGE, BRANCH_SUMMARY)
+EDITING: Final = ("compaction", "undo", "redo")
+INSERT_ENTRY: Final = insert(ENTRY)
+_LIVE: Final = select(ENTRY.c.live).where(
+    ENTRY.c.session_pk == bindparam("pk"), ENTRY.c.branch == bindparam("branch"), ENTRY.c.seq == bindparam("seq")
+)
+
+
+def message_columns(tx: Transaction, path: Path, facts: Facts, message: Message, body: bytes) -> dict[str, Any]:
+    """The row of a message that is the path's new leaf."""
+    columns = said_columns(tx, path, MESSAGE, facts, body)
+    return {**columns, "is_joined": message.joined, "format": message.format or "native"}
+
+
+def said_columns(tx: Transaction, path: Path, kind: str, facts: Facts, body: bytes) -> dict[str, Any]:
+    """The row of what is in view by itself and is the path's new leaf."""
+    extra = facts_module.to_json(facts)
+    return {
+        **_entry_columns(tx, path, kind, body),
+        "role": facts.role,
+        "tokens": facts.tokens,
+        "unit": facts.unit,
+        "is_late": facts.is_late,
+        "is_joined": False,
+        "format": "",
+        "facts": dumps(extra) if extra else None,
+        "live": None,
+    }
+
+
+def _entry_columns(tx: Transaction, path: Path, kind: str, body: bytes) -> dict[str, Any]:
+    return {
+        "session_pk": path.session.pk,
+        "branch": path.branch,
+        "seq": path.leaf_seq,
+        "tenant": path.session.tenant,
+        "kind": kind,
+        "version": path.session.version + 1,
+        "created_at": tx.now,
+        "body": body,
+        **state_columns(path),
+    }
+
+
+def advance(path: Path, placed: Placed) -> None:
+    """Make what is in view by itself, at its place, the path's leaf; what policies count of it is the caller's."""
+    path.leaf_seq += 1
+    path.kept += placed.added_tokens
+    path.raw += placed.added_tokens
+    path.tail = placed.tail
+
+
+def add_branch_summary(tx: Transaction, path: Path, placed: Placed, body: JsonObject) -> str:
+    """Add the summary of a branch that was left, at its place; its id."""
+    advance(path, placed)
+    if path.gauged is not None:
+        path.gauged += path.aims().gauge.measure.added(placed.facts, placed.stubs)
+    columns = said_columns(tx, path, BRANCH_SUMMARY, placed.facts, dumps(body))
+    insert_entries(tx, [columns])
+    return entry_id(path.branch, path.leaf_seq)
+
+
+def insert_entries(tx: Transaction, rows: list[dict[str, Any]]) -> None:
+    """Write new entries."""
+    tx.execute(INSERT_ENTRY, rows)
+
+
+def add_edits(tx: Transaction, path: Path, kind: str, body: JsonObject, live: LiveEdits) -> str:
+    """Add a compaction, undo or redo after which these edits are in force; its id.
+
+    The path has the totals after it already.
+    """
+    path.leaf_seq += 1
+    path.edits_at = (path.branch, path.leaf_seq)
+    columns = {**_entry_columns(tx, path, kind, dumps(body)), **_UNSAID, "live": dumps(edits_module.to_json(live))}
+    insert_entries(tx, [columns])
+    return entry_id(path.branch, path.leaf_seq)
+
+
+def other_columns(tx: Transaction, path: Path, format_name: str, body: bytes) -> dict[str, Any]:
+    """The row of what is never in view and is the path's new leaf."""
+    return {**_entry_columns(tx, path, OTHER, body), **_UNSAID, "format": format_name}
+
+
+_UNSAID: Final[Mapping[str, Any]] = MappingProxyType(
+    {
+        "role": "",
+        "tokens": 0,
+        "unit": 0,
+        "is_late": False,
+        "is_joined": False,
+        "format": "",
+        "facts": None,
+        "live": None,
+    }
+)
+
+
+def _in_segments(session: Session, parts: Sequence[Segment]) -> ColumnElement[bool]:
+    runs = (and_(ENTRY.c.branch == part.branch, ENTRY.c.seq.between(part.first, part.last)) for part in parts)
+    return and_(ENTRY.c.session_pk == session.pk, or_(*runs))
+
+
+def rows_in(
+    tx: Transaction,
+    session: Session,
+    parts: Sequence[Segment],
+    columns: Sequence[Any],
+    *,
+    kinds: tuple[str, ...] | None = SAID,
+    limit: int | None = None,
+) -> list[Any]:
+    """Rows of the entries in these runs, oldest first; `kinds=None` reads every kind."""
+    if len(parts) == 1:
+        (part,) = parts
+        run = {"pk": session.pk, "branch": part.branch, "first": part.first, "last": part.last}
+        found = tx.execute(_one_run(tuple(columns), kinds), {**run, "most": UNLIMITED if limit is None else limit})
+        return list(found)
+    rows: list[Any] = []
+    for start in range(0, len(parts), RUNS_AT_ONCE):
+        chosen = and_(_in_segments(session, parts[start : start + RUNS_AT_ONCE]), *_of_kinds(kinds))
+        left = None if limit is None else limit - len(rows)
+        rows += tx.execute(select(*columns).where(chosen).order_by(ENTRY.c.seq).limit(left))
+    return rows
+
+
+@lru_cache(maxsize=32)
+def _one_run(columns: tuple[Any, ...], kinds: tuple[str, ...] | None) -> Select[Any]:
+    """Almost every path is one run. The statement is kept: building one costs as much as running it."""
+    run = and_(
+        ENTRY.c.session_pk == bindparam("pk"),
+        ENTRY.c.branch == bindparam("branch"),
+        ENTRY.c.seq.between(bindparam("first"), bindparam("last")),
+    )
+    return select(*columns).where(run, *_of_kinds(kinds)).order_by(ENTRY.c.seq).limit(bindparam("most"))
+
+
+def _of_kinds(kinds: tuple[str, ...] | None) -> list[ColumnElement[bool]]:
+    if kinds is None:
+        return []
+    # The index of those that are no messages is used only where they are named so.
+    are_others = [] if MESSAGE in kinds else [ENTRY.c.kind != MESSAGE]
+    return [*are_others, one_of(ENTRY.c.kind, kinds)]
+
+
+def live_edits(tx: Transaction, path: Path) -> LiveEdits:
+    """The edits in force at the leaf."""
+    return live_edits_at(tx, path.session, path.edits_at)
+
+
+def live_edits_at(tx: Transaction, session: Session, at: tuple[int, int] | None) -> LiveEdits:
+    """The edits in force after the compaction, undo or redo at this place; none if there is none."""
+    if at is None:
+        return LiveEdits()
+    live = tx.execute(_LIVE, {"pk": session.pk, "branch": at[0], "seq": at[1]}).scalar_one()
+    return edits_module.from_json(loads(live))
+
+
+def outline(tx: Transaction, path: Path, live: LiveEdits | None = None, *, since: int = 0) -> Outline:
+    """The outline at the leaf, under the edits in force or the given ones, of the entries from `since` on."""
+    live = live_edits(tx, path) if live is None else live
+    runs = segments.segments(tx, path)
+    runs = segments.clipped(runs, [(since, path.leaf_seq)]) if since else runs
+    parts = list(uncovered(runs, live))
+    return outline_of([_facts(row) for row in rows_in(tx, path.session, parts, _FACTS_COLUMNS)], live)
+
+
+def _facts(row: Sequence[Any]) -> Facts:
+    role, tokens, seq, unit, is_late, extra = row
+    facts = Facts(role, tokens, seq, unit, is_late)
+    return facts_module.from_json(facts, loads(extra)) if extra else facts
+
+
+def messages_in(
+    tx: Transaction, session: Session, parts: Sequence[Segment], *, branch_role: Role = "user"
+) -> dict[int, Message]:
+    """The original messages in these runs, by seq; summaries of branches are messages of this role."""
+    columns = (ENTRY.c.seq, ENTRY.c.kind, ENTRY.c.format, ENTRY.c.body, ENTRY.c.is_joined)
+    rows = rows_in(tx, session, parts, columns)
+    return {row.seq: _said(row, branch_role) for row in rows}
+
+
+def _said(row: Any, branch_role: Role) -> Message:
+    if row.kind == BRANCH_SUMMARY:
+        return replace(branch_message(loads(row.body)["summary"]), role=branch_role)
+    return message_of(row.format, row.body, is_joined=row.is_joined)
+
+
+def message_of(format_name: str, body: bytes, *, is_joined: bool = False) -> Message:
+    """A message as it was appended."""
+    (message,) = STORED[format_name]([loads(body)])
+    return replace(message, joined=True) if is_joined else message
+
+
+def bodies_at(tx: Transaction, path: Path, seqs: Sequence[int]) -> list[JsonObject]:
+    """The bodies of the entries of a path at these seqs."""
+    parts = segments.clipped(segments.segments(tx, path), [(seq, seq) for seq in seqs])
+    return [loads(row.body) for row in rows_in(tx, path.session, parts, (ENTRY.c.body,), kinds=None)]

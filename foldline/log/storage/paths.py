@@ -1,0 +1,245 @@
+"""Opening sessions and paths for the length of a transaction, and writing them back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from sqlalchemy import Row, and_, bindparam, select, update
+
+from foldline.engine.facts import call_from_json, call_to_json
+from foldline.engine.planning.batches import Tail
+from foldline.engine.wire import dumps, loads
+from foldline.log.errors import NotFound, StaleVersion
+from foldline.log.storage.rows import Path, Session
+from foldline.log.storage.store import Transaction
+from foldline.log.storage.tables import BRANCH, ENTRY, SESSION
+
+_SESSION_COLUMNS: Final = (
+    SESSION.c.pk,
+    SESSION.c.tenant,
+    SESSION.c.id,
+    SESSION.c.model,
+    SESSION.c.context_window,
+    SESSION.c.max_output_tokens,
+    SESSION.c.auto_compact,
+    SESSION.c.head,
+    SESSION.c.branches,
+    SESSION.c.version,
+    SESSION.c.multiplier,
+    SESSION.c.fixed_tokens,
+    SESSION.c.tools_tokens,
+    SESSION.c.pins_tokens,
+    SESSION.c.created_at,
+    SESSION.c.policy,
+    SESSION.c.system,
+    SESSION.c.tools,
+)
+_BRANCH_COLUMNS: Final = (
+    BRANCH.c.branch,
+    BRANCH.c.parent,
+    BRANCH.c.left_seq,
+    BRANCH.c.leaf_seq,
+    BRANCH.c.last_message_seq,
+    BRANCH.c.messages,
+    BRANCH.c.kept,
+    BRANCH.c.raw,
+    BRANCH.c.owed_tokens,
+    BRANCH.c.edits_branch,
+    BRANCH.c.edits_seq,
+    BRANCH.c.tail_unit,
+    BRANCH.c.open_calls,
+    BRANCH.c.next_summary_at,
+    BRANCH.c.failures,
+    BRANCH.c.gauged,
+    BRANCH.c.reported,
+    BRANCH.c.reported_seq,
+)
+COLUMNS: Final = (*_SESSION_COLUMNS, *_BRANCH_COLUMNS)
+# What an entry and its branch both keep of the path after it: the columns they share.
+_PLACE: Final = frozenset({"session_pk", "branch", "tenant"})
+STATE_COLUMNS: Final = tuple(column.name for column in BRANCH.c if column.name in ENTRY.c and column.name not in _PLACE)
+# What only the branch keeps, of its leaf as it is now.
+_OF_LEAVES: Final = ("leaf_seq", "next_summary_at", "failures", "gauged", "reported", "reported_seq")
+UNCHANGING: Final = frozenset({"pk", "tenant", "id", "created_at", "deleted_at", "origin"})
+# Large and seldom changed: written on their own, not with every append.
+TEXTS: Final = frozenset({"policy", "system", "tools"})
+
+# Statements are built once: building one costs as much as running it.
+_BY_ID: Final = and_(
+    SESSION.c.tenant == bindparam("tenant"), SESSION.c.id == bindparam("id"), SESSION.c.deleted_at.is_(None)
+)
+_HEAD: Final = select(*COLUMNS).join_from(
+    SESSION, BRANCH, and_(BRANCH.c.session_pk == SESSION.c.pk, BRANCH.c.branch == SESSION.c.head)
+)
+HEAD_BY_ID: Final = _HEAD.where(_BY_ID)
+# Locked on its own, before anything of it is read: a statement that waits for a lock goes on with what it saw before of
+# all other rows, and would join the session to the branch that was its head then.
+LOCK_BY_ID: Final = select(SESSION.c.pk).where(_BY_ID).with_for_update()
+# A branch that is named cannot become another while its session is waited for, so both are locked at once.
+_BRANCH: Final = (
+    select(*COLUMNS)
+    .join_from(SESSION, BRANCH, BRANCH.c.session_pk == SESSION.c.pk)
+    .where(SESSION.c.pk == bindparam("pk"), SESSION.c.deleted_at.is_(None), BRANCH.c.branch == bindparam("number"))
+)
+_LOCKED_BRANCH: Final = _BRANCH.with_for_update()
+_FREE_BRANCH: Final = _BRANCH.with_for_update(skip_locked=True)
+_BRANCH_BY_NUMBER: Final = select(*_BRANCH_COLUMNS).where(
+    BRANCH.c.session_pk == bindparam("pk"), BRANCH.c.branch == bindparam("number")
+)
+UPDATE_BRANCH: Final = (
+    update(BRANCH)
+    .where(BRANCH.c.session_pk == bindparam("pk"), BRANCH.c.branch == bindparam("number"))
+    .values({name: bindparam(name) for name in (*_OF_LEAVES, *STATE_COLUMNS)})
+)
+UPDATE_SESSION: Final = (
+    update(SESSION)
+    .where(SESSION.c.pk == bindparam("session_pk"))
+    .values({column.name: bindparam(column.name) for column in SESSION.c if column.name not in UNCHANGING | TEXTS})
+)
+UPDATE_TEXTS: Final = (
+    update(SESSION)
+    .where(SESSION.c.pk == bindparam("session_pk"))
+    .values({name: bindparam(name) for name in sorted(TEXTS)})
+)
+
+
+def open_head(
+    tx: Transaction, tenant: str, session_id: str, *, lock: bool = False, if_match: int | None = None
+) -> Path:
+    """The path in use of a session; `lock` makes this transaction its only writer.
+
+    Raises:
+        NotFound: this tenant has no such session.
+        StaleVersion: `if_match` is given and is not its version.
+    """
+    found = {"tenant": tenant, "id": session_id}
+    if lock:
+        tx.lock(LOCK_BY_ID, found)
+    row = tx.execute(HEAD_BY_ID, found).first()
+    if row is None:
+        raise NotFound("session", session_id)
+    path = path_of(row)
+    if if_match is not None and if_match != path.session.version:
+        raise StaleVersion(if_match, path.session.version)
+    return path
+
+
+def open_branch(tx: Transaction, session_pk: int, branch: int, *, waits: bool = True) -> Path | None:
+    """A branch's path, locked; None if the session was deleted, or, unless this `waits`, is being written to."""
+    statement = _LOCKED_BRANCH if waits else _FREE_BRANCH
+    row = tx.execute(statement, {"pk": session_pk, "number": branch}).first()
+    return None if row is None else path_of(row)
+
+
+def branch_path(tx: Transaction, session: Session, branch: int) -> Path:
+    """The path of another branch of a session that is open already."""
+    row = tx.execute(_BRANCH_BY_NUMBER, {"pk": session.pk, "number": branch}).one()
+    return _path_of(session, row)
+
+
+def path_of(row: Row[Any]) -> Path:
+    """The path of a row that begins with `COLUMNS`."""
+    session = Session(*row[: len(_SESSION_COLUMNS)])
+    return _path_of(session, row[len(_SESSION_COLUMNS) : len(COLUMNS)])
+
+
+def _path_of(session: Session, row: Sequence[Any]) -> Path:
+    branch, parent, left_seq, leaf_seq, last_message_seq, messages, kept, raw, owed, edits_branch, edits_seq, *rest = (
+        row
+    )
+    tail_unit, open_calls, *of_leaf = rest
+    return Path(
+        session,
+        branch,
+        parent,
+        left_seq,
+        leaf_seq,
+        last_message_seq,
+        messages,
+        kept,
+        raw,
+        owed,
+        None if edits_branch is None else (edits_branch, edits_seq),
+        tail_of(tail_unit, open_calls),
+        *of_leaf,
+    )
+
+
+def tail_of(unit: int, open_calls: bytes | None) -> Tail:
+    """A tail from its columns."""
+    return Tail(unit, tuple(call_from_json(call) for call in loads(open_calls)) if open_calls else ())
+
+
+def forget_counts(tx: Transaction, path: Path) -> None:
+    """Forget what policies and providers counted on every branch: it depends on what is about to be another."""
+    path.gauged = path.reported = None
+    tx.execute(update(BRANCH).where(BRANCH.c.session_pk == path.session.pk).values(gauged=None, reported=None))
+
+
+def save(tx: Transaction, path: Path) -> None:
+    """Write the path's leaf and its session; whatever changed it, the version moves on by one."""
+    path.session.version += 1
+    save_leaf(tx, path)
+    save_session(tx, path.session)
+
+
+def save_edited(tx: Transaction, path: Path, leaf_seq: int) -> None:
+    """Write what a job did to the path; the version moves on only if there are entries after `leaf_seq`."""
+    if path.leaf_seq > leaf_seq:
+        save(tx, path)
+    else:
+        save_leaf(tx, path)
+
+
+def save_leaf(tx: Transaction, path: Path) -> None:
+    """Write the path's leaf alone."""
+    tx.execute(UPDATE_BRANCH, {"pk": path.session.pk, "number": path.branch, **_leaf_columns(path)})
+
+
+def save_texts(tx: Transaction, session: Session) -> None:
+    """Write the session's policy, system prompt and tools; `save` leaves them as they were."""
+    values = {"policy": session.policy_json, "system": session.system_json, "tools": session.tools_json}
+    tx.execute(UPDATE_TEXTS, {"session_pk": session.pk, **values})
+
+
+def save_session(tx: Transaction, session: Session) -> None:
+    """Write the session's row as it stands, but for its texts."""
+    tx.execute(
+        UPDATE_SESSION,
+        {
+            "session_pk": session.pk,
+            "model": session.model,
+            "context_window": session.context_window,
+            "max_output_tokens": session.max_output_tokens,
+            "auto_compact": session.auto_compact,
+            "head": session.head,
+            "branches": session.branches,
+            "version": session.version,
+            "multiplier": session.multiplier,
+            "fixed_tokens": session.fixed_tokens,
+            "tools_tokens": session.tools_tokens,
+            "pins_tokens": session.pins_tokens,
+        },
+    )
+
+
+def _leaf_columns(path: Path) -> dict[str, Any]:
+    return {**{name: getattr(path, name) for name in _OF_LEAVES}, **state_columns(path)}
+
+
+def state_columns(path: Path) -> dict[str, Any]:
+    """What an entry and its branch both keep of the path after it."""
+    edits_branch, edits_seq = path.edits_at or (None, 0)
+    calls = [call_to_json(call) for call in path.tail.open_calls]
+    return {
+        "last_message_seq": path.last_message_seq,
+        "messages": path.messages,
+        "kept": path.kept,
+        "raw": path.raw,
+        "owed_tokens": path.owed_tokens,
+        "edits_branch": edits_branch,
+        "edits_seq": edits_seq,
+        "tail_unit": path.tail.unit,
+        "open_calls": dumps(calls) if calls else None,
+    }

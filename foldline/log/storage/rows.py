@@ -1,0 +1,157 @@
+"""A session and a path of it, as they are in a transaction: what is read at once, and what follows from that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from foldline.engine.messages import JsonObject
+from foldline.engine.models.budget import Budget, Goals
+from foldline.engine.models.gauge import Fixed, Frame, Gauge
+from foldline.engine.planning.batches import Tail
+from foldline.engine.policies.policy import Policy, from_stored
+from foldline.engine.policies.presets import PRESETS
+from foldline.engine.tokens.counter import scaled, unscaled
+from foldline.engine.tokens.estimates import EXACT
+from foldline.engine.tokens.measures import exact_measure
+from foldline.engine.wire import loads
+from foldline.engine.wording import stub_tokens
+
+
+@dataclass(slots=True)
+class Session:
+    """A session's row, for the length of a transaction."""
+
+    pk: int
+    tenant: str
+    id: str
+    model: str
+    context_window: int | None
+    max_output_tokens: int | None
+    auto_compact: bool
+    head: int
+    branches: int
+    version: int
+    multiplier: int
+    fixed_tokens: int
+    tools_tokens: int
+    pins_tokens: int
+    created_at: int
+    policy_json: bytes
+    system_json: bytes | None
+    tools_json: bytes
+
+    @property
+    def policy(self) -> Policy:
+        """The policy in force."""
+        return _policy(self.policy_json)
+
+    @property
+    def system(self) -> str | None:
+        """The system prompt."""
+        return None if self.system_json is None else loads(self.system_json)
+
+    @property
+    def tools(self) -> list[JsonObject]:
+        """The tool definitions."""
+        tools: list[JsonObject] = loads(self.tools_json)
+        return tools
+
+    @property
+    def budget(self) -> Budget:
+        """What the model leaves for input."""
+        return self.frame.budget(self.policy)
+
+    @property
+    def frame(self) -> Frame:
+        """What the budget depends on beside the policy."""
+        return Frame(self.model, self.context_window, self.max_output_tokens)
+
+    @property
+    def overhead_tokens(self) -> int:
+        """Unscaled tokens of system prompt, tools and pins."""
+        return self.fixed_tokens + self.pins_tokens
+
+    def fixed(self, kept_free: int = 0) -> Fixed:
+        """What is in every view, and what is to be kept free beside it."""
+        return Fixed(self.system, self.tools_json, self.pins_tokens + kept_free)
+
+    def used(self, history_tokens: int) -> int:
+        """Scaled tokens of a view whose history takes these unscaled tokens."""
+        return scaled(history_tokens + self.overhead_tokens, self.multiplier)
+
+    def frame_for(self, model: str | None = None, max_output_tokens: int | None = None) -> Frame:
+        """The frame of another model or output; what is not given is the session's."""
+        output = max_output_tokens or self.max_output_tokens
+        return Frame(self.model, self.context_window, output) if model is None else Frame(model, None, output)
+
+
+class Aims(NamedTuple):
+    """A policy, its goals as we count, and how the policy itself sees the session."""
+
+    policy: Policy
+    goals: Goals
+    gauge: Gauge
+
+
+@dataclass(slots=True)
+class Path:
+    """A branch and its leaf, for the length of a transaction.
+
+    `edits_at` is the newest compaction, undo or redo. `gauged` is what the view takes by the policy's counter, None if
+    that is not known, as it is if the counter is the exact one. `reported` is what a provider said that the view takes,
+    fixed parts and all, with the entry at `reported_seq` as its last; None once the view was edited.
+    """
+
+    session: Session
+    branch: int
+    parent: int | None
+    left_seq: int
+    leaf_seq: int
+    last_message_seq: int
+    messages: int
+    kept: int
+    raw: int
+    owed_tokens: int
+    edits_at: tuple[int, int] | None
+    tail: Tail
+    next_summary_at: int
+    failures: int
+    gauged: int | None
+    reported: int | None
+    reported_seq: int
+
+    @property
+    def used(self) -> int:
+        """Scaled tokens of the view at the leaf."""
+        return self.session.used(self.kept)
+
+    def goals(self, policy: Policy | None = None) -> Goals:
+        """What plans aim at. A view with stubs for the calls that still wait has to fit too."""
+        return self._goals(policy or self.session.policy, self.session.frame)
+
+    def aims(self, policy: Policy | None = None, target_tokens: int | None = None, frame: Frame | None = None) -> Aims:
+        """What a compaction aims at under the session's policy and frame or others, down to a target of its own."""
+        session = self.session
+        policy, frame = policy or session.policy, frame or session.frame
+        goals = self._goals(policy, frame)
+        if target_tokens is not None:
+            goals = goals.aiming_at(unscaled(target_tokens, session.multiplier) - session.overhead_tokens)
+        if policy.counter == EXACT:
+            return Aims(policy, goals, Gauge(exact_measure(), goals))
+        return Aims(policy, goals, frame.gauge(policy, goals, session.fixed(self._kept_free)))
+
+    def _goals(self, policy: Policy, frame: Frame) -> Goals:
+        session = self.session
+        return frame.goals(policy, session.overhead_tokens + self._kept_free, session.multiplier)
+
+    @property
+    def _kept_free(self) -> int:
+        return stub_tokens() * len(self.tail.open_calls)
+
+
+@lru_cache(maxsize=256)
+def _policy(policy_json: bytes) -> Policy:
+    """The policy of a session's row: the same few come again and again."""
+    return from_stored(loads(policy_json), PRESETS)

@@ -1,0 +1,109 @@
+"""A path as runs of entries, one for each branch it goes through, and the ids of entries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import bindparam, select
+
+from foldline.engine.edits import LiveEdits
+from foldline.log.errors import NotFound
+from foldline.log.storage.rows import Path
+from foldline.log.storage.store import Transaction
+from foldline.log.storage.tables import BRANCH
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A run of entries of one branch that belongs to a path."""
+
+    branch: int
+    first: int
+    last: int
+
+
+# Longer numbers than any column holds would be an error of the database instead of an unknown id.
+LONGEST_NUMBER: Final = 9
+
+# A branch is numbered after its parent: one query has all that a path can go through.
+_OLDER_BRANCHES: Final = select(BRANCH.c.branch, BRANCH.c.parent, BRANCH.c.left_seq).where(
+    BRANCH.c.session_pk == bindparam("pk"), BRANCH.c.branch < bindparam("number")
+)
+
+
+def segments(tx: Transaction, path: Path) -> list[Segment]:
+    """The path as runs of entries, oldest first."""
+    found = [Segment(path.branch, path.left_seq + 1, path.leaf_seq)]
+    parent, left_seq = path.parent, path.left_seq
+    if parent is not None:
+        rows = tx.execute(_OLDER_BRANCHES, {"pk": path.session.pk, "number": path.branch})
+        older = {number: (its_parent, its_left_seq) for number, its_parent, its_left_seq in rows}
+        while parent is not None:
+            its_parent, its_left_seq = older[parent]
+            found.append(Segment(parent, its_left_seq + 1, left_seq))
+            parent, left_seq = its_parent, its_left_seq
+    return [segment for segment in reversed(found) if segment.first <= segment.last]
+
+
+def branch_at(parts: Iterable[Segment], seq: int) -> int:
+    """The branch of the path's entry at `seq`."""
+    return next(part.branch for part in parts if part.first <= seq <= part.last)
+
+
+def id_at(parts: Sequence[Segment], seq: int) -> str:
+    """The id of the path's entry at `seq`, or of its first if that is later: a summary may stand before all entries."""
+    seq = max(seq, parts[0].first)
+    return entry_id(branch_at(parts, seq), seq)
+
+
+def id_before(parts: Sequence[Segment], seq: int) -> str | None:
+    """The id of the path's entry before `seq`; None if that is the first."""
+    return None if seq <= parts[0].first else id_at(parts, seq - 1)
+
+
+def holds(parts: Iterable[Segment], branch: int, seq: int) -> bool:
+    """Whether an entry is on the path."""
+    return any(part.branch == branch and part.first <= seq <= part.last for part in parts)
+
+
+def uncovered(parts: Iterable[Segment], live: LiveEdits) -> Iterator[Segment]:
+    """The runs of the path that are not under a live summary."""
+    for part in parts:
+        first = part.first
+        for edit in live.condensed:
+            if edit.last < first or edit.first > part.last:
+                continue
+            if edit.first > first:
+                yield Segment(part.branch, first, edit.first - 1)
+            first = edit.last + 1
+        if first <= part.last:
+            yield Segment(part.branch, first, part.last)
+
+
+def clipped(parts: Iterable[Segment], spans: Iterable[tuple[int, int]]) -> list[Segment]:
+    """What of these runs lies within one of the seq ranges, both oldest first."""
+    pairs = [(part, span) for span in spans for part in parts if part.first <= span[1] and span[0] <= part.last]
+    return [Segment(part.branch, max(part.first, first), min(part.last, last)) for part, (first, last) in pairs]
+
+
+def entry_id(branch: int, seq: int) -> str:
+    """The public id of an entry."""
+    return f"e{branch}-{seq}"
+
+
+def parse_entry_id(name: str) -> tuple[int, int]:
+    """The branch and seq of an entry's id.
+
+    Raises:
+        NotFound: it has not the form of one.
+    """
+    branch, dash, seq = name[1:].partition("-")
+    if not (name.startswith("e") and dash and _is_number(branch) and _is_number(seq)):
+        raise NotFound("entry", name)
+    return int(branch), int(seq)
+
+
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and len(text) <= LONGEST_NUMBER

@@ -1,0 +1,1 @@
+"""Sessions from the files of other programs, and back."""

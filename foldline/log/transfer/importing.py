@@ -1,0 +1,277 @@
+"""Importing a session file of pi: its tree as branches, its entries as they are, its summaries as compactions.
+
+All is done in one transaction, and nothing is compacted by it: the session begins as the file has it. Where pi would
+show less than no summary covers, it is shown (`foldline.engine.session_files.trees.in_view`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import insert, update
+
+from foldline.engine.edits import Edit
+from foldline.engine.errors import InvalidPolicy
+from foldline.engine.messages import BRANCH_ROLE
+from foldline.engine.outline import Item, Outline, Summarized
+from foldline.engine.planning.batches import place
+from foldline.engine.planning.cut_points import SummaryRange
+from foldline.engine.session_files.pi import PiEntry, PiSession, details_of, reported_tokens
+from foldline.engine.session_files.pi_messages import NAME
+from foldline.engine.summaries.prompt import Draft as SummaryDraft
+from foldline.engine.wire import dumps
+from foldline.log.compaction import ranges, summaries
+from foldline.log.compaction.compactions import add_compaction, told_of
+from foldline.log.compaction.summaries import HOOK, Wanted
+from foldline.log.storage import entry_log, ids, paths, segments
+from foldline.log.storage.rows import Path
+from foldline.log.storage.store import Transaction
+from foldline.log.storage.tables import BRANCH, SESSION, BranchRow
+from foldline.log.transfer.prepared import Draft, Prepared
+from foldline.log.use_cases import branches, lifecycle
+from foldline.log.use_cases.branches import Leaving
+from foldline.log.use_cases.lifecycle import NewSession
+
+PRESET: Final = "pi"
+REASON: Final = "imported"
+# The end of the year 9999, the last that a time can be told of.
+END_OF_TIME: Final = 253_402_300_800_000
+# A seq that no entry has.
+BEFORE_ALL: Final = 0
+EXTENSION: Final = f"{HOOK}extension"
+# What follows is added to it, and goes into the same column.
+MOST_REPORTED: Final = ids.LARGEST // 2
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """The path in use of the session that was made, and how much of each there is."""
+
+    path: Path
+    entries: int
+    messages: int
+    branches: int
+    compactions: int
+
+
+def import_session(tx: Transaction, tenant: str, new: Mapping[str, Any], prepared: Prepared) -> Imported:
+    """Make a session of a file; what `new` does not say is as in the file, or as pi has it.
+
+    Raises:
+        MalformedLine: the file's id or model cannot be the session's, or an entry cannot be kept.
+        UnknownModel, InvalidPolicy, FixedPartsDoNotFit, Conflict: as at the creation of any session.
+        InvalidPolicy: the summaries at the head do not fit the budget.
+    """
+    file = prepared.file
+    named = {"id": new.get("id") or prepared.id, "model": new.get("model") or prepared.model}
+    head = lifecycle.create(tx, tenant, NewSession(**{"policy": {"preset": PRESET}, **new, **named}))
+    importing = _Importing(tx, head)
+    for draft in prepared.drafts:
+        importing.add(draft)
+    path = importing.finish(file)
+    counted = [sum(entry.kind == kind for entry in file.entries) for kind in ("message", "compaction")]
+    return Imported(path, len(file.entries), counted[0], path.session.branches, counted[1])
+
+
+def _check_room(tx: Transaction, path: Path) -> None:
+    """No compaction would take away a summary: with too little room for them there never is a view.
+
+    Raises:
+        InvalidPolicy: with both figures.
+    """
+    limit = path.session.budget.limit
+    used = path.session.used(sum(edit.tokens for edit in entry_log.live_edits(tx, path).condensed))
+    if used > limit:
+        detail = f"the summaries at the head and the fixed parts take {used} tokens, and the budget is {limit}"
+        raise InvalidPolicy("context_window", detail)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place(Leaving):
+    """Where an entry of the file is, and what it takes to go on from there."""
+
+    reported: int | None
+    reported_seq: int
+
+
+class _Importing:
+    """A session in the making: a path for each branch, and the places of the file's entries by their ids there."""
+
+    def __init__(self, tx: Transaction, head: Path) -> None:
+        self._tx = tx
+        self._now = tx.now
+        self._session = head.session
+        self._path_by_branch = {head.branch: head}
+        self._places: dict[str, _Place] = {}
+        self._waiting: list[dict[str, Any]] = []
+        self._runs: list[list[int]] = []
+
+    def add(self, draft: Draft) -> None:
+        entry = draft.entry
+        self._tx.now = _time_of(entry.source, self._now)
+        path = self._path_after(entry.parent)
+        _ADDERS[entry.kind](self, path, draft)
+        at = path.branch, path.leaf_seq
+        self._places[entry.id] = _Place(*at, paths.state_columns(path), path.reported, path.reported_seq)
+        self._note_place(*at)
+
+    def _note_place(self, branch: int, seq: int) -> None:
+        """The order of the file, as runs of entries: branch, first and last seq."""
+        if self._runs and self._runs[-1][0] == branch and self._runs[-1][2] == seq - 1:
+            self._runs[-1][2] = seq
+        else:
+            self._runs.append([branch, seq, seq])
+
+    def finish(self, file: PiSession) -> Path:
+        """Write what waits, and make the last entry of the file the head; its path."""
+        tx, session = self._tx, self._session
+        tx.now = self._now
+        self._flush()
+        session.head = self._places[file.leaf].branch if file.leaf else 0
+        origin = {"header": file.header, "runs": self._runs}
+        tx.execute(update(SESSION).where(SESSION.c.pk == session.pk).values(origin=dumps(origin)))
+        for path in self._path_by_branch.values():
+            # Counted when it is needed.
+            path.gauged = None
+            paths.save_leaf(tx, path)
+        paths.save(tx, self._path_by_branch[session.head])
+        # It was compacted elsewhere and long ago.
+        tx.outcomes.clear()
+        _check_room(tx, self._path_by_branch[session.head])
+        return self._path_by_branch[session.head]
+
+    def add_message(self, path: Path, draft: Draft) -> None:
+        placed = place(draft.facts, path.leaf_seq + 1, path.tail)
+        entry_log.advance(path, placed)
+        path.last_message_seq = path.leaf_seq
+        path.messages += 1
+        self._waiting.append(entry_log.message_columns(self._tx, path, placed.facts, draft.message, draft.body))
+        if tokens := reported_tokens(draft.entry.source):
+            path.reported, path.reported_seq = min(tokens, MOST_REPORTED), path.leaf_seq
+
+    def add_other(self, path: Path, draft: Draft) -> None:
+        path.leaf_seq += 1
+        self._waiting.append(entry_log.other_columns(self._tx, path, NAME, draft.body))
+
+    def add_branch_summary(self, path: Path, draft: Draft) -> None:
+        entry = draft.entry
+        left = self._places.get(entry.source.get("fromId") or "")
+        body = {
+            "summary": entry.source["summary"],
+            "summary_id": None,
+            "from": None if left is None else segments.entry_id(left.branch, left.seq),
+            "details": summaries.details(details_of(entry.source)),
+            "from_hook": "extension" if entry.source.get("fromHook") is True else None,
+            "origin": entry.source,
+        }
+        facts = draft.facts._replace(role=BRANCH_ROLE)
+        entry_log.add_branch_summary(self._tx, path, place(facts, path.leaf_seq + 1, path.tail), body)
+
+    def add_compaction(self, path: Path, draft: Draft) -> None:
+        """What lies wholly before the entry that it keeps first, or is under a summary already, is under its own."""
+        self._flush()
+        entry = draft.entry
+        outline = entry_log.outline(self._tx, path)
+        first_kept = self._first_kept(path, entry)
+        covered = [item for item in outline.items if item.last < first_kept or isinstance(item, Summarized)]
+        edit, told = self._condensed(path, outline, covered, draft)
+        add_compaction(
+            self._tx,
+            path,
+            outline.edited([edit]),
+            [edit],
+            reason=REASON,
+            stages_used=("summarize",),
+            report={},
+            told=told,
+            origin=entry.source,
+            is_inline=False,
+        )
+
+    def _first_kept(self, path: Path, entry: PiEntry) -> int:
+        """The seq of the first entry that it keeps; one that is not on the path says nothing of it."""
+        if entry.first_kept == entry.id:
+            return path.leaf_seq + 1
+        at = self._places.get(entry.first_kept or "")
+        parts = segments.segments(self._tx, path)
+        return at.seq if at and segments.holds(parts, at.branch, at.seq) else BEFORE_ALL
+
+    def _condensed(
+        self, path: Path, outline: Outline, covered: Sequence[Item], draft: Draft
+    ) -> tuple[Edit, dict[str, Any]]:
+        """The edit that puts the entry's summary in the place of what it covers, and what is told of that.
+
+        Where that is nothing, pi has it before all there is.
+        """
+        tx, entry, tokens = self._tx, draft.entry, draft.facts.tokens
+        first, last = (covered[0].first, covered[-1].last) if covered else (BEFORE_ALL, BEFORE_ALL)
+        replaces = tuple(item.edit.summary for item in covered if isinstance(item, Summarized))
+        original_tokens = sum(item.original_tokens for item in covered)
+        files = ranges.files_in(tx, path, outline, (first, last), replaces) | details_of(entry.source)
+        own_id = segments.entry_id(path.branch, path.leaf_seq + 1)
+        wanted = Wanted(
+            SummaryRange(first, last, replaces, original_tokens, 0, is_owed=False, max_tokens=tokens),
+            (own_id, own_id),
+            f"{REASON}/{own_id}",
+            files,
+        )
+        supplier = EXTENSION if entry.source.get("fromHook") is True else NAME
+        text = SummaryDraft(entry.source["summary"], degraded=False, summarizer=supplier)
+        summary = summaries.keep(tx, path, wanted, text, tokens)
+        edit = Edit(
+            "condense",
+            first,
+            last,
+            summary=summary.id,
+            tokens=summary.tokens,
+            original_tokens=original_tokens,
+            replaces=replaces,
+        )
+        return edit, told_of(tx, path, outline.edited([edit]), last, summary)
+
+    def _path_after(self, parent: str | None) -> Path:
+        """The path that ends with an entry, or a new one that leaves there."""
+        if parent is None:
+            return self._new_root() if self._places else self._path_by_branch[0]
+        at = self._places[parent]
+        path = self._path_by_branch[at.branch]
+        if path.leaf_seq == at.seq:
+            return path
+        path = branches.new_branch(self._tx, self._session, at)
+        path.reported, path.reported_seq = at.reported, at.reported_seq
+        self._path_by_branch[path.branch] = path
+        return path
+
+    def _new_root(self) -> Path:
+        session = self._session
+        row = BranchRow(session_pk=session.pk, branch=session.branches, tenant=session.tenant)
+        self._tx.execute(insert(BRANCH).values(row.model_dump()))
+        session.branches += 1
+        path = paths.branch_path(self._tx, session, row.branch)
+        self._path_by_branch[path.branch] = path
+        return path
+
+    def _flush(self) -> None:
+        if self._waiting:
+            entry_log.insert_entries(self._tx, self._waiting)
+            self._waiting = []
+
+
+_ADDERS: Final[Mapping[str, Callable[[_Importing, Path, Draft], None]]] = {
+    "message": _Importing.add_message,
+    "compaction": _Importing.add_compaction,
+    "branch_summary": _Importing.add_branch_summary,
+    "other": _Importing.add_other,
+}
+
+
+def _time_of(source: Mapping[str, Any], now: int) -> int:
+    """When an entry was made, in milliseconds since the epoch; `now` if it does not say, or nothing that may be."""
+    try:
+        at = int(datetime.fromisoformat(source["timestamp"]).timestamp() * 1000)
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return now
+    return at if 0 <= at < END_OF_TIME else now

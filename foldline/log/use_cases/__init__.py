@@ -1,0 +1,1 @@
+"""What callers do with a session, one module each."""

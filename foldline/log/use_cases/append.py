@@ -1,0 +1,137 @@
+"""Appending: messages become entries with facts, a place and totals; then the trigger runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from foldline.engine.facts import Facts, facts_of
+from foldline.engine.messages import Message, Text
+from foldline.engine.models.budget import check_fixed_parts
+from foldline.engine.planning.batches import place
+from foldline.engine.tokens.counter import count_system
+from foldline.engine.tokens.measures import Measure
+from foldline.engine.wire import dumps
+from foldline.log.compaction import trigger
+from foldline.log.compaction.trigger import Step
+from foldline.log.compaction.usage import Usage, learn
+from foldline.log.compaction.usage_estimate import counted_seq, note_report
+from foldline.log.errors import NotFound, UnknownParent
+from foldline.log.storage import entry_log, paths, segments
+from foldline.log.storage.rows import Path
+from foldline.log.storage.store import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A message ready to be appended: all that needs no lock is done."""
+
+    message: Message
+    facts: Facts
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """What an append did. `entry_ids` has one id for every entry, in order."""
+
+    entry_ids: list[str]
+    path: Path
+    step: Step
+
+
+def prepare(messages: Sequence[Message]) -> list[Draft]:
+    """Count the messages and write their bodies, before any lock is taken."""
+    return [Draft(message, facts_of(message), dumps(message.source)) for message in messages]
+
+
+def append(
+    tx: Transaction,
+    tenant: str,
+    session_id: str,
+    drafts: Sequence[Draft],
+    *,
+    usage: Usage | None = None,
+    parent: str | None = None,
+    if_match: int | None = None,
+) -> Appended:
+    """Add messages at the head, contiguous and in order, and compact if that went over the trigger.
+
+    Raises:
+        NotFound: no such session.
+        StaleVersion, UnknownParent: the head is not where the caller thinks it is.
+        UnknownVersion: the usage is of a version that the session has not reached.
+        FixedPartsDoNotFit: the system message that leads a first append leaves no room for a history.
+    """
+    path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
+    if parent is not None:
+        check_parent(tx, path, parent)
+    if usage is not None:
+        learn(tx, path, usage)
+    drafts = _with_system_taken(tx, path, drafts)
+    if usage is not None:
+        note_report(path, usage, is_of_next=bool(drafts) and drafts[0].facts.role == "assistant")
+    measure = None if path.gauged is None else path.aims().gauge.measure
+    rows = [_row(tx, path, draft, measure) for draft in drafts]
+    if rows:
+        entry_log.insert_entries(tx, rows)
+    step = trigger.run_trigger(tx, path)
+    paths.save(tx, path)
+    return Appended([segments.entry_id(path.branch, row["seq"]) for row in rows], path, step)
+
+
+def _with_system_taken(tx: Transaction, path: Path, drafts: Sequence[Draft]) -> Sequence[Draft]:
+    """A leading system message of the first append becomes the session's system prompt, if it has none.
+
+    Raises:
+        FixedPartsDoNotFit: it takes too much of the budget, as it would have at creation.
+    """
+    if path.leaf_seq or path.session.system_json is not None or not drafts or not _is_plain_system(drafts[0].message):
+        return drafts
+    text = drafts[0].message.text
+    session = path.session
+    session.system_json = dumps(text)
+    session.fixed_tokens += count_system(text)
+    check_fixed_parts(session.policy, session.budget.limit, session.overhead_tokens, session.multiplier)
+    paths.save_texts(tx, session)
+    return drafts[1:]
+
+
+def _is_plain_system(message: Message) -> bool:
+    """Whether a message is a system prompt and nothing that the session's `system` could not hold."""
+    extra = set(message.source or ()) - {"role", "content", "parts"}
+    is_plain = all(isinstance(part, Text) and set(part.source or ()) <= {"type", "text"} for part in message.parts)
+    return message.role == "system" and len(message.parts) == 1 and is_plain and not extra
+
+
+def _row(tx: Transaction, path: Path, draft: Draft, measure: Measure | None) -> dict[str, Any]:
+    seq = path.leaf_seq + 1
+    placed = place(draft.facts, seq, path.tail)
+    entry_log.advance(path, placed)
+    path.last_message_seq = seq
+    path.messages += 1
+    if path.gauged is not None and measure is not None and seq > counted_seq(path):
+        path.gauged += measure.added(placed.facts, placed.stubs)
+    return entry_log.message_columns(tx, path, placed.facts, draft.message, draft.body)
+
+
+def check_parent(tx: Transaction, path: Path, parent: str) -> None:
+    """Refuse a parent that is older than the newest message on the path, or not on it.
+
+    Raises:
+        UnknownParent: with the newest message's id.
+    """
+    parts = segments.segments(tx, path)
+    newest = path.last_message_seq
+    newest_id = segments.id_at(parts, newest) if newest else None
+    branch, seq = _parsed(parent, newest_id)
+    if not segments.holds(parts, branch, seq) or seq < newest:
+        raise UnknownParent(parent, newest_id)
+
+
+def _parsed(parent: str, newest_id: str | None) -> tuple[int, int]:
+    try:
+        return segments.parse_entry_id(parent)
+    except NotFound as error:
+        raise UnknownParent(parent, newest_id) from error

@@ -1,0 +1,198 @@
+"""Sessions as a whole: create, read, list, change, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from foldline.engine.messages import JsonObject
+from foldline.engine.models.budget import check_buffer, check_fixed_parts
+from foldline.engine.models.catalog import only_listed
+from foldline.engine.models.gauge import Frame
+from foldline.engine.models.windows import parse_size
+from foldline.engine.policies.policy import Policy, policy_of, to_stored
+from foldline.engine.policies.presets import DEFAULT_PRESET, PRESETS
+from foldline.engine.tokens.counter import count_system, count_tools
+from foldline.engine.wire import dumps
+from foldline.log.compaction import trigger
+from foldline.log.compaction.trigger import Step
+from foldline.log.errors import Conflict
+from foldline.log.storage import idempotency, paths
+from foldline.log.storage.events import JobEnded
+from foldline.log.storage.rows import Path, Session
+from foldline.log.storage.store import Transaction
+from foldline.log.storage.tables import BRANCH, JOB, SESSION, BranchRow
+
+
+@dataclass(frozen=True, slots=True)
+class NewSession:
+    """What a session is created with; `context_window` is a number or a size such as `"128k"`."""
+
+    model: str
+    id: str | None = None
+    context_window: int | str | None = None
+    max_output_tokens: int | None = None
+    system: str | None = None
+    tools: Sequence[JsonObject] = ()
+    policy: Mapping[str, Any] | None = None
+    auto_compact: bool = True
+
+
+def create(tx: Transaction, tenant: str, new: NewSession) -> Path:
+    """A new session.
+
+    Raises:
+        UnknownModel, InvalidPolicy, FixedPartsDoNotFit: it could not work.
+        Conflict: the id is used.
+    """
+    window = None if new.context_window is None else parse_size(new.context_window)
+    policy = policy_of(new.policy or {}, PRESETS)
+    frame = Frame(new.model, window, new.max_output_tokens)
+    budget = frame.budget(policy)
+    check_buffer(new.policy, budget.limit)
+    tools_tokens = count_tools(new.tools)
+    fixed_tokens = count_system(new.system) + tools_tokens
+    check_fixed_parts(policy, budget.limit, fixed_tokens, 1000)
+    session_id = new.id or tx.new_id("s")
+    values = {
+        "tenant": tenant,
+        "id": session_id,
+        "model": new.model,
+        "context_window": _window_to_keep(frame, policy),
+        "max_output_tokens": new.max_output_tokens,
+        "auto_compact": new.auto_compact,
+        "head": 0,
+        "branches": 1,
+        "version": 1,
+        "multiplier": 1000,
+        "fixed_tokens": fixed_tokens,
+        "tools_tokens": tools_tokens,
+        "pins_tokens": 0,
+        "created_at": tx.now,
+        "policy": dumps(to_stored(policy, PRESETS)),
+        "tools": dumps(list(new.tools)),
+        "system": None if new.system is None else dumps(new.system),
+    }
+    try:
+        pk = tx.execute(insert(SESSION).values(values)).inserted_primary_key[0]
+    except IntegrityError as error:
+        raise Conflict(f"the session id {session_id!r} is used already") from error
+    tx.execute(insert(BRANCH).values(BranchRow(session_pk=pk, branch=0, tenant=tenant).model_dump()))
+    if new.id is not None:
+        _pass_deleted(tx, tenant, new.id)
+    return paths.open_head(tx, tenant, session_id)
+
+
+def _window_to_keep(frame: Frame, policy: Policy) -> int | None:
+    """The window that was given, or else one that only the policy's registry knows: another policy's may not."""
+    window = frame.window(policy).tokens
+    return window if frame.context_window is not None or only_listed(frame.model or "") else None
+
+
+def _pass_deleted(tx: Transaction, tenant: str, session_id: str) -> None:
+    """Start above the versions of deleted sessions of this id: a tag of theirs must not name a view of this one."""
+    # Only once the new row is there is it certain that the deletion which freed the id can be seen.
+    deleted = SESSION.alias()
+    newest = (
+        select(func.coalesce(func.max(deleted.c.version), 0))
+        .where(deleted.c.tenant == tenant, deleted.c.id == session_id, deleted.c.deleted_at.is_not(None))
+        .scalar_subquery()
+    )
+    tx.execute(
+        update(SESSION)
+        .where(SESSION.c.tenant == tenant, SESSION.c.id == session_id, SESSION.c.deleted_at.is_(None))
+        .values(version=newest + 1)
+    )
+
+
+def newest(tx: Transaction, tenant: str) -> str | None:
+    """The id of the session that the tenant made last, if there is any."""
+    statement = select(SESSION.c.id).where(SESSION.c.tenant == tenant, SESSION.c.deleted_at.is_(None))
+    found: str | None = tx.execute(statement.order_by(SESSION.c.pk.desc()).limit(1)).scalar()
+    return found
+
+
+def list_sessions(tx: Transaction, tenant: str, after_pk: int, limit: int) -> list[Path]:
+    """Up to `limit` sessions of a tenant, oldest first, created after the one with this key."""
+    statement = (
+        select(SESSION.c.id)
+        .where(SESSION.c.tenant == tenant, SESSION.c.deleted_at.is_(None), SESSION.c.pk > after_pk)
+        .order_by(SESSION.c.pk)
+        .limit(limit)
+    )
+    return [paths.open_head(tx, tenant, session_id) for session_id in list(tx.execute(statement).scalars())]
+
+
+def change(
+    tx: Transaction, tenant: str, session_id: str, changes: Mapping[str, Any], *, if_match: int | None = None
+) -> tuple[Path, Step]:
+    """Change model, window, system prompt, tools, policy or `auto_compact`, and compact if that is needed now.
+
+    Raises:
+        NotFound, StaleVersion: as ever.
+        UnknownModel, InvalidPolicy, FixedPartsDoNotFit: it could not work; nothing was changed.
+    """
+    path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
+    session = path.session
+    counted_by = _counted_by(session)
+    _set(session, changes)
+    session.fixed_tokens = count_system(session.system) + session.tools_tokens
+    check_buffer(changes.get("policy"), session.budget.limit)
+    check_fixed_parts(session.policy, session.budget.limit, session.overhead_tokens, session.multiplier)
+    paths.save_texts(tx, session)
+    if _counted_by(session) != counted_by:
+        paths.forget_counts(tx, path)
+    step = trigger.run_trigger(tx, path)
+    paths.save(tx, path)
+    return path, step
+
+
+def _counted_by(session: Session) -> tuple[Any, ...]:
+    """What counts depend on that are kept: who counts, and what there is beside the history."""
+    policy = session.policy
+    return policy.counter, policy.trusts_usage, session.model, session.system_json, session.tools_json
+
+
+def _set(session: Session, changes: Mapping[str, Any]) -> None:
+    if changes.get("model", session.model) != session.model and session.context_window in only_listed(session.model):
+        # Nobody chose it: it is the former model's.
+        session.context_window = None
+    for name in ("model", "max_output_tokens", "auto_compact"):
+        if name in changes:
+            setattr(session, name, changes[name])
+    if "context_window" in changes:
+        window = changes["context_window"]
+        session.context_window = None if window is None else parse_size(window)
+    if "system" in changes:
+        session.system_json = None if changes["system"] is None else dumps(changes["system"])
+    if "tools" in changes:
+        session.tools_json = dumps(list(changes["tools"] or ()))
+        session.tools_tokens = count_tools(session.tools)
+    if "policy" in changes:
+        given = changes["policy"]
+        policy = PRESETS[DEFAULT_PRESET] if given is None else policy_of(given, PRESETS, session.policy)
+        session.policy_json = dumps(to_stored(policy, PRESETS))
+    session.context_window = _window_to_keep(session.frame, session.policy)
+
+
+def delete(tx: Transaction, tenant: str, session_id: str) -> None:
+    """Set a tombstone, cancel the session's jobs and forget its answers; its id is free at once, its rows go later.
+
+    Raises:
+        NotFound: no such session.
+    """
+    path = paths.open_head(tx, tenant, session_id, lock=True)
+    pk = path.session.pk
+    tx.execute(update(SESSION).where(SESSION.c.pk == pk).values(deleted_at=tx.now))
+    cancelled = tx.execute(
+        update(JOB)
+        .where(JOB.c.session_pk == pk, JOB.c.state.in_(("queued", "running")))
+        .values(state="cancelled", lease=None, ended_at=tx.now)
+        .returning(JOB.c.kind)
+    )
+    tx.observed += [JobEnded(kind, "cancelled") for kind in cancelled.scalars()]
+    idempotency.forget(tx, tenant, session_id)

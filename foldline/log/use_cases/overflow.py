@@ -1,0 +1,86 @@
+"""Compacting because a provider refused the view as too long."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from foldline.engine.overflow import Verdict
+from foldline.log.compaction import trigger
+from foldline.log.compaction.summary_request import Ask
+from foldline.log.compaction.trigger import Step
+from foldline.log.compaction.usage import MOST
+from foldline.log.errors import CannotShrink, UnknownVersion
+from foldline.log.storage import paths
+from foldline.log.storage.rows import Path
+from foldline.log.storage.store import Transaction
+from foldline.log.use_cases.append import check_parent
+
+# Whatever the policy aims at: a view that was refused once must not come close to being refused again.
+SHARE_MAX: Final = 0.7
+
+
+def relieve(
+    tx: Transaction,
+    tenant: str,
+    session_id: str,
+    verdict: Verdict,
+    *,
+    version: int,
+    parent: str | None = None,
+    if_match: int | None = None,
+) -> tuple[Path, Step, int]:
+    """Compact what a provider refused: the path, what was done, and the tokens the refused view took.
+
+    Nothing is done where compacting cannot help, or where the view is no longer that of `version`.
+
+    Raises:
+        NotFound: no such session.
+        StaleVersion, UnknownParent: the head is not where the caller thinks it is.
+        UnknownVersion: the session has not reached `version`.
+        CannotShrink: the view would stay as large as it is.
+    """
+    path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
+    if parent is not None:
+        check_parent(tx, path, parent)
+    current = path.session.version
+    if version > current:
+        raise UnknownVersion(version, current)
+    if not verdict.retryable or version != current:
+        return path, Step(report=trigger.told(tx, path, path.aims())), path.used
+    _raise_multiplier(path, verdict.actual_tokens)
+    refused, target = path.used, _target(path, verdict)
+    ask = Ask(is_asked=True, target_tokens=target)
+    # What goes out of view is summarized like anything else: nobody asked for a summary of their own here.
+    step = trigger.run_asked(tx, path, ask, stages=_stages(path), summarize=False, reason="overflow")
+    if path.used >= refused:
+        raise CannotShrink(refused, target)
+    paths.save(tx, path)
+    return path, step, refused
+
+
+def _raise_multiplier(path: Path, actual_tokens: int | None) -> None:
+    session = path.session
+    counted = path.kept + session.overhead_tokens
+    if actual_tokens is not None and counted:
+        reported = -(-actual_tokens * 1000 // counted)
+        session.multiplier = max(session.multiplier, min(MOST, reported))
+
+
+def _target(path: Path, verdict: Verdict) -> int:
+    """A share of the least of what the provider takes, what it refused, and the budget."""
+    used, session = path.used, path.session
+    limits = [used, session.budget.limit]
+    if verdict.input_limit_tokens is not None:
+        limits.append(_in_our_tokens(verdict.input_limit_tokens, used, verdict.actual_tokens))
+    return int(min(session.policy.target, SHARE_MAX) * min(limits))
+
+
+def _in_our_tokens(tokens: int, used: int, actual_tokens: int | None) -> int:
+    """The provider's tokens in ours: the refused view takes `used` of these, and `actual_tokens` of those."""
+    return tokens * used // actual_tokens if actual_tokens else tokens
+
+
+def _stages(path: Path) -> list[str] | None:
+    """The policy's, and `truncate`: no other is sure to reach a target at once."""
+    names = [stage.name for stage in path.session.policy.stages]
+    return None if "truncate" in names else [*names, "truncate"]

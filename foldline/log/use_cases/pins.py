@@ -1,0 +1,101 @@
+"""Pins: texts that are in every view, verbatim, on every branch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import delete, insert, select
+
+from foldline.engine.models.budget import PINS_SHARE, check_fixed_parts
+from foldline.engine.tokens.counter import count_text, scaled
+from foldline.engine.wire import dumps, loads
+from foldline.engine.wording import pins_tokens
+from foldline.log.compaction import trigger
+from foldline.log.compaction.trigger import Step
+from foldline.log.errors import NotFound, PinTooLarge
+from foldline.log.storage import paths
+from foldline.log.storage.rows import Path
+from foldline.log.storage.store import Transaction
+from foldline.log.storage.tables import PIN
+from foldline.log.use_cases.entries import text_at
+from foldline.log.use_cases.views import pins_of
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """A pinned text."""
+
+    id: str
+    number: int
+    text: str
+    created_at: int
+
+
+def pins(tx: Transaction, tenant: str, session_id: str) -> list[Pin]:
+    """A session's pins, oldest first."""
+    path = paths.open_head(tx, tenant, session_id)
+    columns = (PIN.c.id, PIN.c.number, PIN.c.text, PIN.c.created_at)
+    rows = tx.execute(select(*columns).where(PIN.c.session_pk == path.session.pk).order_by(PIN.c.number))
+    return [Pin(pin_id, number, loads(text), created_at) for pin_id, number, text, created_at in rows]
+
+
+def add(
+    tx: Transaction,
+    tenant: str,
+    session_id: str,
+    *,
+    text: str | None = None,
+    entry_id: str | None = None,
+    if_match: int | None = None,
+) -> tuple[Pin, Path, Step]:
+    """Pin a text, or a copy of an entry's text.
+
+    Raises:
+        NotFound: no such session or entry, or the entry has no text.
+        PinTooLarge: all pins together would take more than a tenth of the budget.
+        FixedPartsDoNotFit: nothing but fixed parts would fit.
+    """
+    path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
+    if text is None:
+        text = text_at(tx, path.session, entry_id or "")
+    _recount(tx, path, [*pins_of(tx, path.session.pk), text])
+    pin_id = tx.new_id("pin")
+    row = {
+        "id": pin_id,
+        "session_pk": path.session.pk,
+        "tenant": tenant,
+        "tokens": count_text(text),
+        "created_at": tx.now,
+        "text": dumps(text),
+    }
+    number: int = tx.execute(insert(PIN).values(row)).inserted_primary_key[0]
+    step = trigger.run_trigger(tx, path)
+    paths.save(tx, path)
+    return Pin(pin_id, number, text, tx.now), path, step
+
+
+def _recount(tx: Transaction, path: Path, texts: list[str]) -> None:
+    session = path.session
+    paths.forget_counts(tx, path)
+    session.pins_tokens = pins_tokens(texts)
+    limit = session.budget.limit
+    taken, allowed = scaled(session.pins_tokens, session.multiplier), int(limit * PINS_SHARE)
+    if taken > allowed:
+        raise PinTooLarge(taken, allowed)
+    check_fixed_parts(session.policy, limit, session.overhead_tokens, session.multiplier)
+
+
+def remove(tx: Transaction, tenant: str, session_id: str, pin_id: str, *, if_match: int | None = None) -> Path:
+    """Remove a pin.
+
+    Raises:
+        NotFound: no such session or pin.
+    """
+    path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
+    gone = tx.execute(delete(PIN).where(PIN.c.session_pk == path.session.pk, PIN.c.id == pin_id))
+    if not gone.rowcount:
+        raise NotFound("pin", pin_id)
+    paths.forget_counts(tx, path)
+    path.session.pins_tokens = pins_tokens(pins_of(tx, path.session.pk))
+    paths.save(tx, path)
+    return path

@@ -1,0 +1,123 @@
+"""How full a session is: for its own model or another, and with a call that is about to be made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, Final
+
+from foldline.engine.library import pending
+from foldline.engine.messages import JsonObject
+from foldline.engine.models.attachments import Placement
+from foldline.engine.models.gauge import UNBOUNDED, Frame
+from foldline.engine.tokens.counter import count_tools, scaled, unscaled
+from foldline.log.compaction.compactions import use_level
+from foldline.log.compaction.usage_estimate import gauge, should_compact
+from foldline.log.storage import paths
+from foldline.log.storage.rows import Path
+from foldline.log.storage.store import Transaction
+from foldline.log.use_cases.views import breakdown
+
+NOTHING: Final = MappingProxyType({"system": 0, "tools": 0, "pins": 0, "history": 0})
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """Tokens of a view, scaled, against the budget. All are 0 while nothing was said, but for the budget itself.
+
+    `counted_tokens` are those of the history in the policy's own count, as `trigger_tokens` and `target_tokens` are: to
+    be over the trigger is a reason to compact, and not to fit is another. Trigger and target are None where that count
+    has no room for a history, so that only the exact one decides. `warning_level` is the highest level of the
+    policy's layout that is reached by its own count, else `none`.
+    """
+
+    used: int
+    limit: int
+    should_compact: bool
+    message_count: int
+    owed_tokens: int
+    breakdown: Mapping[str, int]
+    counted_tokens: int = 0
+    trigger_tokens: int | None = 0
+    target_tokens: int | None = 0
+    warning_level: str = "none"
+    files: tuple[Placement, ...] = ()
+
+    @property
+    def ratio(self) -> float:
+        """Used of the budget."""
+        return self.used / self.limit
+
+
+def stats(
+    tx: Transaction, tenant: str, session_id: str, *, model: str | None = None, max_output_tokens: int | None = None
+) -> Stats:
+    """The statistics of the view at the head, as its own model or another would see it.
+
+    Raises:
+        NotFound: no such session.
+        UnknownModel, InvalidPolicy: there is no budget for what was given.
+    """
+    path = paths.open_head(tx, tenant, session_id)
+    frame = path.session.frame_for(model, max_output_tokens)
+    limit = frame.budget(path.session.policy).limit
+    if not path.messages:
+        return Stats(0, limit, should_compact=False, message_count=0, owed_tokens=0, breakdown=NOTHING)
+    return _stats(tx, path, frame, path.used, breakdown(path))
+
+
+def stats_with_call(
+    tx: Transaction,
+    tenant: str,
+    session_id: str,
+    *,
+    prompt: str | None,
+    tools: Sequence[JsonObject] | None,
+    files: Sequence[Any],
+) -> Stats:
+    """The statistics of a call with a prompt, tools (the session's if None) and files, and what of each file to send.
+
+    Raises:
+        NotFound: no such session.
+        InvalidMessage: a file has the wrong shape.
+    """
+    path = paths.open_head(tx, tenant, session_id)
+    session = path.session
+    taken = {"system": session.fixed_tokens - session.tools_tokens, "pins": session.pins_tokens, "history": path.kept}
+    taken["tools"] = session.tools_tokens if tools is None else count_tools(tools)
+    multiplier = session.multiplier
+    call = pending(unscaled(session.budget.limit, multiplier), taken, prompt=prompt, files=files)
+    parts = {name: scaled(tokens, multiplier) for name, tokens in call.breakdown.items()}
+    files_taken = tuple(replace(file, tokens=scaled(file.tokens, multiplier)) for file in call.files)
+    found = _stats(tx, path, session.frame, scaled(call.used, multiplier), parts)
+    return replace(found, files=files_taken)
+
+
+def _stats(tx: Transaction, path: Path, frame: Frame, used: int, parts: Mapping[str, int]) -> Stats:
+    session = path.session
+    aims = path.aims(frame=frame)
+    # What a call adds is counted exactly, whatever the policy counts by.
+    added = unscaled(used, session.multiplier) - session.overhead_tokens - path.kept
+    if frame.provider != session.frame.provider:
+        # An estimate may be another for another provider's models. The path is not written.
+        path.gauged = None
+    gauge(tx, path, aims)
+    counted = added + (path.kept if path.gauged is None else path.gauged)
+    goals = aims.gauge.goals
+    return Stats(
+        used=used,
+        limit=frame.budget(session.policy).limit,
+        should_compact=should_compact(path, aims, added),
+        message_count=path.messages,
+        owed_tokens=path.owed_tokens,
+        breakdown=parts,
+        counted_tokens=counted,
+        trigger_tokens=_goal(goals.trigger),
+        target_tokens=_goal(goals.target),
+        warning_level=use_level(path, session.policy, counted, frame),
+    )
+
+
+def _goal(tokens: int) -> int | None:
+    return None if tokens >= UNBOUNDED else max(0, tokens)

@@ -1,0 +1,140 @@
+"""Views and statistics of a session. Reading never writes: that a view fits is the writers' work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import Final
+
+from sqlalchemy import bindparam, select
+
+from foldline.engine.errors import ViewDoesNotFit
+from foldline.engine.facts import Facts
+from foldline.engine.messages import Message
+from foldline.engine.models.budget import Budget
+from foldline.engine.outline import Outline, Unit
+from foldline.engine.tokens.counter import scaled
+from foldline.engine.view import make_view
+from foldline.engine.wire import loads
+from foldline.engine.wording import stub_tokens
+from foldline.log.compaction.summaries import shown_texts
+from foldline.log.errors import CallsOpen
+from foldline.log.storage import entry_log, paths, segments
+from foldline.log.storage.rows import Path
+from foldline.log.storage.store import Transaction
+from foldline.log.storage.tables import PIN
+
+LARGEST_SHOWN: Final = 5
+PARTS: Final = ("system", "tools", "pins", "history")
+
+_PINS: Final = select(PIN.c.text).where(PIN.c.session_pk == bindparam("pk")).order_by(PIN.c.number)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A view, ready to be rendered, the path it is of, and the budget it was held against.
+
+    `used` is its scaled tokens, stubs of open calls included.
+    """
+
+    messages: list[Message]
+    path: Path
+    used: int
+    open_calls: list[str]
+    budget: Budget
+
+
+def open_calls_of(path: Path) -> list[str]:
+    """The ids of the calls that wait for a result."""
+    return [call.id for call in path.tail.open_calls]
+
+
+def budget_for(path: Path, model: str | None = None, max_output_tokens: int | None = None) -> Budget:
+    """The budget of the session's own model, or of another.
+
+    Raises:
+        UnknownModel, InvalidPolicy: there is none.
+    """
+    return path.session.frame_for(model, max_output_tokens).budget(path.session.policy)
+
+
+def view(
+    tx: Transaction,
+    tenant: str,
+    session_id: str,
+    *,
+    model: str | None = None,
+    must_fit: bool = True,
+    stub_open: bool = False,
+) -> View:
+    """The view at the head.
+
+    `model` holds it against another model's budget. `must_fit=False` ignores the budget and keeps what fitted views
+    leave out. `stub_open` stubs calls that still wait.
+
+    Raises:
+        NotFound: no such session.
+        CallsOpen: calls wait for results, and neither `stub_open` nor `must_fit=False` was given.
+        ViewDoesNotFit: it takes more than the budget.
+        UnknownModel: no window is known for `model`.
+    """
+    path = paths.open_head(tx, tenant, session_id)
+    budget = budget_for(path, model)
+    waiting = open_calls_of(path)
+    if waiting and must_fit and not stub_open:
+        raise CallsOpen(waiting)
+    stubs = stub_tokens() * len(waiting)
+    outline = entry_log.outline(tx, path)
+    used = path.session.used(path.kept + stubs)
+    if must_fit and used > budget.limit:
+        raise ViewDoesNotFit(used, budget.limit, _largest(tx, path, outline))
+    messages = make_view(
+        outline,
+        _messages(tx, path, outline),
+        shown_texts(tx, [edit.summary for edit in outline.live.condensed]),
+        pins_of(tx, path.session.pk),
+        stub_open=stub_open or not must_fit,
+        keep_empty=not must_fit,
+    )
+    return View(messages, path, used, waiting, budget)
+
+
+def pins_of(tx: Transaction, session_pk: int) -> list[str]:
+    """The texts of a session's pins, oldest first."""
+    return [loads(text) for text in tx.execute(_PINS, {"pk": session_pk}).scalars()]
+
+
+def _messages(tx: Transaction, path: Path, outline: Outline) -> dict[int, Message]:
+    """The originals of what is in view."""
+    spans: list[tuple[int, int]] = []
+    is_next = False
+    for item in outline.items:
+        is_shown = isinstance(item, Unit) and not item.is_hidden
+        if is_shown:
+            spans[-1:] = [(spans[-1][0], item.last)] if is_next else [*spans[-1:], (item.first, item.last)]
+        is_next = is_shown
+    return entry_log.messages_in(tx, path.session, segments.clipped(segments.segments(tx, path), spans))
+
+
+def _largest(tx: Transaction, path: Path, outline: Outline) -> list[tuple[str, int]]:
+    """The largest entries in view, by id, with their scaled tokens."""
+    entries: list[Facts] = [
+        entry
+        for item in outline.items
+        if isinstance(item, Unit) and not item.is_hidden
+        for entry in item.entries
+        if entry.seq not in outline.live.cells
+    ]
+    entries.sort(key=lambda entry: -entry.tokens)
+    parts = segments.segments(tx, path)
+    multiplier = path.session.multiplier
+    return [(segments.id_at(parts, entry.seq), scaled(entry.tokens, multiplier)) for entry in entries[:LARGEST_SHOWN]]
+
+
+def breakdown(path: Path, used: int | None = None) -> dict[str, int]:
+    """What a view at the leaf is made of, in scaled tokens that add up to `used` (by default that of the view)."""
+    session = path.session
+    system = session.fixed_tokens - session.tools_tokens
+    fixed = accumulate((system, session.tools_tokens, session.pins_tokens), initial=0)
+    ends = [*(scaled(tokens, session.multiplier) for tokens in fixed), path.used if used is None else used]
+    return {name: end - start for name, (start, end) in zip(PARTS, pairwise(ends), strict=True)}

@@ -1,0 +1,1 @@
+"""The replay: drives recorded sessions through a service and checks every view on the way."""

@@ -1,0 +1,268 @@
+"""Drives one transcript through a service as its agent would, and checks every view on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic, sleep
+from typing import Any, Final
+
+from foldline.client import Refused, Service
+from foldline.engine.errors import FixedPartsDoNotFit
+from foldline.engine.models.budget import check_fixed_parts
+from foldline.engine.models.gauge import Frame
+from foldline.engine.tokens.estimates import EXACT
+from foldline.replay.options import Options
+from foldline.replay.pace import pace_of
+from foldline.replay.prefix_watch import PrefixWatch
+from foldline.replay.record import SessionRecord
+from foldline.replay.steps import Said, Step, fixed_tokens, steps_of
+from foldline.replay.transcripts import Transcript
+from foldline.replay.usage_watch import Crossing, UsageWatch, levels_of
+from foldline.replay.view_check import Expected, check_content, check_view
+from foldline.replay.view_count import outside_tokens, view_tokens
+from foldline.terminal import CommandFailed
+
+JsonDict = dict[str, Any]
+ACTIVE_STATES: Final = frozenset({"queued", "running"})
+POLL_SECONDS: Final = 0.05
+
+
+class Drive:
+    """One session: `run` gives its record.
+
+    `advanced` is called with the number of messages just sent, `noted` with a note for the reader and its style.
+    """
+
+    def __init__(
+        self,
+        service: Service,
+        transcript: Transcript,
+        options: Options,
+        advanced: Callable[[int], None],
+        noted: Callable[[str, str], None],
+    ) -> None:
+        self.service = service
+        self.transcript = transcript
+        self.options = options
+        self.record = SessionRecord(transcript.id)
+        self.said = Said(transcript.format, fixed_tokens(transcript.system, transcript.tools))
+        self.prefix = PrefixWatch(self._new_compactions)
+        counts_otherwise = options.known_policy.counter != EXACT
+        self.usage = UsageWatch(levels_of(options.compact_threshold), counts_otherwise)
+        self._advanced = advanced
+        self._noted = noted
+        self._frame = Frame(options.model, options.context_window)
+        self._outside_tokens = outside_tokens(transcript.system, transcript.tools)
+        self._known: set[str] = set()
+        self._cursor: str | None = None
+
+    def run(self) -> SessionRecord:
+        """Drive the session to its end, or to where the service refused what it should take."""
+        try:
+            self._create()
+            for step in steps_of(self.transcript.messages):
+                self._step(step)
+            self._finish()
+        except Refused as refused:
+            self._stopped(refused)
+        self._total()
+        return self.record
+
+    def _create(self) -> None:
+        body = self.options.session_body()
+        if self.transcript.system is not None:
+            body["system"] = self.transcript.system
+        if self.transcript.tools:
+            body["tools"] = list(self.transcript.tools)
+        try:
+            self.record.session_id = self.service.create_session(body)["id"]
+        except Refused as refused:
+            # All sessions have the one policy: none of them could be created.
+            if str(refused.problem.get("path")).startswith("policy"):
+                raise CommandFailed(_policy_refused(refused, self.service.url)) from refused
+            raise
+
+    def _stopped(self, refused: Refused) -> None:
+        try:
+            policy = self.options.known_policy
+            check_fixed_parts(policy, self._frame.budget(policy).limit, self.said.fixed_tokens, 1000)
+        except FixedPartsDoNotFit as error:
+            if refused.name == "fixed-parts-do-not-fit":
+                self._listed(f"no session: {error}")
+                return
+        self._violated(f"stopped: {refused}")
+
+    def _step(self, step: Step) -> None:
+        if step.before:
+            self._append(step.before)
+        if self.said.open_calls:
+            # Nobody can call a model here: the transcript goes on without these results, and so do we.
+            self.record.waiting_points += 1
+        else:
+            self._call_model()
+        if step.answer is not None:
+            self._append([step.answer])
+
+    def _append(self, messages: list[JsonDict]) -> None:
+        answer = self.service.append(self.record.session_id, messages, self.transcript.format)
+        self.said.add(messages)
+        self.record.limit = answer["budget"]["limit"]
+        self._note(self.usage.saw(answer["budget"], answer["compaction"]))
+        self.prefix.appended(answer["version"], compacted=bool((answer["compaction"] or {}).get("id")))
+        if sorted(answer["open_calls"]) != sorted(self.said.open_calls):
+            self._violated(f"open calls are {answer['open_calls']}, expected {self.said.open_calls}")
+        self._advanced(len(messages))
+
+    def _note(self, crossing: Crossing | None) -> None:
+        # Without compaction nothing happens at a level, and the user has chosen that.
+        if crossing is not None and self.options.is_compacting:
+            self._noted(crossing.text(f"{self.record.id} ({self.record.session_id})"), crossing.level.style)
+
+    def _call_model(self) -> None:
+        """Fetch the view as an agent does before it calls its model, and measure what the model would get."""
+        self.record.model_calls += 1
+        view = self._look()
+        if view is not None:
+            self.record.tokens_with += view_tokens("openai", view, self.transcript.tools)
+            self.record.tokens_without += self.said.plain_tokens + self._outside_tokens
+        self._compact_if_due()
+
+    def _look(self) -> JsonDict | None:
+        """Fetch the view in both formats and check it; the OpenAI one, if there is one."""
+        openai = self._checked_view("openai")
+        if openai is None or self._checked_view("anthropic") is None:
+            return None
+        self._watch(openai)
+        return openai
+
+    def _checked_view(self, format_name: str) -> JsonDict | None:
+        view = self._view(format_name)
+        for text in () if view is None else check_view(format_name, view, self._expected()):
+            self._violated(f"{format_name} view: {text}")
+        return view
+
+    def _view(self, format_name: str) -> JsonDict | None:
+        try:
+            return self.service.context(self.record.session_id, format_name)
+        except Refused as refused:
+            self._refused_view(refused)
+            return None
+
+    def _refused_view(self, refused: Refused) -> None:
+        least, limit = self.said.least_tokens, self.record.limit
+        does_not_fit = refused.name == "view-does-not-fit"
+        if does_not_fit and not self.options.is_compacting and self.said.all_tokens > limit:
+            self.record.views_over_budget += 1
+        elif does_not_fit and least > limit:
+            self._listed(f"no view: the fixed parts and the last user message take {least} of {limit} tokens")
+        else:
+            self._violated(f"no view: {refused} (fixed parts and last user message take {least} of {limit} tokens)")
+
+    def _watch(self, view: JsonDict) -> None:
+        self._note(self.usage.saw(view["budget"]))
+        is_first_after, wrong = self.prefix.saw(view["version"], view["messages"])
+        if wrong is not None:
+            self._violated(wrong)
+        if is_first_after:
+            self.record.fills.append(view["budget"]["used"] / view["budget"]["limit"])
+
+    def _expected(self) -> Expected:
+        return Expected(self.transcript.system, self.transcript.tools, self.said.last_user, self.said.ends_with_user)
+
+    def _compact_if_due(self) -> None:
+        every = self.options.compact_every
+        if every and self.record.model_calls % every == 0:
+            self.service.compact(self.record.session_id)
+            self.record.asked_compactions += 1
+            self.prefix.asked()
+
+    def _new_compactions(self) -> list[JsonDict]:
+        """Those not seen before. Only the list's last page is read again."""
+        new: list[JsonDict] = []
+        while True:
+            page = self.service.page(f"/sessions/{self.record.session_id}/compactions", self._cursor)
+            new.extend(item for item in page["items"] if item["id"] not in self._known)
+            self._known.update(item["id"] for item in page["items"])
+            if page.get("next_cursor") is None:
+                return new
+            self._cursor = page["next_cursor"]
+
+    def _finish(self) -> None:
+        """Wait for the jobs, then look once more: all is summarized, or it is visible why not."""
+        self._settle()
+        if not self.said.open_calls:
+            self._look()
+            self._check_unfitted()
+        self._check_originals()
+
+    def _settle(self) -> None:
+        before: Any = None
+        deadline = 0.0
+        while True:
+            jobs = self.service.jobs(self.record.session_id)
+            owed = self.service.stats(self.record.session_id)["owed_tokens"]
+            no_room = any(job["state"] == "failed" and "no-room" in str(job.get("error")) for job in jobs)
+            if not any(job["state"] in ACTIVE_STATES for job in jobs) and (owed == 0 or no_room):
+                if owed:
+                    self._listed(f"no-room: {owed} tokens stay owed, and the job that failed is visible")
+                return
+            now = [(job["id"], job["state"], job.get("progress")) for job in jobs], owed
+            if now != before:
+                before, deadline = now, monotonic() + self.options.patience_seconds
+            elif monotonic() > deadline:
+                self._violated(_unsettled(jobs, owed))
+                return
+            sleep(POLL_SECONDS)
+
+    def _check_unfitted(self) -> None:
+        view = self.service.unfitted(self.record.session_id, "openai")
+        # Whatever its size, a view leaves nothing out: not even what says nothing, which no API takes.
+        view["messages"] = list(filter(_says_something, view["messages"]))
+        for text in check_content("openai", view, self._expected()):
+            self._violated(f"openai view with fit=none: {text}")
+
+    def _check_originals(self) -> None:
+        """Every message is still there as it was said; where one wire message holds several, they are only counted."""
+        kept = [entry for entry in self.service.entries(self.record.session_id) if entry["kind"] == "message"]
+        if len(kept) != self.said.entries:
+            self._violated(f"{len(kept)} messages are kept of {self.said.entries}")
+        elif len(kept) == len(self.transcript.messages):
+            pairs = enumerate(zip(kept, self.transcript.messages, strict=True), 1)
+            changed = [number for number, (entry, message) in pairs if entry["message"] != message]
+            if changed:
+                self._violated(f"messages {changed[:10]} are not kept as they were said")
+
+    def _total(self) -> None:
+        record = self.record
+        record.turns, record.messages = self.said.turns, self.said.messages
+        record.appended_tokens = self.said.message_tokens
+        record.prefix_changes = self.prefix.changes
+        record.usage_crossings = self.usage.crossings
+        if record.session_id:
+            record.compactions = self.service.compactions(record.session_id)
+            record.jobs = self.service.jobs(record.session_id)
+            record.pace = pace_of(self.options.known_policy, self._frame, self.transcript, self.said)
+        record.check_compactions()
+        record.list_failures()
+        record.list_views_over_budget()
+
+    def _violated(self, text: str) -> None:
+        self.record.violations.append(f"message {self.said.messages}: {text}")
+
+    def _listed(self, text: str) -> None:
+        self.record.listed.append(f"message {self.said.messages}: {text}")
+
+
+def _policy_refused(refused: Refused, url: str) -> str:
+    remedy = "Give another --policy, or a --compact-threshold above its target"
+    return f"the service refuses the policy: {refused.detail}. {remedy}; GET {url}/presets lists its presets"
+
+
+def _says_something(message: JsonDict) -> bool:
+    return message["role"] != "assistant" or bool(message.get("content") or message.get("tool_calls"))
+
+
+def _unsettled(jobs: list[JsonDict], owed: int) -> str:
+    active = [f"{job['id']} is {job['state']}" for job in jobs if job["state"] in ACTIVE_STATES]
+    failed = [f"{job['id']} failed: {job.get('error')}" for job in jobs if job["state"] == "failed"]
+    return f"{owed} tokens stay owed and nothing moves any more ({'; '.join(active or failed[-1:]) or 'no job'})"

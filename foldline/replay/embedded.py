@@ -1,0 +1,120 @@
+"""A service of our own for as long as a command needs it: a child process on a free port, with a scratch database."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic, sleep
+from typing import IO, Final, TypeAlias
+
+import httpx
+
+from foldline.terminal import CommandFailed, ExitCode
+
+Process: TypeAlias = subprocess.Popen[bytes]
+STOP_SECONDS: Final = 20.0
+LONGEST_RUN_SECONDS: Final = 120.0
+
+
+def start(command: Sequence[str], environment: Mapping[str, str], output: IO[bytes]) -> Process:
+    """A running program whose output goes to a file.
+
+    It gets a process group of its own: Ctrl-C reaches us alone, so that we stop it in good order.
+    """
+    return subprocess.Popen(command, stdout=output, stderr=output, env=dict(environment), start_new_session=True)
+
+
+def stop(process: Process) -> None:
+    """Ask a program to end, and end it if it does not."""
+    process.terminate()
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def output_of(command: Sequence[str], folder: Path) -> tuple[int, str]:
+    """Exit code and printed text of a program run to its end in `folder`."""
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=LONGEST_RUN_SECONDS,
+        check=False,
+    )
+    return done.returncode, done.stdout.decode("utf-8", "replace")
+
+
+LISTENING: Final = re.compile(r"listening on (http://\S+)")
+# What a user's own service is configured with must not reach ours.
+NOT_INHERITED: Final = frozenset(
+    f"FOLDLINE_{name}" for name in ("API_KEYS", "HOST", "PORT", "DATABASE_URL", "BROKER_URL")
+)
+START_SECONDS: Final = 60.0
+POLL_SECONDS: Final = 0.02
+LOG_LINES_SHOWN: Final = 15
+
+
+@contextmanager
+def embedded_service(options: Sequence[str] = ()) -> Iterator[str]:
+    """The address of a ready service that ends with the block; `options` are further ones for `foldline serve`.
+
+    Raises:
+        CommandFailed: it did not become ready; the message ends with what it printed.
+    """
+    with TemporaryDirectory(prefix="foldline-") as folder:
+        log = Path(folder) / "service.log"
+        database = f"sqlite:///{folder}/foldline.db"
+        command = [
+            sys.executable,
+            "-m",
+            "foldline.cli.main",
+            "serve",
+            "--port",
+            "0",
+            "--database-url",
+            database,
+            *options,
+        ]
+        with log.open("wb") as output:
+            process = start(command, _environment(os.environ), output)
+        try:
+            yield _ready_url(process, log)
+        finally:
+            stop(process)
+
+
+def _environment(environment: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in environment.items() if name not in NOT_INHERITED} | {"PYTHONUNBUFFERED": "1"}
+
+
+def _ready_url(process: Process, log: Path) -> str:
+    deadline = monotonic() + START_SECONDS
+    while monotonic() < deadline and process.poll() is None:
+        found = LISTENING.search(_printed(log))
+        if found and _is_ready(found[1]):
+            return found[1]
+        sleep(POLL_SECONDS)
+    state = "is not ready" if process.poll() is None else f"ended with exit code {process.returncode}"
+    last_lines = "\n".join(_printed(log).splitlines()[-LOG_LINES_SHOWN:])
+    raise CommandFailed(f"the embedded service {state}; it printed:\n{last_lines}", ExitCode.SERVICE_FAILED)
+
+
+def _printed(log: Path) -> str:
+    return log.read_text(encoding="utf-8", errors="replace")
+
+
+def _is_ready(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/readyz", trust_env=False).is_success
+    except httpx.HTTPError:
+        return False

@@ -1,0 +1,102 @@
+"""What a transcript asks of a service, in the order its agent did: steps, and what has been said up to each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from foldline.engine.formats import FORMATS
+from foldline.engine.messages import Message, Text
+from foldline.engine.tokens.counter import count_messages, count_system, count_tools
+from foldline.replay.view_count import messages_tokens
+
+JsonDict = dict[str, Any]
+PLAIN_FORMATS: Final = frozenset({"openai", "anthropic"})
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One call of the model: what was said `before` it, and its `answer` (none if the transcript ends there)."""
+
+    before: list[JsonDict]
+    answer: JsonDict | None
+
+
+def steps_of(messages: Sequence[JsonDict]) -> Iterator[Step]:
+    """The steps of a transcript; together they hold every message once, in order."""
+    before: list[JsonDict] = []
+    for message in messages:
+        if message.get("role") == "assistant":
+            yield Step(before, message)
+            before = []
+        else:
+            before.append(message)
+    if before:
+        yield Step(before, None)
+
+
+def fixed_tokens(system: str | None, tools: Sequence[JsonDict]) -> int:
+    """What every view carries beside its messages."""
+    return count_system(system) + count_tools(tools)
+
+
+@dataclass(slots=True)
+class Said:
+    """What a session has been told so far, kept apart from what the service says of it.
+
+    `fixed_tokens` and `message_tokens` are counted as the engine does; `plain_tokens` are those of the messages as a
+    model without Foldline would get them.
+    """
+
+    format: str
+    fixed_tokens: int = 0
+    message_tokens: int = 0
+    plain_tokens: int = 0
+    appends: int = 0
+    messages: int = 0
+    entries: int = 0
+    turns: int = 0
+    open_calls: list[str] = field(default_factory=list)
+    last_user: tuple[str, ...] = ()
+    last_user_tokens: int = 0
+    ends_with_user: bool = False
+
+    @property
+    def least_tokens(self) -> int:
+        """What no compaction may take away: the fixed parts and the last user message."""
+        return self.fixed_tokens + self.last_user_tokens
+
+    @property
+    def all_tokens(self) -> int:
+        """What a view takes in which nothing is compacted."""
+        return self.fixed_tokens + self.message_tokens
+
+    def add(self, wire: Sequence[JsonDict]) -> None:
+        """Take in messages that were appended together."""
+        self.appends += 1
+        self.messages += len(wire)
+        parsed = FORMATS[self.format].parse(wire)
+        self.entries += len(parsed)
+        self.message_tokens += count_messages(parsed)
+        plain = wire if self.format in PLAIN_FORMATS else FORMATS["openai"].render(parsed, None).messages
+        self.plain_tokens += messages_tokens(plain)
+        for message in parsed:
+            self._follow(message)
+
+    def _follow(self, message: Message) -> None:
+        result = message.result
+        if result is not None:
+            if result.call_id in self.open_calls:
+                self.open_calls.remove(result.call_id)
+        else:
+            self.open_calls = [call.id for call in message.calls]
+        self.ends_with_user = message.role == "user"
+        if self.ends_with_user:
+            self.turns += 1
+            self.last_user = tuple(_texts(message))
+            self.last_user_tokens = count_messages([message])
+
+
+def _texts(message: Message) -> Iterator[str]:
+    return (part.text for part in message.parts if isinstance(part, Text) and part.text.strip())

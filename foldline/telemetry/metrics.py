@@ -1,0 +1,198 @@
+"""The figures of one process, for Prometheus: what happened is counted as it happens, what is so is set when asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import singledispatchmethod
+from threading import Lock
+from typing import Any, Final
+
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+)
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.process_collector import ProcessCollector
+from prometheus_client.registry import Collector
+
+from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE
+from foldline.log.jobs.backlog import Backlog
+from foldline.log.storage.events import (
+    OTHER,
+    Compacted,
+    JobEnded,
+    LeaseLapsed,
+    Observation,
+    OverflowReported,
+    StageRan,
+    Swept,
+    Triggered,
+)
+from foldline.log.storage.store import Store
+from foldline.telemetry import metric_catalog
+from foldline.telemetry.metric_catalog import METRICS, Kind, Metric, Source
+
+# Clients may make up methods; figures are kept for those that routes have.
+METHODS: Final = frozenset({"DELETE", "GET", "PATCH", "POST"})
+# Read when somebody asks, and not where nobody knows.
+ASKED: Final = (metric_catalog.PART_UP, metric_catalog.QUEUE_JOBS, metric_catalog.QUEUE_AGE, metric_catalog.OWED)
+TOTAL: Final = "_total"
+# Told as 0 from the start, so that the first one is seen to be one more.
+KNOWN: Final[tuple[tuple[Any, ...], ...]] = (
+    (metric_catalog.LEASE_EXPIRIES, INTERACTIVE),
+    (metric_catalog.LEASE_EXPIRIES, BACKGROUND),
+    (metric_catalog.OVERFLOWS, OTHER),
+)
+
+
+class Metrics:
+    """The metrics of the table that processes of these kinds tell, and those of the process. One for each process."""
+
+    media_type: Final = CONTENT_TYPE_LATEST
+
+    def __init__(self, sources: Collection[Source] = tuple(Source)) -> None:
+        # When each began to be counted would be as many series again.
+        disable_created_metrics()
+        self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
+        # What is not for it to tell may be counted all the same.
+        registries = {metric: self._registry if {*metric.sources} & {*sources} else None for metric in METRICS}
+        self._by_name = {
+            metric.name: _MAKERS[metric.kind](metric, registry)
+            for metric, registry in registries.items()
+            if metric not in ASKED
+        }
+        for metric, *labels in KNOWN:
+            self._of(metric, *labels)
+        self._asked = _Asked()
+        self._registry.register(self._asked)
+        # What was asked for is set and read as one.
+        self._lock = Lock()
+
+    def text(self, answers_by_part: Mapping[str, bool], backlog: Backlog | None) -> bytes:
+        """See `Figures`."""
+        with self._lock:
+            self._asked.families = [_parts(answers_by_part), *(_waiting(backlog) if backlog else ())]
+            return generate_latest(self._registry)
+
+    def follow(self, store: Store) -> None:
+        """From now on, count what happens in the store and tell how many of its connections are in use."""
+        store.observe = self.count
+        self._of(metric_catalog.CONNECTIONS).set_function(lambda: store.connections_in_use)
+        self._of(metric_catalog.CONNECTIONS_MAX).set_function(lambda: store.connections_max)
+
+    def follow_threads(self, waiting: Callable[[], int]) -> None:
+        """From now on, tell how many requests wait for a thread."""
+        self._of(metric_catalog.REQUESTS_WAITING).set_function(waiting)
+
+    def answered(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count a request."""
+        method = method if method in METHODS else "other"
+        self._of(metric_catalog.REQUESTS, method, route, str(status)).inc()
+        self._of(metric_catalog.REQUEST_DURATION, method, route).observe(seconds)
+
+    def expect_summarizer(self, provider: str, model: str) -> None:
+        """Tell that none of its summaries failed, so that the first that does is seen to be one more."""
+        self._of(metric_catalog.SUMMARIZER_FAILURES, provider, model)
+
+    def summarized(self, provider: str, model: str, seconds: float, usage: Mapping[str, int]) -> None:
+        """Count a summary and what it used."""
+        self._of(metric_catalog.SUMMARIZER_DURATION, provider, model).observe(seconds)
+        for direction in ("input", "output"):
+            self._of(metric_catalog.SUMMARIZER_TOKENS, provider, model, direction).inc(usage.get(direction, 0))
+
+    def not_summarized(self, provider: str, model: str) -> None:
+        """Count a summary that could not be had."""
+        self._of(metric_catalog.SUMMARIZER_FAILURES, provider, model).inc()
+
+    @singledispatchmethod
+    def count(self, observation: Observation) -> None:
+        """Count something that happened in the log.
+
+        Raises:
+            TypeError: nobody knows what it is.
+        """
+        raise TypeError(type(observation).__name__)
+
+    @count.register
+    def _(self, triggered: Triggered) -> None:
+        self._of(metric_catalog.TRIGGERS, triggered.reason, triggered.preset).inc()
+
+    @count.register
+    def _(self, compacted: Compacted) -> None:
+        self._of(metric_catalog.COMPACTIONS, compacted.reason, compacted.preset).inc()
+
+    @count.register
+    def _(self, ran: StageRan) -> None:
+        if ran.seconds is not None:
+            self._of(metric_catalog.STAGE_DURATION, ran.stage, ran.preset).observe(ran.seconds)
+        self._of(metric_catalog.STAGE_SAVINGS, ran.stage, ran.preset).inc(ran.tokens_saved)
+
+    @count.register
+    def _(self, ended: JobEnded) -> None:
+        self._of(metric_catalog.JOBS_ENDED, ended.kind, ended.state).inc()
+
+    @count.register
+    def _(self, lapsed: LeaseLapsed) -> None:
+        self._of(metric_catalog.LEASE_EXPIRIES, lapsed.queue).inc()
+
+    @count.register
+    def _(self, _swept: Swept) -> None:
+        self._of(metric_catalog.SWEEPS).inc()
+
+    @count.register
+    def _(self, reported: OverflowReported) -> None:
+        self._of(metric_catalog.OVERFLOWS, reported.provider).inc()
+
+    def _of(self, metric: Metric, *labels: str) -> Any:
+        made = self._by_name[metric.name]
+        return made.labels(*labels) if labels else made
+
+
+class _Asked(Collector):
+    """Tells what is true now; what nobody knows now is not told: an old figure would pass for a new one."""
+
+    families: Sequence[GaugeMetricFamily] = ()
+
+    def collect(self) -> Sequence[GaugeMetricFamily]:
+        return self.families
+
+
+def _parts(answers_by_part: Mapping[str, bool]) -> GaugeMetricFamily:
+    parts = _family(metric_catalog.PART_UP)
+    for part, answers in answers_by_part.items():
+        parts.add_metric([part], answers)
+    return parts
+
+
+def _waiting(backlog: Backlog) -> list[GaugeMetricFamily]:
+    jobs, age, owed = (
+        _family(metric) for metric in (metric_catalog.QUEUE_JOBS, metric_catalog.QUEUE_AGE, metric_catalog.OWED)
+    )
+    owed.add_metric([], backlog.owed_tokens)
+    for name, queue in backlog.queues.items():
+        jobs.add_metric([name, "queued"], queue.queued)
+        jobs.add_metric([name, "running"], queue.running)
+        age.add_metric([name], queue.oldest_seconds)
+    return [jobs, age, owed]
+
+
+def _family(metric: Metric) -> GaugeMetricFamily:
+    return GaugeMetricFamily(metric.name, metric.help, labels=metric.labels)
+
+
+# The client adds the counter's suffix by itself.
+_MAKERS: Final[Mapping[Kind, Callable[[Metric, CollectorRegistry | None], Any]]] = {
+    Kind.COUNTER: lambda metric, registry: Counter(
+        metric.name.removesuffix(TOTAL), metric.help, metric.labels, registry=registry
+    ),
+    Kind.GAUGE: lambda metric, registry: Gauge(metric.name, metric.help, metric.labels, registry=registry),
+    Kind.HISTOGRAM: lambda metric, registry: Histogram(
+        metric.name, metric.help, metric.labels, buckets=metric.buckets, registry=registry
+    ),
+}

@@ -1,0 +1,75 @@
+"""What a program shows a person: answers on stdout, notes on stderr, and the one error that ends a command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import IntEnum
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from foldline.engine.wire import dumps_text
+
+
+class ExitCode(IntEnum):
+    """What the shell gets."""
+
+    DONE = 0
+    FOUND_WANTING = 1  # the work was done and its answer is bad news: violations, a request too slow
+    BAD_INPUT = 2  # an option or a file is wrong; nothing was done
+    SERVICE_FAILED = 3  # a service did not start, did not answer, or refused what it should take
+    INTERRUPTED = 130  # Ctrl-C, as shells have it
+
+
+class CommandFailed(Exception):
+    """The command cannot go on; the message is for the user and names the next step."""
+
+    def __init__(self, message: str, code: ExitCode = ExitCode.BAD_INPUT) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+# A pipe has no width of its own; long lines in a file are better than words cut in two.
+PIPED_WIDTH = 120
+
+
+def answers() -> Console:
+    """The console for what was asked."""
+    return _console(stderr=False)
+
+
+def notes() -> Console:
+    """The console for progress and errors."""
+    return _console(stderr=True)
+
+
+def _console(*, stderr: bool) -> Console:
+    console = Console(stderr=stderr, highlight=False, soft_wrap=False)
+    if not console.is_terminal:
+        console.width = max(console.width, PIPED_WIDTH)
+    return console
+
+
+def print_json(console: Console, value: Any) -> None:
+    """One JSON value on one line, as a program reads it: no markup, no wrapping."""
+    console.out(dumps_text(value), highlight=False)
+
+
+def table_of(columns: Sequence[tuple[str, bool]], rows: Iterable[Iterable[Any]], title: str | None = None) -> Table:
+    """A plain table; `columns` are (name, is a number) and numbers are set to the right. A cell may be styled text."""
+    table = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=None,
+        pad_edge=False,
+        header_style="dim",
+        show_header=any(name for name, _ in columns),
+    )
+    for name, is_number in columns:
+        table.add_column(name, justify="right" if is_number else "left", no_wrap=is_number)
+    for row in rows:
+        table.add_row(*(cell if isinstance(cell, Text) else Text(str(cell)) for cell in row))
+    return table

@@ -1,0 +1,1 @@
+"""Programs that end with us, and that come back when they die."""

@@ -1,0 +1,61 @@
+"""Signals for a process and all that descend from it.
+
+A process group is not enough: PostgreSQL gives each connection's process a group of its own.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Final
+
+import psutil
+
+from stack.processes.waiting import comes_true
+
+# The kernel ends a killed process at once, unless it waits for a disk.
+DEATH_SECONDS: Final = 10.0
+
+
+def freeze(pid: int) -> list[psutil.Process]:
+    """Stop them where they are, the root first so that it starts no more; what was frozen."""
+    frozen: list[psutil.Process] = []
+    while new := [process for process in _tree(pid) if process not in frozen]:
+        _signal(new, signal.SIGSTOP)
+        frozen += new
+    return frozen
+
+
+def thaw(pid: int) -> None:
+    """Let them go on, the root last so that it finds the others running."""
+    _signal(reversed(_tree(pid)), signal.SIGCONT)
+
+
+def kill(pid: int) -> None:
+    """End all of them without a chance to tidy up, frozen or not, and wait until they are gone."""
+    killed = freeze(pid)
+    _signal(killed, signal.SIGKILL)
+    comes_true(lambda: all(map(is_gone, killed)), DEATH_SECONDS)
+
+
+def is_gone(process: psutil.Process) -> bool:
+    """Whether it has ended; a container without an init never forgets orphans, so those count as ended."""
+    try:
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def _tree(pid: int) -> list[psutil.Process]:
+    try:
+        root = psutil.Process(pid)
+        return [root, *root.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return []
+
+
+def _signal(processes: Iterable[psutil.Process], number: signal.Signals) -> None:
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):
+            process.send_signal(number)

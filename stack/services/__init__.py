@@ -1,0 +1,1 @@
+"""A real PostgreSQL and a real Valkey or Redis."""

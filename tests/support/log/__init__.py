@@ -1,0 +1,1 @@
+"""Sessions on a real database, and the reference they are held against."""

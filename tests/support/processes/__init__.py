@@ -1,0 +1,1 @@
+"""Services, servers and programs as tests start them."""

@@ -1,0 +1,141 @@
+"""Foldline as in production, on this machine: real processes, a real broker and database, and a scripted summarizer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, Final
+
+import httpx
+
+from stack.stack import Stack
+from tests.support.eventually import eventually
+from tests.support.processes.api import assistant, user
+from tests.support.processes.http import client
+from tests.support.processes.scripted_llm import ScriptedLLM
+
+Json = dict[str, Any]
+
+LEASE_SECONDS: Final = 4
+SWEEP_SECONDS: Final = 1
+# Both, and what a process needs to start on a busy machine.
+PATIENCE_SECONDS: Final = 60.0
+WORDS: Final = "so it goes on and on " * 20
+ENDED: Final = frozenset({"succeeded", "failed", "superseded", "cancelled"})
+_KEYS = count()
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """A stack, the summarizer its workers ask, and a client of its first API process."""
+
+    stack: Stack
+    llm: ScriptedLLM
+    client: httpx.Client
+
+    @property
+    def calls(self) -> int:
+        """How often the summarizer was asked."""
+        return len(self.llm.requests)
+
+    def post(self, path: str, body: Any = None, status: int = 201) -> Any:
+        response = self.client.post(path, json=body)
+        assert response.status_code == status, response.text[:500]
+        return response.json()
+
+    def get(self, path: str) -> Any:
+        response = self.client.get(path)
+        assert response.status_code == 200, response.text[:500]
+        return response.json()
+
+    def new_session(self, turns: int = 3) -> str:
+        """The path of a session with something to summarize, which compacts only when asked."""
+        body = {"model": "nobody/nothing", "context_window": 2_000, "auto_compact": False}
+        session = f"/sessions/{self.post('/sessions', body)['id']}"
+        said = [message for n in range(turns) for message in (user(f"{n} {WORDS}"), assistant(f"{n} {WORDS}"))]
+        self.post(f"{session}/messages", {"messages": said})
+        return session
+
+    def ask(self, session: str) -> str:
+        """The id of a job that somebody asked for."""
+        job: Json = self.post(f"{session}/compact", {"summarize": True}, 202)["job"]
+        return str(job["id"])
+
+    def job(self, job_id: str) -> Json:
+        job: Json = self.get(f"/jobs/{job_id}")
+        return job
+
+    def wait_for(self, job_id: str, state: str) -> Json:
+        """The job once it is in this state."""
+        eventually(lambda: self.job(job_id)["state"] == state, PATIENCE_SECONDS)
+        return self.job(job_id)
+
+    def wait_until_ended(self, job_ids: Sequence[str]) -> list[Json]:
+        """The jobs once each of them has ended."""
+        for job_id in job_ids:
+            eventually(lambda job_id=job_id: self.job(job_id)["state"] in ENDED, PATIENCE_SECONDS)  # type: ignore[misc]
+        return [self.job(job_id) for job_id in job_ids]
+
+    def summaries(self, session: str) -> int:
+        """How many summaries were published in a session."""
+        items = self.get(f"{session}/compactions")["items"]
+        return sum("summarize" in item["stages_used"] for item in items)
+
+    def wait_until_whole(self) -> None:
+        """Returns when every process is there, and the API finds nothing wrong."""
+        eventually(lambda: all(member.is_ready for member in self.stack.members), PATIENCE_SECONDS)
+        eventually(lambda: self._readiness() == "ok", PATIENCE_SECONDS)
+
+    def _readiness(self) -> str:
+        try:
+            return str(self.client.get("/readyz").json()["status"])
+        except httpx.HTTPError:
+            return "away"
+
+
+def append_surely(urls: Sequence[str], session: str, messages: Sequence[Json]) -> tuple[list[str], int]:
+    """Append once, however often it takes: the entry ids, and how many tries were refused or came to nothing.
+
+    This is how a client is meant to do it: one key for all tries, another process for each.
+    """
+    key = {"Idempotency-Key": f"append-{next(_KEYS)}"}
+    found: list[str] = []
+    tries = count()
+
+    def is_answered() -> bool:
+        with client(urls[next(tries) % len(urls)]) as connected:
+            try:
+                response = connected.post(f"{session}/messages", json={"messages": list(messages)}, headers=key)
+            except httpx.TransportError:
+                return False
+        if response.status_code == httpx.codes.CREATED:
+            found.extend(response.json()["entry_ids"])
+            return True
+        # In flight, or the database is away: both say when to come back.
+        assert response.status_code in {httpx.codes.CONFLICT, httpx.codes.SERVICE_UNAVAILABLE}, response.text[:500]
+        assert response.headers["retry-after"]
+        return False
+
+    eventually(is_answered, PATIENCE_SECONDS)
+    return found, next(tries) - 1
+
+
+@contextmanager
+def deployed(*, apis: int = 1, workers: int = 2, **environment: str) -> Iterator[Deployment]:
+    """A deployment that is ready; leases and sweeps are short, so that what they mend is mended soon."""
+    with ScriptedLLM() as llm:
+        settings = {
+            "FOLDLINE_LEASE_SECONDS": str(LEASE_SECONDS),
+            "FOLDLINE_SWEEP_SECONDS": str(SWEEP_SECONDS),
+            "FOLDLINE_SUMMARIZER": "openai",
+            "FOLDLINE_SUMMARIZER_BASE_URL": llm.base_url,
+            "FOLDLINE_SUMMARIZER_MODEL": "scripted",
+            **environment,
+        }
+        with (
+            Stack(apis=apis, workers=workers, environment=settings, without=("flower",)) as stack,
+            client(stack.api_url) as connected,
+        ):
+            yield Deployment(stack, llm, connected)

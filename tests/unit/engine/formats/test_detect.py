@@ -1,0 +1,22 @@
+from typing import Any
+
+import pytest
+
+from foldline.engine.formats import detect
+
+
+@pytest.mark.parametrize(
+    ("messages", "name"),
+    [
+        ([], "openai"),
+        ([{"role": "user", "content": "hi"}], "openai"),
+        ([None, 3, {"content": [None, {"type": []}]}], "openai"),
+        ([{"role": "user", "content": "hi"}, {"role": "assistant", "content": [{"type": "tool_use"}]}], "anthropic"),
+        ([{"role": "user", "content": [{"type": "text"}, {"type": "image", "source": {}}]}], "anthropic"),
+        ([{"role": "user", "content": [{"type": "image_url"}]}, {"content": [{"type": "tool_use"}]}], "openai"),
+        ([{"role": "tool", "tool_call_id": "c", "content": [{"type": "image"}]}], "openai"),
+        ([{"role": "user", "parts": []}], "native"),
+    ],
+)
+def test_the_first_telling_sign_decides(messages: list[Any], name: str) -> None:
+    assert detect(messages) == name

@@ -1,0 +1,137 @@
+"""Each rule finds the request that breaks it, and nothing in one that does not."""
+
+from typing import Any
+
+import pytest
+
+from foldline.engine.formats.rules import check
+
+USER: dict[str, Any] = {"role": "user", "content": "hi"}
+CALL: dict[str, Any] = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+CALLING: dict[str, Any] = {"role": "assistant", "content": None, "tool_calls": [CALL]}
+RESULT: dict[str, Any] = {"role": "tool", "tool_call_id": "c", "content": "ok"}
+IMAGE: dict[str, Any] = {"type": "image_url", "image_url": {"url": "https://x/y"}}
+
+USE: dict[str, Any] = {"type": "tool_use", "id": "t", "name": "f", "input": {}}
+USING: dict[str, Any] = {"role": "assistant", "content": [USE]}
+ANSWER: dict[str, Any] = {"type": "tool_result", "tool_use_id": "t", "content": "ok"}
+TEXT: dict[str, Any] = {"type": "text", "text": "x"}
+THINKING: dict[str, Any] = {"type": "thinking", "thinking": "x", "signature": "s"}
+
+NATIVE_USER: dict[str, Any] = {"role": "user", "parts": [TEXT]}
+NATIVE_CALL: dict[str, Any] = {"type": "tool_call", "id": "c", "name": "f", "arguments": "{}"}
+NATIVE_CALLING: dict[str, Any] = {"role": "assistant", "parts": [NATIVE_CALL]}
+NATIVE_ANSWER: dict[str, Any] = {"type": "tool_result", "call_id": "c", "content": [TEXT]}
+NATIVE_RESULT: dict[str, Any] = {"role": "tool", "parts": [NATIVE_ANSWER]}
+
+
+def _answers(*blocks: object) -> dict[str, Any]:
+    return {"role": "user", "content": list(blocks)}
+
+
+@pytest.mark.parametrize(
+    ("name", "messages", "system"),
+    [
+        ("openai", [], None),
+        ("openai", [{"role": "system", "content": "s"}, USER, CALLING, RESULT, USER], "s"),
+        ("openai", [_answers(IMAGE, {"type": "mystery"})], None),
+        ("anthropic", [USER, USING, _answers(ANSWER, TEXT), USER], "s"),
+        ("anthropic", [USER, {"role": "assistant", "content": [THINKING, TEXT, USE]}, _answers(ANSWER)], [TEXT]),
+        ("native", [NATIVE_USER, NATIVE_CALLING, NATIVE_RESULT, NATIVE_USER], "s"),
+    ],
+)
+def test_a_valid_request_breaks_no_rule(name: str, messages: list[Any], system: object) -> None:
+    assert check(name, messages, system) == []
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [{"role": "robot", "content": ""}],
+        [{"role": "user"}],
+        [{"role": "user", "content": []}],
+        [{"role": "user", "content": 1}],
+        [{"role": "user", "content": ["x"]}],
+        [{"role": "user", "content": [{"type": "text", "text": None}]}],
+        [{"role": "user", "content": [{"type": "image_url", "image_url": "https://x"}]}],
+        [{"role": "assistant", "content": [IMAGE]}],
+        [{"role": "assistant", "content": None}],
+        [{"role": "assistant", "content": "a", "tool_calls": []}],
+        [{**USER, "tool_calls": [CALL]}, RESULT],
+        [RESULT],
+        [CALLING],
+        [CALLING, USER, RESULT],
+        [CALLING, RESULT, RESULT],
+        [{**CALLING, "tool_calls": [CALL, CALL]}, RESULT, RESULT],
+        [{**CALLING, "tool_calls": [CALL, {**CALL, "id": "d"}]}, RESULT],
+        [{**CALLING, "tool_calls": [{**CALL, "id": ""}]}, {**RESULT, "tool_call_id": ""}],
+        [{**CALLING, "tool_calls": [{**CALL, "type": "odd"}]}, RESULT],
+        [{**CALLING, "tool_calls": [{**CALL, "function": {"name": "f", "arguments": {}}}]}, RESULT],
+        [{**CALLING, "tool_calls": [{**CALL, "function": {"arguments": ""}}]}, RESULT],
+        [{**USER, "x": object()}],
+    ],
+)
+def test_a_breach_of_openai_rules_is_found(messages: list[Any]) -> None:
+    assert check("openai", messages, None)
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [{"role": "system", "content": "s"}, USER],
+        [{"role": "assistant", "content": "a"}],
+        [{"role": "user", "content": ""}],
+        [{"role": "user", "content": " \n"}],
+        [{"role": "user", "content": []}],
+        [_answers({"type": "text", "text": " "})],
+        [_answers("x")],
+        [_answers({"type": "image"})],
+        [_answers(THINKING)],
+        [_answers(ANSWER)],
+        [USER, USING],
+        [USER, USING, USER],
+        [USER, USING, USER, _answers(ANSWER)],
+        [USER, USING, _answers(TEXT, ANSWER)],
+        [USER, USING, _answers(ANSWER, ANSWER)],
+        [USER, USING, _answers(ANSWER), USING, _answers(ANSWER)],
+        [USER, {"role": "assistant", "content": [USE, {**USE, "id": "u"}]}, _answers(ANSWER)],
+        [USER, {"role": "assistant", "content": [{**USE, "id": "a b"}]}, _answers({**ANSWER, "tool_use_id": "a b"})],
+        [USER, {"role": "assistant", "content": [{**USE, "input": "{}"}]}, _answers(ANSWER)],
+        [USER, {"role": "assistant", "content": [{**USE, "name": None}]}, _answers(ANSWER)],
+        [USER, {"role": "assistant", "content": [{**THINKING, "signature": ""}]}],
+        [USER, {"role": "assistant", "content": [ANSWER]}],
+        [USER, {"role": "assistant", "content": [{"type": "image", "source": {}}]}],
+        [USER, USING, _answers({**ANSWER, "content": [{"type": "text", "text": ""}]})],
+        [USER, USING, _answers({**ANSWER, "content": 1})],
+    ],
+)
+def test_a_breach_of_anthropic_rules_is_found(messages: list[Any]) -> None:
+    assert check("anthropic", messages, None)
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [{"role": "robot", "parts": []}],
+        [{"role": "user", "content": "x"}],
+        [{"role": "user", "parts": ["x"]}],
+        [{"role": "user", "parts": [{"type": "text"}]}],
+        [{"role": "user", "parts": [{"type": "image"}]}],
+        [{"role": "user", "parts": [NATIVE_CALL]}],
+        [{"role": "tool", "parts": [TEXT]}],
+        [NATIVE_RESULT],
+        [NATIVE_CALLING],
+        [NATIVE_CALLING, NATIVE_USER, NATIVE_RESULT],
+        [NATIVE_CALLING, NATIVE_RESULT, NATIVE_RESULT],
+        [NATIVE_CALLING, {"role": "tool", "parts": [{**NATIVE_ANSWER, "content": "x"}]}],
+    ],
+)
+def test_a_breach_of_native_rules_is_found(messages: list[Any]) -> None:
+    assert check("native", messages, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "system"), [("openai", "missing from the list"), ("openai", 1), ("anthropic", [USE]), ("anthropic", 1)]
+)
+def test_a_wrong_system_prompt_is_found(name: str, system: object) -> None:
+    assert check(name, [USER], system)

@@ -1,0 +1,58 @@
+import pytest
+
+from foldline.engine.wire import DEPTH_MAX, TooDeep, dumps, dumps_text, loads, loads_bounded
+
+
+@pytest.mark.parametrize("value", [None, {"a": [1, 2.5, "é"]}, "\ud83d", {"big": 1 << 80}, "日本"])
+def test_what_is_written_reads_back_equal(value: object) -> None:
+    assert loads(dumps(value)) == value
+    assert loads(dumps_text(value)) == value
+
+
+def test_text_stays_readable() -> None:
+    assert dumps_text({"a": "日本"}) == '{"a":"日本"}'
+
+
+def test_a_text_that_is_no_json_is_refused_with_its_place() -> None:
+    with pytest.raises(ValueError, match="char 5"):
+        loads('{"a":}')
+
+
+@pytest.mark.parametrize("text", ["NaN", "[-Infinity]", '{"a":1e999}', "-1e999"])
+def test_numbers_that_could_not_be_written_again_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is no JSON value that can be kept"):
+        loads(text)
+
+
+# The standard library reads what has a long number, and orjson anything else.
+@pytest.mark.parametrize("inner", ["1", "7" * 30])
+@pytest.mark.parametrize("levels", [DEPTH_MAX, 10])
+@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}")])
+def test_what_others_wrote_is_read_down_to_so_many_levels(inner: str, levels: int, opening: str, closing: str) -> None:
+    def nested(number: int) -> str:
+        """With something beside it, so that counting brackets is not enough."""
+        return f"[[],{opening * (number - 1)}{inner}{closing * (number - 1)},{{}}]"
+
+    assert loads_bounded(nested(levels), levels) == loads(nested(levels).encode())
+    for number in (levels + 1, 5000):
+        for data in (nested(number), nested(number).encode()):
+            with pytest.raises(TooDeep, match=f"^nested deeper than {levels} levels$"):
+                loads_bounded(data, levels)
+
+
+def test_what_is_wide_is_not_deep() -> None:
+    value = [{"a": [n]} for n in range(DEPTH_MAX * 2)]
+    assert loads_bounded(dumps(value)) == value
+
+
+def test_what_we_wrote_is_read_as_deep_as_it_was_written() -> None:
+    value: object = {}
+    for _ in range(DEPTH_MAX + 50):
+        value = {"told": value}
+    assert loads(dumps(value)) == value
+
+
+def test_integers_of_more_than_64_bits_stay_what_they_are() -> None:
+    value = {"number": 2**70 + 1, "digits": "7" * 30}
+    assert loads(dumps(value)) == value
+    assert loads(dumps_text(value)) == value

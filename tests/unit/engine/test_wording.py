@@ -1,0 +1,40 @@
+from foldline.engine import wording
+from foldline.engine.messages import Message, Text, ToolResult, user
+from foldline.engine.tokens.counter import MESSAGE, RESULT, count_message, count_text
+from foldline.engine.view import pins_message, summary_message
+
+
+def test_each_saying_costs_what_its_message_takes() -> None:
+    stub = Message("tool", (ToolResult("c1", (Text(wording.UNANSWERED),)),))
+    assert wording.stub_tokens() == count_message(stub)
+    assert wording.marker_tokens() == count_message(user(wording.HIDDEN))
+    assert wording.summary_tokens("They talked.") == count_message(summary_message("They talked."))
+    assert wording.pins_tokens(["a", "b"]) == count_message(pins_message(["a", "b"]))
+    assert wording.pins_tokens([]) == 0
+
+
+FIGURES = {
+    wording.CLEARED: 15,
+    wording.READ_AGAIN: 15,
+    wording.UNANSWERED: 10,
+    wording.LATE: 11,
+    wording.HIDDEN: 16,
+    wording.SUMMARY: 20,
+    wording.BRANCH: 23,
+    wording.PINNED: 10,
+}
+
+
+def test_the_figures_that_kept_totals_hold_are_as_they_were() -> None:
+    """Sessions keep totals that contain these figures, and nothing counts them again.
+
+    Whoever changes a wording changes what stored totals should be: besides this table, that takes a migration that
+    counts the kept totals anew, or the totals of sessions that exist stay wrong for good.
+    """
+    sayings = {text for name, text in vars(wording).items() if name.isupper()} - {MESSAGE, RESULT}
+
+    assert sayings == set(FIGURES)
+    assert {text: count_text(text) for text in FIGURES} == FIGURES
+    assert (wording.cleared_tokens(), wording.pointer_tokens()) == (15, 15)
+    assert (wording.stub_tokens(), wording.late_tokens(), wording.marker_tokens()) == (18, 7, 20)
+    assert (wording.summary_frame_tokens(), wording.pins_tokens([""])) == (24, 14)

@@ -1,0 +1,105 @@
+"""What is left of a deleted session, and when it goes."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import func, select, update
+
+from foldline.log.compaction.enqueue import BACKGROUND
+from foldline.log.jobs import claims, publish, sweeps
+from foldline.log.storage.store import Store
+from foldline.log.storage.tables import BRANCH, ENTRY, JOB, PIN, SESSION, SUMMARY
+from foldline.log.use_cases import lifecycle
+from tests.support.log.sessions import Clock, Scene, turns, user
+
+
+@pytest.fixture
+def doomed(store: Store) -> Scene:
+    """A session with something in every table. Nothing of it is left to be checked in the end."""
+    scene = Scene(store)
+    scene.append(*turns(7, 60))
+    scene.work()
+    scene.pin(10)
+    scene.append(user(250))
+    return scene
+
+
+def rows(store: Store) -> int:
+    with store.read() as tx:
+        return sum(
+            tx.execute(select(func.count()).select_from(table)).scalar_one()
+            for table in (SESSION, BRANCH, ENTRY, JOB, SUMMARY, PIN)
+        )
+
+
+def delete(scene: Scene) -> None:
+    with scene.store.write() as tx:
+        lifecycle.delete(tx, scene.tenant, scene.id)
+
+
+def test_deleting_cancels_the_jobs(doomed: Scene) -> None:
+    claim = doomed.claim()
+    delete(doomed)
+    with doomed.store.read() as tx:
+        states = set(tx.execute(select(JOB.c.state)).scalars())
+    assert states <= {"cancelled", "succeeded"}
+    if claim is not None:
+        assert doomed.publish(claim) == "cancelled"
+        assert not publish.beat(doomed.store, {claim.lease: 0.5})
+    assert doomed.claim() is None
+
+
+def test_the_sweeper_removes_every_row_of_a_deleted_session(doomed: Scene) -> None:
+    other = Scene(doomed.store, id="other")
+    other.append(user(20))
+    alone = rows(doomed.store)
+    delete(doomed)
+    sweeps.sweep(doomed.store)
+    left = rows(doomed.store)
+    assert left == 3
+    assert alone > left
+    assert other.layout == ["user 1"]
+
+
+def test_rows_stay_while_a_worker_may_still_read_them(doomed: Scene, clock: Clock) -> None:
+    doomed.compact(instructions="again")
+    claim = doomed.claimed()
+    delete(doomed)
+    sweeps.sweep(doomed.store)
+    assert rows(doomed.store) > 0
+    assert doomed.publish(claim) == "cancelled"
+    clock.advance(61)
+    sweeps.sweep(doomed.store)
+    assert rows(doomed.store) == 0
+
+
+def test_a_large_session_goes_batch_by_batch_in_one_sweep(store: Store) -> None:
+    scene = Scene(store, 100_000)
+    scene.append(*turns(sweeps.PURGE_ROWS // 2 + 10, 1))
+    delete(scene)
+    assert rows(store) > sweeps.PURGE_ROWS
+    sweeps.sweep(store)
+    assert rows(store) == 0
+
+
+def test_a_job_of_a_session_deleted_meanwhile_is_not_taken_back(doomed: Scene, clock: Clock) -> None:
+    doomed.claim()
+    delete(doomed)
+    clock.advance(61)
+    assert sweeps.sweep(doomed.store) == []
+
+
+def test_a_session_that_cannot_be_worked_with_does_not_stop_the_others(store: Store) -> None:
+    for name in ("broken", "sound"):
+        Scene(store, 1_000, name).append(*turns(9, 60))
+    with store.write() as tx:
+        tx.execute(update(SESSION).where(SESSION.c.id == "broken").values(policy=b'{"preset": "gone"}'))
+    claimed = claims.claim(store, BACKGROUND)
+    assert claimed is not None
+    with store.read() as tx:
+        states = dict(
+            tx.execute(
+                select(SESSION.c.id, JOB.c.state).join_from(JOB, SESSION, SESSION.c.pk == JOB.c.session_pk)
+            ).all()
+        )
+    assert states == {"broken": "failed", "sound": "running"}

@@ -1,0 +1,143 @@
+"""What a process accepts as its configuration, and what it says about the rest."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from foldline.settings import InvalidSettings, Settings, load_settings, unknown_variables
+
+EVERYWHERE = "::"
+
+
+def problems_of(**overrides: object) -> list[str]:
+    with pytest.raises(InvalidSettings) as caught:
+        load_settings(**overrides)
+    return caught.value.problems
+
+
+def test_the_defaults_are_one_process_on_loopback_without_an_llm() -> None:
+    settings = load_settings()
+    assert (settings.bind_host, settings.summarizer, settings.has_memory_broker) == ("127.0.0.1", "extractive", True)
+    assert settings.database_url == "sqlite:///foldline.db"
+    assert settings.max_body_bytes == 33_554_432
+    assert not settings.tenants_by_key
+
+
+def test_every_setting_says_what_it_is_for() -> None:
+    assert [name for name, field in Settings.model_fields.items() if not field.description] == []
+
+
+def test_variables_are_read_with_the_prefix_and_arguments_win(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOLDLINE_PORT", "9000")
+    monkeypatch.setenv("FOLDLINE_LEASE_SECONDS", "7")
+    settings = load_settings(port=9001)
+    assert (settings.port, settings.lease_seconds) == (9001, 7)
+
+
+def test_an_empty_variable_is_as_good_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOLDLINE_SUMMARIZER", "")
+    assert load_settings().summarizer == "extractive"
+
+
+def test_settings_cannot_be_changed() -> None:
+    with pytest.raises(ValidationError):
+        load_settings().port = 1  # type: ignore[misc]  # that it cannot is the test
+
+
+def test_a_bad_value_is_named_by_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOLDLINE_PORT", "70000")
+    monkeypatch.setenv("FOLDLINE_THREADS", "many")
+    port, threads = problems_of()
+    assert port.startswith("FOLDLINE_PORT: ")
+    assert threads.startswith("FOLDLINE_THREADS: ")
+
+
+def test_a_setting_that_does_not_exist_is_refused() -> None:
+    assert problems_of(prot=1)[0].startswith("FOLDLINE_PROT: ")
+
+
+@pytest.mark.parametrize(
+    ("given", "missing"),
+    [
+        ({}, ["FOLDLINE_SUMMARIZER_BASE_URL", "FOLDLINE_SUMMARIZER_MODEL"]),
+        ({"summarizer_model": "m"}, ["FOLDLINE_SUMMARIZER_BASE_URL"]),
+        ({"summarizer_base_url": "http://127.0.0.1:1/v1"}, ["FOLDLINE_SUMMARIZER_MODEL"]),
+    ],
+)
+def test_the_openai_summarizer_says_what_it_lacks(given: dict[str, str], missing: list[str]) -> None:
+    (problem,) = problems_of(summarizer="openai", **given)
+    assert [name for name in problem.split() if name.startswith("FOLDLINE_SUMMARIZER_")] == missing
+
+
+def test_a_summarizer_that_does_not_exist_is_refused_with_those_that_do() -> None:
+    (problem,) = problems_of(summarizer="oracle")
+    assert problem == "FOLDLINE_SUMMARIZER: Input should be 'extractive' or 'openai'"
+
+
+def test_a_base_url_loses_its_last_slash_and_must_be_http() -> None:
+    assert load_settings(summarizer_base_url="https://llm.example/v1/").summarizer_base_url == "https://llm.example/v1"
+    assert "http" in problems_of(summarizer_base_url="llm.example/v1")[0]
+
+
+@pytest.mark.parametrize(
+    "url", ["http://me:top[secret@llm/v1", "http://me:[secret]@llm/v1", "http://me:secret℀@llm/v1"]
+)
+def test_a_base_url_that_cannot_be_read_is_refused_without_showing_it(url: str) -> None:
+    (problem,) = problems_of(summarizer_base_url=url)
+    assert problem.startswith("FOLDLINE_SUMMARIZER_BASE_URL: give an http")
+    assert "secret" not in problem
+
+
+def test_there_are_more_connections_than_threads() -> None:
+    (problem,) = problems_of(threads=30)
+    assert "FOLDLINE_DATABASE_CONNECTIONS must be at least 35" in problem
+    assert "FOLDLINE_THREADS" in problem
+    assert load_settings(threads=30, database_connections=35).threads == 30
+    assert problems_of(database_connections=20)
+
+
+def test_an_address_with_a_bracket_in_its_password_is_of_no_broker_inside() -> None:
+    assert not load_settings(broker_url="redis://:pa[ss@broker/0").has_memory_broker
+
+
+def test_each_key_names_its_tenant() -> None:
+    settings = load_settings(api_keys=" acme:k1, acme:k2,globex:a:b ")
+    assert settings.tenants_by_key == {"k1": "acme", "k2": "acme", "a:b": "globex"}
+
+
+@pytest.mark.parametrize("keys", ["acme", "acme:", ":topsecret", "acme:topsecret,globex:topsecret"])
+def test_bad_keys_are_refused_without_showing_them(keys: str) -> None:
+    (problem,) = problems_of(api_keys=keys)
+    assert problem.startswith("FOLDLINE_API_KEYS: ")
+    assert "topsecret" not in problem
+
+
+def test_secrets_stay_out_of_the_representation() -> None:
+    settings = load_settings(
+        api_keys="acme:topsecret",
+        summarizer_api_key="topsecret",
+        broker_url="redis://:topsecret@broker/0",
+        database_url="postgresql://me:topsecret@db/x",
+    )
+    assert "topsecret" not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    ("host", "keys", "bound"),
+    [
+        (EVERYWHERE, "", "127.0.0.1"),
+        (EVERYWHERE, "acme:k", EVERYWHERE),
+        ("::1", "", "::1"),
+        ("localhost", "", "localhost"),
+        ("db.internal", "", "127.0.0.1"),
+    ],
+)
+def test_without_keys_only_loopback_is_bound(host: str, keys: str, bound: str) -> None:
+    assert load_settings(host=host, api_keys=keys).bind_host == bound
+
+
+def test_a_variable_that_is_no_setting_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOLDLINE_THREADS", "5")
+    monkeypatch.setenv("FOLDLINE_WORKER_CONCURENCY", "8")
+    assert unknown_variables() == ["FOLDLINE_WORKER_CONCURENCY"]

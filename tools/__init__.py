@@ -1,0 +1,1 @@
+"""What writes the generated pages and files of this repository."""

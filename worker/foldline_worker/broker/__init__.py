@@ -1,0 +1,1 @@
+"""The broker: its transport, the queues, and notifying it of waiting jobs."""

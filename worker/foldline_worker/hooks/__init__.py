@@ -1,0 +1,1 @@
+"""Hooks of other packages: who is asked, and calling them within bounds."""

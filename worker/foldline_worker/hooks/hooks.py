@@ -1,0 +1,290 @@
+"""What packages installed beside Foldline have a say in: summaries before they are written, and what came of them.
+
+They register under the entry point group `foldline.hooks`; `importlib.metadata` is all the machinery that needs.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from importlib.metadata import EntryPoint, entry_points
+from inspect import isclass
+from threading import Condition, Thread
+from typing import Any, Final, Protocol
+
+from foldline.engine.summaries.prompt import refusal
+from foldline.engine.wire import dumps, loads, loads_bounded
+from foldline.log.storage.store import Store
+from foldline.telemetry.logs import describe
+from foldline_worker.cancellation import Cancellation, Cancelled
+from foldline_worker.hooks.calls import CallFailed, HookCalls
+
+logger = logging.getLogger(__name__)
+
+GROUP: Final = "foldline.hooks"
+METHODS: Final = ("before_compact", "before_branch", "after_compact", "after_branch")
+# Minutes of a busy process; what more there is would be told too late to be of use.
+MOST_WAITING: Final = 1_000
+UNEXPLAINED: Final = "a hook cancelled it and gave no reason"
+NO_ANSWER: Final = "its answer {}"
+
+
+class InvalidHook(Exception):
+    """A hook is installed that cannot be used: without what may be a policy, the process must not start."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(f"the hook {name} cannot be used: {reason}")
+        self.name = name
+        self.reason = reason
+
+
+class HookFailed(Exception):
+    """A hook that must be heard gave no answer that could be used; `reason` quotes nothing."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(f"the hook {name} failed: {reason}")
+        self.name = name
+        self.reason = reason
+
+
+class HasKind(Protocol):
+    """What hooks are told: of a compaction (`compact`) or of a branch's summary (`branch`)."""
+
+    @property
+    def kind(self) -> str: ...
+
+
+class HasJob(HasKind, Protocol):
+    """What hooks are asked about: a summary that a job is to write, whose text may take `max_tokens`."""
+
+    @property
+    def job_id(self) -> str: ...
+    @property
+    def max_tokens(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the hooks want of a summary; nothing, unless it says so.
+
+    `hook` is the one that cancelled it, with `cancelled` as its reason, or that supplied `summary` and, beside it,
+    `details`, a JSON object. `instructions` are those of all hooks that were asked.
+    """
+
+    hook: str | None = None
+    cancelled: str | None = None
+    summary: str | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+    instructions: str | None = None
+
+
+class Hooks:
+    """The hooks of a process, asked and told in the order of their names.
+
+    A hook has failed that raises, takes longer than `timeout_seconds`, or answers what is no answer. That is logged; if
+    it was asked, it has then nothing to say, or, with `fails_closed`, the job fails.
+    """
+
+    def __init__(self, hooks: Mapping[str, object], timeout_seconds: float, *, fails_closed: bool = False) -> None:
+        self.names = tuple(sorted(hooks))
+        self._fails_closed = fails_closed
+        self._calls = {name: HookCalls(timeout_seconds) for name in self.names}
+        self._hooks_by_method = {
+            method: [(name, getattr(hooks[name], method)) for name in self.names if _has(hooks[name], method)]
+            for method in METHODS
+        }
+        self._waiting: deque[HasKind] = deque()
+        self._wake = Condition()
+        self._is_stopping = False
+        self._is_dropping = False
+        self._end = Cancellation()
+        self._thread = Thread(target=self._run, name="foldline-hooks", daemon=True)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are none."""
+        return not self.names
+
+    def before(self, preparation: HasJob, cancellation: Cancellation) -> Decision:
+        """What the hooks want of this summary. The first that cancels it or supplies it is the last that is asked.
+
+        Raises:
+            Cancelled: nobody wants the summary any more.
+            HookFailed: a hook failed, and they must all be heard.
+        """
+        decision = Decision()
+        instructions: list[str] = []
+        for name, method in self._hooks_by_method[f"before_{preparation.kind}"]:
+            decision = self._ask(name, method, preparation, cancellation)
+            if decision.instructions is not None:
+                instructions.append(decision.instructions)
+            if decision.hook is not None:
+                break
+        return replace(decision, instructions="\n\n".join(instructions) or None)
+
+    def start(self) -> None:
+        """From now on, hooks are told."""
+        if self._hooks_by_method["after_compact"] or self._hooks_by_method["after_branch"]:
+            self._thread.start()
+
+    def stop(self, timeout_seconds: float) -> bool:
+        """Tells what still waits and ends. False if the hooks did not let it end in time; the rest is told nobody."""
+        with self._wake:
+            self._is_stopping = True
+            self._wake.notify()
+        if self._thread.is_alive():
+            self._thread.join(timeout_seconds)
+        has_ended = not self._thread.is_alive()
+        self._end.cancel()
+        return has_ended
+
+    def tell(self, outcome: HasKind) -> None:
+        """Has the hooks told, soon and at most once. Returns at once, whatever they do."""
+        if not self._hooks_by_method.get(f"after_{outcome.kind}"):
+            return
+        with self._wake:
+            was_dropping = self._is_dropping
+            self._is_dropping = self._is_stopping or len(self._waiting) >= MOST_WAITING
+            if not self._is_dropping:
+                self._waiting.append(outcome)
+                self._wake.notify()
+            elif not was_dropping:
+                logger.warning("hooks are not told: %d outcomes wait, or the process ends", len(self._waiting))
+
+    def _ask(
+        self, name: str, method: Callable[[HasJob], object], preparation: HasJob, cancellation: Cancellation
+    ) -> Decision:
+        try:
+            # The answer is read on the hook's thread too: reading it may run code of the hook.
+            return self._calls[name].call(lambda: _decision(name, method(preparation), preparation), cancellation)
+        except CallFailed as failure:
+            about = {"hook": name, "job_id": preparation.job_id}
+            logger.warning("hook %s failed: %s", name, failure.reason, extra=about)
+            if self._fails_closed:
+                raise HookFailed(name, failure.reason) from failure
+            return Decision()
+
+    def _run(self) -> None:
+        with suppress(Cancelled):
+            while (outcome := self._next()) is not None:
+                for name, method in self._hooks_by_method[f"after_{outcome.kind}"]:
+                    self._tell(name, partial(method, outcome))
+
+    def _next(self) -> HasKind | None:
+        """What is to be told; waits for it, and is None only when it is time to end."""
+        with self._wake:
+            self._wake.wait_for(lambda: self._waiting or self._is_stopping)
+            return self._waiting.popleft() if self._waiting else None
+
+    def _tell(self, name: str, told: Callable[[], object]) -> None:
+        try:
+            self._calls[name].call(told, self._end)
+        except CallFailed as failure:
+            logger.warning("hook %s failed when it was told: %s", name, failure.reason, extra={"hook": name})
+
+
+@contextmanager
+def telling(hooks: Hooks, store: Store, stop_seconds: float) -> Iterator[None]:
+    """A block in which `store.tell` tells the hooks; at its end, they are told what still waits."""
+    silent = store.tell
+    hooks.start()
+    store.tell = hooks.tell
+    try:
+        yield
+    finally:
+        store.tell = silent
+        hooks.stop(stop_seconds)
+
+
+def load_hooks(timeout_seconds: float, *, fails_closed: bool) -> Hooks:
+    """The hooks that are installed.
+
+    Raises:
+        InvalidHook: one cannot be loaded, has nothing that could be called, or has the name of another.
+    """
+    hooks: dict[str, object] = {}
+    for entry in entry_points(group=GROUP):
+        if entry.name in hooks:
+            raise InvalidHook(entry.name, "two packages have one of this name")
+        hooks[entry.name] = _loaded(entry)
+    return Hooks(hooks, timeout_seconds, fails_closed=fails_closed)
+
+
+def _loaded(entry: EntryPoint) -> object:
+    try:
+        found = entry.load()
+        hook = found() if isclass(found) else found
+    except (ImportError, AttributeError) as error:
+        # These say what is missing, and there is no conversation yet that they could quote.
+        raise InvalidHook(entry.name, str(error)) from error
+    except Exception as error:
+        raise InvalidHook(entry.name, describe(error)) from error
+    if not any(_has(hook, method) for method in METHODS):
+        raise InvalidHook(entry.name, f"it has none of {', '.join(METHODS)}")
+    return hook
+
+
+def _has(hook: object, method: str) -> bool:
+    return callable(getattr(hook, method, None))
+
+
+def _decision(hook: str, answer: object, about: HasJob) -> Decision:
+    if answer is None:
+        return Decision()
+    if not isinstance(answer, Mapping):
+        raise CallFailed(NO_ANSWER.format("is no mapping"))
+    given: dict[Any, Any] = dict(answer)
+    if given.get("cancel") is False:
+        # As in `{"cancel": is_quiet_now()}`.
+        del given["cancel"]
+    if faults := [*_faults(given), *_refused(given.get("summary"), about.max_tokens)]:
+        raise CallFailed(NO_ANSWER.format(" and ".join(faults)))
+    if reason := given.get("cancel"):
+        return Decision(hook, cancelled=UNEXPLAINED if reason is True else reason)
+    return Decision(
+        hook if "summary" in given else None,
+        summary=given.get("summary"),
+        # A copy: what the hook does to its own later is nothing to us.
+        details=loads(dumps(given.get("details", {}))),
+        instructions=given.get("instructions"),
+    )
+
+
+def _faults(given: Mapping[Any, Any]) -> Iterator[str]:
+    if not given.keys() <= _IS_VALID.keys():
+        yield f"has other keys than {', '.join(_IS_VALID)}"
+    if "details" in given and "summary" not in given:
+        yield "has details without a summary"
+    yield from (
+        f"has no valid {key}" for key, is_valid in _IS_VALID.items() if key in given and not is_valid(given[key])
+    )
+
+
+def _refused(summary: object, max_tokens: int) -> Iterator[str]:
+    """What keeps a summary from being published, as it would a model's."""
+    if isinstance(summary, str) and (why := refusal(summary, "stop", has_tool_calls=False, max_tokens=max_tokens)):
+        yield f"has a summary that cannot be published: {why}"
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _is_json_object(value: object) -> bool:
+    """Whether it comes back from JSON as it was."""
+    try:
+        return isinstance(value, dict) and bool(loads_bounded(dumps(value)) == value)
+    except (TypeError, ValueError, RecursionError):
+        return False
+
+
+_IS_VALID: Final[Mapping[str, Callable[[object], bool]]] = {
+    "cancel": lambda value: value is True or _is_text(value),
+    "summary": _is_text,
+    "details": _is_json_object,
+    "instructions": _is_text,
+}

@@ -1,0 +1,1 @@
+"""The processes that stand on Celery: worker, beat and Flower."""

@@ -1,0 +1,47 @@
+"""The sweeper of a process without Celery beat: a thread that looks for what nobody was told of."""
+
+from __future__ import annotations
+
+import logging
+from threading import Event, Thread
+
+from foldline.log.jobs import sweeps
+from foldline.log.storage.store import Store
+from foldline.telemetry.logs import Contained, describe
+
+logger = logging.getLogger(__name__)
+
+
+def sweep(store: Store) -> None:
+    """Takes back lapsed leases and rings for what waits."""
+    for queue in sweeps.sweep(store):
+        store.doorbell(queue)
+
+
+class Sweeper:
+    """Sweeps once on start, for what an earlier process left, and then every `interval_seconds`."""
+
+    def __init__(self, store: Store, interval_seconds: float) -> None:
+        self._store = store
+        self._interval_seconds = interval_seconds
+        self._stopping = Event()
+        self._thread = Thread(target=self._run, name="foldline-sweeper", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self, timeout_seconds: float) -> bool:
+        """Ends after the sweep in progress. False if that did not end in time."""
+        self._stopping.set()
+        self._thread.join(timeout_seconds)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        self._sweep()
+        while not self._stopping.wait(self._interval_seconds):
+            self._sweep()
+
+    def _sweep(self) -> None:
+        # The next sweep is the remedy, so this thread may not end.
+        with Contained(lambda error: logger.warning("sweep failed: %s", describe(error))):
+            sweep(self._store)

@@ -1,0 +1,223 @@
+"""The worker as a process of its own: Celery's worker program, stopped our way, and the relay beside it."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import signal
+import warnings
+from collections.abc import Callable, Sequence
+from socket import socket
+from threading import Event, Thread
+from typing import Any, Final
+
+from celery.apps.worker import Worker
+from celery.bootsteps import StartStopStep
+from celery.exceptions import SecurityWarning
+from celery.platforms import EX_FAILURE, EX_OK
+from celery.worker import state
+from kombu.transport import redis
+
+from foldline.engine.tokens.counter import exact_counter
+from foldline.log.storage.store import Store
+from foldline.settings import Settings
+from foldline.telemetry.health import Subject, parts_of
+from foldline.telemetry.logs import describe
+from foldline.telemetry.ops_server import answering
+from foldline.telemetry.signals import Signals
+from foldline_worker.app import create_worker
+from foldline_worker.broker.liveness import TICK_SECONDS, Outage, Ticks, told_once
+from foldline_worker.broker.notifier import ringing
+from foldline_worker.hooks.hooks import Hooks
+from foldline_worker.leases import Leases
+from foldline_worker.processes.pool import AppThreads
+from foldline_worker.summarizers.summarizers import Summarizer
+
+logger = logging.getLogger(__name__)
+
+# What kombu raises for a message that is no JSON, or has not the form of one of its own.
+MALFORMED: Final = (LookupError, TypeError, ValueError)
+
+
+# The part of a worker that answers while messages are taken.
+QUEUES: Final = "queues"
+
+
+class WorkerFailed(Exception):
+    """Celery's worker ended by itself; its own log lines say why."""
+
+
+def run_worker(
+    settings: Settings,
+    store: Store,
+    summarizer: Summarizer,
+    *,
+    name: str,
+    queues: Sequence[str],
+    on_ready: Callable[[], object],
+    hooks: Hooks | None = None,
+    signals: Signals | None = None,
+    metrics_listener: socket | None = None,
+) -> None:
+    """Takes messages in the main thread until SIGTERM or SIGINT; what then still runs is handed back.
+
+    Args:
+        settings: of this process.
+        store: whose jobs are done; its doorbell is a relay's meanwhile.
+        summarizer: who writes; closed at the end.
+        name: a Celery node name, `name@host`.
+        queues: the queues to take messages from.
+        on_ready: called once, when the first message can be taken.
+        hooks: asked before each summary.
+        signals: what it is observed by.
+        metrics_listener: where it answers operators, if anywhere.
+
+    Raises:
+        WorkerFailed: it ended before it was told to.
+    """
+    _warm_up()
+    stopping, ended = Event(), Event()
+    signals = signals or Signals()
+    signals.follow(store)
+    app, relay, leases = create_worker(settings, store, summarizer, stopping, queues, hooks=hooks, signals=signals)
+    # By its name: monitors ask a worker for its configuration, which has to be JSON.
+    app.conf.broker_transport = f"{__name__}:{PatientTransport.__name__}"
+    consuming = Consuming(relay.outage, Ticks())
+    app.steps["consumer"].add(consuming.step())
+    parts = {**parts_of(settings, store), QUEUES: consuming.is_on.is_set}
+    alive = (relay, leases, consuming)
+    subject = Subject(signals.metrics, parts, parts.keys(), is_alive=lambda: all(part.is_alive for part in alive))
+    program = _Program(app=app, hostname=name, queues=list(queues), stopping=stopping, on_ready=on_ready)
+    Thread(
+        target=program.end_in_time, args=(leases, ended, settings.stop_seconds), name="foldline-stop", daemon=True
+    ).start()
+    try:
+        leases.start()
+        with (
+            told_once(relay.outage),
+            ringing(relay, store, settings.stop_seconds),
+            answering(subject, metrics_listener),
+        ):
+            program.start()
+    finally:
+        stopping.set()
+        app.close()
+        leases.stop(settings.stop_seconds)
+        summarizer.close()
+        ended.set()
+    if program.exitcode in {None, EX_FAILURE}:
+        raise WorkerFailed
+
+
+def _warm_up() -> None:
+    # Loading takes a second, which the first job would spend while it holds its session.
+    exact_counter()
+    # What is loaded stays; the collector would look through all of it again and again, for a tenth of a second.
+    gc.collect()
+    gc.freeze()
+
+
+class PatientTransport(redis.Transport):
+    """Kombu's transport, which lets nothing that somebody left in a queue end the worker."""
+
+    def on_readable(self, *place: Any) -> None:
+        # The message is out of the queue by then. It was a doorbell at most, and the sweeper rings again.
+        try:
+            super().on_readable(*place)
+        except MALFORMED as error:
+            logger.warning("dropped a message that cannot be read: %s", describe(error))
+
+
+class Consuming:
+    """Whether Celery's consumer takes messages, and its loop turns."""
+
+    def __init__(self, outage: Outage, ticks: Ticks) -> None:
+        self.is_on = Event()
+        self._outage = outage
+        self._ticks = ticks
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it takes messages or waits for the broker."""
+        return self._ticks.are_on_time or self._outage.is_on
+
+    def step(self) -> type[StartStopStep]:
+        """A step of Celery's consumer, which starts each time when it takes messages, and stops when it cannot."""
+        consuming = self
+
+        class Connected(StartStopStep):
+            requires = ("celery.worker.consumer.tasks:Tasks",)
+
+            def start(self, consumer: Any) -> None:
+                consuming.begin(consumer.timer)
+
+            def stop(self, _consumer: Any) -> None:
+                consuming.end()
+
+        return Connected
+
+    def begin(self, timer: Any) -> None:
+        """Messages are taken from now on, by the loop of this timer."""
+        self._outage.end()
+        self._ticks.tick()
+        # Celery clears the timer before it starts again.
+        timer.call_repeatedly(TICK_SECONDS, self._ticks.tick)
+        self.is_on.set()
+
+    def end(self) -> None:
+        """No messages are taken until it begins again."""
+        self.is_on.clear()
+
+
+class _Program(Worker):
+    """Celery's worker. SIGTERM and SIGINT mean the same, and what stops it also stops the running tasks."""
+
+    consumer: Any
+
+    def __init__(
+        self, *, app: Any, hostname: str, queues: list[str], stopping: Event, on_ready: Callable[[], object]
+    ) -> None:
+        self._stopping = stopping
+        with warnings.catch_warnings():
+            # Celery warns root of messages that carry code. Only JSON is read here.
+            warnings.simplefilter("ignore", SecurityWarning)
+            super().__init__(
+                app=app,
+                hostname=hostname,
+                queues=queues,
+                pool=AppThreads,
+                quiet=True,
+                ready_callback=lambda _consumer: on_ready(),
+                # The database tells workers apart, and the living from the dead; they need not talk among themselves.
+                without_mingle=True,
+                without_gossip=True,
+            )
+
+    def install_platform_tweaks(self, _worker: Any) -> None:
+        """Our signals, in place of Celery's: there a warm stop waits for every task, and Ctrl-C counts as a failure."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._stop_soon)
+
+    def on_close(self) -> None:
+        # Remote control gets here without a signal.
+        self._stopping.set()
+        super().on_close()
+
+    def end_in_time(self, leases: Leases, ended: Event, stop_seconds: float) -> None:
+        """For a thread of its own: once it is time to stop, ends the process, if it has not ended by itself."""
+        self._stopping.wait()
+        leases.cancel_all()
+        # Celery's loop looks for a signal between two events, and a signal is none.
+        self.consumer.call_soon(lambda: None)
+        if not ended.wait(stop_seconds):
+            # A broker or a database that does not answer holds the main thread. Jobs are left to their leases.
+            logger.warning("the worker did not stop in time; jobs it still has are taken back when their leases end")
+            os._exit(EX_OK)
+
+    def _stop_soon(self, *_: Any) -> None:
+        # A second signal ends the process at once.
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.SIG_DFL)
+        vars(state)["should_stop"] = EX_OK
+        self._stopping.set()

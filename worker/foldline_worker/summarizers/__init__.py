@@ -1,0 +1,1 @@
+"""Who writes summaries, and what each is told."""

@@ -1,0 +1,194 @@
+"""What a hosted summarizer gets: the summary's input, with a placeholder in the place of each secret.
+
+The originals are not touched. What secrets look like is known by `redact-secret` and `secret_patterns`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import chain
+from typing import Any, Final, NamedTuple, TypeVar
+
+import redact_secret
+
+from foldline.engine.arguments import json_object, json_text
+from foldline.engine.messages import Image, Message, Other, Part, Text, Thinking, ToolCall, ToolResult
+from foldline.engine.summaries.prompt import SummaryInput
+from foldline_worker.summarizers.secret_patterns import PATTERNS
+
+# Library words that would say little to a reader; others are used as they are, with spaces.
+_KINDS: Final = {
+    "authorization_credential": "authorization",
+    "connection_string_password": "url credential",
+    "contextual_secret": "credential",
+    "vendor_prefixed_credential": "provider api key",
+}
+# To the library a key that was cut short ends where the next one does, whatever lies between.
+_PRIVATE_KEY: Final = "private_key"
+_PLACEHOLDER: Final = re.compile(r"\[secret removed: (?P<kind>[a-z0-9 ]{1,64})\]")
+# Text is bounded where it comes in; a limit here would keep a summary from being made.
+_LIMITS: Final = redact_secret.WholeInputLimits(max_input_bytes=1 << 32, max_findings=1 << 24)
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+# With a secret gone, what stood beside it can turn out to be one. A second pass ends this, except in hostile text.
+_MOST_PASSES: Final = 5
+# A name such as `password` says that its value is a secret; a longer value is content.
+_LONGEST_NAMED: Final = 512
+
+
+class _Span(NamedTuple):
+    """The characters from `start` up to `end` are a secret of this kind."""
+
+    start: int
+    end: int
+    kind: str
+
+
+def masked(request: SummaryInput) -> SummaryInput:
+    """The request without the secrets in its conversation, earlier summaries and instructions; the rest is the same."""
+    return replace(
+        request,
+        previous=tuple(map(mask, request.previous)),
+        messages=tuple(map(_masked_message, request.messages)),
+        instructions=request.instructions and mask(request.instructions),
+        turn_prefix=tuple(map(_masked_message, request.turn_prefix)),
+    )
+
+
+def mask(text: str) -> str:
+    """`text` with `[secret removed: …]`, which names the kind, for each secret; masking again changes nothing."""
+    for _ in range(_MOST_PASSES):
+        before, text = text, _masked_once(text)
+        if text == before:
+            break
+    return text
+
+
+def mask_arguments(arguments: str) -> str:
+    """Arguments with the secrets in their strings masked; a JSON object stays one, and names tell what a value is."""
+    value = json_object(arguments)
+    if value is None:
+        return mask(arguments)
+    # One look at all of it is much faster than one at each string, and mostly there is nothing to find. The text is
+    # looked at too: of two members with one name, the value has but the last.
+    whole = "\n".join((arguments, *_strings(value)))
+    if _masked_once(whole) == whole:
+        return arguments
+    return json_text(_masked_value(value)) or mask(arguments)
+
+
+def _masked_once(text: str) -> str:
+    pieces: list[str] = []
+    position = 0
+    for start, end, kind in _merged(chain(_placeholders(text), _known(text), _matched(text))):
+        pieces += text[position:start], f"[secret removed: {kind}]"
+        position = end
+    return "".join((*pieces, text[position:])) if pieces else text
+
+
+def _merged(spans: Iterable[_Span]) -> Iterator[_Span]:
+    """Spans in order that do not overlap; of those that did, the first names the kind."""
+    current: _Span | None = None
+    for span in sorted(spans, key=lambda span: span.start):
+        if current is None or span.start >= current.end:
+            if current is not None:
+                yield current
+            current = span
+        else:
+            current = current._replace(end=max(current.end, span.end))
+    if current is not None:
+        yield current
+
+
+def _placeholders(text: str) -> Iterator[_Span]:
+    """What was masked before, so that it is taken for no secret of another kind."""
+    return (_Span(*match.span(), match["kind"]) for match in _PLACEHOLDER.finditer(text))
+
+
+def _known(text: str) -> Iterator[_Span]:
+    try:
+        findings = redact_secret.scan(text, limits=_LIMITS)
+    except redact_secret.InvalidInputError:
+        # It takes no lone surrogates; one character for one keeps the positions.
+        findings = redact_secret.scan(_SURROGATE.sub("\ufffd", text), limits=_LIMITS)
+    for found in findings:
+        if found.type != _PRIVATE_KEY:
+            yield _Span(found.start, found.end, _KINDS.get(found.type) or found.type.replace("_", " "))
+
+
+def _matched(text: str) -> Iterator[_Span]:
+    folded = text.casefold()
+    for pattern in PATTERNS:
+        if pattern.is_possible(folded):
+            group = "secret" if "secret" in pattern.found.groupindex else 0
+            yield from (_Span(*match.span(group), pattern.kind) for match in pattern.found.finditer(text))
+
+
+def _strings(value: Any, name: str = "") -> Iterator[str]:
+    """All strings in a JSON value, each by itself and after its name."""
+    match value:
+        case str():
+            yield value
+            yield _named(name, value)
+        case list():
+            for item in value:
+                yield from _strings(item, name)
+        case dict():
+            for key, item in value.items():
+                yield from _strings(item, key)
+
+
+def _named(name: str, value: str) -> str:
+    return f'"{name}": "{value}"' if len(value) <= _LONGEST_NAMED else name
+
+
+def _masked_value(value: Any, name: str = "") -> Any:
+    match value:
+        case str():
+            return _masked_named(name, value)
+        case list():
+            return [_masked_value(item, name) for item in value]
+        case dict():
+            return {mask(key): _masked_value(item, key) for key, item in value.items()}
+    return value
+
+
+def _masked_named(name: str, value: str) -> str:
+    without = mask(value)
+    if len(value) > _LONGEST_NAMED or _PLACEHOLDER.search(without):
+        return without
+    named = _named(name, value)
+    kinds = (span.kind for span in chain(_known(named), _matched(named)) if span.end > len(name) + 2)
+    kind = next(kinds, None)
+    return f"[secret removed: {kind}]" if kind else value
+
+
+def _masked_message(message: Message) -> Message:
+    parts = tuple(map(_masked_part, message.parts))
+    return message if parts == message.parts else replace(message, parts=parts)
+
+
+def _masked_part(part: Part) -> Part:
+    match part:
+        case Text():
+            return _masked_text(part)
+        case Thinking():
+            return _masked_text(part)
+        case ToolCall(arguments=arguments):
+            without = mask_arguments(arguments)
+            return part if without == arguments else replace(part, arguments=without, source=None)
+        case ToolResult(content=content):
+            kept = tuple(_masked_text(piece) if isinstance(piece, Text) else piece for piece in content)
+            return part if kept == content else replace(part, content=kept, source=None)
+        case Image() | Other():
+            return part
+
+
+_Said = TypeVar("_Said", Text, Thinking)
+
+
+def _masked_text(part: _Said) -> _Said:
+    # The form the part arrived in still holds the secret.
+    without = mask(part.text)
+    return part if without == part.text else replace(part, text=without, source=None)

@@ -1,0 +1,216 @@
+"""Who writes summaries: the port, the extractive summarizer, and one that asks an OpenAI-compatible endpoint."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Protocol
+
+from pydantic import SecretStr
+from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_exponential, wait_random
+
+from foldline.engine.summaries import extractive
+from foldline.engine.summaries.prompt import (
+    SMALLEST_INPUT_TOKENS,
+    Draft,
+    SummaryInput,
+    answer_text,
+    divided,
+    joined,
+    prompt,
+    refusal,
+)
+from foldline.telemetry.tracing import Tracing
+from foldline_worker.cancellation import Cancellation
+from foldline_worker.summarizers.chat import Answer, ChatClient, InputTooLong, Unavailable
+from foldline_worker.summarizers.masking import masked
+
+EXTRACTIVE: Final = "extractive"
+OPENAI: Final = "openai"
+
+
+class SummarizerUnavailable(Exception):
+    """No summary could be had; `reason` quotes neither prompt nor key; `retry_after_seconds` is when to ask again."""
+
+    def __init__(self, reason: str, retry_after_seconds: float | None = None) -> None:
+        super().__init__(f"the summarizer gave no answer: {reason}")
+        self.reason = reason
+        self.retry_after_seconds = retry_after_seconds
+
+
+class Summarizer(Protocol):
+    """Writes one summary."""
+
+    def summarize(self, request: SummaryInput, cancellation: Cancellation) -> Draft:
+        """A draft that may be published.
+
+        Raises:
+            Cancelled: nobody wants it any more.
+            SummarizerUnavailable: there is no summary now; trying later may help.
+        """
+
+    def close(self) -> None:
+        """Ends what it holds open. Called once, by the owner of the worker."""
+
+
+class SummarizerSettings(Protocol):
+    """The settings a summarizer is made from."""
+
+    @property
+    def summarizer(self) -> str: ...
+    @property
+    def summarizer_base_url(self) -> str | None: ...
+    @property
+    def summarizer_api_key(self) -> SecretStr | None: ...
+    @property
+    def summarizer_model(self) -> str | None: ...
+    @property
+    def summarizer_timeout_seconds(self) -> float: ...
+    @property
+    def summarizer_input_tokens(self) -> int: ...
+
+
+class Extractive:
+    """Takes the conversation's own lines; needs no network and always answers."""
+
+    def summarize(self, request: SummaryInput, cancellation: Cancellation) -> Draft:
+        """See `Summarizer`."""
+        cancellation.check()
+        return Draft(extractive.summarize(request), degraded=False, summarizer=EXTRACTIVE)
+
+    def close(self) -> None:
+        """See `Summarizer`; there is nothing to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """How often and how patiently a failed call is repeated; longer pauses are the caller's, who need not wait here."""
+
+    attempts: int = 4
+    wait_initial_seconds: float = 0.5
+    wait_max_seconds: float = 10.0
+
+    def is_worthwhile(self, error: BaseException) -> bool:
+        """Whether to call again."""
+        if not isinstance(error, Unavailable) or not error.is_passing:
+            return False
+        return error.retry_after_seconds is None or error.retry_after_seconds <= self.wait_max_seconds
+
+    def pause_seconds(self, state: RetryCallState) -> float:
+        """The pause the server asked for, or else one that doubles with each call, with jitter."""
+        error = state.outcome.exception() if state.outcome else None
+        if isinstance(error, Unavailable) and error.retry_after_seconds is not None:
+            return error.retry_after_seconds
+        doubling = wait_exponential(multiplier=self.wait_initial_seconds, max=self.wait_max_seconds)
+        return (doubling + wait_random(0, self.wait_initial_seconds))(state)
+
+
+class OpenAI:
+    """Asks a model, which gets no secrets; what may not be published is asked for once more, then made extractively."""
+
+    def __init__(self, client: ChatClient, *, input_tokens: int, retries: Retries | None = None) -> None:
+        self._client = client
+        self._input_tokens = input_tokens
+        self._retries = retries or Retries()
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._client.close()
+
+    def summarize(self, request: SummaryInput, cancellation: Cancellation) -> Draft:
+        """See `Summarizer`."""
+        pieces = divided(request)
+        try:
+            # One after the other: many a local server answers one request at a time and refuses others.
+            drafts = [
+                _Asking(self._client, self._retries, piece, cancellation).draft(self._input_tokens) for piece in pieces
+            ]
+        except Unavailable as error:
+            raise SummarizerUnavailable(error.reason, error.retry_after_seconds) from error
+        return _merged(pieces, drafts)
+
+
+def _merged(pieces: Sequence[SummaryInput], drafts: Sequence[Draft]) -> Draft:
+    """One draft of several: degraded if one of them is, and then by the summarizer of that one."""
+    usage: Counter[str] = Counter()
+    for draft in drafts:
+        usage.update(draft.usage)
+    worst = max(drafts, key=lambda draft: draft.degraded)
+    return replace(worst, text=joined(pieces, [draft.text for draft in drafts]), usage=dict(usage))
+
+
+class _Asking:
+    """One piece of a summary in the making: what it used so far, over all calls."""
+
+    def __init__(self, client: ChatClient, retries: Retries, request: SummaryInput, cancellation: Cancellation) -> None:
+        self._client = client
+        self._retries = retries
+        self._request = request
+        # Before anything is cut to fit: half a secret would be found no more.
+        self._sent = masked(request)
+        self._cancellation = cancellation
+        self._usage: Counter[str] = Counter()
+        self._model = client.model
+
+    def draft(self, input_tokens: int) -> Draft:
+        """The draft from at most `input_tokens`, or from half of them if the model has no room for so many."""
+        halved = max(SMALLEST_INPUT_TOKENS, input_tokens // 2)
+        for tokens in (input_tokens, halved):
+            try:
+                return self._published(tokens) or self._degraded()
+            except InputTooLong:
+                continue
+        return self._degraded()
+
+    def _published(self, input_tokens: int) -> Draft | None:
+        refused: str | None = None
+        for _ in range(2):
+            answer = self._call(prompt(self._sent, input_tokens, refused))
+            text = answer_text(answer.content)
+            refused = refusal(
+                text,
+                answer.finish_reason,
+                has_tool_calls=answer.has_tool_calls,
+                max_tokens=self._request.max_tokens,
+            )
+            if refused is None:
+                return Draft(text, degraded=False, summarizer=OPENAI, model=self._model, usage=dict(self._usage))
+        return None
+
+    def _degraded(self) -> Draft:
+        text = extractive.extract(self._request)
+        return Draft(text, degraded=True, summarizer=EXTRACTIVE, model=self._model, usage=dict(self._usage))
+
+    def _call(self, messages: list[dict[str, str]]) -> Answer:
+        repeated = Retrying(
+            retry=retry_if_exception(self._retries.is_worthwhile),
+            stop=stop_after_attempt(self._retries.attempts),
+            wait=self._retries.pause_seconds,
+            sleep=self._cancellation.wait,
+            reraise=True,
+        )
+        answer = repeated(self._client.complete, messages, self._request.max_tokens, self._cancellation)
+        self._usage.update(answer.usage)
+        self._model = answer.model or self._model
+        return answer
+
+
+def create_summarizer(settings: SummarizerSettings, tracing: Tracing | None = None) -> Extractive | OpenAI:
+    """The summarizer that the settings name.
+
+    Raises:
+        ValueError: `openai` without a base URL or a model, or an unknown name.
+    """
+    if settings.summarizer == EXTRACTIVE:
+        return Extractive()
+    if settings.summarizer != OPENAI or not settings.summarizer_base_url or not settings.summarizer_model:
+        raise ValueError(settings.summarizer)
+    client = ChatClient(
+        base_url=settings.summarizer_base_url,
+        api_key=settings.summarizer_api_key,
+        model=settings.summarizer_model,
+        timeout_seconds=settings.summarizer_timeout_seconds,
+        tracing=tracing,
+    )
+    return OpenAI(client, input_tokens=settings.summarizer_input_tokens)
