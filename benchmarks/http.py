@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from benchmarks.harness import Row, seconds
 from benchmarks.processes import serving
 from foldline import migrations
-from foldline.client import Service
+from foldline.client import Client
 from foldline.log.storage.store import Store
 from foldline.log.use_cases import lifecycle
 from foldline.replay.embedded import embedded_service
@@ -53,7 +53,7 @@ def _row(database: str, ours: str, theirs: str) -> Row:
 
 def new_session(service: str, body: dict[str, Any]) -> str:
     """Where to append to a new session."""
-    with Service(service) as client:
+    with Client(service) as client:
         return f"{service}/sessions/{client.create_session(body)['id']}/messages"
 
 

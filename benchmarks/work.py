@@ -11,11 +11,11 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from foldline_worker.app import create_celery
-from foldline_worker.broker.notifier import Relay, ringing
+from foldline_worker.broker.notifier import Notifier, notifying
 
 from benchmarks.processes import running, serving
 from foldline.engine.formats import FORMATS
-from foldline.log.compaction.summary_request import Ask
+from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.jobs import admin
 from foldline.log.storage.store import Store, Transaction
 from foldline.log.use_cases import append, compact, lifecycle
@@ -43,7 +43,7 @@ def new_sessions(store: Store, tenant: str, number: int) -> list[str]:
 
 def ask(tx: Transaction, tenant: str, session_id: str) -> None:
     """Queue the job of a summary that someone asked for."""
-    compact.compact(tx, tenant, session_id, Ask(is_asked=True), summarize=True)
+    compact.compact(tx, tenant, session_id, SummaryRequest(is_asked=True), summarize=True)
 
 
 def wait_until_published(store: Store, tenant: str, number: int) -> None:
@@ -102,6 +102,6 @@ def summarizing(folder: Path, stack: Stack, *worker_options: str, delay_seconds:
 def ringing_store(stack: Stack) -> Iterator[Store]:
     """The stack's database, with a doorbell as an API process has it."""
     store = Store(stack.database_url)
-    with create_celery(Settings(broker_url=stack.broker_url)) as app, ringing(Relay(app), store, STOP_SECONDS):
+    with create_celery(Settings(broker_url=stack.broker_url)) as app, notifying(Notifier(app), store, STOP_SECONDS):
         yield store
     store.close()

@@ -14,7 +14,7 @@ from rich.text import Text
 from demo.story import PIN, SYSTEM, tell, tool_definitions
 from demo.workspace import scratch_workspace
 from foldline.cli.layout import KEPT, Line, layout
-from foldline.client import Service
+from foldline.client import Client
 from foldline.engine.formats import FORMATS
 from foldline.replay.embedded import embedded_service
 from foldline.replay.steps import Said, fixed_tokens, steps_of
@@ -35,7 +35,7 @@ STYLES: Final = {KEPT: "dim", "condense": "green", "hide": "yellow", "pin": "cya
 class Demo:
     """One session told turn by turn; `say` prints."""
 
-    def __init__(self, service: Service, console: Console, messages: list[JsonDict]) -> None:
+    def __init__(self, service: Client, console: Console, messages: list[JsonDict]) -> None:
         self._tools = tool_definitions()
         self._service = service
         self._console = console
@@ -166,7 +166,7 @@ def main(arguments: Sequence[str] = ()) -> int:
     try:
         with scratch_workspace() as workspace:
             messages = tell(workspace)
-        with embedded_service() as url, Service(url) as service:
+        with embedded_service() as url, Client(url) as service:
             Demo(service, answers(), messages).run()
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED

@@ -21,7 +21,7 @@ PIN: Final = "Never change anything under foldline/engine/formats: other teams d
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ToolUse:
     """A call of one of the workspace's tools."""
 
     tool: str
@@ -33,35 +33,35 @@ class Act:
     """What the agent says, and the tools it calls with it, side by side."""
 
     text: str
-    calls: tuple[Call, ...] = ()
+    calls: tuple[ToolUse, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class StoryTurn:
     """What the user asks, and what the agent does about it."""
 
     request: str
     acts: tuple[Act, ...]
 
 
-def read(path: str, **lines: int) -> Call:
+def read(path: str, **lines: int) -> ToolUse:
     """A read of a file, or of some of its lines."""
-    return Call("read_file", {"path": path, **lines})
+    return ToolUse("read_file", {"path": path, **lines})
 
 
-def search(pattern: str, path: str) -> Call:
+def search(pattern: str, path: str) -> ToolUse:
     """A search for a pattern below a path."""
-    return Call("search", {"pattern": pattern, "path": path})
+    return ToolUse("search", {"pattern": pattern, "path": path})
 
 
-def edit(path: str, old: str, new: str) -> Call:
+def edit(path: str, old: str, new: str) -> ToolUse:
     """A replacement of a text that occurs once."""
-    return Call("edit_file", {"path": path, "old": old, "new": new})
+    return ToolUse("edit_file", {"path": path, "old": old, "new": new})
 
 
-def run(command: str) -> Call:
+def run(command: str) -> ToolUse:
     """A command run to its end."""
-    return Call("run", {"command": command})
+    return ToolUse("run", {"command": command})
 
 
 WINDOWS: Final = "foldline/engine/models/windows.py"
@@ -86,7 +86,7 @@ def test_other_ways_of_writing_are_refused(text):
 """
 
 STORY: Final = (
-    Turn(
+    StoryTurn(
         "I have just joined. How does a history become a view that fits? Please read the code, not only the README. "
         f"{PIN}",
         (
@@ -113,7 +113,7 @@ STORY: Final = (
             ),
         ),
     ),
-    Turn(
+    StoryTurn(
         "Thanks. A customer writes their context window as 1.5m. Do we accept that?",
         (
             Act("I will look for the place that reads sizes.", (search("parse_size", "foldline/engine"),)),
@@ -127,10 +127,10 @@ STORY: Final = (
             Act("No: only whole numbers are accepted, so 1.5m is refused with an error that shows the allowed forms."),
         ),
     ),
-    Turn(
+    StoryTurn(
         "Then make decimals work, with at most three digits after the point. Write the test first.",
         (
-            Act("First the test.", (Call("write_file", {"path": TEST_FILE, "content": TEST_TEXT}), RUN_TESTS)),
+            Act("First the test.", (ToolUse("write_file", {"path": TEST_FILE, "content": TEST_TEXT}), RUN_TESTS)),
             Act("It fails as it should. I read the function again before I change it.", (read(WINDOWS),)),
             Act(
                 "The pattern has to take a fraction.",
@@ -152,7 +152,7 @@ STORY: Final = (
             Act("Done: 1.5m is 1,500,000 tokens, and the tests pass. Two lines changed in engine/models/windows.py."),
         ),
     ),
-    Turn(
+    StoryTurn(
         "Who else depends on sizes? Look at the budget, the policy and the command line.",
         (
             Act(
@@ -172,7 +172,7 @@ STORY: Final = (
             ),
         ),
     ),
-    Turn(
+    StoryTurn(
         "One more question, for the documentation: where does the system prompt go in each wire format?",
         (
             Act("I will only read there, as you asked.", (search("system", "foldline/engine/formats"),)),
@@ -186,7 +186,7 @@ STORY: Final = (
             ),
         ),
     ),
-    Turn(
+    StoryTurn(
         "Good. Check the final state once more before I commit, and tell me what to write.",
         (
             Act(

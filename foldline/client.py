@@ -30,7 +30,7 @@ class Refused(Exception):
         super().__init__(f"{status} {self.name}: {self.detail}")
 
 
-class Service:
+class Client:
     """The routes that commands need; every request's seconds are kept in `seconds` under the name of its kind."""
 
     def __init__(self, url: str, api_key: str | None = None) -> None:

@@ -20,7 +20,7 @@ from stack.processes.members import Member
 from stack.processes.signs import Works
 from stack.roles import WORKER, Role, alike, roles
 from stack.services import postgresql
-from stack.services.servers import Service, postgres, valkey
+from stack.services.servers import BackingService, postgres, valkey
 
 FOLDLINE: Final = (sys.executable, "-m", "foldline.cli.main")
 FIRST_API: Final = "api-1"
@@ -137,7 +137,7 @@ class Stack:
         opened.callback(watcher.join)
         opened.callback(self._is_stopping.set)
 
-    def _take(self, name: str, service: Service) -> None:
+    def _take(self, name: str, service: BackingService) -> None:
         """Note where a service is; one of ours is watched as well."""
         self._addresses[name] = service.url
         if service.is_ours:

@@ -19,12 +19,12 @@ from foldline.settings import Settings
 from foldline.telemetry.health import DATABASE, Subject, known_backlog, parts_of
 from foldline.telemetry.signals import Signals
 from foldline_api.http import problems
-from foldline_api.http.access_log import Counting
+from foldline_api.http.access_log import AccessLog
 from foldline_api.http.auth import Auth
 from foldline_api.job_watch import WAITERS_MAX, ReadJobs, Watch
 from foldline_api.routes import ROUTERS
 from foldline_api.schemas.openapi import DescribedApp
-from foldline_api.service import Service
+from foldline_api.service import AppState
 
 
 def create_app(
@@ -36,7 +36,7 @@ def create_app(
     """
     signals = signals or Signals()
     signals.follow(store)
-    service = Service(settings, store, Watch(_reader_of(store), waiters_max))
+    service = AppState(settings, store, Watch(_reader_of(store), waiters_max))
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -52,7 +52,7 @@ def create_app(
         summary="Keeps long LLM agent sessions inside the model's context window.",
         lifespan=lifespan,
         middleware=[
-            Middleware(Counting, signals=signals),
+            Middleware(AccessLog, signals=signals),
             Middleware(Auth, tenants_by_key=settings.tenants_by_key),
         ],
         redirect_slashes=False,

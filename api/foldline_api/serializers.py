@@ -10,7 +10,7 @@ from foldline.engine.models.budget import Budget
 from foldline.engine.overflow import Verdict
 from foldline.engine.policies.policy import to_json
 from foldline.log.compaction.compactions import Compaction
-from foldline.log.compaction.trigger import Step
+from foldline.log.compaction.trigger import TriggerResult
 from foldline.log.jobs.queries import Job
 from foldline.log.storage import entry_log
 from foldline.log.storage.rows import Path
@@ -48,7 +48,7 @@ def budget(path: Path, used: int | None = None, of: Budget | None = None) -> dic
     return {"limit": limit, "used": used, "fits": used <= limit, "breakdown": breakdown(path, used)}
 
 
-def step(path: Path, done: Step) -> dict[str, Any] | None:
+def step(path: Path, done: TriggerResult) -> dict[str, Any] | None:
     """What a run of the trigger did, if it did anything: compactions made, or a job newly queued for one."""
     made, request = done.made, done.request
     if not done.is_news:

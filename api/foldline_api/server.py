@@ -7,7 +7,7 @@ import socket
 import uvicorn
 from fastapi import FastAPI
 
-from foldline_api.service import Service
+from foldline_api.service import AppState
 
 
 class Server(uvicorn.Server):
@@ -15,7 +15,7 @@ class Server(uvicorn.Server):
 
     def __init__(self, app: FastAPI, config: uvicorn.Config) -> None:
         super().__init__(config)
-        self._service: Service = app.state.service
+        self._service: AppState = app.state.service
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         # asyncio does this for its own sockets only. Without it, each answer waits 40 ms for an acknowledgement.

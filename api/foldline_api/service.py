@@ -46,7 +46,7 @@ class KeysInFlight:
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
+class AppState:
     """Shared by the routes of one app."""
 
     settings: Settings

@@ -8,9 +8,9 @@ from typing import Final
 
 from foldline.cli.commands.session_files import opened
 from foldline.engine.errors import CompactionError
-from foldline.log.compaction.summary_request import Ask
+from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.errors import SessionsError
-from foldline.log.jobs.preparation import Cut
+from foldline.log.jobs.preparation import PlannedCut
 from foldline.log.storage import segments
 from foldline.log.storage.store import Store
 from foldline.log.use_cases import compact, lifecycle
@@ -26,7 +26,7 @@ class Wish:
 
     session: str | None
     tenant: str
-    ask: Ask
+    ask: SummaryRequest
     window: int | None
     stages: list[str] | None
     summarize: bool | None
@@ -84,11 +84,11 @@ def _rehearse(store: Store, name: str, wish: Wish) -> None:
     print_json(answers(), None if _is_empty(cut) else cut.told)
 
 
-def _is_empty(cut: Cut) -> bool:
+def _is_empty(cut: PlannedCut) -> bool:
     return cut.messages + cut.turn_prefix == 0
 
 
-def _rows(name: str, cut: Cut) -> list[tuple[str, str, str]]:
+def _rows(name: str, cut: PlannedCut) -> list[tuple[str, str, str]]:
     prefix = f"and {cut.turn_prefix:,} of the turn that is split" if cut.turn_start else ""
     return [
         ("session", name, ""),

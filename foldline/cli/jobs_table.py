@@ -10,7 +10,7 @@ from foldline_api.http.responses import timestamp
 from foldline_api.schemas.answers import JobState
 from rich.text import Text
 
-from foldline.log.jobs.admin import Job
+from foldline.log.jobs.admin import AdminJob
 from foldline.terminal import answers, table_of
 
 STATES: Final[tuple[str, ...]] = get_args(JobState)
@@ -31,7 +31,7 @@ COLUMNS: Final = (
 )
 
 
-def print_table(jobs: Sequence[Job], counts: Mapping[str, int], now: int) -> None:
+def print_table(jobs: Sequence[AdminJob], counts: Mapping[str, int], now: int) -> None:
     """Prints the jobs and a line with the counts; `now` is milliseconds since the epoch."""
     console = answers()
     console.width = max(console.width, LEAST_WIDTH)
@@ -45,12 +45,12 @@ def print_table(jobs: Sequence[Job], counts: Mapping[str, int], now: int) -> Non
     console.print(", ".join(found) or "no jobs")
 
 
-def as_json(job: Job) -> dict[str, Any]:
+def as_json(job: AdminJob) -> dict[str, Any]:
     """A job with its times as RFC 3339, null where they say nothing."""
     return asdict(job) | {name: timestamp(time) if (time := getattr(job, name)) else None for name in TIMES}
 
 
-def _row(job: Job, now: int) -> tuple[str | Text, ...]:
+def _row(job: AdminJob, now: int) -> tuple[str | Text, ...]:
     return (
         job.id,
         job.tenant,
@@ -64,7 +64,7 @@ def _row(job: Job, now: int) -> tuple[str | Text, ...]:
     )
 
 
-def _holding(job: Job, now: int) -> str:
+def _holding(job: AdminJob, now: int) -> str:
     """What a job that has not ended is waiting for."""
     if job.state == "running":
         left = job.lease_until - now

@@ -15,7 +15,7 @@ from foldline.engine.messages import JsonObject, Message
 from foldline.engine.models.attachments import attachment_of, place_files
 from foldline.engine.models.budget import Goals, check_buffer, check_fixed_parts
 from foldline.engine.models.gauge import Fixed, Frame
-from foldline.engine.planning.in_place import Folding
+from foldline.engine.planning.in_place import InPlace
 from foldline.engine.policies.policy import policy_of
 from foldline.engine.policies.presets import DEFAULT_PRESET, PRESETS
 from foldline.engine.tokens.breakdown import Breakdown
@@ -101,7 +101,7 @@ def compact(
     surplus = surplus_images(rest, max_image_bytes, max_images)
     seen = without_images(rest, surplus)
     has_target = target_tokens is not None
-    folded = Folding(seen).folded(chosen, goals, gauge, has_target=has_target, is_summarized=summarize)
+    folded = InPlace(seen).folded(chosen, goals, gauge, has_target=has_target, is_summarized=summarize)
     return Compacted(
         messages=wire_format.render([*leading, *folded.view], None).messages,
         stages_used=folded.stages_used,
@@ -143,7 +143,7 @@ def budget(
         UnknownModel: no window is known for the model and none was given.
     """
     leading, rest = _split(_format(messages, format_name).parse(messages))
-    view = Folding(rest).view(stub_open=True)
+    view = InPlace(rest).view(stub_open=True)
     return pending(
         Frame(model, context_window, max_output_tokens).budget(PRESETS[DEFAULT_PRESET]).limit,
         {

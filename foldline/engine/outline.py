@@ -125,7 +125,7 @@ class Outline:
     exact: Outline | None = None
 
     @property
-    def owed_tokens(self) -> int:
+    def pending_tokens(self) -> int:
         """Original tokens of what is hidden and not summarized."""
         return sum(item.original_tokens for item in self.items if isinstance(item, Unit) and item.is_hidden)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from time import monotonic, sleep
 from typing import Any, Final
 
-from foldline.client import Refused, Service
+from foldline.client import Client, Refused
 from foldline.engine.errors import FixedPartsDoNotFit
 from foldline.engine.models.budget import check_fixed_parts
 from foldline.engine.models.gauge import Frame
@@ -35,7 +35,7 @@ class Drive:
 
     def __init__(
         self,
-        service: Service,
+        service: Client,
         transcript: Transcript,
         options: Options,
         advanced: Callable[[int], None],
@@ -200,17 +200,17 @@ class Drive:
         deadline = 0.0
         while True:
             jobs = self.service.jobs(self.record.session_id)
-            owed = self.service.stats(self.record.session_id)["owed_tokens"]
+            pending = self.service.stats(self.record.session_id)["pending_tokens"]
             no_room = any(job["state"] == "failed" and "no-room" in str(job.get("error")) for job in jobs)
-            if not any(job["state"] in ACTIVE_STATES for job in jobs) and (owed == 0 or no_room):
-                if owed:
-                    self._listed(f"no-room: {owed} tokens stay owed, and the job that failed is visible")
+            if not any(job["state"] in ACTIVE_STATES for job in jobs) and (pending == 0 or no_room):
+                if pending:
+                    self._listed(f"no-room: {pending} tokens stay pending, and the job that failed is visible")
                 return
-            now = [(job["id"], job["state"], job.get("progress")) for job in jobs], owed
+            now = [(job["id"], job["state"], job.get("progress")) for job in jobs], pending
             if now != before:
                 before, deadline = now, monotonic() + self.options.patience_seconds
             elif monotonic() > deadline:
-                self._violated(_unsettled(jobs, owed))
+                self._violated(_unsettled(jobs, pending))
                 return
             sleep(POLL_SECONDS)
 
@@ -262,7 +262,7 @@ def _says_something(message: JsonDict) -> bool:
     return message["role"] != "assistant" or bool(message.get("content") or message.get("tool_calls"))
 
 
-def _unsettled(jobs: list[JsonDict], owed: int) -> str:
+def _unsettled(jobs: list[JsonDict], pending: int) -> str:
     active = [f"{job['id']} is {job['state']}" for job in jobs if job["state"] in ACTIVE_STATES]
     failed = [f"{job['id']} failed: {job.get('error')}" for job in jobs if job["state"] == "failed"]
-    return f"{owed} tokens stay owed and nothing moves any more ({'; '.join(active or failed[-1:]) or 'no job'})"
+    return f"{pending} tokens stay pending and nothing moves any more ({'; '.join(active or failed[-1:]) or 'no job'})"

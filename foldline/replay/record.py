@@ -71,7 +71,7 @@ class SessionRecord:
 
 
 @dataclass(slots=True)
-class Figures:
+class ReplayFigures:
     """The whole replay: its sessions, and the seconds of each kind of request."""
 
     sessions: list[SessionRecord]

@@ -8,14 +8,14 @@ from typing import Any, Final
 
 from rich.console import Console
 
-from foldline.replay.record import TIMED, Figures, SessionRecord, latency
+from foldline.replay.record import TIMED, ReplayFigures, SessionRecord, latency
 from foldline.terminal import table_of
 
 # A long file's table of sessions would push everything else off the screen.
 SESSIONS_SHOWN: Final = 40
 
 
-def show(console: Console, figures: Figures) -> None:
+def show(console: Console, figures: ReplayFigures) -> None:
     """Print the report; its last line is `violations: N`."""
     console.print(_sessions_table(figures.sessions))
     if len(figures.sessions) > SESSIONS_SHOWN:
@@ -61,7 +61,7 @@ def _session_row(record: SessionRecord) -> tuple[Any, ...]:
     )
 
 
-def _rows(figures: Figures) -> Iterator[tuple[str, str]]:
+def _rows(figures: ReplayFigures) -> Iterator[tuple[str, str]]:
     yield "sessions", str(len(figures.sessions))
     yield "turns", f"{figures.total('turns'):,}, with {figures.total('model_calls'):,} model calls"
     yield "messages", f"{figures.total('messages'):,} of {figures.total('appended_tokens'):,} tokens"
@@ -84,7 +84,7 @@ def _saving(without: int, with_foldline: int) -> str:
     return f"{without:,} without, {with_foldline:,} with: {1 - with_foldline / without:.0%} saved"
 
 
-def _latency_rows(figures: Figures) -> Iterator[tuple[str, ...]]:
+def _latency_rows(figures: ReplayFigures) -> Iterator[tuple[str, ...]]:
     for kind in TIMED:
         if figures.seconds.get(kind):
             measured = latency(figures.seconds[kind])

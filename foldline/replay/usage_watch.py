@@ -10,7 +10,7 @@ JsonDict = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class WatchLevel:
     """A share of the budget worth a note when it is passed; `style` is the note's on a terminal."""
 
     name: str
@@ -19,11 +19,11 @@ class Level:
     tells_outcome: bool = False
 
 
-NOTICE: Final = Level("notice", 0.60, "dim")
-WARNING: Final = Level("warning", 0.80, "yellow", tells_outcome=True)
+NOTICE: Final = WatchLevel("notice", 0.60, "dim")
+WARNING: Final = WatchLevel("warning", 0.80, "yellow", tells_outcome=True)
 
 
-def levels_of(threshold: float | None = None) -> tuple[Level, ...]:
+def levels_of(threshold: float | None = None) -> tuple[WatchLevel, ...]:
     """The levels, lowest first: the warning is at the threshold if there is one, and nothing lies above it."""
     warning = WARNING if threshold is None else replace(WARNING, share=threshold)
     return (NOTICE, warning) if NOTICE.share < warning.share else (warning,)
@@ -33,7 +33,7 @@ def levels_of(threshold: float | None = None) -> tuple[Level, ...]:
 class Crossing:
     """The level that was passed, and the tokens that passed it; `outcome` is what compaction made of them."""
 
-    level: Level
+    level: WatchLevel
     used: int
     limit: int
     outcome: str
@@ -53,7 +53,7 @@ class UsageWatch:
     compaction that the session began by itself has passed all levels.
     """
 
-    levels: tuple[Level, ...]
+    levels: tuple[WatchLevel, ...]
     counts_otherwise: bool = False
     crossings: Counter[str] = field(init=False)
     _reached: int = 0

@@ -147,7 +147,7 @@ class Readiness:
 
 
 @dataclass(slots=True)
-class Vitals:
+class Health:
     """Asks after a process, from one event loop; no answer takes longer than a check's patience."""
 
     subject: Subject

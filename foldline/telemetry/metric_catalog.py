@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Final
 
 
-class Kind(Enum):
+class MetricKind(Enum):
     """What a metric is to Prometheus."""
 
     COUNTER = "counter"
@@ -32,7 +32,7 @@ class Metric:
     """
 
     name: str
-    kind: Kind
+    kind: MetricKind
     sources: tuple[Source, ...]
     help: str
     labels: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class Metric:
     @property
     def sample_names(self) -> Iterator[str]:
         """The names under which Prometheus keeps it."""
-        if self.kind is not Kind.HISTOGRAM:
+        if self.kind is not MetricKind.HISTOGRAM:
             yield self.name
             return
         for suffix in ("bucket", "sum", "count"):
@@ -59,14 +59,14 @@ SUMMARIZER_SECONDS: Final = (0.01, 0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 40.0, 80
 
 REQUESTS: Final = Metric(
     "foldline_requests_total",
-    Kind.COUNTER,
+    MetricKind.COUNTER,
     API,
     "Requests answered; 499 is one whose client went away before its answer.",
     ("method", "route", "status"),
 )
 REQUEST_DURATION: Final = Metric(
     "foldline_request_seconds",
-    Kind.HISTOGRAM,
+    MetricKind.HISTOGRAM,
     API,
     "Time until the last byte of the answer, in which `Prefer: wait` and event streams wait for jobs.",
     ("method", "route"),
@@ -74,28 +74,28 @@ REQUEST_DURATION: Final = Metric(
 )
 REQUESTS_WAITING: Final = Metric(
     "foldline_requests_waiting",
-    Kind.GAUGE,
+    MetricKind.GAUGE,
     API,
     "Requests that wait for one of the `FOLDLINE_THREADS` of the process.",
 )
 TRIGGERS: Final = Metric(
     "foldline_triggers_total",
-    Kind.COUNTER,
+    MetricKind.COUNTER,
     BOTH,
     "Plans made because a view was over its `threshold`, somebody `asked`, or a provider reported an `overflow`, and "
-    "summaries asked for because something hidden was `owed` one.",
+    "summaries asked for because something hidden was `pending` one.",
     ("reason", "preset"),
 )
 COMPACTIONS: Final = Metric(
     "foldline_compactions_total",
-    Kind.COUNTER,
+    MetricKind.COUNTER,
     BOTH,
     "Compactions made, by the reason they are listed with.",
     ("reason", "preset"),
 )
 STAGE_DURATION: Final = Metric(
     "foldline_stage_seconds",
-    Kind.HISTOGRAM,
+    MetricKind.HISTOGRAM,
     BOTH,
     "Time that a stage took to plan.",
     ("stage", "preset"),
@@ -103,14 +103,14 @@ STAGE_DURATION: Final = Metric(
 )
 STAGE_SAVINGS: Final = Metric(
     "foldline_stage_tokens_saved_total",
-    Kind.COUNTER,
+    MetricKind.COUNTER,
     BOTH,
     "Tokens that a stage took out of views, when its edits were applied.",
     ("stage", "preset"),
 )
 QUEUE_JOBS: Final = Metric(
     "foldline_queue_jobs",
-    Kind.GAUGE,
+    MetricKind.GAUGE,
     API,
     "Jobs that are `queued`, those held back after a failure included, or `running`. From the database: each process "
     "tells the same, so take the maximum.",
@@ -118,40 +118,40 @@ QUEUE_JOBS: Final = Metric(
 )
 QUEUE_AGE: Final = Metric(
     "foldline_queue_oldest_seconds",
-    Kind.GAUGE,
+    MetricKind.GAUGE,
     API,
     "How long the job has waited that has waited longest; those held back do not count. From the database.",
     ("queue",),
 )
-OWED: Final = Metric(
-    "foldline_owed_tokens",
-    Kind.GAUGE,
+PENDING: Final = Metric(
+    "foldline_pending_tokens",
+    MetricKind.GAUGE,
     API,
     "Tokens out of view that no summary covers yet, over all sessions. From the database.",
 )
 JOBS_ENDED: Final = Metric(
     "foldline_jobs_ended_total",
-    Kind.COUNTER,
+    MetricKind.COUNTER,
     BOTH,
     "Jobs that ended, by the state they ended in.",
     ("kind", "state"),
 )
 LEASE_EXPIRIES: Final = Metric(
     "foldline_lease_expiries_total",
-    Kind.COUNTER,
+    MetricKind.COUNTER,
     WORKER,
     "Jobs taken back from workers that kept silent.",
     ("queue",),
 )
 SWEEPS: Final = Metric(
     "foldline_sweeps_total",
-    Kind.COUNTER,
+    MetricKind.COUNTER,
     WORKER,
     "Sweeps done: looks for lapsed leases and forgotten jobs.",
 )
 SUMMARIZER_DURATION: Final = Metric(
     "foldline_summarizer_seconds",
-    Kind.HISTOGRAM,
+    MetricKind.HISTOGRAM,
     WORKER,
     "Time until a summary was written, with all calls and pauses between them.",
     ("provider", "model"),
@@ -159,40 +159,40 @@ SUMMARIZER_DURATION: Final = Metric(
 )
 SUMMARIZER_TOKENS: Final = Metric(
     "foldline_summarizer_tokens_total",
-    Kind.COUNTER,
+    MetricKind.COUNTER,
     WORKER,
     "Tokens that providers reported for summaries, `input` and `output`.",
     ("provider", "model", "direction"),
 )
 SUMMARIZER_FAILURES: Final = Metric(
     "foldline_summarizer_failures_total",
-    Kind.COUNTER,
+    MetricKind.COUNTER,
     WORKER,
     "Summaries that could not be had, after all tries.",
     ("provider", "model"),
 )
 OVERFLOWS: Final = Metric(
     "foldline_overflow_reports_total",
-    Kind.COUNTER,
+    MetricKind.COUNTER,
     API,
     "Views that a provider refused as too long, as callers reported; providers whose wording is not known are `other`.",
     ("provider",),
 )
 CONNECTIONS: Final = Metric(
     "foldline_database_connections",
-    Kind.GAUGE,
+    MetricKind.GAUGE,
     BOTH,
     "Connections to the database that are in use in the process.",
 )
 CONNECTIONS_MAX: Final = Metric(
     "foldline_database_connections_max",
-    Kind.GAUGE,
+    MetricKind.GAUGE,
     BOTH,
     "Connections to the database that the process may use.",
 )
 PART_UP: Final = Metric(
     "foldline_part_up",
-    Kind.GAUGE,
+    MetricKind.GAUGE,
     EVERY,
     "Whether a part that the process stands on answers it, 1 or 0: `database`, `broker`, and of a worker the `queues`, "
     "which do while it takes messages from them.",
@@ -209,7 +209,7 @@ METRICS: Final = (
     STAGE_SAVINGS,
     QUEUE_JOBS,
     QUEUE_AGE,
-    OWED,
+    PENDING,
     JOBS_ENDED,
     LEASE_EXPIRIES,
     SWEEPS,

@@ -35,12 +35,12 @@ from foldline.log.storage.events import (
 )
 from foldline.log.storage.store import Store
 from foldline.telemetry import metric_catalog
-from foldline.telemetry.metric_catalog import METRICS, Kind, Metric, Source
+from foldline.telemetry.metric_catalog import METRICS, Metric, MetricKind, Source
 
 # Clients may make up methods; figures are kept for those that routes have.
 METHODS: Final = frozenset({"DELETE", "GET", "PATCH", "POST"})
 # Read when somebody asks, and not where nobody knows.
-ASKED: Final = (metric_catalog.PART_UP, metric_catalog.QUEUE_JOBS, metric_catalog.QUEUE_AGE, metric_catalog.OWED)
+ASKED: Final = (metric_catalog.PART_UP, metric_catalog.QUEUE_JOBS, metric_catalog.QUEUE_AGE, metric_catalog.PENDING)
 TOTAL: Final = "_total"
 # Told as 0 from the start, so that the first one is seen to be one more.
 KNOWN: Final[tuple[tuple[Any, ...], ...]] = (
@@ -171,15 +171,15 @@ def _parts(answers_by_part: Mapping[str, bool]) -> GaugeMetricFamily:
 
 
 def _waiting(backlog: Backlog) -> list[GaugeMetricFamily]:
-    jobs, age, owed = (
-        _family(metric) for metric in (metric_catalog.QUEUE_JOBS, metric_catalog.QUEUE_AGE, metric_catalog.OWED)
+    jobs, age, pending = (
+        _family(metric) for metric in (metric_catalog.QUEUE_JOBS, metric_catalog.QUEUE_AGE, metric_catalog.PENDING)
     )
-    owed.add_metric([], backlog.owed_tokens)
+    pending.add_metric([], backlog.pending_tokens)
     for name, queue in backlog.queues.items():
         jobs.add_metric([name, "queued"], queue.queued)
         jobs.add_metric([name, "running"], queue.running)
         age.add_metric([name], queue.oldest_seconds)
-    return [jobs, age, owed]
+    return [jobs, age, pending]
 
 
 def _family(metric: Metric) -> GaugeMetricFamily:
@@ -187,12 +187,12 @@ def _family(metric: Metric) -> GaugeMetricFamily:
 
 
 # The client adds the counter's suffix by itself.
-_MAKERS: Final[Mapping[Kind, Callable[[Metric, CollectorRegistry | None], Any]]] = {
-    Kind.COUNTER: lambda metric, registry: Counter(
+_MAKERS: Final[Mapping[MetricKind, Callable[[Metric, CollectorRegistry | None], Any]]] = {
+    MetricKind.COUNTER: lambda metric, registry: Counter(
         metric.name.removesuffix(TOTAL), metric.help, metric.labels, registry=registry
     ),
-    Kind.GAUGE: lambda metric, registry: Gauge(metric.name, metric.help, metric.labels, registry=registry),
-    Kind.HISTOGRAM: lambda metric, registry: Histogram(
+    MetricKind.GAUGE: lambda metric, registry: Gauge(metric.name, metric.help, metric.labels, registry=registry),
+    MetricKind.HISTOGRAM: lambda metric, registry: Histogram(
         metric.name, metric.help, metric.labels, buckets=metric.buckets, registry=registry
     ),
 }

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from foldline.telemetry.health import Subject, Vitals
+from foldline.telemetry.health import Health, Subject
 from foldline.telemetry.metrics import Metrics
 
 STOP_SECONDS = 2.0
@@ -35,7 +35,7 @@ def create_port(subject: Subject) -> Starlette:
 class _Port:
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
-        self._vitals = Vitals(subject)
+        self._vitals = Health(subject)
 
     async def figures(self, _request: Request) -> Response:
         return Response(await self._vitals.figures(), media_type=Metrics.media_type)

@@ -26,7 +26,7 @@ class NotOurs(Exception):
     """The service was named in the environment: it was not started here, and only its address can be used."""
 
 
-class Service:
+class BackingService:
     """A server that answers at `url`, and its process, which can be stopped, killed and frozen."""
 
     def __init__(self, url: str, answers: Callable[[str], bool], process: Guarded | None = None) -> None:
@@ -94,7 +94,7 @@ class Service:
 
 
 @contextmanager
-def postgres(*, is_durable: bool = False, is_own: bool = False, log: Path | None = None) -> Iterator[Service]:
+def postgres(*, is_durable: bool = False, is_own: bool = False, log: Path | None = None) -> Iterator[BackingService]:
     """A PostgreSQL, with an address for SQLAlchemy; its user may create databases.
 
     Unless durable, it is fast, keeps its data when killed, and may lose it with the machine. `is_own` starts one even
@@ -106,16 +106,16 @@ def postgres(*, is_durable: bool = False, is_own: bool = False, log: Path | None
     """
     outside = None if is_own else os.environ.get("DATABASE_URL")
     if outside:
-        yield Service(postgresql.address(outside), postgresql.answers)
+        yield BackingService(postgresql.address(outside), postgresql.answers)
         return
     with _folder("postgres") as folder:
         program, url = postgresql.new_server(folder, log or folder / "log", is_durable=is_durable)
-        with _running(Service(url, postgresql.answers, Guarded(program))) as service:
+        with _running(BackingService(url, postgresql.answers, Guarded(program))) as service:
             yield service
 
 
 @contextmanager
-def valkey(*, is_durable: bool = False, is_own: bool = False, log: Path | None = None) -> Iterator[Service]:
+def valkey(*, is_durable: bool = False, is_own: bool = False, log: Path | None = None) -> Iterator[BackingService]:
     """A Valkey or Redis; unless durable, a restart loses what it holds. `is_own` is for when REDIS_URL names another.
 
     Raises:
@@ -124,11 +124,11 @@ def valkey(*, is_durable: bool = False, is_own: bool = False, log: Path | None =
     """
     outside = None if is_own else os.environ.get("REDIS_URL")
     if outside:
-        yield Service(outside, valkeys.answers)
+        yield BackingService(outside, valkeys.answers)
         return
     with _folder("valkey") as folder:
         program, url = valkeys.new_server(folder, log or folder / "log", is_durable=is_durable)
-        with _running(Service(url, valkeys.answers, Guarded(program))) as service:
+        with _running(BackingService(url, valkeys.answers, Guarded(program))) as service:
             yield service
 
 
@@ -139,7 +139,7 @@ def _folder(name: str) -> Iterator[Path]:
 
 
 @contextmanager
-def _running(service: Service) -> Iterator[Service]:
+def _running(service: BackingService) -> Iterator[BackingService]:
     try:
         service.start()
         yield service

@@ -110,7 +110,7 @@ def test_what_only_grows_is_looked_at_over_time_and_nothing_else_is(query: Query
 
 @pytest.mark.parametrize("query", [query for _, query in QUERIES], ids=TEXTS)
 def test_what_each_api_process_reads_from_the_database_is_not_added_up(query: Query) -> None:
-    if query.metrics & {"foldline_queue_jobs", "foldline_queue_oldest_seconds", "foldline_owed_tokens"}:
+    if query.metrics & {"foldline_queue_jobs", "foldline_queue_oldest_seconds", "foldline_pending_tokens"}:
         assert "max" in query.text
         assert "sum" not in query.text
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from foldline_api.http.problems import KINDS
+from foldline_api.http.problems import PROBLEM_TYPES
 from foldline_worker.hooks.hooks import GROUP
 
 from tests.e2e.test_serve import serving
@@ -174,4 +174,4 @@ def test_the_table_of_problems_has_all_of_them() -> None:
     page = page_of("docs/use-the-service.md")
     rows = set(re.findall(r"^\| `([a-z-]+)` \| (\d{3}) \|", page, re.MULTILINE))
 
-    assert rows == {(kind.name, str(int(kind.status))) for kind in KINDS.values()}
+    assert rows == {(kind.name, str(int(kind.status))) for kind in PROBLEM_TYPES.values()}

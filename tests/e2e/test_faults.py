@@ -307,10 +307,10 @@ def test_the_cheap_stages_carry_on_while_every_worker_is_gone(deployment: Deploy
         assert answer["budget"]["fits"]
     with client(deployment.stack.api_url) as connected:
         assert connected.get(f"{session}/context").status_code == 200
-    assert deployment.get(f"{session}/stats")["owed_tokens"] > 0
+    assert deployment.get(f"{session}/stats")["pending_tokens"] > 0
     for name in ("worker-1", "worker-2"):
         deployment.stack[name].start()
-    eventually(lambda: deployment.get(f"{session}/stats")["owed_tokens"] == 0, 60)
+    eventually(lambda: deployment.get(f"{session}/stats")["pending_tokens"] == 0, 60)
 
 
 def test_a_summary_that_is_done_while_the_database_restarts_is_published_without_a_second_call() -> None:

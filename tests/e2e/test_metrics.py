@@ -87,7 +87,7 @@ def test_every_metric_is_told_after_a_replay_and_counts_what_the_replay_counted(
     with client(url) as connected:
         jobs = [job for session in items_of(connected, "/sessions") for job in jobs_of(connected, session["id"])]
         stats = [connected.get(f"/sessions/{s['id']}/stats").json() for s in items_of(connected, "/sessions")]
-    assert told.sum("foldline_owed_tokens") == sum(of["owed_tokens"] for of in stats)
+    assert told.sum("foldline_pending_tokens") == sum(of["pending_tokens"] for of in stats)
     usage = sum((Counter(job["usage"] or {}) for job in jobs), Counter[str]())
     assert told.by("foldline_summarizer_tokens_total", "direction") == {k: usage[k] for k in ("input", "output")}
     assert told.sum("foldline_summarizer_seconds_count", provider="openai", model="scripted") == len(llm.requests)

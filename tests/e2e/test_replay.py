@@ -13,12 +13,12 @@ from typing import Any
 import httpx
 import pytest
 
-from foldline.client import Service
+from foldline.client import Client
 from foldline.engine.policies.presets import PRESETS
 from foldline.replay.drive import Drive
 from foldline.replay.embedded import embedded_service
 from foldline.replay.options import Options
-from foldline.replay.record import Figures
+from foldline.replay.record import ReplayFigures
 from foldline.replay.transcripts import Transcript, read_transcripts
 from tests.support.eventually import eventually
 from tests.support.processes.api import open_api
@@ -119,12 +119,12 @@ def test_an_interrupted_replay_leaves_no_service_behind(sessions: Path, tmp_path
 
 
 def test_a_service_that_breaks_a_promise_ends_with_exit_code_1(sessions: Path) -> None:
-    with faulty_service(Script(owed_tokens=7, limit=1000)) as url:
+    with faulty_service(Script(pending_tokens=7, limit=1000)) as url:
         done = foldline("replay", sessions, "--window", "8000", "--session", "chat", "--patience", "0", "--url", url)
 
     assert done.returncode == 1
     assert done.stdout.splitlines()[-1].startswith("violations: ")
-    assert "7 tokens stay owed" in done.stdout
+    assert "7 tokens stay pending" in done.stdout
 
 
 def test_a_request_that_is_too_slow_ends_with_exit_code_1(sessions: Path) -> None:
@@ -320,12 +320,12 @@ def test_every_preset_replays_without_violations(
 ) -> None:
     options = Options("openai/gpt-4o", 3_000, preset, compact_every)
 
-    with Service(url) as service:
+    with Client(url) as service:
         drives = [
             Drive(service, transcript, options, lambda _count: None, lambda _text, _style: None)
             for transcript in transcripts
         ]
-        figures = Figures([drive.run() for drive in drives], service.seconds)
+        figures = ReplayFigures([drive.run() for drive in drives], service.seconds)
 
     assert figures.violations == figures.listed == []
     for record in figures.sessions:

@@ -10,7 +10,7 @@ import pytest
 
 from foldline.engine.formats import FORMATS
 from foldline.engine.summaries import extractive
-from foldline.engine.summaries.prompt import Draft
+from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.log.jobs import claims, publish
 from foldline.log.jobs.claims import Later
 from foldline.log.jobs.publish import Claim
@@ -73,7 +73,7 @@ class Worker:
 
     def _do_all(self) -> None:
         while (claim := next(filter(None, (claim_of(self._store, queue) for queue in QUEUES)), None)) is not None:
-            draft = Draft(extractive.summarize(claim.request), degraded=False, summarizer="extractive")
+            draft = SummaryDraft(extractive.summarize(claim.request), degraded=False, summarizer="extractive")
             self.states.append(publish.publish(self._store, claim, draft))
 
 

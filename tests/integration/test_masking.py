@@ -11,7 +11,7 @@ from foldline_worker.summarizers.summarizers import OpenAI
 
 from foldline.engine.messages import Message, Text, ToolCall, ToolResult
 from foldline.engine.summaries import extractive
-from foldline.engine.summaries.prompt import Draft, SummaryInput
+from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput
 from foldline.engine.tokens.counter import count_text
 from foldline.log.jobs import publish
 from foldline.log.jobs.publish import Claim
@@ -30,7 +30,7 @@ SAID, CALLED, GOT, ASKED, SUMMED = (
 SECRETS = [example.secret for example in (SAID, CALLED, GOT, ASKED, SUMMED)]
 
 
-def asked(llm: ScriptedLLM, request: SummaryInput, input_tokens: int = 8_000) -> Draft:
+def asked(llm: ScriptedLLM, request: SummaryInput, input_tokens: int = 8_000) -> SummaryDraft:
     client = ChatClient(base_url=llm.base_url, api_key=None, model="small", timeout_seconds=10)
     with closing(OpenAI(client, input_tokens=input_tokens)) as summarizer:
         return summarizer.summarize(request, Cancellation())

@@ -26,14 +26,14 @@ from stack.processes.members import RESTART_SECONDS, Member
 from stack.processes.signs import Logs
 from stack.processes.trees import is_gone
 from stack.services import binaries
-from stack.services.servers import NotOurs, Service, postgres, valkey
+from stack.services.servers import BackingService, NotOurs, postgres, valkey
 from stack.services.users import server_user
 from stack.stack import Stack
 from tests.support.eventually import eventually
 from tests.support.processes.program import REPOSITORY, python
 
 STARTERS = {"postgres": postgres, "valkey": valkey}
-Start = Callable[..., AbstractContextManager[Service]]
+Start = Callable[..., AbstractContextManager[BackingService]]
 # With the packages that are here, whatever they are.
 MAKE_STACK = ("make", "-o", ".venv/.ready", f"BIN={Path(sys.executable).parent}", "stack")
 STACK = (sys.executable, "-m", "stack", "--workers", "0")
@@ -189,7 +189,7 @@ def test_a_service_that_does_not_come_up_shows_its_log(tmp_path: Path) -> None:
         service.stop()
         command = [*service.process.program.command, "--port", str(taken.getsockname()[1])]
         process = Guarded(Program(command, log=tmp_path / "log"))
-        broken = Service(service.url, lambda _: False, process)
+        broken = BackingService(service.url, lambda _: False, process)
         with pytest.raises(DidNotStart, match="Address already in use"):
             broken.start()
         broken.stop()
@@ -330,7 +330,7 @@ def tree_of(pid: int) -> list[psutil.Process]:
 
 
 @contextmanager
-def connected(database: Service) -> Iterator[psycopg.Connection]:
+def connected(database: BackingService) -> Iterator[psycopg.Connection]:
     """A connection that commits each statement."""
     url = make_url(database.url).set(drivername="postgresql").render_as_string(hide_password=False)
     with psycopg.connect(url, autocommit=True) as connection:

@@ -24,7 +24,7 @@ from pydantic import SecretStr
 
 from foldline.engine.messages import Message, Text, ToolCall, ToolResult
 from foldline.engine.summaries import extractive
-from foldline.engine.summaries.prompt import TURN_BEGINS, Draft, SummaryInput, divided, joined
+from foldline.engine.summaries.prompt import TURN_BEGINS, SummaryDraft, SummaryInput, divided, joined
 from foldline.engine.tokens.counter import count_text
 from tests.support.eventually import eventually
 from tests.support.processes import scripted_llm as scripted
@@ -60,7 +60,7 @@ def asking(base_url: str, *, timeout_seconds: float = 10.0, input_tokens: int = 
         yield OpenAI(client, input_tokens=input_tokens, retries=retries)
 
 
-def summarize(llm: ScriptedLLM, request: SummaryInput = REQUEST) -> Draft:
+def summarize(llm: ScriptedLLM, request: SummaryInput = REQUEST) -> SummaryDraft:
     with asking(llm.base_url) as summarizer:
         return summarizer.summarize(request, Cancellation())
 
@@ -455,7 +455,7 @@ def test_settings_pick_the_extractive_summarizer() -> None:
     summarizer = create_summarizer(Chosen())
     draft = summarizer.summarize(REQUEST, Cancellation())
     assert isinstance(summarizer, Extractive)
-    assert draft == Draft(extractive.summarize(REQUEST), degraded=False, summarizer="extractive")
+    assert draft == SummaryDraft(extractive.summarize(REQUEST), degraded=False, summarizer="extractive")
 
 
 def test_the_extractive_summarizer_too_heeds_a_cancellation() -> None:

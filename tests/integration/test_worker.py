@@ -24,7 +24,7 @@ from foldline_worker.embedded import BrokerOutside, EmbeddedWorker
 from foldline_worker.summarizers.summarizers import Extractive, Summarizer, SummarizerUnavailable
 from sqlmodel import SQLModel
 
-from foldline.engine.summaries.prompt import Draft, SummaryInput
+from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput
 from foldline.log.compaction.enqueue import INTERACTIVE
 from foldline.log.jobs import publish
 from foldline.log.storage.store import Limits, Store
@@ -60,7 +60,7 @@ class Held:
         self.closed = 0
         self._obeys = obeys
 
-    def summarize(self, request: SummaryInput, cancellation: Cancellation) -> Draft:
+    def summarize(self, request: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
         self.calls.put(perf_counter())
         while not self.go.wait(0.005):
             if self._obeys:
@@ -81,7 +81,7 @@ class Raising:
     def __init__(self, error: Exception) -> None:
         self._error = error
 
-    def summarize(self, _request: SummaryInput, _cancellation: Cancellation) -> Draft:
+    def summarize(self, _request: SummaryInput, _cancellation: Cancellation) -> SummaryDraft:
         raise self._error
 
     def close(self) -> None:
@@ -166,7 +166,7 @@ def test_one_ring_sets_every_thread_to_work(serve: Callable[..., Service]) -> No
     together = Barrier(4)
 
     class Together:
-        def summarize(self, request: SummaryInput, cancellation: Cancellation) -> Draft:
+        def summarize(self, request: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
             together.wait(10)
             return Extractive().summarize(request, cancellation)
 

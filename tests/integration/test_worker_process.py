@@ -16,7 +16,7 @@ from redis import Redis
 from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE
 from foldline.log.storage import paths
 from foldline.log.use_cases import lifecycle
-from stack.services.servers import Service
+from stack.services.servers import BackingService
 from tests.support.eventually import eventually
 from tests.support.log.work import TENANT
 from tests.support.processes.databases import is_lock_waited_for
@@ -37,29 +37,29 @@ def test_a_job_is_done_by_a_worker_elsewhere(installation: Installation) -> None
     installation.is_done()
 
 
-def restart(broker: Service) -> None:
+def restart(broker: BackingService) -> None:
     broker.restart()
 
 
-def cut(broker: Service) -> None:
+def cut(broker: BackingService) -> None:
     with Redis.from_url(broker.url) as client:
         client.execute_command("CLIENT", "KILL", "TYPE", "pubsub")
         client.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
 
 
-def kill(broker: Service) -> None:
+def kill(broker: BackingService) -> None:
     broker.kill()
     wait(3.0)
     broker.start()
 
 
-def freeze(broker: Service) -> None:
+def freeze(broker: BackingService) -> None:
     broker.freeze()
     wait(FROZEN_SECONDS)
     broker.thaw()
 
 
-def empty(broker: Service) -> None:
+def empty(broker: BackingService) -> None:
     with Redis.from_url(broker.url) as client:
         client.flushall()
 
@@ -72,7 +72,7 @@ def wait(seconds: float) -> None:
 
 @pytest.mark.parametrize("hurt", [restart, cut, kill, freeze, empty])
 def test_messages_are_taken_again_soon_after_the_broker_is_back(
-    installation: Installation, hurt: Callable[[Service], None]
+    installation: Installation, hurt: Callable[[BackingService], None]
 ) -> None:
     worker = installation.worker()
     installation.is_done()
@@ -227,7 +227,7 @@ def test_beat_sweeps_at_once_and_again(installation: Installation) -> None:
 
 @pytest.mark.parametrize("hurt", [restart, kill, freeze])
 def test_beat_sweeps_again_after_the_broker_is_back(
-    installation: Installation, hurt: Callable[[Service], None]
+    installation: Installation, hurt: Callable[[BackingService], None]
 ) -> None:
     beat = installation.start("beat", until="beat: Starting", FOLDLINE_SWEEP_SECONDS="0.5")
     client = installation.client()

@@ -449,9 +449,9 @@ class Log(RuleBasedStateMachine):
         self.pair.change({})
         self._drain()
         head, newest = self.reference.head, newest_job(self.reference)
-        if self.reference.outline(head).owed_tokens:
+        if self.reference.outline(head).pending_tokens:
             has_no_room = newest is not None and newest.error == "no-room"
-            assert has_no_room or not self.reference.fits(head), "owed forever though jobs succeed"
+            assert has_no_room or not self.reference.fits(head), "pending forever though jobs succeed"
             return
         before = self.pair.rendered(), self.pair.jobs()
         self.pair.change({})

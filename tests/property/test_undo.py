@@ -105,7 +105,7 @@ def shown(scene: Scene, format_name: str) -> tuple[list[str], list[Wire]]:
 def assert_undo_gives_the_originals(scene: Scene, messages: list[Wire], format_name: str) -> None:
     undo_all(scene)
     assert scene.live == []
-    assert scene.owed == 0
+    assert scene.pending == 0
     assert scene.wire(format_name, must_fit=False) == messages
     assert_consistent(scene)
 
@@ -127,7 +127,7 @@ def test_redo_restores_what_was_shown_before_the_undo(messages: list[Wire], life
     with played(messages, "openai", life) as scene:
         before = shown(scene, "openai"), scene.live
         undo(scene)
-        # What an undo leaves owed may be answered by a kept summary at once; after that there is no way back.
+        # What an undo leaves pending may be answered by a kept summary at once; after that there is no way back.
         if before[1] and scene.records[-1].kind == "undo":
             scene.redo()
             assert (shown(scene, "openai"), scene.live) == before

@@ -14,7 +14,7 @@ from foldline.log.jobs import publish
 from foldline.log.storage.store import Store
 from foldline.settings import Settings
 from foldline.telemetry.signals import Signals
-from foldline_worker.broker.notifier import Relay
+from foldline_worker.broker.notifier import Notifier
 from foldline_worker.broker.queues import MAINTENANCE, SUMMARIZE, SWEEP, TASK_BY_QUEUE, declared_queues
 from foldline_worker.broker.transport import PatientAMQP, private_transport, verified
 from foldline_worker.hooks.hooks import Hooks
@@ -36,14 +36,14 @@ def create_worker(
     *,
     hooks: Hooks | None = None,
     signals: Signals | None = None,
-) -> tuple[Celery, Relay, Leases]:
+) -> tuple[Celery, Notifier, Leases]:
     """The app of a process that runs tasks, the relay they ring through, and the leases of the jobs they do.
 
     Whoever starts relay and leases stops them. Once `stopping` is set, the tasks hand their jobs back and take no more.
     """
     signals = signals or Signals()
     app = create_celery(settings)
-    relay = Relay(app)
+    relay = Notifier(app)
     beat = partial(publish.beat, store)
     leases = Leases(beat, settings.lease_seconds, settings.summarizer_timeout_seconds, stopping)
     tasks = Tasks(

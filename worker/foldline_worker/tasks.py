@@ -20,7 +20,7 @@ from tenacity import (
     wait_random,
 )
 
-from foldline.engine.summaries.prompt import Draft, SummaryInput
+from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput
 from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE
 from foldline.log.compaction.summaries import HOOK
 from foldline.log.errors import Unavailable
@@ -171,14 +171,14 @@ class Tasks:
                 return "cancelled"
             return self._publish(claim, self._drafted(claim.request, decision, cancellation))
 
-    def _drafted(self, request: SummaryInput, decision: Decision, cancellation: Cancellation) -> Draft:
+    def _drafted(self, request: SummaryInput, decision: Decision, cancellation: Cancellation) -> SummaryDraft:
         if decision.summary is not None:
             supplier = f"{HOOK}{decision.hook}"
-            return Draft(decision.summary, degraded=False, summarizer=supplier, details=decision.details)
+            return SummaryDraft(decision.summary, degraded=False, summarizer=supplier, details=decision.details)
         wishes = [text for text in (request.instructions, decision.instructions) if text]
         return self._summarizer.summarize(replace(request, instructions="\n\n".join(wishes) or None), cancellation)
 
-    def _publish(self, claim: Claim, draft: Draft) -> str:
+    def _publish(self, claim: Claim, draft: SummaryDraft) -> str:
         """The job's end state. A summary was paid for: it outlasts a short absence of the database."""
         patient = Retrying(
             retry=retry_if_exception_type(Unavailable),
@@ -191,7 +191,7 @@ class Tasks:
         )
         return patient(self._publish_once, claim, draft)
 
-    def _publish_once(self, claim: Claim, draft: Draft) -> str:
+    def _publish_once(self, claim: Claim, draft: SummaryDraft) -> str:
         with self._at_database:
             return publish.publish(self._store, claim, draft)
 

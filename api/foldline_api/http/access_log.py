@@ -20,7 +20,7 @@ NO_ROUTE = "none"
 CLIENT_GONE = 499
 
 
-class Counting:
+class AccessLog:
     """The outermost middleware."""
 
     def __init__(self, app: ASGIApp, signals: Signals) -> None:

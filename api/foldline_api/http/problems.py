@@ -82,7 +82,7 @@ class TooManyWaiting(RequestError):
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ProblemType:
     """A row of the table: the problem's name and status, and the facts of an error that go into the document.
 
     `detail` stands in for an error's own text, where that may tell of things that are no client's business.
@@ -104,39 +104,39 @@ class Kind:
 _UNPROCESSABLE: Final = HTTPStatus.UNPROCESSABLE_ENTITY
 _AGAIN: Final = {"Retry-After": RETRY_SECONDS}
 
-KINDS: Final[Mapping[type[Exception], Kind]] = {
-    MalformedJson: Kind("malformed-json", HTTPStatus.BAD_REQUEST, lambda error: error.place),
-    InvalidRequest: Kind("invalid-request", _UNPROCESSABLE, lambda error: {"path": error.path}),
-    engine.InvalidMessage: Kind("invalid-request", _UNPROCESSABLE, lambda error: {"path": error.path}),
-    MalformedLine: Kind("invalid-request", _UNPROCESSABLE, lambda error: {"path": "file", "line": error.line}),
-    engine.InvalidPolicy: Kind("invalid-request", _UNPROCESSABLE, lambda error: {"path": error.field}),
-    log.UnknownVersion: Kind("invalid-request", _UNPROCESSABLE, lambda _error: {"path": "usage.version"}),
-    log.NotFound: Kind("not-found", HTTPStatus.NOT_FOUND),
-    NoRoute: Kind("not-found", HTTPStatus.NOT_FOUND),
-    MethodNotAllowed: Kind(
+PROBLEM_TYPES: Final[Mapping[type[Exception], ProblemType]] = {
+    MalformedJson: ProblemType("malformed-json", HTTPStatus.BAD_REQUEST, lambda error: error.place),
+    InvalidRequest: ProblemType("invalid-request", _UNPROCESSABLE, lambda error: {"path": error.path}),
+    engine.InvalidMessage: ProblemType("invalid-request", _UNPROCESSABLE, lambda error: {"path": error.path}),
+    MalformedLine: ProblemType("invalid-request", _UNPROCESSABLE, lambda error: {"path": "file", "line": error.line}),
+    engine.InvalidPolicy: ProblemType("invalid-request", _UNPROCESSABLE, lambda error: {"path": error.field}),
+    log.UnknownVersion: ProblemType("invalid-request", _UNPROCESSABLE, lambda _error: {"path": "usage.version"}),
+    log.NotFound: ProblemType("not-found", HTTPStatus.NOT_FOUND),
+    NoRoute: ProblemType("not-found", HTTPStatus.NOT_FOUND),
+    MethodNotAllowed: ProblemType(
         "method-not-allowed", HTTPStatus.METHOD_NOT_ALLOWED, lambda error: {"allowed": error.allowed}
     ),
-    log.Conflict: Kind("conflict", HTTPStatus.CONFLICT),
-    log.StaleVersion: Kind(
+    log.Conflict: ProblemType("conflict", HTTPStatus.CONFLICT),
+    log.StaleVersion: ProblemType(
         "stale-version", HTTPStatus.PRECONDITION_FAILED, lambda error: {"current_version": error.current}
     ),
-    log.UnknownParent: Kind(
+    log.UnknownParent: ProblemType(
         "unknown-parent", HTTPStatus.PRECONDITION_FAILED, lambda error: {"newest_message": error.newest}
     ),
-    BodyTooLarge: Kind(
+    BodyTooLarge: ProblemType(
         "body-too-large",
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         lambda error: {"limit_bytes": error.limit_bytes},
         # What is left of the body is not read, so the connection is of no further use.
         {"Connection": "close"},
     ),
-    engine.UnknownModel: Kind("unknown-model", _UNPROCESSABLE, lambda error: {"model": error.model}),
-    engine.FixedPartsDoNotFit: Kind(
+    engine.UnknownModel: ProblemType("unknown-model", _UNPROCESSABLE, lambda error: {"model": error.model}),
+    engine.FixedPartsDoNotFit: ProblemType(
         "fixed-parts-do-not-fit",
         _UNPROCESSABLE,
         lambda error: {"fixed_tokens": error.fixed_tokens, "target_tokens": error.target_tokens},
     ),
-    engine.ViewDoesNotFit: Kind(
+    engine.ViewDoesNotFit: ProblemType(
         "view-does-not-fit",
         _UNPROCESSABLE,
         lambda error: {
@@ -145,42 +145,42 @@ KINDS: Final[Mapping[type[Exception], Kind]] = {
             "entries": [{"id": name, "tokens": tokens} for name, tokens in error.entries],
         },
     ),
-    log.CallsOpen: Kind("calls-open", HTTPStatus.CONFLICT, lambda error: {"open_calls": error.calls}),
-    log.PinTooLarge: Kind(
+    log.CallsOpen: ProblemType("calls-open", HTTPStatus.CONFLICT, lambda error: {"open_calls": error.calls}),
+    log.PinTooLarge: ProblemType(
         "pin-too-large",
         _UNPROCESSABLE,
         lambda error: {"tokens": error.tokens, "limit_tokens": error.limit_tokens},
     ),
-    log.CannotShrink: Kind(
+    log.CannotShrink: ProblemType(
         "cannot-shrink",
         _UNPROCESSABLE,
         lambda error: {"used_tokens": error.used_tokens, "target_tokens": error.target_tokens},
     ),
-    log.RedoSuperseded: Kind("redo-superseded", HTTPStatus.CONFLICT),
-    log.IdempotencyMismatch: Kind("idempotency-mismatch", _UNPROCESSABLE),
-    log.IdempotencyInFlight: Kind("idempotency-in-flight", HTTPStatus.CONFLICT, headers=_AGAIN),
-    Unauthorized: Kind(
+    log.RedoSuperseded: ProblemType("redo-superseded", HTTPStatus.CONFLICT),
+    log.IdempotencyMismatch: ProblemType("idempotency-mismatch", _UNPROCESSABLE),
+    log.IdempotencyInFlight: ProblemType("idempotency-in-flight", HTTPStatus.CONFLICT, headers=_AGAIN),
+    Unauthorized: ProblemType(
         "unauthorized", HTTPStatus.UNAUTHORIZED, headers={"WWW-Authenticate": 'Bearer realm="foldline"'}
     ),
-    log.Unavailable: Kind(
+    log.Unavailable: ProblemType(
         "unavailable",
         HTTPStatus.SERVICE_UNAVAILABLE,
         headers=_AGAIN,
         detail="the database does not answer; try again later",
     ),
-    log.Busy: Kind(
+    log.Busy: ProblemType(
         "unavailable",
         HTTPStatus.SERVICE_UNAVAILABLE,
         headers=_AGAIN,
         detail="others are writing to the same session, or all connections are in use; try again later",
     ),
-    TooManyWaiting: Kind("unavailable", HTTPStatus.SERVICE_UNAVAILABLE, headers=_AGAIN),
+    TooManyWaiting: ProblemType("unavailable", HTTPStatus.SERVICE_UNAVAILABLE, headers=_AGAIN),
 }
 
 
 def install(app: FastAPI) -> None:
     """Let every error of an app's routes leave as a problem document."""
-    for error in KINDS:
+    for error in PROBLEM_TYPES:
         app.add_exception_handler(error, _known)
     app.add_exception_handler(RequestValidationError, _parameter)
     app.add_exception_handler(HTTPException, _plain)
@@ -189,7 +189,7 @@ def install(app: FastAPI) -> None:
 
 def problem(error: Exception) -> Response:
     """The document of an error that the table knows."""
-    kind = KINDS[type(error)]
+    kind = PROBLEM_TYPES[type(error)]
     if kind.detail is not None:
         logger.warning("%s: %s", kind.name, error)
     body = {

@@ -17,7 +17,7 @@ from foldline.log.storage.idempotency import Key
 from foldline_api.http.etags import InvalidTag, versions_in
 from foldline_api.http.problems import BodyTooLarge, InvalidRequest, MalformedJson, NoRoute
 from foldline_api.schemas.bodies import Body, checked
-from foldline_api.service import Service
+from foldline_api.service import AppState
 
 B = TypeVar("B", bound=Body)
 
@@ -30,13 +30,13 @@ _WAIT: Final = re.compile(r"(?:^|[,;\s])wait\s*=\s*\"?(\d{1,9})\"?", re.IGNORECA
 
 
 @dataclass(frozen=True, slots=True)
-class Incoming:
+class ApiRequest:
     """One request. `raw` is its body; it is parsed where the route runs, off the event loop.
 
     `session_id` is empty where the route is not about one session.
     """
 
-    service: Service
+    service: AppState
     tenant: str
     session_id: str
     route: str
@@ -90,7 +90,7 @@ class Incoming:
         return min(float(match[1]), self.service.settings.wait_seconds_max) if match else 0.0
 
 
-async def read_incoming(request: Request) -> Incoming:
+async def read_request(request: Request) -> ApiRequest:
     """The request, its body read to the end.
 
     Raises:
@@ -101,14 +101,14 @@ async def read_incoming(request: Request) -> Incoming:
     if "\0" in request.url.path:
         raise NoRoute(request.url.path)
     _check_parameters(request)
-    service: Service = request.app.state.service
+    service: AppState = request.app.state.service
     raw = await _read(request, service.settings.max_body_bytes) if request.method in WITH_BODY else b""
     route = f"{request.method} {request.url.path}"
     session_id: str = request.path_params.get("session_id", "")
-    return Incoming(service, request.state.tenant, session_id, route, request.headers, raw)
+    return ApiRequest(service, request.state.tenant, session_id, route, request.headers, raw)
 
 
-FromRequest: TypeAlias = Annotated[Incoming, Depends(read_incoming)]
+FromRequest: TypeAlias = Annotated[ApiRequest, Depends(read_request)]
 
 
 def _check_parameters(request: Request) -> None:

@@ -11,21 +11,21 @@ from typing import Any, Final, TypeVar
 from fastapi import Response
 
 from foldline.engine.wire import dumps
-from foldline.log.storage.idempotency import Answer, recall, remember
+from foldline.log.storage.idempotency import StoredResponse, recall, remember
 from foldline.log.storage.store import Transaction
 from foldline_api.http.problems import InvalidRequest
-from foldline_api.http.request import Incoming
+from foldline_api.http.request import ApiRequest
 
 JSON: Final = "application/json"
 T = TypeVar("T")
 
 
-def answer(body: Any, status: int = HTTPStatus.OK, headers: Mapping[str, str] | None = None) -> Answer:
+def answer(body: Any, status: int = HTTPStatus.OK, headers: Mapping[str, str] | None = None) -> StoredResponse:
     """An answer with a JSON body."""
-    return Answer(int(status), dict(headers or {}), dumps(body))
+    return StoredResponse(int(status), dict(headers or {}), dumps(body))
 
 
-def respond(given: Answer) -> Response:
+def respond(given: StoredResponse) -> Response:
     """An answer as it is sent."""
     return Response(given.body, given.status, headers=given.headers, media_type=JSON if given.body else None)
 
@@ -35,7 +35,7 @@ def json_response(body: Any, headers: Mapping[str, str] | None = None) -> Respon
     return Response(dumps(body), headers=headers, media_type=JSON)
 
 
-def change(incoming: Incoming, work: Callable[[Transaction], Answer]) -> Response:
+def change(incoming: ApiRequest, work: Callable[[Transaction], StoredResponse]) -> Response:
     """The answer of a write; with an `Idempotency-Key` it is written once, and its answer given again.
 
     Raises:
@@ -44,7 +44,7 @@ def change(incoming: Incoming, work: Callable[[Transaction], Answer]) -> Respons
     return respond(changed(incoming, work))
 
 
-def changed(incoming: Incoming, work: Callable[[Transaction], Answer]) -> Answer:
+def changed(incoming: ApiRequest, work: Callable[[Transaction], StoredResponse]) -> StoredResponse:
     """As `change`, before it is sent."""
     store, key = incoming.service.store, incoming.key
     if key is None:

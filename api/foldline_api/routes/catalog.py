@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
-from foldline.engine.models.catalog import Listed, catalog
+from foldline.engine.models.catalog import CatalogRow, catalog
 from foldline.engine.policies.policy import to_json
 from foldline.engine.policies.presets import DEFAULT_PRESET, PRESETS
 from foldline_api.http.problems import InvalidRequest
@@ -33,7 +33,7 @@ def list_models(
     return json_response({"items": [_shown(model) for model in catalog(PRESETS[preset])], "next_cursor": None})
 
 
-def _shown(found: Listed) -> dict[str, Any]:
+def _shown(found: CatalogRow) -> dict[str, Any]:
     return {
         "model": found.model,
         "context_window": found.context_window,

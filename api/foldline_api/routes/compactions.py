@@ -12,11 +12,11 @@ from foldline.engine.policies.policy import FIGURES
 from foldline.engine.policies.report import together
 from foldline.engine.wire import loads
 from foldline.log.compaction.compactions import Compaction
-from foldline.log.compaction.summary_request import Ask
+from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.jobs import queries
 from foldline.log.jobs.queries import Job
 from foldline.log.storage import paths, segments
-from foldline.log.storage.idempotency import Answer
+from foldline.log.storage.idempotency import StoredResponse
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases import branches, undo
 from foldline.log.use_cases.append import check_parent
@@ -24,7 +24,7 @@ from foldline.log.use_cases.compact import compact, cut
 from foldline.log.use_cases.views import open_calls_of
 from foldline_api import serializers
 from foldline_api.http.problems import InvalidRequest
-from foldline_api.http.request import FromRequest, Incoming
+from foldline_api.http.request import ApiRequest, FromRequest
 from foldline_api.http.responses import after, answer, change, changed, json_response, page, respond
 from foldline_api.schemas.answers import (
     BranchAnswer,
@@ -56,12 +56,14 @@ async def compact_session(session_id: str, incoming: FromRequest) -> Response:
     return await run_in_threadpool(_after_waiting, incoming, session_id, body, await watch.ended(job, seconds))
 
 
-def _compact(incoming: Incoming, session_id: str) -> Answer:
+def _compact(incoming: ApiRequest, session_id: str) -> StoredResponse:
     body = incoming.body(CompactBody)
-    ask = Ask(is_asked=True, instructions=body.instructions, target_tokens=body.target_tokens, policy=body.policy)
+    ask = SummaryRequest(
+        is_asked=True, instructions=body.instructions, target_tokens=body.target_tokens, policy=body.policy
+    )
     if_match = incoming.if_match
 
-    def work(tx: Transaction) -> Answer:
+    def work(tx: Transaction) -> StoredResponse:
         path, step, before = compact(
             tx, incoming.tenant, session_id, ask, stages=body.stages, summarize=body.summarize, parent=body.parent,
             if_match=if_match,
@@ -83,12 +85,12 @@ def _compact(incoming: Incoming, session_id: str) -> Answer:
     return answer({"job": None, "joined": False, "result": rehearsed["result"], "summary": summary})
 
 
-def _job(incoming: Incoming, job_id: str) -> Job:
+def _job(incoming: ApiRequest, job_id: str) -> Job:
     with incoming.service.store.read() as tx:
         return queries.job(tx, incoming.tenant, job_id)
 
 
-def _after_waiting(incoming: Incoming, session_id: str, body: dict[str, Any], job: Job) -> Response:
+def _after_waiting(incoming: ApiRequest, session_id: str, body: dict[str, Any], job: Job) -> Response:
     """The answer to a request that waited: `result` tells of the job's compaction too, if it made one."""
     result = body["result"]
     made = _compaction_of(incoming, session_id, job)
@@ -101,7 +103,7 @@ def _after_waiting(incoming: Incoming, session_id: str, body: dict[str, Any], jo
     return respond(answer({**body, "job": serializers.job(job), "result": result}, status, headers))
 
 
-def _compaction_of(incoming: Incoming, session_id: str, job: Job) -> Compaction | None:
+def _compaction_of(incoming: ApiRequest, session_id: str, job: Job) -> Compaction | None:
     """The compaction a job made, if it is on the path in use."""
     name = job.result.get("compaction_id")
     if name is None:
@@ -129,7 +131,7 @@ def _position(compaction: Compaction) -> int:
 def undo_compaction(session_id: str, compaction_id: str, incoming: FromRequest) -> Response:
     """Take back a compaction and all later ones."""
 
-    def work(tx: Transaction) -> Answer:
+    def work(tx: Transaction) -> StoredResponse:
         _check_parent(tx, incoming, session_id, body)
         undone, path = undo.undo(tx, incoming.tenant, session_id, compaction_id, if_match=if_match)
         return answer({"undone": undone, "version": path.session.version})
@@ -142,7 +144,7 @@ def undo_compaction(session_id: str, compaction_id: str, incoming: FromRequest) 
 def redo_compactions(session_id: str, incoming: FromRequest) -> Response:
     """Take back the last undo."""
 
-    def work(tx: Transaction) -> Answer:
+    def work(tx: Transaction) -> StoredResponse:
         _check_parent(tx, incoming, session_id, body)
         redone, path = undo.redo(tx, incoming.tenant, session_id, if_match=if_match)
         return answer({"redone": redone, "version": path.session.version})
@@ -159,7 +161,7 @@ def move_to_branch(session_id: str, incoming: FromRequest) -> Response:
     gone to. `summary_entry_id` is that entry, if it is there at once.
     """
 
-    def work(tx: Transaction) -> Answer:
+    def work(tx: Transaction) -> StoredResponse:
         _check_parent(tx, incoming, session_id, body)
         moved = branches.move(tx, incoming.tenant, session_id, body.entry_id, ask=ask, if_match=if_match)
         path, request = moved.path, moved.request
@@ -177,7 +179,7 @@ def move_to_branch(session_id: str, incoming: FromRequest) -> Response:
     body, if_match = incoming.body(BranchBody), incoming.if_match
     if body.instructions is not None and not body.summarize:
         raise InvalidRequest("instructions", "are for a summary; ask for one with summarize")
-    ask = Ask(is_asked=True, instructions=body.instructions) if body.summarize else None
+    ask = SummaryRequest(is_asked=True, instructions=body.instructions) if body.summarize else None
     return change(incoming, work)
 
 
@@ -192,6 +194,6 @@ def list_branches(session_id: str, incoming: FromRequest, cursor: Cursor = None,
     return json_response(page(rest, limit, lambda branch: branch.number + 1, serializers.branch))
 
 
-def _check_parent(tx: Transaction, incoming: Incoming, session_id: str, body: Moving) -> None:
+def _check_parent(tx: Transaction, incoming: ApiRequest, session_id: str, body: Moving) -> None:
     if body.parent is not None:
         check_parent(tx, paths.open_head(tx, incoming.tenant, session_id, lock=True), body.parent)

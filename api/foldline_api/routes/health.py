@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import APIRouter, FastAPI, Request, Response
 
-from foldline.telemetry.health import Vitals
+from foldline.telemetry.health import Health
 from foldline.telemetry.metrics import Metrics
 from foldline_api.http.responses import answer, json_response, respond
 from foldline_api.schemas.answers import HealthAnswer, ReadyAnswer
@@ -16,7 +16,7 @@ from foldline_api.schemas.openapi import described
 
 @asynccontextmanager
 async def _asking(app: FastAPI) -> AsyncIterator[None]:
-    app.state.vitals = Vitals(app.state.subject)
+    app.state.vitals = Health(app.state.subject)
     yield
 
 
@@ -32,7 +32,7 @@ async def live() -> Response:
 @router.get("/readyz", **described(ReadyAnswer, others={503: "The database does not answer."}))
 async def ready(request: Request) -> Response:
     """Whether requests can be served. They need the database; without the broker only summaries wait."""
-    vitals: Vitals = request.app.state.vitals
+    vitals: Health = request.app.state.vitals
     found = await vitals.readiness()
     return respond(answer(found.shown, found.code))
 
@@ -40,5 +40,5 @@ async def ready(request: Request) -> Response:
 @router.get("/metrics", **described(None, stream="text/plain"))
 async def metrics(request: Request) -> Response:
     """Requests, jobs and what waits, for Prometheus; docs/metrics.md has the names."""
-    vitals: Vitals = request.app.state.vitals
+    vitals: Health = request.app.state.vitals
     return Response(await vitals.figures(), media_type=Metrics.media_type)

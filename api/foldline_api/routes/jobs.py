@@ -14,7 +14,7 @@ from foldline.log.jobs import publish, queries
 from foldline.log.jobs.queries import Job
 from foldline_api import serializers
 from foldline_api.http.problems import TooManyWaiting
-from foldline_api.http.request import FromRequest, Incoming
+from foldline_api.http.request import ApiRequest, FromRequest
 from foldline_api.http.responses import after, json_response, page
 from foldline_api.schemas.answers import JobAnswer, Page
 from foldline_api.schemas.openapi import described
@@ -56,12 +56,12 @@ async def job_events(job_id: str, incoming: FromRequest) -> Response:
     return StreamingResponse(_events(incoming, job), headers=headers, media_type="text/event-stream")
 
 
-def _job(incoming: Incoming, job_id: str) -> Job:
+def _job(incoming: ApiRequest, job_id: str) -> Job:
     with incoming.service.store.read() as tx:
         return queries.job(tx, incoming.tenant, job_id)
 
 
-async def _events(incoming: Incoming, job: Job) -> AsyncIterator[bytes]:
+async def _events(incoming: ApiRequest, job: Job) -> AsyncIterator[bytes]:
     async with aclosing(incoming.service.watch.changes(job)) as changes:
         async for latest in changes:
             yield b"event: job\ndata: %s\n\n" % dumps(serializers.job(latest))

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Response
 from foldline.engine.formats import DEFAULT, FORMATS, detect
 from foldline.engine.messages import Message
 from foldline.log.compaction.usage import Usage
-from foldline.log.storage.idempotency import Answer
+from foldline.log.storage.idempotency import StoredResponse
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases.append import append, prepare
 from foldline.log.use_cases.views import View, open_calls_of, view
@@ -35,7 +35,7 @@ def append_messages(session_id: str, incoming: FromRequest) -> Response:
     usage = None if body.usage is None else _usage(body.usage)
     if_match = incoming.if_match
 
-    def work(tx: Transaction) -> Answer:
+    def work(tx: Transaction) -> StoredResponse:
         done = append(tx, incoming.tenant, session_id, drafts, usage=usage, parent=body.parent, if_match=if_match)
         path = done.path
         appended = {

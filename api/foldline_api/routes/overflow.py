@@ -7,7 +7,7 @@ from fastapi import APIRouter, Response
 from foldline.engine.overflow import PROVIDERS, verdict_of
 from foldline.log.errors import CannotShrink, UnknownVersion
 from foldline.log.storage.events import OTHER, OverflowReported
-from foldline.log.storage.idempotency import Answer
+from foldline.log.storage.idempotency import StoredResponse
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases.overflow import relieve
 from foldline_api import serializers
@@ -31,7 +31,7 @@ def report_overflow(session_id: str, incoming: FromRequest) -> Response:
     verdict = verdict_of(body.error, body.provider)
     reported = OverflowReported(verdict.provider if verdict.provider in PROVIDERS else OTHER)
 
-    def work(tx: Transaction) -> Answer:
+    def work(tx: Transaction) -> StoredResponse:
         try:
             path, step, before = relieve(
                 tx, incoming.tenant, session_id, verdict, version=body.version, parent=body.parent, if_match=if_match

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from fastapi import APIRouter, Response
 
 from foldline.log.storage import paths
-from foldline.log.storage.idempotency import Answer
+from foldline.log.storage.idempotency import StoredResponse
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases import pins
 from foldline.log.use_cases.append import check_parent
@@ -27,7 +27,7 @@ router = APIRouter(tags=["pins"])
 def add_pin(session_id: str, incoming: FromRequest) -> Response:
     """Pin a text, or a copy of an entry's text."""
 
-    def work(tx: Transaction) -> Answer:
+    def work(tx: Transaction) -> StoredResponse:
         if body.parent is not None:
             check_parent(tx, paths.open_head(tx, incoming.tenant, session_id, lock=True), body.parent)
         pin, path, step = pins.add(

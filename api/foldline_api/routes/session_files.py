@@ -7,7 +7,7 @@ from http import HTTPStatus
 from fastapi import APIRouter, Response
 
 from foldline.engine.session_files import pi
-from foldline.log.storage.idempotency import Answer
+from foldline.log.storage.idempotency import StoredResponse
 from foldline.log.storage.store import Transaction
 from foldline.log.transfer.exporting import export_session
 from foldline.log.transfer.importing import import_session
@@ -32,7 +32,7 @@ def import_file(incoming: FromRequest) -> Response:
     prepared = prepare(pi.read(body.file))
     given = {name: value for name, value in body if name != "file" and value is not None}
 
-    def work(tx: Transaction) -> Answer:
+    def work(tx: Transaction) -> StoredResponse:
         made = import_session(tx, incoming.tenant, given, prepared)
         counts = {
             "entries": made.entries,

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from fastapi import APIRouter, Response
 
 from foldline.log.storage import paths
-from foldline.log.storage.idempotency import Answer
+from foldline.log.storage.idempotency import StoredResponse
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases import lifecycle
 from foldline.log.use_cases.lifecycle import NewSession
@@ -29,7 +29,7 @@ def create_session(incoming: FromRequest) -> Response:
     body = incoming.body(SessionBody)
     values = {name: value for name, value in body if value is not None}
 
-    def work(tx: Transaction) -> Answer:
+    def work(tx: Transaction) -> StoredResponse:
         path = lifecycle.create(tx, incoming.tenant, NewSession(**values))
         return answer(serializers.session(path), HTTPStatus.CREATED, {"Location": f"/sessions/{path.session.id}"})
 

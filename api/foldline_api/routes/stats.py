@@ -57,6 +57,6 @@ def _shown(found: Stats) -> dict[str, Any]:
         "target_tokens": found.target_tokens,
         "warning_level": found.warning_level,
         "message_count": found.message_count,
-        "owed_tokens": found.owed_tokens,
+        "pending_tokens": found.pending_tokens,
         "breakdown": dict(found.breakdown),
     }

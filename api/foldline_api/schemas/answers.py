@@ -7,15 +7,15 @@ from typing import Any, Final, Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from foldline.engine.policies.layouts import LAYOUTS
-from foldline_api.http.problems import KINDS
+from foldline_api.http.problems import PROBLEM_TYPES
 
 T = TypeVar("T")
-NAMES: Final = ", ".join(sorted({kind.name for kind in KINDS.values()}))
+NAMES: Final = ", ".join(sorted({kind.name for kind in PROBLEM_TYPES.values()}))
 LEVELS: Final = ", ".join(dict.fromkeys(level.name for layout in LAYOUTS.values() for level in layout.levels))
 JobState = Literal["queued", "running", "succeeded", "failed", "superseded", "cancelled"]
 
 
-class Answer(BaseModel):
+class ResponseModel(BaseModel):
     """Root of the answers."""
 
     model_config = ConfigDict(extra="forbid")
@@ -32,14 +32,14 @@ class Problem(BaseModel):
     detail: str
 
 
-class Page(Answer, Generic[T]):
+class Page(ResponseModel, Generic[T]):
     """A page of a list, oldest first; `next_cursor` leads to the next one."""
 
     items: list[T]
     next_cursor: str | None
 
 
-class BudgetAnswer(Answer):
+class BudgetAnswer(ResponseModel):
     """What a view takes of its budget, in tokens."""
 
     limit: int
@@ -48,7 +48,7 @@ class BudgetAnswer(Answer):
     breakdown: dict[str, int]
 
 
-class ReportAnswer(Answer):
+class ReportAnswer(ResponseModel):
     """Figures of a compaction that the `report` of a policy adds; tokens are those of the history, by its counter."""
 
     original_count: int | None = Field(None, description="Messages in view before.")
@@ -65,7 +65,7 @@ class ReportAnswer(Answer):
     messages_removed: int | None = Field(None, description="Messages put out of view without a summary.")
 
 
-class SessionAnswer(Answer):
+class SessionAnswer(ResponseModel):
     """A session."""
 
     id: str
@@ -100,7 +100,7 @@ class ChangedSession(SessionAnswer):
     compaction: StepAnswer | None
 
 
-class AppendAnswer(Answer):
+class AppendAnswer(ResponseModel):
     """What an append did."""
 
     entry_ids: list[str]
@@ -110,7 +110,7 @@ class AppendAnswer(Answer):
     compaction: StepAnswer | None
 
 
-class ContextAnswer(Answer):
+class ContextAnswer(ResponseModel):
     """A view in a wire format; `lossy` counts the parts that the format cannot carry as they were."""
 
     messages: list[dict[str, Any]]
@@ -131,7 +131,7 @@ class ResultAnswer(ReportAnswer):
     tokens_saved: int
 
 
-class JobAnswer(Answer):
+class JobAnswer(ResponseModel):
     """A job and how far it is."""
 
     id: str
@@ -151,7 +151,7 @@ class JobAnswer(Answer):
     ended_at: str | None
 
 
-class CutAnswer(Answer):
+class CutAnswer(ResponseModel):
     """What a summary would cover, in one job or several, and where what stays as it is begins."""
 
     first_entry_id: str | None
@@ -166,7 +166,7 @@ class CutAnswer(Answer):
     modified_files: list[str]
 
 
-class CompactAnswer(Answer):
+class CompactAnswer(ResponseModel):
     """What was compacted at once, and the job that does the rest."""
 
     job: JobAnswer | None
@@ -175,7 +175,7 @@ class CompactAnswer(Answer):
     summary: CutAnswer | None = Field(None, description="Of a `dry_run`: what a summary would be asked for.")
 
 
-class VerdictAnswer(Answer):
+class VerdictAnswer(ResponseModel):
     """What the refusal says; tokens are the provider's."""
 
     is_overflow: bool
@@ -185,7 +185,7 @@ class VerdictAnswer(Answer):
     retryable: bool = Field(description="Whether compacting can help.")
 
 
-class OverflowAnswer(Answer):
+class OverflowAnswer(ResponseModel):
     """What the refusal says, and what was done about it."""
 
     verdict: VerdictAnswer
@@ -209,21 +209,21 @@ class CompactionAnswer(ReportAnswer):
     from_hook: str | None = Field(description="The hook that supplied the summary.")
 
 
-class UndoneAnswer(Answer):
+class UndoneAnswer(ResponseModel):
     """The compactions that were taken back."""
 
     undone: list[str]
     version: int
 
 
-class RedoneAnswer(Answer):
+class RedoneAnswer(ResponseModel):
     """The compactions that are live again."""
 
     redone: list[str]
     version: int
 
 
-class MovedAnswer(Answer):
+class MovedAnswer(ResponseModel):
     """The view at the new head."""
 
     version: int
@@ -234,7 +234,7 @@ class MovedAnswer(Answer):
     summary_entry_id: str | None = Field(description="The entry with that summary, if it is there at once.")
 
 
-class StatsAnswer(Answer):
+class StatsAnswer(ResponseModel):
     """How full a view is."""
 
     estimated_input_tokens: int
@@ -255,11 +255,11 @@ class StatsAnswer(Answer):
         f"one of {LEVELS}."
     )
     message_count: int
-    owed_tokens: int = Field(description="Tokens out of view that no summary covers yet.")
+    pending_tokens: int = Field(description="Tokens out of view that no summary covers yet.")
     breakdown: dict[str, int]
 
 
-class PlacedAnswer(Answer):
+class PlacedAnswer(ResponseModel):
     """What to send of a file."""
 
     path: str
@@ -274,7 +274,7 @@ class PendingAnswer(StatsAnswer):
     files: list[PlacedAnswer]
 
 
-class EntryAnswer(Answer):
+class EntryAnswer(ResponseModel):
     """An entry; a message as it was appended, whatever became of it in the view."""
 
     id: str
@@ -290,7 +290,7 @@ class EntryAnswer(Answer):
     created_at: str
 
 
-class BranchAnswer(Answer):
+class BranchAnswer(ResponseModel):
     """A branch; moving to its leaf makes it the one in use."""
 
     leaf_entry_id: str | None
@@ -299,7 +299,7 @@ class BranchAnswer(Answer):
     is_head: bool
 
 
-class ImportedAnswer(Answer):
+class ImportedAnswer(ResponseModel):
     """A session that was imported, and how much of each there is in it."""
 
     session: SessionAnswer
@@ -309,7 +309,7 @@ class ImportedAnswer(Answer):
     compactions: int
 
 
-class PinAnswer(Answer):
+class PinAnswer(ResponseModel):
     """A pin."""
 
     id: str
@@ -324,7 +324,7 @@ class PinnedAnswer(PinAnswer):
     compaction: StepAnswer | None
 
 
-class ModelAnswer(Answer):
+class ModelAnswer(ResponseModel):
     """A model, by the beginning of its name; for some presets that of any provider's, or a word in it."""
 
     model: str
@@ -338,7 +338,7 @@ class ModelAnswer(Answer):
     target_tokens: int
 
 
-class PresetAnswer(Answer):
+class PresetAnswer(ResponseModel):
     """A policy with a name."""
 
     model_config = ConfigDict(extra="allow")
@@ -365,13 +365,13 @@ class StatelessBudgetAnswer(BudgetAnswer):
     files: list[PlacedAnswer]
 
 
-class HealthAnswer(Answer):
+class HealthAnswer(ResponseModel):
     """The process answers."""
 
     status: Literal["ok"]
 
 
-class ReadyAnswer(Answer):
+class ReadyAnswer(ResponseModel):
     """Whether requests can be served (`degraded`: yes, and summaries wait), and of each part `ok` or what is wrong."""
 
     status: Literal["ok", "degraded", "unavailable"]

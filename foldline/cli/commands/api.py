@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from foldline_api.app import create_app
 from foldline_worker.app import create_celery
-from foldline_worker.broker.notifier import Relay, ringing
+from foldline_worker.broker.notifier import Notifier, notifying
 
 from foldline.cli.database import check_schema, open_store, settings_of
 from foldline.cli.listening import Host, Port, announce, check_host, listener_for, metrics_listener_for, run_api
@@ -57,7 +57,7 @@ def api(
         app = create_app(settings, store, signals)
         with (
             create_celery(settings) as celery,
-            ringing(Relay(celery), store, settings.stop_seconds),
+            notifying(Notifier(celery), store, settings.stop_seconds),
             hooked(settings, store),
             answering(app.state.subject, metrics_listener),
         ):

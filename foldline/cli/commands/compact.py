@@ -21,7 +21,7 @@ from foldline.engine.errors import CompactionError
 from foldline.engine.formats import FORMATS
 from foldline.engine.library import Compacted
 from foldline.engine.wire import dumps, dumps_text
-from foldline.log.compaction.summary_request import Ask
+from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.replay.transcripts import Transcript, read_transcripts
 from foldline.terminal import CommandFailed, ExitCode, answers, notes, table_of
 
@@ -76,7 +76,7 @@ def compact(
     check_policy(policy)
     check_stages(stages)
     if file is None:
-        ask = Ask(is_asked=True, instructions=instructions, target_tokens=target, policy=_preset(policy))
+        ask = SummaryRequest(is_asked=True, instructions=instructions, target_tokens=target, policy=_preset(policy))
         size = None if window is None else size_of(window)
         wish = Wish(session, tenant, ask, size, stage, summarize, dry_run)
         for_files = {"--output": output, "--layout": show_layout, "--format": format_name, "--model": model}

@@ -10,7 +10,7 @@ from typing import Annotated, Final
 import typer
 from foldline_worker.app import create_celery
 from foldline_worker.broker.liveness import logger as outage_logger
-from foldline_worker.broker.notifier import Relay
+from foldline_worker.broker.notifier import Notifier
 
 from foldline.cli.database import check_file, check_schema, open_store, settings_of
 from foldline.cli.jobs_table import STATES, as_json, print_table
@@ -158,7 +158,7 @@ def _ring(settings: Settings, queues: Iterable[str]) -> bool:
     # Of its log there is nothing to see but a broker that is away, and that is said here.
     outage_logger.setLevel(logging.ERROR)
     with create_celery(settings) as celery:
-        relay = Relay(celery)
+        relay = Notifier(celery)
         relay.start()
         for queue in queues:
             relay.ring(queue)

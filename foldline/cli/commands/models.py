@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from foldline.cli.options import check_policy
-from foldline.engine.models.catalog import Listed, catalog
+from foldline.engine.models.catalog import CatalogRow, catalog
 from foldline.engine.policies.presets import DEFAULT_PRESET, PRESETS
 from foldline.engine.tokens.estimates import EXACT
 from foldline.terminal import answers, notes, print_json, table_of
@@ -45,13 +45,13 @@ def models(
         notes().print(f"Trigger and target are in {preset}'s own count; what is left for input is counted exactly.")
 
 
-def _row(model: Listed) -> tuple[str, ...]:
+def _row(model: CatalogRow) -> tuple[str, ...]:
     figures = (model.context_window, model.listed_window, model.limit, model.trigger, model.target)
     counted = "exactly" if model.is_exact else "with a margin"
     return model.model, *("" if tokens is None else f"{tokens:,}" for tokens in figures), counted
 
 
-def _as_json(model: Listed) -> dict[str, str | int | bool | None]:
+def _as_json(model: CatalogRow) -> dict[str, str | int | bool | None]:
     return {
         "model": model.model,
         "context_window": model.context_window,

@@ -14,13 +14,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from foldline.cli.options import check_format, check_policy, size_of
-from foldline.client import Service
+from foldline.client import Client
 from foldline.engine.wire import dumps
 from foldline.replay import report
 from foldline.replay.drive import Drive
 from foldline.replay.embedded import embedded_service
 from foldline.replay.options import Options, check_threshold
-from foldline.replay.record import Figures
+from foldline.replay.record import ReplayFigures
 from foldline.replay.transcripts import Transcript, read_transcripts
 from foldline.terminal import CommandFailed, ExitCode, answers, notes
 
@@ -101,7 +101,7 @@ def replay(
     if url and flags:
         raise CommandFailed(f"{flags[0]} is for the service that is started; the one at --url has its own settings")
     transcripts = _chosen(read_transcripts(file, format_name), session, limit_sessions)
-    with _address(url, flags) as address, Service(address, api_key) as service:
+    with _address(url, flags) as address, Client(address, api_key) as service:
         figures = _driven(service, transcripts, options)
     _report(figures, json_file)
     _judge(figures, slowest)
@@ -128,7 +128,7 @@ def _address(url: str | None, options: list[str]) -> Iterator[str]:
         yield address
 
 
-def _driven(service: Service, transcripts: list[Transcript], options: Options) -> Figures:
+def _driven(service: Client, transcripts: list[Transcript], options: Options) -> ReplayFigures:
     records = []
     with _progress() as progress:
         task = progress.add_task("", total=sum(len(transcript.messages) for transcript in transcripts))
@@ -138,7 +138,7 @@ def _driven(service: Service, transcripts: list[Transcript], options: Options) -
                 service, transcript, options, lambda count: progress.advance(task, count), _above(progress.console)
             )
             records.append(drive.run())
-    return Figures(records, service.seconds)
+    return ReplayFigures(records, service.seconds)
 
 
 def _above(console: Console) -> Callable[[str, str], None]:
@@ -158,7 +158,7 @@ def _progress() -> Progress:
     return Progress(*columns, console=notes(), transient=True)
 
 
-def _report(figures: Figures, json_file: Path | None) -> None:
+def _report(figures: ReplayFigures, json_file: Path | None) -> None:
     report.show(answers(), figures)
     if json_file is None:
         return
@@ -168,7 +168,7 @@ def _report(figures: Figures, json_file: Path | None) -> None:
         raise CommandFailed(f"cannot write {json_file}: {error.strerror}") from error
 
 
-def _judge(figures: Figures, slowest: float | None) -> None:
+def _judge(figures: ReplayFigures, slowest: float | None) -> None:
     too_slow = slowest is not None and figures.slowest > slowest
     if slowest is not None:
         style = "red" if too_slow else ""

@@ -15,7 +15,7 @@ from foldline import migrations
 from foldline.cli.database import check_file, check_schema, open_store, settings_of
 from foldline.cli.options import check_policy
 from foldline.cli.process_setup import DatabaseUrl
-from foldline.client import Refused, Service
+from foldline.client import Client, Refused
 from foldline.engine.errors import CompactionError
 from foldline.engine.session_files import pi
 from foldline.log.errors import Conflict, SessionsError
@@ -58,7 +58,7 @@ def import_file(
             made = _into_database(content, given, database_url, tenant)
         else:
             body = {"file": pi.decoded(content), **given}
-            with Service(_address(url), api_key) as service:
+            with Client(_address(url), api_key) as service:
                 made = service.import_file(body)
     notes().print(table_of((("session", False), *((name, True) for name in COUNTS)), [_row(made)]))
     answers().print(made["session"]["id"], markup=False)
@@ -95,7 +95,7 @@ def export_file(
             with opened(database_url) as store, store.read() as tx:
                 text = export_session(tx, tenant, session)
         else:
-            with Service(_address(url), api_key) as service:
+            with Client(_address(url), api_key) as service:
                 text = service.export(session)
     if output is None:
         answers().out(text, highlight=False, end="")

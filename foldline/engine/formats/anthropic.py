@@ -156,13 +156,13 @@ def _result(block: dict[str, Any], where: str) -> ToolResult:
 
 def render(messages: Sequence[Message], system: str | None) -> Rendered:
     """Anthropic messages; `system` stays beside them."""
-    writer = _Writer()
+    writer = _AnthropicWriter()
     for message in messages:
         writer.add(message)
     return Rendered(writer.messages, system, writer.lossy)
 
 
-class _Writer:
+class _AnthropicWriter:
     """The messages written so far, and what later ones depend on."""
 
     def __init__(self) -> None:

@@ -127,7 +127,7 @@ _ARGUMENTS: Final[Mapping[str, str]] = {"function": "arguments", "custom": "inpu
 
 def render(messages: Sequence[Message], system: str | None) -> Rendered:
     """OpenAI chat messages, `system` as the first of them."""
-    writer = _Writer()
+    writer = _OpenAIWriter()
     if system:
         writer.messages.append({"role": "system", "content": system})
     for message in messages:
@@ -136,7 +136,7 @@ def render(messages: Sequence[Message], system: str | None) -> Rendered:
     return Rendered(writer.messages, system, writer.lossy)
 
 
-class _Writer:
+class _OpenAIWriter:
     """The messages written so far, and what later ones depend on."""
 
     def __init__(self) -> None:

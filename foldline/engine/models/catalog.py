@@ -12,7 +12,7 @@ from foldline.engine.policies.policy import Policy
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class CatalogRow:
     """A model as a preset's registry knows it, and what the preset makes of its window, in tokens.
 
     `model` is provider/name by the beginning of the name, or, as far as the registry goes, a name of any provider's or
@@ -30,7 +30,7 @@ class Listed:
     target: int
 
 
-def catalog(policy: Policy) -> Iterator[Listed]:
+def catalog(policy: Policy) -> Iterator[CatalogRow]:
     """The models that the policy's registry lists, in its order."""
     registry = REGISTRIES.get(policy.registry)
     if registry is None:
@@ -48,12 +48,12 @@ def only_listed(model: str) -> frozenset[int]:
     return frozenset(filter(None, found))
 
 
-def _listed(policy: Policy, provider: str, name: str, tokens: int | None) -> Listed:
+def _listed(policy: Policy, provider: str, name: str, tokens: int | None) -> CatalogRow:
     frame = Frame(f"{provider or _own_provider(name)}/{name}")
     window, limit = frame.window(policy), frame.budget(policy).limit
     goals = frame.gauge(policy, frame.goals(policy, 0, 1000), Fixed()).goals
     model = f"{provider}/{name}" if provider else name
-    return Listed(model, window.tokens, tokens, window.is_exact, limit, goals.trigger, goals.target)
+    return CatalogRow(model, window.tokens, tokens, window.is_exact, limit, goals.trigger, goals.target)
 
 
 def _own_provider(name: str) -> str:

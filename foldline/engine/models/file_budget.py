@@ -30,7 +30,7 @@ class Allowance(NamedTuple):
     max_chars: int | None = None
 
 
-class Selection(NamedTuple):
+class FileSelection(NamedTuple):
     """Which files go along and which do not, as indexes of the list given, smallest file first."""
 
     included: tuple[int, ...]
@@ -91,7 +91,7 @@ def file_tokens(file: SizedFile) -> int:
     return min(tokens, MOST_TOKENS.get(file.kind, tokens))
 
 
-def select_files(files: Sequence[SizedFile], available_tokens: int, share: float = FILES_SHARE) -> Selection:
+def select_files(files: Sequence[SizedFile], available_tokens: int, share: float = FILES_SHARE) -> FileSelection:
     """The files that fit whole into the files' share of what is available, each taken if it fits, smallest first."""
     room = floor(available_tokens * share)
     included, excluded = [], []
@@ -102,4 +102,4 @@ def select_files(files: Sequence[SizedFile], available_tokens: int, share: float
             room -= tokens
         else:
             excluded.append(index)
-    return Selection(tuple(included), tuple(excluded))
+    return FileSelection(tuple(included), tuple(excluded))

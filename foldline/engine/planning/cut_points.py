@@ -27,12 +27,12 @@ class SummaryRange:
     replaces: tuple[str, ...]
     original_tokens: int
     saving: int
-    is_owed: bool
+    is_pending: bool
     max_tokens: int
 
 
 def next_range(outline: Outline, goals: Goals, window_tokens: int, due: int, *, is_asked: bool) -> SummaryRange | None:
-    """The oldest range worth a summary, owed ones first; None if nothing is left to summarize.
+    """The oldest range worth a summary, pending ones first; None if nothing is left to summarize.
 
     `due` is how many items, from the oldest, are old enough (`recent.due_items`). A range ends before the last user
     message or starts after it. It covers whole units, at most `window_tokens` of input, but at least one unit and
@@ -40,7 +40,7 @@ def next_range(outline: Outline, goals: Goals, window_tokens: int, due: int, *, 
     """
     ranges = list(_ranges(outline, goals, window_tokens, due, is_asked=is_asked))
     worthwhile = (r for r in ranges if is_asked or r.saving >= goals.minimum_saving)
-    return next((r for r in ranges if r.is_owed), None) or next(worthwhile, None)
+    return next((r for r in ranges if r.is_pending), None) or next(worthwhile, None)
 
 
 def turn_split_at(outline: Outline, seq: int) -> int | None:
@@ -104,9 +104,9 @@ def _range_of(run: list[Item], goals: Goals) -> SummaryRange | None:
     replaced = [item for item in run if isinstance(item, Summarized)]
     original_tokens = sum(item.original_tokens for item in run)
     shown = sum(unit.tokens for unit in units if not unit.is_hidden) + sum(item.edit.tokens for item in replaced)
-    is_owed = any(unit.is_hidden for unit in units)
+    is_pending = any(unit.is_hidden for unit in units)
     # Only what is hidden already may take more room as a summary than it does now.
-    most = original_tokens if is_owed else min(original_tokens, shown)
+    most = original_tokens if is_pending else min(original_tokens, shown)
     max_tokens = min(goals.summary_max, most - summary_frame_tokens() - 1)
     if not units or max_tokens < SMALLEST_SUMMARY:
         return None
@@ -116,6 +116,6 @@ def _range_of(run: list[Item], goals: Goals) -> SummaryRange | None:
         replaces=tuple(item.edit.summary for item in replaced),
         original_tokens=original_tokens,
         saving=shown - max_tokens - summary_frame_tokens(),
-        is_owed=is_owed,
+        is_pending=is_pending,
         max_tokens=max_tokens,
     )

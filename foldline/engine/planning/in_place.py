@@ -26,7 +26,7 @@ UNBOUNDED_TOKENS: Final = 1 << 53
 
 
 @dataclass(frozen=True, slots=True)
-class Folded:
+class InPlaceResult:
     """What is left of messages: the view, the stages that did something, and what had no call or no result in it."""
 
     view: list[Message]
@@ -35,7 +35,7 @@ class Folded:
     orphans: Orphans
 
 
-class Folding:
+class InPlace:
     """Messages with the outline and the summaries made of them so far."""
 
     def __init__(self, messages: Iterable[Message]) -> None:
@@ -48,7 +48,9 @@ class Folding:
         """The messages as a model would see them now."""
         return make_view(self._outline, self._messages, self._summaries, stub_open=stub_open)
 
-    def folded(self, policy: Policy, goals: Goals, gauge: Gauge, *, has_target: bool, is_summarized: bool) -> Folded:
+    def folded(
+        self, policy: Policy, goals: Goals, gauge: Gauge, *, has_target: bool, is_summarized: bool
+    ) -> InPlaceResult:
         """The messages after the policy's stages and, if wanted, summaries; an extractive one can be had at once."""
         before = self._outline.tokens
         gauge = gauge.aimed(goals, self._outline) if has_target else gauge
@@ -57,7 +59,7 @@ class Folding:
         used = plan.stages_used
         if is_summarized and self._summarize(policy, goals, gauge):
             used = tuple(dict.fromkeys((*used, "summarize")))
-        return Folded(self.view(), used, before, self._orphans())
+        return InPlaceResult(self.view(), used, before, self._orphans())
 
     def _orphans(self) -> Orphans:
         """What the view stubs and quotes; the calls of an open batch still wait for their results."""
@@ -78,7 +80,7 @@ class Folding:
             if span is None:
                 break
             after = self._outline.edited([self._condensed(self._outline, span, policy.headings)])
-            ceiling = max(self._outline.tokens, goals.limit) if span.is_owed else self._outline.tokens - 1
+            ceiling = max(self._outline.tokens, goals.limit) if span.is_pending else self._outline.tokens - 1
             if after.tokens > ceiling:
                 break
             self._outline, is_any = after, True
@@ -86,7 +88,7 @@ class Folding:
 
     def _condensed(self, outline: Outline, span: SummaryRange, headings: str) -> Edit:
         # Of what is in view already, a summary takes less than its place; what was hidden takes none.
-        room = span.max_tokens if span.is_owed else span.max_tokens + span.saving - 1
+        room = span.max_tokens if span.is_pending else span.max_tokens + span.saving - 1
         max_tokens = max(SMALLEST_SUMMARY, min(span.max_tokens, room))
         inside = [seq for seq in self._messages if span.first <= seq <= span.last]
         under = [edit for edit in outline.live.condensed if edit.summary in span.replaces]

@@ -12,7 +12,7 @@ from foldline.engine.models.registries import AGENT_CODE_OUTPUT, ByWord
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class UsageLevel:
     """A level of use: reached from `share` of the room on, or from `below` tokens under all of it.
 
     In a room so small that nothing would be left under it, half of the room is.
@@ -42,7 +42,7 @@ class Layout:
 
     reserve_share: float
     reserve_most: int
-    levels: tuple[Level, ...]
+    levels: tuple[UsageLevel, ...]
     safety: float = 1.0
     is_bound: bool = False
     of_window: bool = False
@@ -72,8 +72,12 @@ class Layout:
         return [level.name for level in self.levels if tokens >= level.begins(room)]
 
 
-_USE: Final = (Level("warning", share=0.8), Level("critical", share=0.9))
-_DISTANCE: Final = (Level("warning", below=20_000), Level("compact", below=13_000), Level("blocking", below=3_000))
+_USE: Final = (UsageLevel("warning", share=0.8), UsageLevel("critical", share=0.9))
+_DISTANCE: Final = (
+    UsageLevel("warning", below=20_000),
+    UsageLevel("compact", below=13_000),
+    UsageLevel("blocking", below=3_000),
+)
 
 LAYOUTS: Final[Mapping[str, Layout]] = MappingProxyType(
     {
@@ -81,7 +85,7 @@ LAYOUTS: Final[Mapping[str, Layout]] = MappingProxyType(
         "neurolink": Layout(
             reserve_share=0.35,
             reserve_most=64_000,
-            levels=(Level("notice", share=0.6), Level("compact", share=0.8)),
+            levels=(UsageLevel("notice", share=0.6), UsageLevel("compact", share=0.8)),
         ),
         "agent-code": Layout(reserve_share=0.5, reserve_most=20_000, levels=_DISTANCE),
         "agent-code@program": Layout(
@@ -90,6 +94,6 @@ LAYOUTS: Final[Mapping[str, Layout]] = MappingProxyType(
         # Levels are of the whole window here, with the system prompt in it.
         "codebuddy": Layout(reserve_share=0.35, reserve_most=4_096, levels=_USE, of_window=True),
         "codebuddy@program": Layout(reserve_share=0.35, reserve_most=4_096, levels=_USE, safety=1.2),
-        "pi": Layout(reserve_share=0.5, reserve_most=16_384, levels=(Level("compact"),)),
+        "pi": Layout(reserve_share=0.5, reserve_most=16_384, levels=(UsageLevel("compact"),)),
     }
 )

@@ -15,7 +15,7 @@ from foldline.engine.summaries.styles import STYLES
 from foldline.engine.summaries.transcript import escape, excerpt_to_tokens, fitted, serialize
 from foldline.engine.tokens.counter import count_text
 
-__all__ = ["Draft", "SummaryInput", "answer_text", "divided", "joined", "prompt", "refusal", "serialize"]
+__all__ = ["SummaryDraft", "SummaryInput", "answer_text", "divided", "joined", "prompt", "refusal", "serialize"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class SummaryInput:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class SummaryDraft:
     """A summary that may be published; `degraded` if it is not by the summarizer that was asked.
 
     `details` are told beside it, and no part of it.

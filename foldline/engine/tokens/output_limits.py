@@ -22,7 +22,7 @@ MAX_OUTPUT_LINES: Final = 2_000
 _PLACES: Final = (regex.compile(r"[.!?](?= )|\n"), regex.compile(r"\S(?=\s)"))
 
 
-class Cut(NamedTuple):
+class Truncated(NamedTuple):
     """A text within its limits: `kept` is what it has of the original, without what says that the rest is missing."""
 
     text: str
@@ -30,28 +30,28 @@ class Cut(NamedTuple):
     is_cut: bool
 
 
-def fit_text(text: str, budget_tokens: int, estimate: Estimate, provider: str | None = None) -> Cut:
+def fit_text(text: str, budget_tokens: int, estimate: Estimate, provider: str | None = None) -> Truncated:
     """The head of a text with an ellipsis, both together within the budget by this estimate.
 
     It ends after a sentence or a line, else after a word, else after a grapheme. A text that fits is returned as it is;
     where not even a grapheme and the ellipsis fit, nothing is.
     """
     if estimate.text(text, provider) <= budget_tokens:
-        return Cut(text, text, is_cut=False)
+        return Truncated(text, text, is_cut=False)
     room = estimate.chars_for(budget_tokens, provider) - estimate.length(ELLIPSIS)
     while room > 0:
         kept = text[: _end(text, room, estimate.length)]
         tokens = estimate.text(kept + ELLIPSIS, provider)
         if kept and tokens <= budget_tokens:
-            return Cut(kept + ELLIPSIS, kept, is_cut=True)
+            return Truncated(kept + ELLIPSIS, kept, is_cut=True)
         # An estimate rounds up, and it may take this text for denser than the prose that the room was for.
         room = min(room - 1, room * budget_tokens // tokens)
-    return Cut("", "", is_cut=True)
+    return Truncated("", "", is_cut=True)
 
 
 def limit_output(
     text: str, max_bytes: int = MAX_OUTPUT_BYTES, max_lines: int = MAX_OUTPUT_LINES, side: Side = "tail"
-) -> Cut:
+) -> Truncated:
     """One side of a tool's output, at most `max_bytes` of UTF-8 and `max_lines`, and a notice of what is left out.
 
     The notice stands where the rest was; it counts within neither limit. Only a newline ends a line, and a grapheme is
@@ -59,13 +59,13 @@ def limit_output(
     """
     size, lines = utf8_bytes(text), text.count("\n") + 1
     if size <= max_bytes and lines <= max_lines:
-        return Cut(text, text, is_cut=False)
+        return Truncated(text, text, is_cut=False)
     kept = (_head if side == "head" else _tail)(text, max_bytes, max_lines)
     lost = size - utf8_bytes(kept)
     lost_lines = lines - kept.count("\n") - bool(kept)
     notice = f"[… {lost:,} of {size:,} bytes left out, {lost_lines:,} of {lines:,} lines …]"
     shown = (kept, notice) if side == "head" else (notice, kept)
-    return Cut("\n".join(filter(None, shown)), kept, is_cut=True)
+    return Truncated("\n".join(filter(None, shown)), kept, is_cut=True)
 
 
 def head_of(text: str, limit: int, length: Callable[[str], int]) -> str:

@@ -31,7 +31,7 @@ from foldline.log.compaction import ranges, summaries
 from foldline.log.compaction.compactions import add_compaction, reported
 from foldline.log.compaction.ranges import Applied
 from foldline.log.compaction.summaries import Made, Summary, Wanted
-from foldline.log.compaction.summary_request import Ask, Left, asked_policy
+from foldline.log.compaction.summary_request import LeftRange, SummaryRequest, requested_policy
 from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.outcomes import Outcome
 from foldline.log.storage.rows import Path, Session
@@ -43,7 +43,7 @@ REASON: Final = "branch"
 LEAST_LOOKED_AT: Final = 1_000
 
 
-def left_behind(tx: Transaction, old: Path, new: Path) -> Left | None:
+def left_behind(tx: Transaction, old: Path, new: Path) -> LeftRange | None:
     """What a move from one path to another of its session leaves behind; None if the new one has all of the old."""
     common = 0
     for mine, other in zip_longest(segments.segments(tx, old), segments.segments(tx, new)):
@@ -56,13 +56,13 @@ def left_behind(tx: Transaction, old: Path, new: Path) -> Left | None:
         return None
     # A branch without entries of its own is another name for where it left.
     branch = segments.segments(tx, old)[-1].branch
-    return Left(branch, common + 1, old.leaf_seq, old.edits_at)
+    return LeftRange(branch, common + 1, old.leaf_seq, old.edits_at)
 
 
-def find(tx: Transaction, path: Path, ask: Ask, _outline: Outline) -> Wanted | None:
+def find(tx: Transaction, path: Path, ask: SummaryRequest, _outline: Outline) -> Wanted | None:
     """The summary of what was left; None if nothing was said there."""
     old, left = _as_it_was(tx, path.session, ask)
-    policy = asked_policy(path, ask)
+    policy = requested_policy(path, ask)
     window = path.session.frame.window(path.session.policy).tokens
     # In a small window the reserve gives way: half of it is there to be read.
     room = min(tx.limits.summarizer_tokens, max(window - policy.branch_reserve_tokens, window // 2))
@@ -82,14 +82,14 @@ def find(tx: Transaction, path: Path, ask: Ask, _outline: Outline) -> Wanted | N
     return Wanted(covered, ends, key, files, ranges.appendix_for(policy, files, covered.max_tokens))
 
 
-def _live(tx: Transaction, old: Path, left: Left) -> LiveEdits:
+def _live(tx: Transaction, old: Path, left: LeftRange) -> LiveEdits:
     """The edits of the branch, without summaries that tell of what was not left as well: its originals are read."""
     live = entry_log.live_edits(tx, old)
     own = tuple(edit for edit in live.condensed if edit.first >= left.first)
     return replace(live, condensed=own)
 
 
-def _as_it_was(tx: Transaction, session: Session, ask: Ask) -> tuple[Path, Left]:
+def _as_it_was(tx: Transaction, session: Session, ask: SummaryRequest) -> tuple[Path, LeftRange]:
     """The path of the branch as it was when it was left.
 
     Raises:
@@ -127,17 +127,17 @@ def _covered(items: Sequence[Item], read: Sequence[TreeEntry], most_tokens: int)
     # It takes the place of nothing, so that even of very little there can be a summary.
     most = max(SMALLEST_SUMMARY, min(most_tokens, originals - summary_frame_tokens() - 1))
     names = tuple(edit.summary for edit in replaced)
-    return SummaryRange(first, last, names, originals, saving=0, is_owed=False, max_tokens=most)
+    return SummaryRange(first, last, names, originals, saving=0, is_pending=False, max_tokens=most)
 
 
 def _summaries(items: Iterable[Item]) -> list[Edit]:
     return [item.edit for item in items if isinstance(item, Summarized)]
 
 
-def material(tx: Transaction, path: Path, wanted: Wanted, ask: Ask, _outline: Outline) -> SummaryInput:
+def material(tx: Transaction, path: Path, wanted: Wanted, ask: SummaryRequest, _outline: Outline) -> SummaryInput:
     """What is read of the branch: texts of the summaries there, and originals."""
     old, left = _as_it_was(tx, path.session, ask)
-    covered, policy = wanted.covered, asked_policy(path, ask)
+    covered, policy = wanted.covered, requested_policy(path, ask)
     messages = ranges.originals(tx, old, _live(tx, old, left), covered)
     return SummaryInput(
         previous=tuple(summaries.text_of(tx, summary) for summary in covered.replaces),

@@ -62,9 +62,9 @@ def add_compaction(
     """
     before = path.used
     path.reported = None
-    path.kept, path.owed_tokens = outline.tokens, outline.owed_tokens
+    path.kept, path.pending_tokens = outline.tokens, outline.pending_tokens
     measure = path.aims().gauge.measure
-    path.gauged = None if measure is outline.measure else outline.measured(measure).tokens
+    path.estimated = None if measure is outline.measure else outline.measured(measure).tokens
     live = outline.live.barring(()) if lifts_bars else outline.live
     body: dict[str, Any] = {
         "reason": reason,
@@ -158,7 +158,7 @@ def apply_summary(
 
 
 def _note_savings(tx: Transaction, path: Path, **tokens_by_stage: int) -> None:
-    """Note what stages took out of the view without having been run for it; a summary of what is owed adds to it."""
+    """Note what stages took out of the view without having been run for it; a summary of what is pending adds to it."""
     preset, multiplier = path.session.policy.preset, path.session.multiplier
     for stage, tokens in tokens_by_stage.items():
         if tokens > 0:

@@ -11,7 +11,7 @@ from foldline.engine.outline import Outline
 from foldline.log.compaction import ranges, summaries
 from foldline.log.compaction.compactions import Compaction
 from foldline.log.compaction.summaries import Made
-from foldline.log.compaction.summary_request import TOLD_AS, Ask, ask_json, ask_of
+from foldline.log.compaction.summary_request import HOOK_KINDS, SummaryRequest, request_from_json, request_to_json
 from foldline.log.storage import entry_log
 from foldline.log.storage.events import JobEnded
 from foldline.log.storage.outcomes import Outcome
@@ -38,14 +38,16 @@ _INSERT: Final = insert(JOB)
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class QueuedJob:
     """The job that will answer a wish; `is_joined` if it was there already."""
 
     job_id: str
     is_joined: bool = False
 
 
-def request(tx: Transaction, path: Path, ask: Ask, outline: Outline | None = None) -> Request | Compaction | None:
+def request_summary(
+    tx: Transaction, path: Path, ask: SummaryRequest, outline: Outline | None = None
+) -> QueuedJob | Compaction | None:
     """Answer a wish for a summary with a job, or with the compaction that publishes one kept from before.
 
     None if nothing is left to summarize. `outline` is the path's, if the caller has planned on it. Without a plan an
@@ -54,14 +56,14 @@ def request(tx: Transaction, path: Path, ask: Ask, outline: Outline | None = Non
     if outline is None and not ask.is_asked:
         active = _active(tx, path, ask)
         if active:
-            return Request((active.get("running") or active["queued"]).id, is_joined=True)
+            return QueuedJob((active.get("running") or active["queued"]).id, is_joined=True)
     outline = outline or entry_log.outline(tx, path)
     wanted = ranges.find(tx, path, ask, outline)
     if wanted is None:
         return None
     kept = summaries.kept(tx, summaries.kept_key(path, wanted, ask))
     if kept is None:
-        return queue(tx, path, ask)
+        return enqueue(tx, path, ask)
     applied = ranges.apply(tx, path, Made(wanted, kept, ask), outline)
     if applied is None:
         show_no_room(tx, path, ask)
@@ -69,38 +71,40 @@ def request(tx: Transaction, path: Path, ask: Ask, outline: Outline | None = Non
     return applied.compaction
 
 
-def queue(tx: Transaction, path: Path, ask: Ask) -> Request:
+def enqueue(tx: Transaction, path: Path, ask: SummaryRequest) -> QueuedJob:
     """Single flight: join the running job if it will do, or the waiting one, or wait behind the running one."""
     active = _active(tx, path, ask)
     waiting, running = active.get("queued"), active.get("running")
-    if running is not None and (not ask.is_asked or ask_of(running.parameters) == ask):
-        return Request(running.id, is_joined=True)
+    if running is not None and (not ask.is_asked or request_from_json(running.parameters) == ask):
+        return QueuedJob(running.id, is_joined=True)
     if waiting is not None:
         _update_waiting(tx, waiting, ask)
-        return Request(waiting.id, is_joined=True)
-    return Request(_insert(tx, path, ask))
+        return QueuedJob(waiting.id, is_joined=True)
+    return QueuedJob(_insert(tx, path, ask))
 
 
-def _active(tx: Transaction, path: Path, ask: Ask) -> dict[str, Any]:
+def _active(tx: Transaction, path: Path, ask: SummaryRequest) -> dict[str, Any]:
     """The jobs, by their states, that are there for such a wish: one may run, and one wait."""
     return {row.state: row for row in tx.execute(_ACTIVE, _alike(path, ask))}
 
 
-def _alike(path: Path, ask: Ask) -> dict[str, Any]:
+def _alike(path: Path, ask: SummaryRequest) -> dict[str, Any]:
     return {"pk": path.session.pk, "branch": path.branch, "kind": ask.kind, "subject": ask.subject}
 
 
-def _update_waiting(tx: Transaction, waiting: Any, ask: Ask) -> None:
+def _update_waiting(tx: Transaction, waiting: Any, ask: SummaryRequest) -> None:
     if not ask.is_asked:
         return
-    values = {"parameters": ask_json(ask), "queue": INTERACTIVE, "is_asked": True, "not_before": 0}
+    values = {"parameters": request_to_json(ask), "queue": INTERACTIVE, "is_asked": True, "not_before": 0}
     tx.execute(update(JOB).where(JOB.c.id == waiting.id).values(values))
     tx.rings.append(INTERACTIVE)
 
 
-def _insert(tx: Transaction, path: Path, ask: Ask, *, state: str = "queued", error: str | None = None) -> str:
+def _insert(
+    tx: Transaction, path: Path, ask: SummaryRequest, *, state: str = "queued", error: str | None = None
+) -> str:
     job_id = tx.new_id("job")
-    queue = INTERACTIVE if ask.is_asked else BACKGROUND
+    enqueue = INTERACTIVE if ask.is_asked else BACKGROUND
     ended = state != "queued"
     row = {
         "id": job_id,
@@ -110,7 +114,7 @@ def _insert(tx: Transaction, path: Path, ask: Ask, *, state: str = "queued", err
         "kind": ask.kind,
         "subject": ask.subject,
         "state": state,
-        "queue": queue,
+        "queue": enqueue,
         "is_asked": ask.is_asked,
         "attempts": 0,
         "progress": 0.0,
@@ -119,20 +123,20 @@ def _insert(tx: Transaction, path: Path, ask: Ask, *, state: str = "queued", err
         "not_before": 0,
         "created_at": tx.now,
         "ended_at": tx.now if ended else None,
-        "parameters": ask_json(ask),
+        "parameters": request_to_json(ask),
         "traceparent": tx.traceparent,
     }
     tx.execute(_INSERT, row)
     if not ended:
-        tx.rings.append(queue)
+        tx.rings.append(enqueue)
     return job_id
 
 
-def show_no_room(tx: Transaction, path: Path, ask: Ask) -> None:
+def show_no_room(tx: Transaction, path: Path, ask: SummaryRequest) -> None:
     """A kept summary does not fit: let that be visible as the branch's newest job, once."""
     newest = tx.execute(_NEWEST, _alike(path, ask)).scalar()
     if newest != NO_ROOM:
         job_id = _insert(tx, path, ask, state="failed", error=NO_ROOM)
-        told = Outcome(TOLD_AS[ask.kind], path.session.id, "failed", job_id=job_id, error=NO_ROOM)
+        told = Outcome(HOOK_KINDS[ask.kind], path.session.id, "failed", job_id=job_id, error=NO_ROOM)
         tx.outcomes.append(told)
         tx.observed.append(JobEnded(ask.kind, "failed"))

@@ -22,7 +22,7 @@ from foldline.engine.tokens.counter import count_text
 from foldline.log.compaction import summaries
 from foldline.log.compaction.compactions import Compaction, apply_summary
 from foldline.log.compaction.summaries import Made, Wanted
-from foldline.log.compaction.summary_request import Ask, aimed_gauge, asked_aims, asked_policy
+from foldline.log.compaction.summary_request import SummaryRequest, requested_aims, requested_policy, targeted_gauge
 from foldline.log.compaction.usage_estimate import trusting
 from foldline.log.storage import entry_log, segments
 from foldline.log.storage.rows import Path
@@ -44,12 +44,12 @@ class Applied:
     compaction: Compaction | None = None
 
 
-def range_of(path: Path, outline: Outline, ask: Ask, window_tokens: int) -> SummaryRange | None:
+def range_of(path: Path, outline: Outline, ask: SummaryRequest, window_tokens: int) -> SummaryRange | None:
     """What a summary asked for in this way would cover now."""
-    aims = asked_aims(path, ask)
+    aims = requested_aims(path, ask)
     # A target that nobody asked a summary for bounds what it may take, and makes nothing due.
     is_bound_only = ask.target_tokens is not None and not ask.is_asked
-    gauge = path.aims(aims.policy).gauge if is_bound_only else aimed_gauge(aims, ask, outline)
+    gauge = path.aims(aims.policy).gauge if is_bound_only else targeted_gauge(aims, ask, outline)
     if not ask.is_asked:
         gauge = trusting(path, aims, outline, gauge)
     due = due_items(outline, aims.policy, gauge, is_asked=ask.is_asked)
@@ -61,14 +61,14 @@ def range_of(path: Path, outline: Outline, ask: Ask, window_tokens: int) -> Summ
     return next_range(outline, aims.goals, most, due, is_asked=ask.is_asked)
 
 
-def find(tx: Transaction, path: Path, ask: Ask, outline: Outline) -> Wanted | None:
+def find(tx: Transaction, path: Path, ask: SummaryRequest, outline: Outline) -> Wanted | None:
     """The summary that is next by what was asked; None if nothing is left to summarize."""
     covered = range_of(path, outline, ask, tx.limits.summarizer_tokens)
     if covered is None:
         return None
     parts = segments.segments(tx, path)
     ends = segments.id_at(parts, covered.first), segments.id_at(parts, covered.last)
-    policy = asked_policy(path, ask)
+    policy = requested_policy(path, ask)
     files = files_in(tx, path, outline, (covered.first, covered.last), covered.replaces)
     key = summaries.key_of(ends, covered.replaces, ask, policy)
     return Wanted(covered, ends, key, files, appendix_for(policy, files, covered.max_tokens))
@@ -99,9 +99,9 @@ def text_tokens(wanted: Wanted) -> int:
     return wanted.covered.max_tokens - below
 
 
-def material(tx: Transaction, path: Path, wanted: Wanted, ask: Ask, outline: Outline) -> SummaryInput:
+def material(tx: Transaction, path: Path, wanted: Wanted, ask: SummaryRequest, outline: Outline) -> SummaryInput:
     """The texts of the summaries that are replaced, and the originals that are not under one of them."""
-    covered, policy = wanted.covered, asked_policy(path, ask)
+    covered, policy = wanted.covered, requested_policy(path, ask)
     messages = originals(tx, path, outline.live, covered)
     previous = tuple(summaries.text_of(tx, summary) for summary in covered.replaces)
     split = _split_at(outline, covered, policy)
@@ -144,7 +144,7 @@ def apply(tx: Transaction, path: Path, made: Made, outline: Outline) -> Applied 
         tx,
         path,
         outline,
-        asked_policy(path, ask),
+        requested_policy(path, ask),
         covered=made.wanted.covered,
         summary=summary,
         is_asked=ask.is_asked,

@@ -13,10 +13,10 @@ from foldline.engine.files import Files
 from foldline.engine.planning.cut_points import SummaryRange
 from foldline.engine.policies.policy import Policy
 from foldline.engine.policies.presets import DEFAULT_PRESET
-from foldline.engine.summaries.prompt import Draft
+from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.engine.wire import dumps, loads
 from foldline.engine.wording import summary_frame_tokens, summary_tokens
-from foldline.log.compaction.summary_request import Ask
+from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import SUMMARY
@@ -97,10 +97,10 @@ class Made:
 
     wanted: Wanted
     summary: Summary
-    ask: Ask
+    ask: SummaryRequest
 
 
-def key_of(ends: Sequence[str], replaces: Sequence[str], ask: Ask, policy: Policy) -> str:
+def key_of(ends: Sequence[str], replaces: Sequence[str], ask: SummaryRequest, policy: Policy) -> str:
     """What identifies a summary: the entries at its ends, the summaries it replaces, and what was asked of it."""
     shape: list[Any] = [policy.headings, policy.transcript]
     if policy.splits_turns or policy.lists_files:
@@ -114,7 +114,7 @@ def key_of(ends: Sequence[str], replaces: Sequence[str], ask: Ask, policy: Polic
     return hashlib.sha256(dumps(parts)).hexdigest()
 
 
-def kept_key(path: Path, wanted: Wanted, ask: Ask) -> dict[str, Any]:
+def kept_key(path: Path, wanted: Wanted, ask: SummaryRequest) -> dict[str, Any]:
     """The parameters of `KEPT`: a summary made of just this that is small enough now."""
     return {
         "pk": path.session.pk,
@@ -133,7 +133,7 @@ def kept(tx: Transaction, key: dict[str, Any]) -> Summary | None:
     return Summary(row.id, row.tokens, row.is_degraded, row.model, row.summarizer, _loaded(row.details))
 
 
-def keep(tx: Transaction, path: Path, wanted: Wanted, draft: Draft, tokens: int | None = None) -> Summary:
+def keep(tx: Transaction, path: Path, wanted: Wanted, draft: SummaryDraft, tokens: int | None = None) -> Summary:
     """Keep a text, in place of another one made of the same; `tokens` are what its message takes, if that is known."""
     tx.execute(_SUPPLANT, {"pk": path.session.pk, "present": wanted.key})
     summary = Summary(

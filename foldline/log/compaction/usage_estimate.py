@@ -19,14 +19,14 @@ from foldline.log.storage.store import Transaction
 
 def gauge(tx: Transaction, path: Path, aims: Aims) -> Outline | None:
     """See to it that it is known what the view takes by the policy's counter; the outline if it had to be read."""
-    if path.gauged is not None or aims.policy.counter == EXACT:
+    if path.estimated is not None or aims.policy.counter == EXACT:
         return None
     outline = entry_log.outline(tx, path)
-    path.gauged = gauged_tokens(path, aims, outline)
+    path.estimated = estimated_tokens(path, aims, outline)
     return outline
 
 
-def gauged_tokens(path: Path, aims: Aims, outline: Outline) -> int:
+def estimated_tokens(path: Path, aims: Aims, outline: Outline) -> int:
     """What the history at the leaf takes, in unscaled tokens of the policy's counter."""
     seen = outline.measured(aims.gauge.measure)
     reported = _reported(path)
@@ -47,19 +47,19 @@ def trusting(path: Path, aims: Aims, outline: Outline, gauge: Gauge) -> Gauge:
     """The gauge, with what a provider reported where the policy trusts that."""
     if _reported(path) is None or not aims.policy.trusts_usage or aims.policy.counter == EXACT:
         return gauge
-    return replace(gauge, reported=gauged_tokens(path, aims, outline))
+    return replace(gauge, reported=estimated_tokens(path, aims, outline))
 
 
 def context_tokens(path: Path, aims: Aims, outline: Outline) -> int:
     """What the view takes as a whole as the policy counts: scaled where it counts exactly."""
     if aims.policy.counter == EXACT:
         return path.used
-    return gauged_tokens(path, aims, outline) + _fixed_tokens(path, aims.policy)
+    return estimated_tokens(path, aims, outline) + _fixed_tokens(path, aims.policy)
 
 
 def should_compact(path: Path, aims: Aims, added_tokens: int = 0) -> bool:
-    """Whether the view at the leaf, which is gauged, and so many more tokens are over the trigger, or do not fit."""
-    tokens = path.kept if path.gauged is None else path.gauged
+    """Whether the view at the leaf, which is estimated, and so many more tokens are over the trigger, or do not fit."""
+    tokens = path.kept if path.estimated is None else path.estimated
     goals = aims.gauge.goals
     is_over = tokens + added_tokens > min(goals.trigger, goals.limit)
     return is_over or path.kept + added_tokens > aims.goals.limit
@@ -78,7 +78,7 @@ def note_report(path: Path, usage: Usage, *, is_of_next: bool) -> None:
     path.reported = prompt_tokens + (usage.output if is_of_next else 0)
     path.reported_seq = path.leaf_seq + (is_of_next and usage.output > 0)
     if session.policy.trusts_usage and session.policy.counter != EXACT:
-        path.gauged = _history(path, session.policy, path.reported)
+        path.estimated = _history(path, session.policy, path.reported)
 
 
 def counted_seq(path: Path) -> int:

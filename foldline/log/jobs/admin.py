@@ -8,8 +8,8 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, func, select, update
 
 from foldline.log.compaction import enqueue
-from foldline.log.compaction.enqueue import Request
-from foldline.log.compaction.summary_request import ask_of
+from foldline.log.compaction.enqueue import QueuedJob
+from foldline.log.compaction.summary_request import request_from_json
 from foldline.log.errors import Conflict, NotFound
 from foldline.log.jobs import publish
 from foldline.log.storage import paths
@@ -22,7 +22,7 @@ NOT_AGAIN: Final = {"running": "it is running; cancel it first", "succeeded": "i
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class AdminJob:
     """A job as its operator sees it. Times are milliseconds since the epoch."""
 
     id: str
@@ -65,12 +65,12 @@ _COLUMNS: Final = {"session_id": SESSION.c.id, **{column.name: column for column
 _WITH_SESSION: Final = JOB.join(SESSION, SESSION.c.pk == JOB.c.session_pk)
 
 
-def newest(tx: Transaction, chosen: Chosen, limit: int) -> list[Job]:
+def newest(tx: Transaction, chosen: Chosen, limit: int) -> list[AdminJob]:
     """The newest jobs of those that are meant, up to `limit`, newest last."""
-    columns = [_COLUMNS[field.name].label(field.name) for field in fields(Job)]
+    columns = [_COLUMNS[field.name].label(field.name) for field in fields(AdminJob)]
     statement = select(*columns).select_from(_WITH_SESSION).where(*chosen.conditions)
     rows = tx.execute(statement.order_by(JOB.c.number.desc()).limit(limit)).all()
-    return [Job(**row._asdict()) for row in reversed(rows)]
+    return [AdminJob(**row._asdict()) for row in reversed(rows)]
 
 
 def count_by_state(tx: Transaction, chosen: Chosen) -> dict[str, int]:
@@ -93,7 +93,7 @@ def failed(tx: Transaction) -> list[str]:
     return list(tx.execute(statement.order_by(JOB.c.number)).scalars())
 
 
-def retry(tx: Transaction, job_id: str) -> Request:
+def retry(tx: Transaction, job_id: str) -> QueuedJob:
     """Ask again for what a job that has ended was to do, or let one that is held back run at once.
 
     Raises:
@@ -121,15 +121,15 @@ def _open(tx: Transaction, job_id: str) -> tuple[Path, Any]:
     return path, tx.execute(select(JOB).where(JOB.c.id == job_id)).one()
 
 
-def _request(tx: Transaction, path: Path, job: Any) -> Request:
+def _request(tx: Transaction, path: Path, job: Any) -> QueuedJob:
     """The job that waits already, if it is this one or someone else asked for it; else as for any wish."""
     here = (JOB.c.session_pk == path.session.pk, JOB.c.branch == path.branch)
     alike = (JOB.c.kind == job.kind, JOB.c.subject == job.subject)
     waiting = tx.execute(select(JOB.c.id, JOB.c.is_asked).where(*here, *alike, JOB.c.state == "queued")).first()
     # What someone has asked for since keeps its own parameters.
     if waiting is not None and (waiting.id == job.id or (waiting.is_asked and job.is_asked)):
-        return Request(waiting.id, is_joined=True)
-    return enqueue.queue(tx, path, ask_of(job.parameters))
+        return QueuedJob(waiting.id, is_joined=True)
+    return enqueue.enqueue(tx, path, request_from_json(job.parameters))
 
 
 def cancel(tx: Transaction, job_id: str) -> None:

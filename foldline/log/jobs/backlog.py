@@ -1,4 +1,4 @@
-"""What waits to be done, over all tenants: the jobs of each queue, how long they have waited, and what is owed."""
+"""What waits to be done, over all tenants: the jobs of each queue, how long they have waited, and what is pending."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _JOBS: Final = (
     .where(one_of(JOB.c.state, ACTIVE))
     .group_by(JOB.c.queue, JOB.c.state)
 )
-_OWED: Final = (
-    select(func.coalesce(func.sum(BRANCH.c.owed_tokens), 0))
+_PENDING: Final = (
+    select(func.coalesce(func.sum(BRANCH.c.pending_tokens), 0))
     .join_from(BRANCH, SESSION, and_(SESSION.c.pk == BRANCH.c.session_pk, SESSION.c.head == BRANCH.c.branch))
-    .where(BRANCH.c.owed_tokens > 0, SESSION.c.deleted_at.is_(None))
+    .where(BRANCH.c.pending_tokens > 0, SESSION.c.deleted_at.is_(None))
 )
 
 _ANY_JOB: Final = select(JOB.c.number).limit(1)
@@ -52,10 +52,10 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """All queues that jobs can be in, and the owed tokens of all sessions, as a sum of unscaled tokens."""
+    """All queues that jobs can be in, and the pending tokens of all sessions, as a sum of unscaled tokens."""
 
     queues: Mapping[str, Queue]
-    owed_tokens: int
+    pending_tokens: int
 
 
 def backlog(tx: Transaction) -> Backlog:
@@ -63,7 +63,7 @@ def backlog(tx: Transaction) -> Backlog:
     rows = {(row.queue, row.state): row for row in tx.execute(_JOBS, {"now": tx.now})}
     names = dict.fromkeys((INTERACTIVE, BACKGROUND, *(queue for queue, _ in rows)))
     queues = {name: _queue(rows.get((name, "queued")), rows.get((name, "running")), tx.now) for name in names}
-    return Backlog(queues, int(tx.execute(_OWED).scalar()))
+    return Backlog(queues, int(tx.execute(_PENDING).scalar()))
 
 
 def is_there(tx: Transaction) -> None:

@@ -15,9 +15,9 @@ from foldline.log.compaction import trigger
 from foldline.log.compaction.enqueue import NO_ROOM
 from foldline.log.compaction.ranges import text_tokens
 from foldline.log.compaction.summaries import KEPT, Made, Wanted, details, kept, kept_key
-from foldline.log.compaction.summary_request import TOLD_AS, Ask, ask_of, asked_policy
+from foldline.log.compaction.summary_request import HOOK_KINDS, SummaryRequest, request_from_json, requested_policy
 from foldline.log.errors import Busy, SessionsError
-from foldline.log.jobs.kinds import KINDS
+from foldline.log.jobs.kinds import JOB_KINDS
 from foldline.log.jobs.preparation import Preparation
 from foldline.log.jobs.publish import PATIENCE_MILLISECONDS, UNWORKABLE, Claim, Lease, end, finish
 from foldline.log.storage import entry_log, paths, segments
@@ -48,7 +48,7 @@ IS_DUE: Final = and_(
     JOB.c.state == "queued",
     JOB.c.not_before <= bindparam("now"),
     # Those of a kind that only a newer version knows are left to it.
-    one_of(JOB.c.kind, KINDS),
+    one_of(JOB.c.kind, JOB_KINDS),
     ~_IS_BUSY,
 )
 _IS_RUNNABLE: Final = and_(IS_DUE, JOB.c.queue == bindparam("queue"))
@@ -144,7 +144,7 @@ def _awaited(tx: Transaction, wanted: Mapping[str, Any], *, waits: bool) -> Any:
 
 def _take(tx: Transaction, path: Path, row: Any) -> Claim | None:
     before = path.leaf_seq
-    kind, ask = KINDS[row.kind], ask_of(row.parameters)
+    kind, ask = JOB_KINDS[row.kind], request_from_json(row.parameters)
     outline = entry_log.outline(tx, path)
     wanted = kind.find(tx, path, ask, outline)
     if wanted is None:
@@ -173,15 +173,15 @@ def _take(tx: Transaction, path: Path, row: Any) -> Claim | None:
 
 
 def _preparation(
-    tx: Transaction, path: Path, job_id: str, outline: Outline, *, wanted: Wanted, ask: Ask
+    tx: Transaction, path: Path, job_id: str, outline: Outline, *, wanted: Wanted, ask: SummaryRequest
 ) -> Preparation:
-    kind, covered = KINDS[ask.kind], wanted.covered
+    kind, covered = JOB_KINDS[ask.kind], wanted.covered
     kept = next((item.first for item in outline.items if item.first > covered.last), None) if kind.is_edit else None
     return Preparation(
-        kind=TOLD_AS[ask.kind],
+        kind=HOOK_KINDS[ask.kind],
         session_id=path.session.id,
         job_id=job_id,
-        policy=to_json(asked_policy(path, ask)),
+        policy=to_json(requested_policy(path, ask)),
         reason="asked" if ask.is_asked else "trigger",
         first_entry_id=wanted.ends[0],
         last_entry_id=wanted.ends[1],

@@ -12,18 +12,18 @@ from foldline.engine.summaries.prompt import SummaryInput
 from foldline.log.compaction import branch_summary, ranges, trigger
 from foldline.log.compaction.ranges import Applied
 from foldline.log.compaction.summaries import Made, Wanted
-from foldline.log.compaction.summary_request import BRANCH, RANGE, Ask
+from foldline.log.compaction.summary_request import BRANCH_SUMMARY, RANGE_SUMMARY, SummaryRequest
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
 
-Find: TypeAlias = Callable[[Transaction, Path, Ask, Outline], Wanted | None]
-Material: TypeAlias = Callable[[Transaction, Path, Wanted, Ask, Outline], SummaryInput]
+Find: TypeAlias = Callable[[Transaction, Path, SummaryRequest, Outline], Wanted | None]
+Material: TypeAlias = Callable[[Transaction, Path, Wanted, SummaryRequest, Outline], SummaryInput]
 Apply: TypeAlias = Callable[[Transaction, Path, Made, Outline], Applied | None]
-Follow: TypeAlias = Callable[[Transaction, Path, Ask, Outline], None]
+Follow: TypeAlias = Callable[[Transaction, Path, SummaryRequest, Outline], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class JobKind:
     """What is done for a job of a kind; the outline is always that of the path it publishes on.
 
     `find` says what it is to summarize, `material` is what a summarizer gets of that, `apply` puts the summary in its
@@ -37,13 +37,15 @@ class Kind:
     is_edit: bool
 
 
-def _run_trigger(tx: Transaction, path: Path, _ask: Ask, _outline: Outline) -> None:
+def _run_trigger(tx: Transaction, path: Path, _ask: SummaryRequest, _outline: Outline) -> None:
     trigger.run_trigger(tx, path)
 
 
-KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
+JOB_KINDS: Final[Mapping[str, JobKind]] = MappingProxyType(
     {
-        RANGE: Kind(ranges.find, ranges.material, ranges.apply, trigger.request_rest, is_edit=True),
-        BRANCH: Kind(branch_summary.find, branch_summary.material, branch_summary.apply, _run_trigger, is_edit=False),
+        RANGE_SUMMARY: JobKind(ranges.find, ranges.material, ranges.apply, trigger.request_rest, is_edit=True),
+        BRANCH_SUMMARY: JobKind(
+            branch_summary.find, branch_summary.material, branch_summary.apply, _run_trigger, is_edit=False
+        ),
     }
 )

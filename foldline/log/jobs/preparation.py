@@ -14,7 +14,7 @@ from foldline.engine.planning.recent import due_items
 from foldline.engine.summaries.prompt import SummaryInput
 from foldline.log.compaction import ranges
 from foldline.log.compaction.summaries import details
-from foldline.log.compaction.summary_request import Ask, aimed_gauge, asked_aims
+from foldline.log.compaction.summary_request import SummaryRequest, requested_aims, targeted_gauge
 from foldline.log.compaction.usage_estimate import context_tokens
 from foldline.log.storage import segments
 from foldline.log.storage.rows import Path
@@ -22,7 +22,7 @@ from foldline.log.storage.store import Transaction
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class PlannedCut:
     """What a summary of a path would cover: all that is old enough or hidden, which takes one job or several.
 
     Entries are named by their ids. `first_kept` is the oldest that stays as it is; where that is in the middle of a
@@ -56,10 +56,10 @@ class Cut:
         }
 
 
-def cut_of(tx: Transaction, path: Path, outline: Outline, ask: Ask) -> Cut:
+def cut_of(tx: Transaction, path: Path, outline: Outline, ask: SummaryRequest) -> PlannedCut:
     """Where a summary that is asked for now would cut."""
-    aims = asked_aims(path, ask)
-    due = due_items(outline, aims.policy, aimed_gauge(aims, ask, outline), is_asked=True)
+    aims = requested_aims(path, ask)
+    due = due_items(outline, aims.policy, targeted_gauge(aims, ask, outline), is_asked=True)
     hidden = (index for index, item in enumerate(outline.items, 1) if isinstance(item, Unit) and item.is_hidden)
     due = max(due, *hidden, 0)
     older = outline.items[:due]
@@ -71,7 +71,7 @@ def cut_of(tx: Transaction, path: Path, outline: Outline, ask: Ask) -> Cut:
     def named(seq: int | None) -> str | None:
         return None if seq is None else segments.id_at(parts, seq)
 
-    return Cut(
+    return PlannedCut(
         first=named(older[0].first if older else None),
         first_kept=named(kept),
         turn_start=named(start),

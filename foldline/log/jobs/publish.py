@@ -10,15 +10,15 @@ from sqlalchemy import Float, and_, bindparam, func, select, update
 
 from foldline.engine.errors import CompactionError
 from foldline.engine.outline import Outline
-from foldline.engine.summaries.prompt import Draft, SummaryInput
+from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput
 from foldline.engine.wire import dumps, loads
 from foldline.engine.wording import summary_frame_tokens, summary_tokens
 from foldline.log.compaction import trigger
 from foldline.log.compaction.enqueue import NO_ROOM
 from foldline.log.compaction.summaries import Made, Wanted, keep, with_appendix
-from foldline.log.compaction.summary_request import TOLD_AS, ask_of
+from foldline.log.compaction.summary_request import HOOK_KINDS, request_from_json
 from foldline.log.errors import Conflict, NotFound
-from foldline.log.jobs.kinds import KINDS
+from foldline.log.jobs.kinds import JOB_KINDS
 from foldline.log.jobs.preparation import Preparation
 from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.events import JobEnded
@@ -89,7 +89,7 @@ class Claim:
         return self.lease.job_id
 
 
-def publish(store: Store, done: Claim, draft: Draft) -> str:
+def publish(store: Store, done: Claim, draft: SummaryDraft) -> str:
     """Put a summary in its place, in one transaction; the state the job ended in.
 
     It applies if the lease is current, the session lives, and its path gained only inline compactions since the claim.
@@ -103,7 +103,7 @@ def publish(store: Store, done: Claim, draft: Draft) -> str:
         path, job = _open(tx, done)
         if path is None or job is None:
             return state_of(tx, done.job_id)
-        kind = KINDS[job.kind]
+        kind = JOB_KINDS[job.kind]
         if kind.is_edit and _has_moved(tx, path, loads(job.claim)["base"]):
             before = path.leaf_seq
             end(tx, done.job_id, "superseded", BASE_MOVED)
@@ -113,18 +113,18 @@ def publish(store: Store, done: Claim, draft: Draft) -> str:
         return _publish(tx, path, done, draft, job)
 
 
-def _publish(tx: Transaction, path: Path, done: Claim, draft: Draft, job: Any) -> str:
+def _publish(tx: Transaction, path: Path, done: Claim, draft: SummaryDraft, job: Any) -> str:
     before = path.leaf_seq
     state = "failed"
     tokens = summary_tokens(with_appendix(draft.text, done.wanted.appendix))
     if not draft.text.strip() or tokens > done.wanted.covered.max_tokens + summary_frame_tokens():
         _fail(tx, path, job, f"the summary takes {tokens} tokens, more than its range allows")
     else:
-        made = Made(done.wanted, keep(tx, path, done.wanted, draft), ask_of(job.parameters))
+        made = Made(done.wanted, keep(tx, path, done.wanted, draft), request_from_json(job.parameters))
         told = {"usage": draft.usage}
         if finish(tx, path, done.job_id, made, entry_log.outline(tx, path), told=told):
             state = "succeeded"
-            if KINDS[job.kind].is_edit:
+            if JOB_KINDS[job.kind].is_edit:
                 path.failures = 0
         else:
             _fail(tx, path, job, NO_ROOM)
@@ -136,7 +136,7 @@ def finish(
     tx: Transaction, path: Path, job_id: str, made: Made, outline: Outline, *, told: Mapping[str, Any] | None = None
 ) -> bool:
     """Put a summary where it belongs and end its job, which tells this too; False, and nothing done, without room."""
-    kind = KINDS[made.ask.kind]
+    kind = JOB_KINDS[made.ask.kind]
     applied = kind.apply(tx, path, made, outline)
     if applied is None:
         return False
@@ -172,7 +172,7 @@ def _end_in_vain(
     tx: Transaction, path: Path, job: Any, state: str, error: str, *, retry_after_seconds: float | None = None
 ) -> None:
     end(tx, job.id, state, error)
-    if not KINDS[job.kind].is_edit:
+    if not JOB_KINDS[job.kind].is_edit:
         # Nothing that the trigger asks for is of its kind.
         return
     path.next_summary_at = tx.now + int(_pause_seconds(tx, path.failures, retry_after_seconds) * 1000)
@@ -272,7 +272,7 @@ def end(
     if state != "succeeded":
         # What succeeded is told of by what was made.
         # A newer version may have made it, of a kind that is not known here.
-        told_as = TOLD_AS.get(kind, kind)
+        told_as = HOOK_KINDS.get(kind, kind)
         tx.outcomes.append(Outcome(told_as, session_id, state, job_id=job_id, error=error))
     return True
 

@@ -96,8 +96,8 @@ def advance(path: Path, placed: Placed) -> None:
 def add_branch_summary(tx: Transaction, path: Path, placed: Placed, body: JsonObject) -> str:
     """Add the summary of a branch that was left, at its place; its id."""
     advance(path, placed)
-    if path.gauged is not None:
-        path.gauged += path.aims().gauge.measure.added(placed.facts, placed.stubs)
+    if path.estimated is not None:
+        path.estimated += path.aims().gauge.measure.added(placed.facts, placed.stubs)
     columns = said_columns(tx, path, BRANCH_SUMMARY, placed.facts, dumps(body))
     insert_entries(tx, [columns])
     return entry_id(path.branch, path.leaf_seq)

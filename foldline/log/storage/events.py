@@ -12,7 +12,7 @@ OTHER: Final = "other"
 
 @dataclass(frozen=True, slots=True)
 class Triggered:
-    """A plan was made, or a summary asked for what is `owed`.
+    """A plan was made, or a summary asked for what is `pending`.
 
     `reason` is `threshold`, `asked` or `overflow` for a plan.
     """

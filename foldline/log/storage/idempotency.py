@@ -36,7 +36,7 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class StoredResponse:
     """A remembered answer."""
 
     status: int
@@ -44,7 +44,7 @@ class Answer:
     body: bytes
 
 
-def recall(tx: Transaction, key: Key) -> Answer | None:
+def recall(tx: Transaction, key: Key) -> StoredResponse | None:
     """The answer given to this key before, if any. If there is none, nobody else can give one before this transaction
     has ended.
 
@@ -60,10 +60,10 @@ def recall(tx: Transaction, key: Key) -> Answer | None:
         return None
     if row.request_hash != key.request_hash:
         raise IdempotencyMismatch
-    return Answer(row.status, loads(row.headers), row.body)
+    return StoredResponse(row.status, loads(row.headers), row.body)
 
 
-def remember(tx: Transaction, key: Key, answer: Answer) -> None:
+def remember(tx: Transaction, key: Key, answer: StoredResponse) -> None:
     """Keep the answer, together with the effect of this transaction; in place of one too old to be recalled."""
     tx.execute(_DROP, key.place)
     row = {

@@ -44,14 +44,14 @@ _BRANCH_COLUMNS: Final = (
     BRANCH.c.messages,
     BRANCH.c.kept,
     BRANCH.c.raw,
-    BRANCH.c.owed_tokens,
+    BRANCH.c.pending_tokens,
     BRANCH.c.edits_branch,
     BRANCH.c.edits_seq,
     BRANCH.c.tail_unit,
     BRANCH.c.open_calls,
     BRANCH.c.next_summary_at,
     BRANCH.c.failures,
-    BRANCH.c.gauged,
+    BRANCH.c.estimated,
     BRANCH.c.reported,
     BRANCH.c.reported_seq,
 )
@@ -60,7 +60,7 @@ COLUMNS: Final = (*_SESSION_COLUMNS, *_BRANCH_COLUMNS)
 _PLACE: Final = frozenset({"session_pk", "branch", "tenant"})
 STATE_COLUMNS: Final = tuple(column.name for column in BRANCH.c if column.name in ENTRY.c and column.name not in _PLACE)
 # What only the branch keeps, of its leaf as it is now.
-_OF_LEAVES: Final = ("leaf_seq", "next_summary_at", "failures", "gauged", "reported", "reported_seq")
+_OF_LEAVES: Final = ("leaf_seq", "next_summary_at", "failures", "estimated", "reported", "reported_seq")
 UNCHANGING: Final = frozenset({"pk", "tenant", "id", "created_at", "deleted_at", "origin"})
 # Large and seldom changed: written on their own, not with every append.
 TEXTS: Final = frozenset({"policy", "system", "tools"})
@@ -145,9 +145,20 @@ def path_of(row: Row[Any]) -> Path:
 
 
 def _path_of(session: Session, row: Sequence[Any]) -> Path:
-    branch, parent, left_seq, leaf_seq, last_message_seq, messages, kept, raw, owed, edits_branch, edits_seq, *rest = (
-        row
-    )
+    (
+        branch,
+        parent,
+        left_seq,
+        leaf_seq,
+        last_message_seq,
+        messages,
+        kept,
+        raw,
+        pending,
+        edits_branch,
+        edits_seq,
+        *rest,
+    ) = row
     tail_unit, open_calls, *of_leaf = rest
     return Path(
         session,
@@ -159,7 +170,7 @@ def _path_of(session: Session, row: Sequence[Any]) -> Path:
         messages,
         kept,
         raw,
-        owed,
+        pending,
         None if edits_branch is None else (edits_branch, edits_seq),
         tail_of(tail_unit, open_calls),
         *of_leaf,
@@ -173,8 +184,8 @@ def tail_of(unit: int, open_calls: bytes | None) -> Tail:
 
 def forget_counts(tx: Transaction, path: Path) -> None:
     """Forget what policies and providers counted on every branch: it depends on what is about to be another."""
-    path.gauged = path.reported = None
-    tx.execute(update(BRANCH).where(BRANCH.c.session_pk == path.session.pk).values(gauged=None, reported=None))
+    path.estimated = path.reported = None
+    tx.execute(update(BRANCH).where(BRANCH.c.session_pk == path.session.pk).values(estimated=None, reported=None))
 
 
 def save(tx: Transaction, path: Path) -> None:
@@ -237,7 +248,7 @@ def state_columns(path: Path) -> dict[str, Any]:
         "messages": path.messages,
         "kept": path.kept,
         "raw": path.raw,
-        "owed_tokens": path.owed_tokens,
+        "pending_tokens": path.pending_tokens,
         "edits_branch": edits_branch,
         "edits_seq": edits_seq,
         "tail_unit": path.tail.unit,

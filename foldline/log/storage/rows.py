@@ -99,8 +99,8 @@ class Aims(NamedTuple):
 class Path:
     """A branch and its leaf, for the length of a transaction.
 
-    `edits_at` is the newest compaction, undo or redo. `gauged` is what the view takes by the policy's counter, None if
-    that is not known, as it is if the counter is the exact one. `reported` is what a provider said that the view takes,
+    `edits_at` is the newest compaction, undo or redo. `estimated` is what the view takes by the policy's counter,
+    None if that is not known, or if that counter is the exact one. `reported` is what a provider said that the view takes,
     fixed parts and all, with the entry at `reported_seq` as its last; None once the view was edited.
     """
 
@@ -113,12 +113,12 @@ class Path:
     messages: int
     kept: int
     raw: int
-    owed_tokens: int
+    pending_tokens: int
     edits_at: tuple[int, int] | None
     tail: Tail
     next_summary_at: int
     failures: int
-    gauged: int | None
+    estimated: int | None
     reported: int | None
     reported_seq: int
 

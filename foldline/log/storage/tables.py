@@ -14,7 +14,7 @@ from sqlmodel import Field, SQLModel
 IS_LIVE: Final = text("deleted_at IS NULL")
 IS_DELETED: Final = text("deleted_at IS NOT NULL")
 IS_HELD_BACK: Final = text("next_summary_at > 0")
-IS_OWED: Final = text("owed_tokens > 0")
+IS_PENDING: Final = text("pending_tokens > 0")
 # SQLite numbers rows by itself only in a column of this very type, which is as wide there.
 NUMBER: Final = BigInteger().with_variant(Integer, "sqlite")
 
@@ -55,15 +55,15 @@ class SessionRow(SQLModel, table=True):
 
 class BranchRow(SQLModel, table=True):
     """A line of entries. `left_seq` is where it left its parent; `failures` are those of its summaries since the last
-    one that was published; the rest describes its leaf (see `EntryRow`). `gauged` is what the view there takes by the
-    policy's counter, where that is an estimate and the figure is known. `reported` is what a provider said the view up
+    one that was published; the rest describes its leaf (see `EntryRow`). `estimated` is what the view there takes by
+    the policy's counter, where that is an estimate and the figure is known. `reported` is what a provider said the view up
     to `reported_seq` takes as a whole, as long as nothing but additions changed it since.
     """
 
     __tablename__: ClassVar[Any] = "branch"
     __table_args__ = (
         Index("branch_held_back", "next_summary_at", sqlite_where=IS_HELD_BACK, postgresql_where=IS_HELD_BACK),
-        Index("branch_owed", "owed_tokens", sqlite_where=IS_OWED, postgresql_where=IS_OWED),
+        Index("branch_pending", "pending_tokens", sqlite_where=IS_PENDING, postgresql_where=IS_PENDING),
     )
 
     session_pk: int = Field(primary_key=True, sa_type=BigInteger)
@@ -76,13 +76,13 @@ class BranchRow(SQLModel, table=True):
     messages: int = 0
     kept: int = Field(default=0, sa_type=BigInteger)
     raw: int = Field(default=0, sa_type=BigInteger)
-    owed_tokens: int = Field(default=0, sa_type=BigInteger)
+    pending_tokens: int = Field(default=0, sa_type=BigInteger)
     edits_branch: int | None = None
     edits_seq: int = 0
     tail_unit: int = 0
     next_summary_at: int = Field(default=0, sa_type=BigInteger)
     failures: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
-    gauged: int | None = Field(default=None, sa_type=BigInteger)
+    estimated: int | None = Field(default=None, sa_type=BigInteger)
     reported: int | None = Field(default=None, sa_type=BigInteger)
     reported_seq: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     open_calls: bytes | None = None
@@ -123,7 +123,7 @@ class EntryRow(SQLModel, table=True):
     last_message_seq: int = 0
     kept: int = Field(default=0, sa_type=BigInteger)
     raw: int = Field(default=0, sa_type=BigInteger)
-    owed_tokens: int = Field(default=0, sa_type=BigInteger)
+    pending_tokens: int = Field(default=0, sa_type=BigInteger)
     edits_branch: int | None = None
     edits_seq: int = 0
     tail_unit: int = 0

@@ -41,7 +41,7 @@ _COLUMNS: Final = (
 )
 
 
-class Place(NamedTuple):
+class EntryPlace(NamedTuple):
     """Where an entry is."""
 
     branch: int
@@ -85,14 +85,14 @@ def _source(row: Any) -> dict[str, Any] | None:
     return body.get("origin") if row.kind in _WITH_ORIGIN else None
 
 
-def _leaf(tx: Transaction, head: Path) -> Place | None:
+def _leaf(tx: Transaction, head: Path) -> EntryPlace | None:
     """The entry that the session goes on from; None if it has none."""
     parts = segments.segments(tx, head)
-    return Place(parts[-1].branch, parts[-1].last) if parts else None
+    return EntryPlace(parts[-1].branch, parts[-1].last) if parts else None
 
 
-def _last(rows: Sequence[Any]) -> Place | None:
-    return Place(rows[-1].branch, rows[-1].seq) if rows else None
+def _last(rows: Sequence[Any]) -> EntryPlace | None:
+    return EntryPlace(rows[-1].branch, rows[-1].seq) if rows else None
 
 
 def _header(head: Path) -> dict[str, Any]:
@@ -113,7 +113,7 @@ class _Exporting:
     ) -> None:
         self._tx = tx
         self._head = head
-        places = [Place(row.branch, row.seq) for row in rows]
+        places = [EntryPlace(row.branch, row.seq) for row in rows]
         self._source_by_place = dict(zip(places, sources, strict=True))
         found = tx.execute(
             select(BRANCH.c.branch, BRANCH.c.parent, BRANCH.c.left_seq).where(BRANCH.c.session_pk == head.session.pk)
@@ -126,13 +126,13 @@ class _Exporting:
 
     def entry(self, row: Any) -> dict[str, Any]:
         """An entry as the file has it."""
-        place = Place(row.branch, row.seq)
+        place = EntryPlace(row.branch, row.seq)
         source = None if segments.entry_id(*place) in self._undone else self._source_by_place[place]
         written = _WRITERS[row.kind](self, row) if source is None else {**source, **self._upgraded(row, source)}
         at = {"id": self._id(place), "parentId": self._parent_id(place)}
         return {"type": written["type"], **at, "timestamp": _time(row.created_at), **written, **at}
 
-    def head(self, leaf: Place | None) -> list[dict[str, Any]]:
+    def head(self, leaf: EntryPlace | None) -> list[dict[str, Any]]:
         """An entry after that which the session goes on from: pi goes on from the last one in the file."""
         if leaf is None or leaf == next(reversed(self._source_by_place)):
             return []
@@ -146,7 +146,7 @@ class _Exporting:
         if source["type"] != "compaction" or "firstKeptEntryIndex" not in source:
             return {}
         kept = loads(row.body)["told"]["first_kept_entry_id"]
-        return {} if kept is None else {"firstKeptEntryId": self._id(Place(*segments.parse_entry_id(kept)))}
+        return {} if kept is None else {"firstKeptEntryId": self._id(EntryPlace(*segments.parse_entry_id(kept)))}
 
     def message(self, row: Any) -> dict[str, Any]:
         written = wire_entry(entry_log.message_of(row.format, row.body, is_joined=row.is_joined))
@@ -163,7 +163,7 @@ class _Exporting:
 
     def branch_summary(self, row: Any) -> dict[str, Any]:
         body = loads(row.body)
-        left = self._parent_id(Place(row.branch, row.seq)) or "root"
+        left = self._parent_id(EntryPlace(row.branch, row.seq)) or "root"
         return {"type": "branch_summary", "fromId": left, "summary": body["summary"], **_told(body)}
 
     def compaction(self, row: Any) -> dict[str, Any]:
@@ -178,7 +178,7 @@ class _Exporting:
         return {
             "type": "compaction",
             "summary": summaries.shown_text(self._tx, found.summary),
-            "firstKeptEntryId": self._id(Place(*segments.parse_entry_id(kept))),
+            "firstKeptEntryId": self._id(EntryPlace(*segments.parse_entry_id(kept))),
             "tokensBefore": body["tokens_before"],
             **_told(told),
         }
@@ -186,14 +186,14 @@ class _Exporting:
     def custom(self, row: Any) -> dict[str, Any]:
         return {"type": "custom", "customType": f"{CUSTOM_TYPE}.{row.kind}", "data": loads(row.body)}
 
-    def _id(self, place: Place) -> str:
+    def _id(self, place: EntryPlace) -> str:
         return self._id_by_place[place]
 
-    def _parent_id(self, place: Place) -> str | None:
+    def _parent_id(self, place: EntryPlace) -> str | None:
         parent, left_seq = self._left[place.branch]
         if place.seq - 1 > left_seq:
-            return self._id(Place(place.branch, place.seq - 1))
-        return None if parent is None else self._id(Place(parent, left_seq))
+            return self._id(EntryPlace(place.branch, place.seq - 1))
+        return None if parent is None else self._id(EntryPlace(parent, left_seq))
 
     def _undone_on(self, branch: int) -> set[str]:
         records = undo.records(self._tx, paths.branch_path(self._tx, self._head.session, branch))
@@ -210,7 +210,7 @@ _WRITERS: Final[Mapping[str, Callable[[_Exporting, Any], dict[str, Any]]]] = {
 }
 
 
-def _ids(source_by_place: Mapping[Place, Mapping[str, Any] | None]) -> dict[Place, str]:
+def _ids(source_by_place: Mapping[EntryPlace, Mapping[str, Any] | None]) -> dict[EntryPlace, str]:
     """An id for each entry: that of the file, or else ours, which a file that we wrote may have given to another."""
     ids = {place: source["id"] for place, source in source_by_place.items() if source and "id" in source}
     taken = {*ids.values()}
@@ -225,7 +225,7 @@ def _untaken(name: str, taken: Collection[str]) -> str:
     return next(longer for number in count() if (longer := name + "+" * number) not in taken)
 
 
-def _first_said(left: Mapping[int, tuple[int | None, int]], said: Sequence[Place]) -> dict[int | None, int]:
+def _first_said(left: Mapping[int, tuple[int | None, int]], said: Sequence[EntryPlace]) -> dict[int | None, int]:
     """By branch, the seq of the first entry on its path that is in view by itself; 0 if there is none."""
     own = {place.branch: place.seq for place in sorted(said, reverse=True)}
     first: dict[int | None, int] = {}

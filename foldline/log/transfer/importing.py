@@ -21,7 +21,7 @@ from foldline.engine.planning.batches import place
 from foldline.engine.planning.cut_points import SummaryRange
 from foldline.engine.session_files.pi import PiEntry, PiSession, details_of, reported_tokens
 from foldline.engine.session_files.pi_messages import NAME
-from foldline.engine.summaries.prompt import Draft as SummaryDraft
+from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.engine.wire import dumps
 from foldline.log.compaction import ranges, summaries
 from foldline.log.compaction.compactions import add_compaction, told_of
@@ -30,7 +30,7 @@ from foldline.log.storage import entry_log, ids, paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import BRANCH, SESSION, BranchRow
-from foldline.log.transfer.prepared import Draft, Prepared
+from foldline.log.transfer.prepared import Prepared, PreparedEntry
 from foldline.log.use_cases import branches, lifecycle
 from foldline.log.use_cases.branches import Leaving
 from foldline.log.use_cases.lifecycle import NewSession
@@ -109,7 +109,7 @@ class _Importing:
         self._waiting: list[dict[str, Any]] = []
         self._runs: list[list[int]] = []
 
-    def add(self, draft: Draft) -> None:
+    def add(self, draft: PreparedEntry) -> None:
         entry = draft.entry
         self._tx.now = _time_of(entry.source, self._now)
         path = self._path_after(entry.parent)
@@ -135,7 +135,7 @@ class _Importing:
         tx.execute(update(SESSION).where(SESSION.c.pk == session.pk).values(origin=dumps(origin)))
         for path in self._path_by_branch.values():
             # Counted when it is needed.
-            path.gauged = None
+            path.estimated = None
             paths.save_leaf(tx, path)
         paths.save(tx, self._path_by_branch[session.head])
         # It was compacted elsewhere and long ago.
@@ -143,7 +143,7 @@ class _Importing:
         _check_room(tx, self._path_by_branch[session.head])
         return self._path_by_branch[session.head]
 
-    def add_message(self, path: Path, draft: Draft) -> None:
+    def add_message(self, path: Path, draft: PreparedEntry) -> None:
         placed = place(draft.facts, path.leaf_seq + 1, path.tail)
         entry_log.advance(path, placed)
         path.last_message_seq = path.leaf_seq
@@ -152,11 +152,11 @@ class _Importing:
         if tokens := reported_tokens(draft.entry.source):
             path.reported, path.reported_seq = min(tokens, MOST_REPORTED), path.leaf_seq
 
-    def add_other(self, path: Path, draft: Draft) -> None:
+    def add_other(self, path: Path, draft: PreparedEntry) -> None:
         path.leaf_seq += 1
         self._waiting.append(entry_log.other_columns(self._tx, path, NAME, draft.body))
 
-    def add_branch_summary(self, path: Path, draft: Draft) -> None:
+    def add_branch_summary(self, path: Path, draft: PreparedEntry) -> None:
         entry = draft.entry
         left = self._places.get(entry.source.get("fromId") or "")
         body = {
@@ -170,7 +170,7 @@ class _Importing:
         facts = draft.facts._replace(role=BRANCH_ROLE)
         entry_log.add_branch_summary(self._tx, path, place(facts, path.leaf_seq + 1, path.tail), body)
 
-    def add_compaction(self, path: Path, draft: Draft) -> None:
+    def add_compaction(self, path: Path, draft: PreparedEntry) -> None:
         """What lies wholly before the entry that it keeps first, or is under a summary already, is under its own."""
         self._flush()
         entry = draft.entry
@@ -200,7 +200,7 @@ class _Importing:
         return at.seq if at and segments.holds(parts, at.branch, at.seq) else BEFORE_ALL
 
     def _condensed(
-        self, path: Path, outline: Outline, covered: Sequence[Item], draft: Draft
+        self, path: Path, outline: Outline, covered: Sequence[Item], draft: PreparedEntry
     ) -> tuple[Edit, dict[str, Any]]:
         """The edit that puts the entry's summary in the place of what it covers, and what is told of that.
 
@@ -213,7 +213,7 @@ class _Importing:
         files = ranges.files_in(tx, path, outline, (first, last), replaces) | details_of(entry.source)
         own_id = segments.entry_id(path.branch, path.leaf_seq + 1)
         wanted = Wanted(
-            SummaryRange(first, last, replaces, original_tokens, 0, is_owed=False, max_tokens=tokens),
+            SummaryRange(first, last, replaces, original_tokens, 0, is_pending=False, max_tokens=tokens),
             (own_id, own_id),
             f"{REASON}/{own_id}",
             files,
@@ -260,7 +260,7 @@ class _Importing:
             self._waiting = []
 
 
-_ADDERS: Final[Mapping[str, Callable[[_Importing, Path, Draft], None]]] = {
+_ADDERS: Final[Mapping[str, Callable[[_Importing, Path, PreparedEntry], None]]] = {
     "message": _Importing.add_message,
     "compaction": _Importing.add_compaction,
     "branch_summary": _Importing.add_branch_summary,

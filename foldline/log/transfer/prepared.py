@@ -23,7 +23,7 @@ _SUMMARIES: Final[Mapping[Kind, Callable[[str], Message]]] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class PreparedEntry:
     """An entry ready to be added: the message that it is in a view, with its facts, and its object as it is kept."""
 
     entry: PiEntry
@@ -37,7 +37,7 @@ class Prepared:
     """A file and its entries, ready to be added."""
 
     file: PiSession
-    drafts: tuple[Draft, ...]
+    drafts: tuple[PreparedEntry, ...]
 
     @property
     def id(self) -> str:
@@ -78,10 +78,10 @@ def prepare(file: PiSession) -> Prepared:
     return Prepared(file, tuple(map(_draft, file.entries)))
 
 
-def _draft(entry: PiEntry) -> Draft:
+def _draft(entry: PiEntry) -> PreparedEntry:
     _check_usage(entry)
     message = _said(entry)
-    return Draft(entry, message, facts_of(message), dumps(entry.source))
+    return PreparedEntry(entry, message, facts_of(message), dumps(entry.source))
 
 
 def _said(entry: PiEntry) -> Message:

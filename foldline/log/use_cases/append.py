@@ -14,7 +14,7 @@ from foldline.engine.tokens.counter import count_system
 from foldline.engine.tokens.measures import Measure
 from foldline.engine.wire import dumps
 from foldline.log.compaction import trigger
-from foldline.log.compaction.trigger import Step
+from foldline.log.compaction.trigger import TriggerResult
 from foldline.log.compaction.usage import Usage, learn
 from foldline.log.compaction.usage_estimate import counted_seq, note_report
 from foldline.log.errors import NotFound, UnknownParent
@@ -24,7 +24,7 @@ from foldline.log.storage.store import Transaction
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class PreparedMessage:
     """A message ready to be appended: all that needs no lock is done."""
 
     message: Message
@@ -38,19 +38,19 @@ class Appended:
 
     entry_ids: list[str]
     path: Path
-    step: Step
+    step: TriggerResult
 
 
-def prepare(messages: Sequence[Message]) -> list[Draft]:
+def prepare(messages: Sequence[Message]) -> list[PreparedMessage]:
     """Count the messages and write their bodies, before any lock is taken."""
-    return [Draft(message, facts_of(message), dumps(message.source)) for message in messages]
+    return [PreparedMessage(message, facts_of(message), dumps(message.source)) for message in messages]
 
 
 def append(
     tx: Transaction,
     tenant: str,
     session_id: str,
-    drafts: Sequence[Draft],
+    drafts: Sequence[PreparedMessage],
     *,
     usage: Usage | None = None,
     parent: str | None = None,
@@ -72,7 +72,7 @@ def append(
     drafts = _with_system_taken(tx, path, drafts)
     if usage is not None:
         note_report(path, usage, is_of_next=bool(drafts) and drafts[0].facts.role == "assistant")
-    measure = None if path.gauged is None else path.aims().gauge.measure
+    measure = None if path.estimated is None else path.aims().gauge.measure
     rows = [_row(tx, path, draft, measure) for draft in drafts]
     if rows:
         entry_log.insert_entries(tx, rows)
@@ -81,7 +81,7 @@ def append(
     return Appended([segments.entry_id(path.branch, row["seq"]) for row in rows], path, step)
 
 
-def _with_system_taken(tx: Transaction, path: Path, drafts: Sequence[Draft]) -> Sequence[Draft]:
+def _with_system_taken(tx: Transaction, path: Path, drafts: Sequence[PreparedMessage]) -> Sequence[PreparedMessage]:
     """A leading system message of the first append becomes the session's system prompt, if it has none.
 
     Raises:
@@ -105,14 +105,14 @@ def _is_plain_system(message: Message) -> bool:
     return message.role == "system" and len(message.parts) == 1 and is_plain and not extra
 
 
-def _row(tx: Transaction, path: Path, draft: Draft, measure: Measure | None) -> dict[str, Any]:
+def _row(tx: Transaction, path: Path, draft: PreparedMessage, measure: Measure | None) -> dict[str, Any]:
     seq = path.leaf_seq + 1
     placed = place(draft.facts, seq, path.tail)
     entry_log.advance(path, placed)
     path.last_message_seq = seq
     path.messages += 1
-    if path.gauged is not None and measure is not None and seq > counted_seq(path):
-        path.gauged += measure.added(placed.facts, placed.stubs)
+    if path.estimated is not None and measure is not None and seq > counted_seq(path):
+        path.estimated += measure.added(placed.facts, placed.stubs)
     return entry_log.message_columns(tx, path, placed.facts, draft.message, draft.body)
 
 

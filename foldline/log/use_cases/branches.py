@@ -9,10 +9,10 @@ from typing import Any
 from sqlalchemy import insert, select
 
 from foldline.log.compaction import branch_summary, enqueue, summaries, trigger
-from foldline.log.compaction.enqueue import Request
+from foldline.log.compaction.enqueue import QueuedJob
 from foldline.log.compaction.summaries import Made
-from foldline.log.compaction.summary_request import Ask
-from foldline.log.compaction.trigger import Step
+from foldline.log.compaction.summary_request import SummaryRequest
+from foldline.log.compaction.trigger import TriggerResult
 from foldline.log.errors import NotFound
 from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path, Session
@@ -28,8 +28,8 @@ class Moved:
     """
 
     path: Path
-    step: Step
-    request: Request | None = None
+    step: TriggerResult
+    request: QueuedJob | None = None
     placed: str | None = None
 
 
@@ -39,7 +39,7 @@ def move(
     session_id: str,
     entry_id: str,
     *,
-    ask: Ask | None = None,
+    ask: SummaryRequest | None = None,
     if_match: int | None = None,
 ) -> Moved:
     """Make an entry the head, and compact if the view there needs it.
@@ -65,12 +65,12 @@ def move(
     answer = None if ask is None or found is None else _summarize(tx, path, replace(ask, left=found))
     step = trigger.run_trigger(tx, path)
     paths.save(tx, path)
-    if isinstance(answer, Request):
+    if isinstance(answer, QueuedJob):
         return Moved(path, step, request=answer)
     return Moved(path, step, placed=answer)
 
 
-def _summarize(tx: Transaction, path: Path, ask: Ask) -> Request | str | None:
+def _summarize(tx: Transaction, path: Path, ask: SummaryRequest) -> QueuedJob | str | None:
     """Answer a wish for a summary of what was left with a job, or at once with one that was made of just that before.
 
     None if nothing was said there, or if there is no room: then a failed job says so.
@@ -81,7 +81,7 @@ def _summarize(tx: Transaction, path: Path, ask: Ask) -> Request | str | None:
         return None
     kept = summaries.kept(tx, summaries.kept_key(path, wanted, ask))
     if kept is None:
-        return enqueue.queue(tx, path, ask)
+        return enqueue.enqueue(tx, path, ask)
     applied = branch_summary.apply(tx, path, Made(wanted, kept, ask), outline)
     if applied is None:
         enqueue.show_no_room(tx, path, ask)

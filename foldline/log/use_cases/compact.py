@@ -8,9 +8,9 @@ from foldline.engine.models.budget import check_buffer
 from foldline.engine.policies.policy import policy_of, to_stored
 from foldline.engine.policies.presets import PRESETS
 from foldline.log.compaction import trigger
-from foldline.log.compaction.summary_request import Ask
-from foldline.log.compaction.trigger import Step
-from foldline.log.jobs.preparation import Cut, cut_of
+from foldline.log.compaction.summary_request import SummaryRequest
+from foldline.log.compaction.trigger import TriggerResult
+from foldline.log.jobs.preparation import PlannedCut, cut_of
 from foldline.log.storage import entry_log, paths
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
@@ -21,13 +21,13 @@ def compact(
     tx: Transaction,
     tenant: str,
     session_id: str,
-    ask: Ask,
+    ask: SummaryRequest,
     *,
     stages: list[str] | None = None,
     summarize: bool | None = None,
     parent: str | None = None,
     if_match: int | None = None,
-) -> tuple[Path, Step, int]:
+) -> tuple[Path, TriggerResult, int]:
     """Compact now: the path, what was done, and the tokens the view took before.
 
     `summarize` asks for a summary (True), for none (False), or leaves it to the stages (None).
@@ -47,7 +47,9 @@ def compact(
     return path, step, before
 
 
-def cut(tx: Transaction, tenant: str, session_id: str, ask: Ask, *, context_window: int | None = None) -> Cut:
+def cut(
+    tx: Transaction, tenant: str, session_id: str, ask: SummaryRequest, *, context_window: int | None = None
+) -> PlannedCut:
     """Where a summary that is asked for in this way would cut now, as if the session had such a window.
 
     Raises:
@@ -59,7 +61,7 @@ def cut(tx: Transaction, tenant: str, session_id: str, ask: Ask, *, context_wind
     return cut_of(tx, path, entry_log.outline(tx, path), _whole(path, ask))
 
 
-def _whole(path: Path, ask: Ask) -> Ask:
+def _whole(path: Path, ask: SummaryRequest) -> SummaryRequest:
     """The ask with its policy as a whole: the session's own may change before a worker gets to it."""
     if ask.policy is None:
         return ask

@@ -19,7 +19,7 @@ from foldline.engine.policies.presets import DEFAULT_PRESET, PRESETS
 from foldline.engine.tokens.counter import count_system, count_tools
 from foldline.engine.wire import dumps
 from foldline.log.compaction import trigger
-from foldline.log.compaction.trigger import Step
+from foldline.log.compaction.trigger import TriggerResult
 from foldline.log.errors import Conflict
 from foldline.log.storage import idempotency, paths
 from foldline.log.storage.events import JobEnded
@@ -129,7 +129,7 @@ def list_sessions(tx: Transaction, tenant: str, after_pk: int, limit: int) -> li
 
 def change(
     tx: Transaction, tenant: str, session_id: str, changes: Mapping[str, Any], *, if_match: int | None = None
-) -> tuple[Path, Step]:
+) -> tuple[Path, TriggerResult]:
     """Change model, window, system prompt, tools, policy or `auto_compact`, and compact if that is needed now.
 
     Raises:

@@ -6,8 +6,8 @@ from typing import Final
 
 from foldline.engine.overflow import Verdict
 from foldline.log.compaction import trigger
-from foldline.log.compaction.summary_request import Ask
-from foldline.log.compaction.trigger import Step
+from foldline.log.compaction.summary_request import SummaryRequest
+from foldline.log.compaction.trigger import TriggerResult
 from foldline.log.compaction.usage import MOST
 from foldline.log.errors import CannotShrink, UnknownVersion
 from foldline.log.storage import paths
@@ -28,7 +28,7 @@ def relieve(
     version: int,
     parent: str | None = None,
     if_match: int | None = None,
-) -> tuple[Path, Step, int]:
+) -> tuple[Path, TriggerResult, int]:
     """Compact what a provider refused: the path, what was done, and the tokens the refused view took.
 
     Nothing is done where compacting cannot help, or where the view is no longer that of `version`.
@@ -46,10 +46,10 @@ def relieve(
     if version > current:
         raise UnknownVersion(version, current)
     if not verdict.retryable or version != current:
-        return path, Step(report=trigger.told(tx, path, path.aims())), path.used
+        return path, TriggerResult(report=trigger.told(tx, path, path.aims())), path.used
     _raise_multiplier(path, verdict.actual_tokens)
     refused, target = path.used, _target(path, verdict)
-    ask = Ask(is_asked=True, target_tokens=target)
+    ask = SummaryRequest(is_asked=True, target_tokens=target)
     # What goes out of view is summarized like anything else: nobody asked for a summary of their own here.
     step = trigger.run_asked(tx, path, ask, stages=_stages(path), summarize=False, reason="overflow")
     if path.used >= refused:

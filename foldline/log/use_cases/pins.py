@@ -11,7 +11,7 @@ from foldline.engine.tokens.counter import count_text, scaled
 from foldline.engine.wire import dumps, loads
 from foldline.engine.wording import pins_tokens
 from foldline.log.compaction import trigger
-from foldline.log.compaction.trigger import Step
+from foldline.log.compaction.trigger import TriggerResult
 from foldline.log.errors import NotFound, PinTooLarge
 from foldline.log.storage import paths
 from foldline.log.storage.rows import Path
@@ -47,7 +47,7 @@ def add(
     text: str | None = None,
     entry_id: str | None = None,
     if_match: int | None = None,
-) -> tuple[Pin, Path, Step]:
+) -> tuple[Pin, Path, TriggerResult]:
     """Pin a text, or a copy of an entry's text.
 
     Raises:

@@ -36,7 +36,7 @@ class Stats:
     limit: int
     should_compact: bool
     message_count: int
-    owed_tokens: int
+    pending_tokens: int
     breakdown: Mapping[str, int]
     counted_tokens: int = 0
     trigger_tokens: int | None = 0
@@ -63,7 +63,7 @@ def stats(
     frame = path.session.frame_for(model, max_output_tokens)
     limit = frame.budget(path.session.policy).limit
     if not path.messages:
-        return Stats(0, limit, should_compact=False, message_count=0, owed_tokens=0, breakdown=NOTHING)
+        return Stats(0, limit, should_compact=False, message_count=0, pending_tokens=0, breakdown=NOTHING)
     return _stats(tx, path, frame, path.used, breakdown(path))
 
 
@@ -101,16 +101,16 @@ def _stats(tx: Transaction, path: Path, frame: Frame, used: int, parts: Mapping[
     added = unscaled(used, session.multiplier) - session.overhead_tokens - path.kept
     if frame.provider != session.frame.provider:
         # An estimate may be another for another provider's models. The path is not written.
-        path.gauged = None
+        path.estimated = None
     gauge(tx, path, aims)
-    counted = added + (path.kept if path.gauged is None else path.gauged)
+    counted = added + (path.kept if path.estimated is None else path.estimated)
     goals = aims.gauge.goals
     return Stats(
         used=used,
         limit=frame.budget(session.policy).limit,
         should_compact=should_compact(path, aims, added),
         message_count=path.messages,
-        owed_tokens=path.owed_tokens,
+        pending_tokens=path.pending_tokens,
         breakdown=parts,
         counted_tokens=counted,
         trigger_tokens=_goal(goals.trigger),

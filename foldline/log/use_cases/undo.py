@@ -118,11 +118,11 @@ def undo(
     spans = {*current.barred, *(span for record in taken for span in record.condensed)}
     restored = entry_log.live_edits_at(tx, path.session, _edits_at(before)).barring(sorted(spans))
     path.kept = (before.kept if before else 0) + path.raw - at_compaction.raw
-    path.owed_tokens = before.owed_tokens if before else 0
-    path.gauged = path.reported = None
+    path.pending_tokens = before.pending_tokens if before else 0
+    path.estimated = path.reported = None
     undone = [record.id for record in taken]
     entry_log.add_edits(tx, path, "undo", {"undone": undone}, restored)
-    trigger.request_owed(tx, path)
+    trigger.request_pending(tx, path)
     paths.save(tx, path)
     return undone, path
 
@@ -169,11 +169,11 @@ def redo(tx: Transaction, tenant: str, session_id: str, *, if_match: int | None 
     barred = [span for span in entry_log.live_edits(tx, path).barred if span not in returning]
     restored = entry_log.live_edits_at(tx, path.session, _edits_at(before)).barring(barred)
     path.kept = before.kept + path.raw - before.raw
-    path.owed_tokens = before.owed_tokens
-    path.gauged = path.reported = None
+    path.pending_tokens = before.pending_tokens
+    path.estimated = path.reported = None
     undone = [record.id for record in live if record.seq > last.seq]
     entry_log.add_edits(tx, path, "redo", {"undo": last.id, "redone": redone, "undone": undone}, restored)
-    trigger.request_owed(tx, path)
+    trigger.request_pending(tx, path)
     paths.save(tx, path)
     return redone, path
 
@@ -184,7 +184,7 @@ def _state_before(tx: Transaction, path: Path, seq: int) -> Any:
 
 def _entry(tx: Transaction, path: Path, seq: int) -> Any:
     branch = segments.branch_at(segments.segments(tx, path), seq)
-    columns = (ENTRY.c.kept, ENTRY.c.raw, ENTRY.c.owed_tokens, ENTRY.c.edits_branch, ENTRY.c.edits_seq)
+    columns = (ENTRY.c.kept, ENTRY.c.raw, ENTRY.c.pending_tokens, ENTRY.c.edits_branch, ENTRY.c.edits_seq)
     statement = select(*columns).where(
         ENTRY.c.session_pk == path.session.pk, ENTRY.c.branch == branch, ENTRY.c.seq == seq
     )

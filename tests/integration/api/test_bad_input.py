@@ -40,7 +40,7 @@ def test_malformed_json_is_refused_with_its_place(api: Api, body: bytes, positio
     assert api.get(session)["version"] == 1
 
 
-# The arguments can be cut, or only be hidden with their call, which a summary is then owed for.
+# The arguments can be cut, or only be hidden with their call, which a summary is then pending for.
 @pytest.mark.parametrize(
     ("levels", "status"), [(ARGUMENTS_DEPTH_MAX, 200), (ARGUMENTS_DEPTH_MAX + 1, 202), (5000, 202)]
 )

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from foldline.engine.summaries.prompt import Draft
+from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.engine.wording import BRANCH
 from foldline.log.compaction.enqueue import INTERACTIVE
 from foldline.log.jobs import claims, publish
@@ -17,7 +17,7 @@ def writing(call_id: str, path: str) -> list[Json]:
     return [call, result(call_id)]
 
 
-def supply(api: Api, job: Json, draft: Draft) -> None:
+def supply(api: Api, job: Json, draft: SummaryDraft) -> None:
     """Publish this for a job; those that other tests left are done on the way."""
     while (claim := claims.claim(api.store, INTERACTIVE)) is not None:
         publish.publish(api.store, claim, draft)
@@ -92,7 +92,7 @@ def test_a_hook_that_supplied_the_summary_of_a_branch_is_named(api: Api) -> None
     session = api.session(policy=WHOLE)
     asked, _ = api.say(session, user("one"), assistant("two"))["entry_ids"]
     job = api.post(f"{session}/branch", {"entry_id": asked, "summarize": True})["job"]
-    supply(api, job, Draft("Said.", degraded=False, summarizer="hook notes", details={"ticket": 7}))
+    supply(api, job, SummaryDraft("Said.", degraded=False, summarizer="hook notes", details={"ticket": 7}))
     placed = api.get(f"/jobs/{job['id']}")["entry_id"]
     entry = api.get(f"{session}/entries/{placed}")
     assert (entry["from_hook"], entry["details"]["ticket"]) == ("notes", 7)
@@ -143,7 +143,7 @@ def test_a_hook_that_supplied_a_summary_is_named_in_the_list(api: Api) -> None:
     session = api.session(auto_compact=False)
     api.fill(session, turns=4)
     job = api.post(f"{session}/compact", {"summarize": True}, 202)["job"]
-    supply(api, job, Draft("Said.", degraded=False, summarizer="hook notes", details={"ticket": 7}))
+    supply(api, job, SummaryDraft("Said.", degraded=False, summarizer="hook notes", details={"ticket": 7}))
     (made,) = api.get(f"{session}/compactions")["items"]
     assert (made["from_hook"], made["details"]["ticket"]) == ("notes", 7)
 

@@ -11,7 +11,7 @@ from contextlib import closing
 import httpx
 import pytest
 from foldline_api.app import create_app
-from foldline_api.http.problems import KINDS
+from foldline_api.http.problems import PROBLEM_TYPES
 from sqlalchemy import text
 
 from foldline.engine.wire import loads
@@ -145,7 +145,7 @@ def test_a_client_that_goes_away_in_the_middle_of_its_request_is_no_fault_of_the
 
 
 def test_every_problem_of_the_contract_can_happen() -> None:
-    assert {kind.name for kind in KINDS.values()} == set(PROBLEMS.split())
+    assert {kind.name for kind in PROBLEM_TYPES.values()} == set(PROBLEMS.split())
 
 
 def test_the_description_names_every_route_and_refers_to_what_it_has(api: Api) -> None:

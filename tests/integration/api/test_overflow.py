@@ -48,10 +48,10 @@ def test_a_refused_view_shrinks_and_fits(api: Api) -> None:
 def test_what_a_report_puts_out_of_view_is_summarized(api: Api) -> None:
     session, _ = filled(api)
     api.post(f"{session}/overflow", report(api, session))
-    assert api.get(f"{session}/stats")["owed_tokens"] > 0
+    assert api.get(f"{session}/stats")["pending_tokens"] > 0
     (job,) = api.get(f"{session}/jobs")["items"]
     assert job["id"] in api.do_jobs()
-    assert api.get(f"{session}/stats")["owed_tokens"] == 0
+    assert api.get(f"{session}/stats")["pending_tokens"] == 0
     assert "They talked." in str(api.get(f"{session}/context")["messages"])
 
 

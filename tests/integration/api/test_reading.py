@@ -8,7 +8,7 @@ from foldline.engine.models.windows import MODELS
 from foldline.engine.policies.presets import PRESETS
 from tests.support.processes.api import Api, Json, assistant, user
 
-QUIET = {"should_compact": False, "warning_level": "none", "within_budget": True, "owed_tokens": 0}
+QUIET = {"should_compact": False, "warning_level": "none", "within_budget": True, "pending_tokens": 0}
 
 
 def test_the_statistics_of_an_empty_session_are_zeros(api: Api) -> None:

@@ -61,9 +61,9 @@ def test_what_is_owed_is_a_sum_over_the_heads_of_sessions_that_live(store: Store
     first, second = Scene(store), Scene(store, id="t")
     for scene in (first, second):
         scene.append(*turns(12, 60))
-    owed = [scene.path.owed_tokens for scene in (first, second)]
-    assert min(owed) > 0
-    assert waiting(first.store).owed_tokens == sum(owed)
+    pending = [scene.path.pending_tokens for scene in (first, second)]
+    assert min(pending) > 0
+    assert waiting(first.store).pending_tokens == sum(pending)
     with first.store.write() as tx:
         lifecycle.delete(tx, TENANT, "t")
-    assert waiting(first.store).owed_tokens == owed[0]
+    assert waiting(first.store).pending_tokens == pending[0]

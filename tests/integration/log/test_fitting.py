@@ -50,14 +50,14 @@ def test_what_is_hidden_is_always_enough_for_a_summary(scene: Scene) -> None:
     scene.compact(summarize=False, target_tokens=scene.used - 10)
     assert scene.layout == ["hidden 1-2", "user 3", "batch 4"]
     assert scene.work() == ["succeeded"]
-    assert scene.owed == 0
+    assert scene.pending == 0
 
 
 def test_messages_too_small_for_any_summary_are_not_hidden(scene: Scene) -> None:
-    """Hidden they would be owed for ever. The last user message leaves no room, and that is said instead."""
+    """Hidden they would be pending for ever. The last user message leaves no room, and that is said instead."""
     scene.append(user(10), assistant(10), user(980))
     assert scene.layout == ["user 1", "batch 2", "user 3"]
-    assert scene.owed == 0
+    assert scene.pending == 0
     with pytest.raises(ViewDoesNotFit):
         scene.wire()
 
@@ -93,11 +93,11 @@ def test_a_smaller_window_compacts_at_once(scene: Scene) -> None:
 def test_a_compact_request_without_summaries_still_queues_what_it_hides(scene: Scene) -> None:
     scene.append(*turns(5, 60))
     step = scene.compact(summarize=False, target_tokens=300)
-    assert scene.owed > 0
+    assert scene.pending > 0
     assert step.request is not None
     assert scene.states == ["queued"]
     assert scene.work() == ["succeeded"]
-    assert scene.owed == 0
+    assert scene.pending == 0
 
 
 def test_a_compact_request_without_summaries_asks_for_none_if_nothing_is_owed(scene: Scene) -> None:

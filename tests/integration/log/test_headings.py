@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from foldline.engine.summaries import extractive
-from foldline.engine.summaries.prompt import Draft
+from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.log.jobs import publish
 from foldline.log.use_cases import lifecycle
 from tests.support.log.scenes import NewScene
@@ -14,7 +14,9 @@ def worked(scene: Scene) -> str:
     """Writes a summary as the extractive summarizer does; its text."""
     claim = scene.claimed()
     text = extractive.summarize(claim.request)
-    assert publish.publish(scene.store, claim, Draft(text, degraded=False, summarizer="extractive")) == "succeeded"
+    assert (
+        publish.publish(scene.store, claim, SummaryDraft(text, degraded=False, summarizer="extractive")) == "succeeded"
+    )
     return text
 
 

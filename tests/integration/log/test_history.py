@@ -94,7 +94,7 @@ def test_undoing_a_summary_takes_back_the_hides_it_absorbed(scene: Scene) -> Non
     summary = scene.live[-1]
     assert scene.undo(summary) == [hidden, summary]
     assert scene.layout[0] == "user 1"
-    assert scene.owed == 0
+    assert scene.pending == 0
 
 
 def test_an_undo_asks_for_what_it_leaves_owed(scene: Scene) -> None:
@@ -103,7 +103,7 @@ def test_an_undo_asks_for_what_it_leaves_owed(scene: Scene) -> None:
     second = hide(scene, 300)
     cancel_all(scene)
     scene.undo(second)
-    assert scene.owed > 0
+    assert scene.pending > 0
     assert scene.states[-1] == "queued"
 
 
@@ -114,10 +114,10 @@ def test_a_redo_asks_for_what_it_brings_back_as_owed(scene: Scene) -> None:
     assert scene.claim() is None
     assert scene.states == ["superseded"]
     scene.redo()
-    assert scene.owed > 0
+    assert scene.pending > 0
     assert scene.states == ["superseded", "queued"]
     assert scene.work() == ["succeeded"]
-    assert scene.owed == 0
+    assert scene.pending == 0
 
 
 def test_an_undo_edits_nothing_even_if_the_view_then_does_not_fit(scene: Scene) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from foldline.engine.summaries.prompt import Draft
-from foldline.log.compaction.enqueue import Request
+from foldline.engine.summaries.prompt import SummaryDraft
+from foldline.log.compaction.enqueue import QueuedJob
 from foldline.log.jobs import admin, publish, sweeps
 from tests.support.log.scenes import LIMITS, NewScene
 from tests.support.log.sessions import Clock, Scene, assistant, turns, user
@@ -87,7 +87,7 @@ def three_leaves(scene: Scene) -> list[str]:
     return leaves
 
 
-def leave_for(scene: Scene, start: str, target: str, instructions: str | None = None) -> Request:
+def leave_for(scene: Scene, start: str, target: str, instructions: str | None = None) -> QueuedJob:
     scene.move(start)
     request = scene.leave(target, instructions).request
     assert request is not None
@@ -114,7 +114,7 @@ def test_jobs_for_branches_that_were_left_for_one_target_run_side_by_side(scene:
 def test_a_wish_for_a_branch_whose_job_waits_joins_it_with_its_instructions(scene: Scene) -> None:
     first, _, target = three_leaves(scene)
     waiting = leave_for(scene, first, target, "mind the names")
-    assert leave_for(scene, first, target, "mind the dates") == Request(waiting.job_id, is_joined=True)
+    assert leave_for(scene, first, target, "mind the dates") == QueuedJob(waiting.job_id, is_joined=True)
     claim = scene.claimed()
     assert (claim.job_id, claim.request.instructions) == (waiting.job_id, "mind the dates")
     assert scene.claim() is None
@@ -124,7 +124,7 @@ def test_a_wish_for_a_branch_whose_job_runs_joins_it_or_waits_behind_it(scene: S
     first, _, target = three_leaves(scene)
     running = leave_for(scene, first, target)
     claim = scene.claimed()
-    assert leave_for(scene, first, target) == Request(running.job_id, is_joined=True)
+    assert leave_for(scene, first, target) == QueuedJob(running.job_id, is_joined=True)
     behind = leave_for(scene, first, target, "mind the dates")
     assert (behind.is_joined, scene.states) == (False, ["running", "queued"])
     assert scene.claim() is None
@@ -172,7 +172,7 @@ def test_a_failed_summary_of_a_branch_holds_back_no_automatic_one(scene: Scene) 
 def test_a_summary_of_nothing_fails_visibly(scene: Scene) -> None:
     said = scene.append(*turns(3, 60)).entry_ids
     scene.leave(said[1])
-    publish.publish(scene.store, scene.claimed(), Draft(" \n", degraded=False, summarizer="scripted"))
+    publish.publish(scene.store, scene.claimed(), SummaryDraft(" \n", degraded=False, summarizer="scripted"))
     assert scene.states[0].startswith("failed: the summary")
     assert scene.layout == ["user 1", "batch 2"]
 

@@ -9,7 +9,7 @@ import pytest
 from foldline.engine import wording
 from foldline.engine.formats import rules
 from foldline.engine.summaries.extractive import summarize
-from foldline.engine.summaries.prompt import Draft
+from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.engine.tokens.estimates import ESTIMATES
 from foldline.log.jobs import publish
 from foldline.log.use_cases import entries, undo, views
@@ -216,7 +216,7 @@ def test_the_extractive_summarizer_keeps_what_a_summary_of_a_branch_says(scene: 
     said = scene.append(*turns(3, 60)).entry_ids
     scene.leave(said[1])
     text = "Decided: the parser stays in src/parser/legacy.py because of the frozen grammar."
-    publish.publish(scene.store, scene.claimed(), Draft(text, degraded=False, summarizer="scripted"))
+    publish.publish(scene.store, scene.claimed(), SummaryDraft(text, degraded=False, summarizer="scripted"))
     scene.append(*turns(3, 60))
     scene.compact()
     assert "src/parser/legacy.py" in summarize(scene.claimed().request)

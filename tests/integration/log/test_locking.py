@@ -10,13 +10,13 @@ from typing import TypeVar
 import pytest
 from sqlalchemy import Connection, event, text
 
-from foldline.engine.summaries.prompt import Draft
+from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.log.compaction.enqueue import BACKGROUND
 from foldline.log.errors import Busy, IdempotencyInFlight, NotFound
 from foldline.log.jobs import claims, publish, sweeps
 from foldline.log.jobs.claims import Later
 from foldline.log.storage import idempotency, paths
-from foldline.log.storage.idempotency import Answer, Key
+from foldline.log.storage.idempotency import Key, StoredResponse
 from foldline.log.storage.store import Store, Transaction
 from foldline.log.use_cases import branches, lifecycle
 from tests.support.eventually import eventually
@@ -26,7 +26,7 @@ from tests.support.processes.databases import POSTGRESQL, is_lock_waited_for
 T = TypeVar("T")
 
 KEY = Key(TENANT, "POST /sessions", "once", "hash")
-GIST = Draft("The gist.", degraded=False, summarizer="scripted")
+GIST = SummaryDraft("The gist.", degraded=False, summarizer="scripted")
 
 
 @pytest.fixture(scope="module")
@@ -131,9 +131,9 @@ def _entries(tx: Transaction) -> int:
 
 
 def test_of_two_processes_with_one_idempotency_key_one_is_told_to_come_back(store: Store) -> None:
-    answer = Answer(201, {}, b"{}")
+    answer = StoredResponse(201, {}, b"{}")
 
-    def create(tx: Transaction) -> Answer | None:
+    def create(tx: Transaction) -> StoredResponse | None:
         known = idempotency.recall(tx, KEY)
         if known is None:
             lifecycle.create(tx, TENANT, lifecycle.NewSession("openai/gpt-4o", "once"))

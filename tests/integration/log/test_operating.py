@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import update
 
-from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE, Request
+from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE, QueuedJob
 from foldline.log.errors import Conflict, NotFound
 from foldline.log.jobs import admin, publish
 from foldline.log.jobs.admin import Chosen
@@ -28,7 +28,7 @@ def fail_next(scene: Scene) -> str:
     return claim.job_id
 
 
-def retry(store: Store, job_id: str) -> Request:
+def retry(store: Store, job_id: str) -> QueuedJob:
     with store.write() as tx:
         return admin.retry(tx, job_id)
 
@@ -111,7 +111,7 @@ def test_a_job_retried_twice_is_queued_once(scene: Scene) -> None:
     over_trigger(scene)
     failed_id = fail_next(scene)
     first, second = retry(scene.store, failed_id), retry(scene.store, failed_id)
-    assert second == Request(first.job_id, is_joined=True)
+    assert second == QueuedJob(first.job_id, is_joined=True)
     assert len(scene.jobs) == 2
 
 
@@ -121,7 +121,7 @@ def test_a_retried_job_joins_what_was_asked_since_and_leaves_its_wishes(scene: S
     failed_id = fail_next(scene)
     since = scene.compact(instructions="dates").request
     assert since is not None
-    assert retry(scene.store, failed_id) == Request(since.job_id, is_joined=True)
+    assert retry(scene.store, failed_id) == QueuedJob(since.job_id, is_joined=True)
     assert scene.claimed().request.instructions == "dates"
 
 
@@ -130,7 +130,7 @@ def test_a_retried_automatic_job_joins_the_running_one(scene: Scene) -> None:
     failed_id = fail_next(scene)
     scene.compact(summarize=True)
     running = scene.claimed()
-    assert retry(scene.store, failed_id) == Request(running.job_id, is_joined=True)
+    assert retry(scene.store, failed_id) == QueuedJob(running.job_id, is_joined=True)
     assert scene.publish(running) == "succeeded"
 
 
@@ -140,7 +140,7 @@ def test_a_job_that_is_held_back_may_run_at_once(scene: Scene) -> None:
     with scene.store.write() as tx:
         tx.execute(update(JOB).where(JOB.c.id == job_id).values(not_before=tx.now + 10_000))
     assert scene.claim() is None
-    assert retry(scene.store, job_id) == Request(job_id, is_joined=True)
+    assert retry(scene.store, job_id) == QueuedJob(job_id, is_joined=True)
     assert scene.claimed().job_id == job_id
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from foldline.log.compaction.summary_request import Ask
+from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.jobs import admin, publish
 from foldline.log.storage.outcomes import Outcome
 from foldline.log.use_cases.compact import compact
@@ -127,7 +127,7 @@ def test_a_kept_summary_without_room_is_told_as_a_failure(scene: Scene, outcomes
 def test_a_rehearsal_is_not_told(scene: Scene, outcomes: list[Outcome]) -> None:
     scene.append(*turns(5, 60))
     with scene.store.rehearse() as tx:
-        compact(tx, TENANT, scene.id, Ask(is_asked=True, target_tokens=300))
+        compact(tx, TENANT, scene.id, SummaryRequest(is_asked=True, target_tokens=300))
         assert len(tx.outcomes) == 1
     assert (outcomes, scene.live) == ([], [])
 
@@ -137,7 +137,7 @@ def test_what_is_rolled_back_is_not_told(scene: Scene, outcomes: list[Outcome]) 
 
     def give_up() -> None:
         with scene.store.write() as tx:
-            compact(tx, TENANT, scene.id, Ask(is_asked=True, target_tokens=300))
+            compact(tx, TENANT, scene.id, SummaryRequest(is_asked=True, target_tokens=300))
             raise InterruptedError
 
     with pytest.raises(InterruptedError):

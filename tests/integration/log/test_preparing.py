@@ -8,9 +8,9 @@ import pytest
 
 from foldline.engine.files import Files
 from foldline.engine.tokens.estimates import ESTIMATES
-from foldline.log.compaction.summary_request import Ask
+from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.compaction.usage import Usage
-from foldline.log.jobs.preparation import Cut, cut_of
+from foldline.log.jobs.preparation import PlannedCut, cut_of
 from foldline.log.storage import entry_log, paths
 from foldline.log.use_cases.compact import compact
 from tests.support.log.scenes import NewScene
@@ -78,7 +78,7 @@ def test_a_summary_with_a_split_turn_is_another_than_one_without(pi: Scene) -> N
     pi.work()
     pi.undo(pi.live[-1])
     with pi.store.write() as tx:
-        ask = Ask(is_asked=True, policy={"splits_turns": False})
+        ask = SummaryRequest(is_asked=True, policy={"splits_turns": False})
         compact(tx, TENANT, pi.id, ask, summarize=True)
     assert pi.claimed().request.turn_prefix == ()
 
@@ -86,10 +86,10 @@ def test_a_summary_with_a_split_turn_is_another_than_one_without(pi: Scene) -> N
 # The cut.
 
 
-def cut(scene: Scene, **wishes: Any) -> Cut:
+def cut(scene: Scene, **wishes: Any) -> PlannedCut:
     with scene.store.read() as tx:
         path = paths.open_head(tx, TENANT, scene.id)
-        return cut_of(tx, path, entry_log.outline(tx, path), Ask(is_asked=True, **wishes))
+        return cut_of(tx, path, entry_log.outline(tx, path), SummaryRequest(is_asked=True, **wishes))
 
 
 def test_a_cut_names_what_is_covered_and_what_stays(scene: Scene) -> None:

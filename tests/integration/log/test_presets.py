@@ -8,7 +8,7 @@ import pytest
 
 from foldline.engine.overflow import Verdict
 from foldline.engine.policies.presets import PRESETS
-from foldline.log.compaction.summary_request import Ask
+from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.use_cases import compact, lifecycle, overflow, stats
 from tests.support.log.scenes import NewScene
 from tests.support.log.sessions import TENANT, Scene, assert_consistent, turns
@@ -16,7 +16,7 @@ from tests.support.log.sessions import TENANT, Scene, assert_consistent, turns
 
 def ask(scene: Scene, *, summarize: bool | None = None, **wishes: Any) -> None:
     with scene.store.write() as tx:
-        compact.compact(tx, TENANT, scene.id, Ask(is_asked=True, **wishes), summarize=summarize)
+        compact.compact(tx, TENANT, scene.id, SummaryRequest(is_asked=True, **wishes), summarize=summarize)
 
 
 def change(scene: Scene, **changes: Any) -> None:
@@ -47,7 +47,7 @@ def test_a_session_that_is_not_compacted_by_itself_is_counted_all_the_same(new_s
     change(scene, auto_compact=False)
     scene.append(*turns(3, 60))
     scene.append(*turns(3, 60))
-    assert scene.path.gauged == scene.outline.measured(scene.path.aims().gauge.measure).tokens
+    assert scene.path.estimated == scene.outline.measured(scene.path.aims().gauge.measure).tokens
     with scene.store.read() as tx:
         assert not stats.stats(tx, TENANT, scene.id).should_compact
 
@@ -92,9 +92,9 @@ def test_a_summary_of_what_an_overflow_put_out_of_view_stays_under_what_was_refu
     with scene.store.write() as tx:
         overflow.relieve(tx, TENANT, scene.id, verdict, version=path.session.version)
     after = scene.used
-    assert scene.owed
+    assert scene.pending
     scene.work(tokens=5_000)
-    assert scene.owed == 0
+    assert scene.pending == 0
     assert scene.used <= path.used * 0.7 + after * 0.4
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from foldline.engine.summaries.prompt import Draft
+from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.log.jobs import publish
 from tests.support.log.sessions import Clock, Scene, assistant, turns, user
 
@@ -14,12 +14,12 @@ def test_a_summary_of_a_state_that_was_undone_is_dropped_and_what_is_owed_is_ask
     second = scene.compact(summarize=False, target_tokens=300).made[0]
     assert second is not None
     scene.undo(second.id)
-    assert scene.owed > 0
+    assert scene.pending > 0
     assert scene.states == ["running"]
     assert scene.publish(claim) == "superseded"
     assert scene.states == ["superseded", "queued"]
     assert scene.work() == ["succeeded"]
-    assert scene.owed == 0
+    assert scene.pending == 0
 
 
 def test_inline_compactions_do_not_disturb_a_summary_that_is_being_written(scene: Scene) -> None:
@@ -37,7 +37,7 @@ def test_a_summary_that_would_not_fit_is_not_published_and_says_so(scene: Scene)
     scene.work(tokens=200)
     assert scene.states == ["failed: no-room"]
     assert (scene.layout, scene.wire()) == before
-    assert scene.owed > 0
+    assert scene.pending > 0
 
 
 def test_a_summary_without_room_is_published_without_a_job_once_there_is(scene: Scene, clock: Clock) -> None:
@@ -125,7 +125,7 @@ def test_publishing_twice_changes_nothing(scene: Scene) -> None:
 
 def test_a_summary_of_nothing_or_of_too_much_fails_visibly(scene: Scene) -> None:
     scene.append(*turns(7, 60))
-    publish.publish(scene.store, scene.claimed(), Draft(" \n", degraded=False, summarizer="scripted"))
+    publish.publish(scene.store, scene.claimed(), SummaryDraft(" \n", degraded=False, summarizer="scripted"))
     (state,) = scene.states
     assert state.startswith("failed: the summary")
     assert scene.layout[0] == "user 1"

@@ -38,7 +38,7 @@ def test_a_message_larger_than_the_summarizers_window_is_summarized_all_the_same
     assert scene.layout == ["hidden 1-4", "user 5"]
     assert scene.work() == ["succeeded"] * 4
     assert scene.layout == ["summary 1-4", "user 5"]
-    assert scene.owed == 0
+    assert scene.pending == 0
 
 
 def test_a_range_never_ends_inside_a_batch(scene: Scene) -> None:
@@ -57,7 +57,7 @@ def test_a_summary_shows_where_it_covers_part_of_what_one_edit_hid(scene: Scene)
     assert scene.layout == ["hidden 1-6", "user 7"]
     scene.publish(scene.claimed())
     assert scene.layout == ["summary 1-2", "hidden 3-6", "user 7"]
-    assert scene.owed == 4 * 64
+    assert scene.pending == 4 * 64
 
 
 def test_an_asked_range_larger_than_one_window_is_summarized_to_its_end(scene: Scene) -> None:
@@ -108,4 +108,4 @@ def test_an_undone_range_that_had_to_be_hidden_is_summarized_again(scene: Scene)
     scene.append(user(300))
     scene.work()
     assert scene.layout[0].startswith("summary 1-")
-    assert scene.owed == 0
+    assert scene.pending == 0

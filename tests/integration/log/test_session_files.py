@@ -16,7 +16,7 @@ from foldline.engine.session_files import pi
 from foldline.engine.session_files.pi import MalformedLine
 from foldline.engine.wire import DEPTH_MAX
 from foldline.log.compaction.compactions import Compaction
-from foldline.log.compaction.summary_request import Ask
+from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.errors import Conflict, NotFound
 from foldline.log.storage.store import Store
 from foldline.log.transfer.exporting import export_session
@@ -87,7 +87,7 @@ def compactions(scene: Scene) -> list[Compaction]:
 
 def context_tokens(scene: Scene) -> int:
     with scene.store.read() as tx:
-        return compact.cut(tx, TENANT, scene.id, Ask(is_asked=True)).context_tokens
+        return compact.cut(tx, TENANT, scene.id, SummaryRequest(is_asked=True)).context_tokens
 
 
 def rows(store: Store) -> dict[str, int]:

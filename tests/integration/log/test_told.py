@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from foldline.engine.summaries.prompt import Draft
+from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.log.compaction.compactions import Compaction
 from foldline.log.jobs import publish
 from foldline.log.use_cases import undo
@@ -126,7 +126,9 @@ def test_what_a_hook_supplied_and_told_is_told(scene: Scene) -> None:
     scene.append(*turns(5, 60))
     scene.compact()
     more = {"ticket": 7, "read_files": ["made.up"]}
-    publish.publish(scene.store, scene.claimed(), Draft("Said.", degraded=False, summarizer="hook notes", details=more))
+    publish.publish(
+        scene.store, scene.claimed(), SummaryDraft("Said.", degraded=False, summarizer="hook notes", details=more)
+    )
     told = listed(scene)[0].told
     assert told["from_hook"] == "notes"
     assert told["details"] == {"ticket": 7, "read_files": [], "modified_files": []}

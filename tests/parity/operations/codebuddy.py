@@ -177,7 +177,7 @@ def _compact(args: Json) -> Json:
         "stripped": [index for index in kept if index + 1 in after.live.cells],
         "chunks": told.chunks if told else [],
         "omitted": told.omitted if told else [],
-        "owed": _indexes(item for item in after.items if isinstance(item, Unit) and item.is_hidden),
+        "pending": _indexes(item for item in after.items if isinstance(item, Unit) and item.is_hidden),
     }
 
 
@@ -229,9 +229,9 @@ def _has_room(args: Json, found: Json, tokens: list[int]) -> bool:
 
 
 def _owes(found: Json, gone: set[int]) -> bool:
-    """What is gone is owed, or in a summary that was made of something."""
+    """What is gone is pending, or in a summary that was made of something."""
     read = {*found["omitted"]}.union(*found["chunks"])
-    is_told = found["tier"] == 4 or gone <= {*found.get("owed", ()), *read}
+    is_told = found["tier"] == 4 or gone <= {*found.get("pending", ()), *read}
     return is_told and (found["tier"] not in {2, 3} or bool(found["chunks"]))
 
 

@@ -10,7 +10,7 @@ from foldline.engine.tokens.output_limits import (
     ELLIPSIS,
     MAX_OUTPUT_BYTES,
     MAX_OUTPUT_LINES,
-    Cut,
+    Truncated,
     fit_text,
     limit_output,
 )
@@ -19,7 +19,7 @@ from tests.parity.vectors import Json, Operation, Operations
 ESTIMATE: Final = ESTIMATES["neurolink"]
 
 
-def _answer(cut: Cut) -> Json:
+def _answer(cut: Truncated) -> Json:
     return {"kept_text": cut.kept, "truncated": cut.is_cut}
 
 

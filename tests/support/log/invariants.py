@@ -28,7 +28,7 @@ SMALLEST = SMALLEST_SUMMARY + summary_frame_tokens()
 
 
 def every_branch_is_what_its_entries_amount_to(pair: Pair) -> None:
-    """Segments, live edits, totals, what is owed and open calls, against a walk, a fold and a recount."""
+    """Segments, live edits, totals, what is pending and open calls, against a walk, a fold and a recount."""
     reference = pair.reference
     with pair.store.read() as tx:
         session = paths.open_head(tx, TENANT, SESSION).session
@@ -48,9 +48,9 @@ def _check_path(tx: Transaction, path: Path, reference: Reference) -> None:
     assert set(live.barred) == set(folded.barred)
     outline = reference.outline(path.branch)
     assert path.kept == outline.tokens, "kept totals equal a recount"
-    assert path.gauged in {None, reference.seen(path.branch)}
+    assert path.estimated in {None, reference.seen(path.branch)}
     assert path.raw == reference.outline(path.branch, is_raw=True).tokens
-    assert path.owed_tokens == outline.owed_tokens
+    assert path.pending_tokens == outline.pending_tokens
     assert views.open_calls_of(path) == reference.open_calls(path.branch)
     for summary, later in zip(live.condensed, live.condensed[1:], strict=False):
         assert summary.last < later.first
@@ -82,12 +82,12 @@ def jobs_are_what_was_asked_for(pair: Pair) -> None:
 
 def what_is_owed_has_a_job_or_a_visible_failure(pair: Pair) -> None:
     head = pair.reference.branches[pair.reference.head]
-    if not pair.reference.outline(head.number).owed_tokens:
+    if not pair.reference.outline(head.number).pending_tokens:
         return
     newest = newest_job(pair.reference)
     has_failed = newest is not None and newest.state in {"failed", "cancelled"}
     is_visible = has_failed or pair.reference.jobs_of(head.number, "queued", "running")
-    assert is_visible or pair.store.now < head.next_summary_at, "owed, and nobody knows"
+    assert is_visible or pair.store.now < head.next_summary_at, "pending, and nobody knows"
 
 
 def newest_job(reference: Reference) -> Job | None:

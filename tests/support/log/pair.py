@@ -13,7 +13,7 @@ from sqlalchemy import select
 from foldline.engine.errors import CompactionError
 from foldline.engine.formats import FORMATS
 from foldline.engine.messages import Message
-from foldline.engine.summaries.prompt import Draft
+from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.engine.wire import dumps, loads
 from foldline.log.compaction import summary_request
 from foldline.log.compaction.usage import Usage
@@ -184,7 +184,7 @@ class Pair:
         """The state the job ended in; a worker without its lease changes nothing."""
         self.reference.now = self.store.now
         expected = self.reference.publish(held.job, text) if held.is_current else held.job.state
-        draft = Draft(text, degraded=False, summarizer="test")
+        draft = SummaryDraft(text, degraded=False, summarizer="test")
         assert publish.publish(self.store, held.claim, draft) == expected
         return expected
 
@@ -256,7 +256,7 @@ class Pair:
                     path.leaf_seq,
                     path.kept,
                     path.raw,
-                    path.owed_tokens,
+                    path.pending_tokens,
                     path.next_summary_at,
                     entry_log.live_edits(tx, path),
                 )
@@ -266,8 +266,8 @@ class Pair:
         return head.branch, leaves, texts, self.jobs()
 
 
-def _real(ask: Ask) -> summary_request.Ask:
-    return summary_request.Ask(**ask._asdict())
+def _real(ask: Ask) -> summary_request.SummaryRequest:
+    return summary_request.SummaryRequest(**ask._asdict())
 
 
 def _job(job: Any, ask: Any) -> Any:

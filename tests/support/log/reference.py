@@ -190,7 +190,7 @@ class Reference:
             outline = self.outline(self.head)
             due = due_items(outline, self.policy_for(ask), self.gauge(self.head, ask), is_asked=True)
             self._request(self.head, ask._replace(until=outline.items[due - 1].last if due else 0))
-        elif self.outline(self.head).owed_tokens:
+        elif self.outline(self.head).pending_tokens:
             automatic = AUTOMATIC._replace(target_tokens=ask.target_tokens)
             self._request(self.head, automatic, is_planned=True, left=KEPT_AT_ONCE + 1)
 
@@ -464,12 +464,12 @@ class Reference:
             is_wanted = plan.is_summary_wanted
             if plan.edits:
                 self._add(number, "compaction", edits=plan.edits)
-        owed = self.outline(number).owed_tokens
-        if (is_wanted or owed) and self.now >= self.branches[number].next_summary_at:
+        pending = self.outline(number).pending_tokens
+        if (is_wanted or pending) and self.now >= self.branches[number].next_summary_at:
             self._request(number, AUTOMATIC, is_planned=is_over, left=left)
 
     def _request_owed(self, number: int) -> None:
-        if self.outline(number).owed_tokens and self.now >= self.branches[number].next_summary_at:
+        if self.outline(number).pending_tokens and self.now >= self.branches[number].next_summary_at:
             self._request(number, AUTOMATIC, left=KEPT_AT_ONCE + 1)
 
     def _range(self, number: int, ask: Ask) -> SummaryRange | None:
@@ -526,7 +526,7 @@ class Reference:
         tokens = sum(entry.tokens for entry in said if entry.seq >= start) + sum(edit.tokens for edit in edits)
         most = max(SMALLEST_SUMMARY, min(self.goals(number).summary_max, tokens - summary_frame_tokens() - 1))
         return SummaryRange(
-            start, newest.last, tuple(e.summary for e in edits), tokens, 0, is_owed=False, max_tokens=most
+            start, newest.last, tuple(e.summary for e in edits), tokens, 0, is_pending=False, max_tokens=most
         )
 
     def _request(self, number: int, ask: Ask, *, is_planned: bool = False, left: int = KEPT_AT_ONCE) -> bool:

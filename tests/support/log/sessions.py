@@ -15,12 +15,12 @@ from foldline.engine.edits import LiveEdits
 from foldline.engine.facts import is_empty
 from foldline.engine.formats import FORMATS
 from foldline.engine.outline import Outline, Summarized
-from foldline.engine.summaries.prompt import Draft
+from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.engine.tokens.counter import count_messages
 from foldline.engine.wording import stub_tokens
 from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE
-from foldline.log.compaction.summary_request import Ask
-from foldline.log.compaction.trigger import Step
+from foldline.log.compaction.summary_request import SummaryRequest
+from foldline.log.compaction.trigger import TriggerResult
 from foldline.log.compaction.usage import Usage
 from foldline.log.jobs import claims, publish
 from foldline.log.jobs.publish import Claim
@@ -161,8 +161,8 @@ class Scene:
     def compact(
         self, *, instructions: str | None = None, target_tokens: int | None = None, summarize: bool | None = None,
         stages: list[str] | None = None,
-    ) -> Step:  # fmt: skip
-        ask = Ask(is_asked=True, instructions=instructions, target_tokens=target_tokens)
+    ) -> TriggerResult:  # fmt: skip
+        ask = SummaryRequest(is_asked=True, instructions=instructions, target_tokens=target_tokens)
         with self.store.write() as tx:
             return compact.compact(tx, self.tenant, self.id, ask, stages=stages, summarize=summarize)[1]
 
@@ -174,20 +174,22 @@ class Scene:
         with self.store.write() as tx:
             return undo.redo(tx, self.tenant, self.id)[0]
 
-    def move(self, entry_id: str) -> Step:
+    def move(self, entry_id: str) -> TriggerResult:
         with self.store.write() as tx:
             return branches.move(tx, self.tenant, self.id, entry_id).step
 
     def leave(self, entry_id: str, instructions: str | None = None) -> Moved:
         """Move the head, and ask for a summary of what that leaves behind."""
         with self.store.write() as tx:
-            return branches.move(tx, self.tenant, self.id, entry_id, ask=Ask(is_asked=True, instructions=instructions))
+            return branches.move(
+                tx, self.tenant, self.id, entry_id, ask=SummaryRequest(is_asked=True, instructions=instructions)
+            )
 
-    def pin(self, tokens: int) -> Step:
+    def pin(self, tokens: int) -> TriggerResult:
         with self.store.write() as tx:
             return pins.add(tx, self.tenant, self.id, text=words(tokens))[2]
 
-    def resize(self, limit: int) -> Step:
+    def resize(self, limit: int) -> TriggerResult:
         with self.store.write() as tx:
             changes = {"context_window": limit + RESERVE_TOKENS}
             return lifecycle.change(tx, self.tenant, self.id, changes)[1]
@@ -209,7 +211,7 @@ class Scene:
     def publish(self, claim: Claim, tokens: int = 40, word: str = " gist") -> str:
         """Publish a summary of so many tokens, or of as many as its range allows; the job's state."""
         text = words(min(tokens, claim.request.max_tokens), word)
-        return publish.publish(self.store, claim, Draft(text, degraded=False, summarizer="scripted"))
+        return publish.publish(self.store, claim, SummaryDraft(text, degraded=False, summarizer="scripted"))
 
     def work(self, tokens: int = 40) -> list[str]:
         """Do all the jobs there are; the states they ended in."""
@@ -241,8 +243,8 @@ class Scene:
         return self.path.used
 
     @property
-    def owed(self) -> int:
-        return self.path.owed_tokens
+    def pending(self) -> int:
+        return self.path.pending_tokens
 
     @property
     def layout(self) -> list[str]:
@@ -293,14 +295,14 @@ class Scene:
 
 
 def assert_consistent(scene: Scene) -> None:
-    """On every branch: kept totals equal a recount, what is owed is what is hidden, segments equal a parent walk."""
+    """On every branch: kept totals equal a recount, what is pending is what is hidden, segments equal a parent walk."""
     with scene.store.read() as tx:
         session = paths.open_head(tx, scene.tenant, scene.id).session
         numbers = list(tx.execute(select(BRANCH.c.branch).where(BRANCH.c.session_pk == session.pk)).scalars())
         for path in [paths.branch_path(tx, session, number) for number in numbers]:
             outline = entry_log.outline(tx, path)
-            assert (path.kept, path.owed_tokens) == (outline.tokens, outline.owed_tokens)
-            assert path.gauged is None or path.gauged == _counted(tx, path, outline)
+            assert (path.kept, path.pending_tokens) == (outline.tokens, outline.pending_tokens)
+            assert path.estimated is None or path.estimated == _counted(tx, path, outline)
             assert path.raw == entry_log.outline(tx, path, LiveEdits()).tokens
             parts = segments.segments(tx, path)
             listed = [(part.branch, seq) for part in parts for seq in range(part.first, part.last + 1)]

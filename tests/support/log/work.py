@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from foldline.engine.formats import FORMATS
 from foldline.log.compaction import trigger
-from foldline.log.compaction.summary_request import Ask
+from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.storage import paths
 from foldline.log.storage.store import Store
 from foldline.log.storage.tables import JOB
@@ -43,7 +43,7 @@ class Work:
         """The job that a request for a summary becomes."""
         with self.store.write() as tx:
             path = paths.open_head(tx, TENANT, session, lock=True)
-            step = trigger.run_asked(tx, path, Ask(is_asked=True, instructions=instructions))
+            step = trigger.run_asked(tx, path, SummaryRequest(is_asked=True, instructions=instructions))
             paths.save(tx, path)
         assert step.request
         assert step.request.job_id

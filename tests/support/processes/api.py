@@ -17,7 +17,7 @@ from foldline_api.routes import ROUTERS
 from foldline_api.schemas import bodies
 from foldline_api.schemas.bodies import Body
 
-from foldline.engine.summaries.prompt import Draft
+from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.engine.wire import loads
 from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE
 from foldline.log.jobs import claims, publish
@@ -85,7 +85,7 @@ class Api:
         for queue in (INTERACTIVE, BACKGROUND):
             while (claim := claims.claim(self.store, queue)) is not None:
                 usage = {"input": 10, "output": 2}
-                draft = Draft(text, degraded=degraded, summarizer="scripted", model="scripted/one", usage=usage)
+                draft = SummaryDraft(text, degraded=degraded, summarizer="scripted", model="scripted/one", usage=usage)
                 publish.publish(self.store, claim, draft)
                 done.append(claim.job_id)
         return done

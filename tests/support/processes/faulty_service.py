@@ -30,7 +30,7 @@ class Script:
     spoil: Fault = lambda _view: None
     forget: Callable[[list[JsonDict]], None] = lambda _entries: None
     refusal: tuple[int, str] | None = None
-    owed_tokens: int = 0
+    pending_tokens: int = 0
     jobs: list[JsonDict] = field(default_factory=list)
     compactions: list[JsonDict] = field(default_factory=list)
     open_calls: list[str] | None = None
@@ -89,7 +89,7 @@ class _Handler(BaseHTTPRequestHandler):
         if what == "context":
             self._context(parse_qs(url.query))
         elif what == "stats":
-            self._answer(200, {"owed_tokens": script.owed_tokens})
+            self._answer(200, {"pending_tokens": script.pending_tokens})
         elif what == "entries":
             kept = [{"kind": "message", "message": message} for message in self._session().messages]
             script.forget(kept)

@@ -11,14 +11,14 @@ from typing import Any, Final
 import pytest
 from celery import Celery
 from foldline_worker.app import create_celery
-from foldline_worker.broker.notifier import Relay, ringing
+from foldline_worker.broker.notifier import Notifier, notifying
 from redis import Redis
 from sqlalchemy import select
 
 from foldline.log.storage.store import Store
 from foldline.log.storage.tables import SESSION
 from foldline.settings import load_settings
-from stack.services.servers import Service, valkey
+from stack.services.servers import BackingService, valkey
 from tests.support.log.work import Work
 from tests.support.processes.daemons import Daemon, daemon
 from tests.support.processes.databases import Server
@@ -33,7 +33,7 @@ BACK_SECONDS: Final = 5.0
 class Installation(Work):
     """A database and a broker, a client that works on them, and whatever is started beside it."""
 
-    broker: Service
+    broker: BackingService
     folder: Path
     store: Store
     stack: ExitStack
@@ -79,7 +79,7 @@ def installation(postgresql: Server, tmp_path: Path) -> Iterator[Installation]:
         store = Store(url)
         stack.callback(store.close)
         celery = stack.enter_context(create_celery(settings))
-        stack.enter_context(ringing(Relay(celery), store, 1.0))
+        stack.enter_context(notifying(Notifier(celery), store, 1.0))
         variables = {
             "FOLDLINE_DATABASE_URL": url,
             "FOLDLINE_BROKER_URL": broker.url,

@@ -57,7 +57,7 @@ def test_neighbouring_hidden_units_share_one_marker() -> None:
     talk.apply([Edit("hide", 1, 1), Edit("hide", 2, 3)])
     assert shape(talk.live, talk.facts) == "marker user user"
     assert talk.outline.tokens == marker_tokens() + sum(entry.tokens for entry in talk.facts[3:])
-    assert talk.outline.owed_tokens == sum(entry.tokens for entry in talk.facts[:3])
+    assert talk.outline.pending_tokens == sum(entry.tokens for entry in talk.facts[:3])
 
 
 def test_a_summary_stands_for_what_it_covers() -> None:
@@ -69,7 +69,7 @@ def test_a_summary_stands_for_what_it_covers() -> None:
     assert isinstance(summary, Summarized)
     assert (summary.first, summary.last) == (1, 2)
     assert talk.outline.tokens == 40 + marker_tokens() + talk.facts[3].tokens
-    assert talk.outline.owed_tokens == talk.facts[2].tokens
+    assert talk.outline.pending_tokens == talk.facts[2].tokens
 
 
 def test_edited_entries_count_as_they_show() -> None:

@@ -9,15 +9,15 @@ import pytest
 from foldline.log.errors import IdempotencyMismatch
 from foldline.log.jobs import sweeps
 from foldline.log.storage import idempotency
-from foldline.log.storage.idempotency import Answer, Key
+from foldline.log.storage.idempotency import Key, StoredResponse
 from foldline.log.storage.store import Store
 from tests.support.log.sessions import Clock
 
 KEY = Key("acme", "POST /sessions", "k1", "hash-1")
-ANSWER = Answer(201, {"ETag": '"1-openai"'}, b'{"id":"s"}')
+ANSWER = StoredResponse(201, {"ETag": '"1-openai"'}, b'{"id":"s"}')
 
 
-def recall(store: Store, key: Key = KEY) -> Answer | None:
+def recall(store: Store, key: Key = KEY) -> StoredResponse | None:
     with store.read() as tx:
         return idempotency.recall(tx, key)
 
@@ -86,7 +86,7 @@ def test_an_answer_is_forgotten_after_a_day_and_the_key_may_be_used_again(store:
 def test_the_answers_of_one_session_are_forgotten_and_no_others(
     store: Store, tenant: str, route: str, place: str, *, is_kept: bool
 ) -> None:
-    key, answer = Key(tenant, route, "k1", "hash-1"), Answer(201, {"Location": place}, b"{}")
+    key, answer = Key(tenant, route, "k1", "hash-1"), StoredResponse(201, {"Location": place}, b"{}")
     with store.write() as tx:
         idempotency.remember(tx, key, answer)
         idempotency.forget(tx, "acme", "a_b")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from foldline.client import Service
+from foldline.client import Client
 from foldline.replay.drive import Drive
 from foldline.replay.options import Options
 from foldline.replay.record import SessionRecord
@@ -39,14 +39,14 @@ DISABLED = replace(SETTINGS, is_compacting=False)
 
 
 def driven(script: Script, transcript: Transcript = TRANSCRIPT, settings: Options = SETTINGS) -> SessionRecord:
-    with faulty_service(script) as url, Service(url) as service:
+    with faulty_service(script) as url, Client(url) as service:
         return Drive(service, transcript, settings, lambda _count: None, lambda _text, _style: None).run()
 
 
 def notes_of(script: Script, settings: Options = SETTINGS) -> tuple[list[tuple[str, str]], SessionRecord]:
     """The notes of a replay, each with its style, and its record."""
     notes: list[tuple[str, str]] = []
-    with faulty_service(script) as url, Service(url) as service:
+    with faulty_service(script) as url, Client(url) as service:
         drive = Drive(
             service, TRANSCRIPT, settings, lambda _count: None, lambda text, style: notes.append((text, style))
         )
@@ -154,9 +154,9 @@ def test_calls_reported_open_that_are_not_are_a_violation() -> None:
 
 
 def test_owed_tokens_that_nobody_summarizes_are_a_violation() -> None:
-    record = driven(Script(owed_tokens=7, jobs=[{"id": "j", "state": "failed", "error": "no answer"}]))
+    record = driven(Script(pending_tokens=7, jobs=[{"id": "j", "state": "failed", "error": "no answer"}]))
 
-    assert record.violations == ["message 7: 7 tokens stay owed and nothing moves any more (j failed: no answer)"]
+    assert record.violations == ["message 7: 7 tokens stay pending and nothing moves any more (j failed: no answer)"]
 
 
 def test_a_job_that_never_ends_is_a_violation() -> None:
@@ -166,10 +166,10 @@ def test_a_job_that_never_ends_is_a_violation() -> None:
 
 
 def test_a_visible_lack_of_room_is_listed() -> None:
-    record = driven(Script(owed_tokens=7, jobs=[{"id": "j", "state": "failed", "error": "no-room"}]))
+    record = driven(Script(pending_tokens=7, jobs=[{"id": "j", "state": "failed", "error": "no-room"}]))
 
     assert record.violations == []
-    assert "no-room: 7 tokens stay owed" in record.listed[0]
+    assert "no-room: 7 tokens stay pending" in record.listed[0]
 
 
 def forget_one(entries: list[JsonDict]) -> None:

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from foldline.replay import report as replay_report
 from foldline.replay.pace import Pace
-from foldline.replay.record import Figures, SessionRecord, latency, percentile
+from foldline.replay.record import ReplayFigures, SessionRecord, latency, percentile
 
 
 def compaction(*stages: str, reason: str = "trigger") -> dict[str, object]:
@@ -31,7 +31,7 @@ def test_figures_add_up_over_sessions() -> None:
     two.compactions = [compaction("prune")]
     two.jobs = [{"id": "j", "state": "succeeded"}, {"id": "k", "state": "failed"}]
 
-    report = Figures([one, two], {"append": [0.1, 0.3], "context": [0.2]}).as_json()
+    report = ReplayFigures([one, two], {"append": [0.1, 0.3], "context": [0.2]}).as_json()
 
     assert (report["turns"], report["tokens_with"], report["tokens_without"], report["compactions"]) == (5, 30, 100, 3)
     assert report["compactions_by_stage"] == {"prune": 2, "truncate": 1, "summarize": 1}
@@ -84,30 +84,30 @@ def test_views_that_are_far_below_their_target_after_compactions_are_a_violation
     full, empty = SessionRecord("one", pace=PACE, fills=[0.5, 0.4]), SessionRecord("two", pace=PACE)
     empty.fills = [0.1, 0.2, 0.29]
 
-    assert Figures([full], {}).violations == []
-    (violation,) = Figures([full, empty], {}).violations
+    assert ReplayFigures([full], {}).violations == []
+    (violation,) = ReplayFigures([full, empty], {}).violations
     assert violation == "views after a compaction hold 0.58 of their target in the median, not 0.6"
-    assert Figures([full, replace(empty, asked_compactions=1)], {}).violations == []
+    assert ReplayFigures([full, replace(empty, asked_compactions=1)], {}).violations == []
 
 
 def test_a_lower_target_explains_emptier_views() -> None:
     record = SessionRecord("one", pace=replace(PACE, target=0.25), fills=[0.2])
 
-    assert Figures([record], {}).violations == []
+    assert ReplayFigures([record], {}).violations == []
 
 
 def test_views_may_be_emptier_where_a_policy_does_not_stop_at_its_target() -> None:
     record = SessionRecord("one", pace=replace(PACE, stops_at_target=False), fills=[0.1])
 
-    assert Figures([record], {}).violations == []
-    assert Figures([record], {}).fill == 0.1
+    assert ReplayFigures([record], {}).violations == []
+    assert ReplayFigures([record], {}).fill == 0.1
 
 
 def test_crossings_add_up_over_sessions_and_levels_never_passed_are_shown() -> None:
     one = SessionRecord("one", usage_crossings=Counter({"notice": 2, "warning": 0}))
     two = SessionRecord("two", usage_crossings=Counter({"notice": 1, "warning": 0}))
 
-    report = Figures([one, two], {}).as_json()
+    report = ReplayFigures([one, two], {}).as_json()
 
     assert report["usage_crossings"] == {"notice": 3, "warning": 0}
     assert [session["usage_crossings"]["notice"] for session in report["per_session"]] == [2, 1]
@@ -122,7 +122,7 @@ def test_views_over_budget_are_listed_if_there_are_any(count: int, listed: list[
     assert record.listed == listed
 
 
-def shown(figures: Figures) -> list[str]:
+def shown(figures: ReplayFigures) -> list[str]:
     console = Console(width=160, file=StringIO())
     with console.capture() as capture:
         replay_report.show(console, figures)
@@ -134,7 +134,7 @@ def test_the_report_ends_with_the_number_of_violations() -> None:
         "one [x]", violations=["message 3: too long"], listed=["no view"], tokens_without=100, tokens_with=40
     )
 
-    text = shown(Figures([record], {"append": [0.001, 0.002]}))
+    text = shown(ReplayFigures([record], {"append": [0.001, 0.002]}))
 
     assert text[-1] == "violations: 1"
     assert text[-2].strip() == "one [x]: message 3: too long"
@@ -144,4 +144,4 @@ def test_the_report_ends_with_the_number_of_violations() -> None:
 
 
 def test_a_clean_report_says_so() -> None:
-    assert shown(Figures([SessionRecord("one")], {}))[-1] == "violations: 0"
+    assert shown(ReplayFigures([SessionRecord("one")], {}))[-1] == "violations: 0"

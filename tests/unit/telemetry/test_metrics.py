@@ -13,11 +13,11 @@ from foldline.log.storage.events import (
     Swept,
     Triggered,
 )
-from foldline.telemetry.metric_catalog import METRICS, Kind, Source
+from foldline.telemetry.metric_catalog import METRICS, MetricKind, Source
 from foldline.telemetry.metrics import Metrics
 
 OBSERVED = {
-    'foldline_triggers_total{preset="pi",reason="owed"}': Triggered("owed", "pi"),
+    'foldline_triggers_total{preset="pi",reason="pending"}': Triggered("pending", "pi"),
     'foldline_compactions_total{preset="pi",reason="asked"}': Compacted("asked", "pi"),
     'foldline_stage_seconds_count{preset="pi",stage="prune"}': StageRan("prune", "pi", 0.001, 1),
     'foldline_stage_tokens_saved_total{preset="pi",stage="summarize"}': StageRan("summarize", "pi", None, 1),
@@ -60,13 +60,13 @@ def test_what_a_summary_used_is_counted_by_direction() -> None:
 
 def test_what_waits_is_told_while_somebody_knows_it_and_no_longer() -> None:
     metrics = Metrics()
-    backlog = Backlog({"q": Queue(queued=3, running=1, load=4, oldest_seconds=2.5)}, owed_tokens=70)
+    backlog = Backlog({"q": Queue(queued=3, running=1, load=4, oldest_seconds=2.5)}, pending_tokens=70)
     known, unknown = samples(metrics, backlog), samples(metrics)
     assert known['foldline_queue_jobs{queue="q",state="queued"}'] == 3
     assert known['foldline_queue_jobs{queue="q",state="running"}'] == 1
     assert known['foldline_queue_oldest_seconds{queue="q"}'] == 2.5
-    assert known["foldline_owed_tokens"] == 70
-    assert not [name for name in unknown if re.match(r"foldline_(queue|owed)", name)]
+    assert known["foldline_pending_tokens"] == 70
+    assert not [name for name in unknown if re.match(r"foldline_(queue|pending)", name)]
 
 
 def test_a_part_that_does_not_answer_is_down() -> None:
@@ -89,5 +89,5 @@ def test_a_process_tells_only_what_is_for_its_kind_to_tell() -> None:
 
 
 def test_counters_are_named_as_prometheus_wants_them() -> None:
-    assert {metric.kind is Kind.COUNTER for metric in METRICS if metric.name.endswith("_total")} == {True}
-    assert {metric.name.endswith("_total") for metric in METRICS if metric.kind is Kind.COUNTER} == {True}
+    assert {metric.kind is MetricKind.COUNTER for metric in METRICS if metric.name.endswith("_total")} == {True}
+    assert {metric.name.endswith("_total") for metric in METRICS if metric.kind is MetricKind.COUNTER} == {True}

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from celery import Celery
 from foldline_worker.app import create_celery
-from foldline_worker.broker.notifier import PASSED_ON_SECONDS, Relay
+from foldline_worker.broker.notifier import PASSED_ON_SECONDS, Notifier
 from foldline_worker.broker.queues import MAINTENANCE, declared_queues
 from kombu import Connection
 
@@ -50,7 +50,7 @@ def messages_in(connection: Connection, queue: str) -> list[tuple[str, dict[str,
 
 
 def test_a_ring_is_a_message_by_task_name_and_keyword(app: Celery, connection: Connection) -> None:
-    relay = Relay(app)
+    relay = Notifier(app)
     relay.start()
     for queue in (INTERACTIVE, BACKGROUND, MAINTENANCE):
         relay.ring(queue)
@@ -61,7 +61,7 @@ def test_a_ring_is_a_message_by_task_name_and_keyword(app: Celery, connection: C
 
 
 def test_rings_that_wait_are_one_message_each_queue(app: Celery, connection: Connection) -> None:
-    relay = Relay(app)
+    relay = Notifier(app)
     for _ in range(1000):
         relay.ring(INTERACTIVE)
     relay.start()
@@ -72,7 +72,7 @@ def test_rings_that_wait_are_one_message_each_queue(app: Celery, connection: Con
 def test_an_unknown_queue_is_logged_and_the_relay_goes_on(
     app: Celery, connection: Connection, caplog: pytest.LogCaptureFixture
 ) -> None:
-    relay = Relay(app)
+    relay = Notifier(app)
     relay.ring("summarise.interactive")
     relay.ring(INTERACTIVE)
     with caplog.at_level(logging.WARNING):
@@ -85,7 +85,7 @@ def test_an_unknown_queue_is_logged_and_the_relay_goes_on(
 def test_a_broker_that_never_answers_does_not_hold_up_a_ring(caplog: pytest.LogCaptureFixture) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as frozen:
         app = create_celery(load_settings(broker_url=f"redis://127.0.0.1:{frozen.getsockname()[1]}/0"))
-        relay = Relay(app)
+        relay = Notifier(app)
         relay.start()
         relay.ring(INTERACTIVE)
         started = perf_counter()
@@ -101,7 +101,7 @@ def test_a_broker_that_never_answers_does_not_hold_up_a_ring(caplog: pytest.LogC
 def test_it_tells_whether_all_was_sent(app: Celery) -> None:
     nobody = create_celery(load_settings(broker_url="redis://127.0.0.1:1/0"))
     for broker, has_unsent in ((app, False), (nobody, True)):
-        relay = Relay(broker)
+        relay = Notifier(broker)
         relay.start()
         relay.ring(INTERACTIVE)
         assert relay.stop(SOON)
@@ -110,7 +110,7 @@ def test_it_tells_whether_all_was_sent(app: Celery) -> None:
 
 
 def test_a_ring_that_is_passed_on_is_sent_a_moment_later(app: Celery, connection: Connection) -> None:
-    relay = Relay(app)
+    relay = Notifier(app)
     relay.start()
     relay.ring(INTERACTIVE)
     eventually(lambda: messages_in(connection, INTERACTIVE))
@@ -122,7 +122,7 @@ def test_a_ring_that_is_passed_on_is_sent_a_moment_later(app: Celery, connection
 
 
 def test_a_new_ring_does_not_wait_for_one_that_is_passed_on(app: Celery, connection: Connection) -> None:
-    relay = Relay(app)
+    relay = Notifier(app)
     relay.start()
     relay.pass_on(INTERACTIVE)
     relay.ring(INTERACTIVE)
@@ -132,7 +132,7 @@ def test_a_new_ring_does_not_wait_for_one_that_is_passed_on(app: Celery, connect
 
 
 def test_what_is_passed_on_is_sent_before_the_end(app: Celery, connection: Connection) -> None:
-    relay = Relay(app)
+    relay = Notifier(app)
     relay.start()
     relay.pass_on(BACKGROUND)
     assert relay.stop(SOON)
@@ -143,7 +143,7 @@ def test_a_ring_is_sent_when_the_broker_is_back(caplog: pytest.LogCaptureFixture
     caplog.set_level(logging.INFO)
     with valkey(is_own=True) as broker, create_celery(load_settings(broker_url=broker.url)) as app:
         broker.kill()
-        relay = Relay(app)
+        relay = Notifier(app)
         relay.start()
         for _ in range(3):
             relay.ring(INTERACTIVE)
@@ -157,7 +157,7 @@ def test_a_ring_is_sent_when_the_broker_is_back(caplog: pytest.LogCaptureFixture
 
 
 def test_stopping_an_idle_relay_is_immediate(app: Celery) -> None:
-    relay = Relay(app)
+    relay = Notifier(app)
     relay.start()
     started = monotonic()
     assert relay.stop(SOON)

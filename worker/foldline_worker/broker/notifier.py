@@ -24,7 +24,7 @@ PASSED_ON_SECONDS: Final = 0.25
 RETRY_SECONDS: Final = 1.0
 
 
-class Relay:
+class Notifier:
     """The sender behind `store.doorbell`.
 
     A ring only says that jobs wait, and a worker that finds one rings again: many rings of one queue are one message,
@@ -138,7 +138,7 @@ class Relay:
 
 
 @contextmanager
-def ringing(relay: Relay, store: Store, stop_seconds: float) -> Iterator[None]:
+def notifying(relay: Notifier, store: Store, stop_seconds: float) -> Iterator[None]:
     """A block in which `store.doorbell` is the relay; at its end, what was rung is sent."""
     silent_doorbell = store.doorbell
     relay.start()

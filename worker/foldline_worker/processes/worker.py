@@ -28,7 +28,7 @@ from foldline.telemetry.ops_server import answering
 from foldline.telemetry.signals import Signals
 from foldline_worker.app import create_worker
 from foldline_worker.broker.liveness import TICK_SECONDS, Outage, Ticks, told_once
-from foldline_worker.broker.notifier import ringing
+from foldline_worker.broker.notifier import notifying
 from foldline_worker.hooks.hooks import Hooks
 from foldline_worker.leases import Leases
 from foldline_worker.processes.pool import AppThreads
@@ -96,7 +96,7 @@ def run_worker(
         leases.start()
         with (
             told_once(relay.outage),
-            ringing(relay, store, settings.stop_seconds),
+            notifying(relay, store, settings.stop_seconds),
             answering(subject, metrics_listener),
         ):
             program.start()

@@ -36,7 +36,7 @@ _TOO_MANY_REQUESTS: Final = 429
 _TIMED_OUT: Final = frozenset({408, 425})
 _SERVER_ERROR: Final = 500
 _OVERFLOW_STATUSES: Final = frozenset({400, 413, 422, 500})
-# Reasons an `Unavailable` gives.
+# Reasons an `EndpointUnavailable` gives.
 TOO_SLOW: Final = "the call took too long"
 NOT_JSON: Final = "its answer is not JSON"
 ERROR_INSIDE: Final = "it reported an error in its answer"
@@ -50,10 +50,10 @@ MAX_COMPLETION_TOKENS: Final = "max_completion_tokens"
 
 
 class ChatError(Exception):
-    """Root of why there is no answer: `Unavailable`, `InputTooLong`."""
+    """Root of why there is no answer: `EndpointUnavailable`, `InputTooLong`."""
 
 
-class Unavailable(ChatError):
+class EndpointUnavailable(ChatError):
     """The endpoint gave no answer; `is_passing` if another try may get one, `retry_after_seconds` if it said when."""
 
     def __init__(self, reason: str, *, is_passing: bool, retry_after_seconds: float | None = None) -> None:
@@ -68,7 +68,7 @@ class InputTooLong(ChatError):
 
 
 @dataclass(slots=True)
-class Answer:
+class ChatAnswer:
     """What the model said, and how it ended; an answer that broke off has no finish reason."""
 
     content: str = ""
@@ -167,7 +167,7 @@ class ChatClient:
         self._http.close()
         self._deadlines.close()
 
-    def complete(self, messages: list[dict[str, str]], max_tokens: int, cancellation: Cancellation) -> Answer:
+    def complete(self, messages: list[dict[str, str]], max_tokens: int, cancellation: Cancellation) -> ChatAnswer:
         """The model's answer to the chat messages.
 
         Raises:
@@ -199,19 +199,19 @@ class ChatClient:
             # Whatever came of it: a connection that was cut looks like an error, or like the end of the answer.
             if connection.is_cut:
                 cancellation.check()
-                raise Unavailable(TOO_SLOW, is_passing=True)
+                raise EndpointUnavailable(TOO_SLOW, is_passing=True)
 
-    def _exchange(self, messages: list[dict[str, str]], max_tokens: int, connection: Connection) -> Answer:
+    def _exchange(self, messages: list[dict[str, str]], max_tokens: int, connection: Connection) -> ChatAnswer:
         try:
             return self._send(messages, max_tokens, connection)
         except httpx.TimeoutException as error:
-            raise Unavailable(TOO_SLOW, is_passing=True) from error
+            raise EndpointUnavailable(TOO_SLOW, is_passing=True) from error
         except httpx.TransportError as error:
-            raise Unavailable(_broken(error), is_passing=True) from error
+            raise EndpointUnavailable(_broken(error), is_passing=True) from error
         except httpx.HTTPError as error:
-            raise Unavailable(_broken(error), is_passing=False) from error
+            raise EndpointUnavailable(_broken(error), is_passing=False) from error
 
-    def _send(self, messages: list[dict[str, str]], max_tokens: int, connection: Connection) -> Answer:
+    def _send(self, messages: list[dict[str, str]], max_tokens: int, connection: Connection) -> ChatAnswer:
         body = self._body(messages, max_tokens)
         extensions = {"trace": connection.trace}
         trace = self._tracing.traceparent
@@ -223,7 +223,7 @@ class ChatClient:
                 return _read_answer(response)
             text = b"".join(_bounded(response, MOST_ERROR_BYTES)).decode("utf-8", "replace")
         refused = self._refused(response, text, messages)
-        if isinstance(refused, Unavailable) and self._adapts(response.status_code, text, body):
+        if isinstance(refused, EndpointUnavailable) and self._adapts(response.status_code, text, body):
             return self._send(messages, max_tokens, connection)
         raise refused
 
@@ -253,15 +253,15 @@ class ChatClient:
         said = excerpt_of(text, sent, self._key) if response.is_client_error else ""
         is_passing = status == _TOO_MANY_REQUESTS or status in _TIMED_OUT or status >= _SERVER_ERROR
         reason = f"HTTP {status}: {said}" if said else f"HTTP {status}"
-        return Unavailable(reason, is_passing=is_passing, retry_after_seconds=_retry_after(response))
+        return EndpointUnavailable(reason, is_passing=is_passing, retry_after_seconds=_retry_after(response))
 
 
 def _broken(error: httpx.HTTPError) -> str:
     return f"the connection failed ({type(error).__name__})"
 
 
-def _read_answer(response: httpx.Response) -> Answer:
-    answer = Answer()
+def _read_answer(response: httpx.Response) -> ChatAnswer:
+    answer = ChatAnswer()
     if "event-stream" in response.headers.get("content-type", ""):
         for event in _events(response):
             answer.take(_object(event))
@@ -297,9 +297,9 @@ def _object(data: bytes) -> dict[str, Any]:
     try:
         value = loads_bounded(data)
     except ValueError:
-        raise Unavailable(NOT_JSON, is_passing=True) from None
+        raise EndpointUnavailable(NOT_JSON, is_passing=True) from None
     if not isinstance(value, dict) or "error" in value:
-        raise Unavailable(ERROR_INSIDE, is_passing=True)
+        raise EndpointUnavailable(ERROR_INSIDE, is_passing=True)
     return value
 
 

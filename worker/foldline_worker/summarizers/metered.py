@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from time import perf_counter
 
-from foldline.engine.summaries.prompt import Draft, SummaryInput
+from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput
 from foldline.telemetry.metrics import Metrics
 from foldline_worker.cancellation import Cancellation
 from foldline_worker.summarizers.summarizers import Summarizer, SummarizerUnavailable
@@ -21,7 +21,7 @@ class Metered:
         self._names = (provider, model or NO_MODEL)
         metrics.expect_summarizer(*self._names)
 
-    def summarize(self, request: SummaryInput, cancellation: Cancellation) -> Draft:
+    def summarize(self, request: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
         """See `Summarizer`."""
         started = perf_counter()
         try:

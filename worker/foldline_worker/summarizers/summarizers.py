@@ -13,7 +13,7 @@ from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_at
 from foldline.engine.summaries import extractive
 from foldline.engine.summaries.prompt import (
     SMALLEST_INPUT_TOKENS,
-    Draft,
+    SummaryDraft,
     SummaryInput,
     answer_text,
     divided,
@@ -23,7 +23,7 @@ from foldline.engine.summaries.prompt import (
 )
 from foldline.telemetry.tracing import Tracing
 from foldline_worker.cancellation import Cancellation
-from foldline_worker.summarizers.chat import Answer, ChatClient, InputTooLong, Unavailable
+from foldline_worker.summarizers.chat import ChatAnswer, ChatClient, EndpointUnavailable, InputTooLong
 from foldline_worker.summarizers.masking import masked
 
 EXTRACTIVE: Final = "extractive"
@@ -42,7 +42,7 @@ class SummarizerUnavailable(Exception):
 class Summarizer(Protocol):
     """Writes one summary."""
 
-    def summarize(self, request: SummaryInput, cancellation: Cancellation) -> Draft:
+    def summarize(self, request: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
         """A draft that may be published.
 
         Raises:
@@ -74,10 +74,10 @@ class SummarizerSettings(Protocol):
 class Extractive:
     """Takes the conversation's own lines; needs no network and always answers."""
 
-    def summarize(self, request: SummaryInput, cancellation: Cancellation) -> Draft:
+    def summarize(self, request: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
         """See `Summarizer`."""
         cancellation.check()
-        return Draft(extractive.summarize(request), degraded=False, summarizer=EXTRACTIVE)
+        return SummaryDraft(extractive.summarize(request), degraded=False, summarizer=EXTRACTIVE)
 
     def close(self) -> None:
         """See `Summarizer`; there is nothing to end."""
@@ -93,14 +93,14 @@ class Retries:
 
     def is_worthwhile(self, error: BaseException) -> bool:
         """Whether to call again."""
-        if not isinstance(error, Unavailable) or not error.is_passing:
+        if not isinstance(error, EndpointUnavailable) or not error.is_passing:
             return False
         return error.retry_after_seconds is None or error.retry_after_seconds <= self.wait_max_seconds
 
     def pause_seconds(self, state: RetryCallState) -> float:
         """The pause the server asked for, or else one that doubles with each call, with jitter."""
         error = state.outcome.exception() if state.outcome else None
-        if isinstance(error, Unavailable) and error.retry_after_seconds is not None:
+        if isinstance(error, EndpointUnavailable) and error.retry_after_seconds is not None:
             return error.retry_after_seconds
         doubling = wait_exponential(multiplier=self.wait_initial_seconds, max=self.wait_max_seconds)
         return (doubling + wait_random(0, self.wait_initial_seconds))(state)
@@ -118,7 +118,7 @@ class OpenAI:
         """Closes the connections."""
         self._client.close()
 
-    def summarize(self, request: SummaryInput, cancellation: Cancellation) -> Draft:
+    def summarize(self, request: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
         """See `Summarizer`."""
         pieces = divided(request)
         try:
@@ -126,12 +126,12 @@ class OpenAI:
             drafts = [
                 _Asking(self._client, self._retries, piece, cancellation).draft(self._input_tokens) for piece in pieces
             ]
-        except Unavailable as error:
+        except EndpointUnavailable as error:
             raise SummarizerUnavailable(error.reason, error.retry_after_seconds) from error
         return _merged(pieces, drafts)
 
 
-def _merged(pieces: Sequence[SummaryInput], drafts: Sequence[Draft]) -> Draft:
+def _merged(pieces: Sequence[SummaryInput], drafts: Sequence[SummaryDraft]) -> SummaryDraft:
     """One draft of several: degraded if one of them is, and then by the summarizer of that one."""
     usage: Counter[str] = Counter()
     for draft in drafts:
@@ -153,7 +153,7 @@ class _Asking:
         self._usage: Counter[str] = Counter()
         self._model = client.model
 
-    def draft(self, input_tokens: int) -> Draft:
+    def draft(self, input_tokens: int) -> SummaryDraft:
         """The draft from at most `input_tokens`, or from half of them if the model has no room for so many."""
         halved = max(SMALLEST_INPUT_TOKENS, input_tokens // 2)
         for tokens in (input_tokens, halved):
@@ -163,7 +163,7 @@ class _Asking:
                 continue
         return self._degraded()
 
-    def _published(self, input_tokens: int) -> Draft | None:
+    def _published(self, input_tokens: int) -> SummaryDraft | None:
         refused: str | None = None
         for _ in range(2):
             answer = self._call(prompt(self._sent, input_tokens, refused))
@@ -175,14 +175,14 @@ class _Asking:
                 max_tokens=self._request.max_tokens,
             )
             if refused is None:
-                return Draft(text, degraded=False, summarizer=OPENAI, model=self._model, usage=dict(self._usage))
+                return SummaryDraft(text, degraded=False, summarizer=OPENAI, model=self._model, usage=dict(self._usage))
         return None
 
-    def _degraded(self) -> Draft:
+    def _degraded(self) -> SummaryDraft:
         text = extractive.extract(self._request)
-        return Draft(text, degraded=True, summarizer=EXTRACTIVE, model=self._model, usage=dict(self._usage))
+        return SummaryDraft(text, degraded=True, summarizer=EXTRACTIVE, model=self._model, usage=dict(self._usage))
 
-    def _call(self, messages: list[dict[str, str]]) -> Answer:
+    def _call(self, messages: list[dict[str, str]]) -> ChatAnswer:
         repeated = Retrying(
             retry=retry_if_exception(self._retries.is_worthwhile),
             stop=stop_after_attempt(self._retries.attempts),

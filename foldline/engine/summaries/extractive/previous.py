@@ -74,7 +74,7 @@ def _note_file(activity: Activity, line: re.Match[str], folder: str, order: int)
     activity.touch(path, order, is_changed=line["verb"] == "changed")
 
 
-class _Line(NamedTuple):
+class _EarlierLine(NamedTuple):
     """A line of an earlier summary, and the folder that its path is relative to if it names a file."""
 
     section: Section
@@ -82,7 +82,7 @@ class _Line(NamedTuple):
     folder: str
 
 
-def _sectioned(text: str) -> Iterator[_Line]:
+def _sectioned(text: str) -> Iterator[_EarlierLine]:
     content: Content | None = None
     folder = ""
     for line in lines(clean(text)):
@@ -96,7 +96,7 @@ def _sectioned(text: str) -> Iterator[_Line]:
             if match and match["verb"] == BELOW:
                 folder = match["path"]
             else:
-                yield _Line(section, said, folder)
+                yield _EarlierLine(section, said, folder)
 
 
 def _content(heading: str) -> Content | None:

@@ -58,7 +58,7 @@ class Content(NamedTuple):
         return said if self.read(said) == (section, said) else f"{section.value}: {said}"
 
 
-class Place(NamedTuple):
+class LinePlace(NamedTuple):
     """Where the lines of a section stand: the headings above them, and what else is there."""
 
     headings: tuple[str, ...]
@@ -79,11 +79,11 @@ CONTENTS: Final = _contents()
 
 
 @cache
-def places(headings: str) -> Mapping[Section, Place]:
+def places(headings: str) -> Mapping[Section, LinePlace]:
     """The place of each section under the headings of this name, in their order."""
     return MappingProxyType(
         {
-            section: Place(heading.lines, CONTENTS[heading.name.casefold()])
+            section: LinePlace(heading.lines, CONTENTS[heading.name.casefold()])
             for heading in HEADINGS[headings]
             for section in heading.takes
         }

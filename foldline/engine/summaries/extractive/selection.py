@@ -9,7 +9,7 @@ from typing import Final
 from foldline.engine.summaries.extractive.activity import ARROW
 from foldline.engine.summaries.extractive.items import Item
 from foldline.engine.summaries.extractive.lines import clean, cut_joined, cut_to_tokens, flat, key
-from foldline.engine.summaries.extractive.section_lines import Place
+from foldline.engine.summaries.extractive.section_lines import LinePlace
 from foldline.engine.summaries.headings import Section
 from foldline.engine.tokens.counter import count_text
 
@@ -49,7 +49,7 @@ _BULLET_TOKENS: Final = 2
 
 
 @dataclass(slots=True)
-class _Line:
+class _ChosenLine:
     item: Item
     shown: str
     tokens: int
@@ -58,12 +58,12 @@ class _Line:
 class Selection:
     """Lines chosen so far, and the tokens they take in their places."""
 
-    def __init__(self, max_tokens: int, places: Mapping[Section, Place]) -> None:
+    def __init__(self, max_tokens: int, places: Mapping[Section, LinePlace]) -> None:
         self.max_tokens = max_tokens
         self.has_headings = max_tokens >= HEADED_TOKENS
         self.line_chars = max(LINE_CHARS[0], min(LINE_CHARS[1], max_tokens * 4 // LINES_AIMED_AT))
         self.used_tokens = 0
-        self._lines: dict[int, _Line] = {}
+        self._lines: dict[int, _ChosenLine] = {}
         self._places = places
         self._headings: set[str] = set()
 
@@ -95,7 +95,7 @@ class Selection:
         if self.used_tokens + tokens > limit or self._repeats(item, shown):
             return False
         self._headings.update(self._places[item.section].headings)
-        self._lines[id(item)] = _Line(item, shown, tokens)
+        self._lines[id(item)] = _ChosenLine(item, shown, tokens)
         self.used_tokens += tokens
         return True
 
@@ -120,7 +120,7 @@ class Selection:
             if len(line.item.text) > len(line.shown):
                 self._widen(line, left)
 
-    def _widen(self, line: _Line, left: int) -> None:
+    def _widen(self, line: _ChosenLine, left: int) -> None:
         before = count_text(self._written(line.item, line.shown))
         shown = cut_to_tokens(cut_joined(line.item.text, ARROW, self.line_chars), before + left)
         more = count_text(self._written(line.item, shown)) - before
@@ -138,7 +138,7 @@ class Selection:
             text = self._rendered(kept)
         return text
 
-    def _rendered(self, kept: Sequence[_Line]) -> str:
+    def _rendered(self, kept: Sequence[_ChosenLine]) -> str:
         rendered: list[str] = []
         for section, place in self._places.items():
             chosen = sorted((line for line in kept if line.item.section is section), key=lambda line: line.item.order)
@@ -148,7 +148,7 @@ class Selection:
         return "\n".join(rendered)
 
 
-def select(items: list[Item], max_tokens: int, places: Mapping[Section, Place]) -> str:
+def select(items: list[Item], max_tokens: int, places: Mapping[Section, LinePlace]) -> str:
     """The text of the best items in their places, within `max_tokens`; empty if not even one line fits."""
     ranked = sorted(_distinct(items), key=lambda item: (-_rank(item), -item.order))
     selection = Selection(max_tokens, places)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from foldline.engine.models.catalog import Listed, catalog
+from foldline.engine.models.catalog import CatalogRow, catalog
 from foldline.engine.models.registries import REGISTRIES
 from foldline.engine.models.windows import MODELS
 from foldline.engine.policies.presets import PRESETS
 
 
-def listed(preset: str) -> dict[str, Listed]:
+def listed(preset: str) -> dict[str, CatalogRow]:
     return {row.model: row for row in catalog(PRESETS[preset])}
 
 

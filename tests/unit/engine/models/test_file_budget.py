@@ -5,7 +5,7 @@ from foldline.engine.models.file_budget import (
     FLAT_TOKENS,
     PREVIEW_ABOVE_BYTES,
     Allowance,
-    Selection,
+    FileSelection,
     SizedFile,
     allowance,
     file_tokens,
@@ -22,8 +22,8 @@ def test_files_may_take_their_share_of_what_is_left() -> None:
 def test_the_share_of_files_may_be_another() -> None:
     assert files_budget(100_000, 20_000, 10_000, share=0.25) == 17_500
     files = [SizedFile(100, "svg"), SizedFile(120, "svg")]
-    assert select_files(files, 100, share=0.3) == Selection((0,), (1,))
-    assert select_files(files, 100) == Selection((0, 1), ())
+    assert select_files(files, 100, share=0.3) == FileSelection((0,), (1,))
+    assert select_files(files, 100) == FileSelection((0, 1), ())
 
 
 @pytest.mark.parametrize("used_tokens", [8_000, 9_000])
@@ -80,19 +80,19 @@ def test_a_file_of_no_known_type_is_text() -> None:
 
 def test_files_are_taken_smallest_first_and_equal_ones_in_the_order_given() -> None:
     files = [SizedFile(40, "svg"), SizedFile(20, "svg"), SizedFile(20, "svg"), SizedFile(4, "svg")]
-    assert select_files(files, 100) == Selection((3, 1, 2, 0), ())
+    assert select_files(files, 100) == FileSelection((3, 1, 2, 0), ())
 
 
 def test_a_file_that_does_not_fit_does_not_stop_those_after_it() -> None:
-    assert select_files([SizedFile(10, "image"), SizedFile(20, "svg")], 100) == Selection((1,), (0,))
+    assert select_files([SizedFile(10, "image"), SizedFile(20, "svg")], 100) == FileSelection((1,), (0,))
 
 
 def test_what_a_file_takes_is_gone_for_the_next() -> None:
     files = [SizedFile(160, "svg"), SizedFile(120, "svg"), SizedFile(80, "svg")]
-    assert select_files(files, 100) == Selection((2, 1), (0,))
+    assert select_files(files, 100) == FileSelection((2, 1), (0,))
 
 
 def test_without_tokens_only_files_that_take_none_go_along() -> None:
     files = [SizedFile(0), SizedFile(1)]
-    assert select_files(files, 0) == Selection((0,), (1,))
-    assert select_files(files, -5) == Selection((), (0, 1))
+    assert select_files(files, 0) == FileSelection((0,), (1,))
+    assert select_files(files, -5) == FileSelection((), (0, 1))

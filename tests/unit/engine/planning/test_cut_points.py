@@ -80,7 +80,7 @@ def test_hidden_ranges_come_first_and_need_no_saving() -> None:
     talk.apply([Edit("hide", 5, 8)])
     found = span(talk, GOALS.aiming_at(2_000))
     assert found is not None
-    assert found.is_owed
+    assert found.is_pending
     assert (found.first, found.last) == (5, 8)
     assert found.saving < 0
 

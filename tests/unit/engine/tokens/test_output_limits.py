@@ -5,7 +5,7 @@ from foldline.engine.tokens.output_limits import (
     ELLIPSIS,
     MAX_OUTPUT_BYTES,
     MAX_OUTPUT_LINES,
-    Cut,
+    Truncated,
     fit_text,
     limit_output,
 )
@@ -15,7 +15,7 @@ FAMILY = "👩‍👩‍👧‍👦"
 
 
 def test_a_text_within_its_budget_stays_as_it_is() -> None:
-    assert fit_text("Fold it.", 2, CHARS) == Cut("Fold it.", "Fold it.", is_cut=False)
+    assert fit_text("Fold it.", 2, CHARS) == Truncated("Fold it.", "Fold it.", is_cut=False)
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_a_text_within_its_budget_stays_as_it_is() -> None:
     ],
 )
 def test_a_text_ends_after_a_sentence_or_line_else_a_word_else_a_character(text: str, kept: str) -> None:
-    assert fit_text(text, 4, CHARS) == Cut(kept + ELLIPSIS, kept, is_cut=True)
+    assert fit_text(text, 4, CHARS) == Truncated(kept + ELLIPSIS, kept, is_cut=True)
 
 
 def test_an_end_in_the_first_half_of_the_room_is_not_taken() -> None:
@@ -64,11 +64,11 @@ def test_a_text_denser_than_prose_still_fits() -> None:
 
 @pytest.mark.parametrize("budget_tokens", [-5, 0, 1])
 def test_without_room_for_a_character_and_the_ellipsis_nothing_is_left(budget_tokens: int) -> None:
-    assert fit_text("😀😀😀", budget_tokens, ESTIMATES["neurolink"]) == Cut("", "", is_cut=True)
+    assert fit_text("😀😀😀", budget_tokens, ESTIMATES["neurolink"]) == Truncated("", "", is_cut=True)
 
 
 def test_an_output_within_both_limits_stays_as_it_is() -> None:
-    assert limit_output("one\ntwo", 7, 2) == Cut("one\ntwo", "one\ntwo", is_cut=False)
+    assert limit_output("one\ntwo", 7, 2) == Truncated("one\ntwo", "one\ntwo", is_cut=False)
 
 
 def test_the_first_lines_come_before_the_notice() -> None:
@@ -99,7 +99,7 @@ def test_a_grapheme_is_kept_whole_or_not_at_all() -> None:
 
 def test_limits_of_zero_leave_the_notice_alone() -> None:
     for cut in (limit_output("a\nb", 0), limit_output("a\nb", max_lines=0), limit_output("a\nb", 0, side="head")):
-        assert cut == Cut("[… 3 of 3 bytes left out, 2 of 2 lines …]", "", is_cut=True)
+        assert cut == Truncated("[… 3 of 3 bytes left out, 2 of 2 lines …]", "", is_cut=True)
 
 
 def test_a_lone_surrogate_does_not_stop_a_cut() -> None:
