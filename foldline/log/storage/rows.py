@@ -100,8 +100,8 @@ class Path:
     """A branch and its leaf, for the length of a transaction.
 
     `edits_at` is the newest compaction, undo or redo. `estimated` is what the view takes by the policy's counter,
-    None if that is not known, or if that counter is the exact one. `reported` is what a provider said that the view takes,
-    fixed parts and all, with the entry at `reported_seq` as its last; None once the view was edited.
+    None if that is not known, or if that counter is the exact one. `reported` is what a provider said that the view
+    takes, fixed parts and all, with the entry at `reported_seq` as its last; None once the view was edited.
     """
 
     session: Session

@@ -56,8 +56,8 @@ class SessionRow(SQLModel, table=True):
 class BranchRow(SQLModel, table=True):
     """A line of entries. `left_seq` is where it left its parent; `failures` are those of its summaries since the last
     one that was published; the rest describes its leaf (see `EntryRow`). `estimated` is what the view there takes by
-    the policy's counter, where that is an estimate and the figure is known. `reported` is what a provider said the view up
-    to `reported_seq` takes as a whole, as long as nothing but additions changed it since.
+    the policy's counter, where that is an estimate and the figure is known. `reported` is what a provider said the view
+    up to `reported_seq` takes as a whole, as long as nothing but additions changed it since.
     """
 
     __tablename__: ClassVar[Any] = "branch"
