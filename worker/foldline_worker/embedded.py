@@ -1,4 +1,4 @@
-"""The whole worker inside another process: relay, Celery worker and sweeper on daemon threads, started as one.
+"""The whole worker inside another process: notifier, Celery worker and sweeper on daemon threads, started as one.
 
 Any number may run in one process, each on a broker of its own. Stopping is warm and bounded: running summaries are told
 to stop and hand their jobs back, and what does not end in time is left to its lease.
