@@ -13,7 +13,7 @@ import uvicorn
 from fastapi import FastAPI
 from foldline_api.server import Server
 
-from foldline.cli.process_setup import say
+from foldline.cli.process_setup import print_status
 from foldline.engine.tokens.counter import exact_counter
 from foldline.settings import Settings
 from foldline.terminal import CommandFailed, ExitCode
@@ -62,7 +62,7 @@ def metrics_listener_for(settings: Settings) -> Iterator[socket.socket | None]:
         yield None
         return
     with _listener(settings.metrics_host, settings.metrics_port, "FOLDLINE_METRICS_PORT") as listener:
-        say(settings, f"metrics and probes on {url_of(listener)}")
+        print_status(settings, f"metrics and probes on {url_of(listener)}")
         yield listener
 
 
@@ -87,9 +87,9 @@ def _listener(host: str, port: int, how_to_choose: str) -> Iterator[socket.socke
 
 def announce(listener: socket.socket, settings: Settings) -> None:
     """Say where the API can be reached, and by whom."""
-    say(settings, f"listening on {url_of(listener)}")
+    print_status(settings, f"listening on {url_of(listener)}")
     if not settings.tenants_by_key:
-        say(settings, "no API keys are set: only this machine can connect")
+        print_status(settings, "no API keys are set: only this machine can connect")
 
 
 def url_of(listener: socket.socket) -> str:

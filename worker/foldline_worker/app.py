@@ -13,7 +13,7 @@ from celery.signals import setup_logging
 from foldline.log.jobs import publish
 from foldline.log.storage.store import Store
 from foldline.settings import Settings
-from foldline.telemetry.signals import Signals
+from foldline.telemetry.metrics import Signals
 from foldline_worker.broker.notifier import Notifier
 from foldline_worker.broker.queues import MAINTENANCE, SUMMARIZE, SWEEP, TASK_BY_QUEUE, declared_queues
 from foldline_worker.broker.transport import PatientAMQP, private_transport, verified
@@ -111,8 +111,8 @@ _DELIVERY: dict[str, Any] = {
     # The database holds every outcome; a second copy at the broker would only go stale.
     "result_backend": None,
     "task_ignore_result": True,
-    # A message is done with once a thread has it. It is a doorbell: what a killed worker had claimed is under a lease
-    # in the database, and a ring that got lost is rung again by the sweeper. Kept until the job ends, it would be
+    # A message is done with once a thread has it. It is a notification: what a killed worker had claimed is under a
+    # lease in the database, and a ring that got lost is rung again by the sweeper. Kept until the job ends, it would be
     # delivered a second time whenever a job outlasts the broker's patience, and help nobody sooner.
     "task_acks_late": False,
     # Who sends decides how often to try: the relay until the broker is back, beat at its next turn.

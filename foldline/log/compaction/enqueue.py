@@ -11,10 +11,9 @@ from foldline.engine.outline import Outline
 from foldline.log.compaction import ranges, summaries
 from foldline.log.compaction.compactions import Compaction
 from foldline.log.compaction.summaries import Made
-from foldline.log.compaction.summary_request import HOOK_KINDS, SummaryRequest, request_from_json, request_to_json
+from foldline.log.compaction.summary_request import SummaryRequest, request_from_json, request_to_json
 from foldline.log.storage import entry_log
-from foldline.log.storage.events import JobEnded
-from foldline.log.storage.outcomes import Outcome
+from foldline.log.storage.events import JobEnded, JobWaits
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import JOB, one_of
@@ -97,14 +96,14 @@ def _update_waiting(tx: Transaction, waiting: Any, ask: SummaryRequest) -> None:
         return
     values = {"parameters": request_to_json(ask), "queue": INTERACTIVE, "is_asked": True, "not_before": 0}
     tx.execute(update(JOB).where(JOB.c.id == waiting.id).values(values))
-    tx.rings.append(INTERACTIVE)
+    tx.events.append(JobWaits(INTERACTIVE))
 
 
 def _insert(
     tx: Transaction, path: Path, ask: SummaryRequest, *, state: str = "queued", error: str | None = None
 ) -> str:
     job_id = tx.new_id("job")
-    enqueue = INTERACTIVE if ask.is_asked else BACKGROUND
+    queue = INTERACTIVE if ask.is_asked else BACKGROUND
     ended = state != "queued"
     row = {
         "id": job_id,
@@ -114,7 +113,7 @@ def _insert(
         "kind": ask.kind,
         "subject": ask.subject,
         "state": state,
-        "queue": enqueue,
+        "queue": queue,
         "is_asked": ask.is_asked,
         "attempts": 0,
         "progress": 0.0,
@@ -128,7 +127,7 @@ def _insert(
     }
     tx.execute(_INSERT, row)
     if not ended:
-        tx.rings.append(enqueue)
+        tx.events.append(JobWaits(queue))
     return job_id
 
 
@@ -137,6 +136,4 @@ def show_no_room(tx: Transaction, path: Path, ask: SummaryRequest) -> None:
     newest = tx.execute(_NEWEST, _alike(path, ask)).scalar()
     if newest != NO_ROOM:
         job_id = _insert(tx, path, ask, state="failed", error=NO_ROOM)
-        told = Outcome(HOOK_KINDS[ask.kind], path.session.id, "failed", job_id=job_id, error=NO_ROOM)
-        tx.outcomes.append(told)
-        tx.observed.append(JobEnded(ask.kind, "failed"))
+        tx.events.append(JobEnded(ask.kind, "failed", path.session.id, job_id, NO_ROOM))

@@ -13,6 +13,7 @@ from foldline.log.compaction.summary_request import request_from_json
 from foldline.log.errors import Conflict, NotFound
 from foldline.log.jobs import publish
 from foldline.log.storage import paths
+from foldline.log.storage.events import JobWaits
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import JOB, SESSION
@@ -108,7 +109,7 @@ def retry(tx: Transaction, job_id: str) -> QueuedJob:
     paths.save_edited(tx, path, path.leaf_seq)
     lifted = (JOB.c.id == request.job_id, JOB.c.state == "queued")
     tx.execute(update(JOB).where(*lifted).values(not_before=0))
-    tx.rings += tx.execute(select(JOB.c.queue).where(*lifted)).scalars()
+    tx.events += map(JobWaits, tx.execute(select(JOB.c.queue).where(*lifted)).scalars())
     return request
 
 

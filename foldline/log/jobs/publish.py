@@ -16,13 +16,12 @@ from foldline.engine.wording import summary_frame_tokens, summary_tokens
 from foldline.log.compaction import trigger
 from foldline.log.compaction.enqueue import NO_ROOM
 from foldline.log.compaction.summaries import Made, Wanted, keep, with_appendix
-from foldline.log.compaction.summary_request import HOOK_KINDS, request_from_json
+from foldline.log.compaction.summary_request import request_from_json
 from foldline.log.errors import Conflict, NotFound
 from foldline.log.jobs.kinds import JOB_KINDS
 from foldline.log.jobs.preparation import Preparation
 from foldline.log.storage import entry_log, paths, segments
-from foldline.log.storage.events import JobEnded
-from foldline.log.storage.outcomes import Outcome
+from foldline.log.storage.events import JobEnded, JobWaits
 from foldline.log.storage.rows import Path
 from foldline.log.storage.segments import Segment
 from foldline.log.storage.store import Store, Transaction
@@ -121,8 +120,7 @@ def _publish(tx: Transaction, path: Path, done: Claim, draft: SummaryDraft, job:
         _fail(tx, path, job, f"the summary takes {tokens} tokens, more than its range allows")
     else:
         made = Made(done.wanted, keep(tx, path, done.wanted, draft), request_from_json(job.parameters))
-        told = {"usage": draft.usage}
-        if finish(tx, path, done.job_id, made, entry_log.outline(tx, path), told=told):
+        if finish(tx, path, done.job_id, made, entry_log.outline(tx, path), facts={"usage": draft.usage}):
             state = "succeeded"
             if JOB_KINDS[job.kind].is_edit:
                 path.failures = 0
@@ -133,14 +131,14 @@ def _publish(tx: Transaction, path: Path, done: Claim, draft: SummaryDraft, job:
 
 
 def finish(
-    tx: Transaction, path: Path, job_id: str, made: Made, outline: Outline, *, told: Mapping[str, Any] | None = None
+    tx: Transaction, path: Path, job_id: str, made: Made, outline: Outline, *, facts: Mapping[str, Any] | None = None
 ) -> bool:
     """Put a summary where it belongs and end its job, which tells this too; False, and nothing done, without room."""
     kind = JOB_KINDS[made.ask.kind]
     applied = kind.apply(tx, path, made, outline)
     if applied is None:
         return False
-    end(tx, job_id, "succeeded", result={**applied.result, **(told or {})})
+    end(tx, job_id, "succeeded", result={**applied.result, **(facts or {})})
     kind.follow(tx, path, made.ask, applied.outline)
     return True
 
@@ -268,12 +266,7 @@ def end(
     if row is None:
         return False
     kind, session_id = row
-    tx.observed.append(JobEnded(kind, state))
-    if state != "succeeded":
-        # What succeeded is told of by what was made.
-        # A newer version may have made it, of a kind that is not known here.
-        told_as = HOOK_KINDS.get(kind, kind)
-        tx.outcomes.append(Outcome(told_as, session_id, state, job_id=job_id, error=error))
+    tx.events.append(JobEnded(kind, state, session_id, job_id, error))
     return True
 
 
@@ -321,4 +314,4 @@ def requeue(tx: Transaction, job: Any, *, attempts: int, error: str | None) -> N
             values |= {"is_asked": True, "queue": waiting.queue, "parameters": waiting.parameters}
     is_still_held = (JOB.c.state == "running", JOB.c.lease == job.lease)
     tx.execute(update(JOB).where(JOB.c.id == job.id, *is_still_held).values(values))
-    tx.rings.append(values.get("queue", job.queue))
+    tx.events.append(JobWaits(values.get("queue", job.queue)))

@@ -13,7 +13,7 @@ from sqlalchemy import bindparam, delete, select, tuple_
 from foldline.log.compaction import trigger
 from foldline.log.jobs.publish import LEASE_LAPSED, UNWORKABLE, end, requeue
 from foldline.log.storage import paths
-from foldline.log.storage.events import LeaseLapsed, Swept
+from foldline.log.storage.events import JobWaits, LeaseLapsed, SweepDone
 from foldline.log.storage.store import Store, Transaction
 from foldline.log.storage.tables import BRANCH, ENTRY, IDEMPOTENCY, JOB, PIN, SESSION, SUMMARY
 
@@ -32,7 +32,7 @@ _OLD_ANSWERS: Final = (
 
 
 def sweep(store: Store) -> list[str]:
-    """One sweep; the queues in which jobs wait."""
+    """One sweep; the queues in which jobs wait, which subscribers hear of too."""
     with store.read() as tx:
         lapsed = tx.execute(_lapsed(tx).limit(ITEMS_AT_ONCE)).all()
         due = tx.execute(_due(tx).limit(ITEMS_AT_ONCE)).all()
@@ -45,10 +45,13 @@ def sweep(store: Store) -> list[str]:
             with store.write() as tx:
                 if not remove(tx):
                     break
-    store.observe(Swept())
+    store.publish(SweepDone())
     with store.read() as tx:
         waiting = select(JOB.c.queue).where(JOB.c.state == "queued", JOB.c.not_before <= tx.now).distinct()
-        return list(tx.execute(waiting.order_by(JOB.c.queue)).scalars())
+        queues = list(tx.execute(waiting.order_by(JOB.c.queue)).scalars())
+    for queue in queues:
+        store.publish(JobWaits(queue))
+    return queues
 
 
 def _lapsed(tx: Transaction) -> Any:
@@ -69,7 +72,7 @@ def _take_back(store: Store, job: Any) -> None:
             still = _lapsed(tx).where(JOB.c.id == job.id, JOB.c.lease == job.lease).with_for_update()
             row = tx.execute(still).first()
             if row is not None:
-                tx.observed.append(LeaseLapsed(row.queue))
+                tx.events.append(LeaseLapsed(row.queue))
                 requeue(tx, row, attempts=row.attempts, error=LEASE_LAPSED)
     except UNWORKABLE as error:
         with store.write() as tx:

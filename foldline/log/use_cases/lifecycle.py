@@ -192,7 +192,7 @@ def delete(tx: Transaction, tenant: str, session_id: str) -> None:
         update(JOB)
         .where(JOB.c.session_pk == pk, JOB.c.state.in_(("queued", "running")))
         .values(state="cancelled", lease=None, ended_at=tx.now)
-        .returning(JOB.c.kind)
+        .returning(JOB.c.kind, JOB.c.id)
     )
-    tx.observed += [JobEnded(kind, "cancelled") for kind in cancelled.scalars()]
+    tx.events += [JobEnded(kind, "cancelled", session_id, job_id) for kind, job_id in cancelled]
     idempotency.forget(tx, tenant, session_id)

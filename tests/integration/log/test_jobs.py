@@ -9,6 +9,7 @@ from foldline.engine.wire import dumps, loads
 from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE
 from foldline.log.errors import Conflict, NotFound
 from foldline.log.jobs import claims, publish, sweeps
+from foldline.log.storage.events import JobWaits
 from foldline.log.storage.tables import JOB
 from tests.support.log.sessions import Clock, Scene, assistant, turns, user
 
@@ -212,15 +213,15 @@ def test_jobs_are_claimed_in_the_order_of_the_database(scene: Scene) -> None:
     assert [scene.claimed().job_id for _ in others] == [other.jobs[0].id for other in others]
 
 
-def test_a_commit_that_queues_a_job_rings_its_queue(scene: Scene) -> None:
-    rings: list[str] = []
-    scene.store.doorbell = rings.append
+def test_a_commit_that_queues_a_job_notifies_of_its_queue(scene: Scene) -> None:
+    queues: list[str] = []
+    scene.store.subscribe(lambda event: queues.append(event.queue) if isinstance(event, JobWaits) else None)
     scene.append(user(8))
-    assert rings == []
+    assert queues == []
     over_trigger(scene)
-    assert rings == [BACKGROUND]
+    assert queues == [BACKGROUND]
     scene.compact()
-    assert rings == [BACKGROUND, INTERACTIVE]
+    assert queues == [BACKGROUND, INTERACTIVE]
 
 
 def test_what_a_newer_version_asks_on_top_does_not_stop_this_one(scene: Scene) -> None:

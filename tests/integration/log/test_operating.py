@@ -9,6 +9,7 @@ from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE, QueuedJob
 from foldline.log.errors import Conflict, NotFound
 from foldline.log.jobs import admin, publish
 from foldline.log.jobs.admin import Chosen
+from foldline.log.storage.events import Event, JobWaits
 from foldline.log.storage.store import Store
 from foldline.log.storage.tables import JOB
 from foldline.log.use_cases import lifecycle
@@ -74,17 +75,17 @@ def test_jobs_are_chosen_by_state_session_and_tenant(new_scene: NewScene) -> Non
         assert admin.count_by_state(tx, Chosen(tenant="another")) == {"queued": 1}
 
 
-def test_a_failed_job_is_queued_again_at_once_and_rings(scene: Scene, clock: Clock) -> None:
+def test_a_failed_job_is_queued_again_at_once_and_notifies(scene: Scene, clock: Clock) -> None:
     over_trigger(scene)
     failed_id = fail_next(scene)
     assert scene.path.next_summary_at > scene.store.now
-    rung: list[str] = []
-    scene.store.doorbell = rung.append
+    heard: list[Event] = []
+    scene.store.subscribe(heard.append)
     request = retry(scene.store, failed_id)
     assert (scene.states, request.is_joined) == ([scene.states[0], "queued"], False)
     assert scene.jobs[1].id == request.job_id
     assert scene.path.next_summary_at == 0
-    assert set(rung) == {BACKGROUND}
+    assert {*heard} == {JobWaits(BACKGROUND)}
     assert scene.work() == ["succeeded"]
 
 

@@ -53,7 +53,7 @@ def test_a_ring_is_a_message_by_task_name_and_keyword(app: Celery, connection: C
     relay = Notifier(app)
     relay.start()
     for queue in (INTERACTIVE, BACKGROUND, MAINTENANCE):
-        relay.ring(queue)
+        relay.notify(queue)
     assert relay.stop(SOON)
     assert messages_in(connection, INTERACTIVE) == [("foldline.summarize", {"queue": INTERACTIVE})]
     assert messages_in(connection, BACKGROUND) == [("foldline.summarize", {"queue": BACKGROUND})]
@@ -63,7 +63,7 @@ def test_a_ring_is_a_message_by_task_name_and_keyword(app: Celery, connection: C
 def test_rings_that_wait_are_one_message_each_queue(app: Celery, connection: Connection) -> None:
     relay = Notifier(app)
     for _ in range(1000):
-        relay.ring(INTERACTIVE)
+        relay.notify(INTERACTIVE)
     relay.start()
     assert relay.stop(SOON)
     assert len(messages_in(connection, INTERACTIVE)) == 1
@@ -73,8 +73,8 @@ def test_an_unknown_queue_is_logged_and_the_relay_goes_on(
     app: Celery, connection: Connection, caplog: pytest.LogCaptureFixture
 ) -> None:
     relay = Notifier(app)
-    relay.ring("summarise.interactive")
-    relay.ring(INTERACTIVE)
+    relay.notify("summarise.interactive")
+    relay.notify(INTERACTIVE)
     with caplog.at_level(logging.WARNING):
         relay.start()
         assert relay.stop(SOON)
@@ -87,10 +87,10 @@ def test_a_broker_that_never_answers_does_not_hold_up_a_ring(caplog: pytest.LogC
         app = create_celery(load_settings(broker_url=f"redis://127.0.0.1:{frozen.getsockname()[1]}/0"))
         relay = Notifier(app)
         relay.start()
-        relay.ring(INTERACTIVE)
+        relay.notify(INTERACTIVE)
         started = perf_counter()
         for _ in range(1000):
-            relay.ring(BACKGROUND)
+            relay.notify(BACKGROUND)
         assert perf_counter() - started < 0.1
         assert not relay.stop(0.2)
     assert relay.stop(SOON)
@@ -103,7 +103,7 @@ def test_it_tells_whether_all_was_sent(app: Celery) -> None:
     for broker, has_unsent in ((app, False), (nobody, True)):
         relay = Notifier(broker)
         relay.start()
-        relay.ring(INTERACTIVE)
+        relay.notify(INTERACTIVE)
         assert relay.stop(SOON)
         assert relay.has_unsent is has_unsent
     nobody.close()
@@ -112,7 +112,7 @@ def test_it_tells_whether_all_was_sent(app: Celery) -> None:
 def test_a_ring_that_is_passed_on_is_sent_a_moment_later(app: Celery, connection: Connection) -> None:
     relay = Notifier(app)
     relay.start()
-    relay.ring(INTERACTIVE)
+    relay.notify(INTERACTIVE)
     eventually(lambda: messages_in(connection, INTERACTIVE))
     relay.pass_on(INTERACTIVE)
     passed_on = monotonic()
@@ -125,7 +125,7 @@ def test_a_new_ring_does_not_wait_for_one_that_is_passed_on(app: Celery, connect
     relay = Notifier(app)
     relay.start()
     relay.pass_on(INTERACTIVE)
-    relay.ring(INTERACTIVE)
+    relay.notify(INTERACTIVE)
     eventually(lambda: messages_in(connection, INTERACTIVE), PASSED_ON_SECONDS)
     assert relay.stop(SOON)
     assert messages_in(connection, INTERACTIVE) == []
@@ -146,7 +146,7 @@ def test_a_ring_is_sent_when_the_broker_is_back(caplog: pytest.LogCaptureFixture
         relay = Notifier(app)
         relay.start()
         for _ in range(3):
-            relay.ring(INTERACTIVE)
+            relay.notify(INTERACTIVE)
             eventually(lambda: "does not answer (ConnectionError)" in caplog.text)
         broker.start()
         with app.connection_for_read() as connection:
