@@ -19,8 +19,9 @@ def load(module: str) -> Any:
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        if str(error.name).startswith("foldline"):
+        package = str(error.name).partition(".")[0]
+        if package.startswith("foldline"):
             raise
         raise MissingPackage(
-            f"the package {error.name} is not installed; install the service, as in pip install 'foldline[service]'"
+            f"the package {package} is not installed; install the service, as in pip install 'foldline[service]'"
         ) from error
