@@ -18,7 +18,7 @@ def run_api(app: FastAPI, listener: socket.socket, settings: Settings) -> None:
     # Loading takes a second, which the first appends would all spend.
     exact_counter()
     # uvicorn raises the signal that stopped it once more at its end; by default that would kill us before the worker
-    # has handed its jobs back, and the relay has sent its last notification.
+    # has handed its jobs back, and the notifier has sent its last message.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
     stop_seconds = max(1, int(settings.stop_seconds))

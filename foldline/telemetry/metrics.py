@@ -22,6 +22,7 @@ from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
 from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE
+from foldline.log.job_state import JobState
 from foldline.log.jobs.backlog import Backlog
 from foldline.log.storage.events import (
     OTHER,
@@ -185,8 +186,8 @@ def _waiting(backlog: Backlog) -> list[GaugeMetricFamily]:
     )
     pending.add_metric([], backlog.pending_tokens)
     for name, queue in backlog.queues.items():
-        jobs.add_metric([name, "queued"], queue.queued)
-        jobs.add_metric([name, "running"], queue.running)
+        jobs.add_metric([name, JobState.QUEUED], queue.queued)
+        jobs.add_metric([name, JobState.RUNNING], queue.running)
         age.add_metric([name], queue.oldest_seconds)
     return [jobs, age, pending]
 

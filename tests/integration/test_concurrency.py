@@ -13,7 +13,7 @@ from foldline.engine.summaries import extractive
 from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.log.jobs import claims, publish
 from foldline.log.jobs.claims import Later
-from foldline.log.jobs.publish import Claim
+from foldline.log.jobs.leases import Claim
 from foldline.log.storage import events
 from foldline.log.storage.events import JobWaits
 from foldline.log.storage.store import Store

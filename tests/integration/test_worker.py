@@ -21,12 +21,13 @@ import pytest
 from foldline_worker.broker.queues import MAINTENANCE
 from foldline_worker.cancellation import Cancellation
 from foldline_worker.embedded import BrokerOutside, EmbeddedWorker
-from foldline_worker.summarizers.summarizers import Extractive, Summarizer, SummarizerUnavailable
+from foldline_worker.summarizers.contract import Summarizer, SummarizerUnavailable
+from foldline_worker.summarizers.extractive import Extractive
 from sqlmodel import SQLModel
 
 from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput
 from foldline.log.compaction.enqueue import INTERACTIVE
-from foldline.log.jobs import publish
+from foldline.log.jobs import endings
 from foldline.log.storage.events import JobWaits
 from foldline.log.storage.store import Limits, Store
 from foldline.settings import Settings, load_settings
@@ -243,7 +244,7 @@ def test_cancelling_a_job_stops_its_summarizer(serve: Callable[..., Service]) ->
     job_id = service.ask(service.add_session("s"))
     held.started()
     with service.store.write() as tx:
-        publish.cancel(tx, TENANT, job_id)
+        endings.cancel(tx, TENANT, job_id)
     # The only thread is free again, so the call has ended.
     service.ask(service.add_session("next"))
     held.started()

@@ -10,7 +10,7 @@ from typing import Any, Final
 from celery import Celery
 from celery.signals import setup_logging
 
-from foldline.log.jobs import publish
+from foldline.log.jobs.leases import extend_leases
 from foldline.log.storage.store import Store
 from foldline.settings import Settings
 from foldline.telemetry.metrics import Signals
@@ -19,8 +19,8 @@ from foldline_worker.broker.queues import MAINTENANCE, SUMMARIZE, SWEEP, TASK_BY
 from foldline_worker.broker.transport import PatientAMQP, private_transport, verified
 from foldline_worker.hooks.hooks import Hooks
 from foldline_worker.leases import Leases
-from foldline_worker.summarizers.metered import Metered
-from foldline_worker.summarizers.summarizers import OPENAI, Summarizer
+from foldline_worker.summarizers.contract import Summarizer
+from foldline_worker.summarizers.registry import Metered, model_of
 from foldline_worker.tasks import Tasks
 
 SOCKET_SECONDS: Final = 5.0
@@ -37,22 +37,24 @@ def create_worker(
     hooks: Hooks | None = None,
     signals: Signals | None = None,
 ) -> tuple[Celery, Notifier, Leases]:
-    """The app of a process that runs tasks, the relay they ring through, and the leases of the jobs they do.
+    """The app of a process that runs tasks, the notifier, and the leases of the jobs they do.
 
-    Whoever starts relay and leases stops them. Once `stopping` is set, the tasks hand their jobs back and take no more.
+    Whoever starts notifier and leases stops them. Once `stopping` is set, the tasks hand their jobs back and take no
+    more.
     """
     signals = signals or Signals()
     app = create_celery(settings)
-    relay = Notifier(app)
-    beat = partial(publish.beat, store)
-    leases = Leases(beat, settings.lease_seconds, settings.summarizer_timeout_seconds, stopping)
+    notifier = Notifier(app)
+    leases = Leases(
+        partial(extend_leases, store), settings.lease_seconds, settings.summarizer_timeout_seconds, stopping
+    )
     tasks = Tasks(
         settings,
         store,
-        Metered(summarizer, signals.metrics, provider=settings.summarizer, model=_model(settings)),
+        Metered(summarizer, signals.metrics, provider=settings.summarizer, model=model_of(settings)),
         leases=leases,
         queues=queues,
-        pass_on=relay.pass_on,
+        pass_on=notifier.pass_on,
         stopping=stopping,
         hooks=hooks,
         tracing=signals.tracing,
@@ -60,7 +62,7 @@ def create_worker(
     # Not shared: Celery would add these, bound to this store, to every app made later in the process.
     app.task(name=SUMMARIZE, shared=False)(tasks.summarize)
     app.task(name=SWEEP, shared=False)(tasks.sweep)
-    return app, relay, leases
+    return app, notifier, leases
 
 
 def create_celery(settings: Settings) -> Celery:
@@ -90,11 +92,6 @@ def create_celery(settings: Settings) -> Celery:
     return app
 
 
-def _model(settings: Settings) -> str | None:
-    """The model that writes, if one does."""
-    return settings.summarizer_model if settings.summarizer == OPENAI else None
-
-
 def _is_set_up(**_: Any) -> None:
     """Nothing is left to do."""
 
@@ -115,7 +112,7 @@ _DELIVERY: dict[str, Any] = {
     # lease in the database, and a ring that got lost is rung again by the sweeper. Kept until the job ends, it would be
     # delivered a second time whenever a job outlasts the broker's patience, and help nobody sooner.
     "task_acks_late": False,
-    # Who sends decides how often to try: the relay until the broker is back, beat at its next turn.
+    # Who sends decides how often to try: the notifier until the broker is back, beat at its next turn.
     "task_publish_retry": False,
 }
 

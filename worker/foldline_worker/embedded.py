@@ -1,4 +1,4 @@
-"""The whole worker inside another process: relay, Celery worker and sweeper on daemon threads, started as one.
+"""The whole worker inside another process: notifier, Celery worker and sweeper on daemon threads, started as one.
 
 Any number may run in one process, each on a broker of its own. Stopping is warm and bounded: running summaries are told
 to stop and hand their jobs back, and what does not end in time is left to its lease.
@@ -22,7 +22,7 @@ from foldline_worker.app import create_worker
 from foldline_worker.hooks.hooks import Hooks
 from foldline_worker.processes.pool import AppThreads
 from foldline_worker.processes.sweeper import Sweeper
-from foldline_worker.summarizers.summarizers import Summarizer
+from foldline_worker.summarizers.contract import Summarizer
 
 logger = logging.getLogger(__name__)
 

@@ -24,9 +24,10 @@ from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput
 from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE
 from foldline.log.compaction.summaries import HOOK
 from foldline.log.errors import Unavailable
-from foldline.log.jobs import claims, publish
+from foldline.log.job_state import JobState
+from foldline.log.jobs import claims, endings, publish
 from foldline.log.jobs.claims import Later
-from foldline.log.jobs.publish import Claim
+from foldline.log.jobs.leases import Claim
 from foldline.log.jobs.sweeps import sweep
 from foldline.log.storage.events import JobWaits
 from foldline.log.storage.store import Store
@@ -36,7 +37,7 @@ from foldline.telemetry.tracing import Silent, Span, Tracing
 from foldline_worker.cancellation import Cancellation, Cancelled
 from foldline_worker.hooks.hooks import Decision, HookFailed, Hooks
 from foldline_worker.leases import Leases
-from foldline_worker.summarizers.summarizers import Summarizer, SummarizerUnavailable
+from foldline_worker.summarizers.contract import Summarizer, SummarizerUnavailable
 
 
 class Slots:
@@ -168,8 +169,8 @@ class Tasks:
             if decision.cancelled is not None:
                 reason = f"cancelled by the hook {decision.hook}: {decision.cancelled}"
                 with self._at_database:
-                    publish.cancel_held(self._store, claim, reason)
-                return "cancelled"
+                    endings.cancel_held(self._store, claim, reason)
+                return JobState.CANCELLED
             return self._publish(claim, self._drafted(claim.request, decision, cancellation))
 
     def _drafted(self, request: SummaryInput, decision: Decision, cancellation: Cancellation) -> SummaryDraft:
@@ -199,7 +200,7 @@ class Tasks:
     def _fail(self, claim: Claim, error: Exception) -> None:
         if self._stopping.is_set():
             with self._at_database:
-                publish.release(self._store, claim)
+                endings.release(self._store, claim)
             logger.info("job handed back")
         elif isinstance(error, Unavailable):
             logger.warning("job left to its lease: %s", describe(error))
@@ -210,7 +211,7 @@ class Tasks:
             pause_seconds = error.retry_after_seconds if isinstance(error, SummarizerUnavailable) else None
             logger.warning("job failed: %s", reason)
             with self._at_database:
-                publish.fail(self._store, claim, reason, pause_seconds)
+                endings.fail(self._store, claim, reason, pause_seconds)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import pytest
 from foldline_worker.hooks.outcomes import Outcome, outcome_of
 
 from foldline.log.compaction.summary_request import SummaryRequest
-from foldline.log.jobs import admin, publish
+from foldline.log.jobs import admin, endings
 from foldline.log.storage.events import CompactionMade, Event
 from foldline.log.use_cases.compact import compact
 from tests.support.log.scenes import NewScene
@@ -76,15 +76,15 @@ def test_a_summary_of_a_branch_is_an_outcome(new_scene: NewScene) -> None:
     assert summary(outcome) == ("branch", "succeeded", "e1-3", None)
     assert (outcome.facts["summary"], outcome.facts["from"]) == (" gist" * 40, said[-1])
     scene.leave(said[-1])
-    publish.fail(scene.store, scene.claimed(), "away")
+    endings.fail(scene.store, scene.claimed(), "away")
     assert summary([*filter(None, map(outcome_of, events))][-1]) == ("branch", "failed", None, "away")
 
 
 def test_a_job_that_fails_is_an_outcome_with_its_error(scene: Scene, outcomes: list[Outcome]) -> None:
     scene.append(*turns(7, 60))
     claim = scene.claimed()
-    publish.fail(scene.store, claim, "the endpoint is away")
-    publish.fail(scene.store, claim, "again")
+    endings.fail(scene.store, claim, "the endpoint is away")
+    endings.fail(scene.store, claim, "again")
     (outcome,) = outcomes
     assert (summary(outcome), outcome.job_id) == (("compact", "failed", None, "the endpoint is away"), claim.job_id)
 
@@ -94,13 +94,13 @@ def test_a_job_that_is_cancelled_is_one_outcome(scene: Scene, outcomes: list[Out
     claim = scene.claimed()
     with scene.store.write() as tx:
         admin.cancel(tx, claim.job_id)
-    publish.cancel_held(scene.store, claim, "a hook said so")
+    endings.cancel_held(scene.store, claim, "a hook said so")
     assert [(outcome.state, outcome.job_id) for outcome in outcomes] == [("cancelled", claim.job_id)]
 
 
 def test_a_job_that_a_hook_cancels_is_an_outcome_with_its_reason(scene: Scene, outcomes: list[Outcome]) -> None:
     scene.append(*turns(7, 60))
-    publish.cancel_held(scene.store, scene.claimed(), "not now")
+    endings.cancel_held(scene.store, scene.claimed(), "not now")
     assert [summary(outcome) for outcome in outcomes] == [("compact", "cancelled", None, "not now")]
 
 

@@ -1,4 +1,4 @@
-"""The relay: notifies workers through the broker of jobs that wait, on one thread, so that no request waits for it."""
+"""Notifies workers through the broker of jobs that wait, on one thread, so that no request waits for it."""
 
 from __future__ import annotations
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from foldline.log.compaction.summary_request import HOOK_KINDS
+from foldline.log.job_state import JobState
 from foldline.log.storage.events import BranchSummarized, CompactionMade, Event, JobEnded
-
-SUCCEEDED: Final = "succeeded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +36,11 @@ def outcome_of(event: Event) -> Outcome | None:
         case CompactionMade(reason="imported"):
             return None
         case CompactionMade():
-            return Outcome("compact", event.session_id, SUCCEEDED, event.entry_id, facts=event.facts)
+            return Outcome("compact", event.session_id, JobState.SUCCEEDED, event.entry_id, facts=event.facts)
         case BranchSummarized():
-            return Outcome("branch", event.session_id, SUCCEEDED, event.entry_id, facts=event.facts)
+            return Outcome("branch", event.session_id, JobState.SUCCEEDED, event.entry_id, facts=event.facts)
         # A job that succeeded is reported by the entry that it made.
-        case JobEnded() if event.state != SUCCEEDED:
+        case JobEnded() if event.state != JobState.SUCCEEDED:
             # A newer version may have made the job, of a kind that this one does not know.
             kind = HOOK_KINDS.get(event.kind, event.kind)
             return Outcome(kind, event.session_id, event.state, job_id=event.job_id, error=event.error)

@@ -1,4 +1,4 @@
-"""The worker as a process of its own: Celery's worker program, stopped our way, and the relay beside it."""
+"""The worker as a process of its own: Celery's worker program, stopped our way, and the notifier beside it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from foldline_worker.broker.notifier import notifying
 from foldline_worker.hooks.hooks import Hooks
 from foldline_worker.leases import Leases
 from foldline_worker.processes.pool import AppThreads
-from foldline_worker.summarizers.summarizers import Summarizer
+from foldline_worker.summarizers.contract import Summarizer
 
 logger = logging.getLogger(__name__)
 
@@ -80,13 +80,13 @@ def run_worker(
     stopping, ended = Event(), Event()
     signals = signals or Signals()
     signals.metrics.follow(store)
-    app, relay, leases = create_worker(settings, store, summarizer, stopping, queues, hooks=hooks, signals=signals)
+    app, notifier, leases = create_worker(settings, store, summarizer, stopping, queues, hooks=hooks, signals=signals)
     # By its name: monitors ask a worker for its configuration, which has to be JSON.
     app.conf.broker_transport = f"{__name__}:{PatientTransport.__name__}"
-    consuming = Consuming(relay.outage, Ticks())
+    consuming = Consuming(notifier.outage, Ticks())
     app.steps["consumer"].add(consuming.step())
     parts = {**parts_of(settings, store), QUEUES: consuming.is_on.is_set}
-    alive = (relay, leases, consuming)
+    alive = (notifier, leases, consuming)
     subject = Subject(signals.metrics, parts, parts.keys(), is_alive=lambda: all(part.is_alive for part in alive))
     program = _Program(app=app, hostname=name, queues=list(queues), stopping=stopping, on_ready=on_ready)
     Thread(
@@ -95,8 +95,8 @@ def run_worker(
     try:
         leases.start()
         with (
-            told_once(relay.outage),
-            notifying(relay, store, settings.stop_seconds),
+            told_once(notifier.outage),
+            notifying(notifier, store, settings.stop_seconds),
             answering(subject, metrics_listener),
         ):
             program.start()
