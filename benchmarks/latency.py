@@ -11,7 +11,8 @@ from typing import Final
 from benchmarks.bare_task import BareTask
 from benchmarks.harness import Row
 from benchmarks.processes import running
-from benchmarks.work import Summarizer, ask, new_sessions, ringing_store, summarizing, wait_until_published
+from benchmarks.work import Summarizer, ask, new_sessions, notifying_store, summarizing, wait_until_published
+from foldline.log.storage.events import Event, JobWaits
 from foldline.log.storage.store import Store
 from stack.stack import Stack
 
@@ -26,7 +27,7 @@ def rows(folder: Path, stack: Stack) -> Iterator[Row]:
         summarizing(folder, stack, delay_seconds=0) as llm,
         running(folder, "benchmarks.bare_task", stack.broker_url, until="ready"),
         closing(BareTask(stack.broker_url)) as task,
-        ringing_store(stack) as store,
+        notifying_store(stack) as store,
     ):
         way = _Way(store, llm)
         yield Row(
@@ -42,13 +43,12 @@ def rows(folder: Path, stack: Stack) -> Iterator[Row]:
 
 
 class _Way:
-    """The way of one job after the other. The doorbell is the first that hears of a commit."""
+    """The way of one job after the other. It is the first to hear of a commit."""
 
     def __init__(self, store: Store, llm: Summarizer) -> None:
         self._store = store
         self._llm = llm
-        self._ring = store.doorbell
-        store.doorbell = self._note_and_ring
+        store.subscribers = (self._on_event, *store.subscribers)
         self._sessions = enumerate(new_sessions(store, TENANT, JOBS + 1))
         self._committed = 0.0
 
@@ -63,6 +63,6 @@ class _Way:
         sleep(IDLE_SECONDS)
         return arrived - self._committed
 
-    def _note_and_ring(self, queue: str) -> None:
-        self._committed = monotonic()
-        self._ring(queue)
+    def _on_event(self, event: Event) -> None:
+        if isinstance(event, JobWaits):
+            self._committed = monotonic()

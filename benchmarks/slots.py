@@ -9,8 +9,9 @@ from time import monotonic
 from typing import Final
 
 from benchmarks.harness import Row
-from benchmarks.work import Summarizer, ask, new_sessions, ringing_store, summarizing, wait_until_published
+from benchmarks.work import Summarizer, ask, new_sessions, notifying_store, summarizing, wait_until_published
 from foldline.log.compaction.enqueue import INTERACTIVE
+from foldline.log.storage.events import JobWaits
 from foldline.log.storage.store import Store
 from stack.stack import Stack
 
@@ -23,7 +24,7 @@ ROUNDS: Final = 3
 def rows(folder: Path, stack: Stack) -> Iterator[Row]:
     """The row: all jobs wait already, each in a session of its own, when the worker hears of the first."""
     slots = ("--concurrency", str(SLOTS))
-    with summarizing(folder, stack, *slots, delay_seconds=SUMMARY_SECONDS) as llm, ringing_store(stack) as store:
+    with summarizing(folder, stack, *slots, delay_seconds=SUMMARY_SECONDS) as llm, notifying_store(stack) as store:
         numbers = itertools.count()
         yield Row(
             name=f"{JOBS} summaries of 1 s, {SLOTS} slots",
@@ -41,7 +42,7 @@ def _drain_seconds(silent: Store, store: Store, llm: Summarizer, number: int) ->
     tenant = f"slots-{number}"
     _queue(silent, tenant)
     silent.close()
-    store.doorbell(INTERACTIVE)
+    store.publish(JobWaits(INTERACTIVE))
     begun = llm.arrival(number * JOBS)
     # Nothing else is asked for until only the last summaries are missing.
     llm.arrival(number * JOBS + JOBS - 1)
@@ -50,7 +51,7 @@ def _drain_seconds(silent: Store, store: Store, llm: Summarizer, number: int) ->
 
 
 def _queue(silent: Store, tenant: str) -> None:
-    """Queue all jobs through a store without a doorbell."""
+    """Queue all jobs through a store without subscribers."""
     ids = new_sessions(silent, tenant, JOBS)
     with silent.write() as tx:
         for session_id in ids:

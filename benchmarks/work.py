@@ -99,8 +99,8 @@ def summarizing(folder: Path, stack: Stack, *worker_options: str, delay_seconds:
 
 
 @contextmanager
-def ringing_store(stack: Stack) -> Iterator[Store]:
-    """The stack's database, with a doorbell as an API process has it."""
+def notifying_store(stack: Stack) -> Iterator[Store]:
+    """The stack's database, which notifies workers as an API process does."""
     store = Store(stack.database_url)
     with create_celery(Settings(broker_url=stack.broker_url)) as app, notifying(Notifier(app), store, STOP_SECONDS):
         yield store

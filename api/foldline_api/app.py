@@ -17,7 +17,7 @@ from foldline.log.jobs.queries import Job, jobs_by_id
 from foldline.log.storage.store import Store
 from foldline.settings import Settings
 from foldline.telemetry.health import DATABASE, Subject, known_backlog, parts_of
-from foldline.telemetry.signals import Signals
+from foldline.telemetry.metrics import Signals
 from foldline_api.http import problems
 from foldline_api.http.access_log import AccessLog
 from foldline_api.http.auth import Auth
@@ -35,7 +35,7 @@ def create_app(
     `app.state.subject` is what can be asked about it.
     """
     signals = signals or Signals()
-    signals.follow(store)
+    signals.metrics.follow(store)
     service = AppState(settings, store, Watch(_reader_of(store), waiters_max))
 
     @asynccontextmanager

@@ -8,9 +8,9 @@ from typing import Final
 
 from foldline.cli.commands.session_files import opened
 from foldline.engine.errors import CompactionError
+from foldline.log.compaction.planned_cut import PlannedCut
 from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.errors import SessionsError
-from foldline.log.jobs.preparation import PlannedCut
 from foldline.log.storage import segments
 from foldline.log.storage.store import Store
 from foldline.log.use_cases import compact, lifecycle

@@ -16,6 +16,7 @@ from foldline.log.storage.engines import SQLITE, address_of
 from foldline.log.storage.store import Limits, Store, translated
 from foldline.migrations import NewerSchema, Standing
 from foldline.settings import InvalidSettings, Settings, load_settings
+from foldline.telemetry.tracing import Tracing
 from foldline.terminal import CommandFailed, ExitCode
 
 logger = logging.getLogger(__name__)
@@ -39,7 +40,7 @@ def check_file(settings: Settings) -> None:
     Raises:
         CommandFailed: there is no such file, or the address is none of a database.
     """
-    with _told():
+    with _reporting_bad_address():
         address = address_of(settings.database_url)
     if address.get_backend_name() == SQLITE and not Path(str(address.database)).exists():
         is_named = "database_url" in settings.model_fields_set
@@ -52,7 +53,7 @@ def check_file(settings: Settings) -> None:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _reporting_bad_address() -> Iterator[None]:
     try:
         yield
     except InvalidDatabase as error:
@@ -60,8 +61,8 @@ def _told() -> Iterator[None]:
 
 
 @contextmanager
-def open_store(settings: Settings) -> Iterator[Store]:
-    """The store of a process, closed after the block.
+def open_store(settings: Settings, tracing: Tracing | None = None) -> Iterator[Store]:
+    """The store of a process, closed after the block. Its jobs remember the trace in which they were requested.
 
     Raises:
         CommandFailed: there is no such database, or it does not open, or it fails within the block, or a migration in
@@ -75,8 +76,13 @@ def open_store(settings: Settings) -> Iterator[Store]:
         summarizer_tokens=settings.summarizer_input_tokens,
         idempotency_seconds=ceil(settings.idempotency_hours * 3600),
     )
-    with _told():
-        store = Store(settings.database_url, limits=limits, connections=settings.database_connections)
+    with _reporting_bad_address():
+        store = Store(
+            settings.database_url,
+            limits=limits,
+            connections=settings.database_connections,
+            traceparent=lambda: tracing.traceparent if tracing else None,
+        )
     try:
         with store.read():
             pass

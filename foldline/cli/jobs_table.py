@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 from foldline_api.http.responses import timestamp
-from foldline_api.schemas.answers import JobState
 from rich.text import Text
 
+from foldline.log.job_state import JobState
 from foldline.log.jobs.admin import AdminJob
 from foldline.terminal import answers, table_of
 
-STATES: Final[tuple[str, ...]] = get_args(JobState)
+STATES: Final = tuple(JobState)
 # An id that is cut cannot be copied: lines longer than a terminal are better.
 LEAST_WIDTH: Final = 150
 UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60))
@@ -66,10 +66,10 @@ def _row(job: AdminJob, now: int) -> tuple[str | Text, ...]:
 
 def _holding(job: AdminJob, now: int) -> str:
     """What a job that has not ended is waiting for."""
-    if job.state == "running":
+    if job.state == JobState.RUNNING:
         left = job.lease_until - now
         return f"lease {_duration(left)}" if left > 0 else "lease lapsed"
-    is_held_back = job.state == "queued" and job.not_before > now
+    is_held_back = job.state == JobState.QUEUED and job.not_before > now
     return f"held back {_duration(job.not_before - now)}" if is_held_back else ""
 
 

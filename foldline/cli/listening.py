@@ -13,7 +13,7 @@ import uvicorn
 from fastapi import FastAPI
 from foldline_api.server import Server
 
-from foldline.cli.process_setup import say
+from foldline.cli.process_setup import print_status
 from foldline.engine.tokens.counter import exact_counter
 from foldline.settings import Settings
 from foldline.terminal import CommandFailed, ExitCode
@@ -62,7 +62,7 @@ def metrics_listener_for(settings: Settings) -> Iterator[socket.socket | None]:
         yield None
         return
     with _listener(settings.metrics_host, settings.metrics_port, "FOLDLINE_METRICS_PORT") as listener:
-        say(settings, f"metrics and probes on {url_of(listener)}")
+        print_status(settings, f"metrics and probes on {url_of(listener)}")
         yield listener
 
 
@@ -87,9 +87,9 @@ def _listener(host: str, port: int, how_to_choose: str) -> Iterator[socket.socke
 
 def announce(listener: socket.socket, settings: Settings) -> None:
     """Say where the API can be reached, and by whom."""
-    say(settings, f"listening on {url_of(listener)}")
+    print_status(settings, f"listening on {url_of(listener)}")
     if not settings.tenants_by_key:
-        say(settings, "no API keys are set: only this machine can connect")
+        print_status(settings, "no API keys are set: only this machine can connect")
 
 
 def url_of(listener: socket.socket) -> str:
@@ -103,7 +103,7 @@ def run_api(app: FastAPI, listener: socket.socket, settings: Settings) -> None:
     # Loading takes a second, which the first appends would all spend.
     exact_counter()
     # uvicorn raises the signal that stopped it once more at its end; by default that would kill us before the worker
-    # has handed its jobs back, and the relay has sent its last ring.
+    # has handed its jobs back, and the notifier has sent its last message.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
     stop_seconds = max(1, int(settings.stop_seconds))

@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 import typer
-from foldline_worker.hooks.hooks import Hooks, InvalidHook, load_hooks, telling
+from foldline_worker.hooks.hooks import Hooks, InvalidHook, load_hooks, reporting
 
 from foldline.cli.database import place_of
 from foldline.log.errors import InvalidDatabase
@@ -19,10 +19,11 @@ from foldline.log.storage.store import Store
 from foldline.settings import Settings, unknown_variables
 from foldline.telemetry.logs import set_up_logging
 from foldline.telemetry.metric_catalog import Source
-from foldline.telemetry.metrics import Metrics
-from foldline.telemetry.signals import Signals
+from foldline.telemetry.metrics import Metrics, Signals
 from foldline.telemetry.tracing import Silent, Tracing
 from foldline.terminal import CommandFailed, answers
+
+logger = logging.getLogger(__name__)
 
 BROKERS: Final = frozenset({"redis", "rediss"})
 POSTGRESQL: Final = "the address of a PostgreSQL, as in postgresql://foldline:password@127.0.0.1:5432/foldline"
@@ -72,15 +73,15 @@ def check_database(settings: Settings, command: str) -> None:
         )
 
 
-def say_what_is_used(settings: Settings, store: Store) -> None:
+def print_parts(settings: Settings, store: Store) -> None:
     """Say where the data is and who writes summaries."""
     model = f", model {settings.summarizer_model}" if settings.summarizer == "openai" else ""
-    say(settings, f"data in {place_of(store)}, summaries: {settings.summarizer}{model}")
+    print_status(settings, f"data in {place_of(store)}, summaries: {settings.summarizer}{model}")
 
 
 @contextmanager
-def hooked(settings: Settings, store: Store) -> Iterator[Hooks]:
-    """The hooks, which are told in the block what comes of compactions.
+def installed_hooks(settings: Settings, store: Store) -> Iterator[Hooks]:
+    """The installed hooks, which hear in the block of the store's compactions and jobs.
 
     Raises:
         CommandFailed: one that is installed cannot be used.
@@ -90,21 +91,17 @@ def hooked(settings: Settings, store: Store) -> Iterator[Hooks]:
     except InvalidHook as error:
         raise CommandFailed(f"{error}. Mend or uninstall the package that it is from") from error
     if not hooks.is_empty:
-        say(settings, f"hooks: {', '.join(hooks.names)}")
-    with telling(hooks, store, settings.stop_seconds):
+        print_status(settings, f"hooks: {', '.join(hooks.names)}")
+    with reporting(hooks, store, settings.stop_seconds):
         yield hooks
 
 
-logger = logging.getLogger(__name__)
-
-
 @contextmanager
-def observed(settings: Settings, role: str, *sources: Source) -> Iterator[Signals]:
-    """The signals of a process in this role, which tells the metrics of these sources.
+def telemetry_of(settings: Settings, role: str, *sources: Source) -> Iterator[Signals]:
+    """The signals of a process in this role, with the metrics of these sources, and with logging set up.
 
-    They are for a block with its logging set up; at the end, what is left is sent.
-
-    Where log lines are JSON, what fails the command in the block is one of them, and ends it.
+    At the end of the block, traces that wait are sent. Where log lines are JSON, the error that fails the command in
+    the block is one of them.
 
     Raises:
         CommandFailed: traces are wanted, and the packages for them are not installed.
@@ -140,11 +137,8 @@ def _tracing(settings: Settings, role: str) -> Tracing:
     return tracing
 
 
-logger = logging.getLogger(__name__)
-
-
-def say(settings: Settings, text: str) -> None:
-    """One line."""
+def print_status(settings: Settings, text: str) -> None:
+    """Print a line about the process, or log it where log lines are JSON."""
     if settings.log_format == "json":
         logger.info("%s", text)
     else:

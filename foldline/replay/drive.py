@@ -11,6 +11,7 @@ from foldline.engine.errors import FixedPartsDoNotFit
 from foldline.engine.models.budget import check_fixed_parts
 from foldline.engine.models.gauge import Frame
 from foldline.engine.tokens.estimates import EXACT
+from foldline.log.job_state import ACTIVE, JobState
 from foldline.replay.options import Options
 from foldline.replay.pace import pace_of
 from foldline.replay.prefix_watch import PrefixWatch
@@ -23,7 +24,6 @@ from foldline.replay.view_count import outside_tokens, view_tokens
 from foldline.terminal import CommandFailed
 
 JsonDict = dict[str, Any]
-ACTIVE_STATES: Final = frozenset({"queued", "running"})
 POLL_SECONDS: Final = 0.05
 
 
@@ -201,8 +201,8 @@ class Drive:
         while True:
             jobs = self.service.jobs(self.record.session_id)
             pending = self.service.stats(self.record.session_id)["pending_tokens"]
-            no_room = any(job["state"] == "failed" and "no-room" in str(job.get("error")) for job in jobs)
-            if not any(job["state"] in ACTIVE_STATES for job in jobs) and (pending == 0 or no_room):
+            no_room = any(job["state"] == JobState.FAILED and "no-room" in str(job.get("error")) for job in jobs)
+            if not any(job["state"] in ACTIVE for job in jobs) and (pending == 0 or no_room):
                 if pending:
                     self._listed(f"no-room: {pending} tokens stay pending, and the job that failed is visible")
                 return
@@ -263,6 +263,6 @@ def _says_something(message: JsonDict) -> bool:
 
 
 def _unsettled(jobs: list[JsonDict], pending: int) -> str:
-    active = [f"{job['id']} is {job['state']}" for job in jobs if job["state"] in ACTIVE_STATES]
-    failed = [f"{job['id']} failed: {job.get('error')}" for job in jobs if job["state"] == "failed"]
+    active = [f"{job['id']} is {job['state']}" for job in jobs if job["state"] in ACTIVE]
+    failed = [f"{job['id']} failed: {job.get('error')}" for job in jobs if job["state"] == JobState.FAILED]
     return f"{pending} tokens stay pending and nothing moves any more ({'; '.join(active or failed[-1:]) or 'no job'})"

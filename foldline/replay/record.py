@@ -9,6 +9,7 @@ from math import ceil
 from statistics import median
 from typing import Any, Final
 
+from foldline.log.job_state import JobState
 from foldline.replay.pace import Pace
 
 JsonDict = dict[str, Any]
@@ -44,7 +45,7 @@ class SessionRecord:
 
     def list_failures(self) -> None:
         """Add what jobs failed with to what is listed, each error once."""
-        errors = Counter(str(job.get("error")) for job in self.jobs if job["state"] == "failed")
+        errors = Counter(str(job.get("error")) for job in self.jobs if job["state"] == JobState.FAILED)
         for error, count in errors.items():
             self.listed.append(f"{count} job{'' if count == 1 else 's'} failed: {error}")
 

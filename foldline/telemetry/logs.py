@@ -43,7 +43,7 @@ class Contained:
         return True
 
 
-OUR_LOGGERS: Final = ("api", "cli", "sessions", "telemetry", "worker")
+OUR_LOGGERS: Final = ("foldline", "foldline_api", "foldline_worker")
 
 _FORMATS: Final[dict[str, Callable[[], Processor]]] = {
     "json": structlog.processors.JSONRenderer,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import singledispatchmethod
 from threading import Lock
 from typing import Any, Final
@@ -21,21 +22,25 @@ from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
 from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE
+from foldline.log.job_state import JobState
 from foldline.log.jobs.backlog import Backlog
 from foldline.log.storage.events import (
     OTHER,
-    Compacted,
+    BranchSummarized,
+    CompactionMade,
+    Event,
     JobEnded,
+    JobWaits,
     LeaseLapsed,
-    Observation,
     OverflowReported,
     StageRan,
-    Swept,
-    Triggered,
+    SweepDone,
+    TriggerRan,
 )
 from foldline.log.storage.store import Store
 from foldline.telemetry import metric_catalog
 from foldline.telemetry.metric_catalog import METRICS, Metric, MetricKind, Source
+from foldline.telemetry.tracing import Silent, Tracing
 
 # Clients may make up methods; figures are kept for those that routes have.
 METHODS: Final = frozenset({"DELETE", "GET", "PATCH", "POST"})
@@ -82,7 +87,7 @@ class Metrics:
 
     def follow(self, store: Store) -> None:
         """From now on, count what happens in the store and tell how many of its connections are in use."""
-        store.observe = self.count
+        store.subscribe(self.count)
         self._of(metric_catalog.CONNECTIONS).set_function(lambda: store.connections_in_use)
         self._of(metric_catalog.CONNECTIONS_MAX).set_function(lambda: store.connections_max)
 
@@ -111,20 +116,20 @@ class Metrics:
         self._of(metric_catalog.SUMMARIZER_FAILURES, provider, model).inc()
 
     @singledispatchmethod
-    def count(self, observation: Observation) -> None:
-        """Count something that happened in the log.
+    def count(self, event: Event) -> None:
+        """Count an event of the log.
 
         Raises:
-            TypeError: nobody knows what it is.
+            TypeError: the event is of a kind that nobody counts or passes over.
         """
-        raise TypeError(type(observation).__name__)
+        raise TypeError(type(event).__name__)
 
     @count.register
-    def _(self, triggered: Triggered) -> None:
+    def _(self, triggered: TriggerRan) -> None:
         self._of(metric_catalog.TRIGGERS, triggered.reason, triggered.preset).inc()
 
     @count.register
-    def _(self, compacted: Compacted) -> None:
+    def _(self, compacted: CompactionMade) -> None:
         self._of(metric_catalog.COMPACTIONS, compacted.reason, compacted.preset).inc()
 
     @count.register
@@ -142,12 +147,17 @@ class Metrics:
         self._of(metric_catalog.LEASE_EXPIRIES, lapsed.queue).inc()
 
     @count.register
-    def _(self, _swept: Swept) -> None:
+    def _(self, _swept: SweepDone) -> None:
         self._of(metric_catalog.SWEEPS).inc()
 
     @count.register
     def _(self, reported: OverflowReported) -> None:
         self._of(metric_catalog.OVERFLOWS, reported.provider).inc()
+
+    @count.register(JobWaits)
+    @count.register(BranchSummarized)
+    def _(self, _event: Event) -> None:
+        """These are seen in the jobs that wait and end."""
 
     def _of(self, metric: Metric, *labels: str) -> Any:
         made = self._by_name[metric.name]
@@ -176,8 +186,8 @@ def _waiting(backlog: Backlog) -> list[GaugeMetricFamily]:
     )
     pending.add_metric([], backlog.pending_tokens)
     for name, queue in backlog.queues.items():
-        jobs.add_metric([name, "queued"], queue.queued)
-        jobs.add_metric([name, "running"], queue.running)
+        jobs.add_metric([name, JobState.QUEUED], queue.queued)
+        jobs.add_metric([name, JobState.RUNNING], queue.running)
         age.add_metric([name], queue.oldest_seconds)
     return [jobs, age, pending]
 
@@ -196,3 +206,11 @@ _MAKERS: Final[Mapping[MetricKind, Callable[[Metric, CollectorRegistry | None], 
         metric.name, metric.help, metric.labels, buckets=metric.buckets, registry=registry
     ),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """The metrics and the tracing of one process; traces go nowhere unless a tracing is given."""
+
+    metrics: Metrics = field(default_factory=Metrics)
+    tracing: Tracing = field(default_factory=Silent)

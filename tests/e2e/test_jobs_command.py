@@ -11,7 +11,7 @@ from redis import Redis
 from sqlalchemy import text
 
 from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE
-from foldline.log.jobs import publish
+from foldline.log.jobs import endings
 from foldline.log.storage.store import Store
 from stack.services.servers import valkey
 from tests.support.log.sessions import Scene, turns
@@ -38,7 +38,7 @@ def scenes(database: str) -> Iterator[list[Scene]]:
     scenes = [Scene(store, id=name) for name in ("failed", "running", "waiting")]
     for scene in scenes:
         scene.append(*turns(7, 60))
-    publish.fail(store, scenes[0].claimed(), AWAY)
+    endings.fail(store, scenes[0].claimed(), AWAY)
     scenes[1].claimed()
     yield scenes
     store.close()

@@ -13,7 +13,9 @@ from foldline.engine.summaries import extractive
 from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.log.jobs import claims, publish
 from foldline.log.jobs.claims import Later
-from foldline.log.jobs.publish import Claim
+from foldline.log.jobs.leases import Claim
+from foldline.log.storage import events
+from foldline.log.storage.events import JobWaits
 from foldline.log.storage.store import Store
 from foldline.log.use_cases import entries, views
 from tests.support.log.race import (
@@ -45,14 +47,18 @@ def claim_of(store: Store, queue: str) -> Claim | None:
 
 
 class Worker:
-    """Publishes summaries on a thread of its own, as soon as the doorbell rings."""
+    """Publishes summaries on a thread of its own, as soon as jobs wait."""
 
     def __init__(self, store: Store) -> None:
         self.states: list[str] = []
         self._store = store
-        self._rung, self._stopping = Event(), Event()
+        self._notified, self._stopping = Event(), Event()
         self._thread = Thread(target=self._run, name="test-worker")
-        store.doorbell = lambda _queue: self._rung.set()
+        store.subscribe(self._on_event)
+
+    def _on_event(self, event: events.Event) -> None:
+        if isinstance(event, JobWaits):
+            self._notified.set()
 
     @contextmanager
     def working(self) -> Iterator[None]:
@@ -62,13 +68,13 @@ class Worker:
             yield
         finally:
             self._stopping.set()
-            self._rung.set()
+            self._notified.set()
             self._thread.join()
 
     def _run(self) -> None:
         while not self._stopping.is_set():
-            self._rung.wait()
-            self._rung.clear()
+            self._notified.wait()
+            self._notified.clear()
             self._do_all()
 
     def _do_all(self) -> None:

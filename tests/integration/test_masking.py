@@ -14,7 +14,7 @@ from foldline.engine.summaries import extractive
 from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput
 from foldline.engine.tokens.counter import count_text
 from foldline.log.jobs import publish
-from foldline.log.jobs.publish import Claim
+from foldline.log.jobs.leases import Claim
 from tests.support.log.scenes import clock, new_scene, scene, store
 from tests.support.log.sessions import Scene, calls, turns, user
 from tests.support.made_up_secrets import EXAMPLES, made_up

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from queue import SimpleQueue
 from statistics import median
@@ -26,7 +26,8 @@ from sqlmodel import SQLModel
 
 from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput
 from foldline.log.compaction.enqueue import INTERACTIVE
-from foldline.log.jobs import publish
+from foldline.log.jobs import endings
+from foldline.log.storage.events import JobWaits
 from foldline.log.storage.store import Limits, Store
 from foldline.settings import Settings, load_settings
 from foldline.telemetry.logs import formatter
@@ -49,6 +50,16 @@ class Service(Work):
 
     def worker(self) -> EmbeddedWorker:
         return EmbeddedWorker(self.settings, self.store, self.summarizer)
+
+
+@contextmanager
+def unheard(store: Store) -> Iterator[None]:
+    """A block in which no subscriber hears of the store's events, as if the broker lost each message."""
+    subscribers, store.subscribers = store.subscribers, ()
+    try:
+        yield
+    finally:
+        store.subscribers = subscribers
 
 
 class Held:
@@ -116,7 +127,7 @@ def test_what_someone_asked_for_is_summarized(serve: Callable[..., Service]) -> 
     service.ends(service.ask(service.add_session("s")), "succeeded")
 
 
-def test_a_ring_reaches_the_summarizer_within_50_ms(serve: Callable[..., Service]) -> None:
+def test_a_message_reaches_the_summarizer_within_50_ms(serve: Callable[..., Service]) -> None:
     held = Held()
     held.go.set()
     service = serve(held)
@@ -143,26 +154,24 @@ def test_jobs_left_by_an_earlier_process_are_done_on_start(serve: Callable[..., 
         service.ends(job_id, "succeeded")
 
 
-def test_a_lost_ring_costs_one_sweep(serve: Callable[..., Service]) -> None:
+def test_a_lost_message_costs_one_sweep(serve: Callable[..., Service]) -> None:
     service = serve(Extractive(), sweep_seconds=0.1)
     session = service.add_session("s")
-    doorbell, service.store.doorbell = service.store.doorbell, lambda _queue: None
-    job_id = service.ask(session)
-    service.store.doorbell = doorbell
+    with unheard(service.store):
+        job_id = service.ask(session)
     service.ends(job_id, "succeeded")
 
 
 def test_the_maintenance_queue_sweeps(serve: Callable[..., Service]) -> None:
     service = serve(Extractive())
     session = service.add_session("s")
-    doorbell, service.store.doorbell = service.store.doorbell, lambda _queue: None
-    job_id = service.ask(session)
-    service.store.doorbell = doorbell
-    doorbell(MAINTENANCE)
+    with unheard(service.store):
+        job_id = service.ask(session)
+    service.store.publish(JobWaits(MAINTENANCE))
     service.ends(job_id, "succeeded")
 
 
-def test_one_ring_sets_every_thread_to_work(serve: Callable[..., Service]) -> None:
+def test_one_message_sets_every_thread_to_work(serve: Callable[..., Service]) -> None:
     together = Barrier(4)
 
     class Together:
@@ -174,10 +183,9 @@ def test_one_ring_sets_every_thread_to_work(serve: Callable[..., Service]) -> No
             pass
 
     service = serve(Together(), worker_concurrency=4)
-    doorbell, service.store.doorbell = service.store.doorbell, lambda _queue: None
-    asked = [service.ask(service.add_session(f"s{number}")) for number in range(8)]
-    service.store.doorbell = doorbell
-    doorbell(INTERACTIVE)
+    with unheard(service.store):
+        asked = [service.ask(service.add_session(f"s{number}")) for number in range(8)]
+    service.store.publish(JobWaits(INTERACTIVE))
     for job_id in asked:
         service.ends(job_id, "succeeded")
 
@@ -235,7 +243,7 @@ def test_cancelling_a_job_stops_its_summarizer(serve: Callable[..., Service]) ->
     job_id = service.ask(service.add_session("s"))
     held.started()
     with service.store.write() as tx:
-        publish.cancel(tx, TENANT, job_id)
+        endings.cancel(tx, TENANT, job_id)
     # The only thread is free again, so the call has ended.
     service.ask(service.add_session("next"))
     held.started()
@@ -327,7 +335,7 @@ def test_two_services_in_one_process_keep_their_jobs_apart(serve: Callable[..., 
 
 def test_a_worker_can_be_started_again_and_again_without_a_trace(serve: Callable[..., Service]) -> None:
     service = serve(Extractive(), is_running=False)
-    doorbell, handlers = service.store.doorbell, list(logging.getLogger().handlers)
+    handlers = list(logging.getLogger().handlers)
     for number in range(3):
         with service.worker() as worker:
             service.ends(service.ask(service.add_session(f"s{number}")), "succeeded")
@@ -335,7 +343,7 @@ def test_a_worker_can_be_started_again_and_again_without_a_trace(serve: Callable
         assert (was_alive, worker.is_alive) == (True, False)
         assert worker.stop()
         assert foldline_threads() == []
-    assert service.store.doorbell is doorbell
+    assert service.store.subscribers == ()
     assert logging.getLogger().handlers == handlers
 
 

@@ -1,1 +1,1 @@
-"""Celery: the app, its queues and tasks, the relay and the sweeper. Nothing here knows SQL or how a plan is made."""
+"""Celery: the app, its queues and tasks, the notifier and the sweeper. Nothing here knows SQL or how a plan is made."""

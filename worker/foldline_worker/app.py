@@ -10,10 +10,10 @@ from typing import Any, Final
 from celery import Celery
 from celery.signals import setup_logging
 
-from foldline.log.jobs import publish
+from foldline.log.jobs.leases import extend_leases
 from foldline.log.storage.store import Store
 from foldline.settings import Settings
-from foldline.telemetry.signals import Signals
+from foldline.telemetry.metrics import Signals
 from foldline_worker.broker.notifier import Notifier
 from foldline_worker.broker.queues import MAINTENANCE, SUMMARIZE, SWEEP, TASK_BY_QUEUE, declared_queues
 from foldline_worker.broker.transport import PatientAMQP, private_transport, verified
@@ -37,22 +37,24 @@ def create_worker(
     hooks: Hooks | None = None,
     signals: Signals | None = None,
 ) -> tuple[Celery, Notifier, Leases]:
-    """The app of a process that runs tasks, the relay they ring through, and the leases of the jobs they do.
+    """The app of a process that runs tasks, the notifier, and the leases of the jobs they do.
 
-    Whoever starts relay and leases stops them. Once `stopping` is set, the tasks hand their jobs back and take no more.
+    Whoever starts notifier and leases stops them. Once `stopping` is set, the tasks hand their jobs back and take no
+    more.
     """
     signals = signals or Signals()
     app = create_celery(settings)
-    relay = Notifier(app)
-    beat = partial(publish.beat, store)
-    leases = Leases(beat, settings.lease_seconds, settings.summarizer_timeout_seconds, stopping)
+    notifier = Notifier(app)
+    leases = Leases(
+        partial(extend_leases, store), settings.lease_seconds, settings.summarizer_timeout_seconds, stopping
+    )
     tasks = Tasks(
         settings,
         store,
         Metered(summarizer, signals.metrics, provider=settings.summarizer, model=_model(settings)),
         leases=leases,
         queues=queues,
-        pass_on=relay.pass_on,
+        pass_on=notifier.pass_on,
         stopping=stopping,
         hooks=hooks,
         tracing=signals.tracing,
@@ -60,7 +62,7 @@ def create_worker(
     # Not shared: Celery would add these, bound to this store, to every app made later in the process.
     app.task(name=SUMMARIZE, shared=False)(tasks.summarize)
     app.task(name=SWEEP, shared=False)(tasks.sweep)
-    return app, relay, leases
+    return app, notifier, leases
 
 
 def create_celery(settings: Settings) -> Celery:
@@ -111,11 +113,11 @@ _DELIVERY: dict[str, Any] = {
     # The database holds every outcome; a second copy at the broker would only go stale.
     "result_backend": None,
     "task_ignore_result": True,
-    # A message is done with once a thread has it. It is a doorbell: what a killed worker had claimed is under a lease
-    # in the database, and a ring that got lost is rung again by the sweeper. Kept until the job ends, it would be
+    # A message is done with once a thread has it. It is a notification: what a killed worker had claimed is under a
+    # lease in the database, and a ring that got lost is rung again by the sweeper. Kept until the job ends, it would be
     # delivered a second time whenever a job outlasts the broker's patience, and help nobody sooner.
     "task_acks_late": False,
-    # Who sends decides how often to try: the relay until the broker is back, beat at its next turn.
+    # Who sends decides how often to try: the notifier until the broker is back, beat at its next turn.
     "task_publish_retry": False,
 }
 

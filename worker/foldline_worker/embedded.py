@@ -1,4 +1,4 @@
-"""The whole worker inside another process: relay, Celery worker and sweeper on daemon threads, started as one.
+"""The whole worker inside another process: notifier, Celery worker and sweeper on daemon threads, started as one.
 
 Any number may run in one process, each on a broker of its own. Stopping is warm and bounded: running summaries are told
 to stop and hand their jobs back, and what does not end in time is left to its lease.
@@ -17,7 +17,7 @@ from celery.worker import WorkController
 
 from foldline.log.storage.store import Store
 from foldline.settings import Settings
-from foldline.telemetry.signals import Signals
+from foldline.telemetry.metrics import Signals
 from foldline_worker.app import create_worker
 from foldline_worker.hooks.hooks import Hooks
 from foldline_worker.processes.pool import AppThreads
@@ -44,7 +44,7 @@ class BrokerOutside(Exception):
 
 
 class EmbeddedWorker:
-    """A context: inside it, whatever rings `store.doorbell` gets its job done. Starts once; closes the summarizer."""
+    """A context: inside it, jobs that the store queues get done. Starts once; closes the summarizer."""
 
     def __init__(
         self,
@@ -59,12 +59,11 @@ class EmbeddedWorker:
         self._has_memory_broker = settings.has_memory_broker
         self._stop_seconds = settings.stop_seconds
         self._stopping = Event()
-        self._app, self._relay, self._leases = create_worker(
+        self._app, self.notifier, self._leases = create_worker(
             settings, store, summarizer, self._stopping, hooks=hooks, signals=signals
         )
         self._worker = _CeleryThread(self._app)
         self._sweeper = Sweeper(store, settings.sweep_seconds)
-        self._silent_doorbell = store.doorbell
         self._is_started = False
 
     @property
@@ -84,9 +83,9 @@ class EmbeddedWorker:
         self._worker.start()
         self._is_started = True
         self._leases.start()
-        self._relay.start()
-        self._store.doorbell = self._relay.ring
-        # Looks for what an earlier process left, so it needs the doorbell.
+        self.notifier.start()
+        self._store.subscribe(self.notifier.on_event)
+        # It looks for what an earlier process left, so it needs the notifier.
         self._sweeper.start()
         atexit.register(self.stop)
 
@@ -97,10 +96,10 @@ class EmbeddedWorker:
         self._is_started = False
         atexit.unregister(self.stop)
         deadline = monotonic() + (self._stop_seconds if timeout_seconds is None else timeout_seconds)
-        self._store.doorbell = self._silent_doorbell
+        self._store.unsubscribe(self.notifier.on_event)
         self._stopping.set()
         self._leases.cancel_all()
-        parts = (self._worker, self._leases, self._sweeper, self._relay)
+        parts = (self._worker, self._leases, self._sweeper, self.notifier)
         ends = [part.stop(max(deadline - monotonic(), 0.0)) for part in parts]
         self._app.close()
         self._summarizer.close()

@@ -11,7 +11,7 @@ from threading import Event, Thread
 from time import monotonic
 from typing import Final
 
-from foldline.log.jobs.publish import Lease
+from foldline.log.jobs.leases import Lease
 from foldline.telemetry.logs import Contained, describe
 from foldline_worker.cancellation import Cancellation
 

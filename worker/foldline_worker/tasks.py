@@ -24,9 +24,12 @@ from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput
 from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE
 from foldline.log.compaction.summaries import HOOK
 from foldline.log.errors import Unavailable
-from foldline.log.jobs import claims, publish
+from foldline.log.job_state import JobState
+from foldline.log.jobs import claims, endings, publish
 from foldline.log.jobs.claims import Later
-from foldline.log.jobs.publish import Claim
+from foldline.log.jobs.leases import Claim
+from foldline.log.jobs.sweeps import sweep
+from foldline.log.storage.events import JobWaits
 from foldline.log.storage.store import Store
 from foldline.settings import Settings
 from foldline.telemetry.logs import Contained, about, describe
@@ -34,7 +37,6 @@ from foldline.telemetry.tracing import Silent, Span, Tracing
 from foldline_worker.cancellation import Cancellation, Cancelled
 from foldline_worker.hooks.hooks import Decision, HookFailed, Hooks
 from foldline_worker.leases import Leases
-from foldline_worker.processes.sweeper import sweep
 from foldline_worker.summarizers.summarizers import Summarizer, SummarizerUnavailable
 
 
@@ -71,9 +73,9 @@ PUBLISH_WAIT_SECONDS_MAX: Final = 5.0
 class Tasks:
     """The tasks of one process. They take keywords only, ignore those they do not know, and may run twice.
 
-    `queues` are those that this process takes from.
-    Once `stopping` is set, running jobs are handed back and no more are taken. `pass_on` is called with the queue of a
-    ring that came at such a time, or while every slot was taken: it is sent again a moment later.
+    `queues` are those that this process takes from. Once `stopping` is set, running jobs are handed back and no more
+    are taken. `pass_on` is called with the queue of a message that came at such a time, or while every slot was taken:
+    it is sent again a moment later.
     """
 
     def __init__(
@@ -108,15 +110,15 @@ class Tasks:
             # Another process may be idle: the message must not end here.
             self._pass_on(queue)
             return
-        # What fails here has its remedy elsewhere: the lease lapses and the sweeper rings.
+        # What fails here has its remedy elsewhere: the lease lapses and the sweeper notifies.
         with Contained(lambda error: logger.error("task of %s failed: %s", queue, describe(error))):
-            if self._do_next(queue, is_rung=True):
+            if self._do_next(queue, is_notified=True):
                 while not self._stopping.is_set() and self._do_another():
                     pass
                 # A job may have waited for its session, in a queue that this process does not take from any more.
                 for other in (INTERACTIVE, BACKGROUND):
                     if self._stopping.is_set() or other not in self._queues:
-                        self._store.doorbell(other)
+                        self._store.publish(JobWaits(other))
 
     def sweep(self, **_unknown: object) -> None:
         """What the sweeper's thread does in a process of its own."""
@@ -127,15 +129,15 @@ class Tasks:
         """Whether there was a job to do, in any queue; what someone waits for goes first."""
         return any(self._slots.take(queue) and self._do_next(queue) for queue in self._queues)
 
-    def _do_next(self, queue: str, *, is_rung: bool = False) -> bool:
+    def _do_next(self, queue: str, *, is_notified: bool = False) -> bool:
         """Whether there was a job to do. The slot for it is taken, and given back."""
         try:
             claim = self._claim(queue)
             if claim is None:
                 return False
-            if is_rung and claim.is_followed:
-                # Passed on before the work, so that one ring wakes as many threads as there are jobs.
-                self._store.doorbell(queue)
+            if is_notified and claim.is_followed:
+                # Passed on before the work, so that one message wakes as many threads as there are jobs.
+                self._store.publish(JobWaits(queue))
             self._finish(claim)
             return True
         finally:
@@ -167,8 +169,8 @@ class Tasks:
             if decision.cancelled is not None:
                 reason = f"cancelled by the hook {decision.hook}: {decision.cancelled}"
                 with self._at_database:
-                    publish.cancel_held(self._store, claim, reason)
-                return "cancelled"
+                    endings.cancel_held(self._store, claim, reason)
+                return JobState.CANCELLED
             return self._publish(claim, self._drafted(claim.request, decision, cancellation))
 
     def _drafted(self, request: SummaryInput, decision: Decision, cancellation: Cancellation) -> SummaryDraft:
@@ -198,7 +200,7 @@ class Tasks:
     def _fail(self, claim: Claim, error: Exception) -> None:
         if self._stopping.is_set():
             with self._at_database:
-                publish.release(self._store, claim)
+                endings.release(self._store, claim)
             logger.info("job handed back")
         elif isinstance(error, Unavailable):
             logger.warning("job left to its lease: %s", describe(error))
@@ -209,7 +211,7 @@ class Tasks:
             pause_seconds = error.retry_after_seconds if isinstance(error, SummarizerUnavailable) else None
             logger.warning("job failed: %s", reason)
             with self._at_database:
-                publish.fail(self._store, claim, reason, pause_seconds)
+                endings.fail(self._store, claim, reason, pause_seconds)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from foldline.telemetry.signals import Signals
+from foldline.telemetry.metrics import Signals
 from foldline.telemetry.tracing import TRACEPARENT, Span
 
 logger = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from foldline.engine.wire import dumps
-from foldline.log.jobs import publish, queries
+from foldline.log.jobs import endings, queries
 from foldline.log.jobs.queries import Job
 from foldline_api import serializers
 from foldline_api.http.problems import TooManyWaiting
@@ -42,7 +42,7 @@ def cancel_job(job_id: str, incoming: FromRequest) -> Response:
     """Cancel a job that waits or runs."""
     with incoming.service.store.write() as tx:
         queries.job(tx, incoming.tenant, job_id)
-        publish.cancel(tx, incoming.tenant, job_id)
+        endings.cancel(tx, incoming.tenant, job_id)
         return json_response(serializers.job(queries.job(tx, incoming.tenant, job_id)))
 
 

@@ -41,10 +41,10 @@ def report_overflow(session_id: str, incoming: FromRequest) -> Response:
             raise InvalidRequest("version", detail) from error
         except CannotShrink:
             # Nothing of this transaction stays, and nothing is more worth to be known.
-            incoming.service.store.observe(reported)
+            incoming.service.store.publish(reported)
             raise
         if verdict.is_overflow:
-            tx.observed.append(reported)
+            tx.events.append(reported)
         result = serializers.result(serializers.stages_used(step.made), before, path.used, step.report)
         return answer({"verdict": serializers.verdict(verdict), "result": result, "version": path.session.version})
 

@@ -7,12 +7,12 @@ from typing import Any, Final, Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from foldline.engine.policies.layouts import LAYOUTS
+from foldline.log.job_state import JobState
 from foldline_api.http.problems import PROBLEM_TYPES
 
 T = TypeVar("T")
 NAMES: Final = ", ".join(sorted({kind.name for kind in PROBLEM_TYPES.values()}))
 LEVELS: Final = ", ".join(dict.fromkeys(level.name for layout in LAYOUTS.values() for level in layout.levels))
-JobState = Literal["queued", "running", "succeeded", "failed", "superseded", "cancelled"]
 
 
 class ResponseModel(BaseModel):

@@ -14,9 +14,9 @@ from foldline.cli.process_setup import (
     LogLevel,
     check_broker,
     check_database,
-    hooked,
-    observed,
-    say_what_is_used,
+    installed_hooks,
+    print_parts,
+    telemetry_of,
 )
 from foldline.telemetry.metric_catalog import Source
 from foldline.telemetry.ops_server import answering
@@ -48,8 +48,8 @@ def api(
     check_database(settings, "api")
     check_broker(settings, "api")
     with (
-        observed(settings, "api", Source.API) as signals,
-        open_store(settings) as store,
+        telemetry_of(settings, "api", Source.API) as signals,
+        open_store(settings, signals.tracing) as store,
         listener_for(settings) as listener,
         metrics_listener_for(settings) as metrics_listener,
     ):
@@ -58,9 +58,9 @@ def api(
         with (
             create_celery(settings) as celery,
             notifying(Notifier(celery), store, settings.stop_seconds),
-            hooked(settings, store),
+            installed_hooks(settings, store),
             answering(app.state.subject, metrics_listener),
         ):
-            say_what_is_used(settings, store)
+            print_parts(settings, store)
             announce(listener, settings)
             run_api(app, listener, settings)

@@ -6,7 +6,7 @@ from foldline_worker.processes.beat import run_beat
 
 from foldline.cli.database import settings_of
 from foldline.cli.listening import metrics_listener_for
-from foldline.cli.process_setup import BrokerUrl, LogLevel, check_broker, observed
+from foldline.cli.process_setup import BrokerUrl, LogLevel, check_broker, telemetry_of
 from foldline.telemetry.metric_catalog import Source
 
 
@@ -18,5 +18,5 @@ def beat(*, broker_url: BrokerUrl = None, log_level: LogLevel = None) -> None:
     """
     settings = settings_of({"broker_url": broker_url, "log_level": log_level})
     check_broker(settings, "beat")
-    with observed(settings, "beat", Source.BEAT) as signals, metrics_listener_for(settings) as metrics_listener:
+    with telemetry_of(settings, "beat", Source.BEAT) as signals, metrics_listener_for(settings) as metrics_listener:
         run_beat(settings, signals, metrics_listener)

@@ -9,7 +9,7 @@ from foldline_worker.processes.flower import run_flower
 
 from foldline.cli.database import settings_of
 from foldline.cli.listening import flower_listener_for, metrics_listener_for, url_of
-from foldline.cli.process_setup import BrokerUrl, LogLevel, check_broker, observed, say
+from foldline.cli.process_setup import BrokerUrl, LogLevel, check_broker, print_status, telemetry_of
 from foldline.terminal import CommandFailed
 
 
@@ -32,7 +32,7 @@ def flower(
             "`foldline flower` has a page from which workers can be stopped: set FOLDLINE_FLOWER_LOGIN to user:password"
         )
     with (
-        observed(settings, "flower"),
+        telemetry_of(settings, "flower"),
         flower_listener_for(settings) as listener,
         metrics_listener_for(settings) as metrics_listener,
     ):
@@ -40,7 +40,7 @@ def flower(
             settings,
             listener,
             login=settings.flower_login.get_secret_value(),
-            on_ready=lambda: say(settings, f"Flower on {url_of(listener)}"),
+            on_ready=lambda: print_status(settings, f"Flower on {url_of(listener)}"),
             metrics_listener=metrics_listener,
         )
-        say(settings, "stopped")
+        print_status(settings, "stopped")

@@ -18,12 +18,13 @@ from foldline.cli.process_setup import check_broker
 from foldline.log.errors import Conflict, NotFound
 from foldline.log.jobs import admin
 from foldline.log.jobs.admin import Chosen
+from foldline.log.storage.events import JobWaits
 from foldline.log.storage.store import Store, Transaction
 from foldline.settings import Settings
 from foldline.terminal import CommandFailed, ExitCode, answers, notes, print_json
 
 # Longer than a broker may take to be connected to and to take a message, for each of the two queues.
-RING_SECONDS: Final = 20.0
+NOTIFY_SECONDS: Final = 20.0
 CODES: Final = {NotFound: ExitCode.BAD_INPUT, Conflict: ExitCode.FOUND_WANTING}
 
 DatabaseUrl = Annotated[str | None, typer.Option(help="SQLAlchemy address; else FOLDLINE_DATABASE_URL.")]
@@ -79,7 +80,7 @@ def retry(
     settings = settings_of({"database_url": database_url})
     if not settings.has_memory_broker:
         check_broker(settings, "jobs retry")
-    with _opened(settings) as store, _doorbell(settings, store):
+    with _opened(settings) as store, _notifying(settings, store):
         worst = _each(store, job_ids or _failed(store), _retry)
     raise typer.Exit(worst)
 
@@ -137,15 +138,15 @@ def _cancel(tx: Transaction, job_id: str) -> str:
 
 
 @contextmanager
-def _doorbell(settings: Settings, store: Store) -> Iterator[None]:
-    """Tells the workers, after the block, of what was queued in it, or says when they will find it by themselves."""
-    rung: set[str] = set()
-    store.doorbell = rung.add
+def _notifying(settings: Settings, store: Store) -> Iterator[None]:
+    """Notifies workers, after the block, of the jobs queued in it, or says when they will find them by themselves."""
+    queues: set[str] = set()
+    store.subscribe(lambda event: queues.add(event.queue) if isinstance(event, JobWaits) else None)
     try:
         yield
     finally:
         # Also for those that were queued before something failed.
-        if rung and (settings.has_memory_broker or not _ring(settings, rung)):
+        if queues and (settings.has_memory_broker or not _notify(settings, queues)):
             notes().print(
                 "a running `foldline serve`, or beat and a worker, finds them at its next sweep, within "
                 f"{settings.sweep_seconds:g} s",
@@ -153,16 +154,16 @@ def _doorbell(settings: Settings, store: Store) -> Iterator[None]:
             )
 
 
-def _ring(settings: Settings, queues: Iterable[str]) -> bool:
-    """Whether the broker was told in time."""
+def _notify(settings: Settings, queues: Iterable[str]) -> bool:
+    """Whether the broker took the messages in time."""
     # Of its log there is nothing to see but a broker that is away, and that is said here.
     outage_logger.setLevel(logging.ERROR)
     with create_celery(settings) as celery:
-        relay = Notifier(celery)
-        relay.start()
+        notifier = Notifier(celery)
+        notifier.start()
         for queue in queues:
-            relay.ring(queue)
-        relay.stop(RING_SECONDS)
-    if relay.has_unsent:
+            notifier.notify(queue)
+        notifier.stop(NOTIFY_SECONDS)
+    if notifier.has_unsent:
         notes().print("the broker that FOLDLINE_BROKER_URL names does not answer", style="red")
-    return not relay.has_unsent
+    return not notifier.has_unsent

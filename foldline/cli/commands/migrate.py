@@ -8,7 +8,7 @@ import typer
 
 from foldline import migrations
 from foldline.cli.database import open_store, settings_of
-from foldline.cli.process_setup import observed, say
+from foldline.cli.process_setup import print_status, telemetry_of
 from foldline.migrations import Standing
 
 
@@ -17,9 +17,9 @@ def migrate(
 ) -> None:
     """Bring the database to this version's tables; `foldline serve` does so by itself."""
     settings = settings_of({"database_url": database_url})
-    with observed(settings, "migrate"):
+    with telemetry_of(settings, "migrate"):
         with open_store(settings) as store:
             before = migrations.upgrade(store.engine)
         is_done = before.standing is Standing.SAME
         change = f"already at {before.newest}" if is_done else f"{before.revision or 'empty'} → {before.newest}"
-        say(settings, f"database: {change}")
+        print_status(settings, f"database: {change}")

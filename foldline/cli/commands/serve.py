@@ -16,12 +16,12 @@ from foldline_worker.summarizers.summarizers import create_summarizer
 from foldline import migrations
 from foldline.cli.database import open_store, settings_of
 from foldline.cli.listening import Host, Port, announce, check_host, listener_for, metrics_listener_for, run_api
-from foldline.cli.process_setup import DatabaseUrl, LogLevel, hooked, observed, say_what_is_used
+from foldline.cli.process_setup import DatabaseUrl, LogLevel, installed_hooks, print_parts, telemetry_of
 from foldline.log.storage.store import Store
 from foldline.settings import Settings
 from foldline.telemetry.metric_catalog import Source
+from foldline.telemetry.metrics import Signals
 from foldline.telemetry.ops_server import answering
-from foldline.telemetry.signals import Signals
 from foldline.terminal import CommandFailed, ExitCode
 
 
@@ -53,19 +53,19 @@ def serve(
     )
     check_host(settings)
     with (
-        observed(settings, "serve", Source.API, Source.WORKER) as signals,
-        open_store(settings) as store,
+        telemetry_of(settings, "serve", Source.API, Source.WORKER) as signals,
+        open_store(settings, signals.tracing) as store,
         listener_for(settings) as listener,
         metrics_listener_for(settings) as metrics_listener,
     ):
         migrations.upgrade(store.engine)
         app = create_app(settings, store, signals)
         with (
-            hooked(settings, store) as hooks,
+            installed_hooks(settings, store) as hooks,
             _worker(settings, store, hooks, signals) as worker,
             answering(replace(app.state.subject, is_alive=lambda: worker.is_alive), metrics_listener),
         ):
-            say_what_is_used(settings, store)
+            print_parts(settings, store)
             announce(listener, settings)
             run_api(app, listener, settings)
 

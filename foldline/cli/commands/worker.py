@@ -19,10 +19,10 @@ from foldline.cli.process_setup import (
     LogLevel,
     check_broker,
     check_database,
-    hooked,
-    observed,
-    say,
-    say_what_is_used,
+    installed_hooks,
+    print_parts,
+    print_status,
+    telemetry_of,
 )
 from foldline.settings import Settings
 from foldline.telemetry.metric_catalog import Source
@@ -76,16 +76,16 @@ def _node(name: str) -> str:
 def _run(settings: Settings, node: str, queues: list[str]) -> None:
     def say_ready() -> None:
         listing = ", ".join(queues)
-        say(settings, f"ready: {node} takes {listing}; {settings.worker_concurrency} summaries at a time")
+        print_status(settings, f"ready: {node} takes {listing}; {settings.worker_concurrency} summaries at a time")
 
     with (
-        observed(settings, "worker", Source.WORKER) as signals,
-        open_store(settings) as store,
-        hooked(settings, store) as hooks,
+        telemetry_of(settings, "worker", Source.WORKER) as signals,
+        open_store(settings, signals.tracing) as store,
+        installed_hooks(settings, store) as hooks,
         metrics_listener_for(settings) as metrics_listener,
     ):
         check_schema(store)
-        say_what_is_used(settings, store)
+        print_parts(settings, store)
         summarizer = create_summarizer(settings, signals.tracing)
         try:
             run_worker(
@@ -101,4 +101,4 @@ def _run(settings: Settings, node: str, queues: list[str]) -> None:
             )
         except WorkerFailed as error:
             raise CommandFailed("the worker ended; its log lines say why", ExitCode.SERVICE_FAILED) from error
-        say(settings, "stopped")
+        print_status(settings, "stopped")

@@ -33,7 +33,7 @@ from foldline.log.compaction.ranges import Applied
 from foldline.log.compaction.summaries import Made, Summary, Wanted
 from foldline.log.compaction.summary_request import LeftRange, SummaryRequest, requested_policy
 from foldline.log.storage import entry_log, paths, segments
-from foldline.log.storage.outcomes import Outcome
+from foldline.log.storage.events import BranchSummarized
 from foldline.log.storage.rows import Path, Session
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import ENTRY
@@ -176,7 +176,7 @@ def apply(tx: Transaction, path: Path, made: Made, outline: Outline) -> Applied 
         "from_hook": summary.from_hook,
     }
     entry_id = entry_log.add_branch_summary(tx, path, placed, body)
-    tx.outcomes.append(Outcome("branch", path.session.id, "succeeded", entry_id, told=body))
+    tx.events.append(BranchSummarized(path.session.id, entry_id, body))
     if plan.edits:
         report = reported(path, path.aims(), Happened(after, fitted, plan.edits))
         add_compaction(tx, path, fitted, plan.edits, reason=REASON, stages_used=plan.stages_used, report=report)

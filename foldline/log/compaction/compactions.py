@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 from foldline.engine.edits import Edit
 from foldline.engine.messages import JsonObject
@@ -19,10 +19,11 @@ from foldline.engine.policies.report import Happened, level_of, report_of
 from foldline.engine.tokens.estimates import EXACT
 from foldline.log.compaction.summaries import Summary
 from foldline.log.storage import entry_log, segments
-from foldline.log.storage.events import Compacted, StageRan
-from foldline.log.storage.outcomes import Outcome
+from foldline.log.storage.events import CompactionMade, StageRan
 from foldline.log.storage.rows import Aims, Path
 from foldline.log.storage.store import Transaction
+
+_LISTED: Final = ("reason", "stages_used", "tokens_before", "tokens_after", "is_inline")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +79,9 @@ def add_compaction(
         **({} if origin is None else {"origin": origin}),
     }
     name = entry_log.add_edits(tx, path, "compaction", body, live)
-    tx.observed.append(Compacted(reason, path.session.policy.preset))
-    telling = {key: value for key, value in body.items() if key not in {"report", "told", "edits", "origin"}}
-    tx.outcomes.append(
-        Outcome("compact", path.session.id, "succeeded", name, told={**telling, **report, **(told or {})})
-    )
+    listed = {key: body[key] for key in _LISTED}
+    facts = {**listed, **report, **(told or {})}
+    tx.events.append(CompactionMade(path.session.id, name, reason, path.session.policy.preset, facts))
     return Compaction(name, reason, list(stages_used), before, path.used, report=report, told=told or {})
 
 
@@ -162,7 +161,7 @@ def _note_savings(tx: Transaction, path: Path, **tokens_by_stage: int) -> None:
     preset, multiplier = path.session.policy.preset, path.session.multiplier
     for stage, tokens in tokens_by_stage.items():
         if tokens > 0:
-            tx.observed.append(StageRan(stage, preset, None, tokens * multiplier // 1000))
+            tx.events.append(StageRan(stage, preset, None, tokens * multiplier // 1000))
 
 
 def told_of(tx: Transaction, path: Path, after: Outline, last: int, summary: Summary) -> dict[str, Any]:

@@ -11,10 +11,10 @@ from foldline.engine.outline import Outline
 from foldline.log.compaction import ranges, summaries
 from foldline.log.compaction.compactions import Compaction
 from foldline.log.compaction.summaries import Made
-from foldline.log.compaction.summary_request import HOOK_KINDS, SummaryRequest, request_from_json, request_to_json
+from foldline.log.compaction.summary_request import SummaryRequest, request_from_json, request_to_json
+from foldline.log.job_state import ACTIVE, JobState
 from foldline.log.storage import entry_log
-from foldline.log.storage.events import JobEnded
-from foldline.log.storage.outcomes import Outcome
+from foldline.log.storage.events import JobEnded, JobWaits
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import JOB, one_of
@@ -22,7 +22,6 @@ from foldline.log.storage.tables import JOB, one_of
 INTERACTIVE: Final = "summarize.interactive"
 BACKGROUND: Final = "summarize.background"
 NO_ROOM: Final = "no-room"
-ACTIVE: Final = ("queued", "running")
 
 _IS_ALIKE: Final = and_(
     JOB.c.session_pk == bindparam("pk"),
@@ -56,7 +55,7 @@ def request_summary(
     if outline is None and not ask.is_asked:
         active = _active(tx, path, ask)
         if active:
-            return QueuedJob((active.get("running") or active["queued"]).id, is_joined=True)
+            return QueuedJob((active.get(JobState.RUNNING) or active[JobState.QUEUED]).id, is_joined=True)
     outline = outline or entry_log.outline(tx, path)
     wanted = ranges.find(tx, path, ask, outline)
     if wanted is None:
@@ -74,7 +73,7 @@ def request_summary(
 def enqueue(tx: Transaction, path: Path, ask: SummaryRequest) -> QueuedJob:
     """Single flight: join the running job if it will do, or the waiting one, or wait behind the running one."""
     active = _active(tx, path, ask)
-    waiting, running = active.get("queued"), active.get("running")
+    waiting, running = active.get(JobState.QUEUED), active.get(JobState.RUNNING)
     if running is not None and (not ask.is_asked or request_from_json(running.parameters) == ask):
         return QueuedJob(running.id, is_joined=True)
     if waiting is not None:
@@ -97,15 +96,15 @@ def _update_waiting(tx: Transaction, waiting: Any, ask: SummaryRequest) -> None:
         return
     values = {"parameters": request_to_json(ask), "queue": INTERACTIVE, "is_asked": True, "not_before": 0}
     tx.execute(update(JOB).where(JOB.c.id == waiting.id).values(values))
-    tx.rings.append(INTERACTIVE)
+    tx.events.append(JobWaits(INTERACTIVE))
 
 
 def _insert(
-    tx: Transaction, path: Path, ask: SummaryRequest, *, state: str = "queued", error: str | None = None
+    tx: Transaction, path: Path, ask: SummaryRequest, *, state: JobState = JobState.QUEUED, error: str | None = None
 ) -> str:
     job_id = tx.new_id("job")
-    enqueue = INTERACTIVE if ask.is_asked else BACKGROUND
-    ended = state != "queued"
+    queue = INTERACTIVE if ask.is_asked else BACKGROUND
+    ended = state != JobState.QUEUED
     row = {
         "id": job_id,
         "session_pk": path.session.pk,
@@ -114,7 +113,7 @@ def _insert(
         "kind": ask.kind,
         "subject": ask.subject,
         "state": state,
-        "queue": enqueue,
+        "queue": queue,
         "is_asked": ask.is_asked,
         "attempts": 0,
         "progress": 0.0,
@@ -128,7 +127,7 @@ def _insert(
     }
     tx.execute(_INSERT, row)
     if not ended:
-        tx.rings.append(enqueue)
+        tx.events.append(JobWaits(queue))
     return job_id
 
 
@@ -136,7 +135,5 @@ def show_no_room(tx: Transaction, path: Path, ask: SummaryRequest) -> None:
     """A kept summary does not fit: let that be visible as the branch's newest job, once."""
     newest = tx.execute(_NEWEST, _alike(path, ask)).scalar()
     if newest != NO_ROOM:
-        job_id = _insert(tx, path, ask, state="failed", error=NO_ROOM)
-        told = Outcome(HOOK_KINDS[ask.kind], path.session.id, "failed", job_id=job_id, error=NO_ROOM)
-        tx.outcomes.append(told)
-        tx.observed.append(JobEnded(ask.kind, "failed"))
+        job_id = _insert(tx, path, ask, state=JobState.FAILED, error=NO_ROOM)
+        tx.events.append(JobEnded(ask.kind, JobState.FAILED, path.session.id, job_id, NO_ROOM))

@@ -14,7 +14,7 @@ from foldline.log.compaction.enqueue import QueuedJob
 from foldline.log.compaction.summary_request import AUTOMATIC, SummaryRequest, requested_aims, targeted_gauge, up_to_now
 from foldline.log.compaction.usage_estimate import gauge, should_compact, trusting
 from foldline.log.storage import entry_log
-from foldline.log.storage.events import StageWatch, Triggered
+from foldline.log.storage.events import StageWatch, TriggerRan
 from foldline.log.storage.rows import Aims, Path
 from foldline.log.storage.store import Transaction
 
@@ -129,11 +129,11 @@ def run_asked(
 
 
 def _note_trigger(tx: Transaction, path: Path, reason: str) -> None:
-    tx.observed.append(Triggered(reason, path.session.policy.preset))
+    tx.events.append(TriggerRan(reason, path.session.policy.preset))
 
 
 def _note_stages(tx: Transaction, path: Path, aims: Aims, watch: StageWatch, plan: Planned) -> None:
-    tx.observed += watch.ran(aims.policy.preset, path.session.multiplier, is_applied=bool(plan.edits))
+    tx.events += watch.ran(aims.policy.preset, path.session.multiplier, is_applied=bool(plan.edits))
 
 
 def _add_planned(

@@ -11,8 +11,10 @@ from foldline.log.compaction import enqueue
 from foldline.log.compaction.enqueue import QueuedJob
 from foldline.log.compaction.summary_request import request_from_json
 from foldline.log.errors import Conflict, NotFound
-from foldline.log.jobs import publish
+from foldline.log.job_state import JobState
+from foldline.log.jobs import endings
 from foldline.log.storage import paths
+from foldline.log.storage.events import JobWaits
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import JOB, SESSION
@@ -89,7 +91,7 @@ def failed(tx: Transaction) -> list[str]:
         .where(later.c.kind == JOB.c.kind, later.c.subject == JOB.c.subject, later.c.number > JOB.c.number)
         .exists()
     )
-    statement = select(JOB.c.id).select_from(_WITH_SESSION).where(*Chosen(("failed",)).conditions, ~has_later)
+    statement = select(JOB.c.id).select_from(_WITH_SESSION).where(*Chosen((JobState.FAILED,)).conditions, ~has_later)
     return list(tx.execute(statement.order_by(JOB.c.number)).scalars())
 
 
@@ -106,9 +108,9 @@ def retry(tx: Transaction, job_id: str) -> QueuedJob:
     request = _request(tx, path, job)
     path.next_summary_at = 0
     paths.save_edited(tx, path, path.leaf_seq)
-    lifted = (JOB.c.id == request.job_id, JOB.c.state == "queued")
+    lifted = (JOB.c.id == request.job_id, JOB.c.state == JobState.QUEUED)
     tx.execute(update(JOB).where(*lifted).values(not_before=0))
-    tx.rings += tx.execute(select(JOB.c.queue).where(*lifted)).scalars()
+    tx.events += map(JobWaits, tx.execute(select(JOB.c.queue).where(*lifted)).scalars())
     return request
 
 
@@ -125,7 +127,7 @@ def _request(tx: Transaction, path: Path, job: Any) -> QueuedJob:
     """The job that waits already, if it is this one or someone else asked for it; else as for any wish."""
     here = (JOB.c.session_pk == path.session.pk, JOB.c.branch == path.branch)
     alike = (JOB.c.kind == job.kind, JOB.c.subject == job.subject)
-    waiting = tx.execute(select(JOB.c.id, JOB.c.is_asked).where(*here, *alike, JOB.c.state == "queued")).first()
+    waiting = tx.execute(select(JOB.c.id, JOB.c.is_asked).where(*here, *alike, JOB.c.state == JobState.QUEUED)).first()
     # What someone has asked for since keeps its own parameters.
     if waiting is not None and (waiting.id == job.id or (waiting.is_asked and job.is_asked)):
         return QueuedJob(waiting.id, is_joined=True)
@@ -142,4 +144,4 @@ def cancel(tx: Transaction, job_id: str) -> None:
     tenant = tx.execute(select(JOB.c.tenant).where(JOB.c.id == job_id)).scalar()
     if tenant is None:
         raise NotFound("job", job_id)
-    publish.cancel(tx, tenant, job_id)
+    endings.cancel(tx, tenant, job_id)

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from sqlalchemy import and_, case, func, select
 
-from foldline.log.compaction.enqueue import ACTIVE, BACKGROUND, INTERACTIVE
+from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE
+from foldline.log.job_state import ACTIVE, JobState
 from foldline.log.jobs.claims import IS_DUE
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import BRANCH, JOB, SESSION, one_of
@@ -62,7 +63,9 @@ def backlog(tx: Transaction) -> Backlog:
     """What waits now."""
     rows = {(row.queue, row.state): row for row in tx.execute(_JOBS, {"now": tx.now})}
     names = dict.fromkeys((INTERACTIVE, BACKGROUND, *(queue for queue, _ in rows)))
-    queues = {name: _queue(rows.get((name, "queued")), rows.get((name, "running")), tx.now) for name in names}
+    queues = {
+        name: _queue(rows.get((name, JobState.QUEUED)), rows.get((name, JobState.RUNNING)), tx.now) for name in names
+    }
     return Backlog(queues, int(tx.execute(_PENDING).scalar()))
 
 

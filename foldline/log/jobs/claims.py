@@ -17,9 +17,11 @@ from foldline.log.compaction.ranges import text_tokens
 from foldline.log.compaction.summaries import KEPT, Made, Wanted, details, kept, kept_key
 from foldline.log.compaction.summary_request import HOOK_KINDS, SummaryRequest, request_from_json, requested_policy
 from foldline.log.errors import Busy, SessionsError
+from foldline.log.job_state import JobState
+from foldline.log.jobs.endings import UNWORKABLE, end
 from foldline.log.jobs.kinds import JOB_KINDS
-from foldline.log.jobs.preparation import Preparation
-from foldline.log.jobs.publish import PATIENCE_MILLISECONDS, UNWORKABLE, Claim, Lease, end, finish
+from foldline.log.jobs.leases import Claim, Lease, Preparation
+from foldline.log.jobs.publish import PATIENCE_MILLISECONDS, finish
 from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Store, Transaction
@@ -33,19 +35,19 @@ _RUNNING: Final = JOB.alias("running")
 _IS_BUSY: Final = (
     select(_RUNNING.c.id)
     .where(_RUNNING.c.session_pk == JOB.c.session_pk, _RUNNING.c.branch == JOB.c.branch)
-    .where(_RUNNING.c.kind == JOB.c.kind, _RUNNING.c.subject == JOB.c.subject, _RUNNING.c.state == "running")
+    .where(_RUNNING.c.kind == JOB.c.kind, _RUNNING.c.subject == JOB.c.subject, _RUNNING.c.state == JobState.RUNNING)
     .exists()
 )
 _FOLLOWER: Final = JOB.alias("follower")
 _IS_FOLLOWED: Final = (
     select(_FOLLOWER.c.id)
-    .where(_FOLLOWER.c.state == "queued", _FOLLOWER.c.queue == JOB.c.queue, _FOLLOWER.c.number > JOB.c.number)
+    .where(_FOLLOWER.c.state == JobState.QUEUED, _FOLLOWER.c.queue == JOB.c.queue, _FOLLOWER.c.number > JOB.c.number)
     .where(_FOLLOWER.c.not_before <= bindparam("now"))
     .exists()
 )
 # What a worker could begin with now.
 IS_DUE: Final = and_(
-    JOB.c.state == "queued",
+    JOB.c.state == JobState.QUEUED,
     JOB.c.not_before <= bindparam("now"),
     # Those of a kind that only a newer version knows are left to it.
     one_of(JOB.c.kind, JOB_KINDS),
@@ -76,8 +78,8 @@ _CLAIMED: Final = ("lease", "lease_until", "attempts", "claim")
 _CLAIM: Final = (
     update(JOB)
     # Unless a summary that was kept answers it.
-    .where(JOB.c.id == bindparam("job"), JOB.c.state == "queued", ~KEPT.exists())
-    .values({name: bindparam(name) for name in _CLAIMED} | {"state": "running", "progress": 0.0, "error": None})
+    .where(JOB.c.id == bindparam("job"), JOB.c.state == JobState.QUEUED, ~KEPT.exists())
+    .values({name: bindparam(name) for name in _CLAIMED} | {"state": JobState.RUNNING, "progress": 0.0, "error": None})
 )
 
 
@@ -120,7 +122,7 @@ def _look(store: Store, queue: str, *, waits: bool) -> Claim | str | None:
         if not job_id:
             raise
         with store.write() as tx:
-            end(tx, job_id, "failed", f"this session cannot be worked with: {error}")
+            end(tx, job_id, JobState.FAILED, f"this session cannot be worked with: {error}")
         return job_id
 
 
@@ -148,7 +150,7 @@ def _take(tx: Transaction, path: Path, row: Any) -> Claim | None:
     outline = entry_log.outline(tx, path)
     wanted = kind.find(tx, path, ask, outline)
     if wanted is None:
-        end(tx, row.job_id, "superseded", NOTHING_LEFT)
+        end(tx, row.job_id, JobState.SUPERSEDED, NOTHING_LEFT)
         trigger.run_trigger(tx, path)
         paths.save_edited(tx, path, before)
         return None
@@ -167,7 +169,7 @@ def _take(tx: Transaction, path: Path, row: Any) -> Claim | None:
         return Claim(lease, path.session.pk, path.branch, about, wanted, row.is_followed, row.traceparent)
     summary = kept(tx, key)
     if summary is not None and not finish(tx, path, row.job_id, Made(wanted, summary, ask), outline):
-        end(tx, row.job_id, "failed", NO_ROOM)
+        end(tx, row.job_id, JobState.FAILED, NO_ROOM)
     paths.save_edited(tx, path, before)
     return None
 

@@ -11,11 +11,10 @@ from sqlalchemy import Row, Select, select
 from foldline.engine.messages import JsonObject
 from foldline.engine.wire import loads
 from foldline.log.errors import NotFound
+from foldline.log.job_state import JobState
 from foldline.log.storage import paths
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import JOB, SESSION
-
-ACTIVE: Final = ("queued", "running")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +25,7 @@ class Job:
     id: str
     session_id: str
     kind: str
-    state: str
+    state: JobState
     attempts: int
     progress: float
     error: str | None
@@ -38,7 +37,7 @@ class Job:
     @property
     def has_ended(self) -> bool:
         """Whether its state is final."""
-        return self.state not in ACTIVE
+        return self.state.is_final
 
 
 _JOBS: Final = select(
@@ -92,5 +91,5 @@ def _read(tx: Transaction, statement: Select[Any]) -> list[Job]:
 
 def _job(row: Row[Any]) -> Job:
     values = row._asdict()
-    result = values.pop("result")
-    return Job(**values, result=loads(result) if result else {})
+    state, result = values.pop("state"), values.pop("result")
+    return Job(**values, state=JobState(state), result=loads(result) if result else {})

@@ -11,9 +11,10 @@ from typing import Any, Final
 from sqlalchemy import bindparam, delete, select, tuple_
 
 from foldline.log.compaction import trigger
-from foldline.log.jobs.publish import LEASE_LAPSED, UNWORKABLE, end, requeue
+from foldline.log.job_state import JobState
+from foldline.log.jobs.endings import LEASE_LAPSED, UNWORKABLE, end, requeue
 from foldline.log.storage import paths
-from foldline.log.storage.events import LeaseLapsed, Swept
+from foldline.log.storage.events import JobWaits, LeaseLapsed, SweepDone
 from foldline.log.storage.store import Store, Transaction
 from foldline.log.storage.tables import BRANCH, ENTRY, IDEMPOTENCY, JOB, PIN, SESSION, SUMMARY
 
@@ -32,7 +33,7 @@ _OLD_ANSWERS: Final = (
 
 
 def sweep(store: Store) -> list[str]:
-    """One sweep; the queues in which jobs wait."""
+    """One sweep; the queues in which jobs wait, which subscribers hear of too."""
     with store.read() as tx:
         lapsed = tx.execute(_lapsed(tx).limit(ITEMS_AT_ONCE)).all()
         due = tx.execute(_due(tx).limit(ITEMS_AT_ONCE)).all()
@@ -45,14 +46,17 @@ def sweep(store: Store) -> list[str]:
             with store.write() as tx:
                 if not remove(tx):
                     break
-    store.observe(Swept())
+    store.publish(SweepDone())
     with store.read() as tx:
-        waiting = select(JOB.c.queue).where(JOB.c.state == "queued", JOB.c.not_before <= tx.now).distinct()
-        return list(tx.execute(waiting.order_by(JOB.c.queue)).scalars())
+        waiting = select(JOB.c.queue).where(JOB.c.state == JobState.QUEUED, JOB.c.not_before <= tx.now).distinct()
+        queues = list(tx.execute(waiting.order_by(JOB.c.queue)).scalars())
+    for queue in queues:
+        store.publish(JobWaits(queue))
+    return queues
 
 
 def _lapsed(tx: Transaction) -> Any:
-    return select(JOB).where(JOB.c.state == "running", JOB.c.lease_until <= tx.now).order_by(JOB.c.number)
+    return select(JOB).where(JOB.c.state == JobState.RUNNING, JOB.c.lease_until <= tx.now).order_by(JOB.c.number)
 
 
 def _due(tx: Transaction) -> Any:
@@ -69,11 +73,11 @@ def _take_back(store: Store, job: Any) -> None:
             still = _lapsed(tx).where(JOB.c.id == job.id, JOB.c.lease == job.lease).with_for_update()
             row = tx.execute(still).first()
             if row is not None:
-                tx.observed.append(LeaseLapsed(row.queue))
+                tx.events.append(LeaseLapsed(row.queue))
                 requeue(tx, row, attempts=row.attempts, error=LEASE_LAPSED)
     except UNWORKABLE as error:
         with store.write() as tx:
-            end(tx, job.id, "failed", f"this session cannot be worked with: {error}")
+            end(tx, job.id, JobState.FAILED, f"this session cannot be worked with: {error}")
 
 
 def _run_held_back(store: Store, session_pk: int, branch: int) -> None:
@@ -108,7 +112,7 @@ def _remove_answers(tx: Transaction) -> bool:
 def _remove_session(tx: Transaction) -> bool:
     """Remove a batch of rows of a deleted session; whether there may be more."""
     # A worker may still be reading for a job that was cancelled with its session.
-    leased = select(JOB.c.session_pk).where(JOB.c.state == "cancelled", JOB.c.lease_until > tx.now)
+    leased = select(JOB.c.session_pk).where(JOB.c.state == JobState.CANCELLED, JOB.c.lease_until > tx.now)
     deleted = select(SESSION.c.pk).where(SESSION.c.deleted_at.is_not(None), SESSION.c.pk.not_in(leased)).limit(1)
     # Another sweeper may be removing one: two that delete the same rows could come to wait for each other.
     session_pk = tx.execute(deleted.with_for_update(skip_locked=True)).scalar()

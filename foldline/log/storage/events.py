@@ -1,29 +1,49 @@
-"""What happens in the log that operators count. Nothing here is about one session, and nothing quotes one."""
+"""What a transaction did, for subscribers: they hear of it after the commit, and notify workers, run hooks or count.
+
+Only the `facts` of an event quote what anyone said, and they are for hooks alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 # A provider whose wording nobody knows.
 OTHER: Final = "other"
 
 
 @dataclass(frozen=True, slots=True)
-class Triggered:
-    """A plan was made, or a summary asked for what is `pending`.
+class JobWaits:
+    """A job waits in this queue, and a worker can claim it."""
 
-    `reason` is `threshold`, `asked` or `overflow` for a plan.
-    """
-
-    reason: str
-    preset: str
+    queue: str
 
 
 @dataclass(frozen=True, slots=True)
-class Compacted:
-    """A compaction was made, for the reason that it is listed with."""
+class JobEnded:
+    """A job ended in this state; `error` says why, where it did not succeed."""
+
+    kind: str
+    state: str
+    session_id: str
+    job_id: str
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseLapsed:
+    """A job of this queue was taken back from a worker that kept silent."""
+
+    queue: str
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerRan:
+    """A plan was made, or a summary requested for what is `pending`.
+
+    `reason` is `threshold`, `asked` or `overflow` for a plan.
+    """
 
     reason: str
     preset: str
@@ -44,22 +64,27 @@ class StageRan:
 
 
 @dataclass(frozen=True, slots=True)
-class JobEnded:
-    """A job ended in this state."""
+class CompactionMade:
+    """The compaction `entry_id` was made, inline or by a summary; `facts` are what is listed of it."""
 
-    kind: str
-    state: str
-
-
-@dataclass(frozen=True, slots=True)
-class LeaseLapsed:
-    """A job of this queue was taken back from a worker that kept silent."""
-
-    queue: str
+    session_id: str
+    entry_id: str
+    reason: str
+    preset: str
+    facts: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Swept:
+class BranchSummarized:
+    """The entry `entry_id` was added, which summarizes a branch that the head left; `facts` are its body."""
+
+    session_id: str
+    entry_id: str
+    facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SweepDone:
     """A sweep was done."""
 
 
@@ -70,12 +95,24 @@ class OverflowReported:
     provider: str
 
 
-Observation: TypeAlias = Triggered | Compacted | StageRan | JobEnded | LeaseLapsed | Swept | OverflowReported
+Event: TypeAlias = (
+    JobWaits
+    | JobEnded
+    | LeaseLapsed
+    | TriggerRan
+    | StageRan
+    | CompactionMade
+    | BranchSummarized
+    | SweepDone
+    | OverflowReported
+)
+# Called after each commit, in the thread that committed: it must not block.
+Subscriber: TypeAlias = Callable[[Event], None]
 
 
 @dataclass(slots=True)
 class StageWatch:
-    """Times the stages of one plan, which tells it of each as it ends; `clock` gives seconds."""
+    """Times the stages of one plan, which calls it as each ends; `clock` gives seconds."""
 
     clock: Callable[[], float]
     _begun: float = field(init=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 from sqlalchemy import Row, and_, bindparam, select, update
@@ -139,41 +138,49 @@ def branch_path(tx: Transaction, session: Session, branch: int) -> Path:
 
 
 def path_of(row: Row[Any]) -> Path:
-    """The path of a row that begins with `COLUMNS`."""
-    session = Session(*row[: len(_SESSION_COLUMNS)])
-    return _path_of(session, row[len(_SESSION_COLUMNS) : len(COLUMNS)])
+    """The path of a row that has the `COLUMNS`."""
+    session = Session(
+        pk=row.pk,
+        tenant=row.tenant,
+        id=row.id,
+        model=row.model,
+        context_window=row.context_window,
+        max_output_tokens=row.max_output_tokens,
+        auto_compact=row.auto_compact,
+        head=row.head,
+        branches=row.branches,
+        version=row.version,
+        multiplier=row.multiplier,
+        fixed_tokens=row.fixed_tokens,
+        tools_tokens=row.tools_tokens,
+        pins_tokens=row.pins_tokens,
+        created_at=row.created_at,
+        policy_json=row.policy,
+        system_json=row.system,
+        tools_json=row.tools,
+    )
+    return _path_of(session, row)
 
 
-def _path_of(session: Session, row: Sequence[Any]) -> Path:
-    (
-        branch,
-        parent,
-        left_seq,
-        leaf_seq,
-        last_message_seq,
-        messages,
-        kept,
-        raw,
-        pending,
-        edits_branch,
-        edits_seq,
-        *rest,
-    ) = row
-    tail_unit, open_calls, *of_leaf = rest
+def _path_of(session: Session, row: Row[Any]) -> Path:
     return Path(
         session,
-        branch,
-        parent,
-        left_seq,
-        leaf_seq,
-        last_message_seq,
-        messages,
-        kept,
-        raw,
-        pending,
-        None if edits_branch is None else (edits_branch, edits_seq),
-        tail_of(tail_unit, open_calls),
-        *of_leaf,
+        branch=row.branch,
+        parent=row.parent,
+        left_seq=row.left_seq,
+        leaf_seq=row.leaf_seq,
+        last_message_seq=row.last_message_seq,
+        messages=row.messages,
+        kept=row.kept,
+        raw=row.raw,
+        pending_tokens=row.pending_tokens,
+        edits_at=None if row.edits_branch is None else (row.edits_branch, row.edits_seq),
+        tail=tail_of(row.tail_unit, row.open_calls),
+        next_summary_at=row.next_summary_at,
+        failures=row.failures,
+        estimated=row.estimated,
+        reported=row.reported,
+        reported_seq=row.reported_seq,
     )
 
 

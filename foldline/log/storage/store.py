@@ -1,4 +1,4 @@
-"""Transactions: one writer of a session at a time, readers beside it, and doorbells rung after a commit."""
+"""Transactions: one writer of a session at a time, readers beside it, and events for subscribers after a commit."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from foldline.log.errors import Busy, Unavailable
 from foldline.log.storage.engines import CONNECTIONS, SQLITE, address_of, open_engines
-from foldline.log.storage.events import Observation
-from foldline.log.storage.outcomes import Outcome
+from foldline.log.storage.events import Event, Subscriber
 
 Clock: TypeAlias = Callable[[], datetime]
 NewId: TypeAlias = Callable[[str], str]
@@ -60,7 +59,7 @@ class Transaction:
     """An open transaction; `now` is milliseconds since the epoch.
 
     `stopwatch` gives seconds, `traceparent` the trace that this is done in, as W3C Trace Context has it.
-    After the commit, `rings` are the queues to ring, `outcomes` what there is to be told, `observed` what to count.
+    Subscribers of the store get its `events` after the commit, in order.
     """
 
     connection: Connection
@@ -70,9 +69,7 @@ class Transaction:
     limits: Limits
     stopwatch: Stopwatch
     traceparent: str | None = None
-    rings: list[str] = field(default_factory=list)
-    outcomes: list[Outcome] = field(default_factory=list)
-    observed: list[Observation] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
 
     def execute(self, statement: Any, parameters: Any = None) -> Any:
         """The result of a statement."""
@@ -110,10 +107,9 @@ class Transaction:
 class Store:
     """The database behind the session log.
 
-    `doorbell` is called with a queue name after each commit that queued a job, `tell` with all that came of compactions
-    and jobs in it, `observe` with what operators count; they must not block. `traceparent` says in which trace a thread
-    works. On SQLite all writers of the process take turns (its own locking starves some of them); on PostgreSQL those
-    of one session do, by the lock on its row. `connections` is how many of either kind there may be.
+    `subscribers` get each event after its commit, in the thread that committed. `traceparent` gives the trace that a
+    thread works in. On SQLite all writers of the process take turns (its own locking starves some of them); on
+    PostgreSQL those of one session do, by the lock on its row. `connections` is how many of either kind there may be.
 
     Raises:
         InvalidDatabase: the address is none, or of a database or driver that is not there.
@@ -129,16 +125,15 @@ class Store:
         chance: Chance = random_share,
         stopwatch: Stopwatch = perf_counter,
         connections: int = CONNECTIONS,
+        traceparent: Callable[[], str | None] = lambda: None,
     ) -> None:
         self.limits = limits
         self.clock = clock
         self.new_id = new_id
         self.chance = chance
         self.stopwatch = stopwatch
-        self.doorbell: Callable[[str], None] = lambda _queue: None
-        self.tell: Callable[[Outcome], None] = lambda _outcome: None
-        self.observe: Callable[[Observation], None] = lambda _observation: None
-        self.traceparent: Callable[[], str | None] = lambda: None
+        self.subscribers: tuple[Subscriber, ...] = ()
+        self._traceparent = traceparent
         self.url = address_of(url)
         self.is_sqlite = self.url.get_backend_name() == SQLITE
         self._turn: AbstractContextManager[Any] = threading.Lock() if self.is_sqlite else nullcontext()
@@ -159,16 +154,25 @@ class Store:
         with self._turn, translated(), self._engines.writer.begin() as connection:
             transaction = self._transaction(connection)
             yield transaction
-        for queue in transaction.rings:
-            self.doorbell(queue)
-        for outcome in transaction.outcomes:
-            self.tell(outcome)
-        for observation in transaction.observed:
-            self.observe(observation)
+        for event in transaction.events:
+            self.publish(event)
+
+    def publish(self, event: Event) -> None:
+        """Give an event to all subscribers: one of no transaction, or of one that has committed."""
+        for subscriber in self.subscribers:
+            subscriber(event)
+
+    def subscribe(self, subscriber: Subscriber) -> None:
+        """Have this called with each event from now on; it must not block."""
+        self.subscribers = (*self.subscribers, subscriber)
+
+    def unsubscribe(self, subscriber: Subscriber) -> None:
+        """Call it no more."""
+        self.subscribers = tuple(other for other in self.subscribers if other != subscriber)
 
     @contextmanager
     def rehearse(self) -> Iterator[Transaction]:
-        """A transaction that takes its turn as a write does, and then changes nothing and rings for nothing.
+        """A transaction that takes its turn as a write does, and then changes nothing and has no events.
 
         Raises:
             Unavailable: the database does not answer.
@@ -189,7 +193,7 @@ class Store:
 
     def _transaction(self, connection: Connection) -> Transaction:
         return Transaction(
-            connection, self.now, self.new_id, self.chance, self.limits, self.stopwatch, self.traceparent()
+            connection, self.now, self.new_id, self.chance, self.limits, self.stopwatch, self._traceparent()
         )
 
     @property

@@ -11,6 +11,8 @@ from typing import Any, ClassVar, Final
 from sqlalchemy import BigInteger, Column, ColumnElement, Index, Integer, Table, false, or_, text
 from sqlmodel import Field, SQLModel
 
+from foldline.log.job_state import ACTIVE
+
 IS_LIVE: Final = text("deleted_at IS NULL")
 IS_DELETED: Final = text("deleted_at IS NOT NULL")
 IS_HELD_BACK: Final = text("next_summary_at > 0")
@@ -184,7 +186,7 @@ class JobRow(SQLModel, table=True):
                 sqlite_where=text(f"state = '{state}'"),
                 postgresql_where=text(f"state = '{state}'"),
             )
-            for state in ("queued", "running")
+            for state in ACTIVE
         ),
     )
 

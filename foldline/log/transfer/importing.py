@@ -138,8 +138,6 @@ class _Importing:
             path.estimated = None
             paths.save_leaf(tx, path)
         paths.save(tx, self._path_by_branch[session.head])
-        # It was compacted elsewhere and long ago.
-        tx.outcomes.clear()
         _check_room(tx, self._path_by_branch[session.head])
         return self._path_by_branch[session.head]
 

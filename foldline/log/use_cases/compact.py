@@ -8,9 +8,9 @@ from foldline.engine.models.budget import check_buffer
 from foldline.engine.policies.policy import policy_of, to_stored
 from foldline.engine.policies.presets import PRESETS
 from foldline.log.compaction import trigger
+from foldline.log.compaction.planned_cut import PlannedCut, cut_of
 from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.compaction.trigger import TriggerResult
-from foldline.log.jobs.preparation import PlannedCut, cut_of
 from foldline.log.storage import entry_log, paths
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction

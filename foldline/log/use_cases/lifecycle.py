@@ -21,11 +21,12 @@ from foldline.engine.wire import dumps
 from foldline.log.compaction import trigger
 from foldline.log.compaction.trigger import TriggerResult
 from foldline.log.errors import Conflict
+from foldline.log.job_state import ACTIVE, JobState
 from foldline.log.storage import idempotency, paths
 from foldline.log.storage.events import JobEnded
 from foldline.log.storage.rows import Path, Session
 from foldline.log.storage.store import Transaction
-from foldline.log.storage.tables import BRANCH, JOB, SESSION, BranchRow
+from foldline.log.storage.tables import BRANCH, JOB, SESSION, BranchRow, one_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,9 +191,9 @@ def delete(tx: Transaction, tenant: str, session_id: str) -> None:
     tx.execute(update(SESSION).where(SESSION.c.pk == pk).values(deleted_at=tx.now))
     cancelled = tx.execute(
         update(JOB)
-        .where(JOB.c.session_pk == pk, JOB.c.state.in_(("queued", "running")))
-        .values(state="cancelled", lease=None, ended_at=tx.now)
-        .returning(JOB.c.kind)
+        .where(JOB.c.session_pk == pk, one_of(JOB.c.state, ACTIVE))
+        .values(state=JobState.CANCELLED, lease=None, ended_at=tx.now)
+        .returning(JOB.c.kind, JOB.c.id)
     )
-    tx.observed += [JobEnded(kind, "cancelled") for kind in cancelled.scalars()]
+    tx.events += [JobEnded(kind, JobState.CANCELLED, session_id, job_id) for kind, job_id in cancelled]
     idempotency.forget(tx, tenant, session_id)

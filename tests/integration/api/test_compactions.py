@@ -6,7 +6,7 @@ from time import monotonic
 import pytest
 
 from foldline.log.compaction.enqueue import INTERACTIVE
-from foldline.log.jobs import claims, publish
+from foldline.log.jobs import claims, endings
 from tests.support.eventually import eventually
 from tests.support.processes.api import Api, Json, assistant, calling, result, user
 
@@ -136,7 +136,7 @@ def test_a_failed_summary_shows_in_its_job(api: Api) -> None:
     assert claim is not None
     assert claim.job_id == job_id
     assert api.get(f"/jobs/{job_id}")["state"] == "running"
-    publish.fail(api.store, claim, "the summarizer hung up")
+    endings.fail(api.store, claim, "the summarizer hung up")
     failed = api.get(f"/jobs/{job_id}")
     assert (failed["state"], failed["error"]) == ("failed", "the summarizer hung up")
     assert api.get(f"{session}/context")["budget"]["fits"]

@@ -12,7 +12,8 @@ from foldline_api.job_watch import Watch
 from foldline.engine.wire import loads
 from foldline.log.compaction.enqueue import INTERACTIVE
 from foldline.log.errors import Unavailable
-from foldline.log.jobs import claims, publish
+from foldline.log.job_state import JobState
+from foldline.log.jobs import claims, endings, leases
 from foldline.log.jobs.queries import Job
 from tests.support.eventually import eventually
 from tests.support.processes.api import Api, Json, open_api, problem_of
@@ -63,9 +64,9 @@ def test_events_tell_of_each_change_and_end_with_the_job(api: Api, job: Json) ->
         claim = claims.claim(api.store, INTERACTIVE)
         assert claim is not None
         eventually(lambda: len(events) == 2)
-        assert publish.beat(api.store, {claim.lease: 0.5})
+        assert leases.extend_leases(api.store, {claim.lease: 0.5})
         eventually(lambda: len(events) == 3)
-        publish.fail(api.store, claim, "no luck")
+        endings.fail(api.store, claim, "no luck")
         listening.result(10)
     told = [(event["state"], event["progress"]) for event in events]
     assert told == [("queued", 0.0), ("running", 0.0), ("running", 0.5), ("failed", 0.5)]
@@ -149,7 +150,7 @@ def test_a_client_that_leaves_is_forgotten(api: Api, job: Json) -> None:
     eventually(lambda: not api.watch.waiting)
 
 
-WAITING = Job(1, "job_1", "s", "summary", "queued", 0, 0.0, None, None, 0, None, {})
+WAITING = Job(1, "job_1", "s", "summary", JobState.QUEUED, 0, 0.0, None, None, 0, None, {})
 
 
 def test_nobody_waits_forever_when_the_database_breaks() -> None:
@@ -170,7 +171,7 @@ def test_a_job_that_is_gone_tells_nothing_more() -> None:
 
 
 def test_a_database_that_is_away_for_a_while_is_waited_for() -> None:
-    ended = replace(WAITING, state="succeeded")
+    ended = replace(WAITING, state=JobState.SUCCEEDED)
     answers: list[dict[str, Job]] = [{}, {}, {"job_1": ended}]
 
     def read(_ids: object) -> dict[str, Job]:

@@ -4,7 +4,7 @@ import pytest
 
 from foldline.log.compaction.enqueue import INTERACTIVE
 from foldline.log.jobs import claims
-from foldline.log.storage.events import Observation, OverflowReported
+from foldline.log.storage.events import Event, OverflowReported
 from tests.support.processes.api import Api, Json, user
 
 REFUSED = "prompt is too long"
@@ -231,16 +231,16 @@ def test_a_summary_that_waits_keeps_what_was_asked_of_it(api: Api) -> None:
 
 
 def test_reports_are_counted_once_whether_or_not_the_view_can_shrink(api: Api) -> None:
-    told: list[Observation] = []
+    heard: list[Event] = []
     session, _ = filled(api)
-    api.store.observe = told.append
+    api.store.subscribe(heard.append)
     body = report(api, session)
     for _ in range(2):
         api.client.post(f"{session}/overflow", json=body, headers={"Idempotency-Key": "once"})
     api.client.post("/sessions/none/overflow", json=body)
-    assert [each for each in told if isinstance(each, OverflowReported)] == [OverflowReported("anthropic")]
-    told.clear()
+    assert [each for each in heard if isinstance(each, OverflowReported)] == [OverflowReported("anthropic")]
+    heard.clear()
     small = api.session()
     api.say(small, user("hello"))
     api.problem("POST", f"{small}/overflow", report(api, small, provider="somebody"))
-    assert told == [OverflowReported("other")]
+    assert heard == [OverflowReported("other")]

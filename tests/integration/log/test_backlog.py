@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import update
 
 from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE
-from foldline.log.jobs import publish
+from foldline.log.jobs import endings
 from foldline.log.jobs.backlog import Backlog, Queue, backlog
 from foldline.log.storage.store import Store
 from foldline.log.storage.tables import JOB
@@ -38,7 +38,7 @@ def test_jobs_are_told_by_queue_with_the_age_of_the_oldest(new_scene: NewScene, 
 def test_a_job_that_is_held_back_is_no_work_for_workers_until_its_time(scene: Scene, clock: Clock) -> None:
     scene.append(*turns(7, 60))
     claim = scene.claimed()
-    publish.fail(scene.store, claim, "it broke")
+    endings.fail(scene.store, claim, "it broke")
     clock.advance(31)
     scene.append(user(20))
     with scene.store.write() as tx:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from foldline.log.errors import Conflict, NotFound, RedoSuperseded
-from foldline.log.jobs import publish
+from foldline.log.jobs import endings
 from foldline.log.use_cases import undo
 from tests.support.log.sessions import Scene, turns, user
 
@@ -19,7 +19,7 @@ def hide(scene: Scene, target_tokens: int = 300) -> str:
 def cancel_all(scene: Scene) -> None:
     with scene.store.write() as tx:
         for job in [job for job in scene.jobs if job.state == "queued"]:
-            publish.cancel(tx, scene.tenant, job.id)
+            endings.cancel(tx, scene.tenant, job.id)
 
 
 def test_undo_then_redo_is_the_identity(scene: Scene) -> None:

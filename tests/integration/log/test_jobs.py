@@ -8,7 +8,8 @@ from sqlalchemy import update
 from foldline.engine.wire import dumps, loads
 from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE
 from foldline.log.errors import Conflict, NotFound
-from foldline.log.jobs import claims, publish, sweeps
+from foldline.log.jobs import claims, endings, leases, sweeps
+from foldline.log.storage.events import JobWaits
 from foldline.log.storage.tables import JOB
 from tests.support.log.sessions import Clock, Scene, assistant, turns, user
 
@@ -35,7 +36,7 @@ def test_a_worker_whose_lease_lapsed_publishes_nothing(scene: Scene, clock: Cloc
     late = scene.claimed()
     clock.advance(61)
     sweeps.sweep(scene.store)
-    assert not publish.beat(scene.store, {late.lease: 0.5})
+    assert not leases.extend_leases(scene.store, {late.lease: 0.5})
     assert scene.publish(late) == "queued"
     assert scene.layout[0] == "user 1"
     current = scene.claimed()
@@ -49,7 +50,7 @@ def test_a_beat_extends_the_lease(scene: Scene, clock: Clock) -> None:
     over_trigger(scene)
     claim = scene.claimed()
     clock.advance(50)
-    assert publish.beat(scene.store, {claim.lease: 0.5})
+    assert leases.extend_leases(scene.store, {claim.lease: 0.5})
     clock.advance(50)
     sweeps.sweep(scene.store)
     assert scene.states == ["running"]
@@ -62,7 +63,7 @@ def test_a_job_whose_workers_keep_dying_fails_visibly(scene: Scene, clock: Clock
         scene.claimed()
         clock.advance(61)
         sweeps.sweep(scene.store)
-    assert scene.states == [f"failed: {publish.LEASE_LAPSED}"]
+    assert scene.states == [f"failed: {endings.LEASE_LAPSED}"]
     assert scene.jobs[0].attempts == 3
 
 
@@ -99,7 +100,7 @@ def test_a_request_equal_to_the_running_job_leaves_the_waiting_one_as_it_is(scen
     again = scene.compact(instructions="names").request
     assert again is not None
     assert (again.job_id, again.is_joined) == (running.job_id, True)
-    publish.fail(scene.store, running, "gone")
+    endings.fail(scene.store, running, "gone")
     assert scene.claimed().request.instructions == "dates"
 
 
@@ -116,7 +117,7 @@ def test_other_parameters_update_the_waiting_job_and_raise_its_class(scene: Scen
 
 def test_a_failure_holds_automatic_jobs_back_until_the_sweeper_asks_again(scene: Scene, clock: Clock) -> None:
     over_trigger(scene)
-    publish.fail(scene.store, scene.claimed(), "the summarizer is down")
+    endings.fail(scene.store, scene.claimed(), "the summarizer is down")
     scene.append(assistant(20))
     sweeps.sweep(scene.store)
     assert scene.states == ["failed: the summarizer is down"]
@@ -135,7 +136,7 @@ def test_each_failure_in_a_row_holds_back_for_twice_as_long_until_one_succeeds(s
     over_trigger(scene)
     pauses = []
     for _ in range(6):
-        publish.fail(scene.store, scene.claimed(), "the summarizer is down")
+        endings.fail(scene.store, scene.claimed(), "the summarizer is down")
         pauses.append(pause_seconds(scene))
         clock.advance(pauses[-1] + 1)
         sweeps.sweep(scene.store)
@@ -143,20 +144,20 @@ def test_each_failure_in_a_row_holds_back_for_twice_as_long_until_one_succeeds(s
 
     assert scene.publish(scene.claimed()) == "succeeded"
     over_trigger(scene)
-    publish.fail(scene.store, scene.claimed(), "the summarizer is down")
+    endings.fail(scene.store, scene.claimed(), "the summarizer is down")
     assert pause_seconds(scene) == 30
 
 
 def test_a_summarizer_that_asks_to_be_left_alone_for_longer_is(scene: Scene) -> None:
     over_trigger(scene)
-    publish.fail(scene.store, scene.claimed(), "HTTP 429", retry_after_seconds=95.5)
+    endings.fail(scene.store, scene.claimed(), "HTTP 429", retry_after_seconds=95.5)
     assert pause_seconds(scene) == 95.5
 
 
 def test_a_pause_is_never_longer_than_the_longest_but_for_chance(scene: Scene) -> None:
     scene.store.chance = lambda: 1.0
     over_trigger(scene)
-    publish.fail(scene.store, scene.claimed(), "HTTP 429", retry_after_seconds=86_400)
+    endings.fail(scene.store, scene.claimed(), "HTTP 429", retry_after_seconds=86_400)
     assert pause_seconds(scene) == 600 * 1.25
 
 
@@ -164,14 +165,14 @@ def test_a_failure_does_not_hold_back_a_job_someone_asked_for(scene: Scene) -> N
     over_trigger(scene)
     running = scene.claimed()
     scene.compact()
-    publish.fail(scene.store, running, "the summarizer is down")
+    endings.fail(scene.store, running, "the summarizer is down")
     assert scene.states == ["failed: the summarizer is down", "queued"]
     assert scene.work() == ["succeeded"]
 
 
 def test_a_compact_request_does_not_wait_for_a_failure_to_pass(scene: Scene) -> None:
     over_trigger(scene)
-    publish.fail(scene.store, scene.claimed(), "the summarizer is down")
+    endings.fail(scene.store, scene.claimed(), "the summarizer is down")
     assert scene.compact().request is not None
     assert scene.work() == ["succeeded"]
 
@@ -179,7 +180,7 @@ def test_a_compact_request_does_not_wait_for_a_failure_to_pass(scene: Scene) -> 
 def test_a_released_job_waits_again_at_once(scene: Scene) -> None:
     over_trigger(scene)
     claim = scene.claimed()
-    publish.release(scene.store, claim)
+    endings.release(scene.store, claim)
     assert scene.states == ["queued"]
     assert scene.work() == ["succeeded"]
     assert scene.publish(claim) == "succeeded"
@@ -189,10 +190,10 @@ def test_a_cancelled_job_is_lost_to_its_worker_and_publishes_nothing(scene: Scen
     over_trigger(scene)
     claim = scene.claimed()
     with scene.store.write() as tx:
-        publish.cancel(tx, scene.tenant, claim.job_id)
-    assert not publish.beat(scene.store, {claim.lease: 0.1})
+        endings.cancel(tx, scene.tenant, claim.job_id)
+    assert not leases.extend_leases(scene.store, {claim.lease: 0.1})
     assert scene.publish(claim) == "cancelled"
-    publish.fail(scene.store, claim, "too late")
+    endings.fail(scene.store, claim, "too late")
     assert scene.states == ["cancelled"]
 
 
@@ -200,9 +201,9 @@ def test_a_job_that_has_ended_cannot_be_cancelled(scene: Scene) -> None:
     over_trigger(scene)
     scene.work()
     with scene.store.write() as tx, pytest.raises(Conflict):
-        publish.cancel(tx, scene.tenant, scene.jobs[0].id)
+        endings.cancel(tx, scene.tenant, scene.jobs[0].id)
     with scene.store.write() as tx, pytest.raises(NotFound):
-        publish.cancel(tx, "someone else", scene.jobs[0].id)
+        endings.cancel(tx, "someone else", scene.jobs[0].id)
 
 
 def test_jobs_are_claimed_in_the_order_of_the_database(scene: Scene) -> None:
@@ -212,15 +213,15 @@ def test_jobs_are_claimed_in_the_order_of_the_database(scene: Scene) -> None:
     assert [scene.claimed().job_id for _ in others] == [other.jobs[0].id for other in others]
 
 
-def test_a_commit_that_queues_a_job_rings_its_queue(scene: Scene) -> None:
-    rings: list[str] = []
-    scene.store.doorbell = rings.append
+def test_a_commit_that_queues_a_job_notifies_of_its_queue(scene: Scene) -> None:
+    queues: list[str] = []
+    scene.store.subscribe(lambda event: queues.append(event.queue) if isinstance(event, JobWaits) else None)
     scene.append(user(8))
-    assert rings == []
+    assert queues == []
     over_trigger(scene)
-    assert rings == [BACKGROUND]
+    assert queues == [BACKGROUND]
     scene.compact()
-    assert rings == [BACKGROUND, INTERACTIVE]
+    assert queues == [BACKGROUND, INTERACTIVE]
 
 
 def test_what_a_newer_version_asks_on_top_does_not_stop_this_one(scene: Scene) -> None:
@@ -233,5 +234,5 @@ def test_what_a_newer_version_asks_on_top_does_not_stop_this_one(scene: Scene) -
 
 def test_an_error_that_quotes_what_no_column_takes_is_still_told(scene: Scene) -> None:
     over_trigger(scene)
-    publish.fail(scene.store, scene.claimed(), "it said \0 and \ud800")
+    endings.fail(scene.store, scene.claimed(), "it said \0 and \ud800")
     assert scene.states == ["failed: it said  and ?"]

@@ -6,7 +6,7 @@ import pytest
 
 from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.log.compaction.enqueue import QueuedJob
-from foldline.log.jobs import admin, publish, sweeps
+from foldline.log.jobs import admin, endings, publish, sweeps
 from tests.support.log.scenes import LIMITS, NewScene
 from tests.support.log.sessions import Clock, Scene, assistant, turns, user
 
@@ -163,7 +163,7 @@ def test_a_failed_summary_of_a_branch_holds_back_no_automatic_one(scene: Scene) 
     claim = scene.claimed()
     scene.append(*turns(2, 60))
     assert scene.states == ["running", "queued"]
-    publish.fail(scene.store, claim, "the endpoint is away")
+    endings.fail(scene.store, claim, "the endpoint is away")
     assert scene.states == ["failed: the endpoint is away", "queued"]
     assert scene.path.next_summary_at == 0
     assert scene.claimed().preparation.kind == "compact"
@@ -181,7 +181,7 @@ def one_failed_and_one_waiting(scene: Scene) -> tuple[str, str, str]:
     """The branch whose job failed, that job, and one that waits for another branch."""
     first, second, target = three_leaves(scene)
     failed = leave_for(scene, first, target).job_id
-    publish.fail(scene.store, scene.claimed(), "the endpoint is away")
+    endings.fail(scene.store, scene.claimed(), "the endpoint is away")
     return first, failed, leave_for(scene, second, target).job_id
 
 
@@ -202,7 +202,7 @@ def test_a_job_that_failed_for_one_branch_is_tried_again_beside_one_for_another(
 def test_a_job_that_failed_for_a_branch_is_tried_again_in_its_own_words(scene: Scene) -> None:
     first, _, target = three_leaves(scene)
     failed = leave_for(scene, first, target, "mind the names").job_id
-    publish.fail(scene.store, scene.claimed(), "the endpoint is away")
+    endings.fail(scene.store, scene.claimed(), "the endpoint is away")
     with scene.store.write() as tx:
         assert not admin.retry(tx, failed).is_joined
     claim = scene.claimed()

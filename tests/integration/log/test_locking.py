@@ -13,7 +13,7 @@ from sqlalchemy import Connection, event, text
 from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.log.compaction.enqueue import BACKGROUND
 from foldline.log.errors import Busy, IdempotencyInFlight, NotFound
-from foldline.log.jobs import claims, publish, sweeps
+from foldline.log.jobs import claims, endings, leases, publish, sweeps
 from foldline.log.jobs.claims import Later
 from foldline.log.storage import idempotency, paths
 from foldline.log.storage.idempotency import Key, StoredResponse
@@ -73,7 +73,7 @@ def test_a_publish_that_waits_while_its_job_is_cancelled_changes_nothing(scene: 
     scene.append(*turns(7, 60))
     claim = scene.claimed()
     with scene.store.write() as tx:
-        publish.cancel(tx, TENANT, claim.job_id)
+        endings.cancel(tx, TENANT, claim.job_id)
         with waiting(scene.store, lambda: publish.publish(scene.store, claim, GIST)) as published:
             tx.connection.commit()
             assert published.result() == "cancelled"
@@ -95,7 +95,7 @@ def test_a_beat_passes_over_a_job_that_is_being_changed_and_does_not_call_it_los
     store = two_scenes[0].store
     with store.write() as tx:
         tx.execute(text("UPDATE job SET progress = 0.1 WHERE id = :id"), {"id": first.job_id})
-        assert publish.beat(store, {first.lease: 0.5, second.lease: 0.5}) == {first.lease, second.lease}
+        assert leases.extend_leases(store, {first.lease: 0.5, second.lease: 0.5}) == {first.lease, second.lease}
     assert [scene.jobs[0].progress for scene in two_scenes] == [0.1, 0.5]
 
 
@@ -107,7 +107,7 @@ def test_a_beat_and_a_hand_over_of_one_job_do_not_wait_for_each_other_forever(sc
         assert tx.execute(text("UPDATE job SET progress = 0.5")).rowcount == 1
         with waiting(scene.store, lambda: sweeps.sweep(scene.store)):
             tx.connection.commit()
-    assert not publish.beat(scene.store, {claim.lease: 0.9})
+    assert not leases.extend_leases(scene.store, {claim.lease: 0.9})
     assert scene.states == ["queued"]
 
 
@@ -209,7 +209,7 @@ def test_a_job_that_waits_stays_when_the_one_before_it_is_cancelled_as_its_lease
     scene.compact(instructions="the names")
     clock.advance(61)
     with scene.store.write() as tx:
-        publish.cancel(tx, TENANT, running.job_id)
+        endings.cancel(tx, TENANT, running.job_id)
         with waiting(scene.store, lambda: sweeps.sweep(scene.store)):
             tx.connection.commit()
     assert scene.states == ["cancelled", "queued"]

@@ -7,8 +7,10 @@ from sqlalchemy import update
 
 from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE, QueuedJob
 from foldline.log.errors import Conflict, NotFound
-from foldline.log.jobs import admin, publish
+from foldline.log.job_state import JobState
+from foldline.log.jobs import admin, endings, leases
 from foldline.log.jobs.admin import Chosen
+from foldline.log.storage.events import Event, JobWaits
 from foldline.log.storage.store import Store
 from foldline.log.storage.tables import JOB
 from foldline.log.use_cases import lifecycle
@@ -24,7 +26,7 @@ def over_trigger(scene: Scene) -> Scene:
 def fail_next(scene: Scene) -> str:
     """The id of the job that was claimed and failed."""
     claim = scene.claimed()
-    publish.fail(scene.store, claim, "the endpoint is away")
+    endings.fail(scene.store, claim, "the endpoint is away")
     return claim.job_id
 
 
@@ -74,17 +76,17 @@ def test_jobs_are_chosen_by_state_session_and_tenant(new_scene: NewScene) -> Non
         assert admin.count_by_state(tx, Chosen(tenant="another")) == {"queued": 1}
 
 
-def test_a_failed_job_is_queued_again_at_once_and_rings(scene: Scene, clock: Clock) -> None:
+def test_a_failed_job_is_queued_again_at_once_and_notifies(scene: Scene, clock: Clock) -> None:
     over_trigger(scene)
     failed_id = fail_next(scene)
     assert scene.path.next_summary_at > scene.store.now
-    rung: list[str] = []
-    scene.store.doorbell = rung.append
+    heard: list[Event] = []
+    scene.store.subscribe(heard.append)
     request = retry(scene.store, failed_id)
     assert (scene.states, request.is_joined) == ([scene.states[0], "queued"], False)
     assert scene.jobs[1].id == request.job_id
     assert scene.path.next_summary_at == 0
-    assert set(rung) == {BACKGROUND}
+    assert {*heard} == {JobWaits(BACKGROUND)}
     assert scene.work() == ["succeeded"]
 
 
@@ -97,12 +99,12 @@ def test_a_retried_job_keeps_what_was_asked(scene: Scene) -> None:
     assert scene.claimed().request.instructions == "keep the names"
 
 
-@pytest.mark.parametrize("state", ["cancelled", "superseded"])
-def test_a_job_that_ended_without_a_summary_is_queued_again(scene: Scene, state: str) -> None:
+@pytest.mark.parametrize("state", [JobState.CANCELLED, JobState.SUPERSEDED])
+def test_a_job_that_ended_without_a_summary_is_queued_again(scene: Scene, state: JobState) -> None:
     over_trigger(scene)
     ended = scene.jobs[0].id
     with scene.store.write() as tx:
-        publish.end(tx, ended, state)
+        endings.end(tx, ended, state)
     assert not retry(scene.store, ended).is_joined
     assert scene.states == [state, "queued"]
 
@@ -179,7 +181,7 @@ def test_a_cancelled_job_is_lost_to_its_worker_at_the_next_beat(scene: Scene, cl
     claim = scene.claimed()
     clock.advance(LIMITS.lease_seconds / 2)
     cancel(scene.store, claim.job_id)
-    assert not publish.beat(scene.store, {claim.lease: 0.5})
+    assert not leases.extend_leases(scene.store, {claim.lease: 0.5})
     assert scene.publish(claim) == "cancelled"
     with pytest.raises(Conflict, match="cancelled"):
         cancel(scene.store, claim.job_id)

@@ -8,9 +8,9 @@ import pytest
 
 from foldline.engine.files import Files
 from foldline.engine.tokens.estimates import ESTIMATES
+from foldline.log.compaction.planned_cut import PlannedCut, cut_of
 from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.compaction.usage import Usage
-from foldline.log.jobs.preparation import PlannedCut, cut_of
 from foldline.log.storage import entry_log, paths
 from foldline.log.use_cases.compact import compact
 from tests.support.log.scenes import NewScene

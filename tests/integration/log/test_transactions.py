@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import func, select
 
+from foldline.log.storage.events import Event, JobWaits
 from foldline.log.storage.store import Store
 from foldline.log.storage.tables import SESSION
 from foldline.log.use_cases import lifecycle
@@ -27,25 +28,25 @@ class Interrupted(Exception):
 def create_and_fail(store: Store) -> None:
     with store.write() as tx:
         lifecycle.create(tx, TENANT, NewSession(MODEL, "s"))
-        tx.rings.append("summarize.background")
+        tx.events.append(JobWaits("summarize.background"))
         raise Interrupted
 
 
-def test_a_transaction_that_raises_leaves_nothing_behind_and_rings_for_nothing(store: Store) -> None:
-    rings: list[str] = []
-    store.doorbell = rings.append
+def test_a_transaction_that_raises_leaves_nothing_behind_and_no_event(store: Store) -> None:
+    heard: list[Event] = []
+    store.subscribe(heard.append)
     with pytest.raises(Interrupted):
         create_and_fail(store)
-    assert (sessions_in(store), rings) == (0, [])
+    assert (sessions_in(store), heard) == (0, [])
 
 
-def test_a_rehearsal_leaves_nothing_behind_and_rings_for_nothing(store: Store) -> None:
-    rings: list[str] = []
-    store.doorbell = rings.append
+def test_a_rehearsal_leaves_nothing_behind_and_no_event(store: Store) -> None:
+    heard: list[Event] = []
+    store.subscribe(heard.append)
     with store.rehearse() as tx:
         lifecycle.create(tx, TENANT, NewSession(MODEL, "s"))
-        tx.rings.append("summarize.background")
-    assert (sessions_in(store), rings) == (0, [])
+        tx.events.append(JobWaits("summarize.background"))
+    assert (sessions_in(store), heard) == (0, [])
 
 
 def test_a_reader_sees_one_state_while_a_writer_goes_on(scene: Scene) -> None:

@@ -18,8 +18,8 @@ from foldline.engine.wire import dumps, loads
 from foldline.log.compaction import summary_request
 from foldline.log.compaction.usage import Usage
 from foldline.log.errors import SessionsError
-from foldline.log.jobs import claims, publish, sweeps
-from foldline.log.jobs.publish import Claim
+from foldline.log.jobs import claims, endings, leases, publish, sweeps
+from foldline.log.jobs.leases import Claim
 from foldline.log.storage import entry_log, paths
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Store, Transaction
@@ -164,7 +164,7 @@ class Pair:
                 raise Refused("Conflict")
             job.end("cancelled")
 
-        self.write(lambda tx: publish.cancel(tx, TENANT, job.id), expected)
+        self.write(lambda tx: endings.cancel(tx, TENANT, job.id), expected)
 
     # ---- what workers and the sweeper do ----
 
@@ -190,19 +190,19 @@ class Pair:
 
     def fail(self, held: Held) -> None:
         self.reference.now = self.store.now
-        publish.fail(self.store, held.claim, "the summarizer is down")
+        endings.fail(self.store, held.claim, "the summarizer is down")
         if held.is_current:
             self.reference.fail(held.job, "down")
 
     def beat(self, held: Held) -> None:
         self.reference.now = self.store.now
-        assert bool(publish.beat(self.store, {held.claim.lease: 0.5})) == held.is_current
+        assert bool(leases.extend_leases(self.store, {held.claim.lease: 0.5})) == held.is_current
         if held.is_current:
             self.reference.beat(held.job)
 
     def release(self, held: Held) -> None:
         self.reference.now = self.store.now
-        publish.release(self.store, held.claim)
+        endings.release(self.store, held.claim)
         if held.is_current:
             self.reference.release(held.job)
 

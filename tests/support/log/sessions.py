@@ -23,7 +23,7 @@ from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.compaction.trigger import TriggerResult
 from foldline.log.compaction.usage import Usage
 from foldline.log.jobs import claims, publish
-from foldline.log.jobs.publish import Claim
+from foldline.log.jobs.leases import Claim
 from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Limits, Store, Transaction

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 from foldline.log.compaction.enqueue import BACKGROUND
-from foldline.log.jobs import claims, publish, sweeps
+from foldline.log.jobs import claims, leases, sweeps
 from foldline.log.storage.store import Store
 from foldline.log.storage.tables import BRANCH, ENTRY, JOB, PIN, SESSION, SUMMARY
 from foldline.log.use_cases import lifecycle
@@ -45,7 +45,7 @@ def test_deleting_cancels_the_jobs(doomed: Scene) -> None:
     assert states <= {"cancelled", "succeeded"}
     if claim is not None:
         assert doomed.publish(claim) == "cancelled"
-        assert not publish.beat(doomed.store, {claim.lease: 0.5})
+        assert not leases.extend_leases(doomed.store, {claim.lease: 0.5})
     assert doomed.claim() is None
 
 

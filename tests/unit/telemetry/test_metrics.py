@@ -4,26 +4,26 @@ import pytest
 
 from foldline.log.jobs.backlog import Backlog, Queue
 from foldline.log.storage.events import (
-    Compacted,
+    CompactionMade,
+    Event,
     JobEnded,
     LeaseLapsed,
-    Observation,
     OverflowReported,
     StageRan,
-    Swept,
-    Triggered,
+    SweepDone,
+    TriggerRan,
 )
 from foldline.telemetry.metric_catalog import METRICS, MetricKind, Source
 from foldline.telemetry.metrics import Metrics
 
-OBSERVED = {
-    'foldline_triggers_total{preset="pi",reason="pending"}': Triggered("pending", "pi"),
-    'foldline_compactions_total{preset="pi",reason="asked"}': Compacted("asked", "pi"),
+COUNTED = {
+    'foldline_triggers_total{preset="pi",reason="pending"}': TriggerRan("pending", "pi"),
+    'foldline_compactions_total{preset="pi",reason="asked"}': CompactionMade("s", "e0-1", "asked", "pi", {}),
     'foldline_stage_seconds_count{preset="pi",stage="prune"}': StageRan("prune", "pi", 0.001, 1),
     'foldline_stage_tokens_saved_total{preset="pi",stage="summarize"}': StageRan("summarize", "pi", None, 1),
-    'foldline_jobs_ended_total{kind="summary",state="failed"}': JobEnded("summary", "failed"),
+    'foldline_jobs_ended_total{kind="summary",state="failed"}': JobEnded("summary", "failed", "s", "j"),
     'foldline_lease_expiries_total{queue="summarize.interactive"}': LeaseLapsed("summarize.interactive"),
-    "foldline_sweeps_total": Swept(),
+    "foldline_sweeps_total": SweepDone(),
     'foldline_overflow_reports_total{provider="vllm"}': OverflowReported("vllm"),
 }
 
@@ -33,11 +33,11 @@ def samples(metrics: Metrics, backlog: Backlog | None = None, **answers_by_part:
     return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in lines if not line.startswith("#")}
 
 
-@pytest.mark.parametrize(("name", "observation"), OBSERVED.items(), ids=lambda value: type(value).__name__)
-def test_each_thing_that_is_observed_is_counted_once(name: str, observation: Observation) -> None:
+@pytest.mark.parametrize(("name", "event"), COUNTED.items(), ids=lambda value: type(value).__name__)
+def test_each_event_is_counted_once(name: str, event: Event) -> None:
     metrics = Metrics()
-    metrics.count(observation)
-    metrics.count(observation)
+    metrics.count(event)
+    metrics.count(event)
     assert samples(metrics)[name] == 2
 
 

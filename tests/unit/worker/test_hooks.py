@@ -295,22 +295,22 @@ def test_hooks_are_told_in_order_and_only_of_the_kind_they_asked_for() -> None:
     seen: list[object] = []
     with telling(seen.append) as hooks:
         for number in range(3):
-            hooks.tell(Told("branch", number))
-            hooks.tell(Told("compact", number))
+            hooks.report(Told("branch", number))
+            hooks.report(Told("compact", number))
     assert seen == [Told("compact", number) for number in range(3)]
 
 
 def test_a_hook_is_told_without_waiting_for_the_end() -> None:
     is_told = Event()
     with telling(lambda _: is_told.set()) as hooks:
-        hooks.tell(Told())
+        hooks.report(Told())
         assert is_told.wait(SECONDS)
 
 
 def test_what_was_told_before_the_start_is_told_then() -> None:
     seen: list[object] = []
     hooks = Hooks({"a": SimpleNamespace(after_branch=seen.append)}, SECONDS)
-    hooks.tell(Told("branch"))
+    hooks.report(Told("branch"))
     hooks.start()
     assert hooks.stop(SECONDS)
     assert seen == [Told("branch")]
@@ -325,10 +325,10 @@ def test_a_hook_that_fails_when_told_is_logged_and_the_next_is_told(caplog: pyte
             raise RuntimeError(SECRET)
 
     with telling(fail_once) as hooks:
-        hooks.tell(Told(number=0))
-        hooks.tell(Told(number=1))
+        hooks.report(Told(number=0))
+        hooks.report(Told(number=1))
     assert seen == [Told(number=0), Told(number=1)]
-    assert "hook a failed when it was told: RuntimeError at test_hooks.py:" in caplog.text
+    assert "hook a failed on an outcome: RuntimeError at test_hooks.py:" in caplog.text
     assert SECRET not in caplog.text
 
 
@@ -336,11 +336,11 @@ def test_a_hook_that_hangs_when_told_holds_up_nobody(hanging: Hanging, caplog: p
     seen: list[object] = []
     hooks = Hooks({"a": hanging, "b": SimpleNamespace(after_compact=seen.append)}, SHORT_SECONDS)
     hooks.start()
-    hooks.tell(Told(number=0))
-    hooks.tell(Told(number=1))
+    hooks.report(Told(number=0))
+    hooks.report(Told(number=1))
     assert hooks.stop(SECONDS)
     assert seen == [Told(number=0), Told(number=1)]
-    assert caplog.text.count("hook a failed when it was told: it did not answer within 0.05 s") == 2
+    assert caplog.text.count("hook a failed on an outcome: it did not answer within 0.05 s") == 2
 
 
 def test_what_is_too_much_to_tell_is_dropped_and_said_once_each_time(caplog: pytest.LogCaptureFixture) -> None:
@@ -354,11 +354,11 @@ def test_what_is_too_much_to_tell_is_dropped_and_said_once_each_time(caplog: pyt
 
     with telling(after, 30) as hooks:
         for run, gate in enumerate(gates):
-            hooks.tell(Told(number=run))
+            hooks.report(Told(number=run))
             assert gate.has_begun.wait(SECONDS)
             for number in range(2, MOST_WAITING + 5):
-                hooks.tell(Told(number=number))
-            assert caplog.text.count(f"hooks are not told: {MOST_WAITING} outcomes wait") == run + 1
+                hooks.report(Told(number=number))
+            assert caplog.text.count(f"outcomes are not reported to hooks: {MOST_WAITING} wait") == run + 1
             gate.go.set()
             eventually(lambda: seen[-1] == MOST_WAITING + 1)
             seen.clear()
@@ -368,7 +368,7 @@ def test_hooks_that_want_to_be_told_nothing_cost_no_thread() -> None:
     hooks = Hooks({"a": answering(None)}, SECONDS)
     before = {*threading.enumerate()}
     hooks.start()
-    hooks.tell(Told())
+    hooks.report(Told())
     assert {*threading.enumerate()} <= before
     assert hooks.stop(SECONDS)
 
@@ -377,7 +377,7 @@ def test_the_end_does_not_wait_for_a_hook_longer_than_it_may(hanging: Hanging) -
     hooks = Hooks({"a": hanging}, 30)
     hooks.start()
     for _ in range(3):
-        hooks.tell(Told())
+        hooks.report(Told())
     assert hanging.has_begun.wait(SECONDS)
     assert not hooks.stop(SHORT_SECONDS)
     assert hooks.stop(SECONDS)
@@ -388,7 +388,7 @@ def test_what_waits_at_the_end_is_told_if_there_is_time(hanging: Hanging) -> Non
     hooks = Hooks({"a": hanging}, 30)
     hooks.start()
     for _ in range(3):
-        hooks.tell(Told())
+        hooks.report(Told())
     assert hanging.has_begun.wait(SECONDS)
     Timer(SHORT_SECONDS, hanging.go.set).start()
     assert hooks.stop(SECONDS)
@@ -399,10 +399,10 @@ def test_what_ends_after_the_end_is_told_nobody_and_that_is_said_once(caplog: py
     seen: list[object] = []
     with telling(seen.append) as hooks:
         pass
-    hooks.tell(Told())
-    hooks.tell(Told())
+    hooks.report(Told())
+    hooks.report(Told())
     assert seen == []
-    assert caplog.text.count("hooks are not told: 0 outcomes wait, or the process ends") == 1
+    assert caplog.text.count("outcomes are not reported to hooks: 0 wait, or the process ends") == 1
 
 
 Install = Callable[..., None]

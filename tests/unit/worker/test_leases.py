@@ -9,7 +9,7 @@ from threading import Event
 import pytest
 from foldline_worker.leases import Leases
 
-from foldline.log.jobs.publish import Lease
+from foldline.log.jobs.leases import Lease
 from tests.support.eventually import eventually
 
 A, B = Lease("job_a", "lease_1"), Lease("job_b", "lease_2")

@@ -50,34 +50,34 @@ def messages_in(connection: Connection, queue: str) -> list[tuple[str, dict[str,
 
 
 def test_a_ring_is_a_message_by_task_name_and_keyword(app: Celery, connection: Connection) -> None:
-    relay = Notifier(app)
-    relay.start()
+    notifier = Notifier(app)
+    notifier.start()
     for queue in (INTERACTIVE, BACKGROUND, MAINTENANCE):
-        relay.ring(queue)
-    assert relay.stop(SOON)
+        notifier.notify(queue)
+    assert notifier.stop(SOON)
     assert messages_in(connection, INTERACTIVE) == [("foldline.summarize", {"queue": INTERACTIVE})]
     assert messages_in(connection, BACKGROUND) == [("foldline.summarize", {"queue": BACKGROUND})]
     assert messages_in(connection, MAINTENANCE) == [("foldline.sweep", {"queue": MAINTENANCE})]
 
 
 def test_rings_that_wait_are_one_message_each_queue(app: Celery, connection: Connection) -> None:
-    relay = Notifier(app)
+    notifier = Notifier(app)
     for _ in range(1000):
-        relay.ring(INTERACTIVE)
-    relay.start()
-    assert relay.stop(SOON)
+        notifier.notify(INTERACTIVE)
+    notifier.start()
+    assert notifier.stop(SOON)
     assert len(messages_in(connection, INTERACTIVE)) == 1
 
 
-def test_an_unknown_queue_is_logged_and_the_relay_goes_on(
+def test_an_unknown_queue_is_logged_and_the_notifier_goes_on(
     app: Celery, connection: Connection, caplog: pytest.LogCaptureFixture
 ) -> None:
-    relay = Notifier(app)
-    relay.ring("summarise.interactive")
-    relay.ring(INTERACTIVE)
+    notifier = Notifier(app)
+    notifier.notify("summarise.interactive")
+    notifier.notify(INTERACTIVE)
     with caplog.at_level(logging.WARNING):
-        relay.start()
-        assert relay.stop(SOON)
+        notifier.start()
+        assert notifier.stop(SOON)
     assert "no message sent to summarise.interactive: KeyError" in caplog.text
     assert len(messages_in(connection, INTERACTIVE)) == 1
 
@@ -85,15 +85,15 @@ def test_an_unknown_queue_is_logged_and_the_relay_goes_on(
 def test_a_broker_that_never_answers_does_not_hold_up_a_ring(caplog: pytest.LogCaptureFixture) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as frozen:
         app = create_celery(load_settings(broker_url=f"redis://127.0.0.1:{frozen.getsockname()[1]}/0"))
-        relay = Notifier(app)
-        relay.start()
-        relay.ring(INTERACTIVE)
+        notifier = Notifier(app)
+        notifier.start()
+        notifier.notify(INTERACTIVE)
         started = perf_counter()
         for _ in range(1000):
-            relay.ring(BACKGROUND)
+            notifier.notify(BACKGROUND)
         assert perf_counter() - started < 0.1
-        assert not relay.stop(0.2)
-    assert relay.stop(SOON)
+        assert not notifier.stop(0.2)
+    assert notifier.stop(SOON)
     assert "does not answer" in caplog.text
     app.close()
 
@@ -101,41 +101,41 @@ def test_a_broker_that_never_answers_does_not_hold_up_a_ring(caplog: pytest.LogC
 def test_it_tells_whether_all_was_sent(app: Celery) -> None:
     nobody = create_celery(load_settings(broker_url="redis://127.0.0.1:1/0"))
     for broker, has_unsent in ((app, False), (nobody, True)):
-        relay = Notifier(broker)
-        relay.start()
-        relay.ring(INTERACTIVE)
-        assert relay.stop(SOON)
-        assert relay.has_unsent is has_unsent
+        notifier = Notifier(broker)
+        notifier.start()
+        notifier.notify(INTERACTIVE)
+        assert notifier.stop(SOON)
+        assert notifier.has_unsent is has_unsent
     nobody.close()
 
 
 def test_a_ring_that_is_passed_on_is_sent_a_moment_later(app: Celery, connection: Connection) -> None:
-    relay = Notifier(app)
-    relay.start()
-    relay.ring(INTERACTIVE)
+    notifier = Notifier(app)
+    notifier.start()
+    notifier.notify(INTERACTIVE)
     eventually(lambda: messages_in(connection, INTERACTIVE))
-    relay.pass_on(INTERACTIVE)
+    notifier.pass_on(INTERACTIVE)
     passed_on = monotonic()
     eventually(lambda: messages_in(connection, INTERACTIVE))
     assert monotonic() - passed_on >= PASSED_ON_SECONDS - 0.01
-    assert relay.stop(SOON)
+    assert notifier.stop(SOON)
 
 
 def test_a_new_ring_does_not_wait_for_one_that_is_passed_on(app: Celery, connection: Connection) -> None:
-    relay = Notifier(app)
-    relay.start()
-    relay.pass_on(INTERACTIVE)
-    relay.ring(INTERACTIVE)
+    notifier = Notifier(app)
+    notifier.start()
+    notifier.pass_on(INTERACTIVE)
+    notifier.notify(INTERACTIVE)
     eventually(lambda: messages_in(connection, INTERACTIVE), PASSED_ON_SECONDS)
-    assert relay.stop(SOON)
+    assert notifier.stop(SOON)
     assert messages_in(connection, INTERACTIVE) == []
 
 
 def test_what_is_passed_on_is_sent_before_the_end(app: Celery, connection: Connection) -> None:
-    relay = Notifier(app)
-    relay.start()
-    relay.pass_on(BACKGROUND)
-    assert relay.stop(SOON)
+    notifier = Notifier(app)
+    notifier.start()
+    notifier.pass_on(BACKGROUND)
+    assert notifier.stop(SOON)
     assert len(messages_in(connection, BACKGROUND)) == 1
 
 
@@ -143,22 +143,22 @@ def test_a_ring_is_sent_when_the_broker_is_back(caplog: pytest.LogCaptureFixture
     caplog.set_level(logging.INFO)
     with valkey(is_own=True) as broker, create_celery(load_settings(broker_url=broker.url)) as app:
         broker.kill()
-        relay = Notifier(app)
-        relay.start()
+        notifier = Notifier(app)
+        notifier.start()
         for _ in range(3):
-            relay.ring(INTERACTIVE)
+            notifier.notify(INTERACTIVE)
             eventually(lambda: "does not answer (ConnectionError)" in caplog.text)
         broker.start()
         with app.connection_for_read() as connection:
             eventually(lambda: messages_in(connection, INTERACTIVE), SOON)
-        assert relay.stop(SOON)
+        assert notifier.stop(SOON)
     assert caplog.text.count("does not answer") == 1
     assert f"the broker at {broker.url} is back" in caplog.text
 
 
-def test_stopping_an_idle_relay_is_immediate(app: Celery) -> None:
-    relay = Notifier(app)
-    relay.start()
+def test_stopping_an_idle_notifier_is_immediate(app: Celery) -> None:
+    notifier = Notifier(app)
+    notifier.start()
     started = monotonic()
-    assert relay.stop(SOON)
+    assert notifier.stop(SOON)
     assert monotonic() - started < 1

@@ -107,7 +107,8 @@ class _Rewriting(logging.Filter):
             if isinstance(argument, BaseException) and isinstance(_origin(argument), AWAY):
                 self._outage.begin(argument)
                 return False
-        # Said of a message that comes while the worker stops. It was a doorbell at most, and goes back to its queue.
+        # Said of a message that comes while the worker stops. It was a notification at most, and goes back to its
+        # queue.
         return record.msg != W_NO_CONSUMERS
 
 

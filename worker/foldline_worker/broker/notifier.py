@@ -1,4 +1,4 @@
-"""The relay: turns a process's rings into messages, on one thread, so that no request ever waits for the broker."""
+"""Notifies workers through the broker of jobs that wait, on one thread, so that no request waits for it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Final
 from celery import Celery
 from kombu import Connection, Producer
 
+from foldline.log.storage.events import Event, JobWaits
 from foldline.log.storage.store import Store
 from foldline.telemetry.logs import Contained, describe
 from foldline_worker.broker.liveness import Outage
@@ -25,11 +26,11 @@ RETRY_SECONDS: Final = 1.0
 
 
 class Notifier:
-    """The sender behind `store.doorbell`.
+    """Sends a message for each queue in which jobs wait.
 
-    A ring only says that jobs wait, and a worker that finds one rings again: many rings of one queue are one message,
-    and what waits here is bounded by the number of queues. A ring that cannot be sent is tried again until the broker
-    is back; what is left at the end is the sweeper's.
+    A notification only says that jobs wait, and a worker that finds one notifies the next: many notifications of one
+    queue are one message, so at most one for each queue waits here. A message that cannot be sent is tried again until
+    the broker is back; the sweeper notifies for what is left at the end.
     """
 
     def __init__(self, app: Celery) -> None:
@@ -47,16 +48,21 @@ class Notifier:
     def start(self) -> None:
         self._thread.start()
 
-    def ring(self, queue: str) -> None:
-        """Asks for a message to `queue`, soon. Returns at once, whatever state the broker is in."""
-        self._ring_at(queue, monotonic())
+    def notify(self, queue: str) -> None:
+        """Has a message sent to `queue`, soon. Returns at once, whatever state the broker is in."""
+        self._notify_at(queue, monotonic())
 
     def pass_on(self, queue: str) -> None:
-        """Asks for a message in a moment: this process had one and cannot use it, another may."""
-        self._ring_at(queue, monotonic() + PASSED_ON_SECONDS)
+        """Has a message sent in a moment: this process had one and cannot use it, another may."""
+        self._notify_at(queue, monotonic() + PASSED_ON_SECONDS)
+
+    def on_event(self, event: Event) -> None:
+        """A subscriber of a store: notifies of jobs that wait."""
+        if isinstance(event, JobWaits):
+            self.notify(event.queue)
 
     def stop(self, timeout_seconds: float) -> bool:
-        """Sends what was rung and ends. False if the broker did not let it end in time."""
+        """Sends what waits and ends. False if the broker did not let it end in time."""
         with self._wake:
             self._is_stopping = True
             self._wake.notify()
@@ -65,15 +71,15 @@ class Notifier:
 
     @property
     def is_alive(self) -> bool:
-        """Whether rings are being sent."""
+        """Whether messages are being sent."""
         return self._thread.is_alive()
 
     @property
     def has_unsent(self) -> bool:
-        """Whether the end came before all that was rung could be sent; the sweeper rings for that."""
+        """Whether the end came before all could be sent; the sweeper notifies for the rest."""
         return self._has_unsent or self._thread.is_alive()
 
-    def _ring_at(self, queue: str, due: float) -> None:
+    def _notify_at(self, queue: str, due: float) -> None:
         with self._wake:
             self._due_by_queue[queue] = min(due, self._due_by_queue.get(queue, due))
             self._wake.notify()
@@ -105,7 +111,7 @@ class Notifier:
         return max(min(self._due_by_queue.values()), self._retry_at) - monotonic()
 
     def _send(self, queue: str) -> None:
-        # Nobody can be told here, and the sweeper rings for every job that still waits.
+        # Nobody waits for an answer here, and the sweeper notifies for every job that still waits.
         with Contained(lambda error: self._give_up(queue, error)):
             task = TASK_BY_QUEUE[queue]
             self._app.send_task(task, kwargs={"queue": queue}, queue=queue, producer=self._connected(), retry=False)
@@ -121,7 +127,7 @@ class Notifier:
         if self._is_stopping:
             self._has_unsent = True
         else:
-            self.ring(queue)
+            self.notify(queue)
 
     def _connected(self) -> Producer:
         if self._producer is None:
@@ -138,13 +144,12 @@ class Notifier:
 
 
 @contextmanager
-def notifying(relay: Notifier, store: Store, stop_seconds: float) -> Iterator[None]:
-    """A block in which `store.doorbell` is the relay; at its end, what was rung is sent."""
-    silent_doorbell = store.doorbell
-    relay.start()
-    store.doorbell = relay.ring
+def notifying(notifier: Notifier, store: Store, stop_seconds: float) -> Iterator[None]:
+    """A block in which workers are notified of the store's jobs; at its end, what still waits is sent."""
+    notifier.start()
+    store.subscribe(notifier.on_event)
     try:
         yield
     finally:
-        store.doorbell = silent_doorbell
-        relay.stop(stop_seconds)
+        store.unsubscribe(notifier.on_event)
+        notifier.stop(stop_seconds)

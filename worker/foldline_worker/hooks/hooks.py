@@ -1,4 +1,4 @@
-"""What packages installed beside Foldline have a say in: summaries before they are written, and what came of them.
+"""Hooks of packages installed beside Foldline: asked before a summary is written, and called with what came of it.
 
 They register under the entry point group `foldline.hooks`; `importlib.metadata` is all the machinery that needs.
 """
@@ -18,16 +18,18 @@ from typing import Any, Final, Protocol
 
 from foldline.engine.summaries.prompt import refusal
 from foldline.engine.wire import dumps, loads, loads_bounded
+from foldline.log.storage.events import Event
 from foldline.log.storage.store import Store
 from foldline.telemetry.logs import describe
 from foldline_worker.cancellation import Cancellation, Cancelled
 from foldline_worker.hooks.calls import CallFailed, HookCalls
+from foldline_worker.hooks.outcomes import outcome_of
 
 logger = logging.getLogger(__name__)
 
 GROUP: Final = "foldline.hooks"
 METHODS: Final = ("before_compact", "before_branch", "after_compact", "after_branch")
-# Minutes of a busy process; what more there is would be told too late to be of use.
+# Minutes of a busy process; what more there is would come too late to be of use.
 MOST_WAITING: Final = 1_000
 UNEXPLAINED: Final = "a hook cancelled it and gave no reason"
 NO_ANSWER: Final = "its answer {}"
@@ -52,7 +54,7 @@ class HookFailed(Exception):
 
 
 class HasKind(Protocol):
-    """What hooks are told: of a compaction (`compact`) or of a branch's summary (`branch`)."""
+    """What hooks hear of: a compaction (`compact`) or the summary of a branch (`branch`)."""
 
     @property
     def kind(self) -> str: ...
@@ -83,10 +85,10 @@ class Decision:
 
 
 class Hooks:
-    """The hooks of a process, asked and told in the order of their names.
+    """The hooks of a process, called in the order of their names.
 
-    A hook has failed that raises, takes longer than `timeout_seconds`, or answers what is no answer. That is logged; if
-    it was asked, it has then nothing to say, or, with `fails_closed`, the job fails.
+    A hook fails if it raises, takes longer than `timeout_seconds`, or gives an answer of the wrong shape. That is
+    logged. If it was asked about a summary, the summary goes on without it, or, with `fails_closed`, the job fails.
     """
 
     def __init__(self, hooks: Mapping[str, object], timeout_seconds: float, *, fails_closed: bool = False) -> None:
@@ -127,12 +129,12 @@ class Hooks:
         return replace(decision, instructions="\n\n".join(instructions) or None)
 
     def start(self) -> None:
-        """From now on, hooks are told."""
+        """From now on, outcomes are reported to the hooks."""
         if self._hooks_by_method["after_compact"] or self._hooks_by_method["after_branch"]:
             self._thread.start()
 
     def stop(self, timeout_seconds: float) -> bool:
-        """Tells what still waits and ends. False if the hooks did not let it end in time; the rest is told nobody."""
+        """Reports what still waits and ends. False if the hooks did not let it end in time; the rest is dropped."""
         with self._wake:
             self._is_stopping = True
             self._wake.notify()
@@ -142,8 +144,14 @@ class Hooks:
         self._end.cancel()
         return has_ended
 
-    def tell(self, outcome: HasKind) -> None:
-        """Has the hooks told, soon and at most once. Returns at once, whatever they do."""
+    def on_event(self, event: Event) -> None:
+        """A subscriber of a store: reports what came of compactions and jobs."""
+        outcome = outcome_of(event)
+        if outcome is not None:
+            self.report(outcome)
+
+    def report(self, outcome: HasKind) -> None:
+        """Has the outcome reported to the hooks, soon and at most once. Returns at once, whatever they do."""
         if not self._hooks_by_method.get(f"after_{outcome.kind}"):
             return
         with self._wake:
@@ -153,7 +161,7 @@ class Hooks:
                 self._waiting.append(outcome)
                 self._wake.notify()
             elif not was_dropping:
-                logger.warning("hooks are not told: %d outcomes wait, or the process ends", len(self._waiting))
+                logger.warning("outcomes are not reported to hooks: %d wait, or the process ends", len(self._waiting))
 
     def _ask(
         self, name: str, method: Callable[[HasJob], object], preparation: HasJob, cancellation: Cancellation
@@ -172,31 +180,30 @@ class Hooks:
         with suppress(Cancelled):
             while (outcome := self._next()) is not None:
                 for name, method in self._hooks_by_method[f"after_{outcome.kind}"]:
-                    self._tell(name, partial(method, outcome))
+                    self._report(name, partial(method, outcome))
 
     def _next(self) -> HasKind | None:
-        """What is to be told; waits for it, and is None only when it is time to end."""
+        """The next outcome to report; waits for one, and is None only when it is time to end."""
         with self._wake:
             self._wake.wait_for(lambda: self._waiting or self._is_stopping)
             return self._waiting.popleft() if self._waiting else None
 
-    def _tell(self, name: str, told: Callable[[], object]) -> None:
+    def _report(self, name: str, call: Callable[[], object]) -> None:
         try:
-            self._calls[name].call(told, self._end)
+            self._calls[name].call(call, self._end)
         except CallFailed as failure:
-            logger.warning("hook %s failed when it was told: %s", name, failure.reason, extra={"hook": name})
+            logger.warning("hook %s failed on an outcome: %s", name, failure.reason, extra={"hook": name})
 
 
 @contextmanager
-def telling(hooks: Hooks, store: Store, stop_seconds: float) -> Iterator[None]:
-    """A block in which `store.tell` tells the hooks; at its end, they are told what still waits."""
-    silent = store.tell
+def reporting(hooks: Hooks, store: Store, stop_seconds: float) -> Iterator[None]:
+    """A block in which hooks hear of the store's compactions and jobs; at its end, what still waits is reported."""
     hooks.start()
-    store.tell = hooks.tell
+    store.subscribe(hooks.on_event)
     try:
         yield
     finally:
-        store.tell = silent
+        store.unsubscribe(hooks.on_event)
         hooks.stop(stop_seconds)
 
 

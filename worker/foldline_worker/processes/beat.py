@@ -17,8 +17,8 @@ from celery.signals import after_task_publish
 
 from foldline.settings import Settings
 from foldline.telemetry.health import BROKER, Subject, broker_answers
+from foldline.telemetry.metrics import Signals
 from foldline.telemetry.ops_server import answering
-from foldline.telemetry.signals import Signals
 from foldline_worker.app import create_celery
 from foldline_worker.broker.liveness import Outage, Ticks, told_once
 from foldline_worker.broker.queues import MAINTENANCE, SWEEP

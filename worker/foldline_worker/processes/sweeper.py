@@ -1,21 +1,15 @@
-"""The sweeper of a process without Celery beat: a thread that looks for what nobody was told of."""
+"""The sweeper of a process without Celery beat: a thread that looks for lapsed leases and forgotten jobs."""
 
 from __future__ import annotations
 
 import logging
 from threading import Event, Thread
 
-from foldline.log.jobs import sweeps
+from foldline.log.jobs.sweeps import sweep
 from foldline.log.storage.store import Store
 from foldline.telemetry.logs import Contained, describe
 
 logger = logging.getLogger(__name__)
-
-
-def sweep(store: Store) -> None:
-    """Takes back lapsed leases and rings for what waits."""
-    for queue in sweeps.sweep(store):
-        store.doorbell(queue)
 
 
 class Sweeper:

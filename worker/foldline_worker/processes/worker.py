@@ -1,4 +1,4 @@
-"""The worker as a process of its own: Celery's worker program, stopped our way, and the relay beside it."""
+"""The worker as a process of its own: Celery's worker program, stopped our way, and the notifier beside it."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from foldline.log.storage.store import Store
 from foldline.settings import Settings
 from foldline.telemetry.health import Subject, parts_of
 from foldline.telemetry.logs import describe
+from foldline.telemetry.metrics import Signals
 from foldline.telemetry.ops_server import answering
-from foldline.telemetry.signals import Signals
 from foldline_worker.app import create_worker
 from foldline_worker.broker.liveness import TICK_SECONDS, Outage, Ticks, told_once
 from foldline_worker.broker.notifier import notifying
@@ -64,7 +64,7 @@ def run_worker(
 
     Args:
         settings: of this process.
-        store: whose jobs are done; its doorbell is a relay's meanwhile.
+        store: whose jobs are done; its events notify other workers meanwhile.
         summarizer: who writes; closed at the end.
         name: a Celery node name, `name@host`.
         queues: the queues to take messages from.
@@ -79,14 +79,14 @@ def run_worker(
     _warm_up()
     stopping, ended = Event(), Event()
     signals = signals or Signals()
-    signals.follow(store)
-    app, relay, leases = create_worker(settings, store, summarizer, stopping, queues, hooks=hooks, signals=signals)
+    signals.metrics.follow(store)
+    app, notifier, leases = create_worker(settings, store, summarizer, stopping, queues, hooks=hooks, signals=signals)
     # By its name: monitors ask a worker for its configuration, which has to be JSON.
     app.conf.broker_transport = f"{__name__}:{PatientTransport.__name__}"
-    consuming = Consuming(relay.outage, Ticks())
+    consuming = Consuming(notifier.outage, Ticks())
     app.steps["consumer"].add(consuming.step())
     parts = {**parts_of(settings, store), QUEUES: consuming.is_on.is_set}
-    alive = (relay, leases, consuming)
+    alive = (notifier, leases, consuming)
     subject = Subject(signals.metrics, parts, parts.keys(), is_alive=lambda: all(part.is_alive for part in alive))
     program = _Program(app=app, hostname=name, queues=list(queues), stopping=stopping, on_ready=on_ready)
     Thread(
@@ -95,8 +95,8 @@ def run_worker(
     try:
         leases.start()
         with (
-            told_once(relay.outage),
-            notifying(relay, store, settings.stop_seconds),
+            told_once(notifier.outage),
+            notifying(notifier, store, settings.stop_seconds),
             answering(subject, metrics_listener),
         ):
             program.start()
@@ -122,7 +122,7 @@ class PatientTransport(redis.Transport):
     """Kombu's transport, which lets nothing that somebody left in a queue end the worker."""
 
     def on_readable(self, *place: Any) -> None:
-        # The message is out of the queue by then. It was a doorbell at most, and the sweeper rings again.
+        # The message is out of the queue by then. It was a notification at most, and the sweeper notifies again.
         try:
             super().on_readable(*place)
         except MALFORMED as error:

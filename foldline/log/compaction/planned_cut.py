@@ -1,8 +1,8 @@
-"""What a summary is about to be made of: told to hooks before it is, and to whoever asks what a compaction would do."""
+"""Where a summary that is requested now would cut: for those who only want to know, and change nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,6 @@ from foldline.engine.files import Files
 from foldline.engine.outline import Item, Outline, Summarized, Unit
 from foldline.engine.planning.cut_points import turn_split_at
 from foldline.engine.planning.recent import due_items
-from foldline.engine.summaries.prompt import SummaryInput
 from foldline.log.compaction import ranges
 from foldline.log.compaction.summaries import details
 from foldline.log.compaction.summary_request import SummaryRequest, requested_aims, targeted_gauge
@@ -92,36 +91,3 @@ def _files(tx: Transaction, path: Path, outline: Outline, older: Sequence[Item])
 
 def _entries(items: Sequence[Item]) -> Iterator[Facts]:
     return (entry for item in items if isinstance(item, Unit) for entry in item.entries)
-
-
-@dataclass(frozen=True, slots=True)
-class Preparation:
-    """What a job is about to summarize; hooks are given it.
-
-    `kind` is `compact` or `branch`, `reason` is `asked` or `trigger`. The entries from `first_entry_id` to
-    `last_entry_id` are covered, on the session's own path or on the branch that was left; `original_tokens` are
-    theirs, `max_tokens` what the summary's text may take. `first_kept_entry_id` is the next that stays in view, for a
-    compaction, and `left_entry_id` the newest of the branch that was left. `details` has the `read_files` and
-    `modified_files`. `request` has what a summarizer gets: the messages, the summaries that are taken up, the user's
-    instructions. `policy` is the one in force, as `GET /sessions/{id}` shows it.
-    """
-
-    kind: str
-    session_id: str
-    job_id: str
-    policy: Mapping[str, Any]
-    reason: str
-    first_entry_id: str
-    last_entry_id: str
-    first_kept_entry_id: str | None
-    left_entry_id: str | None
-    original_tokens: int
-    tokens_before: int
-    max_tokens: int
-    details: Mapping[str, Any]
-    request: SummaryInput
-
-    @property
-    def is_split_turn(self) -> bool:
-        """Whether the summary ends in the middle of a turn, which then has a part of its own in it."""
-        return bool(self.request.turn_prefix)
