@@ -63,8 +63,10 @@ class Settings(BaseSettings):
         SecretStr(""), description="Who may call, as tenant:key,tenant:key; empty serves one tenant on loopback only."
     )
 
-    summarizer: Literal["extractive", "openai"] = Field(
-        "extractive", description="Who writes summaries: extractive needs no LLM, openai calls a compatible endpoint."
+    summarizer: str = Field(
+        "extractive",
+        min_length=1,
+        description="Who writes summaries: extractive needs no LLM, openai calls a compatible endpoint.",
     )
     summarizer_base_url: str | None = Field(None, description="The endpoint's address, with /v1.")
     summarizer_api_key: SecretStr | None = Field(None, description="Key for the endpoint, if it needs one.")
@@ -151,21 +153,12 @@ class Settings(BaseSettings):
         return url.rstrip("/")
 
     @model_validator(mode="after")
-    def _check_summarizer(self) -> Self:
-        needed = ("summarizer_base_url", "summarizer_model")
-        missing = [_variable(name) for name in needed if not getattr(self, name)]
-        if self.summarizer == "openai" and missing:
-            template = f"{_variable('summarizer')}=openai also needs {' and '.join(missing)}"
-            raise PydanticCustomError("summarizer", template)
-        return self
-
-    @model_validator(mode="after")
     def _check_connections(self) -> Self:
         needed = self.threads + OTHER_CONNECTIONS
         if self.database_connections < needed:
             template = (
-                f"{_variable('database_connections')} must be at least {needed}: one for each of "
-                f"{_variable('threads')}, and {OTHER_CONNECTIONS} more"
+                f"{variable('database_connections')} must be at least {needed}: one for each of "
+                f"{variable('threads')}, and {OTHER_CONNECTIONS} more"
             )
             raise PydanticCustomError("connections", template)
         return self
@@ -200,17 +193,18 @@ def load_settings(**overrides: Any) -> Settings:
 
 def unknown_variables() -> list[str]:
     """Variables of the environment that look like settings and are none."""
-    known = {_variable(name) for name in Settings.model_fields}
+    known = {variable(name) for name in Settings.model_fields}
     return sorted(name for name in os.environ if name.upper().startswith(PREFIX) and name.upper() not in known)
 
 
 def _problem(detail: Mapping[str, Any]) -> str:
     message = str(detail["msg"])
     names = ".".join(str(name) for name in detail["loc"])
-    return f"{_variable(names)}: {message}" if names else message
+    return f"{variable(names)}: {message}" if names else message
 
 
-def _variable(field: str) -> str:
+def variable(field: str) -> str:
+    """The variable that a field is read from."""
     return PREFIX + field.upper()
 
 

@@ -11,12 +11,13 @@ from urllib.parse import urlsplit
 
 import typer
 from foldline_worker.hooks.hooks import Hooks, InvalidHook, load_hooks, reporting
+from foldline_worker.summarizers.registry import check_summarizer
 
 from foldline.cli.database import place_of
 from foldline.log.errors import InvalidDatabase
 from foldline.log.storage.engines import SQLITE, address_of
 from foldline.log.storage.store import Store
-from foldline.settings import Settings, unknown_variables
+from foldline.settings import InvalidSettings, Settings, unknown_variables
 from foldline.telemetry.logs import set_up_logging
 from foldline.telemetry.metric_catalog import Source
 from foldline.telemetry.metrics import Metrics, Signals
@@ -71,6 +72,14 @@ def check_database(settings: Settings, command: str) -> None:
             f"`foldline {command}` needs a database that other processes write to as well, and {problem}: set "
             f"FOLDLINE_DATABASE_URL to {POSTGRESQL}. On SQLite, `foldline serve` does everything in one process"
         )
+
+
+def check_summarizer_settings(settings: Settings) -> None:
+    """Raise CommandFailed for settings that no summarizer can be made of."""
+    try:
+        check_summarizer(settings)
+    except InvalidSettings as error:
+        raise CommandFailed(str(error)) from error
 
 
 def print_parts(settings: Settings, store: Store) -> None:

@@ -7,7 +7,7 @@ from contextlib import closing
 
 from foldline_worker.cancellation import Cancellation
 from foldline_worker.summarizers.chat import ChatClient
-from foldline_worker.summarizers.summarizers import OpenAI
+from foldline_worker.summarizers.openai import OpenAI
 
 from foldline.engine.messages import Message, Text, ToolCall, ToolResult
 from foldline.engine.summaries import extractive

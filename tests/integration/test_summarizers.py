@@ -13,19 +13,17 @@ from time import monotonic
 import pytest
 from foldline_worker.cancellation import Cancellation, Cancelled
 from foldline_worker.summarizers.chat import ChatClient
-from foldline_worker.summarizers.summarizers import (
-    Extractive,
-    OpenAI,
-    Retries,
-    SummarizerUnavailable,
-    create_summarizer,
-)
+from foldline_worker.summarizers.contract import SummarizerUnavailable
+from foldline_worker.summarizers.extractive import Extractive
+from foldline_worker.summarizers.openai import OpenAI, Retries
+from foldline_worker.summarizers.registry import create_summarizer
 from pydantic import SecretStr
 
 from foldline.engine.messages import Message, Text, ToolCall, ToolResult
 from foldline.engine.summaries import extractive
 from foldline.engine.summaries.prompt import TURN_BEGINS, SummaryDraft, SummaryInput, divided, joined
 from foldline.engine.tokens.counter import count_text
+from foldline.settings import load_settings
 from tests.support.eventually import eventually
 from tests.support.processes import scripted_llm as scripted
 from tests.support.processes.scripted_llm import Reply, ScriptedLLM
@@ -441,18 +439,8 @@ def test_neither_text_nor_key_is_logged_or_in_errors(caplog: pytest.LogCaptureFi
     assert KEY not in told
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    summarizer: str = "extractive"
-    summarizer_base_url: str | None = None
-    summarizer_api_key: SecretStr | None = None
-    summarizer_model: str | None = None
-    summarizer_timeout_seconds: float = 5.0
-    summarizer_input_tokens: int = 8_000
-
-
 def test_settings_pick_the_extractive_summarizer() -> None:
-    summarizer = create_summarizer(Chosen())
+    summarizer = create_summarizer(load_settings())
     draft = summarizer.summarize(REQUEST, Cancellation())
     assert isinstance(summarizer, Extractive)
     assert draft == SummaryDraft(extractive.summarize(REQUEST), degraded=False, summarizer="extractive")
@@ -465,14 +453,14 @@ def test_the_extractive_summarizer_too_heeds_a_cancellation() -> None:
 
 def test_settings_pick_an_endpoint() -> None:
     with ScriptedLLM() as llm:
-        chosen = Chosen("openai", f"{llm.base_url}/", SecretStr(KEY), "small")
-        summarizer = create_summarizer(chosen)
+        settings = load_settings(
+            summarizer="openai",
+            summarizer_base_url=f"{llm.base_url}/",
+            summarizer_api_key=KEY,
+            summarizer_model="small",
+            summarizer_input_tokens=8_000,
+        )
+        summarizer = create_summarizer(settings)
         assert isinstance(summarizer, OpenAI)
         with closing(summarizer):
             assert not summarizer.summarize(REQUEST, Cancellation()).degraded
-
-
-@pytest.mark.parametrize("chosen", [Chosen("openai"), Chosen("other")], ids=["no endpoint", "unknown"])
-def test_settings_that_cannot_work_are_refused(chosen: Chosen) -> None:
-    with pytest.raises(ValueError, match=chosen.summarizer):
-        create_summarizer(chosen)

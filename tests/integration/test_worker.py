@@ -21,7 +21,8 @@ import pytest
 from foldline_worker.broker.queues import MAINTENANCE
 from foldline_worker.cancellation import Cancellation
 from foldline_worker.embedded import BrokerOutside, EmbeddedWorker
-from foldline_worker.summarizers.summarizers import Extractive, Summarizer, SummarizerUnavailable
+from foldline_worker.summarizers.contract import Summarizer, SummarizerUnavailable
+from foldline_worker.summarizers.extractive import Extractive
 from sqlmodel import SQLModel
 
 from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput

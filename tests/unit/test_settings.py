@@ -57,24 +57,6 @@ def test_a_setting_that_does_not_exist_is_refused() -> None:
     assert problems_of(prot=1)[0].startswith("FOLDLINE_PROT: ")
 
 
-@pytest.mark.parametrize(
-    ("given", "missing"),
-    [
-        ({}, ["FOLDLINE_SUMMARIZER_BASE_URL", "FOLDLINE_SUMMARIZER_MODEL"]),
-        ({"summarizer_model": "m"}, ["FOLDLINE_SUMMARIZER_BASE_URL"]),
-        ({"summarizer_base_url": "http://127.0.0.1:1/v1"}, ["FOLDLINE_SUMMARIZER_MODEL"]),
-    ],
-)
-def test_the_openai_summarizer_says_what_it_lacks(given: dict[str, str], missing: list[str]) -> None:
-    (problem,) = problems_of(summarizer="openai", **given)
-    assert [name for name in problem.split() if name.startswith("FOLDLINE_SUMMARIZER_")] == missing
-
-
-def test_a_summarizer_that_does_not_exist_is_refused_with_those_that_do() -> None:
-    (problem,) = problems_of(summarizer="oracle")
-    assert problem == "FOLDLINE_SUMMARIZER: Input should be 'extractive' or 'openai'"
-
-
 def test_a_base_url_loses_its_last_slash_and_must_be_http() -> None:
     assert load_settings(summarizer_base_url="https://llm.example/v1/").summarizer_base_url == "https://llm.example/v1"
     assert "http" in problems_of(summarizer_base_url="llm.example/v1")[0]

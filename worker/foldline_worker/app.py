@@ -19,8 +19,8 @@ from foldline_worker.broker.queues import MAINTENANCE, SUMMARIZE, SWEEP, TASK_BY
 from foldline_worker.broker.transport import PatientAMQP, private_transport, verified
 from foldline_worker.hooks.hooks import Hooks
 from foldline_worker.leases import Leases
-from foldline_worker.summarizers.metered import Metered
-from foldline_worker.summarizers.summarizers import OPENAI, Summarizer
+from foldline_worker.summarizers.contract import Summarizer
+from foldline_worker.summarizers.registry import Metered, model_of
 from foldline_worker.tasks import Tasks
 
 SOCKET_SECONDS: Final = 5.0
@@ -51,7 +51,7 @@ def create_worker(
     tasks = Tasks(
         settings,
         store,
-        Metered(summarizer, signals.metrics, provider=settings.summarizer, model=_model(settings)),
+        Metered(summarizer, signals.metrics, provider=settings.summarizer, model=model_of(settings)),
         leases=leases,
         queues=queues,
         pass_on=notifier.pass_on,
@@ -90,11 +90,6 @@ def create_celery(settings: Settings) -> Celery:
     else:
         app.conf.update(broker_transport_options=_REDIS)
     return app
-
-
-def _model(settings: Settings) -> str | None:
-    """The model that writes, if one does."""
-    return settings.summarizer_model if settings.summarizer == OPENAI else None
 
 
 def _is_set_up(**_: Any) -> None:

@@ -22,7 +22,7 @@ from foldline_worker.app import create_worker
 from foldline_worker.hooks.hooks import Hooks
 from foldline_worker.processes.pool import AppThreads
 from foldline_worker.processes.sweeper import Sweeper
-from foldline_worker.summarizers.summarizers import Summarizer
+from foldline_worker.summarizers.contract import Summarizer
 
 logger = logging.getLogger(__name__)
 

@@ -37,7 +37,7 @@ from foldline.telemetry.tracing import Silent, Span, Tracing
 from foldline_worker.cancellation import Cancellation, Cancelled
 from foldline_worker.hooks.hooks import Decision, HookFailed, Hooks
 from foldline_worker.leases import Leases
-from foldline_worker.summarizers.summarizers import Summarizer, SummarizerUnavailable
+from foldline_worker.summarizers.contract import Summarizer, SummarizerUnavailable
 
 
 class Slots:

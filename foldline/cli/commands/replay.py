@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from textwrap import shorten
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -59,7 +59,7 @@ def replay(
     url: Annotated[str | None, typer.Option(help="A running service; without it one is started and stopped.")] = None,
     api_key: Annotated[str | None, typer.Option(help="Key for --url.", envvar="FOLDLINE_API_KEY")] = None,
     summarizer: Annotated[
-        Literal["extractive", "openai"] | None, typer.Option(help="Who summarizes in the service that is started.")
+        str | None, typer.Option(help="Who writes summaries in the service that is started: extractive or openai.")
     ] = None,
     summarizer_base_url: Annotated[str | None, typer.Option(help="Its endpoint, with /v1.")] = None,
     summarizer_model: Annotated[str | None, typer.Option(help="Its model.")] = None,

@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from foldline_api.app import create_app
 from foldline_worker.embedded import BrokerOutside, EmbeddedWorker, WorkerDidNotStart
 from foldline_worker.hooks.hooks import Hooks
-from foldline_worker.summarizers.summarizers import create_summarizer
+from foldline_worker.summarizers.registry import SUMMARIZERS, create_summarizer
 
 from foldline import migrations
 from foldline.cli.database import open_store, settings_of
 from foldline.cli.listening import Host, Port, announce, check_host, listener_for, metrics_listener_for, run_api
-from foldline.cli.process_setup import DatabaseUrl, LogLevel, installed_hooks, print_parts, telemetry_of
+from foldline.cli.process_setup import (
+    DatabaseUrl,
+    LogLevel,
+    check_summarizer_settings,
+    installed_hooks,
+    print_parts,
+    telemetry_of,
+)
 from foldline.log.storage.store import Store
 from foldline.settings import Settings
 from foldline.telemetry.metric_catalog import Source
@@ -30,7 +37,7 @@ def serve(
     host: Host = None,
     port: Port = None,
     database_url: DatabaseUrl = None,
-    summarizer: Annotated[Literal["extractive", "openai"] | None, typer.Option(help="Who writes summaries.")] = None,
+    summarizer: Annotated[str | None, typer.Option(help=f"Who writes summaries: {' or '.join(SUMMARIZERS)}.")] = None,
     summarizer_base_url: Annotated[str | None, typer.Option(help="Its endpoint, with /v1.")] = None,
     summarizer_model: Annotated[str | None, typer.Option(help="Its model.")] = None,
     log_level: LogLevel = None,
@@ -52,6 +59,7 @@ def serve(
         }
     )
     check_host(settings)
+    check_summarizer_settings(settings)
     with (
         telemetry_of(settings, "serve", Source.API, Source.WORKER) as signals,
         open_store(settings, signals.tracing) as store,

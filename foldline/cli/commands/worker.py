@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from foldline_worker.broker.queues import TASK_BY_QUEUE
 from foldline_worker.processes.worker import WorkerFailed, run_worker
-from foldline_worker.summarizers.summarizers import create_summarizer
+from foldline_worker.summarizers.registry import create_summarizer
 
 from foldline.cli.database import check_schema, open_store, settings_of
 from foldline.cli.listening import metrics_listener_for
@@ -19,6 +19,7 @@ from foldline.cli.process_setup import (
     LogLevel,
     check_broker,
     check_database,
+    check_summarizer_settings,
     installed_hooks,
     print_parts,
     print_status,
@@ -54,6 +55,7 @@ def worker(
         }
     )
     taken = _queues(queues)
+    check_summarizer_settings(settings)
     check_database(settings, "worker")
     check_broker(settings, "worker")
     _run(settings, _node(name or f"foldline-{os.getpid()}"), taken)

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from foldline_api.app import create_app
 from foldline_api.server import Server
 from foldline_worker.embedded import EmbeddedWorker
-from foldline_worker.summarizers.summarizers import create_summarizer
+from foldline_worker.summarizers.registry import create_summarizer
 
 from foldline.log.storage.store import Limits, Store
 from foldline.settings import Settings

@@ -17,5 +17,5 @@ def test_every_setting_has_a_row_with_a_meaning() -> None:
 
 def test_a_row_says_default_and_unit() -> None:
     assert "| `FOLDLINE_LEASE_SECONDS` | `120` | seconds | " in page()
-    assert "| `FOLDLINE_SUMMARIZER` | `extractive` | `extractive`, `openai` | " in page()
+    assert "| `FOLDLINE_LOG_FORMAT` | `text` | `text`, `json` | " in page()
     assert "| `FOLDLINE_SUMMARIZER_API_KEY` |  |  | " in page()

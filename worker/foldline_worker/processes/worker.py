@@ -32,7 +32,7 @@ from foldline_worker.broker.notifier import notifying
 from foldline_worker.hooks.hooks import Hooks
 from foldline_worker.leases import Leases
 from foldline_worker.processes.pool import AppThreads
-from foldline_worker.summarizers.summarizers import Summarizer
+from foldline_worker.summarizers.contract import Summarizer
 
 logger = logging.getLogger(__name__)
 

@@ -1,13 +1,12 @@
-"""Who writes summaries: the port, the extractive summarizer, and one that asks an OpenAI-compatible endpoint."""
+"""The summarizer that calls an OpenAI-compatible endpoint."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Protocol
+from typing import Final
 
-from pydantic import SecretStr
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_exponential, wait_random
 
 from foldline.engine.summaries import extractive
@@ -21,66 +20,15 @@ from foldline.engine.summaries.prompt import (
     prompt,
     refusal,
 )
+from foldline.settings import Settings
 from foldline.telemetry.tracing import Tracing
 from foldline_worker.cancellation import Cancellation
 from foldline_worker.summarizers.chat import ChatAnswer, ChatClient, EndpointUnavailable, InputTooLong
+from foldline_worker.summarizers.contract import SummarizerUnavailable
+from foldline_worker.summarizers.extractive import EXTRACTIVE
 from foldline_worker.summarizers.masking import masked
 
-EXTRACTIVE: Final = "extractive"
 OPENAI: Final = "openai"
-
-
-class SummarizerUnavailable(Exception):
-    """No summary could be had; `reason` quotes neither prompt nor key; `retry_after_seconds` is when to ask again."""
-
-    def __init__(self, reason: str, retry_after_seconds: float | None = None) -> None:
-        super().__init__(f"the summarizer gave no answer: {reason}")
-        self.reason = reason
-        self.retry_after_seconds = retry_after_seconds
-
-
-class Summarizer(Protocol):
-    """Writes one summary."""
-
-    def summarize(self, request: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
-        """A draft that may be published.
-
-        Raises:
-            Cancelled: nobody wants it any more.
-            SummarizerUnavailable: there is no summary now; trying later may help.
-        """
-
-    def close(self) -> None:
-        """Ends what it holds open. Called once, by the owner of the worker."""
-
-
-class SummarizerSettings(Protocol):
-    """The settings a summarizer is made from."""
-
-    @property
-    def summarizer(self) -> str: ...
-    @property
-    def summarizer_base_url(self) -> str | None: ...
-    @property
-    def summarizer_api_key(self) -> SecretStr | None: ...
-    @property
-    def summarizer_model(self) -> str | None: ...
-    @property
-    def summarizer_timeout_seconds(self) -> float: ...
-    @property
-    def summarizer_input_tokens(self) -> int: ...
-
-
-class Extractive:
-    """Takes the conversation's own lines; needs no network and always answers."""
-
-    def summarize(self, request: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
-        """See `Summarizer`."""
-        cancellation.check()
-        return SummaryDraft(extractive.summarize(request), degraded=False, summarizer=EXTRACTIVE)
-
-    def close(self) -> None:
-        """See `Summarizer`; there is nothing to end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,20 +144,12 @@ class _Asking:
         return answer
 
 
-def create_summarizer(settings: SummarizerSettings, tracing: Tracing | None = None) -> Extractive | OpenAI:
-    """The summarizer that the settings name.
-
-    Raises:
-        ValueError: `openai` without a base URL or a model, or an unknown name.
-    """
-    if settings.summarizer == EXTRACTIVE:
-        return Extractive()
-    if settings.summarizer != OPENAI or not settings.summarizer_base_url or not settings.summarizer_model:
-        raise ValueError(settings.summarizer)
+def create(settings: Settings, tracing: Tracing | None = None) -> OpenAI:
+    """The summarizer on the endpoint that the settings name."""
     client = ChatClient(
-        base_url=settings.summarizer_base_url,
+        base_url=settings.summarizer_base_url or "",
         api_key=settings.summarizer_api_key,
-        model=settings.summarizer_model,
+        model=settings.summarizer_model or "",
         timeout_seconds=settings.summarizer_timeout_seconds,
         tracing=tracing,
     )

@@ -1,0 +1,30 @@
+"""The extractive summarizer: no network, no LLM."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from foldline.engine.summaries import extractive
+from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput
+from foldline.settings import Settings
+from foldline.telemetry.tracing import Tracing
+from foldline_worker.cancellation import Cancellation
+
+EXTRACTIVE: Final = "extractive"
+
+
+class Extractive:
+    """Takes the conversation's own lines; needs no network and always answers."""
+
+    def summarize(self, request: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
+        """See `Summarizer`."""
+        cancellation.check()
+        return SummaryDraft(extractive.summarize(request), degraded=False, summarizer=EXTRACTIVE)
+
+    def close(self) -> None:
+        """See `Summarizer`; there is nothing to end."""
+
+
+def create(_settings: Settings, _tracing: Tracing | None = None) -> Extractive:
+    """The summarizer; it has no settings."""
+    return Extractive()

@@ -1,0 +1,89 @@
+"""The summarizers there are, by the name that FOLDLINE_SUMMARIZER gives them. A new one is a module and a row here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from time import perf_counter
+from types import MappingProxyType
+from typing import Final
+
+from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput
+from foldline.settings import InvalidSettings, Settings, variable
+from foldline.telemetry.metrics import Metrics
+from foldline.telemetry.tracing import Tracing
+from foldline_worker.cancellation import Cancellation
+from foldline_worker.summarizers import extractive, openai
+from foldline_worker.summarizers.contract import Summarizer, SummarizerUnavailable
+
+NO_MODEL: Final = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """How a summarizer is made of the settings, and which of them it cannot do without."""
+
+    create: Callable[[Settings, Tracing | None], Summarizer]
+    needs: tuple[str, ...] = ()
+
+
+SUMMARIZERS: Final[Mapping[str, Registered]] = MappingProxyType(
+    {
+        extractive.EXTRACTIVE: Registered(extractive.create),
+        openai.OPENAI: Registered(openai.create, needs=("summarizer_base_url", "summarizer_model")),
+    }
+)
+
+
+def create_summarizer(settings: Settings, tracing: Tracing | None = None) -> Summarizer:
+    """The summarizer that the settings name.
+
+    Raises:
+        InvalidSettings: there is none of this name, or it lacks a setting.
+    """
+    check_summarizer(settings)
+    return SUMMARIZERS[settings.summarizer].create(settings, tracing)
+
+
+def check_summarizer(settings: Settings) -> None:
+    """Refuse settings that no summarizer can be made of, before anything else is started.
+
+    Raises:
+        InvalidSettings: there is none of this name, or it lacks a setting.
+    """
+    name = settings.summarizer
+    if name not in SUMMARIZERS:
+        raise InvalidSettings([f"{variable('summarizer')}: there is no {name!r}; choose {' or '.join(SUMMARIZERS)}"])
+    missing = [variable(setting) for setting in SUMMARIZERS[name].needs if not getattr(settings, setting)]
+    if missing:
+        raise InvalidSettings([f"{variable('summarizer')}={name} also needs {' and '.join(missing)}"])
+
+
+def model_of(settings: Settings) -> str | None:
+    """The model that writes the summaries, if one does."""
+    return settings.summarizer_model if "summarizer_model" in SUMMARIZERS[settings.summarizer].needs else None
+
+
+class Metered:
+    """Another summarizer, under the names that figures have it by."""
+
+    def __init__(self, summarizer: Summarizer, metrics: Metrics, *, provider: str, model: str | None) -> None:
+        self._summarizer = summarizer
+        self._metrics = metrics
+        self._names = (provider, model or NO_MODEL)
+        metrics.expect_summarizer(*self._names)
+
+    def summarize(self, request: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
+        """See `Summarizer`."""
+        started = perf_counter()
+        try:
+            draft = self._summarizer.summarize(request, cancellation)
+        except SummarizerUnavailable:
+            self._metrics.not_summarized(*self._names)
+            raise
+        self._metrics.summarized(*self._names, perf_counter() - started, draft.usage)
+        return draft
+
+    def close(self) -> None:
+        """See `Summarizer`."""
+        self._summarizer.close()
