@@ -24,7 +24,7 @@ from foldline_api.http.access_log import AccessLog
 from foldline_api.http.auth import Auth
 from foldline_api.job_watch import WAITERS_MAX, ReadJobs, Watch
 from foldline_api.routes import ROUTERS
-from foldline_api.schemas.openapi import DescribedApp
+from foldline_api.schemas.openapi import DescribedApp, operation_id
 from foldline_api.service import AppState
 
 
@@ -57,6 +57,7 @@ def create_app(
             Middleware(Auth, tenants_by_key=settings.tenants_by_key),
         ],
         redirect_slashes=False,
+        generate_unique_id_function=operation_id,
         docs_url=None,
         redoc_url=None,
     )

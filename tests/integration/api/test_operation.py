@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -158,6 +159,14 @@ def test_the_description_names_every_route_and_refers_to_what_it_has(api: Api) -
     append = described["paths"]["/sessions/{session_id}/messages"]["post"]
     assert append["requestBody"]["content"]["application/json"]["schema"]["$ref"].endswith("/AppendBody")
     assert set(append["responses"]) == {"201", "default"}
+
+
+def test_operations_are_named_as_functions_each_by_itself(api: Api) -> None:
+    paths = loads(api.client.get("/openapi.json").content)["paths"]
+    names = [operation["operationId"] for methods in paths.values() for operation in methods.values()]
+    assert len(names) == len(documented_routes()) == len(set(names))
+    assert [name for name in names if not re.fullmatch(r"[a-z]+(_[a-z]+)+", name)] == []
+    assert paths["/sessions/{session_id}/messages"]["post"]["operationId"] == "append_messages"
 
 
 def test_the_page_for_people_is_there(api: Api) -> None:
