@@ -1,4 +1,4 @@
-"""The entry point of `foldline`: an installation without the service's packages has it too, and gets told."""
+"""The entry point of `foldline`. An installation of the library alone has it too, and prints what to install."""
 
 from __future__ import annotations
 
