@@ -154,7 +154,7 @@ def test_the_page_of_hooks_shows_a_package_that_works(tmp_path: Path) -> None:
     points = tomllib.loads(project)["project"]["entry-points"][GROUP]
     hooks = {name: point.removeprefix("team_rules:") for name, point in points.items()}
 
-    with serving(tmp_path, **install(tmp_path / "installed", source, **hooks)) as (running, url):
+    with serving(tmp_path, install(tmp_path / "installed", source, **hooks)) as (running, url):
         assert not wrong_on(page, url, tmp_path)
         running.stop(signal.SIGTERM)
 
