@@ -19,9 +19,13 @@ from foldline_api.http.problems import PROBLEM_TYPES
 from foldline_worker.hooks.hooks import GROUP
 
 from tests.e2e.test_serve import serving
+from tests.support.processes.databases import only_sqlite
 from tests.support.processes.hook_package import install
 from tests.support.processes.program import REPOSITORY
 from tests.support.processes.server import served_with_worker
+
+# As a reader of the pages starts.
+database_kind = only_sqlite
 
 ADDRESS = "localhost:8080"
 # What a page has typed that is for a service, or for its database.

@@ -15,20 +15,15 @@ from foldline.log.jobs import endings
 from foldline.log.storage.store import Store
 from stack.services.servers import valkey
 from tests.support.log.sessions import Scene, turns
-from tests.support.processes.databases import POSTGRESQL, sqlite_database
+from tests.support.processes.databases import only_postgresql, sqlite_database
 from tests.support.processes.program import foldline, started_anew
 
+database_kind = only_postgresql
 # A database that fails at one job.
 FAILING = "CREATE FUNCTION fail() RETURNS trigger AS $$ BEGIN RAISE 'no room'; END $$ LANGUAGE plpgsql"
 OF = "WHEN (OLD.id = '{}') EXECUTE FUNCTION fail()"
 SWEPT = "a running `foldline serve`, or beat and a worker, finds them at its next sweep, within 15 s"
 AWAY = "the endpoint is away, " + "and has been for long " * 20
-
-
-@pytest.fixture
-def database_kind() -> str:
-    """One is enough here: what is done in the database is tested on each kind."""
-    return POSTGRESQL
 
 
 @pytest.fixture

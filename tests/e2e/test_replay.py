@@ -22,6 +22,7 @@ from foldline.replay.record import ReplayFigures
 from foldline.replay.transcripts import Transcript, read_transcripts
 from tests.support.eventually import eventually
 from tests.support.processes.api import open_api
+from tests.support.processes.databases import only_sqlite
 from tests.support.processes.faulty_service import Script, faulty_service
 from tests.support.processes.program import REPOSITORY, foldline, started, started_anew
 from tests.support.processes.scripted_llm import ScriptedLLM, slow
@@ -33,6 +34,8 @@ from tests.support.recorded import (
     coding_session,
     write_sessions,
 )
+
+database_kind = only_sqlite
 
 CORPUS = REPOSITORY.parent / "shared" / "corpus"
 # The longest file takes a quarter of a minute where nothing else runs.
