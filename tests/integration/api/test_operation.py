@@ -22,9 +22,12 @@ from foldline.settings import Settings
 from stack.services.servers import postgres
 from tests.support.eventually import eventually
 from tests.support.processes.api import Api, documented_routes, open_api, problem_of, user
-from tests.support.processes.databases import Server
+from tests.support.processes.databases import Server, each_kind
 from tests.support.processes.http import client
 from tests.support.processes.server import served
+
+# They fail, wait and lock each in its own way.
+database_kind = each_kind
 
 SILENT = "does not answer"
 
