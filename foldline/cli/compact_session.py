@@ -81,7 +81,7 @@ def _rehearse(store: Store, name: str, wish: Wish) -> None:
     with store.read() as tx:
         cut = compact.cut(tx, wish.tenant, name, wish.ask, context_window=wish.window)
     notes().print(table_of((("", False), ("", False), ("", False)), _rows(name, cut)))
-    print_json(answers(), None if _is_empty(cut) else cut.told)
+    print_json(answers(), None if _is_empty(cut) else cut.as_json)
 
 
 def _is_empty(cut: PlannedCut) -> bool:

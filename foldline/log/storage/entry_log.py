@@ -40,6 +40,8 @@ STORED: Final[Mapping[str, Parse]] = MappingProxyType(
 MESSAGE: Final = "message"
 BRANCH_SUMMARY: Final = "branch_summary"
 OTHER: Final = "other"
+# The key in a compaction's body for the facts of its summary, as version 0.1 wrote it.
+SUMMARY_FACTS_KEY: Final = "told"
 # Of the kinds of entries, those that are in view by themselves, and those that edit what is.
 SAID: Final = (MESSAGE, BRANCH_SUMMARY)
 EDITING: Final = ("compaction", "undo", "redo")

@@ -145,7 +145,7 @@ class _Exporting:
         """What version 1 had by its place in the file: the first entry that a compaction keeps."""
         if source["type"] != "compaction" or "firstKeptEntryIndex" not in source:
             return {}
-        kept = loads(row.body)["told"]["first_kept_entry_id"]
+        kept = loads(row.body)[entry_log.SUMMARY_FACTS_KEY]["first_kept_entry_id"]
         return {} if kept is None else {"firstKeptEntryId": self._id(EntryPlace(*segments.parse_entry_id(kept)))}
 
     def message(self, row: Any) -> dict[str, Any]:
@@ -164,13 +164,13 @@ class _Exporting:
     def branch_summary(self, row: Any) -> dict[str, Any]:
         body = loads(row.body)
         left = self._parent_id(EntryPlace(row.branch, row.seq)) or "root"
-        return {"type": "branch_summary", "fromId": left, "summary": body["summary"], **_told(body)}
+        return {"type": "branch_summary", "fromId": left, "summary": body["summary"], **_summary_facts(body)}
 
     def compaction(self, row: Any) -> dict[str, Any]:
         """A compaction of pi's if it is in force on all branches that have it, and begins where the path does."""
         body = loads(row.body)
-        told = body.get("told") or {}
-        kept = told.get("first_kept_entry_id")
+        facts = body.get(entry_log.SUMMARY_FACTS_KEY) or {}
+        kept = facts.get("first_kept_entry_id")
         found = next((edit for edit in edits_from_json(body["edits"]) if edit.kind == "condense"), None)
         is_whole = found is not None and found.first <= self._first_said[row.branch]
         if found is None or kept is None or not is_whole or segments.entry_id(row.branch, row.seq) in self._undone:
@@ -180,7 +180,7 @@ class _Exporting:
             "summary": summaries.shown_text(self._tx, found.summary),
             "firstKeptEntryId": self._id(EntryPlace(*segments.parse_entry_id(kept))),
             "tokensBefore": body["tokens_before"],
-            **_told(told),
+            **_summary_facts(facts),
         }
 
     def custom(self, row: Any) -> dict[str, Any]:
@@ -236,8 +236,8 @@ def _first_said(left: Mapping[int, tuple[int | None, int]], said: Sequence[Entry
     return first
 
 
-def _told(told: Mapping[str, Any]) -> dict[str, Any]:
-    details = told.get("details") or {}
+def _summary_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
+    details = facts.get("details") or {}
     files = {"readFiles": details.get("read_files", []), "modifiedFiles": details.get("modified_files", [])}
-    hook = {"fromHook": True} if told.get("from_hook") else {}
+    hook = {"fromHook": True} if facts.get("from_hook") else {}
     return {"details": files, **hook}

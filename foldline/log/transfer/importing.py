@@ -24,7 +24,7 @@ from foldline.engine.session_files.pi_messages import NAME
 from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.engine.wire import dumps
 from foldline.log.compaction import ranges, summaries
-from foldline.log.compaction.compactions import add_compaction, told_of
+from foldline.log.compaction.compactions import add_compaction, summary_facts_of
 from foldline.log.compaction.summaries import HOOK, Wanted
 from foldline.log.storage import entry_log, ids, paths, segments
 from foldline.log.storage.rows import Path
@@ -175,7 +175,7 @@ class _Importing:
         outline = entry_log.outline(self._tx, path)
         first_kept = self._first_kept(path, entry)
         covered = [item for item in outline.items if item.last < first_kept or isinstance(item, Summarized)]
-        edit, told = self._condensed(path, outline, covered, draft)
+        edit, summary_facts = self._condensed(path, outline, covered, draft)
         add_compaction(
             self._tx,
             path,
@@ -184,7 +184,7 @@ class _Importing:
             reason=REASON,
             stages_used=("summarize",),
             report={},
-            told=told,
+            summary_facts=summary_facts,
             origin=entry.source,
             is_inline=False,
         )
@@ -228,7 +228,7 @@ class _Importing:
             original_tokens=original_tokens,
             replaces=replaces,
         )
-        return edit, told_of(tx, path, outline.edited([edit]), last, summary)
+        return edit, summary_facts_of(tx, path, outline.edited([edit]), last, summary)
 
     def _path_after(self, parent: str | None) -> Path:
         """The path that ends with an entry, or a new one that leaves there."""

@@ -21,7 +21,7 @@ def compact(
     tx: Transaction,
     tenant: str,
     session_id: str,
-    ask: SummaryRequest,
+    request: SummaryRequest,
     *,
     stages: list[str] | None = None,
     summarize: bool | None = None,
@@ -40,15 +40,15 @@ def compact(
     path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
     if parent is not None:
         check_parent(tx, path, parent)
-    ask = _whole(path, ask)
+    request = _whole(path, request)
     before = path.used
-    step = trigger.run_asked(tx, path, ask, stages=stages, summarize=summarize)
+    step = trigger.compact_now(tx, path, request, stages=stages, summarize=summarize)
     paths.save(tx, path)
     return path, step, before
 
 
 def cut(
-    tx: Transaction, tenant: str, session_id: str, ask: SummaryRequest, *, context_window: int | None = None
+    tx: Transaction, tenant: str, session_id: str, request: SummaryRequest, *, context_window: int | None = None
 ) -> PlannedCut:
     """Where a summary that is asked for in this way would cut now, as if the session had such a window.
 
@@ -58,13 +58,13 @@ def cut(
     """
     path = paths.open_head(tx, tenant, session_id)
     path.session.context_window = context_window or path.session.context_window
-    return cut_of(tx, path, entry_log.outline(tx, path), _whole(path, ask))
+    return cut_of(tx, path, entry_log.outline(tx, path), _whole(path, request))
 
 
-def _whole(path: Path, ask: SummaryRequest) -> SummaryRequest:
-    """The ask with its policy as a whole: the session's own may change before a worker gets to it."""
-    if ask.policy is None:
-        return ask
-    policy = policy_of(ask.policy, PRESETS, path.session.policy)
-    check_buffer(ask.policy, path.session.frame.budget(policy).limit)
-    return replace(ask, policy=to_stored(policy, PRESETS))
+def _whole(path: Path, request: SummaryRequest) -> SummaryRequest:
+    """The request with its policy as a whole: the session's own may change before a worker gets to it."""
+    if request.policy is None:
+        return request
+    policy = policy_of(request.policy, PRESETS, path.session.policy)
+    check_buffer(request.policy, path.session.frame.budget(policy).limit)
+    return replace(request, policy=to_stored(policy, PRESETS))

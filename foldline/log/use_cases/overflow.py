@@ -46,12 +46,12 @@ def relieve(
     if version > current:
         raise UnknownVersion(version, current)
     if not verdict.retryable or version != current:
-        return path, TriggerResult(report=trigger.told(tx, path, path.aims())), path.used
+        return path, TriggerResult(report=trigger.step_report(tx, path, path.aims())), path.used
     _raise_multiplier(path, verdict.actual_tokens)
     refused, target = path.used, _target(path, verdict)
-    ask = SummaryRequest(is_asked=True, target_tokens=target)
+    request = SummaryRequest(is_asked=True, target_tokens=target)
     # What goes out of view is summarized like anything else: nobody asked for a summary of their own here.
-    step = trigger.run_asked(tx, path, ask, stages=_stages(path), summarize=False, reason="overflow")
+    step = trigger.compact_now(tx, path, request, stages=_stages(path), summarize=False, reason="overflow")
     if path.used >= refused:
         raise CannotShrink(refused, target)
     paths.save(tx, path)

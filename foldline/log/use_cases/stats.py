@@ -13,7 +13,7 @@ from foldline.engine.models.attachments import Placement
 from foldline.engine.models.gauge import UNBOUNDED, Frame
 from foldline.engine.tokens.counter import count_tools, scaled, unscaled
 from foldline.log.compaction.compactions import use_level
-from foldline.log.compaction.usage_estimate import gauge, should_compact
+from foldline.log.compaction.usage_estimate import ensure_estimate, should_compact
 from foldline.log.storage import paths
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
@@ -102,7 +102,7 @@ def _stats(tx: Transaction, path: Path, frame: Frame, used: int, parts: Mapping[
     if frame.provider != session.frame.provider:
         # An estimate may be another for another provider's models. The path is not written.
         path.estimated = None
-    gauge(tx, path, aims)
+    ensure_estimate(tx, path, aims)
     counted = added + (path.kept if path.estimated is None else path.estimated)
     goals = aims.gauge.goals
     return Stats(
