@@ -16,7 +16,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from foldline.log.errors import Unavailable
-from foldline.log.jobs.backlog import Backlog, backlog, is_there
+from foldline.log.jobs.backlog import Backlog, backlog, check_tables
 from foldline.log.storage.store import Store
 from foldline.settings import Settings
 
@@ -107,7 +107,7 @@ def database_answers(store: Store) -> bool:
     """Whether the database answers, and has our tables."""
     try:
         with store.read() as tx:
-            is_there(tx)
+            check_tables(tx)
     except Unavailable:
         return False
     return True

@@ -126,8 +126,8 @@ def apply_summary(
 ) -> tuple[Compaction, Outline] | None:
     """Condense the range into its summary and fit the view again: the compaction, and the path's outline after it.
 
-    None, and nothing changed, if a view that fits would no longer fit, or one that does not fit would grow.
-    `policy` decides what the compaction reports; the session's own policy sets the budget.
+    None, and nothing changed, if a view that fits would no longer fit, or one that does not fit would grow. `policy`
+    decides what the compaction reports; the session's own policy sets the budget.
     """
     condense = Edit(
         "condense",

@@ -27,8 +27,7 @@ class PlannedCut:
     `first`, `first_kept` and `turn_start` are entry ids. `first` is the oldest entry covered, `first_kept` the oldest
     that stays as it is. If the cut splits a turn, `turn_start` is the first entry of that turn. `messages` counts the
     covered messages before that turn, `turn_prefix` those at its beginning. `replaces` has the ids of the summaries
-    that
-    the new one would absorb. `context_tokens` is the count of the whole view before, by the policy's counter.
+    that the new one would absorb. `context_tokens` is the count of the whole view before, by the policy's counter.
     """
 
     first: str | None

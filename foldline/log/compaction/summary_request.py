@@ -37,8 +37,7 @@ class SummaryRequest:
 
     `policy` is a complete policy in its stored form, None for the session's. `until` is the seq of the last entry that
     was due at the time of the request: more entries become due after each summary, and they are not part of the
-    request.
-    `left` is the range to summarize, for a branch summary.
+    request. `left` is the range to summarize, for a branch summary.
     """
 
     is_asked: bool

@@ -119,8 +119,7 @@ def compact_now(
     """Compact at a caller's request, whether or not the view is over the trigger.
 
     `stages` replaces the policy's stages. `summarize` requests a summary (True) or none (False); None leaves that to
-    the
-    stages. `reason` is the label in the metrics.
+    the stages. `reason` is the label in the metrics.
     """
     _note_trigger(tx, path, reason)
     aims = requested_aims(path, request)

@@ -69,7 +69,7 @@ def backlog(tx: Transaction) -> Backlog:
     return Backlog(queues, int(tx.execute(_PENDING).scalar()))
 
 
-def is_there(tx: Transaction) -> None:
+def check_tables(tx: Transaction) -> None:
     """Check that the database answers and has Foldline's tables.
 
     Raises:

@@ -164,7 +164,7 @@ def _claim_or_end(tx: Transaction, path: Path, row: Any) -> Claim | None:
     }
     if tx.execute(_CLAIM, claimed | key).rowcount:
         # If this commit is lost in a crash, the job waits as before.
-        tx.may_be_forgotten()
+        tx.commit_without_sync()
         preparation = _preparation(tx, path, row.job_id, outline, wanted=wanted, request=request)
         return Claim(lease, path.session.pk, path.branch, preparation, wanted, row.is_followed, row.traceparent)
     summary = kept(tx, key)

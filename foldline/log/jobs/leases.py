@@ -32,13 +32,11 @@ class Preparation:
 
     `kind` is `compact` or `branch`. `reason` is `asked` or `trigger`. The summary covers the entries from
     `first_entry_id` to `last_entry_id`, on the session's path or on the branch that was left. `original_tokens` are
-    those
-    of these entries, and `tokens_before` those of the view. `max_tokens` is what the summary's text may take.
+    those of these entries, and `tokens_before` those of the view. `max_tokens` is what the summary's text may take.
     `first_kept_entry_id` is the next entry that stays in view, for a compaction. `left_entry_id` is the last entry of
-    the
-    branch that was left. `details` has `read_files` and `modified_files`. `request` is the summarizer's input:
-    messages,
-    summaries to absorb, the caller's instructions. `policy` is the policy in force, as `GET /sessions/{id}` shows it.
+    the branch that was left. `details` has `read_files` and `modified_files`. `request` is the summarizer's input:
+    messages, summaries to absorb, the caller's instructions. `policy` is the policy in force, as `GET /sessions/{id}`
+    shows it.
     """
 
     kind: str

@@ -32,8 +32,7 @@ def publish(store: Store, claim: Claim, draft: SummaryDraft) -> JobState:
     """Publish a summary in one transaction; the state in which the job ended.
 
     The summary applies if the lease is current, the session is not deleted, and its path gained only messages and
-    inline
-    compactions since the claim. Publishing twice changes nothing.
+    inline compactions since the claim. Publishing twice changes nothing.
 
     Raises:
         Busy: the session stayed locked for `PATIENCE_MILLISECONDS`; try again.

@@ -1,4 +1,4 @@
-"""Compacting because someone asked."""
+"""Compacts a session at a caller's request, and shows the cut that a summary would make."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ def compact(
     parent: str | None = None,
     if_match: int | None = None,
 ) -> tuple[Path, TriggerResult, int]:
-    """Compact now: the path, what was done, and the tokens the view took before.
+    """Compact now: the path, the result, and the scaled tokens of the view before.
 
-    `summarize` asks for a summary (True), for none (False), or leaves it to the stages (None).
+    `summarize` requests a summary (True) or none (False); None leaves that to the stages.
 
     Raises:
         NotFound: no such session.
-        StaleVersion, UnknownParent: the head is not where the caller thinks it is.
+        StaleVersion, UnknownParent: the session has changed since the caller read it.
         InvalidPolicy: the request names a stage or policy that does not exist or cannot work.
     """
     path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
     if parent is not None:
         check_parent(tx, path, parent)
-    request = _whole(path, request)
+    request = _with_full_policy(path, request)
     before = path.used
     step = trigger.compact_now(tx, path, request, stages=stages, summarize=summarize)
     paths.save(tx, path)
@@ -50,7 +50,7 @@ def compact(
 def cut(
     tx: Transaction, tenant: str, session_id: str, request: SummaryRequest, *, context_window: int | None = None
 ) -> PlannedCut:
-    """Where a summary that is asked for in this way would cut now, as if the session had such a window.
+    """The cut that a summary request would make now; `context_window` replaces the session's.
 
     Raises:
         NotFound: no such session.
@@ -58,11 +58,11 @@ def cut(
     """
     path = paths.open_head(tx, tenant, session_id)
     path.session.context_window = context_window or path.session.context_window
-    return cut_of(tx, path, entry_log.outline(tx, path), _whole(path, request))
+    return cut_of(tx, path, entry_log.outline(tx, path), _with_full_policy(path, request))
 
 
-def _whole(path: Path, request: SummaryRequest) -> SummaryRequest:
-    """The request with its policy as a whole: the session's own may change before a worker gets to it."""
+def _with_full_policy(path: Path, request: SummaryRequest) -> SummaryRequest:
+    """The request with a complete policy: the session's own may change before a worker claims the job."""
     if request.policy is None:
         return request
     policy = policy_of(request.policy, PRESETS, path.session.policy)
