@@ -133,7 +133,7 @@ class _Exporting:
         return {"type": written["type"], **at, "timestamp": _time(row.created_at), **written, **at}
 
     def head(self, leaf: EntryPlace | None) -> list[dict[str, Any]]:
-        """A custom entry after the session's leaf, unless the leaf is last: pi continues from the last entry of a file."""
+        """A custom entry after the session's leaf, unless the leaf is last: pi continues from a file's last entry."""
         if leaf is None or leaf == next(reversed(self._source_by_place)):
             return []
         name = _unused(f"{HEAD}-{self._id(leaf)}", self._id_by_place.values())
@@ -167,7 +167,7 @@ class _Exporting:
         return {"type": "branch_summary", "fromId": left, "summary": body["summary"], **_summary_facts(body)}
 
     def compaction(self, row: Any) -> dict[str, Any]:
-        """A compaction of pi's, if it is live on all branches and begins at the start of the path; else a custom entry."""
+        """A compaction of pi's, if it is live on all branches and begins where the path does; else a custom entry."""
         body = loads(row.body)
         facts = body.get(entry_log.SUMMARY_FACTS_KEY) or {}
         kept = facts.get("first_kept_entry_id")

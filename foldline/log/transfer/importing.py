@@ -99,6 +99,111 @@ class _Place(Leaving):
 
 class _Importing:
     """A session during its import: a path for each branch, and the entries' places by their ids in the file."""
+
+    def __init__(self, tx: Transaction, head: Path) -> None:
+        self._tx = tx
+        self._now = tx.now
+        self._session = head.session
+        self._path_by_branch = {head.branch: head}
+        self._places: dict[str, _Place] = {}
+        self._waiting: list[dict[str, Any]] = []
+        self._runs: list[list[int]] = []
+
+    def add(self, draft: PreparedEntry) -> None:
+        entry = draft.entry
+        self._tx.now = _time_of(entry.source, self._now)
+        path = self._path_after(entry.parent)
+        _ADDERS[entry.kind](self, path, draft)
+        at = path.branch, path.leaf_seq
+        self._places[entry.id] = _Place(*at, paths.state_columns(path), path.reported, path.reported_seq)
+        self._note_place(*at)
+
+    def _note_place(self, branch: int, seq: int) -> None:
+        """Record the order of the file as runs of entries: branch, first and last seq."""
+        if self._runs and self._runs[-1][0] == branch and self._runs[-1][2] == seq - 1:
+            self._runs[-1][2] = seq
+        else:
+            self._runs.append([branch, seq, seq])
+
+    def finish(self, file: PiSession) -> Path:
+        """Write the rows that are left, and make the last entry of the file the head; the head's path."""
+        tx, session = self._tx, self._session
+        tx.now = self._now
+        self._flush()
+        session.head = self._places[file.leaf].branch if file.leaf else 0
+        origin = {"header": file.header, "runs": self._runs}
+        tx.execute(update(SESSION).where(SESSION.c.pk == session.pk).values(origin=dumps(origin)))
+        for path in self._path_by_branch.values():
+            # The estimate is computed when it is needed.
+            path.estimated = None
+            paths.save_leaf(tx, path)
+        paths.save(tx, self._path_by_branch[session.head])
+        _check_room(tx, self._path_by_branch[session.head])
+        return self._path_by_branch[session.head]
+
+    def add_message(self, path: Path, draft: PreparedEntry) -> None:
+        placed = place(draft.facts, path.leaf_seq + 1, path.tail)
+        entry_log.advance(path, placed)
+        path.last_message_seq = path.leaf_seq
+        path.messages += 1
+        self._waiting.append(entry_log.message_columns(self._tx, path, placed.facts, draft.message, draft.body))
+        if tokens := reported_tokens(draft.entry.source):
+            path.reported, path.reported_seq = min(tokens, MOST_REPORTED), path.leaf_seq
+
+    def add_other(self, path: Path, draft: PreparedEntry) -> None:
+        path.leaf_seq += 1
+        self._waiting.append(entry_log.other_columns(self._tx, path, NAME, draft.body))
+
+    def add_branch_summary(self, path: Path, draft: PreparedEntry) -> None:
+        entry = draft.entry
+        left = self._places.get(entry.source.get("fromId") or "")
+        body = {
+            "summary": entry.source["summary"],
+            "summary_id": None,
+            "from": None if left is None else segments.entry_id(left.branch, left.seq),
+            "details": summaries.details(details_of(entry.source)),
+            "from_hook": "extension" if entry.source.get("fromHook") is True else None,
+            "origin": entry.source,
+        }
+        facts = draft.facts._replace(role=BRANCH_ROLE)
+        entry_log.add_branch_summary(self._tx, path, place(facts, path.leaf_seq + 1, path.tail), body)
+
+    def add_compaction(self, path: Path, draft: PreparedEntry) -> None:
+        """Condense the entries before the first one that the compaction keeps, and those under a summary already."""
+        self._flush()
+        entry = draft.entry
+        outline = entry_log.outline(self._tx, path)
+        first_kept = self._first_kept(path, entry)
+        covered = [item for item in outline.items if item.last < first_kept or isinstance(item, Summarized)]
+        edit, summary_facts = self._condensed(path, outline, covered, draft)
+        add_compaction(
+            self._tx,
+            path,
+            outline.edited([edit]),
+            [edit],
+            reason=REASON,
+            stages_used=("summarize",),
+            report={},
+            summary_facts=summary_facts,
+            origin=entry.source,
+            is_inline=False,
+        )
+
+    def _first_kept(self, path: Path, entry: PiEntry) -> int:
+        """The seq of the first entry that the compaction keeps; `BEFORE_ALL` if that entry is not on the path."""
+        if entry.first_kept == entry.id:
+            return path.leaf_seq + 1
+        at = self._places.get(entry.first_kept or "")
+        parts = segments.segments(self._tx, path)
+        return at.seq if at and segments.holds(parts, at.branch, at.seq) else BEFORE_ALL
+
+    def _condensed(
+        self, path: Path, outline: Outline, covered: Sequence[Item], draft: PreparedEntry
+    ) -> tuple[Edit, dict[str, Any]]:
+        """The edit that condenses `covered` into the entry's summary, and the facts of that summary.
+
+        If `covered` is empty, the summary stands before all entries, as in pi.
+        """
         tx, entry, tokens = self._tx, draft.entry, draft.facts.tokens
         first, last = (covered[0].first, covered[-1].last) if covered else (BEFORE_ALL, BEFORE_ALL)
         replaces = tuple(item.edit.summary for item in covered if isinstance(item, Summarized))
