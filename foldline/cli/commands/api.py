@@ -19,7 +19,7 @@ from foldline.cli.process_setup import (
     telemetry_of,
 )
 from foldline.telemetry.metric_catalog import Source
-from foldline.telemetry.ops_server import answering
+from foldline.telemetry.ops_server import serving_ops
 
 
 def api(
@@ -59,7 +59,7 @@ def api(
             create_celery(settings) as celery,
             notifying(Notifier(celery), store, settings.stop_seconds),
             installed_hooks(settings, store),
-            answering(app.state.subject, metrics_listener),
+            serving_ops(app.state.subject, metrics_listener),
         ):
             print_parts(settings, store)
             announce(listener, settings)
