@@ -106,7 +106,7 @@ def compact(
     if target is not None:
         _tell_missed(console, done, target)
     if not all(item.compacted.fits for item in done):
-        raise typer.Exit(ExitCode.FOUND_WANTING)
+        raise typer.Exit(ExitCode.NEGATIVE_RESULT)
 
 
 def _preset(policy: str | None) -> JsonDict | None:
