@@ -94,7 +94,7 @@ def _rehearse(store: Store, name: str, options: SessionOptions) -> None:
     with store.read() as tx:
         cut = compact.cut(tx, options.tenant, name, options.request, context_window=options.window)
     notes().print(table_of((("", False), ("", False), ("", False)), _rows(name, cut)))
-    print_json(answers(), None if _is_empty(cut) else cut.told)
+    print_json(answers(), None if _is_empty(cut) else cut.as_json)
 
 
 def _is_empty(cut: PlannedCut) -> bool:

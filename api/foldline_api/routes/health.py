@@ -41,4 +41,4 @@ async def check_readiness(request: Request) -> Response:
 async def read_metrics(request: Request) -> Response:
     """Requests, jobs and what waits, for Prometheus; docs/metrics.md has the names."""
     vitals: Health = request.app.state.vitals
-    return Response(await vitals.figures(), media_type=Metrics.media_type)
+    return Response(await vitals.metrics_text(), media_type=Metrics.media_type)

@@ -12,7 +12,7 @@ from foldline.cli.listening import Host, Port, announce, check_host, listener_fo
 from foldline.cli.options import BrokerUrl, DatabaseUrl, LogLevel
 from foldline.cli.process_setup import check_broker, check_database, installed_hooks, print_parts, telemetry_of
 from foldline.telemetry.metric_catalog import Source
-from foldline.telemetry.ops_server import answering
+from foldline.telemetry.ops_server import serving_ops
 
 
 def api(
@@ -52,7 +52,7 @@ def api(
             create_celery(settings) as celery,
             notifying(Notifier(celery), store, settings.stop_seconds),
             installed_hooks(settings, store),
-            answering(app.state.subject, metrics_listener),
+            serving_ops(app.state.subject, metrics_listener),
         ):
             print_parts(settings, store)
             announce(listener, settings)

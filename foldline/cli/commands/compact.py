@@ -110,7 +110,7 @@ def compact(
     if target is not None:
         _tell_missed(console, done, target)
     if not all(item.compacted.fits for item in done):
-        raise typer.Exit(ExitCode.FOUND_WANTING)
+        raise typer.Exit(ExitCode.NEGATIVE_RESULT)
 
 
 def _check_file_only(for_sessions: Mapping[str, object]) -> None:

@@ -23,7 +23,7 @@ from foldline.log.storage.store import Store
 from foldline.settings import Settings
 from foldline.telemetry.metric_catalog import Source
 from foldline.telemetry.metrics import Signals
-from foldline.telemetry.ops_server import answering
+from foldline.telemetry.ops_server import serving_ops
 from foldline.terminal import CommandFailed, ExitCode
 
 
@@ -66,7 +66,7 @@ def serve(
         with (
             installed_hooks(settings, store) as hooks,
             _worker(settings, store, hooks, signals) as worker,
-            answering(replace(app.state.subject, is_alive=lambda: worker.is_alive), metrics_listener),
+            serving_ops(replace(app.state.subject, is_alive=lambda: worker.is_alive), metrics_listener),
         ):
             print_parts(settings, store)
             announce(listener, settings)

@@ -1,4 +1,4 @@
-"""Pins: texts that are in every view, verbatim, on every branch."""
+"""Adds, lists and removes pins: texts that are in every view of a session, verbatim, on every branch."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def add(
     Raises:
         NotFound: no such session or entry, or the entry has no text.
         PinTooLarge: all pins together would take more than a tenth of the budget.
-        FixedPartsDoNotFit: nothing but fixed parts would fit.
+        FixedPartsDoNotFit: the fixed parts would leave no room for a history.
     """
     path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
     if text is None:

@@ -1,4 +1,4 @@
-"""Compactions as they are listed, undo and redo."""
+"""Lists compactions, and takes them back or restores them: undo and redo."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ class Record:
 
     @property
     def edits(self) -> tuple[Edit, ...]:
-        """A compaction's edits."""
+        """The edits of a compaction."""
         return edits_from_json(self.body["edits"])
 
     @property
     def condensed(self) -> list[tuple[int, int]]:
-        """The ranges it condensed."""
+        """The ranges of seqs that the compaction condensed."""
         return [(edit.first, edit.last) for edit in self.edits if edit.kind == "condense"]
 
 
 def records(tx: Transaction, path: Path) -> list[Record]:
-    """All compactions, undos and redos on a path, oldest first."""
+    """The compactions, undos and redos on a path, oldest first."""
     columns = (ENTRY.c.branch, ENTRY.c.seq, ENTRY.c.kind, ENTRY.c.body)
     rows = entry_log.rows_in(tx, path.session, segments.segments(tx, path), columns, kinds=entry_log.EDITING)
     return [Record(segments.entry_id(branch, seq), seq, kind, loads(body)) for branch, seq, kind, body in rows]
@@ -69,14 +69,14 @@ def _seq(record: Record) -> int:
 
 
 def compactions(tx: Transaction, tenant: str, session_id: str) -> list[Compaction]:
-    """All compactions on the path in use, oldest first."""
+    """The compactions on the head's path, oldest first."""
     found = records(tx, paths.open_head(tx, tenant, session_id))
     live = {record.id for record in fold(found)[0]}
     return [listed(record, is_live=record.id in live) for record in found if record.kind == "compaction"]
 
 
 def listed(record: Record, *, is_live: bool) -> Compaction:
-    """A compaction as it is listed."""
+    """A compaction as the API lists it."""
     body = record.body
     return Compaction(
         record.id,
@@ -87,16 +87,17 @@ def listed(record: Record, *, is_live: bool) -> Compaction:
         is_live,
         # Compactions from before there were figures have none.
         body.get("report", {}),
-        body.get("told", {}),
+        body.get(entry_log.SUMMARY_FACTS_KEY, {}),
     )
 
 
 def undo(
     tx: Transaction, tenant: str, session_id: str, compaction_id: str, *, if_match: int | None = None
 ) -> tuple[list[str], Path]:
-    """Take back a compaction and all later live ones; their ids, oldest first.
+    """Take back a compaction and all later live ones: their ids, oldest first, and the path.
 
-    A summary goes together with the compactions whose hides it absorbed: without it those would only owe again.
+    Undoing a summary also takes back the compactions whose hides it absorbed; otherwise their ranges would be pending
+    again.
 
     Raises:
         NotFound: no such compaction on this path.
@@ -128,7 +129,7 @@ def undo(
 
 
 def _with_absorbed(live: list[Record], start: int) -> int:
-    """Where an undo has to begin, so that it takes back whole groups."""
+    """The seq where the undo has to begin, so that each summary goes with the compactions it absorbed."""
     while True:
         spans = [span for record in live if record.seq >= start for span in record.condensed]
         absorbed = [record.seq for record in live if record.seq < start and _hides_within(record, spans)]
@@ -146,12 +147,12 @@ def _hides_within(record: Record, spans: list[tuple[int, int]]) -> bool:
 
 
 def redo(tx: Transaction, tenant: str, session_id: str, *, if_match: int | None = None) -> tuple[list[str], Path]:
-    """Take back the last undo, and the inline compactions made since; the ids of the compactions live again.
+    """Restore what the last undo took back, and take back the inline compactions since: the restored ids, and the path.
 
     Raises:
         NotFound: no such session.
         Conflict: there is nothing to redo.
-        RedoSuperseded: another summary was published since.
+        RedoSuperseded: another summary was published since the undo.
     """
     path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
     found = records(tx, path)
