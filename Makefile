@@ -80,6 +80,7 @@ docs: .venv/.ready ## write the generated pages of docs/ anew, and the schema of
 	@$(BIN)/python -m tools.metrics_page > docs/metrics.md
 	@$(BIN)/python -m tools.settings_page > docs/settings.md
 	@$(BIN)/python -m tools.presets_page > docs/presets.md
+	@$(BIN)/python -m tools.presets_reference > docs/presets-reference.md
 	@$(BIN)/python -m tools.chart_schema > charts/foldline/values.schema.json
 	@$(BIN)/python -m tools.values_page > docs/values.md
 

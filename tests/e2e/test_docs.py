@@ -135,7 +135,7 @@ needs_a_shell = pytest.mark.skipif(
 
 
 @needs_a_shell
-@pytest.mark.parametrize("page", ["README.md", "docs/use-the-service.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/use-the-service.md", "docs/presets.md"])
 def test_a_page_shows_what_the_service_answers(page: str, url: str, tmp_path: Path) -> None:
     assert not wrong_on(page_of(page), url, tmp_path)
 
