@@ -123,7 +123,7 @@ def entry(found: Entry) -> dict[str, Any]:
     if found.kind in {entry_log.MESSAGE, entry_log.OTHER}:
         shown["message"] = found.body
     if found.summary is not None:
-        told = found.body if found.kind == entry_log.BRANCH_SUMMARY else found.body.get("told", {})
+        told = found.body if found.kind == entry_log.BRANCH_SUMMARY else found.body.get(entry_log.SUMMARY_FACTS_KEY, {})
         shown |= {"summary": found.summary, "details": told.get("details"), "from_hook": told.get("from_hook")}
     if found.kind == entry_log.BRANCH_SUMMARY:
         shown["left_entry_id"] = found.body["from"]
@@ -150,7 +150,7 @@ def compaction(found: Compaction) -> dict[str, Any]:
         "tokens_before": found.tokens_before,
         "tokens_after": found.tokens_after,
         **_NOT_TOLD,
-        **found.told,
+        **found.summary_facts,
         **found.report,
     }
 

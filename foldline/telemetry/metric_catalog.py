@@ -1,4 +1,4 @@
-"""The metrics there are, as data: what is counted, dashboards, alerts and documentation are all held against this."""
+"""The catalog of metrics, as data. Tests check the code, dashboards, alerts and documentation against it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 
 class MetricKind(Enum):
-    """What a metric is to Prometheus."""
+    """The Prometheus type of a metric."""
 
     COUNTER = "counter"
     GAUGE = "gauge"
@@ -26,9 +26,9 @@ class Source(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric by the name that queries use, but for the `_bucket`, `_sum` and `_count` of a histogram.
+    """A metric. Its `name` is the one in queries, without the `_bucket`, `_sum` and `_count` of a histogram.
 
-    `sources` are the processes that tell it.
+    `sources` are the kinds of processes that export it. `buckets` are a histogram's upper bounds.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Metric:
 
     @property
     def sample_names(self) -> Iterator[str]:
-        """The names under which Prometheus keeps it."""
+        """The names of its series in Prometheus."""
         if self.kind is not MetricKind.HISTOGRAM:
             yield self.name
             return
@@ -61,14 +61,14 @@ REQUESTS: Final = Metric(
     "foldline_requests_total",
     MetricKind.COUNTER,
     API,
-    "Requests answered; 499 is one whose client went away before its answer.",
+    "Responses sent; status 499 means that the client closed the connection first.",
     ("method", "route", "status"),
 )
 REQUEST_DURATION: Final = Metric(
     "foldline_request_seconds",
     MetricKind.HISTOGRAM,
     API,
-    "Time until the last byte of the answer, in which `Prefer: wait` and event streams wait for jobs.",
+    "Time until the last byte of the response, with the time that `Prefer: wait` and event streams wait for jobs.",
     ("method", "route"),
     REQUEST_SECONDS,
 )
@@ -82,15 +82,15 @@ TRIGGERS: Final = Metric(
     "foldline_triggers_total",
     MetricKind.COUNTER,
     BOTH,
-    "Plans made because a view was over its `threshold`, somebody `asked`, or a provider reported an `overflow`, and "
-    "summaries asked for because something hidden was `pending` one.",
+    "Plans made because a view was over its `threshold`, a caller `asked`, or a provider reported an `overflow`, and "
+    "summaries requested because entries were `pending`.",
     ("reason", "preset"),
 )
 COMPACTIONS: Final = Metric(
     "foldline_compactions_total",
     MetricKind.COUNTER,
     BOTH,
-    "Compactions made, by the reason they are listed with.",
+    "Compactions made, by the `reason` that the API lists.",
     ("reason", "preset"),
 )
 STAGE_DURATION: Final = Metric(
@@ -105,22 +105,22 @@ STAGE_SAVINGS: Final = Metric(
     "foldline_stage_tokens_saved_total",
     MetricKind.COUNTER,
     BOTH,
-    "Tokens that a stage took out of views, when its edits were applied.",
+    "Tokens that a stage's applied edits took out of views.",
     ("stage", "preset"),
 )
 QUEUE_JOBS: Final = Metric(
     "foldline_queue_jobs",
     MetricKind.GAUGE,
     API,
-    "Jobs that are `queued`, those held back after a failure included, or `running`. From the database: each process "
-    "tells the same, so take the maximum.",
+    "Jobs that are `queued`, also those held back after a failure, or `running`. From the database: each process "
+    "exports the same value, so take the maximum.",
     ("queue", "state"),
 )
 QUEUE_AGE: Final = Metric(
     "foldline_queue_oldest_seconds",
     MetricKind.GAUGE,
     API,
-    "How long the job has waited that has waited longest; those held back do not count. From the database.",
+    "How long the oldest waiting job has waited; jobs that are held back do not count. From the database.",
     ("queue",),
 )
 PENDING: Final = Metric(
@@ -140,20 +140,20 @@ LEASE_EXPIRIES: Final = Metric(
     "foldline_lease_expiries_total",
     MetricKind.COUNTER,
     WORKER,
-    "Jobs taken back from workers that kept silent.",
+    "Jobs taken back from workers that did not extend their lease.",
     ("queue",),
 )
 SWEEPS: Final = Metric(
     "foldline_sweeps_total",
     MetricKind.COUNTER,
     WORKER,
-    "Sweeps done: looks for lapsed leases and forgotten jobs.",
+    "Finished sweeps for lapsed leases and forgotten jobs.",
 )
 SUMMARIZER_DURATION: Final = Metric(
     "foldline_summarizer_seconds",
     MetricKind.HISTOGRAM,
     WORKER,
-    "Time until a summary was written, with all calls and pauses between them.",
+    "Time until a summary was written, with all calls and the pauses between them.",
     ("provider", "model"),
     SUMMARIZER_SECONDS,
 )
@@ -168,34 +168,34 @@ SUMMARIZER_FAILURES: Final = Metric(
     "foldline_summarizer_failures_total",
     MetricKind.COUNTER,
     WORKER,
-    "Summaries that could not be had, after all tries.",
+    "Summaries that could not be written, after all attempts.",
     ("provider", "model"),
 )
 OVERFLOWS: Final = Metric(
     "foldline_overflow_reports_total",
     MetricKind.COUNTER,
     API,
-    "Views that a provider refused as too long, as callers reported; providers whose wording is not known are `other`.",
+    "Overflows that callers reported; providers whose wording is not known are `other`.",
     ("provider",),
 )
 CONNECTIONS: Final = Metric(
     "foldline_database_connections",
     MetricKind.GAUGE,
     BOTH,
-    "Connections to the database that are in use in the process.",
+    "Database connections that the process uses now.",
 )
 CONNECTIONS_MAX: Final = Metric(
     "foldline_database_connections_max",
     MetricKind.GAUGE,
     BOTH,
-    "Connections to the database that the process may use.",
+    "Database connections that the process may use.",
 )
 PART_UP: Final = Metric(
     "foldline_part_up",
     MetricKind.GAUGE,
     EVERY,
-    "Whether a part that the process stands on answers it, 1 or 0: `database`, `broker`, and of a worker the `queues`, "
-    "which do while it takes messages from them.",
+    "Whether a dependency of the process answers, 1 or 0: `database`, `broker`, and in a worker `queues`, which is 1 "
+    "while it takes messages.",
     ("part",),
 )
 

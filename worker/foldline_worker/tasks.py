@@ -26,7 +26,7 @@ from foldline.log.compaction.summaries import HOOK
 from foldline.log.errors import Unavailable
 from foldline.log.job_state import JobState
 from foldline.log.jobs import claims, endings, publish
-from foldline.log.jobs.claims import Later
+from foldline.log.jobs.claims import ClaimDeferred
 from foldline.log.jobs.leases import Claim
 from foldline.log.jobs.sweeps import sweep
 from foldline.log.storage.events import JobWaits
@@ -145,7 +145,7 @@ class Tasks:
 
     def _claim(self, queue: str) -> Claim | None:
         # One thread at most waits for a session that is being written to: others have summaries to publish.
-        with self._at_database, suppress(Later), _tried(self._waiting) as waits:
+        with self._at_database, suppress(ClaimDeferred), _tried(self._waiting) as waits:
             # Stopping may have begun before this thread could get here.
             if not self._stopping.is_set():
                 return claims.claim(self._store, queue, waits=waits)

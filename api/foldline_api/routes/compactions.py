@@ -78,7 +78,7 @@ def _compact(incoming: ApiRequest, session_id: str) -> StoredResponse:
     with incoming.service.store.rehearse() as tx:
         before = cut(tx, incoming.tenant, session_id, ask).context_tokens
         rehearsed = loads(work(tx).body)
-        after = cut(tx, incoming.tenant, session_id, ask).told
+        after = cut(tx, incoming.tenant, session_id, ask).as_json
     summary = None if rehearsed["job"] is None else {**after, "context_tokens": before}
     return answer({"job": None, "joined": False, "result": rehearsed["result"], "summary": summary})
 

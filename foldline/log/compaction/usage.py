@@ -13,7 +13,7 @@ from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import ENTRY
 
 LEAST, MOST = 1000, 2000
-# One call's usage says little; most of what was learned before stays.
+# The weight of an older view's usage: one call says little, so most of the multiplier stays.
 WEIGHT: Final = 0.25
 
 
@@ -31,7 +31,7 @@ _KEPT_AT_VERSION: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a provider reported for the view of `version`, as it reported it; `model` is the session's if None."""
+    """The usage that a provider reported for the view of `version`, in its own terms; `model` None is the session's."""
 
     version: int
     input: int
@@ -41,15 +41,16 @@ class Usage:
     cache_write: int = 0
 
     def prompt_tokens(self, session_model: str) -> int:
-        """All tokens of the prompt, cached ones too."""
+        """All tokens of the prompt, those read from or written to a cache included."""
         provider = (self.model or session_model).partition("/")[0]
         return self.input + (self.cache_read + self.cache_write if provider in COUNTING_CACHED_APART else 0)
 
 
 def learn(tx: Transaction, path: Path, usage: Usage) -> None:
-    """Move the multiplier towards reported / counted: all the way if nothing changed the view since, else a part.
+    """Move the session's multiplier towards reported / counted tokens, within 1.0 to 2.0.
 
-    Usage of a version that is not on this path says nothing about it and is ignored.
+    Usage of the current version sets it, usage of an older one moves it by `WEIGHT`. Usage of a version that is not on
+    this path is ignored.
 
     Raises:
         UnknownVersion: the session has not reached that version.

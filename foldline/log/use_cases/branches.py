@@ -1,4 +1,4 @@
-"""Moving the head: to the leaf of another branch, or to an earlier entry, from which a new branch starts."""
+"""Branches: moving the head to another branch's leaf or to an earlier entry, where a new branch begins; listing."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ from foldline.log.use_cases.preconditions import open_to_change
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """Where the head is, what the trigger did there, and what became of the summary of what was left.
+    """The new head, the trigger's result there, and the branch summary if one was requested.
 
-    That is a job, or the id of the entry that it is already; neither, if nothing was left behind.
+    `request` is the summary's job. `placed` is the id of its entry, if a kept summary was added at once. Both are None
+    if the move left no entries.
     """
 
     path: Path
@@ -44,14 +45,14 @@ def move(
     parent: str | None = None,
     if_match: int | None = None,
 ) -> Moved:
-    """Make an entry the head, and compact if the view there needs it.
+    """Move the head to an entry, and run the trigger there.
 
-    A branch's last message names its leaf: moving there brings back the compactions after it. With an `ask`, a summary
-    is asked for of what the move leaves behind.
+    A branch's last message stands for its leaf: moving there brings back the compactions after it. Any other entry
+    begins a new branch. `ask` requests a summary of the entries that the move leaves.
 
     Raises:
         NotFound: no such session, or no such entry in it.
-        StaleVersion, UnknownParent: the head is not where the caller thinks it is.
+        StaleVersion, UnknownParent: the session has changed since the caller read it.
     """
     head = open_to_change(tx, tenant, session_id, parent=parent, if_match=if_match)
     session = head.session
@@ -74,9 +75,9 @@ def move(
 
 
 def _summarize(tx: Transaction, path: Path, ask: SummaryRequest) -> QueuedJob | str | None:
-    """Answer a wish for a summary of what was left with a job, or at once with one that was made of just that before.
+    """The job for the branch summary, or the id of the new entry if a kept summary was added at once.
 
-    None if nothing was said there, or if there is no room: then a failed job says so.
+    None if the left entries show nothing in a view. None also if there is no room; then a failed job has the reason.
     """
     outline = entry_log.outline(tx, path)
     wanted = branch_summary.find(tx, path, ask, outline)
@@ -95,7 +96,7 @@ def _summarize(tx: Transaction, path: Path, ask: SummaryRequest) -> QueuedJob | 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A branch as it is listed: where it left its parent, and the entry that moving to makes it the one in use."""
+    """A branch as the API lists it: the parent's entry where it begins, and the entry to move to in order to use it."""
 
     number: int
     left_entry: str | None
@@ -125,7 +126,7 @@ def _listed(row: Any, head: int) -> Branch:
 
 
 def _tip(tx: Transaction, session_pk: int, entry: Any) -> int | None:
-    """The branch that ends at this entry, or whose own last message it is; the entry's own branch before others."""
+    """The branch that this entry is the leaf or the last message of; the entry's own branch before others."""
     rows = tx.execute(
         select(BRANCH)
         .where(BRANCH.c.session_pk == session_pk)
@@ -140,7 +141,7 @@ def _tip(tx: Transaction, session_pk: int, entry: Any) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Leaving:
-    """An entry from which a branch starts, with the `paths.STATE_COLUMNS` of the path up to there."""
+    """The entry where a new branch begins, with the `paths.STATE_COLUMNS` of the path up to it."""
 
     branch: int
     seq: int
@@ -152,7 +153,7 @@ def _leaving(entry: Any) -> Leaving:
 
 
 def new_branch(tx: Transaction, session: Session, at: Leaving) -> Path:
-    """The path of a new branch, which has no entries of its own yet."""
+    """Add a branch without entries of its own; its path."""
     tx.execute(
         insert(BRANCH).values(
             session_pk=session.pk,

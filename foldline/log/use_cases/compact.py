@@ -1,4 +1,4 @@
-"""Compacting because someone asked."""
+"""Compacts a session at a caller's request, and shows the cut that a summary would make."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ def compact(
     tx: Transaction,
     tenant: str,
     session_id: str,
-    ask: SummaryRequest,
+    request: SummaryRequest,
     *,
     stages: list[str] | None = None,
     summarize: bool | None = None,
     parent: str | None = None,
     if_match: int | None = None,
 ) -> tuple[Path, TriggerResult, int]:
-    """Compact now: the path, what was done, and the tokens the view took before.
+    """Compact now: the path, the result, and the scaled tokens of the view before.
 
-    `summarize` asks for a summary (True), for none (False), or leaves it to the stages (None).
+    `summarize` requests a summary (True) or none (False); None leaves that to the stages.
 
     Raises:
         NotFound: no such session.
-        StaleVersion, UnknownParent: the head is not where the caller thinks it is.
+        StaleVersion, UnknownParent: the session has changed since the caller read it.
         InvalidPolicy: the request names a stage or policy that does not exist or cannot work.
     """
     path = open_to_change(tx, tenant, session_id, parent=parent, if_match=if_match)
-    ask = _whole(path, ask)
+    request = _with_full_policy(path, request)
     before = path.used
-    step = trigger.run_asked(tx, path, ask, stages=stages, summarize=summarize)
+    step = trigger.compact_now(tx, path, request, stages=stages, summarize=summarize)
     paths.save(tx, path)
     return path, step, before
 
 
 def cut(
-    tx: Transaction, tenant: str, session_id: str, ask: SummaryRequest, *, context_window: int | None = None
+    tx: Transaction, tenant: str, session_id: str, request: SummaryRequest, *, context_window: int | None = None
 ) -> PlannedCut:
-    """Where a summary that is asked for in this way would cut now, as if the session had such a window.
+    """The cut that a summary request would make now; `context_window` replaces the session's.
 
     Raises:
         NotFound: no such session.
@@ -56,13 +56,13 @@ def cut(
     """
     path = paths.open_head(tx, tenant, session_id)
     path.session.context_window = context_window or path.session.context_window
-    return cut_of(tx, path, entry_log.outline(tx, path), _whole(path, ask))
+    return cut_of(tx, path, entry_log.outline(tx, path), _with_full_policy(path, request))
 
 
-def _whole(path: Path, ask: SummaryRequest) -> SummaryRequest:
-    """The ask with its policy as a whole: the session's own may change before a worker gets to it."""
-    if ask.policy is None:
-        return ask
-    policy = policy_of(ask.policy, PRESETS, path.session.policy)
-    check_buffer(ask.policy, path.session.frame.budget(policy).limit)
-    return replace(ask, policy=to_stored(policy, PRESETS))
+def _with_full_policy(path: Path, request: SummaryRequest) -> SummaryRequest:
+    """The request with a complete policy: the session's own may change before a worker claims the job."""
+    if request.policy is None:
+        return request
+    policy = policy_of(request.policy, PRESETS, path.session.policy)
+    check_buffer(request.policy, path.session.frame.budget(policy).limit)
+    return replace(request, policy=to_stored(policy, PRESETS))

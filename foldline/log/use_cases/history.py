@@ -142,5 +142,5 @@ def _listed(record: Record, *, is_live: bool) -> Compaction:
         is_live,
         # Compactions from before there were figures have none.
         body.get("report", {}),
-        body.get("told", {}),
+        body.get(entry_log.SUMMARY_FACTS_KEY, {}),
     )

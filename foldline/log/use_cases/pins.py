@@ -1,4 +1,4 @@
-"""Pins: texts that are in every view, verbatim, on every branch."""
+"""Adds, lists and removes pins: texts that are in every view of a session, verbatim, on every branch."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ def add(
 
     Raises:
         NotFound: no such session or entry, or the entry has no text.
-        StaleVersion, UnknownParent: the head is not where the caller thinks it is.
+        StaleVersion, UnknownParent: the session has changed since the caller read it.
         PinTooLarge: all pins together would take more than a tenth of the budget.
-        FixedPartsDoNotFit: nothing but fixed parts would fit.
+        FixedPartsDoNotFit: the fixed parts would leave no room for a history.
     """
     path = open_to_change(tx, tenant, session_id, parent=parent, if_match=if_match)
     if text is None:

@@ -1,4 +1,4 @@
-"""Undo and redo: compactions are taken back, and made live again."""
+"""Undo takes compactions back, redo restores them."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def undo(
     parent: str | None = None,
     if_match: int | None = None,
 ) -> tuple[list[str], Path]:
-    """Take back a compaction and all later live ones; their ids, oldest first.
+    """Take back a compaction and all later live ones: their ids, oldest first, and the path.
 
-    A summary goes together with the compactions whose hides it absorbed: without it, what they hid would be pending
-    again. Reads the compactions that it takes back, and those that may have hidden a part of what these condensed.
+    Undoing a summary also takes back the compactions whose hides it absorbed; otherwise their ranges would be pending
+    again. Undo reads the compactions that it takes back and those that may have hidden a part of what these condensed.
 
     Raises:
         NotFound: no such session, or no such compaction on this path.
-        StaleVersion, UnknownParent: the head is not where the caller thinks it is.
+        StaleVersion, UnknownParent: the session has changed since the caller read it.
         Conflict: the compaction is not live.
     """
     path = open_to_change(tx, tenant, session_id, parent=parent, if_match=if_match)
@@ -73,12 +73,12 @@ def _live(
 def _with_absorbed(
     tx: Transaction, path: Path, parts: Sequence[Segment], taken: list[Record], undone: Collection[str]
 ) -> list[Record]:
-    """These compactions and the earlier ones that go with them, so that whole groups are taken back."""
+    """These compactions after the earlier ones that they absorbed, oldest first."""
     while True:
         spans = [span for record in taken for span in record.condensed]
         if not spans:
             return taken
-        # A compaction edits what stands before it, so none before the first of these ranges reaches into one.
+        # A compaction edits earlier entries only, so those before the first of these ranges hid nothing in any.
         earlier = _live(tx, path, parts, (min(spans)[0] + 1, taken[0].seq - 1), undone)
         absorbed = [record.seq for record in earlier if _hides_within(record, spans)]
         if not absorbed:
@@ -97,15 +97,15 @@ def _hides_within(record: Record, spans: list[tuple[int, int]]) -> bool:
 def redo(
     tx: Transaction, tenant: str, session_id: str, *, parent: str | None = None, if_match: int | None = None
 ) -> tuple[list[str], Path]:
-    """Take back the last undo, and the inline compactions made since; the ids of the compactions live again.
+    """Restore what the last undo took back, and take back the inline compactions since: the restored ids, and the path.
 
-    Reads the compactions between the first that becomes live again and the head, and no earlier ones.
+    Redo reads the compactions from the first that it restores on, and no earlier ones.
 
     Raises:
         NotFound: no such session.
-        StaleVersion, UnknownParent: the head is not where the caller thinks it is.
+        StaleVersion, UnknownParent: the session has changed since the caller read it.
         Conflict: there is nothing to redo.
-        RedoSuperseded: another summary was published since.
+        RedoSuperseded: another summary was published since the undo.
     """
     path = open_to_change(tx, tenant, session_id, parent=parent, if_match=if_match)
     parts = segments.segments(tx, path)

@@ -28,7 +28,7 @@ def details(scene: Scene) -> list[dict[str, list[str]]]:
     """What is told of the compactions on the path that have a summary, oldest first."""
     with scene.store.read() as tx:
         listed = history.compactions(tx, scene.tenant, scene.id)
-    return [compaction.told["details"] for compaction in listed if compaction.told]
+    return [compaction.summary_facts["details"] for compaction in listed if compaction.summary_facts]
 
 
 def test_a_summary_goes_behind_what_was_said_in_the_meantime(scene: Scene) -> None:

@@ -14,14 +14,14 @@ from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.log.compaction.enqueue import BACKGROUND
 from foldline.log.errors import Busy, IdempotencyInFlight, NotFound
 from foldline.log.jobs import claims, endings, leases, publish, sweeps
-from foldline.log.jobs.claims import Later
+from foldline.log.jobs.claims import ClaimDeferred
 from foldline.log.storage import idempotency, paths
 from foldline.log.storage.idempotency import Key, StoredResponse
 from foldline.log.storage.store import Store, Transaction
 from foldline.log.use_cases import branches, lifecycle
 from tests.support.eventually import eventually
 from tests.support.log.sessions import TENANT, Clock, Scene, turns, user
-from tests.support.processes.databases import POSTGRESQL, is_lock_waited_for
+from tests.support.processes.databases import is_lock_waited_for, only_postgresql
 
 T = TypeVar("T")
 
@@ -29,10 +29,8 @@ KEY = Key(TENANT, "POST /sessions", "once", "hash")
 GIST = SummaryDraft("The gist.", degraded=False, summarizer="scripted")
 
 
-@pytest.fixture(scope="module")
-def database_kind() -> str:
-    """On SQLite writers take turns from the first statement on."""
-    return POSTGRESQL
+# On SQLite writers take turns from the first statement on.
+database_kind = only_postgresql
 
 
 @contextmanager
@@ -154,7 +152,7 @@ def test_a_claim_passes_over_a_session_that_is_being_written_to(two_scenes: list
         paths.open_head(tx, TENANT, first.id, lock=True)
         assert claims.claim(first.store, BACKGROUND) is not None
         assert (first.states, second.states) == (["queued"], ["running"])
-        with pytest.raises(Later):
+        with pytest.raises(ClaimDeferred):
             claims.claim(first.store, BACKGROUND)
     assert claims.claim(first.store, BACKGROUND) is not None
     assert first.states == ["running"]
@@ -169,7 +167,7 @@ def test_a_claim_that_may_not_wait_says_that_there_is_work(
     with first.store.write() as tx:
         for scene in two_scenes:
             paths.open_head(tx, TENANT, scene.id, lock=True)
-        with pytest.raises(Later):
+        with pytest.raises(ClaimDeferred):
             claims.claim(first.store, BACKGROUND, waits=False)
     assert (first.states, second.states) == (["queued"], ["queued"])
 

@@ -15,6 +15,10 @@ from foldline.log.storage import entry_log, paths
 from foldline.log.use_cases.compact import compact
 from tests.support.log.scenes import NewScene
 from tests.support.log.sessions import TENANT, Scene, assistant, touching, turns, user, words
+from tests.support.processes.databases import only_sqlite
+
+# What is planned does not depend on where it is stored.
+database_kind = only_sqlite
 
 
 @pytest.fixture
@@ -97,7 +101,7 @@ def test_a_cut_names_what_is_covered_and_what_stays(scene: Scene) -> None:
     found = cut(scene)
     assert (found.first, found.first_kept, found.messages) == (said[0], said[5], 5)
     assert (found.turn_start, found.turn_prefix, found.replaces) == (None, 0, ())
-    assert found.told == {
+    assert found.as_json == {
         "first_entry_id": said[0],
         "first_kept_entry_id": said[5],
         "turn_start_entry_id": None,
@@ -117,7 +121,7 @@ def test_a_cut_is_what_the_summary_covers_that_is_asked_for(pi: Scene) -> None:
     assert (found.first, found.turn_start) == ("e0-1", "e0-5")
     assert found.first_kept == claim.preparation.first_kept_entry_id == f"e0-{claim.wanted.covered.last + 1}"
     assert (found.messages, found.turn_prefix) == (len(claim.request.messages), len(claim.request.turn_prefix))
-    assert found.told["is_split_turn"]
+    assert found.as_json["is_split_turn"]
     assert claim.preparation.is_split_turn
 
 

@@ -198,12 +198,12 @@ def test_what_a_compaction_tells_is_in_the_list(import_file: Import) -> None:
     noted = {"details": {"readFiles": ["b"], "modifiedFiles": ["x"]}}
     told = compactions(import_file(chain(*TALK, compaction("k", "u2", **noted), compaction("l", None, fromHook=True))))
     assert [(each.reason, each.stages_used, each.report) for each in told] == [("imported", ["summarize"], {})] * 2
-    assert told[0].told == {
+    assert told[0].summary_facts == {
         "first_kept_entry_id": "e0-5",
         "details": {"read_files": ["b", "c1"], "modified_files": ["x"]},
         "from_hook": None,
     }
-    assert told[1].told["from_hook"] == "extension"
+    assert told[1].summary_facts["from_hook"] == "extension"
     assert told[0].tokens_before > told[0].tokens_after
 
 
@@ -518,8 +518,8 @@ def test_a_summary_of_ours_becomes_a_compaction_of_pi(new_scene: NewScene) -> No
     assert scene.work() == ["succeeded"]
     scene.append(*turns(1, 10))
     (written,) = [line for line in lines_of(exported(scene)) if line["type"] == "compaction"]
-    (made,) = [each for each in compactions(scene) if each.told]
-    assert written["firstKeptEntryId"] == made.told["first_kept_entry_id"]
+    (made,) = [each for each in compactions(scene) if each.summary_facts]
+    assert written["firstKeptEntryId"] == made.summary_facts["first_kept_entry_id"]
     assert written["tokensBefore"] == made.tokens_before
     assert (written["details"], "fromHook" in written) == ({"readFiles": [], "modifiedFiles": []}, False)
     assert_shows_the_same(scene)

@@ -63,7 +63,7 @@ def test_a_small_summary_has_no_room_for_lists(new_scene: NewScene) -> None:
     assert claim.request.max_tokens == claim.wanted.covered.max_tokens
     scene.publish(claim)
     assert "a.py" not in str(scene.wire()[0]["content"])
-    assert listed(scene)[-1].told["details"] == FILES
+    assert listed(scene)[-1].summary_facts["details"] == FILES
 
 
 def test_other_presets_list_no_files_and_tell_of_them(scene: Scene) -> None:
@@ -72,7 +72,7 @@ def test_other_presets_list_no_files_and_tell_of_them(scene: Scene) -> None:
     scene.work()
     assert scene.layout[0].startswith("summary 1-")
     assert "a.py" not in str(scene.wire()[0]["content"])
-    assert listed(scene)[-1].told["details"] == FILES
+    assert listed(scene)[-1].summary_facts["details"] == FILES
 
 
 def test_the_summary_of_a_branch_has_the_lists_too(new_scene: NewScene) -> None:
@@ -91,7 +91,7 @@ def test_what_is_told_of_a_summary_is_of_all_it_covers_also_of_what_it_takes_up(
     scene.append(*touching("d", "edit_file", "b.py"), *turns(4, 60))
     scene.compact()
     scene.work()
-    first, second = (compaction.told for compaction in listed(scene))
+    first, second = (compaction.summary_facts for compaction in listed(scene))
     assert first["details"] == FILES
     assert second["details"] == {"read_files": [], "modified_files": ["a.py", "b.py", "later.py"]}
 
@@ -101,7 +101,7 @@ def test_the_first_entry_after_what_a_summary_covers_is_told(scene: Scene) -> No
     scene.compact()
     scene.work()
     assert scene.layout[0] == "summary 1-5"
-    assert listed(scene)[0].told == {
+    assert listed(scene)[0].summary_facts == {
         "first_kept_entry_id": said[5],
         "details": {"read_files": [], "modified_files": []},
         "from_hook": None,
@@ -113,13 +113,13 @@ def test_what_stays_before_a_summary_is_not_the_first_that_is_kept_after_it(scen
     scene.compact()
     scene.work()
     assert scene.layout[:2] == ["user 1", "summary 2-6"]
-    assert listed(scene)[0].told["first_kept_entry_id"] == said[6]
+    assert listed(scene)[0].summary_facts["first_kept_entry_id"] == said[6]
 
 
 def test_nothing_more_is_told_of_an_inline_compaction(scene: Scene) -> None:
     scene.append(*turns(5, 60))
     scene.compact(summarize=False, target_tokens=300)
-    assert [compaction.told for compaction in listed(scene)] == [{}]
+    assert [compaction.summary_facts for compaction in listed(scene)] == [{}]
 
 
 def test_what_a_hook_supplied_and_told_is_told(scene: Scene) -> None:
@@ -129,6 +129,6 @@ def test_what_a_hook_supplied_and_told_is_told(scene: Scene) -> None:
     publish.publish(
         scene.store, scene.claimed(), SummaryDraft("Said.", degraded=False, summarizer="hook notes", details=more)
     )
-    told = listed(scene)[0].told
+    told = listed(scene)[0].summary_facts
     assert told["from_hook"] == "notes"
     assert told["details"] == {"ticket": 7, "read_files": [], "modified_files": []}

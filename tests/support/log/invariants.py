@@ -68,7 +68,7 @@ def originals_are_readable(pair: Pair) -> None:
         if original.kind == "branch_summary":
             assert entry.body["details"] == summaries.details(original.files), "files are told of nested summaries too"
     assert [compaction.id for compaction in listed if compaction.is_live] == pair.live
-    told = [compaction.told["details"] for compaction in listed if compaction.told]
+    told = [compaction.summary_facts["details"] for compaction in listed if compaction.summary_facts]
     published = [entry for entry in expected if entry.kind == "compaction" and entry.summary]
     assert told == [summaries.details(entry.files) for entry in published], "files are told of all that is covered"
 

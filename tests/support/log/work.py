@@ -43,7 +43,7 @@ class Work:
         """The job that a request for a summary becomes."""
         with self.store.write() as tx:
             path = paths.open_head(tx, TENANT, session, lock=True)
-            step = trigger.run_asked(tx, path, SummaryRequest(is_asked=True, instructions=instructions))
+            step = trigger.compact_now(tx, path, SummaryRequest(is_asked=True, instructions=instructions))
             paths.save(tx, path)
         assert step.request
         assert step.request.job_id

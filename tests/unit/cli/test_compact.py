@@ -79,7 +79,7 @@ def test_a_session_that_cannot_fit_ends_with_exit_code_1(tmp_path: Path) -> None
 
     result = invoke("compact", write_sessions(tmp_path / "s.jsonl", huge=huge), "--window", "8000")
 
-    assert result.exit_code == ExitCode.FOUND_WANTING
+    assert result.exit_code == ExitCode.NEGATIVE_RESULT
     assert "does not fit" in result.stderr
 
 

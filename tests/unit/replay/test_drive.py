@@ -156,7 +156,7 @@ def test_calls_reported_open_that_are_not_are_a_violation() -> None:
 def test_owed_tokens_that_nobody_summarizes_are_a_violation() -> None:
     record = driven(Script(pending_tokens=7, jobs=[{"id": "j", "state": "failed", "error": "no answer"}]))
 
-    assert record.violations == ["message 7: 7 tokens stay pending and nothing moves any more (j failed: no answer)"]
+    assert record.violations == ["message 7: 7 tokens stay pending and no job makes progress (j failed: no answer)"]
 
 
 def test_a_job_that_never_ends_is_a_violation() -> None:
@@ -182,7 +182,7 @@ def garble_one(entries: list[JsonDict]) -> None:
 
 @pytest.mark.parametrize(
     ("forget", "expected"),
-    [(forget_one, "6 messages are kept of 7"), (garble_one, "messages [4] are not kept as they were said")],
+    [(forget_one, "6 messages are stored of 7"), (garble_one, "messages [4] are not stored as they were sent")],
 )
 def test_a_message_that_was_lost_is_a_violation(forget: Callable[[list[JsonDict]], None], expected: str) -> None:
     assert driven(Script(forget=forget)).violations == [f"message 7: {expected}"]
@@ -191,7 +191,7 @@ def test_a_message_that_was_lost_is_a_violation(forget: Callable[[list[JsonDict]
 def test_compactions_are_asked_for_as_often_as_told() -> None:
     record = driven(Script(), settings=Options("openai/gpt-4o", 8000, compact_every=2, patience_seconds=0.1))
 
-    assert record.asked_compactions == 1
+    assert record.requested_compactions == 1
     assert record.violations == []
 
 

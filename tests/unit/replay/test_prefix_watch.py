@@ -106,6 +106,6 @@ def test_a_compaction_listed_a_view_too_early_explains_the_next_change() -> None
 def test_a_compaction_that_was_asked_for_explains_a_changed_prefix() -> None:
     watch, log = watched()
     log.waiting = [{"id": "c1"}]
-    watch.asked()
+    watch.compaction_requested()
 
     assert watch.saw(2, view("x")) == (True, None)

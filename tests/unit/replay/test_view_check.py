@@ -76,7 +76,7 @@ def changed(view: JsonDict, *path: str | int, value: Any) -> JsonDict:
 
 
 BAD_VIEWS: list[tuple[str, JsonDict, str]] = [
-    ("openai", changed(openai_view(), "budget", "fits", value=False), "although it does not fit"),
+    ("openai", changed(openai_view(), "budget", "fits", value=False), "a view that does not fit"),
     ("openai", changed(openai_view(), "budget", "used", value=101), "by its own figure the view takes 101 of 100"),
     ("openai", changed(openai_view(), "budget", "used", value=20), "messages count"),
     ("openai", changed(openai_view(), "messages", 1, "role", value="nobody"), "is not a role"),

@@ -18,7 +18,7 @@ from celery.signals import after_task_publish
 from foldline.settings import Settings
 from foldline.telemetry.health import BROKER, Subject, broker_answers
 from foldline.telemetry.metrics import Signals
-from foldline.telemetry.ops_server import answering
+from foldline.telemetry.ops_server import serving_ops
 from foldline_worker.app import create_celery
 from foldline_worker.broker.liveness import Outage, Ticks, told_once
 from foldline_worker.broker.queues import MAINTENANCE, SWEEP
@@ -42,7 +42,7 @@ def run_beat(settings: Settings, signals: Signals, metrics_listener: socket | No
     ticks = Ticks(settings.sweep_seconds)
     parts = {BROKER: partial(broker_answers, settings)}
     subject = Subject(signals.metrics, parts, needed=parts.keys(), is_alive=lambda: ticks.are_on_time)
-    with create_celery(settings) as app, told_once(outage), answering(subject, metrics_listener):
+    with create_celery(settings) as app, told_once(outage), serving_ops(subject, metrics_listener):
         app.conf.beat_schedule = {"sweep": _sweep(settings)}
         # In memory: what a restart forgets is when it last swept, and it sweeps at once. There is no file to write.
         # Celery takes whatever makes a scheduler, and says that it takes a name.

@@ -20,7 +20,7 @@ from tornado.ioloop import PeriodicCallback
 from foldline.log.jobs.backlog import Backlog
 from foldline.settings import Settings
 from foldline.telemetry.health import BROKER, Subject, broker_answers
-from foldline.telemetry.ops_server import answering
+from foldline.telemetry.ops_server import serving_ops
 from foldline_worker.app import create_celery
 from foldline_worker.broker.liveness import TICK_SECONDS, Ticks
 
@@ -58,7 +58,7 @@ def run_flower(
     options.basic_auth = [login]
     options.max_tasks = TASKS_MAX
     options.purge_offline_workers = PURGE_SECONDS
-    with create_celery(settings) as app, answering(subject, metrics_listener):
+    with create_celery(settings) as app, serving_ops(subject, metrics_listener):
         # Flower takes the loop of its thread, which newer Pythons do not make by themselves.
         asyncio.set_event_loop(asyncio.new_event_loop())
         page = Flower(capp=app, options=options, **flower_settings)

@@ -25,7 +25,7 @@ from foldline.settings import Settings
 from foldline.telemetry.health import Subject, parts_of
 from foldline.telemetry.logs import describe
 from foldline.telemetry.metrics import Signals
-from foldline.telemetry.ops_server import answering
+from foldline.telemetry.ops_server import serving_ops
 from foldline_worker.app import create_worker
 from foldline_worker.broker.liveness import TICK_SECONDS, Outage, Ticks, told_once
 from foldline_worker.broker.notifier import notifying
@@ -97,7 +97,7 @@ def run_worker(
         with (
             told_once(notifier.outage),
             notifying(notifier, store, settings.stop_seconds),
-            answering(subject, metrics_listener),
+            serving_ops(subject, metrics_listener),
         ):
             program.start()
     finally:
