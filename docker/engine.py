@@ -67,7 +67,7 @@ class Engine:
         return subprocess.run([self.runner, *arguments], capture_output=True, text=True, check=False)
 
 
-# Images of the format of OCI have no health check, so the others are told to write docker's.
+# Images of the format of OCI have no health check, so the others are reported to write docker's.
 ENGINES: Final = (
     Engine(("buildah", "build", "--format", "docker"), "podman"),
     Engine(("docker", "build"), "docker"),

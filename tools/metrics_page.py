@@ -11,7 +11,7 @@ from foldline.telemetry.metric_catalog import METRICS
 INTRODUCTION: Final = """\
 # Metrics
 
-Every process tells its figures in Prometheus's text format at `/metrics` of its operator's port, without a key: set
+Every process says its figures in Prometheus's text format at `/metrics` of its operator's port, without a key: set
 `FOLDLINE_METRICS_PORT`, and `FOLDLINE_METRICS_HOST` to an address that Prometheus reaches and others do not. The API
 answers at `/metrics` of its own port too, to those who have a key. Each process counts for itself, from its start:
 scrape all of them, and add up.
@@ -24,7 +24,7 @@ summary are `FOLDLINE_SUMMARIZER` and `FOLDLINE_SUMMARIZER_MODEL`, or `none`. No
 scales workers: `load` is the work there is for them now.
 
 Beside these there are `process_…` of the Prometheus client (memory, processor time, open files), and at Flower's
-operator's port what Flower tells of workers and tasks, `flower_…`.
+operator's port what Flower says of workers and tasks, `flower_…`.
 
 | name | kind | from | labels | meaning |
 |---|---|---|---|---|

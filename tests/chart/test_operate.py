@@ -55,15 +55,15 @@ def test_what_is_installed_renders_and_passes_the_linter(words: list[str]) -> No
     assert linted.returncode == 0, linted.stdout
 
 
-def test_what_kubectl_is_told_of_is_there() -> None:
+def test_what_kubectl_names_is_there() -> None:
     there = {
         f"{manifest['kind'].lower()}/{manifest['metadata']['name']}"
         for words in installations()
         for manifest in rendered(*words)
     }
     # What comes after `--` is for the program in the pod.
-    told = {word for words in named("kubectl") for word in takewhile("--".__ne__, words)}
-    names = {word for word in told if re.fullmatch(r"[a-z]+/[a-z0-9.-]+", word)}
+    reported = {word for words in named("kubectl") for word in takewhile("--".__ne__, words)}
+    names = {word for word in reported if re.fullmatch(r"[a-z]+/[a-z0-9.-]+", word)}
     assert names
     assert names <= there
 

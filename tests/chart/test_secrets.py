@@ -46,7 +46,7 @@ def secret_settings(pod: Pod) -> set[str]:
 
 
 def notes(name: str, folder: Path, values: Json | None = None) -> str:
-    """What Helm tells who installs the chart with a set of values, and values over it."""
+    """What Helm says who installs the chart with a set of values, and values over it."""
     chart = shutil.copytree(CHART, folder / "foldline")
     text = chart / "templates" / "NOTES.txt"
     (chart / "templates" / "notes.yaml").write_text(NOTES % text.read_text(encoding="utf-8"), encoding="utf-8")
@@ -130,10 +130,10 @@ def test_with_a_bundled_database_the_migrations_do_not_come_before_it() -> None:
 
 @pytest.mark.parametrize("name", VALUES)
 def test_the_notes_say_where_secrets_are_and_never_what_they_are(name: str, tmp_path: Path) -> None:
-    told = notes(name, tmp_path)
-    assert f"helm test {RELEASE}" in told
-    assert ("get secret" in told) == bool(rendered(name).of("Secret"))
-    assert "for a trial only" in told or not rendered(name).of("StatefulSet")
+    reported = notes(name, tmp_path)
+    assert f"helm test {RELEASE}" in reported
+    assert ("get secret" in reported) == bool(rendered(name).of("Secret"))
+    assert "for a trial only" in reported or not rendered(name).of("StatefulSet")
 
 
 @pytest.mark.parametrize(
@@ -164,8 +164,8 @@ def test_the_notes_say_where_secrets_are_and_never_what_they_are(name: str, tmp_
     ],
 )
 def test_the_notes_say_how_to_go_on(name: str, words: list[str], tmp_path: Path) -> None:
-    told = notes(name, tmp_path)
-    assert [word for word in words if word not in told] == []
+    reported = notes(name, tmp_path)
+    assert [word for word in words if word not in reported] == []
 
 
 def test_the_notes_warn_of_a_login_that_others_can_read_and_only_of_that(tmp_path: Path) -> None:

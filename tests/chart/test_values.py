@@ -155,12 +155,12 @@ def test_no_setting_that_is_a_secret_can_be_a_value() -> None:
         *((name, f"secrets.{value}.existingSecret") for name, value in chart_schema.SECRETS.items()),
     ],
 )
-def test_a_setting_that_has_its_own_place_is_refused_among_settings_and_told_of_it(name: str, place: str) -> None:
+def test_a_setting_that_has_its_own_place_is_refused_among_settings_with_that_place(name: str, place: str) -> None:
     with pytest.raises(NotRendered, match=re.escape(f"settings.{name} (all): goes to {place}\n")):
         render({"settings": {name: "1"}})
 
 
-def test_what_is_missing_is_told_at_once_with_both_ways_to_have_it() -> None:
+def test_what_is_missing_is_named_at_once_with_both_ways_to_have_it() -> None:
     done = run_helm("template", "any", CHART)
     assert [line for line in done.stderr.splitlines() if line.startswith("  secrets.")] == [
         "  secrets.apiKeys.existingSecret: the Secret that has FOLDLINE_API_KEYS",

@@ -354,7 +354,7 @@ class Log(RuleBasedStateMachine):
     def undo_then_redo(self, choice: int) -> None:
         before = self.pair.rendered()
         self.pair.undo(self.pair.live[choice % len(self.pair.live)])
-        # What the undo owes again may have been summarized before: then that is published, and undone in turn.
+        # What the undo makes pending again may have been summarized before: then that is published, and undone in turn.
         if self.path[-1].kind == "undo":
             self.pair.redo()
             last = self.path[-1]
