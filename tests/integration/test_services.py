@@ -348,7 +348,7 @@ def parent_of(starter: str) -> Iterator[tuple[subprocess.Popen[str], str, int]]:
     """Another process that has started a service; the service's address and process id."""
     script = f"""
         import sys
-        from stack.services import {starter}
+        from stack.services.servers import {starter}
         with {starter}(is_own=True) as service:
             print(service.url, service.pid, flush=True)
             sys.stdin.read()
