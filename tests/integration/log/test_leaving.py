@@ -31,14 +31,14 @@ def scene(new_scene: NewScene) -> Scene:
 
 
 def job_of(moved: Moved) -> str:
-    assert moved.request is not None
-    return moved.request.job_id
+    assert moved.queued is not None
+    return moved.queued.job_id
 
 
 def test_all_that_was_said_after_the_common_entry_is_read_and_its_summary_goes_to_the_new_leaf(scene: Scene) -> None:
     said = scene.append(*turns(3, 60)).entry_ids
     moved = scene.leave(said[1])
-    assert (moved.placed, scene.layout) == (None, ["user 1", "batch 2"])
+    assert (moved.summary_entry_id, scene.layout) == (None, ["user 1", "batch 2"])
     claim = scene.claimed()
     assert (claim.job_id, claim.request.is_branch) == (job_of(moved), True)
     assert (span(claim), roles(claim)) == ((3, 6), ["user", "assistant"] * 2)
@@ -79,7 +79,7 @@ def test_nothing_is_summarized_where_all_of_the_old_path_is_on_the_new_one(scene
     scene.move(said[1])
     for target in (said[1], said[-1], said[-1]):
         moved = scene.leave(target)
-        assert (moved.request, moved.placed) == (None, None)
+        assert (moved.queued, moved.summary_entry_id) == (None, None)
     assert scene.jobs == []
 
 
@@ -92,7 +92,7 @@ def test_nothing_is_summarized_where_only_edits_are_left(scene: Scene) -> None:
     assert scene.work() == ["succeeded"]
     moved = scene.leave(note)
     assert scene.path.branch == 2
-    assert (moved.request, moved.placed) == (None, None)
+    assert (moved.queued, moved.summary_entry_id) == (None, None)
 
 
 def test_a_move_without_a_wish_for_a_summary_asks_for_none(scene: Scene) -> None:

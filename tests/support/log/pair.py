@@ -140,7 +140,8 @@ class Pair:
         """Move the head; with an ask, what is left behind is summarized."""
         real_ask = None if ask is None else _real(ask)
         self.write(
-            lambda tx: branches.move(tx, TENANT, SESSION, name, ask=real_ask), lambda: self.reference.move(name, ask)
+            lambda tx: branches.move(tx, TENANT, SESSION, name, request=real_ask),
+            lambda: self.reference.move(name, ask),
         )
 
     def pin(self, text: str) -> None:
