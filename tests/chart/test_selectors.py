@@ -71,9 +71,9 @@ def test_a_scaled_worker_is_scaled_by_the_queues_that_it_takes(chart: Rendered) 
         worker = chart.pod(scaler["metadata"]["labels"]["app.kubernetes.io/component"])
         taken = worker.container["args"][worker.container["args"].index("--queues") + 1].split(",")
         triggers = [trigger["metadata"] for trigger in scaler["spec"]["triggers"]]
-        asked = {(urlsplit(found["url"]).path, found["valueLocation"]) for found in triggers}
+        read = {(urlsplit(found["url"]).path, found["valueLocation"]) for found in triggers}
         with_jobs = set(taken) - {"maintenance"}
-        assert asked == {(f"/queues/{queue}", number) for queue in with_jobs for number in NUMBERS}
+        assert read == {(f"/queues/{queue}", number) for queue in with_jobs for number in NUMBERS}
 
 
 def test_what_keda_looks_for_is_there() -> None:
