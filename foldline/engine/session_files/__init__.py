@@ -1,1 +1,1 @@
-"""The session files of other programs, read and written: one module for a file, one for its messages."""
+"""Reads and writes the session files of other programs: a module for each file format, one for its messages."""

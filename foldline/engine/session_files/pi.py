@@ -1,4 +1,4 @@
-"""pi's session files: JSON Lines with a header and entries that form a tree, of versions 1 to 3."""
+"""pi's session files, versions 1 to 3: JSON Lines with a header and a tree of entries."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from foldline.engine.wire import dumps_text, loads_bounded
 
 Kind: TypeAlias = Literal["message", "compaction", "branch_summary", "other"]
 
-# The first had no ids, its entries just follow each other.
+# Entries of version 1 have no ids; each follows the one before it.
 LINEAR_VERSION: Final = 1
 VERSIONS: Final = range(LINEAR_VERSION, 4)
-# How an answer ends that reports nothing to rely on.
+# Stop reasons of answers whose reported usage is not reliable.
 FAILED: Final = frozenset({"aborted", "error"})
 TOTAL: Final = "totalTokens"
 BYTE_ORDER_MARK: Final = "\ufeff"
@@ -49,7 +49,7 @@ _FIELDS: Final[Mapping[str, Mapping[str, Callable[[Any, str], object]]]] = {
 
 
 class MalformedLine(CompactionError):
-    """A line of a session file is not what it should be; `line` is counted from 1, blank ones included."""
+    """A line of a session file is malformed. `line` is its number, from 1, blank lines included."""
 
     def __init__(self, line: int, detail: str) -> None:
         super().__init__(f"line {line}: {detail}")
@@ -58,12 +58,12 @@ class MalformedLine(CompactionError):
 
 
 class PiEntry(NamedTuple):
-    """An entry at its place in the tree; `source` is the object of its line.
+    """An entry of the tree; `source` is the JSON object of its line.
 
-    `kind` is `other` for what no model sees; only what is `message` has one. In version 1 ids are made of lines and
-    parents are the entries before. `first_kept` is the oldest entry that a compaction leaves as it is, itself if it
-    leaves none. It is None where the file names no entry up to the compaction; pi then keeps nothing before it, as if
-    it named itself.
+    `kind` is `other` for entries that no model sees; only a `message` entry has a message. Entries of version 1 get an
+    id from their line, and the entry before them as parent. `first_kept` is the oldest entry that a compaction leaves
+    as it is; it is the compaction itself if that leaves none. It is None if the file names no entry up to the
+    compaction. pi then keeps nothing before the compaction, as if it named itself.
     """
 
     id: str
@@ -77,7 +77,7 @@ class PiEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PiSession:
-    """A session file: its header, on which line, and its entries in the order of the file, each after its parent."""
+    """A session file: its header with the header's line, and its entries in order; each comes after its parent."""
 
     header: dict[str, Any]
     entries: tuple[PiEntry, ...]
@@ -89,7 +89,7 @@ class PiSession:
 
     @property
     def leaf(self) -> str | None:
-        """The id of the entry where the conversation goes on: the last one; None if there is none."""
+        """The id of the last entry, where the conversation continues; None if there are no entries."""
         return self.entries[-1].id if self.entries else None
 
     @property
@@ -99,7 +99,7 @@ class PiSession:
 
     @property
     def model_line(self) -> int:
-        """The line that says so, the header's if none does."""
+        """The line that names this model; the header's line if none does."""
         return self._model_and_line[1]
 
     @property
@@ -134,20 +134,18 @@ def _model_name(named: Mapping[str, Any], key: str) -> str | None:
 
 
 def _said_by_assistant(source: Mapping[str, Any]) -> dict[str, Any]:
-    """The message in an entry if an assistant said it, else nothing."""
+    """The message of an entry if it is an assistant's, else an empty dict."""
     said: dict[str, Any] = source["message"] if source["type"] == "message" else {}
     return said if said.get("role") == "assistant" else {}
 
 
 def read(text: str | bytes) -> PiSession:
-    """The session of a file.
-
-    A compaction that names no entry up to itself as the first it keeps is read nonetheless, see `PiEntry`.
+    """The session in the text of a file. A compaction without a valid first kept entry is accepted, see `PiEntry`.
 
     Raises:
-        MalformedLine: no UTF-8, no JSON object with a type, no header first or one again, an unknown version, a missing
-            or repeated id, a parent that is no earlier entry, an invalid message, a value of a wrong type, a summary
-            that is missing.
+        MalformedLine: the file is not UTF-8; a line is no JSON object with a type; the header is missing, repeated or
+            of an unknown version; an id is missing or repeated; a parent is no earlier entry; a message, a summary or
+            another value is missing or of a wrong type.
     """
     lines = enumerate(decoded(text).split("\n"), 1)
     rows = ((line, _json_object(written, line)) for line, written in lines if not is_blank(written))
@@ -164,7 +162,7 @@ def read(text: str | bytes) -> PiSession:
 
 @contextmanager
 def _at(line: int) -> Iterator[None]:
-    """Names the line in what is raised for its object."""
+    """Raise the errors about a line's object with the number of the line."""
     try:
         yield
     except InvalidMessage as error:
@@ -175,7 +173,7 @@ def decoded(text: str | bytes) -> str:
     """The text of a file, without a byte order mark.
 
     Raises:
-        MalformedLine: no UTF-8.
+        MalformedLine: it is not UTF-8.
     """
     return (text if isinstance(text, str) else _text(text)).removeprefix(BYTE_ORDER_MARK)
 
@@ -212,12 +210,12 @@ def _check_fields(source: Mapping[str, Any], where: str) -> None:
 
 
 class _Tree:
-    """The entries read so far: those that a later one may name."""
+    """The entries read so far, which later ones may name."""
 
     def __init__(self, *, is_linear: bool) -> None:
         self.entries: list[PiEntry] = []
         self._is_linear = is_linear
-        # By their places, the header's first, as version 1 counts them.
+        # Version 1 names entries by their index, and the header has index 0.
         self._names: list[str | None] = [None]
         self._ids: set[str] = set()
 
@@ -263,9 +261,9 @@ def _is_kept_from_the_model(said: Mapping[str, Any]) -> bool:
 
 
 def reported_tokens(source: Mapping[str, Any]) -> int:
-    """What the provider counted for the answer in a `message` entry, all prompt tokens and the output.
+    """The tokens that the provider reported with the answer in a `message` entry: all prompt tokens and the output.
 
-    0 for any other entry, for an answer that failed, and where nothing was reported.
+    0 for any other entry, for an answer that failed, and without a report.
     """
     if _said_by_assistant(source).get("stopReason") in FAILED:
         return 0
@@ -274,13 +272,13 @@ def reported_tokens(source: Mapping[str, Any]) -> int:
 
 
 def usage_of(source: Mapping[str, Any]) -> dict[str, int]:
-    """The numbers of tokens that the answer in an entry reports, by their names there."""
+    """The numbers of tokens in the usage report of an entry's answer, by their names in the file."""
     usage = _said_by_assistant(source).get("usage") or {}
     return {name: usage[name] for name in (*USAGE, TOTAL) if usage.get(name) is not None}
 
 
 def details_of(source: Mapping[str, Any]) -> Files:
-    """The files that pi noted with a compaction or a branch's summary; none where an extension made it."""
+    """The files that pi listed with a compaction or a branch summary; none if an extension made the entry."""
     details = source.get("details")
     if source.get("fromHook") is True or not isinstance(details, dict):
         return Files()
@@ -293,5 +291,5 @@ def _paths(value: Any) -> frozenset[str]:
 
 
 def write(header: Mapping[str, Any], entries: Iterable[Mapping[str, Any]]) -> str:
-    """The text of a session file: the header and the sources of the entries, one a line."""
+    """The text of a session file: the header and the sources of its entries, one on each line."""
     return "".join(f"{dumps_text(dict(row))}\n" for row in (header, *entries))

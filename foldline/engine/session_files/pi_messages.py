@@ -1,4 +1,4 @@
-"""The messages of pi's session files, in and out; what else such a file holds is for `pi`."""
+"""Converts the messages of pi's session files to canonical messages and back; `pi` reads the rest of such a file."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from foldline.engine.messages import Image, Message, Other, Part, Role, Text, Th
 NAME: Final = "pi"
 # The type of the custom messages that Foldline writes.
 CUSTOM_TYPE: Final = "foldline"
-# The tokens that a provider reports with an answer; prompt tokens are in three of them.
+# The fields of a usage report; all but the output are prompt tokens.
 USAGE: Final = ("input", "output", "cacheRead", "cacheWrite")
 
-# Where arguments that are not a JSON object go: pi keeps no others.
+# pi's arguments are JSON objects. Other arguments become the value of this key.
 RAW_ARGUMENTS: Final = "arguments"
-# pi wants to know each result's tool, which other formats do not say.
+# pi requires the tool of each result, which other formats do not have.
 UNKNOWN_TOOL: Final = "unknown"
-# pi adds up the costs of all answers without asking whether there are any.
+# pi adds up the costs of all answers, so every answer must have them.
 _NO_USAGE: Final = MappingProxyType(dict.fromkeys((*USAGE, "totalTokens"), 0))
 _NO_COST: Final = MappingProxyType(dict.fromkeys((*USAGE, "total"), 0))
 
@@ -33,19 +33,19 @@ _SHELL_NOTES: Final = MappingProxyType(
 
 
 def parse(entries: Sequence[Any], path: str = "messages") -> list[Message]:
-    """The canonical messages of `message` and `custom_message` entries, one for one.
+    """The canonical messages of `message` and `custom_message` entries, one for each.
 
     Raises:
-        InvalidMessage: an entry of another type, a wrong shape or role, with its path below `path`.
+        InvalidMessage: an entry has another type, or a wrong shape or role; the error has its path below `path`.
     """
     return [message_of(entry, f"{path}[{index}]") for index, entry in enumerate(listed(entries, path))]
 
 
 def message_of(entry: Any, where: str) -> Message:
-    """The canonical message of one entry, as `parse` has it; `where` is the path of the entry.
+    """The canonical message of one entry; `where` is the path of the entry for errors.
 
     Raises:
-        InvalidMessage: as `parse` does.
+        InvalidMessage: the entry has another type, or a wrong shape or role.
     """
     kind = a_kind(entry, where)
     if kind == "custom_message":
@@ -63,7 +63,11 @@ def message_of(entry: Any, where: str) -> Message:
 
 
 def an_optional_integer(value: Any, path: str) -> int | None:
-    """`value` if it is a whole number or null."""
+    """`value`, which must be a whole number or null.
+
+    Raises:
+        InvalidMessage: it is neither.
+    """
     if value is None or type(value) is int:
         return value
     raise mismatch(path, "a whole number or null", value)
@@ -119,7 +123,7 @@ _ROLES: Final[Mapping[str, tuple[Role, Callable[[dict[str, Any], str], tuple[Par
     "toolResult": ("tool", _result_parts),
     "bashExecution": ("user", _shell_parts),
     "custom": ("developer", _input_parts),
-    # What custom messages were called before version 3.
+    # The name of custom messages before version 3.
     "hookMessage": ("developer", _input_parts),
     "branchSummary": ("developer", _summary_parts),
     "compactionSummary": ("developer", _summary_parts),
@@ -162,10 +166,10 @@ def _call(part: dict[str, Any], where: str) -> ToolCall:
 
 
 def wire_entry(message: Message) -> dict[str, Any]:
-    """A message of any format as an entry of pi's; never fails.
+    """A message of any format as an entry of pi's. It never fails.
 
-    One that came from pi unedited is its source, as it is. Any other has no id, parent or time, and, from an assistant,
-    no provider or model: those are the caller's to add.
+    An unedited message from pi gives its source as it is. Other entries have no id, parent and time, and those of an
+    assistant no provider and model: the caller adds them.
     """
     if message.format == NAME and message.source is not None:
         return message.source if isinstance(message.source, dict) else dict(message.source)

@@ -1,6 +1,6 @@
-"""Trees of entries that name their parent: paths, what is left behind on the way to another leaf, what a model sees.
+"""Trees of entries that name their parent: paths, the entries that a move to another leaf leaves, and views.
 
-Pure, and without content; the session log keeps branches in another form, by which it reads a path at once.
+Entries have no content here. The session log stores branches in another form, from which it reads a path at once.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 Kind: TypeAlias = Literal["message", "result", "compaction", "branch_summary", "other"]
 
 SUMMARIES: Final = frozenset({"compaction", "branch_summary"})
-# What a summary of a branch reads beside a summary: not what tools answered, nor what is no message.
+# The summary of a branch reads neither tool results nor entries that are no message.
 UNREAD: Final = frozenset({"result", "other"})
-# A summary says so much in so few tokens that it may exceed a budget of which less than this share is used.
+# A summary may exceed a budget of which less than this share is used, since it says much in few tokens.
 NEARLY_FULL: Final = 0.9
 
 
 class TreeEntry(NamedTuple):
-    """An entry of a tree; `parent` is the entry it was appended to, None for a root.
+    """An entry of a tree; `parent` is the id of the entry it was appended to, None for a root.
 
-    `kind` is `result` for a tool's, `other` for what no model sees. `first_kept` is, for a compaction, the oldest entry
-    that it leaves as it is.
+    `kind` is `result` for a tool's message and `other` for an entry that no model sees. `first_kept` is the id of the
+    oldest entry that a compaction leaves as it is.
     """
 
     id: str
@@ -41,7 +41,7 @@ def tree_of(entries: Iterable[TreeEntry]) -> Tree:
 
 
 def path_to(tree: Tree, leaf: str | None) -> list[TreeEntry]:
-    """The entries from the root to a leaf, both included; none to None.
+    """The entries from the root to a leaf, both included; empty if the leaf is None.
 
     Raises:
         KeyError: the leaf or a parent is not in the tree.
@@ -58,23 +58,24 @@ def path_to(tree: Tree, leaf: str | None) -> list[TreeEntry]:
 
 
 class LeftBehind(NamedTuple):
-    """What moving to another leaf leaves behind: the deepest entry of both paths, if any, and those after it."""
+    """The deepest common entry of an old and a new path, if any, and the entries of the old path after it."""
 
     common: TreeEntry | None
     entries: Sequence[TreeEntry]
 
 
 def left_behind(old_path: Sequence[TreeEntry], new_path: Sequence[TreeEntry]) -> LeftBehind:
-    """What a move from one path to another of the same tree leaves behind, oldest first."""
+    """The entries that a move from one path of a tree to another leaves, oldest first."""
     pairs = zip(old_path, new_path, strict=False)
     common = [old for old, _ in takewhile(lambda pair: pair[0].id == pair[1].id, pairs)]
     return LeftBehind(common[-1] if common else None, old_path[len(common) :])
 
 
 def newest_within(entries: Sequence[TreeEntry], budget_tokens: int) -> list[TreeEntry]:
-    """The newest messages and summaries that a budget has room for, oldest first; 0 is no bound.
+    """The newest messages and summaries that fit a budget, oldest first; a budget of 0 is no limit.
 
-    The first that does not fit ends it, but a summary is taken all the same while the budget is not nearly full.
+    The first that does not fit ends the list. If it is a summary and the budget is not nearly full, it is the last
+    taken.
     """
     taken: list[TreeEntry] = []
     tokens = 0
@@ -92,11 +93,11 @@ def newest_within(entries: Sequence[TreeEntry], budget_tokens: int) -> list[Tree
 
 
 def in_view(path: Sequence[TreeEntry]) -> list[TreeEntry]:
-    """What a model sees of a path: its last compaction first, then all messages from where the compactions end.
+    """The entries of a path that a model sees: its last compaction, then all messages that no compaction covers.
 
-    A compaction takes up the summary of the one before it, so what an older one covers stays covered. One that names
-    itself keeps nothing before it; one that names no entry up to it on this path covers nothing more. No cut falls
-    between a call and its results.
+    A compaction includes the summary of the one before it, so entries that an older one covers stay covered. A
+    compaction that names itself as first kept keeps nothing before it. One that names no entry up to it on this path
+    covers nothing more. A result stays together with its call.
     """
     places = {entry.id: index for index, entry in enumerate(path)}
     compactions = [index for index, entry in enumerate(path) if entry.kind == "compaction"]

@@ -1,1 +1,1 @@
-"""What a summarizer gets and under which headings it writes; `extractive` writes one without an LLM."""
+"""The input of summarizers, their prompt and the headings of summaries; `extractive` summarizes without an LLM."""

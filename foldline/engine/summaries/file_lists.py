@@ -1,4 +1,4 @@
-"""The files of a conversation as text below its summary: which were only read and which were changed."""
+"""The lists of files below a summary: those that were only read, and those that were changed."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ READ: Final = "read-files"
 MODIFIED: Final = "modified-files"
 MORE: Final = "[… {count:,} more]"
 
-# What opens or closes a tag, ends a line for some reader, or is no character by itself.
+# Characters that could open or close a tag or end a line, and lone surrogates.
 _UNSAFE: Final = regex.compile(r"[<\p{Cc}\p{Cs}\p{Zl}\p{Zp}]")
 
 
 def file_lists(files: Files, room_tokens: int) -> str:
-    """The paths, one a line in a block for each list, within `room_tokens`; "" if none fits or there are none.
+    """Both lists as text within `room_tokens`: a block for each, with one path a line. "" if no path fits.
 
-    Changed files go first into the room, though they stand last. A block from which paths are missing says how many.
+    Changed files stand last but get room first. A block with missing paths says how many there are.
     """
     changed, read = _lines(files.changed), _lines(files.read_only)
 
@@ -31,7 +31,7 @@ def file_lists(files: Files, room_tokens: int) -> str:
         blocks = _block(READ, read, shown - len(changed)), _block(MODIFIED, changed, shown)
         return "\n\n".join(filter(None, blocks))
 
-    # Each line takes a token at least.
+    # Each line takes at least one token.
     most = max(0, min(len(changed) + len(read), room_tokens))
     text = lists(most)
     if count_text(text) <= room_tokens:
@@ -44,7 +44,7 @@ def _lines(paths: Sequence[str]) -> list[str]:
 
 
 def _block(tag: str, lines: Sequence[str], shown: int) -> str:
-    """The first lines in their block; nothing if there are none to show."""
+    """The block of a list with its first `shown` lines; "" if there are none to show."""
     if shown <= 0 or not lines:
         return ""
     more = [MORE.format(count=len(lines) - shown)] if shown < len(lines) else []

@@ -1,4 +1,4 @@
-"""The sections of every summary, and the headings under which each system writes them."""
+"""The sections of a summary, and the headings under which each system writes them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 
 
 class Section(Enum):
-    """A section; its value marks a line of it that would pass for one of another, as in `rule: stay below 40 lines`."""
+    """A section of a summary. Its value marks lines that look like another section's: `rule: stay below 40 lines`."""
 
     RULES = "rule"
     ASKED = "asked"
@@ -23,10 +23,10 @@ class Section(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading: its name, the sentence that says to a model what belongs there, and what stands below it.
+    """A heading of a summary. `guide` explains to a model which lines belong below it.
 
-    A line below it is of the section `usual`, unless it shows to be of another. `takes` are the sections whose lines
-    the extractive summarizer puts there, in this order. `within` is the name of the heading it is a part of.
+    A line below it is of the section `usual`, unless its mark or wording shows another. The extractive summarizer puts
+    the lines of the sections `takes` below it, in this order. `within` is the name of its parent heading.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Heading:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The heading below the one it is a part of."""
+        """The heading with its parent heading above it, if it has one."""
         return (f"## {self.within}", self.line) if self.within else (self.line,)
 
 
@@ -126,7 +126,7 @@ _PI: Final = (
     ),
 )
 
-# What pi has for the beginning of a turn whose rest stays in view.
+# pi's headings for the beginning of a turn whose rest stays in view.
 _TURN: Final = (
     Heading(
         "Original Request",
@@ -151,15 +151,14 @@ _TURN: Final = (
 )
 TURN: Final = "turn"
 
-# Names are those of the systems, what belongs below them is in words of ours. Each section has one place under the
-# headings of each system, so that none of its lines is lost; and a name that two of them share means the same in both,
-# so that a summary can be read whichever they were.
+# The names are those of the systems, the guides are ours. Each section has one place under the headings of each system,
+# so that no line is lost. A name that two systems share means the same in both, so that Foldline can read any summary.
 HEADINGS: Final[Mapping[str, tuple[Heading, ...]]] = MappingProxyType(
     {
         "foldline": _FOLDLINE,
         "neurolink": _NEUROLINK,
         "agent-code": _AGENT_CODE,
-        # Its document names none.
+        # The documentation of codebuddy names no headings.
         "codebuddy": _FOLDLINE,
         "pi": _PI,
         TURN: _TURN,

@@ -1,4 +1,4 @@
-"""What a summarizer gets, its input and its prompt, and which of its answers may be published; nothing calls one."""
+"""The input of a summarizer, its prompt, and the check of its answer. Nothing here calls a summarizer."""
 
 from __future__ import annotations
 
@@ -20,15 +20,14 @@ __all__ = ["SummaryDraft", "SummaryInput", "answer_text", "divided", "joined", "
 
 @dataclass(frozen=True, slots=True)
 class SummaryInput:
-    """What one summary is made of.
+    """The input of one summary, whose text may take `max_tokens`.
 
-    `previous` are the texts of the summaries it replaces, oldest first; `messages` are the originals no summary covers,
-    in order; the text may take `max_tokens`; `instructions` are the user's own for this summary. `style` is how a
-    model is shown the messages, one of `styles.STYLES`; `headings` are those the summary gets, one of
-    `headings.HEADINGS`.
+    `previous` are the texts of the summaries that it replaces, oldest first. `messages` are the originals that no
+    summary covers, in order. `instructions` are the user's own for this summary. `style`, one of `styles.STYLES`, is
+    the style in which a model reads the messages. `headings`, one of `headings.HEADINGS`, are those of the summary.
 
-    `turn_prefix` is the beginning of a turn whose rest stays in view; `messages` are then what came before that turn.
-    The messages of a summary that `is_branch` are of a branch that was left; it is read elsewhere in the conversation.
+    `turn_prefix` is the beginning of a turn whose rest stays in view; then `messages` are those before that turn. If
+    `is_branch`, the messages are of a branch that was left, and the summary is read on another branch.
     """
 
     previous: tuple[str, ...]
@@ -42,15 +41,15 @@ class SummaryInput:
 
     @property
     def said(self) -> tuple[Message, ...]:
-        """All messages the summary is made of, in order."""
+        """All messages to summarize, in order."""
         return (*self.messages, *self.turn_prefix)
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryDraft:
-    """A summary that may be published; `degraded` if it is not by the summarizer that was asked.
+    """A summary that may be published. It is `degraded` if another summarizer than the requested one wrote it.
 
-    `details` are listed beside it, and no part of it.
+    `details` are facts about it, not part of its text.
     """
 
     text: str
@@ -61,20 +60,21 @@ class SummaryDraft:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
-# Shaped as a heading, so that a summary in which it is found again has no line more for it.
+# It looks like a heading, so that reading an earlier summary does not take it for a line.
 TURN_BEGINS: Final = "# A turn begins here; its rest follows this summary"
-# The most that the beginning of a turn may take where there is something before it.
+# The largest share of a summary for the beginning of a turn, if there are messages or summaries before that turn.
 TURN_SHARE: Final = 0.4
-# With less, headings would eat the content; and a line that stands under none is found again in no section.
+# With fewer tokens the headings would leave no room for content, and without headings the sections of lines are lost.
 SMALLEST_PIECE: Final = 2 * SMALLEST_SUMMARY
 _JOINT: Final = "\n\n"
 
 
 def divided(request: SummaryInput) -> tuple[SummaryInput, ...]:
-    """The summaries to be written for a request, which share its `max_tokens`; `joined` makes one text of theirs.
+    """The summaries to write for a request; they share its `max_tokens`, and `joined` joins their texts.
 
-    There are two for a turn's beginning with something before it: what was before under the request's headings, and
-    the `turn_prefix`, alone, under those of a turn. Where there is too little room for that, all is one summary.
+    There are two if the request has a `turn_prefix` and something before it: one of what came before, under the
+    request's headings, and one of the `turn_prefix`, under the headings of a turn. If there is too little room for two,
+    one summary covers everything.
     """
     if not request.turn_prefix:
         return (request,)
@@ -88,20 +88,20 @@ def divided(request: SummaryInput) -> tuple[SummaryInput, ...]:
 
 
 def joined(pieces: Sequence[SummaryInput], texts: Sequence[str]) -> str:
-    """The text of a request from those of the summaries into which it was divided."""
+    """The text of a request's summary, joined from the texts of its pieces."""
     return _JOINT.join(
         f"{TURN_BEGINS}\n{text}" if piece.turn_prefix else text for piece, text in zip(pieces, texts, strict=True)
     )
 
 
-# Below this the frame and the quoted material do not fit; callers set more.
+# The prompt's own text needs about this much; callers have more.
 SMALLEST_INPUT_TOKENS: Final = 1_000
 # Shares of the input that the user's instructions and the earlier summaries may take; the conversation gets the rest.
 INSTRUCTIONS_SHARE: Final = 0.1
 PREVIOUS_SHARE: Final = 0.4
-# Models overshoot the length they are asked for, and theirs are not our tokens.
+# Models write more than the prompt allows, and they count other tokens than Foldline.
 AIM_SHARE: Final = 0.8
-# Less of an earlier summary says nothing: rather than cut all of many to this, the oldest are left out.
+# An earlier summary cut to fewer tokens says nothing. If there are too many summaries, the oldest are left out.
 SMALLEST_PREVIOUS_TOKENS: Final = 100
 WORDS_PER_TOKEN: Final = 0.7
 
@@ -142,9 +142,9 @@ _REFUSED: Final = "A former attempt could not be used: {reason}. Write a complet
 
 
 def prompt(request: SummaryInput, input_tokens: int, refused: str | None = None) -> list[dict[str, str]]:
-    """Chat messages that ask for the summary, system and user, together at most `input_tokens`.
+    """The prompt as two chat messages, system and user, together at most `input_tokens`.
 
-    `request` is one that `divided` gives; `refused` is why a former answer could not be published.
+    `request` is one of the pieces from `divided`. `refused` is the reason why a former answer could not be published.
 
     Raises:
         ValueError: `input_tokens` is below SMALLEST_INPUT_TOKENS.
@@ -162,7 +162,7 @@ def prompt(request: SummaryInput, input_tokens: int, refused: str | None = None)
     return [{"role": "system", "content": system}, {"role": "user", "content": user}]
 
 
-# Where texts are joined, tokens can merge differently than counted apart; and each chat message has its framing.
+# Joined texts can have a few more tokens than the texts counted one by one, and each chat message has its framing.
 _SEAMS: Final = 16
 _FRAME_SEAMS: Final = 4
 
@@ -216,19 +216,19 @@ def _closing(request: SummaryInput, refused: str | None) -> Iterator[str]:
 
 _COMPLETE: Final = frozenset({"stop", "end_turn", "eos", "stop_sequence"})
 _CALLING: Final = frozenset({"tool_calls", "function_call", "tool_use"})
-# Calls of models whose server does not know their call syntax arrive as text.
+# If a server does not know a model's syntax for calls, the calls arrive as text.
 _CALL_TEXT: Final = ("<tool_call", "<function_call", "<|tool_call", "[TOOL_CALLS]")
 _REASONING: Final = regex.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", regex.DOTALL)
 _UNFINISHED_REASONING: Final = ("<think>", "<thinking>")
 
 
 def answer_text(content: str) -> str:
-    """The summary in a model's answer: without the reasoning some servers leave in front of it."""
+    """The summary in a model's answer, without the reasoning that some servers leave in front of it."""
     return _REASONING.sub("", content, count=1).strip()
 
 
 def refusal(text: str, finish_reason: str | None, *, has_tool_calls: bool, max_tokens: int) -> str | None:
-    """Why this answer may not be published, in words for a reader; None if it may."""
+    """The reason why an answer may not be published, as text for a reader; None if it may be published."""
     if has_tool_calls or finish_reason in _CALLING or text.lstrip().startswith(_CALL_TEXT):
         return "it calls tools"
     if finish_reason not in _COMPLETE or text.lstrip().startswith(_UNFINISHED_REASONING):

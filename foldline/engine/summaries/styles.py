@@ -1,6 +1,6 @@
-"""How a conversation is written out for a summarizer: a table of styles, each a handful of templates.
+"""The styles in which a conversation is written out for a summarizer, as templates.
 
-What the templates are filled with, how that is bounded and how it is escaped is in `transcript`.
+`transcript` fills the templates; it also bounds and escapes the text.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from foldline.engine.tokens.excerpts import excerpt
 from foldline.engine.tokens.output_limits import head_of
 from foldline.engine.wire import dumps_text
 
-# What a run of parts is: text (with the images in it) by the role of its message, or one of these.
+# The kind of a run of parts. Text, with images in it, has the role of its message as its kind.
 Kind: TypeAlias = Role | Literal["thinking", "call", "result"]
 
 PLAIN: Final = "{text}"
@@ -28,7 +28,7 @@ QUOTE: Final = "> "
 
 
 class Caps(NamedTuple):
-    """The most characters of one part of each sort."""
+    """The most characters of one part of each kind."""
 
     result: int = 4_000
     thinking: int = 1_000
@@ -41,7 +41,7 @@ DEFAULT_CAPS: Final = Caps()
 
 
 class Run(NamedTuple):
-    """What is written around parts of one kind that follow each other, and between them."""
+    """The template around consecutive parts of one kind, and the text between them."""
 
     around: str = PLAIN
     joint: str = "\n"
@@ -49,11 +49,12 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True)
 class Style:
-    """The templates of one way to write a conversation, from the whole to its parts.
+    """The templates of one style, from messages to their parts.
 
-    `frames` go around messages, `runs` around parts of one kind; what stands there before `{text}` is a label, unless
-    it is a tag. `thinking` to `image` are for single parts, and `arguments` puts those of a call. `message_chars` is
-    the most that shows of one message and `caps` of one part, as long as there is room for that.
+    `frames` go around messages, `runs` around consecutive parts of one kind. The text before `{text}` in these is a
+    label unless it is a tag. `thinking` to `image` are templates of single parts; `arguments` formats the arguments of
+    a call. One message shows at most `message_chars`, one part at most its cap in `caps`; both are lowered if the
+    conversation does not fit. `cut_result` cuts a tool's result to its cap.
     """
 
     frames: Mapping[Role, str]
@@ -70,27 +71,27 @@ class Style:
     cut_result: Callable[[str, int], str] = excerpt
 
     def run(self, kind: Kind) -> Run:
-        """What goes around and between parts of this kind."""
+        """The templates around and between parts of this kind."""
         return self.runs.get(kind, Run())
 
     def labelled(self, template: str, text: str, number: int = 0) -> str:
-        """The text in a template that may label it; a line of it that looks like a label is quoted first."""
+        """The text in a template. If the template has a label, lines of the text that look like one are quoted."""
         if template == PLAIN:
             return text
         return template.format(n=number, text=self._false_label.sub(QUOTE, text))
 
     @cached_property
     def _false_label(self) -> regex.Pattern[str]:
-        """The start of a line that reads as one of this style's labels: a forgiving reader skips blanks, and case."""
+        """A pattern for the start of a line that looks like one of this style's labels, in any case or indented."""
         templates = (*self.frames.values(), *(run.around for run in self.runs.values()))
         starts = {template.partition(PLAIN)[0].strip() for template in templates}
-        # A tag is no label: nothing in a text can open one, once that is escaped.
+        # Tags need no quoting: an escaped text cannot open one.
         labels = "|".join(sorted(regex.escape(start) for start in starts if start and not start.startswith("<")))
         return regex.compile(rf"(?miw)^(?=[\h\p{{Cf}}]{{0,8}}(?:{labels}))" if labels else r"(?!)")
 
 
 def keywords(arguments: str) -> str:
-    """A call's arguments as `name=JSON, …`; as they are if they are no JSON object."""
+    """A call's arguments as `name=JSON, …`; unchanged if they are not a JSON object."""
     values = json_object(arguments)
     return arguments if values is None else ", ".join(f"{name}={dumps_text(value)}" for name, value in values.items())
 
@@ -99,7 +100,10 @@ HEAD_NOTE: Final = "\n\n[… {count:,} more characters left out]"
 
 
 def head(text: str, units: int, note: str = HEAD_NOTE) -> str:
-    """The first UTF-16 units of a text that is longer, no grapheme cut, and how many are missing in the end."""
+    """The first `units` UTF-16 units of a text and a note of how many are left out. No grapheme is cut.
+
+    A text of at most `units` is returned as it is.
+    """
     if utf16_units(text) <= units:
         return text
     kept = head_of(text, units, utf16_units)
@@ -107,7 +111,7 @@ def head(text: str, units: int, note: str = HEAD_NOTE) -> str:
 
 
 def _frames(template: str, name: Callable[[str], str] = str) -> Mapping[Role, str]:
-    """The template for each role, with the role's name in the place of ROLE."""
+    """The template for each role, with the role's name instead of ROLE."""
     return MappingProxyType({role: template.replace("ROLE", name(role)) for role in ROLES})
 
 
@@ -122,8 +126,8 @@ _PI_RUNS: Final[Mapping[Kind, Run]] = {
     "result": Run("[Tool result]: {text}", joint=""),
 }
 
-# Those of other systems are labelled as they label. Tool activity is in all of them, also where a program leaves it
-# out: a summary of what was said alone forgets what was done.
+# Styles of other systems use their labels. All styles include tool activity, even if the system's program omits it:
+# without it a summary would not say what was done.
 STYLES: Final[Mapping[str, Style]] = MappingProxyType(
     {
         "foldline": Style(_frames('<message n="{n}" role="ROLE">\n{text}\n</message>')),

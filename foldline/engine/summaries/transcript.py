@@ -1,4 +1,4 @@
-"""Messages as text that a summarizer reads: bounded, and escaped so that content can be neither a tag nor a label."""
+"""Messages as text for a summarizer: bounded in size, and escaped so that content cannot pass for a tag or a label."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from foldline.engine.tokens.excerpts import excerpt
 
 FOLDLINE: Final = STYLES["foldline"]
 
-# Tried in this order until the conversation fits: results give way first, what the user said last.
+# Tried in this order until the conversation fits: results are cut first, the user's messages last.
 _STEPS: Final = (
     *({"result": chars} for chars in (2_000, 1_000, 400, 150)),
     {"thinking": 200},
@@ -27,7 +27,7 @@ _STEPS: Final = (
     {"user": 300},
 )
 MOST_SERIALIZED_CHARS: Final = 4_000_000
-# Where the whole is cut, what follows stays on the line of the note: at the start of one it could read as a label.
+# Text after the note stays on the line of the note, since at the start of a line it could look like a label.
 _SEAM: Final = "\n[… {count:,} characters left out …] "
 
 _KINDS: Final[Mapping[type[Part], Kind]] = {Thinking: "thinking", ToolCall: "call", ToolResult: "result"}
@@ -36,12 +36,12 @@ _TAG_START: Final = regex.compile(rf"<(?=[^\w<>]{{0,8}}(?:{'|'.join(_TAGS)}|\Z))
 
 
 def escape(text: str) -> str:
-    """`text` in which nothing opens or closes one of our tags; other markup stays readable."""
+    """The text with every "<" escaped that could open or close one of our tags; other markup stays as it is."""
     return _TAG_START.sub("&lt;", text)
 
 
 def serialize(messages: Sequence[Message], style: Style = FOLDLINE, caps: Caps | None = None) -> str:
-    """The messages as text in a style, tool activity included, each part cut to its cap: by itself, the style's."""
+    """The messages as text in a style, tool activity included; each part is cut to its cap, by default the style's."""
     written = (_written(number, message, style, caps or style.caps) for number, message in enumerate(messages, 1))
     return excerpt(style.between.join(filter(None, written)), MOST_SERIALIZED_CHARS, _SEAM)
 
@@ -55,11 +55,11 @@ def _written(number: int, message: Message, style: Style, caps: Caps) -> str:
 
 
 def _run(kind: Kind, parts: Iterable[Part], style: Style, caps: Caps) -> str:
-    """Parts of one kind that follow each other; nothing where they say nothing."""
+    """The text of consecutive parts of one kind; "" if they have no text."""
     run = style.run(kind)
     most_text = caps.assistant if kind == "assistant" else caps.user
     text = run.joint.join(filter(None, (_part(part, style, caps, most_text) for part in parts)))
-    # Text is escaped as a whole: joined, two parts could make a tag that neither is.
+    # Text is escaped after joining, since two parts together could make a tag.
     return style.labelled(run.around, escape(text) if kind in ROLES else text) if text else ""
 
 
@@ -93,8 +93,11 @@ def _attribute(name: str) -> str:
 
 
 def fitted(messages: Sequence[Message], room_tokens: int, style: Style = FOLDLINE) -> str:
-    """The messages within `room_tokens`: long results shrink first, then the rest, at last the whole in its middle."""
-    # No text that fits is longer; this spares the counting of enormous ones.
+    """The messages as text within `room_tokens`.
+
+    Results are cut first, then thinking, arguments and text, as `_STEPS` says; at last the middle of the whole text is.
+    """
+    # A longer text cannot fit, so it need not be counted.
     most = max(300, room_tokens * 8)
     caps = style.caps._replace(assistant=min(most, style.caps.assistant), user=min(most, style.caps.user))
     text = serialize(messages, style, caps)
@@ -107,7 +110,7 @@ def fitted(messages: Sequence[Message], room_tokens: int, style: Style = FOLDLIN
 
 
 def excerpt_to_tokens(text: str, max_tokens: int) -> str:
-    """`text`, or its head and tail within `max_tokens`."""
+    """The text if it is within `max_tokens`, else its head and tail within them."""
     chars = max_tokens * 8
     while len(text) > chars or count_text(text) > max_tokens:
         shorter = excerpt(text, chars, _SEAM)

@@ -1,4 +1,4 @@
-"""A summary made of the conversation's own lines: no LLM, deterministic, always within its budget."""
+"""Summaries made of the conversation's own lines: without an LLM, deterministic, always within their budget."""
 
 from foldline.engine.summaries.extractive.summarize import extract, summarize
 

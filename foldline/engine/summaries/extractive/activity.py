@@ -1,4 +1,4 @@
-"""What tool calls did: the files they read or changed, the commands they ran, and how each ended last."""
+"""The activity of tool calls: the files they read or changed, the commands they ran, and how each ended last."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SHELL_TOOLS: Final = frozenset(
     }
 )
 COMMAND_ARGUMENTS: Final = ("command", "cmd", "script", "commands", "code", "input")
-# Names of tools that only look; a call of any other may have changed something.
+# Names of tools that only read; a call of any other may have changed something.
 LOOKING: Final = re.compile(
     r"^(?:get|list|search|find|fetch|look|read|show|describe|query|calculate|glob|grep|ls|view|web|open|check|task_?output)",
     re.IGNORECASE,
@@ -50,15 +50,15 @@ THINKING_TOOLS: Final = frozenset({"think", "thought", "sequentialthinking", "re
 
 COMMAND_CHARS: Final = 200
 OUTCOME_CHARS: Final = 240
-# Errors stand at the beginning or the end of an output; this much of each is looked at.
+# Errors stand at the beginning or the end of an output; this many characters of each are read.
 WINDOW_CHARS: Final = 1_500
 LOOK_CHARS: Final = 120
 ARROW: Final = " → "
 BELOW: Final = "below"
-# Below a folder, what is relative to the working directory instead begins so.
+# In a list below a folder, paths that are relative to the working directory begin with this.
 BESIDE: Final = "./"
 ROOTS: Final = ("/", "~")
-# When a folder is named once instead of in each path.
+# A folder is named once instead of in each path if it is deep enough and holds enough of the paths.
 FOLDER_CHARS: Final = 200
 MOST_OF: Final = 0.7
 LEAST_HELD: Final = 3
@@ -73,7 +73,7 @@ _READ_BY_SHELL: Final = re.compile(
     r"\b(?:cat|head|tail|less|nl)[ ](?:-\S{1,8}[ ]|\d{1,6}[ ]){0,3}(?P<path>[\w~./@-]{2,200})"
 )
 _PATCHED: Final = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (?P<path>\S{1,300})", re.MULTILINE)
-# What some environments print below every output.
+# A shell prompt, which some environments print below every output.
 _SHELL_PROMPT: Final = re.compile(r"^[^\n]{0,80}[$#%>]$|^\([^\n]{1,300}\)$")
 _LOOKING_COMMAND: Final = re.compile(
     r"\$ (?:(?:sudo|timeout \d+) )?(?:grep|rg|ag|find|fd|ls|cat|head|tail|less|nl|sed -n|wc"
@@ -85,7 +85,7 @@ _CHANGE_OF_FOLDER: Final = re.compile(r"^\s*cd [^&;\n]{1,200}(?:&&|;)\s*")
 
 @dataclass(slots=True)
 class File:
-    """A path, when it was last touched, how often, and whether it was changed."""
+    """The use of a file: the order of the last call on it, the number of calls, and whether it was changed."""
 
     order: int
     is_changed: bool = False
@@ -94,7 +94,10 @@ class File:
 
 @dataclass(slots=True)
 class Ending:
-    """What was run, and how it ended: the last failure, and the last outcome if that was none."""
+    """A command or call, and how it ended: its last failure, and the result of its last run that did not fail.
+
+    `is_looking`: it only reads. `is_file`: it is a call of a tool that reads or changes a file.
+    """
 
     shown: str
     order: int
@@ -107,26 +110,29 @@ class Ending:
 
     @property
     def is_known(self) -> bool:
-        """Whether it is known what was run."""
+        """Whether the command or call is known."""
         return any(map(str.isalnum, self.shown))
 
     @property
     def line(self) -> str:
-        """The command, its failure if it ever had one, and its last outcome if that is another."""
+        """The command, its failure if it ever had one, and its last result unless that is a failure."""
         pieces = [self.shown, self.failure, "" if self.is_failing else self.outcome]
         return ARROW.join(piece for piece in pieces if piece)
 
 
 @dataclass(slots=True)
 class Activity:
-    """Collects calls and results in order; the newest information on a path or a command wins."""
+    """The calls and results so far; for each path and command the newest information counts.
+
+    `endings` are by command, `waiting` by the id of a call without a result.
+    """
 
     files: dict[str, File] = field(default_factory=dict)
     endings: dict[str, Ending] = field(default_factory=dict)
     waiting: dict[str, Ending] = field(default_factory=dict)
 
     def call(self, call: ToolCall, order: int) -> str | None:
-        """Notes one call; returns the thought, if thinking is all the tool does."""
+        """Add a call; the answer is its thought if the tool is only for thinking, else None."""
         arguments = json_object(call.arguments) or {}
         name = tool_key(call.name)
         if name in THINKING_TOOLS:
@@ -141,20 +147,20 @@ class Activity:
         return None
 
     def result(self, result: ToolResult, order: int) -> None:
-        """Notes how the call it answers ended."""
+        """Add a result to the call that it answers."""
         ending = self.waiting.pop(result.call_id, None)
         if ending is not None:
             self._end(ending, result_text(result), order, is_error=result.is_error)
 
     def run(self, command: str, output: str, order: int) -> None:
-        """Notes a command that was written in plain text, and its output."""
+        """Add a command that was written in plain text, and its output."""
         self._shell_files(command, order)
         shown = _shown_command(command)
         ending = Ending(shown, order, is_shell=True, is_looking=bool(_LOOKING_COMMAND.match(shown)))
         self._end(self.endings.setdefault(ending.shown, ending), output, order, is_error=False)
 
     def touch(self, path: str, order: int, *, is_changed: bool) -> None:
-        """Notes that a file was read or changed."""
+        """Add a read or a change of a file."""
         file = self.files.setdefault(path, File(order))
         file.order = max(order, file.order)
         file.is_changed |= is_changed
@@ -195,7 +201,7 @@ class Activity:
 
 
 def common_folder(paths: Iterable[str]) -> str:
-    """The deepest folder that holds most of the absolute paths, with its slash; empty if it would save little."""
+    """The deepest folder of most of the absolute paths, with a slash at its end; empty if naming it saves little."""
     absolute = [path for path in paths if path.startswith("/")]
     holders: Counter[str] = Counter()
     for path in absolute:
@@ -206,7 +212,7 @@ def common_folder(paths: Iterable[str]) -> str:
 
 
 def _failure(output: str) -> str | None:
-    """The line that says what went wrong; None if nothing seems to have."""
+    """The line of an output that reports a failure; None if there is none."""
     for window in (output[:WINDOW_CHARS], output[max(WINDOW_CHARS, len(output) - WINDOW_CHARS) :]):
         if match := cues.FAILURE.search(window) or cues.FAILURE_COUNT.search(window):
             return _line_at(window, match.start())
@@ -214,7 +220,7 @@ def _failure(output: str) -> str | None:
 
 
 def _look_failure(output: str) -> str | None:
-    """The same for a look: what it brings up may well speak of errors, only its very beginning can be one."""
+    """The failure of a call that only reads. The text it reads may name errors, so only its beginning counts."""
     match = cues.FAILURE.match(output[:LOOK_CHARS])
     return _line_at(output[:WINDOW_CHARS], match.start()) if match else None
 
@@ -223,7 +229,7 @@ def _line_at(text: str, place: int) -> str:
     start = text.rfind("\n", 0, place) + 1
     end = text.find("\n", place)
     line = text[start : end if end >= 0 else len(text)]
-    # An error in the middle of an endless line is what matters of that line.
+    # If the line is very long before the error, the text begins at the error.
     shown = line if place - start < OUTCOME_CHARS else text[place : end if end >= 0 else len(text)]
     return cut(flat(clean(shown)), OUTCOME_CHARS)
 

@@ -1,4 +1,4 @@
-"""From what was said and done to candidates, now that it is known how each turn, command and file ended."""
+"""Rates candidates once all turns are collected, when it is known how each turn and command ended."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from foldline.engine.summaries.extractive.items import Item
 from foldline.engine.summaries.extractive.prose import BULLET, is_prose, scan, specifics, windows
 from foldline.engine.summaries.headings import Section
 
-# A question and its answer this short share a line.
+# A question and an answer of at most this length share a line.
 PAIR_CHARS: Final = 200
 REPLY_CHARS: Final = 100
-# A remark shorter than this says little, one as long as that has substance.
+# A shorter remark says little; the worth of a request grows with its length up to SUBSTANTIAL_CHARS.
 SHORT_CHARS: Final = 14
 SUBSTANTIAL_CHARS: Final = 120
-# How much of what the assistant says is looked at: of a remark between calls, of the last word of a turn.
+# The lines that are read of a remark between calls, and of the last remark of a turn.
 REMARK_LINES: Final = 3
 OUTCOME_LINES: Final = 40
 OPEN_TURNS: Final = 2
 OPEN_CHARS: Final = 4_000
 REQUEST_CHARS: Final = 800
-# The name of a folder may take so many characters for each token of the budget.
+# The characters that the name of a folder may have for each token of the budget.
 FOLDER_CHARS_PER_TOKEN: Final = 0.125
 JOINT: Final = " / "
 QUESTION: Final = ("?", "\N{FULLWIDTH QUESTION MARK}")
@@ -61,7 +61,7 @@ def _close_turn(collected: Collected, turn: Turn, before: Turn | None, *, is_las
 
 
 def _note_pending(collected: Collected, turn: Turn, reply: str | None) -> None:
-    # Whether a turn that goes on was ever answered is seen in its rest.
+    # The rest of a turn that goes on shows whether it was answered.
     section = Section.ASKED if collected.goes_on else Section.OPEN
     if reply:
         collected.add(section, reply, 1.0, turn.order)
@@ -70,7 +70,7 @@ def _note_pending(collected: Collected, turn: Turn, reply: str | None) -> None:
 
 
 def _reply(turn: Turn, before: Turn | None) -> str | None:
-    """The question of the assistant that this turn answers in a word or two, with the answer."""
+    """The assistant's question and the user's short answer to it in this turn; None if the turn is no such answer."""
     said = JOINT.join(turn.said)
     if before is None or not before.remarks or not 0 < len(said) <= REPLY_CHARS or said.endswith(QUESTION):
         return None
@@ -88,23 +88,24 @@ def _paired(turn: Turn) -> str | None:
 
 
 def _note_requests(collected: Collected, section: Section, turn: Turn, worth: float) -> None:
-    """The lines of one message in as few candidates as they take; each later one is worth less."""
+    """Add the requests of one message as few candidates; each later one is worth less."""
     for number, request in enumerate(_joined(turn.requests)):
-        preference = 0.1 if cues.PREFERENCE(request) else 0.0
+        bonus = 0.1 if cues.PREFERENCE(request) else 0.0
         weight = 0.1 * min(1.0, len(request) / SUBSTANTIAL_CHARS)
-        collected.add(section, request, (worth + preference + weight + 0.1 * specifics(request)) * 0.8**number, turn.order)
+        rated = worth + bonus + weight + 0.1 * specifics(request)
+        collected.add(section, request, rated * 0.8**number, turn.order)
 
 
 def _joined(requests: Iterable[str]) -> Iterator[str]:
-    pending = ""
+    line = ""
     for request in requests:
-        if pending and len(pending) + len(request) > REQUEST_CHARS:
-            yield pending
-            pending = request
+        if line and len(line) + len(request) > REQUEST_CHARS:
+            yield line
+            line = request
         else:
-            pending = f"{pending}{JOINT}{request}" if pending else request
-    if pending:
-        yield pending
+            line = f"{line}{JOINT}{request}" if line else request
+    if line:
+        yield line
 
 
 def _note_remarks(collected: Collected, turn: Turn) -> None:
@@ -120,7 +121,7 @@ def _note_remarks(collected: Collected, turn: Turn) -> None:
 
 
 def _note_remark(collected: Collected, text: str, order: int) -> None:
-    """A remark between calls: worth something where it reports a finding."""
+    """Add the lines of a remark between calls; those that report a finding are worth more."""
     for line in islice(scan(text), REMARK_LINES):
         if cues.NARRATION(line):
             collected.add(Section.SAID, line, 0.05 + 0.1 * collected.recency(order), order)
@@ -132,7 +133,7 @@ def _note_remark(collected: Collected, text: str, order: int) -> None:
 
 
 def _note_outcome(collected: Collected, text: str, order: int) -> None:
-    """The last word of a turn: what came of it."""
+    """Add the lines of the last remark of an answered turn."""
     weight = 1.0
     for line in islice(windows(text), OUTCOME_LINES):
         stripped = BULLET.sub("", line, count=1).lstrip("# ")
@@ -149,12 +150,12 @@ def _note_outcome(collected: Collected, text: str, order: int) -> None:
 
 
 def _note_open(collected: Collected) -> None:
-    """Questions and next steps of the last turns; and what was going on, if the last turn was not finished."""
+    """Add questions and next steps of the last turns, and the calls of the last turn without a result."""
     for turn in collected.turns[-OPEN_TURNS:]:
         if turn.remarks:
             _note_open_remark(collected, turn, is_end=turn is collected.turns[-1])
     for ending in collected.activity.waiting.values():
-        # A call of an earlier turn that never got a result is waited for no more.
+        # A call of an earlier turn without a result is not open any more.
         if ending.is_known and ending.order >= collected.turn.order:
             collected.add(Section.OPEN, ending.shown, 0.6, ending.order)
 
@@ -162,7 +163,7 @@ def _note_open(collected: Collected) -> None:
 def _note_open_remark(collected: Collected, turn: Turn, *, is_end: bool) -> None:
     order, text = turn.remarks[-1]
     for sentence in scan(text[-OPEN_CHARS:]):
-        # A question of an earlier turn had its answer.
+        # Later turns answered a question of an earlier turn.
         if cues.OPEN(sentence) and (is_end or not sentence.endswith(QUESTION)):
             collected.add(Section.OPEN, sentence, 0.85 if is_end else 0.5, order)
     if is_end and not turn.is_answered:
@@ -194,7 +195,7 @@ def _note_files(collected: Collected, folder_chars: int) -> None:
 
 
 def _below(folder: str, path: str) -> str:
-    """A path as it stands below a folder; all are below the empty one."""
+    """A path relative to a folder. It stays whole if the folder is empty."""
     if path.startswith(folder):
         return path.removeprefix(folder)
     return path if path.startswith(ROOTS) else f"{BESIDE}{path}"

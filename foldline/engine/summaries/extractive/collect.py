@@ -1,4 +1,4 @@
-"""From messages to turns: what the user said, how the assistant answered, what its calls did."""
+"""Collects turns from messages: the user's lines, the assistant's remarks, and the activity of its calls."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from foldline.engine.summaries.extractive.lines import sentences
 from foldline.engine.summaries.extractive.prose import is_prose, scan, specifics, windows
 from foldline.engine.summaries.headings import Section
 
-# Of a user message of many lines, which probably quotes something, these are taken for the request.
+# A user message with more lines probably quotes something; then only its first and last lines are the request.
 PASTED_LINES: Final = 8
 REQUEST_HEAD: Final = 4
 REQUEST_TAIL: Final = 2
@@ -30,7 +30,10 @@ _FENCED: Final = re.compile(r"```[a-z]{0,12}\n(?P<command>[^`]{1,4000})\n?```\s*
 
 @dataclass(slots=True)
 class Turn:
-    """A user message and what followed: the remarks of the assistant with their places."""
+    """A user message and the assistant's remarks after it; `order` is the index of a message.
+
+    `said` are the user's lines, `requests` those that are not chatter. `remarks` are pairs of order and text.
+    """
 
     order: int
     said: list[str] = field(default_factory=list)
@@ -43,7 +46,11 @@ class Turn:
 
 @dataclass(slots=True)
 class Collected:
-    """Candidates of a run of messages, in the making; `goes_on` if the rest of its last turn is not among them."""
+    """The turns, activity and first candidates of `total` messages.
+
+    `knows_the_task`: the first request is known from an earlier summary or turn. `goes_on`: the rest of the last turn
+    is not among the messages.
+    """
 
     total: int
     knows_the_task: bool
@@ -53,7 +60,7 @@ class Collected:
     turns: list[Turn] = field(default_factory=list)
 
     def add(self, section: Section, text: str, worth: float, order: int) -> None:
-        """Notes a candidate."""
+        """Add a candidate."""
         self.items.append(Item(section, text, min(1.0, worth), order))
 
     def recency(self, order: int) -> float:
@@ -62,14 +69,14 @@ class Collected:
 
     @property
     def turn(self) -> Turn:
-        """The turn that is going on."""
+        """The last turn."""
         if not self.turns:
             self.turns.append(Turn(0))
         return self.turns[-1]
 
 
 def collect(messages: Sequence[Message], *, knows_the_task: bool, goes_on: bool = False) -> Collected:
-    """What was said and done; `knows_the_task` if an earlier summary already says what was asked first."""
+    """The turns and activity of these messages; `knows_the_task` if an earlier summary has the first request."""
     collected = Collected(len(messages), knows_the_task, goes_on)
     for order, message in enumerate(messages):
         _note(collected, message, order)
@@ -90,7 +97,7 @@ def _note(collected: Collected, message: Message, order: int) -> None:
 
 
 def _without_frame(message: Message) -> str:
-    """The text of a message, without the line of ours that introduces the summary of a branch."""
+    """The text of a message, without Foldline's line above the summary of a branch."""
     return "\n".join(part.text for part in message.parts if isinstance(part, Text) and part.text != wording.BRANCH)
 
 
@@ -129,7 +136,7 @@ def _note_user(collected: Collected, text: str, order: int) -> None:
 
 
 def _sorted_out(collected: Collected, text: str, order: int) -> list[str]:
-    """What a user message says, without rules, reported failures and what is not language: these are noted."""
+    """The lines of a user message, except for rules, failures and text that is no language; these become candidates."""
     said: list[str] = []
     for line in windows(text):
         if cues.FAILURE.match(line):
@@ -145,7 +152,7 @@ def _sorted_out(collected: Collected, text: str, order: int) -> list[str]:
 
 
 def _request_lines(collected: Collected, said: list[str], order: int) -> list[str]:
-    """The lines that request for something: of the task all, of a message that quotes at length its beginning and end."""
+    """The lines of a user message that are its request: all for the task, the first and last for a long message."""
     if not collected.knows_the_task or len(said) <= PASTED_LINES:
         return said
     for line in said[REQUEST_HEAD:-REQUEST_TAIL]:
@@ -154,7 +161,7 @@ def _request_lines(collected: Collected, said: list[str], order: int) -> list[st
 
 
 def _parted(line: str) -> tuple[list[str], list[str]]:
-    """The rules in a line of the user, and what else it says; sentences that stand together stay together."""
+    """The rules in a line of the user, and the rest of it. A line without a rule is not split into sentences."""
     if not cues.RULE(line):
         return [], [line]
     rules: list[str] = []
@@ -165,7 +172,7 @@ def _parted(line: str) -> tuple[list[str], list[str]]:
 
 
 def _answered_command(collected: Collected, text: str) -> str | None:
-    """The command this user message is the output of, in transcripts that have no tool calls."""
+    """The command whose output this user message is, in transcripts without tool calls; None if it is no output."""
     remarks = collected.turns[-1].remarks if collected.turns else []
     if not remarks or not _PROMPT.search(text[-200:]):
         return None

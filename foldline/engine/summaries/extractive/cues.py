@@ -1,7 +1,7 @@
-"""The words by which a line is recognized: a rule, a decision, something open, a failure, chatter.
+"""The words that mark a line as a rule, a decision, an open matter, a failure or chatter.
 
-English is matched in lower case, which is several times faster than ignoring case; Chinese, Japanese and Korean have no
-word boundaries to look for. No pattern repeats without a bound.
+English is matched in lower case, which is several times faster than ignoring case. Patterns for Chinese, Japanese and
+Korean use no word boundaries. Every repetition in a pattern is bounded.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 
 
 class Cue:
-    """Whether a line has one of some words; its patterns are compiled for the first line."""
+    """A test for one of some words in a line; its patterns are compiled at the first call."""
 
     def __init__(self, english: str, others: str | None = None) -> None:
         self._patterns = (english, others)
@@ -145,7 +145,7 @@ DECISION: Final = Cue(
     "决定|选择|选定|因为|所以|改为|改成|原因|问题是|已经|已为|完成|修复|建议|推荐|确认|预订|预定|決定|完了|修正|결정|완료|수정",
 )
 
-# Something is still to come.
+# Something is not finished, or an answer is needed.
 OPEN: Final = Cue(
     _words(
         """
@@ -182,7 +182,7 @@ NARRATION: Final = Cue(
     "^(?:让我|我来看|我先|我看看|確認し|まず|먼저)",
 )
 
-# Politeness and words of going on, which carry nothing.
+# Politeness, and words that only say to go on.
 CHATTER: Final = Cue(
     r"^\W{0,8}(?:continue|go on|ok(?:ay)?|thx|hi|hello|hey|yes|no|cool|great|nice|perfect|please|sleep|bye|good(?:bye)?"
     r"|sure|/\w{0,32}|wtf|lol)\W{0,8}$"
@@ -209,6 +209,6 @@ FAILURE_COUNT: Final = re.compile(
     r"|returned non-zero|\bFAILED\b"
 )
 
-# Names and numbers: what a successor cannot guess.
+# Names and numbers, which the next reader cannot guess.
 SPECIFIC: Final = re.compile(r"\d[\w.,:/%-]{0,40}|`[^`\n]{1,80}`|\w[/_.@]\w|\"[^\"\n]{2,60}\"")
 CJK: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")

@@ -1,4 +1,4 @@
-"""A line that may stand in a summary, with its section, its worth and its place in the conversation."""
+"""The candidate line of a summary; selection chooses among these."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from foldline.engine.summaries.headings import Section
 
 @dataclass(slots=True)
 class Item:
-    """One candidate: `worth` is between 0 and 1, `order` its place; earlier summaries have negative places."""
+    """A line that may stand in a summary. `worth` is between 0 and 1.
+
+    `order` is the index of its message; lines of earlier summaries have negative ones.
+    """
 
     section: Section
     text: str

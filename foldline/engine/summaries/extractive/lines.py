@@ -1,4 +1,4 @@
-"""Lines and sentences of a text, and how a long one is cut. Nothing here judges what a line is worth."""
+"""Splits a text into lines and sentences, and cuts long ones. Nothing here rates a line."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from foldline.engine.tokens.counter import count_text
 from foldline.engine.tokens.excerpts import boundary
 
 ELLIPSIS: Final = "…"
-# A sentence that runs on is taken in pieces of this many characters.
+# A longer sentence is split into pieces of this many characters.
 LONGEST_SENTENCE: Final = 400
 LONGEST_LINE: Final = 1_600
-# The share of a cut line that may be given up to end it at a word.
+# The share of a cut line that may be lost so that it ends after a word.
 WORD_REACH: Final = 0.25
 LEAST_PIECE: Final = 16
 
@@ -26,14 +26,14 @@ _SPACE: Final = re.compile(r"\s+")
 
 
 def clean(text: str) -> str:
-    """`text` without terminal colours and control characters; tabs and newlines stay."""
+    """The text without terminal colours and control characters; tabs and newlines stay."""
     if _ANY_CONTROL.search(text) is None:
         return text
     return _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def lines(text: str) -> Iterator[str]:
-    """The lines that are not blank, stripped; one longer than LONGEST_LINE comes as its sentences."""
+    """The lines of a text that are not blank, stripped. A line longer than LONGEST_LINE is split into sentences."""
     for line in text.split("\n"):
         if len(line) > LONGEST_LINE:
             yield from sentences(line.strip())
@@ -42,7 +42,7 @@ def lines(text: str) -> Iterator[str]:
 
 
 def sentences(line: str) -> Iterator[str]:
-    """The sentences of one line, in order; a sentence without an end comes in pieces of LONGEST_SENTENCE."""
+    """The sentences of one line, in order. A longer one than LONGEST_SENTENCE is split into pieces."""
     start = 0
     while start < len(line):
         end = _sentence_end(line, start)
@@ -59,7 +59,7 @@ def _sentence_end(line: str, start: int) -> int:
 
 
 def _word_boundary(text: str, start: int, end: int) -> int:
-    """The last place before `end` where a word ends, or at least a grapheme; `end` if `start` is the only one."""
+    """The last position up to `end` after a word, else after a grapheme; `end` if there is none after `start`."""
     earliest = start + int((end - start) * (1 - WORD_REACH))
     space = text.rfind(" ", earliest, end + 1)
     if space > start:
@@ -69,7 +69,7 @@ def _word_boundary(text: str, start: int, end: int) -> int:
 
 
 def cut(text: str, chars: int) -> str:
-    """`text`, or its beginning and an ellipsis within `chars` characters; never part of a grapheme."""
+    """The text, or its beginning and an ellipsis, within `chars` characters; no grapheme is cut."""
     if len(text) <= chars:
         return text
     earliest = int(chars * (1 - WORD_REACH))
@@ -79,7 +79,7 @@ def cut(text: str, chars: int) -> str:
 
 
 def cut_joined(text: str, joint: str, chars: int) -> str:
-    """`text` within about `chars` characters; pieces joined by `joint` are cut one by one, so that none is lost."""
+    """The text within about `chars` characters. Pieces joined by `joint` are cut one by one, so that none is lost."""
     pieces = text.split(joint)
     if len(text) <= chars or len(pieces) == 1:
         return cut(text, chars)
@@ -93,7 +93,7 @@ def cut_joined(text: str, joint: str, chars: int) -> str:
 
 
 def cut_to_tokens(text: str, max_tokens: int) -> str:
-    """`text`, or its beginning and an ellipsis, within `max_tokens`; at worst the ellipsis alone."""
+    """The text, or its beginning and an ellipsis, within `max_tokens`; at least the ellipsis."""
     if max_tokens < 1:
         return ELLIPSIS
     text = text[: max_tokens * 32]
@@ -108,10 +108,10 @@ def cut_to_tokens(text: str, max_tokens: int) -> str:
 
 
 def key(text: str) -> str:
-    """What two lines have in common if they say the same: letters and digits, without case."""
+    """A key that is equal for lines that say the same: their first letters and digits, without case."""
     return _NOT_WORD.sub("", text[:240]).casefold()
 
 
 def flat(text: str) -> str:
-    """`text` on one line."""
+    """The text on one line, with single spaces."""
     return _SPACE.sub(" ", text).strip() if "\n" in text or "\t" in text or "  " in text else text.strip()

@@ -1,4 +1,4 @@
-"""The other lines of a conversation, for a budget that its turns do not fill."""
+"""Further lines of a conversation, for a budget that the candidates of its turns do not fill."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from foldline.engine.summaries.headings import Section
 
 
 def other_lines(messages: Sequence[Message], chars: int) -> Iterator[Item]:
-    """Other lines of what was said and returned, newest message first, up to about `chars` characters in all."""
+    """The sentences of messages, thinking and results, newest message first, up to about `chars` characters in all."""
     texts = [(order, text) for order in range(len(messages) - 1, -1, -1) for text in _texts(messages[order])]
     each = max(1_000, chars // max(1, len(texts)))
     for order, text in texts:

@@ -1,4 +1,4 @@
-"""From earlier summaries to candidates: their lines, in the sections they stood in or seem to belong to."""
+"""Candidates from earlier summaries: their lines, with the sections below whose headings they stood."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HEADING: Final = re.compile(
     r"^(?:#{1,6}\s+(?P<marked>.{1,80}?)\s*:?|\*\*(?P<bold>.{1,80}?):?\*\*:?|(?P<plain>\w[\w &,/-]{1,40}):)$"
 )
 _BULLET: Final = re.compile(r"^(?:[-*•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
-# What is asked, decided and so on under other names than those known; the first that matches counts.
+# Words of unknown headings that show the section below them; the first match counts.
 _NAMES: Final = tuple(
     (section, re.compile(names, re.IGNORECASE))
     for section, names in (
@@ -29,10 +29,10 @@ _NAMES: Final = tuple(
         (Section.DECIDED, "deci|done|progress|complete|finding|决定|完成|进展|结论"),
     )
 )
-# What stands under no heading, or under one that says nothing.
+# The sections of lines without a heading, or below one that no word identifies.
 _UNTITLED: Final = Content(Section.DECIDED, frozenset({Section.RULES, Section.OPEN}))
 
-# What a line of an earlier summary is worth: rules, decisions and the task outlive many rounds, chatter does not.
+# The worth of a line of an earlier summary: rules, decisions and the task outlive many summaries, other lines do not.
 _WORTH: Final = {
     Section.RULES: 0.95,
     Section.ASKED: 0.55,
@@ -48,9 +48,9 @@ MOST_LINES: Final = 4_000
 
 
 def earlier_items(previous: Sequence[str], activity: Activity, *, is_continued: bool) -> list[Item]:
-    """Candidates from the earlier summaries, oldest first, with negative places; files go to `activity`.
+    """The candidates of earlier summaries, oldest first, with negative orders. Their files are added to `activity`.
 
-    `is_continued` if there are newer turns, by which what was open is out of date.
+    `is_continued`: there are newer turns, so that open matters of the summaries are out of date.
     """
     found = [line for text in previous for line in _sectioned(text)][-MOST_LINES:]
     items: list[Item] = []
@@ -65,7 +65,7 @@ def earlier_items(previous: Sequence[str], activity: Activity, *, is_continued: 
 
 
 def _note_file(activity: Activity, line: re.Match[str], folder: str, order: int) -> None:
-    """Notes a line of the files, whose path may be below the folder."""
+    """Add the file of a line; its path may be relative to `folder`."""
     path = line["path"]
     if path.endswith(ELLIPSIS):
         return
@@ -75,7 +75,7 @@ def _note_file(activity: Activity, line: re.Match[str], folder: str, order: int)
 
 
 class _EarlierLine(NamedTuple):
-    """A line of an earlier summary, and the folder that its path is relative to if it names a file."""
+    """A line of an earlier summary; if it names a file, `folder` is the folder that its path is relative to."""
 
     section: Section
     text: str
@@ -88,7 +88,7 @@ def _sectioned(text: str) -> Iterator[_EarlierLine]:
     for line in lines(clean(text)):
         if heading := _HEADING.match(line):
             content = _content(heading["marked"] or heading["bold"] or heading["plain"])
-            # One summary may list files twice: those at the beginning of a turn are below a folder of their own.
+            # A summary may have two lists of files, each below its own folder: one is for the beginning of a turn.
             folder = ""
         elif stripped := _BULLET.sub("", line, count=1):
             section, said = content.read(stripped) if content else (_UNTITLED.looked_at(stripped), stripped)

@@ -1,4 +1,4 @@
-"""The lines of a message that read as language, and how much of what they say could not be guessed."""
+"""Finds the lines of a message that read as language, and rates how many names and numbers they have."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Final
 from foldline.engine.summaries.extractive import cues
 from foldline.engine.summaries.extractive.lines import clean, lines, sentences
 
-# Of one text, this many lines from its beginning and from its end are looked at, within so many characters of each.
+# The lines read at the beginning and the end of one text, and the characters within which they are at each end.
 HEAD_LINES: Final = 80
 TAIL_LINES: Final = 40
 WINDOW_CHARS: Final = 24_000
 SPECIFICS_COUNTED: Final = 6
 SPECIFICS_WINDOW: Final = 300
-# Shorter than this, a line of one word may be language.
+# A line of one word may be language if it is shorter than this.
 SHORT_CHARS: Final = 24
 BULLET: Final = re.compile(r"^(?:[-*•]|\d{1,3}[.)])\s+")
 
@@ -38,7 +38,7 @@ def scan(text: str) -> Iterator[str]:
 
 
 def specifics(text: str) -> float:
-    """How many names and numbers the line has, as a share of what counts."""
+    """The number of names and numbers in a line as a share of `SPECIFICS_COUNTED`, at most 1."""
     found = 0
     for _ in cues.SPECIFIC.finditer(text[:SPECIFICS_WINDOW]):
         found += 1

@@ -1,4 +1,4 @@
-"""Where the lines of a section stand in a summary, and of which section a line was that stands under a heading."""
+"""Places the lines of each section below headings, and finds the section of a line below a heading."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from foldline.engine.summaries.headings import HEADINGS, Section
 
 FILE: Final = re.compile(rf"^(?P<verb>changed|read|{BELOW}) (?P<path>\S.*)$")
 COMMAND: Final = "$ "
-# By the beginning of a line it is judged what it is.
+# Only the beginning of a line decides its section.
 JUDGED_CHARS: Final = 400
 
 
@@ -26,7 +26,7 @@ def _is_file(line: str) -> bool:
     return FILE.match(line) is not None
 
 
-# How lines of these sections show what they are; lines of the others look like any.
+# Tests that recognize lines of a section by their wording. Lines of other sections have no such wording.
 _LOOKS: Final[Mapping[Section, Callable[[str], bool]]] = MappingProxyType(
     {Section.RULES: cues.RULE, Section.OPEN: cues.OPEN, Section.ENDED: _is_ending, Section.FILES: _is_file}
 )
@@ -34,13 +34,13 @@ _MARKED: Final = MappingProxyType({section.value: section for section in Section
 
 
 class Content(NamedTuple):
-    """What stands in one place: lines of the section `usual`, and of `others` those that show it, by mark or looks."""
+    """The sections of the lines below one heading: `usual`, and `others` for lines with their mark or wording."""
 
     usual: Section
     others: frozenset[Section] = frozenset()
 
     def read(self, line: str) -> tuple[Section, str]:
-        """The section of a line, and what it says, without its mark."""
+        """The section of a line, and its text without the section's mark."""
         mark, _, said = line.partition(": ")
         section = _MARKED.get(mark)
         if self.others and said and section and (section is self.usual or section in self.others):
@@ -48,25 +48,25 @@ class Content(NamedTuple):
         return self.looked_at(line), line
 
     def looked_at(self, line: str) -> Section:
-        """The section of a line that has no mark."""
+        """The section of a line without a mark, by its wording."""
         start = line[:JUDGED_CHARS]
         shown = (section for section, looks in _LOOKS.items() if section in self.others and looks(start))
         return next(shown, self.usual)
 
     def written(self, section: Section, said: str) -> str:
-        """The line that `read` reads back as this: with the section's mark only where it needs one."""
+        """The line that `read` reads back as this section and text. It has the section's mark only if it needs one."""
         return said if self.read(said) == (section, said) else f"{section.value}: {said}"
 
 
 class LinePlace(NamedTuple):
-    """Where the lines of a section stand: the headings above them, and what else is there."""
+    """The place of a section's lines: the headings above them, and the sections that share the place."""
 
     headings: tuple[str, ...]
     content: Content
 
 
 def _contents() -> Mapping[str, Content]:
-    """What stands under a heading, by its name in lower case, whichever system's summary it is in."""
+    """The sections below each heading, by its name in lower case, over the headings of all systems."""
     contents: dict[str, Content] = {}
     for heading in (heading for headings in HEADINGS.values() for heading in headings):
         name = heading.name.casefold()
@@ -80,7 +80,7 @@ CONTENTS: Final = _contents()
 
 @cache
 def places(headings: str) -> Mapping[Section, LinePlace]:
-    """The place of each section under the headings of this name, in their order."""
+    """The place of each section under the headings of this name (`HEADINGS`), in their order."""
     return MappingProxyType(
         {
             section: LinePlace(heading.lines, CONTENTS[heading.name.casefold()])

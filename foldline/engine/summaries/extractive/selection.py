@@ -1,4 +1,4 @@
-"""Which candidates get into the budget, how far each is cut, and the text they make."""
+"""Selects the candidates that fit a budget, cuts them, and writes them under their headings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from foldline.engine.summaries.extractive.section_lines import LinePlace
 from foldline.engine.summaries.headings import Section
 from foldline.engine.tokens.counter import count_text
 
-# The part of the budget each section may take before the others had their turn, in the order they are served.
+# The share of the budget that each section gets first, in this order.
 SHARES: Final = {
     Section.RULES: 0.2,
     Section.ASKED: 0.24,
@@ -23,7 +23,7 @@ SHARES: Final = {
     Section.FILES: 0.12,
     Section.SAID: 0.0,
 }
-# What is left over goes to the best of all sections, weighed so.
+# The rest of the budget goes to the best candidates of all sections; the worth of each is weighted like this.
 WEIGHTS: Final = {
     Section.RULES: 1.0,
     Section.ASKED: 0.95,
@@ -33,16 +33,16 @@ WEIGHTS: Final = {
     Section.FILES: 0.7,
     Section.SAID: 0.6,
 }
-# Below this many tokens headings would eat the content.
+# With fewer tokens there are no headings, as they would leave no room for content.
 HEADED_TOKENS: Final = 64
 LEAST_LINE_TOKENS: Final = 6
-# A summary of so many tokens has about so many lines: this sets how long one may be at first.
+# The wanted number of lines, which decides how long a line may be at first, and the bounds of that length.
 LINES_AIMED_AT: Final = 16
 LINE_CHARS: Final = (80, 480)
 WIDER: Final = 4
-# Candidates that did not fit, one after the other, before the search for smaller ones ends.
+# The search for smaller candidates ends after this many in a row did not fit.
 MISSES: Final = 24
-# Candidates considered for the last few tokens.
+# The number of candidates that are tried for the last tokens.
 TRIED_AT_LAST: Final = 200
 LEAST_SHOWN_CHARS: Final = 8
 _BULLET_TOKENS: Final = 2
@@ -56,7 +56,7 @@ class _ChosenLine:
 
 
 class Selection:
-    """Lines chosen so far, and the tokens they take in their places."""
+    """The lines chosen so far, and the tokens they take with their headings."""
 
     def __init__(self, max_tokens: int, places: Mapping[Section, LinePlace]) -> None:
         self.max_tokens = max_tokens
@@ -68,7 +68,7 @@ class Selection:
         self._headings: set[str] = set()
 
     def take(self, items: Iterable[Item], limit_tokens: int) -> None:
-        """Takes items in order as long as those taken here stay within `limit_tokens` and the whole in its budget."""
+        """Take items in order while those taken here are within `limit_tokens` and all lines within the budget."""
         limit = min(self.max_tokens, self.used_tokens + limit_tokens)
         misses = 0
         for item in items:
@@ -79,7 +79,7 @@ class Selection:
                 misses = 0 if self._fits(item, shown, limit) else misses + 1
 
     def top_up(self, items: Iterable[Item]) -> None:
-        """Gives what is left to the best items that were not taken, cut as far as that needs."""
+        """Use the rest of the budget for items that were not taken, in order; each is cut to fit."""
         for item in items:
             left = self.max_tokens - self.used_tokens
             if left < LEAST_LINE_TOKENS:
@@ -103,7 +103,7 @@ class Selection:
         return item.section is Section.SAID and any(shown in line.item.text for line in self._lines.values())
 
     def _written(self, item: Item, shown: str) -> str:
-        """The line as it stands in its place; without headings there are no places."""
+        """The line as it is written below its heading; without headings it has no mark."""
         return self._places[item.section].content.written(item.section, shown) if self.has_headings else shown
 
     def _heading_tokens(self, section: Section) -> int:
@@ -111,7 +111,7 @@ class Selection:
         return sum(count_text(f"{line}\n") for line in missing) if self.has_headings else 0
 
     def widen(self) -> None:
-        """Gives what is left to lines that were cut, best first."""
+        """Use the rest of the budget to show more of lines that were cut, best first."""
         self.line_chars *= WIDER
         for line in sorted(self._lines.values(), key=lambda line: -_rank(line.item)):
             left = self.max_tokens - self.used_tokens
@@ -130,7 +130,7 @@ class Selection:
             self.used_tokens += more
 
     def text(self) -> str:
-        """The chosen lines under their headings, oldest first in each; the least worthy go if it still is too long."""
+        """The chosen lines under their headings, oldest first. The lowest ranked lines go if that is too long."""
         kept = sorted(self._lines.values(), key=lambda line: -_rank(line.item))
         text = self._rendered(kept)
         while kept and count_text(text) > self.max_tokens:
@@ -149,7 +149,7 @@ class Selection:
 
 
 def select(items: list[Item], max_tokens: int, places: Mapping[Section, LinePlace]) -> str:
-    """The text of the best items in their places, within `max_tokens`; empty if not even one line fits."""
+    """The text of the best items under their headings, within `max_tokens`; empty if not even one line fits."""
     ranked = sorted(_distinct(items), key=lambda item: (-_rank(item), -item.order))
     selection = Selection(max_tokens, places)
     if selection.has_headings:
@@ -167,7 +167,7 @@ def _rank(item: Item) -> float:
 
 
 def _distinct(items: Iterable[Item]) -> list[Item]:
-    """One item for each thing said: in the section served first, at its newest place, with its highest worth."""
+    """One item for each distinct text, with its first section in `SHARES`, its newest place and its highest worth."""
     best: dict[str, Item] = {}
     served = list(SHARES)
     for item in items:

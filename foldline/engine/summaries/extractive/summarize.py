@@ -1,4 +1,4 @@
-"""The extractive summarizer itself: collect candidates, earlier_items earlier summaries, select."""
+"""The extractive summarizer: it collects candidates from messages and earlier summaries, and selects the best."""
 
 from __future__ import annotations
 
@@ -6,26 +6,29 @@ from typing import Final
 
 from foldline.engine.summaries.extractive.candidates import candidates_of
 from foldline.engine.summaries.extractive.collect import collect
-from foldline.engine.summaries.extractive.other_lines import other_lines
 from foldline.engine.summaries.extractive.lines import cut_to_tokens
+from foldline.engine.summaries.extractive.other_lines import other_lines
 from foldline.engine.summaries.extractive.previous import earlier_items
 from foldline.engine.summaries.extractive.section_lines import places
 from foldline.engine.summaries.extractive.selection import LINE_CHARS, select
 from foldline.engine.summaries.prompt import SummaryInput, divided, joined
 
 NOTHING: Final = "(nothing was said)"
-# Characters of candidates to have at hand for each token of the budget.
+# Characters of candidates wanted for each token of the budget.
 CHARS_PER_TOKEN: Final = 8
 
 
 def summarize(request: SummaryInput) -> str:
-    """What was asked, demanded, decided, done and left open, in lines of the originals, within `request.max_tokens`."""
+    """The summary of a request within its `max_tokens`: lines with its requests, rules, decisions, actions and results.
+
+    The lines are those of the originals and of the earlier summaries.
+    """
     pieces = divided(request)
     return joined(pieces, [extract(piece) for piece in pieces])
 
 
 def extract(piece: SummaryInput) -> str:
-    """The text for one of the pieces into which a request is divided, within its `max_tokens`."""
+    """The text for one of the pieces that `prompt.divided` makes of a request, within the piece's `max_tokens`."""
     collected = collect(piece.said, knows_the_task=bool(piece.previous), goes_on=bool(piece.turn_prefix))
     items = earlier_items(piece.previous, collected.activity, is_continued=bool(collected.turns))
     items += candidates_of(collected, piece.max_tokens)
