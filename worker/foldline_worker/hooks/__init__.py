@@ -1,1 +1,1 @@
-"""Hooks of other packages: who is asked, and calling them within bounds."""
+"""Hooks of other packages: finding them, calling them with a time-out, and reporting outcomes to them."""
