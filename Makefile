@@ -9,7 +9,8 @@ MAKEFLAGS += --no-print-directory
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$python" && break; done)
 BIN := .venv/bin
-PIP_INSTALL := -m pip install -qq --disable-pip-version-check --no-input
+PIP := -m pip install --disable-pip-version-check --no-input
+PIP_INSTALL := $(PIP) -qq
 PYTEST := $(BIN)/python -m pytest -q
 CODE := foldline api/foldline_api worker/foldline_worker tests benchmarks demo tools stack docker charts
 UV_VERSION := 0.13.9
@@ -79,6 +80,7 @@ docs: .venv/.ready ## write the generated pages of docs/ anew, and the schema of
 	@$(BIN)/python -m tools.metrics_page > docs/metrics.md
 	@$(BIN)/python -m tools.settings_page > docs/settings.md
 	@$(BIN)/python -m tools.presets_page > docs/presets.md
+	@$(BIN)/python -m tools.presets_reference > docs/presets-reference.md
 	@$(BIN)/python -m tools.chart_schema > charts/foldline/values.schema.json
 	@$(BIN)/python -m tools.values_page > docs/values.md
 
@@ -107,13 +109,17 @@ define require_python
 	{ echo "Foldline needs Python 3.11 or later: install it, or name one with make PYTHON=/path/to/python3" >&2; exit 1; }
 endef
 
+# On a terminal pip shows what it downloads; logs do without.
 .venv/.packages: requirements-dev.txt
 	@$(require_python)
-	@echo "building .venv with $$("$(PYTHON)" --version) ..."
+	@echo "building .venv with $$("$(PYTHON)" --version), in about a minute"
 	@"$(PYTHON)" -m venv --clear .venv
-	@$(BIN)/python $(PIP_INSTALL) --no-deps --require-hashes -r requirements-dev.txt
+	@echo "installing $$(grep -c == requirements-dev.txt) packages ..."
+	@started=$$(date +%s) && $(BIN)/python $(PIP) $(if $(MAKE_TERMOUT),,-qq) --no-deps --require-hashes -r requirements-dev.txt && \
+		echo "installed them in $$(($$(date +%s) - started)) s"
 	@touch $@
 
 .venv/.ready: .venv/.packages pyproject.toml
+	@echo "installing Foldline into .venv ..."
 	@$(BIN)/python $(PIP_INSTALL) --no-deps --no-build-isolation -e .
 	@touch $@

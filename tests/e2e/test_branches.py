@@ -54,7 +54,7 @@ def alone(folder: Path, **variables: str) -> Iterator[Deployment]:
             "FOLDLINE_SUMMARIZER_MODEL": "scripted",
             **variables,
         }
-        with serving(folder, **settings) as (_, url), client(url) as connected:
+        with serving(folder, settings) as (_, url), client(url) as connected:
             yield Deployment(Stack(), llm, connected)
 
 

@@ -19,9 +19,13 @@ from foldline_api.http.problems import PROBLEM_TYPES
 from foldline_worker.hooks.hooks import GROUP
 
 from tests.e2e.test_serve import serving
+from tests.support.processes.databases import only_sqlite
 from tests.support.processes.hook_package import install
 from tests.support.processes.program import REPOSITORY
 from tests.support.processes.server import served_with_worker
+
+# As a reader of the pages starts.
+database_kind = only_sqlite
 
 ADDRESS = "localhost:8080"
 # What a page has typed that is for a service, or for its database.
@@ -131,7 +135,7 @@ needs_a_shell = pytest.mark.skipif(
 
 
 @needs_a_shell
-@pytest.mark.parametrize("page", ["README.md", "docs/use-the-service.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/use-the-service.md", "docs/presets.md"])
 def test_a_page_shows_what_the_service_answers(page: str, url: str, tmp_path: Path) -> None:
     assert not wrong_on(page_of(page), url, tmp_path)
 
@@ -154,7 +158,7 @@ def test_the_page_of_hooks_shows_a_package_that_works(tmp_path: Path) -> None:
     points = tomllib.loads(project)["project"]["entry-points"][GROUP]
     hooks = {name: point.removeprefix("team_rules:") for name, point in points.items()}
 
-    with serving(tmp_path, **install(tmp_path / "installed", source, **hooks)) as (running, url):
+    with serving(tmp_path, install(tmp_path / "installed", source, **hooks)) as (running, url):
         assert not wrong_on(page, url, tmp_path)
         running.stop(signal.SIGTERM)
 

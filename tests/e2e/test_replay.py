@@ -22,8 +22,9 @@ from foldline.replay.record import ReplayFigures
 from foldline.replay.transcripts import Transcript, read_transcripts
 from tests.support.eventually import eventually
 from tests.support.processes.api import open_api
+from tests.support.processes.databases import only_sqlite
 from tests.support.processes.faulty_service import Script, faulty_service
-from tests.support.processes.program import REPOSITORY, foldline, started
+from tests.support.processes.program import REPOSITORY, foldline, started, started_anew
 from tests.support.processes.scripted_llm import ScriptedLLM, slow
 from tests.support.recorded import (
     NON_LATIN_WORDS,
@@ -33,6 +34,8 @@ from tests.support.recorded import (
     coding_session,
     write_sessions,
 )
+
+database_kind = only_sqlite
 
 CORPUS = REPOSITORY.parent / "shared" / "corpus"
 # The longest file takes a quarter of a minute where nothing else runs.
@@ -55,7 +58,7 @@ def sessions(tmp_path: Path) -> Path:
 def test_generated_sessions_replay_without_violations(sessions: Path, tmp_path: Path) -> None:
     report_file = tmp_path / "report.json"
 
-    done = foldline("replay", sessions, "--window", "5000", "--json", report_file)
+    done = started_anew("replay", sessions, "--window", "5000", "--json", report_file)
 
     assert done.stdout.splitlines()[-1:] == ["violations: 0"], done.stdout + done.stderr
     assert done.returncode == 0

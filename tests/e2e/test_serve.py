@@ -2,39 +2,43 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 from foldline_worker.broker.queues import MAINTENANCE
 from redis import Redis
 
 from foldline.log.compaction.enqueue import BACKGROUND
-from stack.services.servers import valkey
+from stack.services.servers import BackingService, valkey
 from tests.support.eventually import eventually
 from tests.support.processes.daemons import Daemon, daemon
 from tests.support.processes.databases import Server
 from tests.support.processes.http import client
-from tests.support.processes.program import foldline
+from tests.support.processes.program import foldline, started_anew
 
+NOTHING: Mapping[str, str] = MappingProxyType({})
 LISTENING = r"listening on (http://127\.0\.0\.1:\d+)"
 
 
 @contextmanager
-def serving(folder: Path, command: str = "serve", **variables: str) -> Iterator[tuple[Daemon, str]]:
+def serving(
+    folder: Path, variables: Mapping[str, str] = NOTHING, command: str = "serve", *, is_anew: bool = False
+) -> Iterator[tuple[Daemon, str]]:
     """A served instance and its address."""
     variables = {"FOLDLINE_DATABASE_URL": f"sqlite:///{folder}/foldline.db", **variables}
-    with daemon(folder, command, "--port", "0", until=LISTENING, **variables) as running:
+    with daemon(folder, command, "--port", "0", until=LISTENING, variables=variables, is_anew=is_anew) as running:
         yield running, running.ready.removeprefix("listening on ")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_it_serves_until_told_to_stop_and_ends_with_exit_code_0(tmp_path: Path, number: signal.Signals) -> None:
-    with serving(tmp_path) as (running, url):
+    with serving(tmp_path, is_anew=True) as (running, url):
         with client(url) as connected:
             assert connected.get("/healthz").status_code == 200
             assert connected.get("/readyz").status_code == 200
@@ -61,7 +65,7 @@ def test_what_was_appended_is_there_after_a_restart(tmp_path: Path) -> None:
 
 
 def test_with_keys_only_they_open_it(tmp_path: Path) -> None:
-    with serving(tmp_path, FOLDLINE_API_KEYS="acme:secret") as (running, url), client(url) as connected:
+    with serving(tmp_path, {"FOLDLINE_API_KEYS": "acme:secret"}) as (running, url), client(url) as connected:
         assert connected.get("/sessions").status_code == 401
         assert connected.get("/sessions", headers={"Authorization": "Bearer secret"}).status_code == 200
         assert "secret" not in running.printed
@@ -126,18 +130,26 @@ def test_a_broker_outside_the_process_is_told_at_once(tmp_path: Path, monkeypatc
 
 
 def test_it_serves_on_postgresql_too(tmp_path: Path, postgresql: Server) -> None:
-    with postgresql.database(is_empty=True) as database, serving(tmp_path, FOLDLINE_DATABASE_URL=database) as (_, url):
+    with (
+        postgresql.database(is_empty=True) as database,
+        serving(tmp_path, {"FOLDLINE_DATABASE_URL": database}) as (_, url),
+    ):
         summarize_something(url)
 
 
 def test_api_worker_and_beat_work_together(tmp_path: Path, postgresql: Server) -> None:
     with postgresql.database() as database, valkey() as broker, ExitStack() as stack:
-        variables = {"FOLDLINE_DATABASE_URL": database, "FOLDLINE_BROKER_URL": broker.url}
-        _, url = stack.enter_context(serving(tmp_path, "api", **variables))
-        worker = stack.enter_context(daemon(tmp_path, "worker", until="ready:", **variables))
-        stack.enter_context(daemon(tmp_path, "beat", until="beat: Starting", **variables))
+        variables = addresses_of(database, broker)
+        _, url = stack.enter_context(serving(tmp_path, variables, "api", is_anew=True))
+        worker = stack.enter_context(daemon(tmp_path, "worker", until="ready:", variables=variables, is_anew=True))
+        stack.enter_context(daemon(tmp_path, "beat", until="beat: Starting", variables=variables, is_anew=True))
         summarize_something(url)
         assert "job succeeded" in worker.printed
+
+
+def addresses_of(database: str, broker: BackingService) -> dict[str, str]:
+    """The settings of a process that works on them."""
+    return {"FOLDLINE_DATABASE_URL": database, "FOLDLINE_BROKER_URL": broker.url}
 
 
 def summarize_something(url: str) -> None:
@@ -154,7 +166,7 @@ def test_requests_go_on_while_the_broker_is_frozen(tmp_path: Path, postgresql: S
     with (
         postgresql.database() as database,
         valkey(is_own=True) as broker,
-        serving(tmp_path, "api", FOLDLINE_DATABASE_URL=database, FOLDLINE_BROKER_URL=broker.url) as (running, url),
+        serving(tmp_path, addresses_of(database, broker), "api") as (running, url),
         client(url) as connected,
     ):
         path = f"/sessions/{connected.post('/sessions', json={'model': 'openai/gpt-4o'}).json()['id']}"
@@ -175,13 +187,13 @@ def test_requests_go_on_while_the_broker_is_frozen(tmp_path: Path, postgresql: S
 
 def test_a_worker_outlives_what_is_no_message(tmp_path: Path, postgresql: Server) -> None:
     with postgresql.database() as database, valkey(is_own=True) as broker, ExitStack() as stack:
-        variables = {"FOLDLINE_DATABASE_URL": database, "FOLDLINE_BROKER_URL": broker.url}
-        worker = stack.enter_context(daemon(tmp_path, "worker", until="ready:", **variables))
+        variables = addresses_of(database, broker)
+        worker = stack.enter_context(daemon(tmp_path, "worker", until="ready:", variables=variables))
         with Redis.from_url(broker.url) as connected:
             for count, text in enumerate((b"garbage", b"\xff", b"[]", b"{}", b'{"properties": 1}'), 1):
                 connected.lpush(BACKGROUND, text)
                 eventually(lambda count=count: worker.printed.count("cannot be read") == count)  # type: ignore[misc]
-        _, url = stack.enter_context(serving(tmp_path, "api", **variables))
+        _, url = stack.enter_context(serving(tmp_path, variables, "api"))
         summarize_something(url)
         assert "Traceback" not in worker.printed
         worker.stop()
@@ -189,7 +201,7 @@ def test_a_worker_outlives_what_is_no_message(tmp_path: Path, postgresql: Server
 
 def test_a_sweep_outlasts_the_difference_of_two_clocks(tmp_path: Path) -> None:
     with valkey(is_own=True) as broker, Redis.from_url(broker.url) as connected:
-        with daemon(tmp_path, "beat", until="beat: Starting", FOLDLINE_BROKER_URL=broker.url):
+        with daemon(tmp_path, "beat", until="beat: Starting", variables={"FOLDLINE_BROKER_URL": broker.url}):
             eventually(lambda: connected.llen(MAINTENANCE))
         message = json.loads(connected.lindex(MAINTENANCE, -1) or b"")
     expires = datetime.fromisoformat(message["headers"]["expires"])
@@ -305,7 +317,7 @@ def test_a_database_without_tables_is_told(tmp_path: Path, postgresql: Server, m
 def test_migrate_brings_a_database_to_the_newest_tables_once(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/foldline.db"
 
-    first, second = foldline("migrate", "--database-url", url), foldline("migrate", "--database-url", url)
+    first, second = started_anew("migrate", "--database-url", url), foldline("migrate", "--database-url", url)
 
     assert (first.returncode, second.returncode) == (0, 0)
     assert first.stdout.startswith("database: empty → ")
@@ -313,13 +325,13 @@ def test_migrate_brings_a_database_to_the_newest_tables_once(tmp_path: Path) -> 
 
 
 def test_the_version_is_told() -> None:
-    done = foldline("--version")
+    done = started_anew("--version")
 
     assert (done.returncode, done.stdout) == (0, f"foldline {version('foldline')}\n")
 
 
 def test_help_lists_the_commands() -> None:
-    done = foldline("--help")
+    done = started_anew("--help")
 
     assert done.returncode == 0
     for command in ("serve", "api", "worker", "beat", "migrate", "compact", "stats", "replay", "presets", "models"):

@@ -264,7 +264,7 @@ def test_a_service_refuses_what_the_database_would_in_the_same_words(tmp_path: P
 
 
 def test_a_service_with_keys_wants_one(tmp_path: Path, file: Path) -> None:
-    with serving(tmp_path, FOLDLINE_API_KEYS="ann:secret") as (_, url):
+    with serving(tmp_path, {"FOLDLINE_API_KEYS": "ann:secret"}) as (_, url):
         for command in (("import", file), ("export", "talk")):
             assert "--api-key" in refusal(*command, "--url", url)
         assert ran("import", file, "--url", url, "--api-key", "secret") == "talk\n"

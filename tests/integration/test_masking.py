@@ -19,7 +19,10 @@ from tests.support.log.scenes import clock, new_scene, scene, store
 from tests.support.log.sessions import Scene, calls, turns, user
 from tests.support.made_up_secrets import EXAMPLES, made_up
 from tests.support.processes import scripted_llm as scripted
+from tests.support.processes.databases import only_sqlite
 from tests.support.processes.scripted_llm import Reply, ScriptedLLM
+
+database_kind = only_sqlite
 
 __all__ = ["clock", "new_scene", "scene", "store"]
 

@@ -1,6 +1,6 @@
-"""What users of other systems find in Foldline, and what is different here: reads the lists beside this file.
+"""Reads features.toml and differences.toml, and checks whether the tests and values that they name exist.
 
-`features.toml` and `differences.toml` say what their keys mean. Here it is looked up whether what a row names is there.
+The comments of the two files explain their keys.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Tests: TypeAlias = Annotated[
 
 
 class Row(BaseModel):
-    """Root of the rows: no other keys, no empty words."""
+    """A row of either file. Refuses unknown keys and empty texts."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -40,7 +40,7 @@ class Row(BaseModel):
 
 
 class Feature(Row):
-    """A row of `features.toml`: what it is called there, where it is here, and what shows it, or why it is not here."""
+    """A row of `features.toml`: a feature of another system and its place in Foldline, with proof or a reason."""
 
     section: Words
     name: Words
@@ -57,7 +57,7 @@ class Feature(Row):
 
 
 class Difference(Row):
-    """A row of `differences.toml`: what goes wrong there, the safe answer here, what shows it, and why it is so."""
+    """A row of `differences.toml`: a defect of another system and what Foldline does, with proof."""
 
     defect: Words
     theirs: Words
@@ -69,7 +69,7 @@ def features(folder: Path = FOLDER) -> list[Feature]:
     """All features, in the order of the file.
 
     Raises:
-        ValueError: a row is none; names it.
+        ValueError: a row is invalid; the message names it.
     """
     return [
         Feature(system=system, section=section, name=name, **row)
@@ -83,7 +83,7 @@ def differences(folder: Path = FOLDER) -> list[Difference]:
     """All differences, in the order of the file.
 
     Raises:
-        ValueError: a row is none; names it.
+        ValueError: a row is invalid; the message names it.
     """
     return [
         Difference(system=system, defect=defect, **row)
@@ -97,7 +97,7 @@ def _read(file: Path) -> Iterator[tuple[str, Any]]:
 
 
 def is_there(test: str) -> bool:
-    """Whether there is such a test: a function of a file of tests, or an operation, as in `neurolink prune`."""
+    """Whether a test exists: a function in a test file, or an operation such as `neurolink prune`."""
     path, *names = test.partition("[")[0].split("::")
     if names:
         return tuple(names) in _defined(REPOSITORY / path)
@@ -107,7 +107,7 @@ def is_there(test: str) -> bool:
 
 @cache
 def _defined(file: Path) -> frozenset[tuple[str, ...]]:
-    """The functions of a file, and those of its classes, each by the names that lead to it."""
+    """The functions and methods of a file, as (function,) or (class, method)."""
     body = ast.parse(file.read_text("utf-8")).body if file.is_file() else []
     classes = [((node.name,), node.body) for node in body if isinstance(node, ast.ClassDef)]
     return frozenset(
@@ -119,12 +119,12 @@ def _defined(file: Path) -> frozenset[tuple[str, ...]]:
 
 
 def held_by(name: str, like: Any) -> Any:
-    """What the library's `module:name` holds, in the shape of `like`.
+    """The value of the library's `module:name`, in the shape of `like`.
 
-    Of a registry that is the windows of the models in `like`, of named things their names.
+    For a registry these are the windows of the models in `like`, for a tuple of named items their names.
 
     Raises:
-        LookupError, AttributeError, ImportError: there is nothing of that name.
+        LookupError, AttributeError, ImportError: the name does not exist.
     """
     module, _, names = name.partition(":")
     found: Any = reduce(_item, names.split("."), import_module(module))

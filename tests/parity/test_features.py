@@ -1,4 +1,4 @@
-"""The two lists of what users of other systems find in Foldline: complete, without doubles, and true."""
+"""features.toml and differences.toml: complete, without duplicates, and true."""
 
 from __future__ import annotations
 

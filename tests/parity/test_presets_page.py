@@ -3,46 +3,64 @@ from __future__ import annotations
 import json
 import re
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
 from foldline.engine.policies.policy import policy_of, to_json
 from foldline.engine.policies.presets import PRESETS
-from tests.parity.features import differences, features
 from tests.support.processes.program import REPOSITORY
-from tools.presets_page import EXAMPLES, TITLES, page
+from tools.presets_page import page
+from tools.presets_reference import TITLES
+
+POLICIES: list[dict[str, Any]] = [json.loads(body)["policy"] for body in re.findall(r"-d '(.*?)'\n", page(), re.DOTALL)]
+CHANGED = {policy["preset"]: policy for policy in POLICIES if len(policy) > 1}
 
 
-def test_the_committed_page_is_that_of_the_lists_and_the_program() -> None:
+def rows(heading: str) -> list[str]:
+    """The rows of the first table below a heading."""
+    below = page().partition(f"# {heading}\n")[2]
+    table = re.search(r"^\|.*?\n\|(?:---\|)+\n((?:\|.*\n)+)", below, re.MULTILINE)
+    assert table
+    return table[1].splitlines()
+
+
+def test_the_committed_page_is_that_of_the_text_and_the_presets() -> None:
     committed = (REPOSITORY / "docs" / "presets.md").read_text(encoding="utf-8")
     assert committed == page(), "run `make docs` and commit docs/presets.md"
 
 
-def test_every_listed_system_has_a_title() -> None:
-    assert {row.system for row in (*features(), *differences())} <= TITLES.keys()
+def test_the_page_compares_all_presets() -> None:
+    compared = rows("Compare the presets")
+    assert [row.split("`")[1] for row in compared] == list(PRESETS)
+    assert compared[0].startswith("| `foldline` | 105,600 (80 %) | 66,000 (50 %) | `deduplicate` → `prune` → ")
+    codebuddy = "| `codebuddy` | 180,000 (90 % of the window) | 100,000 (50 % of the window) | "
+    assert [row for row in compared if row.startswith(codebuddy)]
 
 
-def test_every_row_of_a_table_has_as_many_cells_as_its_head() -> None:
-    lines = page().replace(r"\|", "").splitlines()
-    tables = [(line, above) for above, line in pairwise(lines) if above.startswith("|")]
-    assert len(tables) > len(features()) / 2
-    assert [line for line, above in tables if line and line.count("|") != above.count("|")] == []
+def test_values_are_listed_where_a_preset_has_its_own() -> None:
+    assert rows("pi: values") == [
+        "| `stages` | `summarize` | `summarize` |",
+        "| `trigger` | 1.0 | 1.0 |",
+        "| `target` | 0.5 | 0.5 |",
+        *(f"| `{field}` | `pi` | `pi` |" for field in ("counter", "layout")),
+        "| `transcript` | `pi` | `pi@program` |",
+        "| `headings` | `pi` | `pi` |",
+        *(f"| `{field}` | `true` | `true` |" for field in ("splits_turns", "lists_files", "trusts_usage")),
+        "| `summarize.keep_tokens` | 16,384 | 20,000 |",
+        "| `summarize.rounds_forward` |  | `true` |",
+        "| `summarize.keeps_notes` |  | `true` |",
+    ]
 
 
-def test_windows_are_shown_once_for_the_models_that_share_them() -> None:
-    row = "| openai: models | `gpt-4o`, `gpt-4o-mini`, `gpt-4-turbo`, `o1-mini`: 128,000; `gpt-4`: 8,192; "
-    assert row in page()
+def test_each_system_has_an_example_of_its_preset_and_one_with_other_values() -> None:
+    assert [policy["preset"] for policy in POLICIES if len(policy) == 1] == ["neurolink", *TITLES]
+    assert CHANGED.keys() == {"foldline", *TITLES}
 
 
-def test_every_system_has_an_example_that_the_page_shows_as_json() -> None:
-    typed = map(json.loads, re.findall(r"^```json\n(.*?)^```", page(), re.DOTALL | re.MULTILINE))
-    shown = [policy for policy in typed if "preset" in policy]
-    assert shown == [EXAMPLES[name].policy for name in TITLES]
-
-
-@pytest.mark.parametrize("name", TITLES)
+@pytest.mark.parametrize("name", CHANGED)
 def test_an_example_changes_what_it_names_of_the_preset_and_nothing_else(name: str) -> None:
-    given = EXAMPLES[name].policy
+    given = CHANGED[name]
     before, after = (to_json(policy) for policy in (PRESETS[name], policy_of(given, PRESETS)))
     assert [stage["name"] for stage in after["stages"]] == [stage["name"] for stage in before["stages"]]
     named = [stage if isinstance(stage, dict) else {} for stage in given["stages"]]
@@ -50,3 +68,19 @@ def test_an_example_changes_what_it_names_of_the_preset_and_nothing_else(name: s
     assert after["stages"] != before["stages"]
     assert {key for key in before if before[key] != after[key]} == given.keys() - {"preset"}
     assert given.keys() > {"preset", "stages"}
+
+
+def test_links_to_the_reference_lead_to_its_headings() -> None:
+    reference = (REPOSITORY / "docs" / "presets-reference.md").read_text(encoding="utf-8")
+    headings = re.findall(r"^#+ (.*)$", reference, re.MULTILINE)
+    anchors = {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+    linked = re.findall(r"\(presets-reference\.md#([^)]+)\)", page())
+    assert len(linked) == 2 * len(TITLES)
+    assert set(linked) <= anchors
+
+
+def test_every_row_of_a_table_has_as_many_cells_as_its_head() -> None:
+    lines = page().replace(r"\|", "").splitlines()
+    tables = [(line, above) for above, line in pairwise(lines) if above.startswith("|")]
+    assert len(tables) > 80
+    assert [line for line, above in tables if line and line.count("|") != above.count("|")] == []

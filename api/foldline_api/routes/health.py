@@ -24,13 +24,13 @@ router = APIRouter(tags=["operation"], lifespan=_asking)
 
 
 @router.get("/healthz", **described(HealthAnswer))
-async def live() -> Response:
+async def check_liveness() -> Response:
     """Whether the process answers."""
     return json_response({"status": "ok"})
 
 
 @router.get("/readyz", **described(ReadyAnswer, others={503: "The database does not answer."}))
-async def ready(request: Request) -> Response:
+async def check_readiness(request: Request) -> Response:
     """Whether requests can be served. They need the database; without the broker only summaries wait."""
     vitals: Health = request.app.state.vitals
     found = await vitals.readiness()
@@ -38,7 +38,7 @@ async def ready(request: Request) -> Response:
 
 
 @router.get("/metrics", **described(None, stream="text/plain"))
-async def metrics(request: Request) -> Response:
+async def read_metrics(request: Request) -> Response:
     """Requests, jobs and what waits, for Prometheus; docs/metrics.md has the names."""
     vitals: Health = request.app.state.vitals
     return Response(await vitals.metrics_text(), media_type=Metrics.media_type)

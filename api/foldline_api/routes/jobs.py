@@ -47,7 +47,7 @@ def cancel_job(job_id: str, incoming: FromRequest) -> Response:
 
 
 @router.get("/jobs/{job_id}/events", **described(None, stream="text/event-stream"))
-async def job_events(job_id: str, incoming: FromRequest) -> Response:
+async def follow_job(job_id: str, incoming: FromRequest) -> Response:
     """Server-sent events named `job`: the job now, after each change, and every 15 s, until it has ended."""
     if incoming.service.watch.is_full:
         raise TooManyWaiting

@@ -43,7 +43,7 @@ def compact_messages(incoming: FromRequest) -> Response:
 
 
 @router.post("/budget", **described(StatelessBudgetAnswer, body=StatelessBudgetBody))
-def reckon_messages(incoming: FromRequest) -> Response:
+def check_budget(incoming: FromRequest) -> Response:
     """What messages, a prompt, tools and files take of a model's budget, and what to send of each file."""
     body = incoming.body(StatelessBudgetBody)
     files = [file.model_dump(exclude_none=True) for file in body.files]

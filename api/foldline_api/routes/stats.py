@@ -29,7 +29,7 @@ def read_stats(
 
 
 @router.post("/sessions/{session_id}/budget", **described(PendingAnswer, body=PendingBody))
-def reckon_call(session_id: str, incoming: FromRequest) -> Response:
+def check_session_budget(session_id: str, incoming: FromRequest) -> Response:
     """How full the view would be with a call's prompt, tools and files, and what to send of each file."""
     body = incoming.body(PendingBody)
     files = [file.model_dump(exclude_none=True) for file in body.files]

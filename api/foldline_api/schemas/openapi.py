@@ -10,6 +10,7 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
@@ -45,6 +46,11 @@ def described(
 
 def _reference(model: type[BaseModel]) -> dict[str, str]:
     return {"$ref": _REFERENCE.format(model=model.__name__)}
+
+
+def operation_id(route: APIRoute) -> str:
+    """What generated clients call a route: the name of its function, which no other route's has."""
+    return route.name
 
 
 class DescribedApp(FastAPI):

@@ -29,7 +29,9 @@ CODES: Final = {NotFound: ExitCode.BAD_INPUT, Conflict: ExitCode.NEGATIVE_RESULT
 
 DatabaseUrl = Annotated[str | None, typer.Option(help="SQLAlchemy address; else FOLDLINE_DATABASE_URL.")]
 
-app = typer.Typer(no_args_is_help=True, help="Look at summary jobs, and have them tried again or cancelled.")
+app = typer.Typer(
+    add_completion=False, no_args_is_help=True, help="Look at summary jobs, and have them tried again or cancelled."
+)
 
 
 @app.command("list")

@@ -1,4 +1,4 @@
-"""The wire formats: one module each with what it reads and writes, and `rules` with what a request must obey.
+"""The wire formats. A new one is a module with its `FORMAT`, a module in `rules`, and a row in each of the two tables.
 
 `rules` shares no code with the rest, so that it can say whether the rest is right.
 """
@@ -19,38 +19,29 @@ FORMATS: Final[Mapping[str, Format]] = MappingProxyType(
 )
 DEFAULT: Final = openai.NAME
 
-_TELLING_KEYS: Final = {"parts": native.NAME, "tool_calls": openai.NAME, "tool_call_id": openai.NAME}
-_TELLING_ROLES: Final = {"tool": openai.NAME, "developer": openai.NAME}
-_TELLING_KINDS: Final = {
-    "tool_use": anthropic.NAME,
-    "tool_result": anthropic.NAME,
-    "thinking": anthropic.NAME,
-    "redacted_thinking": anthropic.NAME,
-    "image": anthropic.NAME,
-    "document": anthropic.NAME,
-    "image_url": openai.NAME,
-    "input_audio": openai.NAME,
-    "file": openai.NAME,
-    "refusal": openai.NAME,
-}
+_NAME_BY_KEY: Final = {key: format_.name for format_ in FORMATS.values() for key in format_.signs.keys}
+_NAME_BY_PART_TYPE: Final = {type_: format_.name for format_ in FORMATS.values() for type_ in format_.signs.part_types}
+_NAME_BY_ROLE: Final = {role: format_.name for format_ in FORMATS.values() for role in format_.signs.roles}
 
 
 def detect(messages: Sequence[Any]) -> str:
-    """The name of the format that wire messages are in, by the first telling sign; plain text reads the same in all."""
+    """The name of the format that wire messages are in, by the first sign of one; plain text reads the same in all."""
     for message in messages:
-        name = _sign(message)
+        name = _format_of(message)
         if name is not None:
             return name
     return DEFAULT
 
 
-def _sign(message: Any) -> str | None:
+def _format_of(message: Any) -> str | None:
+    """The first format that one of the message's keys, parts or its role is a sign of, in this order."""
     if not isinstance(message, dict):
         return None
-    for key, name in _TELLING_KEYS.items():
-        if key in message:
-            return name
     content, role = message.get("content"), message.get("role")
-    kinds = [part.get("type") for part in content if isinstance(part, dict)] if isinstance(content, list) else []
-    signs = (_TELLING_KINDS[kind] for kind in kinds if isinstance(kind, str) and kind in _TELLING_KINDS)
-    return next(signs, _TELLING_ROLES.get(role) if isinstance(role, str) else None)
+    types = [part.get("type") for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    found = (
+        *(name for key, name in _NAME_BY_KEY.items() if key in message),
+        *(_NAME_BY_PART_TYPE[type_] for type_ in types if isinstance(type_, str) and type_ in _NAME_BY_PART_TYPE),
+        *(name for sign, name in _NAME_BY_ROLE.items() if sign == role),
+    )
+    return next(iter(found), None)

@@ -10,7 +10,7 @@ from foldline.engine.arguments import json_object, json_text
 from foldline.engine.errors import InvalidMessage
 from foldline.engine.formats import marks
 from foldline.engine.formats.checked import a_kind, a_text, an_object, an_optional_text, listed, mismatch, no_role
-from foldline.engine.formats.contract import Format, Rendered
+from foldline.engine.formats.contract import Format, Rendered, Signs
 from foldline.engine.formats.ids import WireIds
 from foldline.engine.messages import Image, Message, Other, Part, Role, Text, Thinking, ToolCall, ToolResult
 
@@ -350,4 +350,9 @@ def _compact(message: Message, blocks: list[dict[str, Any]]) -> str | list[dict[
     return blocks
 
 
-FORMAT: Final = Format(NAME, parse, render)
+FORMAT: Final = Format(
+    NAME,
+    parse,
+    render,
+    Signs(part_types=("tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document")),
+)

@@ -38,15 +38,25 @@ class Render(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Signs:
+    """What only messages of one format have: keys of the message, types of its parts, roles."""
+
+    keys: tuple[str, ...] = ()
+    part_types: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Format:
     """One wire format.
 
     `parse` takes what a client sent and raises `InvalidMessage` with the path of what is wrong; the dicts it is given
     stay in the messages as their sources and must not be changed afterwards. `render` takes messages in canonical
     order whose calls are each followed by their results, never fails, and returns sources as they are: its output may
-    share dicts with the messages.
+    share dicts with the messages. `signs` tell the format from others.
     """
 
     name: str
     parse: Parse
     render: Render
+    signs: Signs

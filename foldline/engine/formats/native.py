@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from foldline.engine.errors import InvalidMessage
 from foldline.engine.formats.checked import a_kind, a_text, an_object, an_optional_text, listed, no_role
-from foldline.engine.formats.contract import Format, Rendered
+from foldline.engine.formats.contract import Format, Rendered, Signs
 from foldline.engine.messages import ROLES, Image, Message, Other, Part, Role, Text, Thinking, ToolCall, ToolResult
 
 NAME: Final = "native"
@@ -152,4 +152,4 @@ def _wire_other(part: Other) -> dict[str, Any]:
     return {"type": "other", "kind": part.kind, "source": part.source}
 
 
-FORMAT: Final = Format(NAME, parse, render)
+FORMAT: Final = Format(NAME, parse, render, Signs(keys=("parts",)))

@@ -9,7 +9,7 @@ from typing import Any, Final
 from foldline.engine.errors import InvalidMessage
 from foldline.engine.formats import marks
 from foldline.engine.formats.checked import a_kind, a_text, an_object, an_optional_text, listed, mismatch, no_role
-from foldline.engine.formats.contract import Format, Rendered
+from foldline.engine.formats.contract import Format, Rendered, Signs
 from foldline.engine.formats.ids import WireIds
 from foldline.engine.messages import Image, Message, Other, Part, Role, Text, Thinking, ToolCall, ToolResult
 
@@ -298,4 +298,13 @@ def _url(image: Image) -> str:
     return f"data:{image.media_type or 'application/octet-stream'};base64,{image.data}"
 
 
-FORMAT: Final = Format(NAME, parse, render)
+FORMAT: Final = Format(
+    NAME,
+    parse,
+    render,
+    Signs(
+        keys=("tool_calls", "tool_call_id"),
+        part_types=("image_url", "input_audio", "file", "refusal"),
+        roles=("tool", "developer"),
+    ),
+)

@@ -23,7 +23,18 @@ def keyed(module_database: str) -> Iterator[Api]:
         yield opened
 
 
-@pytest.mark.parametrize("path", ["/sessions", "/sessions/x/context", "/metrics", "/docs", "/openapi.json", "/nowhere"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/sessions",
+        "/sessions/x/context",
+        "/metrics",
+        "/docs",
+        "/docs/files/swagger-ui.css",
+        "/openapi.json",
+        "/nowhere",
+    ],
+)
 @pytest.mark.parametrize(
     "header", [None, "", "Bearer", "Bearer wrong", "Basic key-of-ann", "key-of-ann", "Bearer key-of-ann2"]
 )

@@ -7,6 +7,10 @@ import pytest
 from foldline.engine.errors import ViewDoesNotFit
 from foldline.log.use_cases import lifecycle
 from tests.support.log.sessions import Scene, assistant, batch, calls, result, turns, user
+from tests.support.processes.databases import only_sqlite
+
+# What is planned does not depend on where it is stored.
+database_kind = only_sqlite
 
 
 def test_a_view_that_does_not_fit_is_cut_even_if_that_saves_less_than_an_automatic_plan_must(scene: Scene) -> None:

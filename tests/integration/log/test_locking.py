@@ -21,7 +21,7 @@ from foldline.log.storage.store import Store, Transaction
 from foldline.log.use_cases import branches, lifecycle
 from tests.support.eventually import eventually
 from tests.support.log.sessions import TENANT, Clock, Scene, turns, user
-from tests.support.processes.databases import POSTGRESQL, is_lock_waited_for
+from tests.support.processes.databases import is_lock_waited_for, only_postgresql
 
 T = TypeVar("T")
 
@@ -29,10 +29,8 @@ KEY = Key(TENANT, "POST /sessions", "once", "hash")
 GIST = SummaryDraft("The gist.", degraded=False, summarizer="scripted")
 
 
-@pytest.fixture(scope="module")
-def database_kind() -> str:
-    """On SQLite writers take turns from the first statement on."""
-    return POSTGRESQL
+# On SQLite writers take turns from the first statement on.
+database_kind = only_postgresql
 
 
 @contextmanager

@@ -15,6 +15,10 @@ from foldline.log.storage import entry_log, paths
 from foldline.log.use_cases.compact import compact
 from tests.support.log.scenes import NewScene
 from tests.support.log.sessions import TENANT, Scene, assistant, touching, turns, user, words
+from tests.support.processes.databases import only_sqlite
+
+# What is planned does not depend on where it is stored.
+database_kind = only_sqlite
 
 
 @pytest.fixture

@@ -12,6 +12,10 @@ from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.use_cases import compact, lifecycle, overflow, stats
 from tests.support.log.scenes import NewScene
 from tests.support.log.sessions import TENANT, Scene, assert_consistent, turns
+from tests.support.processes.databases import only_sqlite
+
+# What is planned does not depend on where it is stored.
+database_kind = only_sqlite
 
 
 def ask(scene: Scene, *, summarize: bool | None = None, **wishes: Any) -> None:

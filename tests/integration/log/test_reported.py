@@ -14,6 +14,10 @@ from foldline.log.use_cases import lifecycle, pins, stats
 from foldline.log.use_cases.stats import Stats
 from tests.support.log.scenes import NewScene
 from tests.support.log.sessions import Scene, Wire, assistant, batch, calls, result, turns, user, words
+from tests.support.processes.databases import only_sqlite
+
+# Which report is trusted does not depend on where it is stored.
+database_kind = only_sqlite
 
 PI = ESTIMATES["pi"]
 # By the estimate, an empty list of tools is a token.

@@ -1,7 +1,9 @@
 """A database of its own for each test: an SQLite file, or one on a PostgreSQL that the tests of a process share.
 
-A test that asks for `database` runs once on each kind. The newest tables are there already: copying them is faster than
-migrating each database.
+A test that uses `database` runs once on each kind. Where tests say nothing about a database, one kind is enough: their
+folder or module says which with a line such as `database_kind = only_postgresql`.
+
+The newest tables are there already: copying them is faster than migrating each database.
 """
 
 from __future__ import annotations
@@ -118,10 +120,25 @@ def postgresql() -> Iterator[Server]:
 
 
 @pytest.fixture(scope="session", params=[SQLITE, POSTGRESQL])
-def database_kind(request: pytest.FixtureRequest) -> str:
-    """A test that uses a database is run on each kind."""
+def each_kind(request: pytest.FixtureRequest) -> str:
+    """For tests of SQL, locks, transactions, pages, column types and migrations."""
     kind: str = request.param
     return kind
+
+
+@pytest.fixture(scope="session")
+def only_sqlite() -> str:
+    """For many small tests: a new file takes a tenth of the time of a new database on PostgreSQL."""
+    return SQLITE
+
+
+@pytest.fixture(scope="session")
+def only_postgresql() -> str:
+    """For tests of what happens on PostgreSQL alone, and of services: what it stores, SQLite stores too."""
+    return POSTGRESQL
+
+
+database_kind = each_kind
 
 
 def new_database(kind: str, request: pytest.FixtureRequest) -> AbstractContextManager[str]:

@@ -42,7 +42,7 @@ class Installation(Work):
     variables: dict[str, str] = field(default_factory=dict)
 
     def start(self, *arguments: str, until: str = "ready:", **variables: str) -> Daemon:
-        context = daemon(self.folder, *arguments, until=until, **self.variables | variables)
+        context = daemon(self.folder, *arguments, until=until, variables=self.variables | variables)
         return self.stack.enter_context(context)
 
     def worker(self, *options: str, **variables: str) -> Daemon:
