@@ -128,7 +128,7 @@ def _entries(tx: Transaction) -> int:
     return number
 
 
-def test_of_two_processes_with_one_idempotency_key_one_is_told_to_come_back(store: Store) -> None:
+def test_of_two_processes_with_one_idempotency_key_one_must_repeat_later(store: Store) -> None:
     answer = StoredResponse(201, {}, b"{}")
 
     def create(tx: Transaction) -> StoredResponse | None:

@@ -66,7 +66,7 @@ class Server:
                 _drop(connection, self._template)
 
     def _newest_tables(self) -> str:
-        """A database with the newest tables and nothing in them, made when it is first asked for."""
+        """A database with the newest tables and no rows, made at the first use."""
         if self._template is None:
             self._template = _new_name()
             with self._administered() as connection:

@@ -14,8 +14,8 @@ BY_HAND: Final = "# Decided\n- Näme it “fold”, not <fold>."
 ADVICE: Final = "Keep every figure."
 HANG_SECONDS: Final = 3.0
 
-# A module with hooks. `Guard` does to a job what the job's instructions begin with, so that each test has a hook of its
-# own; `Scribe` writes down what it is told; `Sloth` hangs when it is told of the session `slow`.
+# A module with hooks. `Guard` decides on a job by the first word of the job's instructions, so that each test has a
+# hook of its own. `Scribe` writes the outcomes it gets to a file. `Sloth` hangs on an outcome of the session `slow`.
 RULES: Final = f"""
     import json
     import os

@@ -1,4 +1,4 @@
-"""The outcomes of compactions and jobs that hooks hear of, after their commit."""
+"""The outcomes of compactions and jobs that hooks get, after the commit."""
 
 from __future__ import annotations
 
