@@ -84,7 +84,7 @@ def test_each_service_is_started_with_the_command_and_the_environment_that_are_w
         assert process.cmdline()[-len(services[name]["command"]) :] == services[name]["command"]
 
 
-def test_a_command_in_it_prints_flowers_login_and_address() -> None:
+def test_a_command_in_it_gets_flowers_login_and_the_operators_addresses_are_printed() -> None:
     script = """
         import os, httpx
         url, login = os.environ["FOLDLINE_FLOWER_URL"], os.environ["FOLDLINE_FLOWER_LOGIN"]

@@ -160,7 +160,7 @@ def test_a_file_that_names_no_model_needs_one(tmp_path: Path) -> None:
     assert "bare.jsonl: --model: is not in the file" in refusal("import", file)
 
 
-def test_a_missing_file_or_session_is_reported() -> None:
+def test_a_missing_database_is_reported() -> None:
     for command in (("export", "talk"), ("compact", "--dry-run")):
         assert "there is no database at" in refusal(*command, code=3)
 

@@ -162,7 +162,7 @@ def test_a_claim_that_may_not_wait_says_that_there_is_work(
     two_scenes: list[Scene], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # To PostgreSQL that is no bound: one that waited would do so until its statement is cancelled.
-    monkeypatch.setattr(claims, "PATIENCE_MILLISECONDS", 0)
+    monkeypatch.setattr(claims, "LOCK_TIMEOUT_MILLISECONDS", 0)
     first, second = two_scenes
     with first.store.write() as tx:
         for scene in two_scenes:

@@ -33,7 +33,7 @@ OPENAI: Final = "openai"
 
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """How often a failed call is repeated, and how long the pauses are. For a longer pause the job is requeued."""
+    """How often a failed call is repeated, and how long the pauses are. A call that needs a longer pause fails."""
 
     attempts: int = 4
     wait_initial_seconds: float = 0.5
