@@ -15,11 +15,9 @@ from foldline.log.compaction.compactions import Compaction
 from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.jobs import queries
 from foldline.log.jobs.queries import Job
-from foldline.log.storage import paths, segments
 from foldline.log.storage.idempotency import StoredResponse
 from foldline.log.storage.store import Transaction
-from foldline.log.use_cases import branches, undo
-from foldline.log.use_cases.append import check_parent
+from foldline.log.use_cases import branches, history, undo
 from foldline.log.use_cases.compact import compact, cut
 from foldline.log.use_cases.views import open_calls_of
 from foldline_api import serializers
@@ -53,7 +51,7 @@ async def compact_session(session_id: str, incoming: FromRequest) -> Response:
         return respond(given)
     body = loads(given.body)
     job = await run_in_threadpool(_job, incoming, body["job"]["id"])
-    return await run_in_threadpool(_after_waiting, incoming, session_id, body, await watch.ended(job, seconds))
+    return await run_in_threadpool(_after_waiting, incoming, body, await watch.ended(job, seconds))
 
 
 def _compact(incoming: ApiRequest, session_id: str) -> StoredResponse:
@@ -90,10 +88,10 @@ def _job(incoming: ApiRequest, job_id: str) -> Job:
         return queries.job(tx, incoming.tenant, job_id)
 
 
-def _after_waiting(incoming: ApiRequest, session_id: str, body: dict[str, Any], job: Job) -> Response:
+def _after_waiting(incoming: ApiRequest, body: dict[str, Any], job: Job) -> Response:
     """The answer to a request that waited: `result` tells of the job's compaction too, if it made one."""
     result = body["result"]
-    made = _compaction_of(incoming, session_id, job)
+    made = _compaction_of(incoming, job)
     if made is not None:
         stages = dict.fromkeys((*result["stages_used"], *made.stages_used))
         report = together([{name: result[name] for name in FIGURES if name in result}, made.report])
@@ -103,28 +101,22 @@ def _after_waiting(incoming: ApiRequest, session_id: str, body: dict[str, Any], 
     return respond(answer({**body, "job": serializers.job(job), "result": result}, status, headers))
 
 
-def _compaction_of(incoming: ApiRequest, session_id: str, job: Job) -> Compaction | None:
+def _compaction_of(incoming: ApiRequest, job: Job) -> Compaction | None:
     """The compaction a job made, if it is on the path in use."""
-    name = job.result.get("compaction_id")
-    if name is None:
-        return None
     with incoming.service.store.read() as tx:
-        found = undo.compactions(tx, incoming.tenant, session_id)
-    return next((compaction for compaction in found if compaction.id == name), None)
+        return history.compaction_of_job(tx, incoming.tenant, job)
 
 
 @router.get("/sessions/{session_id}/compactions", **described(Page[CompactionAnswer]))
 def list_compactions(session_id: str, incoming: FromRequest, cursor: Cursor = None, limit: Limit = 50) -> Response:
     """List the compactions on the path in use, oldest first; those that were undone are not `live`."""
-    position = after(cursor)
     with incoming.service.store.read() as tx:
-        found = undo.compactions(tx, incoming.tenant, session_id)
-    rest = [compaction for compaction in found if _position(compaction) > position]
-    return json_response(page(rest, limit, _position, serializers.compaction))
+        found = history.compactions(tx, incoming.tenant, session_id, after(cursor), limit + 1)
+    return json_response(page(found, limit, _position, serializers.compaction))
 
 
 def _position(compaction: Compaction) -> int:
-    return segments.parse_entry_id(compaction.id)[1]
+    return history.seq_of(compaction.id)
 
 
 @router.post("/sessions/{session_id}/compactions/{compaction_id}/undo", **described(UndoneAnswer, body=Moving))
@@ -132,8 +124,7 @@ def undo_compaction(session_id: str, compaction_id: str, incoming: FromRequest) 
     """Take back a compaction and all later ones."""
 
     def work(tx: Transaction) -> StoredResponse:
-        _check_parent(tx, incoming, session_id, body)
-        undone, path = undo.undo(tx, incoming.tenant, session_id, compaction_id, if_match=if_match)
+        undone, path = undo.undo(tx, incoming.tenant, session_id, compaction_id, parent=body.parent, if_match=if_match)
         return answer({"undone": undone, "version": path.session.version})
 
     body, if_match = incoming.body(Moving), incoming.if_match
@@ -145,8 +136,7 @@ def redo_compactions(session_id: str, incoming: FromRequest) -> Response:
     """Take back the last undo."""
 
     def work(tx: Transaction) -> StoredResponse:
-        _check_parent(tx, incoming, session_id, body)
-        redone, path = undo.redo(tx, incoming.tenant, session_id, if_match=if_match)
+        redone, path = undo.redo(tx, incoming.tenant, session_id, parent=body.parent, if_match=if_match)
         return answer({"redone": redone, "version": path.session.version})
 
     body, if_match = incoming.body(Moving), incoming.if_match
@@ -162,8 +152,9 @@ def move_to_branch(session_id: str, incoming: FromRequest) -> Response:
     """
 
     def work(tx: Transaction) -> StoredResponse:
-        _check_parent(tx, incoming, session_id, body)
-        moved = branches.move(tx, incoming.tenant, session_id, body.entry_id, ask=ask, if_match=if_match)
+        moved = branches.move(
+            tx, incoming.tenant, session_id, body.entry_id, ask=ask, parent=body.parent, if_match=if_match
+        )
         path, request = moved.path, moved.request
         return answer(
             {
@@ -186,14 +177,7 @@ def move_to_branch(session_id: str, incoming: FromRequest) -> Response:
 @router.get("/sessions/{session_id}/branches", **described(Page[BranchAnswer]))
 def list_branches(session_id: str, incoming: FromRequest, cursor: Cursor = None, limit: Limit = 50) -> Response:
     """List the branches, oldest first."""
-    position = after(cursor)
     with incoming.service.store.read() as tx:
-        found = branches.listed(tx, incoming.tenant, session_id)
-    rest = [branch for branch in found if branch.number >= position]
-    # A cursor stands for what comes after a position, and 0 for what comes after nothing.
-    return json_response(page(rest, limit, lambda branch: branch.number + 1, serializers.branch))
-
-
-def _check_parent(tx: Transaction, incoming: ApiRequest, session_id: str, body: Moving) -> None:
-    if body.parent is not None:
-        check_parent(tx, paths.open_head(tx, incoming.tenant, session_id, lock=True), body.parent)
+        found = branches.branches(tx, incoming.tenant, session_id, after(cursor), limit + 1)
+    # Branches are numbered from 0 and a first page begins at 0, so a cursor names the branch that comes next.
+    return json_response(page(found, limit, lambda branch: branch.number + 1, serializers.branch))

@@ -6,11 +6,9 @@ from http import HTTPStatus
 
 from fastapi import APIRouter, Response
 
-from foldline.log.storage import paths
 from foldline.log.storage.idempotency import StoredResponse
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases import pins
-from foldline.log.use_cases.append import check_parent
 from foldline_api import serializers
 from foldline_api.http.problems import InvalidRequest
 from foldline_api.http.request import FromRequest
@@ -28,10 +26,14 @@ def add_pin(session_id: str, incoming: FromRequest) -> Response:
     """Pin a text, or a copy of an entry's text."""
 
     def work(tx: Transaction) -> StoredResponse:
-        if body.parent is not None:
-            check_parent(tx, paths.open_head(tx, incoming.tenant, session_id, lock=True), body.parent)
         pin, path, step = pins.add(
-            tx, incoming.tenant, session_id, text=body.text, entry_id=body.entry_id, if_match=if_match
+            tx,
+            incoming.tenant,
+            session_id,
+            text=body.text,
+            entry_id=body.entry_id,
+            parent=body.parent,
+            if_match=if_match,
         )
         more = {"version": path.session.version, "compaction": serializers.step(path, step)}
         return answer({**serializers.pin(pin), **more}, HTTPStatus.CREATED)
@@ -47,9 +49,8 @@ def add_pin(session_id: str, incoming: FromRequest) -> Response:
 @router.get("/sessions/{session_id}/pins", **described(Page[PinAnswer]))
 def list_pins(session_id: str, incoming: FromRequest, cursor: Cursor = None, limit: Limit = 50) -> Response:
     """List a session's pins, oldest first."""
-    position = after(cursor)
     with incoming.service.store.read() as tx:
-        found = [pin for pin in pins.pins(tx, incoming.tenant, session_id) if pin.number > position]
+        found = pins.pins(tx, incoming.tenant, session_id, after(cursor), limit + 1)
     return json_response(page(found, limit, lambda pin: pin.number, serializers.pin))
 
 

@@ -68,10 +68,10 @@ TEXTS: Final = frozenset({"policy", "system", "tools"})
 _BY_ID: Final = and_(
     SESSION.c.tenant == bindparam("tenant"), SESSION.c.id == bindparam("id"), SESSION.c.deleted_at.is_(None)
 )
-_HEAD: Final = select(*COLUMNS).join_from(
+HEAD: Final = select(*COLUMNS).join_from(
     SESSION, BRANCH, and_(BRANCH.c.session_pk == SESSION.c.pk, BRANCH.c.branch == SESSION.c.head)
 )
-HEAD_BY_ID: Final = _HEAD.where(_BY_ID)
+HEAD_BY_ID: Final = HEAD.where(_BY_ID)
 # The session is locked before anything of it is read. A statement that waits for a lock continues with the other rows
 # as they were before the wait, so it would join the session to a branch that is no longer its head.
 LOCK_BY_ID: Final = select(SESSION.c.pk).where(_BY_ID).with_for_update()

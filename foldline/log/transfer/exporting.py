@@ -23,7 +23,7 @@ from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import BRANCH, ENTRY, SESSION
-from foldline.log.use_cases import undo
+from foldline.log.use_cases import history
 
 VERSION: Final = 3
 HEAD: Final = "head"
@@ -121,7 +121,7 @@ class _Exporting:
         self._left = {branch: (parent, left_seq) for branch, parent, left_seq in found}
         said = [place for place, row in zip(places, rows, strict=True) if row.kind in entry_log.SHOWN]
         self._first_shown = _first_shown(self._left, said)
-        self._undone = {name for branch in self._left for name in self._undone_on(branch)}
+        self._undone = frozenset[str]().union(*map(self._undone_on, self._left))
         self._id_by_place = _ids(self._source_by_place)
 
     def entry(self, row: Any) -> dict[str, Any]:
@@ -195,10 +195,9 @@ class _Exporting:
             return self._id(EntryPlace(place.branch, place.seq - 1))
         return None if parent is None else self._id(EntryPlace(parent, left_seq))
 
-    def _undone_on(self, branch: int) -> set[str]:
-        records = undo.records(self._tx, paths.branch_path(self._tx, self._head.session, branch))
-        live = {record.id for record in undo.fold(records)[0]}
-        return {record.id for record in records if record.kind == "compaction"} - live
+    def _undone_on(self, branch: int) -> frozenset[str]:
+        path = paths.branch_path(self._tx, self._head.session, branch)
+        return history.reversals(self._tx, path.session, segments.segments(self._tx, path)).undone
 
 
 _WRITERS: Final[Mapping[str, Callable[[_Exporting, Any], dict[str, Any]]]] = {

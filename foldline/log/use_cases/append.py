@@ -17,10 +17,10 @@ from foldline.log.compaction import trigger
 from foldline.log.compaction.trigger import TriggerResult
 from foldline.log.compaction.usage import Usage, learn
 from foldline.log.compaction.usage_estimate import counted_seq, note_report
-from foldline.log.errors import NotFound, UnknownParent
 from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
+from foldline.log.use_cases.preconditions import open_to_change
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +67,7 @@ def append(
         UnknownVersion: the usage is of a version that the session has not reached.
         FixedPartsDoNotFit: the leading system message of a first append leaves no room for a history.
     """
-    path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
-    if parent is not None:
-        check_parent(tx, path, parent)
+    path = open_to_change(tx, tenant, session_id, parent=parent, if_match=if_match)
     if usage is not None:
         learn(tx, path, usage)
     drafts = _with_system_taken(tx, path, drafts)
@@ -119,24 +117,3 @@ def _row(tx: Transaction, path: Path, draft: PreparedMessage, measure: Measure |
     if path.estimated is not None and measure is not None and seq > counted_seq(path):
         path.estimated += measure.added(placed.facts, placed.stubs)
     return entry_log.message_columns(tx, path, placed.facts, draft.message, draft.body)
-
-
-def check_parent(tx: Transaction, path: Path, parent: str) -> None:
-    """Check that `parent` is the newest message on the path or a later entry.
-
-    Raises:
-        UnknownParent: it is neither; the error has the newest message's id.
-    """
-    parts = segments.segments(tx, path)
-    newest = path.last_message_seq
-    newest_id = segments.id_at(parts, newest) if newest else None
-    branch, seq = _parsed(parent, newest_id)
-    if not segments.holds(parts, branch, seq) or seq < newest:
-        raise UnknownParent(parent, newest_id)
-
-
-def _parsed(parent: str, newest_id: str | None) -> tuple[int, int]:
-    try:
-        return segments.parse_entry_id(parent)
-    except NotFound as error:
-        raise UnknownParent(parent, newest_id) from error

@@ -18,6 +18,7 @@ from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path, Session
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import BRANCH, ENTRY
+from foldline.log.use_cases.preconditions import open_to_change
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ def move(
     entry_id: str,
     *,
     ask: SummaryRequest | None = None,
+    parent: str | None = None,
     if_match: int | None = None,
 ) -> Moved:
     """Move the head to an entry, and run the trigger there.
@@ -49,9 +51,10 @@ def move(
     begins a new branch. `ask` requests a summary of the entries that the move leaves.
 
     Raises:
-        NotFound: no such entry in the session.
+        NotFound: no such session, or no such entry in it.
+        StaleVersion, UnknownParent: the session has changed since the caller read it.
     """
-    head = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
+    head = open_to_change(tx, tenant, session_id, parent=parent, if_match=if_match)
     session = head.session
     branch, seq = segments.parse_entry_id(entry_id)
     entry = tx.execute(
@@ -102,21 +105,24 @@ class Branch:
     is_head: bool
 
 
-def listed(tx: Transaction, tenant: str, session_id: str) -> list[Branch]:
-    """The branches of a session, oldest first.
+def branches(tx: Transaction, tenant: str, session_id: str, first: int, limit: int) -> list[Branch]:
+    """Up to `limit` branches of a session from the one with the number `first` on, oldest first.
 
     Raises:
         NotFound: no such session.
     """
     session = paths.open_head(tx, tenant, session_id).session
-    rows = tx.execute(select(BRANCH).where(BRANCH.c.session_pk == session.pk).order_by(BRANCH.c.branch))
+    columns = (BRANCH.c.branch, BRANCH.c.parent, BRANCH.c.left_seq, BRANCH.c.leaf_seq, BRANCH.c.messages)
+    # Numbers larger than any branch has may be larger than the column holds.
+    chosen = BRANCH.c.session_pk == session.pk, BRANCH.c.branch >= min(first, session.branches)
+    rows = tx.execute(select(*columns).where(*chosen).order_by(BRANCH.c.branch).limit(limit))
     return [_listed(row, session.head) for row in rows]
 
 
 def _listed(row: Any, head: int) -> Branch:
-    branch_summary = None if row.parent is None else segments.entry_id(row.parent, row.left_seq)
-    leaf = segments.entry_id(row.branch, row.leaf_seq) if row.leaf_seq > row.left_seq else branch_summary
-    return Branch(row.branch, branch_summary, leaf, row.messages, is_head=row.branch == head)
+    left = None if row.parent is None else segments.entry_id(row.parent, row.left_seq)
+    leaf = segments.entry_id(row.branch, row.leaf_seq) if row.leaf_seq > row.left_seq else left
+    return Branch(row.branch, left, leaf, row.messages, is_head=row.branch == head)
 
 
 def _tip(tx: Transaction, session_pk: int, entry: Any) -> int | None:

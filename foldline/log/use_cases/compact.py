@@ -14,7 +14,7 @@ from foldline.log.compaction.trigger import TriggerResult
 from foldline.log.storage import entry_log, paths
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
-from foldline.log.use_cases.append import check_parent
+from foldline.log.use_cases.preconditions import open_to_change
 
 
 def compact(
@@ -37,9 +37,7 @@ def compact(
         StaleVersion, UnknownParent: the session has changed since the caller read it.
         InvalidPolicy: the request names a stage or policy that does not exist or cannot work.
     """
-    path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
-    if parent is not None:
-        check_parent(tx, path, parent)
+    path = open_to_change(tx, tenant, session_id, parent=parent, if_match=if_match)
     request = _with_full_policy(path, request)
     before = path.used
     step = trigger.compact_now(tx, path, request, stages=stages, summarize=summarize)

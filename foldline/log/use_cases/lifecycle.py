@@ -121,13 +121,9 @@ def newest(tx: Transaction, tenant: str) -> str | None:
 
 def list_sessions(tx: Transaction, tenant: str, after_pk: int, limit: int) -> list[Path]:
     """The paths of up to `limit` sessions of a tenant, oldest first, with primary keys above `after_pk`."""
-    statement = (
-        select(SESSION.c.id)
-        .where(SESSION.c.tenant == tenant, SESSION.c.deleted_at.is_(None), SESSION.c.pk > after_pk)
-        .order_by(SESSION.c.pk)
-        .limit(limit)
-    )
-    return [paths.open_head(tx, tenant, session_id) for session_id in list(tx.execute(statement).scalars())]
+    chosen = SESSION.c.tenant == tenant, SESSION.c.deleted_at.is_(None), SESSION.c.pk > after_pk
+    rows = tx.execute(paths.HEAD.where(*chosen).order_by(SESSION.c.pk).limit(limit))
+    return [paths.path_of(row) for row in rows]
 
 
 def change(

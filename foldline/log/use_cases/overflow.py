@@ -13,7 +13,7 @@ from foldline.log.errors import CannotShrink, UnknownVersion
 from foldline.log.storage import paths
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
-from foldline.log.use_cases.append import check_parent
+from foldline.log.use_cases.preconditions import open_to_change
 
 # The largest target after an overflow, so that the next turns do not overflow again.
 SHARE_MAX: Final = 0.7
@@ -39,9 +39,7 @@ def relieve(
         UnknownVersion: the session has not reached `version`.
         CannotShrink: no edit would make the view smaller.
     """
-    path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
-    if parent is not None:
-        check_parent(tx, path, parent)
+    path = open_to_change(tx, tenant, session_id, parent=parent, if_match=if_match)
     current = path.session.version
     if version > current:
         raise UnknownVersion(version, current)

@@ -12,7 +12,7 @@ from foldline.engine.summaries.extractive import summarize
 from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.engine.tokens.estimates import ESTIMATES
 from foldline.log.jobs import publish
-from foldline.log.use_cases import entries, undo, views
+from foldline.log.use_cases import entries, history, views
 from foldline.log.use_cases.views import open_calls_of
 from tests.support.log.scenes import NewScene
 from tests.support.log.sessions import Scene, assistant, calls, result, roles, span, touching, turns, user
@@ -27,7 +27,7 @@ def scene(new_scene: NewScene) -> Scene:
 def details(scene: Scene) -> list[dict[str, list[str]]]:
     """The summary facts of the compactions on the path that have a summary, oldest first."""
     with scene.store.read() as tx:
-        listed = undo.compactions(tx, scene.tenant, scene.id)
+        listed = history.compactions(tx, scene.tenant, scene.id)
     return [compaction.summary_facts["details"] for compaction in listed if compaction.summary_facts]
 
 

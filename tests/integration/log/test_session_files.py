@@ -22,7 +22,7 @@ from foldline.log.storage.store import Store
 from foldline.log.transfer.exporting import export_session
 from foldline.log.transfer.importing import import_session
 from foldline.log.transfer.prepared import prepare
-from foldline.log.use_cases import compact, entries, undo
+from foldline.log.use_cases import compact, entries, history
 from foldline.log.use_cases.entries import Entry
 from tests.support.log.scenes import NewScene
 from tests.support.log.sessions import TENANT, Scene, assert_consistent, assistant, batch, turns
@@ -82,7 +82,7 @@ def listed(scene: Scene) -> list[Entry]:
 
 def compactions(scene: Scene) -> list[Compaction]:
     with scene.store.read() as tx:
-        return undo.compactions(tx, TENANT, scene.id)
+        return history.compactions(tx, TENANT, scene.id)
 
 
 def context_tokens(scene: Scene) -> int:

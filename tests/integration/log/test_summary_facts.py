@@ -7,7 +7,7 @@ import pytest
 from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.log.compaction.compactions import Compaction
 from foldline.log.jobs import publish
-from foldline.log.use_cases import undo
+from foldline.log.use_cases import history
 from tests.support.log.scenes import NewScene
 from tests.support.log.sessions import Scene, assistant, touching, turns, user
 
@@ -22,7 +22,7 @@ def pi(new_scene: NewScene) -> Scene:
 
 def listed(scene: Scene) -> list[Compaction]:
     with scene.store.read() as tx:
-        return undo.compactions(tx, scene.tenant, scene.id)
+        return history.compactions(tx, scene.tenant, scene.id)
 
 
 def with_files(scene: Scene) -> Scene:

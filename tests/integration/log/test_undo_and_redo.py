@@ -6,7 +6,7 @@ import pytest
 
 from foldline.log.errors import Conflict, NotFound, RedoSuperseded
 from foldline.log.jobs import endings
-from foldline.log.use_cases import undo
+from foldline.log.use_cases import history
 from tests.support.log.sessions import Scene, turns, user
 
 
@@ -132,7 +132,7 @@ def test_compactions_are_listed_with_those_that_were_undone(scene: Scene) -> Non
     first, second = hide(scene, 600), hide(scene, 300)
     scene.undo(second)
     with scene.store.read() as tx:
-        listed = undo.compactions(tx, scene.tenant, scene.id)
+        listed = history.compactions(tx, scene.tenant, scene.id)
     assert [(item.id, item.is_live) for item in listed] == [(first, True), (second, False)]
     assert listed[0].tokens_before == 12 * 64
     assert listed[1].tokens_before == listed[0].tokens_after

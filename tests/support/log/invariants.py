@@ -18,7 +18,7 @@ from foldline.log.errors import CallsOpen
 from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
-from foldline.log.use_cases import entries, undo, views
+from foldline.log.use_cases import entries, history, views
 from tests.support.log.pair import SESSION, Pair
 from tests.support.log.reference import Reference
 from tests.support.log.reference_parts import Entry, Job, fold
@@ -61,7 +61,7 @@ def originals_are_readable(pair: Pair) -> None:
     expected = pair.reference.path(pair.reference.head)
     with pair.store.read() as tx:
         found = entries.entries(tx, TENANT, SESSION, 0, 10_000)
-        listed = undo.compactions(tx, TENANT, SESSION)
+        listed = history.compactions(tx, TENANT, SESSION)
     assert [(entry.id, entry.kind) for entry in found] == [(entry.id, entry.kind) for entry in expected]
     for entry, original in zip(found, expected, strict=True):
         assert original.message is None or entry.body == original.message.source

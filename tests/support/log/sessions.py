@@ -28,10 +28,10 @@ from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Limits, Store, Transaction
 from foldline.log.storage.tables import BRANCH, ENTRY, JOB
-from foldline.log.use_cases import append, branches, compact, lifecycle, pins, undo, views
+from foldline.log.use_cases import append, branches, compact, history, lifecycle, pins, undo, views
 from foldline.log.use_cases.append import Appended
 from foldline.log.use_cases.branches import Moved
-from foldline.log.use_cases.undo import Record
+from foldline.log.use_cases.history import Record
 
 Wire = dict[str, Any]
 
@@ -268,12 +268,15 @@ class Scene:
     @property
     def live(self) -> list[str]:
         """The ids of the live compactions, oldest first."""
-        return [record.id for record in undo.fold(self.records)[0]]
+        with self.store.read() as tx:
+            listed = history.compactions(tx, self.tenant, self.id)
+        return [compaction.id for compaction in listed if compaction.is_live]
 
     @property
     def records(self) -> list[Record]:
         with self.store.read() as tx:
-            return undo.records(tx, paths.open_head(tx, self.tenant, self.id))
+            path = paths.open_head(tx, self.tenant, self.id)
+            return history.records(tx, path.session, segments.segments(tx, path))
 
     @property
     def jobs(self) -> list[Any]:
