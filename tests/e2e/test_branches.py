@@ -1,4 +1,4 @@
-"""Branches that are left with a summary, over HTTP: what a worker writes comes to the branch gone to, once."""
+"""Branch summaries over HTTP: the worker's summary is added once, to the branch that the head moved to."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def shared() -> Iterator[Deployment]:
 
 @pytest.fixture
 def deployment(shared: Deployment) -> Iterator[Deployment]:
-    """A deployment that is whole, and that a test leaves such that it becomes whole again."""
+    """A deployment in which all processes run; it recovers after each test."""
     shared.wait_until_whole()
     shared.llm.requests.clear()
     shared.llm.disconnects = 0
@@ -65,7 +65,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
 
 
 def session_of(deployment: Deployment, *messages: Json) -> tuple[str, list[str]]:
-    """The path of a session in which this was said, and the ids of its entries."""
+    """The path of a session with these messages, and the ids of its entries."""
     session = f"/sessions/{deployment.post('/sessions', {'model': 'nobody/nothing', 'context_window': WINDOW})['id']}"
     return session, say(deployment, session, *messages)
 
@@ -76,18 +76,18 @@ def say(deployment: Deployment, session: str, *messages: Json) -> list[str]:
 
 
 def leave(deployment: Deployment, session: str, entry_id: str, **fields: object) -> Json:
-    """The answer to a move that wants a summary of what it leaves behind."""
+    """The response to a move that requests a summary of the entries it leaves."""
     moved: Json = deployment.post(f"{session}/branch", {"entry_id": entry_id, "summarize": True, **fields}, 200)
     return moved
 
 
 def branch_summaries(deployment: Deployment, session: str) -> list[Json]:
-    """The summaries of other branches that are on the path in use."""
+    """The branch summaries on the head's path."""
     return [item for item in items_of(deployment.client, f"{session}/entries") if item["kind"] == "branch_summary"]
 
 
 def view_of(deployment: Deployment, session: str, query: str = "") -> list[Json]:
-    """The view, which breaks no rule of its format."""
+    """The view, checked against the rules of its format."""
     view = deployment.get(f"{session}/context?format=openai{query}")
     assert check("openai", view["messages"], view["system"]) == []
     messages: list[Json] = view["messages"]
@@ -95,12 +95,12 @@ def view_of(deployment: Deployment, session: str, query: str = "") -> list[Json]
 
 
 def as_read(summary: str) -> Json:
-    """The message by which a model reads of another branch."""
+    """The message that shows a branch summary to a model."""
     return {"role": "user", "content": [{"type": "text", "text": part} for part in (BRANCH, summary)]}
 
 
 def wait_for_a_sweep(deployment: Deployment) -> None:
-    """Returns when a sweep has ended that began after this was called: it takes away what was deleted."""
+    """Wait for a sweep that begins after this call, and removes what was deleted."""
     session, _ = session_of(deployment, user("gone"))
     assert deployment.client.delete(session).status_code == 204
     store = Store(deployment.stack.database_url)

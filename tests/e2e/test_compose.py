@@ -58,7 +58,7 @@ def replay(stack: Stack, sessions: Path, after: str) -> None:
 
 
 def is_whole(stack: Stack, killed: Member) -> bool:
-    """Whether what was killed is back, all is ready, and the API misses nothing."""
+    """Whether the killed process runs again, all processes are ready, and the API reports no missing part."""
     if not (killed.restarts and stack.is_ready):
         return False
     with client(stack.api_url) as connected:

@@ -35,7 +35,7 @@ def shared() -> Iterator[Deployment]:
 
 @pytest.fixture
 def deployment(shared: Deployment) -> Iterator[Deployment]:
-    """A deployment that is whole, and that a test leaves such that it becomes whole again."""
+    """A deployment in which all processes run; it recovers after each test."""
     shared.wait_until_whole()
     shared.llm.requests.clear()
     shared.llm.disconnects = 0
@@ -44,7 +44,7 @@ def deployment(shared: Deployment) -> Iterator[Deployment]:
 
 
 def running_job(deployment: Deployment, seconds: float) -> tuple[str, str]:
-    """A session and the job in it that a worker is about, with a summarizer that takes so long."""
+    """A session and its running job, with a summarizer that takes this long."""
     deployment.llm.script(slow(seconds))
     session = deployment.new_session()
     job_id = deployment.request_summary(session)
@@ -54,7 +54,7 @@ def running_job(deployment: Deployment, seconds: float) -> tuple[str, str]:
 
 
 def job_on_one(deployment: Deployment, other: str) -> tuple[str, str]:
-    """A session and the job in it that the one worker is about, for a minute; the other is idle and ready."""
+    """A session and its job, which runs on one worker for a minute; the other worker is idle."""
     deployment.stack[other].stop()
     session, job_id = running_job(deployment, 60)
     deployment.stack[other].start()
@@ -266,7 +266,7 @@ def test_two_workers_that_are_notified_of_one_job_at_once_call_the_summarizer_on
 
 
 def notification_seen(deployment: Deployment) -> str:
-    """A message as it is on its way to the workers."""
+    """A notification as the broker has it."""
     with Redis.from_url(deployment.stack.broker_url, decode_responses=True) as redis, redis.monitor() as monitor:
         job_id = deployment.request_summary(deployment.new_session())
         while not (said := monitor.next_command())["command"].startswith("LPUSH"):

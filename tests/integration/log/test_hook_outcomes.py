@@ -18,7 +18,7 @@ from tests.support.log.sessions import TENANT, Scene, turns, user
 
 @pytest.fixture
 def outcomes(scene: Scene) -> Iterator[list[Outcome]]:
-    """All outcomes of the session, which must have been committed when a subscriber hears of them."""
+    """All outcomes of the session; each must be committed when a subscriber gets it."""
     heard: list[Outcome] = []
 
     def hear(event: Event) -> None:

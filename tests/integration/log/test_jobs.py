@@ -1,4 +1,4 @@
-"""Leases, single flight, failures and what the sweeper takes back."""
+"""Leases, single flight, failures and lapsed leases."""
 
 from __future__ import annotations
 

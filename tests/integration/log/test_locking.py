@@ -1,4 +1,4 @@
-"""What PostgreSQL lets happen at the same time: one transaction waits for another, and goes on from what that left."""
+"""Concurrent transactions on PostgreSQL: one waits for another, and then works on what the other committed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ database_kind = only_postgresql
 
 @contextmanager
 def waiting(store: Store, work: Callable[[], T]) -> Iterator[Future[T]]:
-    """Runs `work` on a thread, and the block once it waits for a lock; what it came to is known after the block."""
+    """Run `work` on a thread, and the block once it waits for a lock; its result is there after the block."""
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(work)
         eventually(lambda: future.done() or is_lock_waited_for(store))

@@ -54,12 +54,12 @@ def stats_of(scene: Scene, **options: Any) -> Stats:
 
 
 def counted(scene: Scene) -> int:
-    """What the history takes."""
+    """The tokens of the history."""
     return stats_of(scene).counted_tokens
 
 
 def whole(scene: Scene) -> int:
-    """What the view takes that has nothing beside its history."""
+    """The tokens of a view without fixed parts."""
     return counted(scene) + NO_TOOLS
 
 

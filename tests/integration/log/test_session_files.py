@@ -466,7 +466,7 @@ PI = {"preset": "pi", "stages": [{"name": "summarize", "keep_tokens": 100}]}
 
 
 def again(scene: Scene) -> Imported:
-    """The session that becomes of a session's file."""
+    """The session that the import of an exported session makes."""
     return Imported(scene.store, id=f"again-{scene.path.session.version}", file=exported(scene))
 
 

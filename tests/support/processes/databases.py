@@ -60,7 +60,7 @@ class Server:
             yield url
 
     def drop_template(self) -> None:
-        """Leave nothing behind on a server that goes on."""
+        """Drop what was made, on a server that continues to run."""
         if self._template is not None:
             with self._administered() as connection:
                 _drop(connection, self._template)
@@ -164,7 +164,7 @@ def module_database(database_kind: str, request: pytest.FixtureRequest) -> Itera
 
 
 def is_lock_waited_for(store: Store) -> bool:
-    """Whether a transaction on this PostgreSQL database waits for what another has."""
+    """Whether a transaction on this PostgreSQL database waits for another's lock."""
     waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
     with store.read() as tx:
         return bool(tx.execute(text(waiting)).scalar())

@@ -84,7 +84,7 @@ class Deployment:
         return sum("summarize" in item["stages_used"] for item in items)
 
     def wait_until_whole(self) -> None:
-        """Returns when every process is there, and the API finds nothing wrong."""
+        """Wait until every process runs, and the API reports no missing part."""
         eventually(lambda: all(member.is_ready for member in self.stack.members), PATIENCE_SECONDS)
         eventually(lambda: self._readiness() == "ok", PATIENCE_SECONDS)
 
@@ -124,7 +124,7 @@ def append_surely(urls: Sequence[str], session: str, messages: Sequence[Json]) -
 
 @contextmanager
 def deployed(*, apis: int = 1, workers: int = 2, **environment: str) -> Iterator[Deployment]:
-    """A deployment that is ready; leases and sweeps are short, so that what they mend is mended soon."""
+    """A deployment that is ready; leases and sweeps are short, so that it recovers soon."""
     with ScriptedLLM() as llm:
         settings = {
             "FOLDLINE_LEASE_SECONDS": str(LEASE_SECONDS),

@@ -63,7 +63,7 @@ HOOKS: Final = {"guard": "Guard", "scribe": "Scribe", "sloth": "Sloth"}
 
 
 def install(folder: Path, source: str, **hooks: str) -> dict[str, str]:
-    """The variables of a process that has the package; its hooks are named for what they are in its one module."""
+    """The variables of a process that has the package; `hooks` maps their names to the module's attributes."""
     about = folder / "team_rules-1.0.dist-info"
     about.mkdir(parents=True)
     (folder / "team_rules.py").write_text(dedent(source))

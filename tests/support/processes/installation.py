@@ -31,7 +31,7 @@ BACK_SECONDS: Final = 5.0
 
 @dataclass
 class Installation(Work):
-    """A database and a broker, a client that works on them, and whatever is started beside it."""
+    """A database and a broker, a client that works on them, and the processes started beside it."""
 
     broker: BackingService
     folder: Path

@@ -14,7 +14,7 @@ def budget(used: int) -> dict[str, Any]:
 
 
 def watched(*uses: int, threshold: float | None = None) -> list[str | None]:
-    """The name of the level that each of these uses is noted with, if it is."""
+    """The name of the level that each of these uses passes, or None."""
     watch = UsageWatch(levels_of(threshold))
     crossings = [watch.saw(budget(used)) for used in uses]
     return [None if crossing is None else crossing.level.name for crossing in crossings]

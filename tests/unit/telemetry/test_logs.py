@@ -18,7 +18,7 @@ class Traced(Silent):
 
 
 def logged(log_format: str, *args: Any, tracing: Silent | None = None, **options: Any) -> str:
-    """What a line looks like that is logged with these arguments."""
+    """The log line for these arguments."""
     with StringIO() as stream:
         handler = logging.StreamHandler(stream)
         handler.setFormatter(formatter(log_format, tracing or Silent()))

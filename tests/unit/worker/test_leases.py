@@ -16,7 +16,7 @@ A, B = Lease("job_a", "lease_1"), Lease("job_b", "lease_2")
 
 
 class Beats:
-    """Answers beats: every lease holds, but for those that are lost; the first may fail."""
+    """Extends every lease but the lost ones; the first beat may fail."""
 
     def __init__(self, error: Exception | None = None) -> None:
         self.progress: list[dict[Lease, float]] = []
