@@ -18,6 +18,7 @@ from foldline.engine.wire import DEPTH_MAX
 from foldline.log.compaction.compactions import Compaction
 from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.errors import Conflict, NotFound
+from foldline.log.storage.entry_log import SUMMARY_FACTS_KEY
 from foldline.log.storage.store import Store
 from foldline.log.transfer.exporting import export_session
 from foldline.log.transfer.importing import import_session
@@ -236,7 +237,7 @@ def test_what_no_model_sees_is_listed_and_never_in_view(import_file: Import) -> 
 
 
 def test_what_a_file_has_under_a_name_of_ours_is_nothing_of_ours(import_file: Import) -> None:
-    ours = {"edits": [["condense", 1]], "told": 7, "origin": "x"}
+    ours = {"edits": [["condense", 1]], SUMMARY_FACTS_KEY: 7, "origin": "x"}
     unseen = entry("new", "n", **ours, body=None)
     (first, second) = listed(import_file(chain(user("u1"), unseen)))
     assert (first.tags, second.tags, second.summary) == ({}, {}, None)

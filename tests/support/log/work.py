@@ -16,7 +16,7 @@ from foldline.log.use_cases import append, lifecycle
 from tests.support.eventually import eventually
 
 TENANT = "acme"
-SAID = "please look at the file again and tell me more about its configuration "
+SAID = "please look at the file again and say more about its configuration "
 
 
 class Work:
