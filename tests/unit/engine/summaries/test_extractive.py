@@ -27,6 +27,14 @@ CORPUS = Path(__file__).parents[5] / "shared" / "corpus"
 SECONDS_FOR_HOSTILE_TEXT = 60
 
 
+# The same text is read under the headings of every system: one is enough where it is about time.
+UNDER_ONE = pytest.mark.parametrize(
+    "headings",
+    [pytest.param(name, marks=() if name == "foldline" else pytest.mark.thorough) for name in HEADINGS],
+    indirect=True,
+)
+
+
 def user(text: str) -> Message:
     return Message("user", (Text(text),))
 
@@ -345,6 +353,7 @@ def test_instructions_in_a_developer_message_are_rules() -> None:
     assert under(Section.RULES, summary) == ["You must answer in French."]
 
 
+@UNDER_ONE
 @pytest.mark.parametrize(
     "text",
     [
@@ -374,6 +383,7 @@ def test_hostile_text_does_not_hang(text: str) -> None:
     assert 0 < count_text(summary) <= 500
 
 
+@UNDER_ONE
 def test_the_work_grows_with_the_length_of_the_conversation_and_no_faster() -> None:
     def calls(repeats: int) -> int:
         session = Session()
