@@ -15,7 +15,9 @@ from foldline.terminal import ExitCode
 from tests.e2e.test_branches import alone, as_read, branch_summaries, leave, view_of
 from tests.support.eventually import eventually
 from tests.support.processes.api import assistant, calling, result, user
-from tests.support.processes.deployment import Deployment, Json, deployed
+from tests.support.processes.daemons import Daemon
+from tests.support.processes.databases import Server
+from tests.support.processes.deployment import Deployment, Installed, Json, installed
 from tests.support.processes.hook_package import ADVICE, BY_HAND, HOOKS, REASON, RULES, install
 from tests.support.processes.http import items_of
 from tests.support.processes.program import foldline
@@ -41,17 +43,31 @@ def variables(tmp_path_factory: pytest.TempPathFactory, scribed: Path) -> dict[s
 
 
 @pytest.fixture(scope="module")
-def shared(variables: dict[str, str]) -> Iterator[Deployment]:
+def shared(
+    postgresql: Server, tmp_path_factory: pytest.TempPathFactory, variables: dict[str, str]
+) -> Iterator[tuple[Installed, Daemon]]:
+    """An API process and a worker."""
+    folder = tmp_path_factory.mktemp("logs")
     # Long enough for a hook that answers, on a busy machine too.
-    with deployed(apis=1, workers=1, FOLDLINE_HOOK_TIMEOUT_SECONDS="1", **variables) as deployment:
-        yield deployment
+    with (
+        postgresql.database() as database,
+        installed(folder, database, FOLDLINE_HOOK_TIMEOUT_SECONDS="1", **variables) as deployment,
+    ):
+        yield deployment, deployment.start("worker")
 
 
 @pytest.fixture
-def deployment(shared: Deployment) -> Deployment:
+def deployment(shared: tuple[Installed, Daemon]) -> Installed:
     """A deployment in which a hook that fails has nothing to say."""
-    shared.llm.requests.clear()
-    return shared
+    deployment, _ = shared
+    deployment.llm.requests.clear()
+    return deployment
+
+
+@pytest.fixture
+def worker(shared: tuple[Installed, Daemon]) -> Daemon:
+    """The deployment's one worker."""
+    return shared[1]
 
 
 @pytest.fixture(scope="module")
@@ -207,7 +223,7 @@ def told_once(scribed: Path, session: str) -> Json:
 
 
 def test_hooks_are_told_of_an_inline_compaction_by_the_process_that_made_it(
-    deployment: Deployment, scribed: Path
+    deployment: Installed, scribed: Path
 ) -> None:
     session = deployment.new_session(1)
     turns = [[user("look"), calling(name), result(name, "x y z " * 150), assistant("seen")] for name in "ab"]
@@ -218,24 +234,28 @@ def test_hooks_are_told_of_an_inline_compaction_by_the_process_that_made_it(
     told = told_once(scribed, session)
 
     (made,) = compactions(deployment, session)
-    assert told["pid"] == deployment.stack["api-1"].pid
+    assert told["pid"] == deployment.api.process.pid
     assert (told["kind"], told["state"], told["entry_id"]) == ("compact", "succeeded", made["id"])
     figures = ("reason", "stages_used", "tokens_before", "tokens_after")
     assert {name: told["told"][name] for name in figures} == {name: made[name] for name in figures}
 
 
-def test_hooks_are_told_of_a_summary_by_the_worker_that_published_it(deployment: Deployment, scribed: Path) -> None:
+def test_hooks_are_told_of_a_summary_by_the_worker_that_published_it(
+    deployment: Deployment, worker: Daemon, scribed: Path
+) -> None:
     session = deployment.new_session()
     job = deployment.wait_for(ask(deployment, session, "supply"), "succeeded")
 
     told = told_once(scribed, session)
 
-    assert told["pid"] == deployment.stack["worker-1"].pid
+    assert told["pid"] == worker.process.pid
     assert (told["kind"], told["state"], told["entry_id"]) == ("compact", "succeeded", job["compaction_id"])
     assert (told["told"]["from_hook"], told["told"]["details"]["ticket"]) == ("guard", 7)
 
 
-def test_hooks_are_told_of_a_branchs_summary_by_whoever_placed_it(deployment: Deployment, scribed: Path) -> None:
+def test_hooks_are_told_of_a_branchs_summary_by_whoever_placed_it(
+    deployment: Installed, worker: Daemon, scribed: Path
+) -> None:
     session = deployment.new_session()
     tip = items_of(deployment.client, f"{session}/entries")[-1]["id"]
     job = deployment.wait_for(leave(deployment, session, "e0-2")["job"]["id"], "succeeded")
@@ -245,8 +265,8 @@ def test_hooks_are_told_of_a_branchs_summary_by_whoever_placed_it(deployment: De
     eventually(lambda: len(told_of(scribed, session)) == 2)
 
     by_worker, by_api = sorted(told_of(scribed, session), key=lambda told: str(told["entry_id"]))
-    assert (by_worker["pid"], by_worker["entry_id"]) == (deployment.stack["worker-1"].pid, job["entry_id"])
-    assert (by_api["pid"], by_api["entry_id"]) == (deployment.stack["api-1"].pid, again["summary_entry_id"])
+    assert (by_worker["pid"], by_worker["entry_id"]) == (worker.process.pid, job["entry_id"])
+    assert (by_api["pid"], by_api["entry_id"]) == (deployment.api.process.pid, again["summary_entry_id"])
     (entry,) = branch_summaries(deployment, session)
     for told in (by_worker, by_api):
         assert (told["kind"], told["state"], told["told"]["summary"]) == ("branch", "succeeded", entry["summary"])
@@ -262,9 +282,9 @@ def test_hooks_are_told_of_a_job_that_was_cancelled(deployment: Deployment, scri
     assert (told["entry_id"], told["error"]) == (None, job["error"])
 
 
-def test_a_process_says_which_hooks_it_has(deployment: Deployment) -> None:
-    for name in ("api-1", "worker-1"):
-        assert "hooks: guard, scribe, sloth\n" in deployment.stack[name].logged()
+def test_a_process_says_which_hooks_it_has(deployment: Installed, worker: Daemon) -> None:
+    for process in (deployment.api, worker):
+        assert "hooks: guard, scribe, sloth\n" in process.printed
 
 
 # By the command that meets it: the module of a package that is wrong, and a word of what is said of it.
@@ -277,15 +297,15 @@ BROKEN: Final = {
 
 @pytest.mark.parametrize("command", BROKEN)
 def test_a_process_whose_hook_cannot_be_loaded_ends_at_once_and_says_which(
-    deployment: Deployment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+    deployment: Installed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     source, said = BROKEN[command]
     settings = {"FOLDLINE_PORT": "0", **install(tmp_path, source, guard="Guard")}
     if command == "serve":
         settings["FOLDLINE_DATABASE_URL"] = f"sqlite:///{tmp_path}/foldline.db"
     else:
-        settings["FOLDLINE_DATABASE_URL"] = deployment.stack.database_url
-        settings["FOLDLINE_BROKER_URL"] = deployment.stack.broker_url
+        settings["FOLDLINE_DATABASE_URL"] = deployment.database_url
+        settings["FOLDLINE_BROKER_URL"] = "redis://127.0.0.1:1/0"
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
 
