@@ -17,7 +17,7 @@ _KEY: Final = "thorough"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.stash[_LEFT_OUT] = Counter()
+    config.stash[_LEFT_OUT] = Counter[str]()
 
 
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:
@@ -27,9 +27,9 @@ def pytest_deselected(items: Sequence[pytest.Item]) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
+    left_out = session.config.stash[_LEFT_OUT]
     if (output := getattr(session.config, "workeroutput", None)) is not None:
-        counts: Counter[str] = session.config.stash[_LEFT_OUT]
-        output[_KEY] = dict(counts)
+        output[_KEY] = dict(left_out)
 
 
 @pytest.hookimpl(optionalhook=True)
