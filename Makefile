@@ -47,8 +47,9 @@ chart: .venv/.ready ## lint the Helm chart and check what it renders; HELM=3 wit
 	@$(BIN)/python -m charts.helm lint --strict charts/foldline --values tests/chart/values/minimal.yaml
 	@$(PYTEST) -n 2 tests/chart
 
-property: .venv/.ready ## property tests with many more examples
-	@HYPOTHESIS_PROFILE=thorough $(PYTEST) -n 2 --timeout 1800 tests/property
+property: .venv/.ready ## property tests with many more examples, and the tests marked `thorough`
+	@HYPOTHESIS_PROFILE=thorough $(PYTEST) -n 2 --timeout 1800 -m "" tests/property tests/integration/test_log_on_postgresql.py
+	@HYPOTHESIS_PROFILE=thorough $(PYTEST) -n 2 --timeout 1800 -m thorough --ignore tests/property tests
 
 parity: .venv/.ready ## recorded answers of the systems the presets follow: VECTORS=FOLDER, or a small set of our own
 	@$(BIN)/python -m tests.parity $(VECTORS)

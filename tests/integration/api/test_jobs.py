@@ -17,11 +17,7 @@ from foldline.log.jobs import claims, endings, leases
 from foldline.log.jobs.queries import Job
 from tests.support.eventually import eventually
 from tests.support.processes.api import Api, Json, open_api, problem_of
-from tests.support.processes.databases import each_kind
 from tests.support.processes.http import client
-
-# The pages of lists are SQL.
-database_kind = each_kind
 
 
 @pytest.fixture

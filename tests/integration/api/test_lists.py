@@ -7,6 +7,10 @@ import base64
 import pytest
 
 from tests.support.processes.api import Api, Json, assistant, user
+from tests.support.processes.databases import each_kind
+
+# Pages are SQL.
+database_kind = each_kind
 
 LISTS = ("entries", "compactions", "branches", "pins", "jobs")
 # The largest position that a cursor may stand for.

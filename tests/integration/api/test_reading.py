@@ -7,10 +7,6 @@ import pytest
 from foldline.engine.models.windows import MODELS
 from foldline.engine.policies.presets import PRESETS
 from tests.support.processes.api import Api, Json, assistant, user
-from tests.support.processes.databases import each_kind
-
-# The pages of lists are SQL.
-database_kind = each_kind
 
 WORDS = "so it goes on and on " * 20
 QUIET = {"should_compact": False, "warning_level": "none", "within_budget": True, "pending_tokens": 0}

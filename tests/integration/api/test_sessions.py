@@ -7,7 +7,7 @@ import pytest
 from tests.support.processes.api import SMALL_WINDOW, Api, user
 from tests.support.processes.databases import each_kind
 
-# The pages of lists are SQL.
+# Pages are SQL.
 database_kind = each_kind
 
 NEW = {"model": "nobody/nothing", "context_window": SMALL_WINDOW}
