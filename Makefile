@@ -9,7 +9,8 @@ MAKEFLAGS += --no-print-directory
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$python" && break; done)
 BIN := .venv/bin
-PIP_INSTALL := -m pip install -qq --disable-pip-version-check --no-input
+PIP := -m pip install --disable-pip-version-check --no-input
+PIP_INSTALL := $(PIP) -qq
 PYTEST := $(BIN)/python -m pytest -q
 CODE := foldline api/foldline_api worker/foldline_worker tests benchmarks demo tools stack docker charts
 UV_VERSION := 0.13.9
@@ -46,8 +47,9 @@ chart: .venv/.ready ## lint the Helm chart and check what it renders; HELM=3 wit
 	@$(BIN)/python -m charts.helm lint --strict charts/foldline --values tests/chart/values/minimal.yaml
 	@$(PYTEST) -n 2 tests/chart
 
-property: .venv/.ready ## property tests with many more examples
-	@HYPOTHESIS_PROFILE=thorough $(PYTEST) -n 2 --timeout 1800 tests/property
+property: .venv/.ready ## property tests with many more examples, and the tests marked `thorough`
+	@HYPOTHESIS_PROFILE=thorough $(PYTEST) -n 2 --timeout 1800 -m "" tests/property tests/integration/test_log_on_postgresql.py
+	@HYPOTHESIS_PROFILE=thorough $(PYTEST) -n 2 --timeout 1800 -m thorough --ignore tests/property tests
 
 parity: .venv/.ready ## recorded answers of the systems the presets follow: VECTORS=FOLDER, or a small set of our own
 	@$(BIN)/python -m tests.parity $(VECTORS)
@@ -108,13 +110,17 @@ define require_python
 	{ echo "Foldline needs Python 3.11 or later: install it, or name one with make PYTHON=/path/to/python3" >&2; exit 1; }
 endef
 
+# On a terminal pip shows what it downloads; logs do without.
 .venv/.packages: requirements-dev.txt
 	@$(require_python)
-	@echo "building .venv with $$("$(PYTHON)" --version) ..."
+	@echo "building .venv with $$("$(PYTHON)" --version), in about a minute"
 	@"$(PYTHON)" -m venv --clear .venv
-	@$(BIN)/python $(PIP_INSTALL) --no-deps --require-hashes -r requirements-dev.txt
+	@echo "installing $$(grep -c == requirements-dev.txt) packages ..."
+	@started=$$(date +%s) && $(BIN)/python $(PIP) $(if $(MAKE_TERMOUT),,-qq) --no-deps --require-hashes -r requirements-dev.txt && \
+		echo "installed them in $$(($$(date +%s) - started)) s"
 	@touch $@
 
 .venv/.ready: .venv/.packages pyproject.toml
+	@echo "installing Foldline into .venv ..."
 	@$(BIN)/python $(PIP_INSTALL) --no-deps --no-build-isolation -e .
 	@touch $@

@@ -11,13 +11,13 @@ from typing import Any, Final
 from rich.console import Console
 from rich.text import Text
 
-from demo.story import PIN, SYSTEM, tell, tool_definitions
+from demo.story import PIN, SYSTEM, say, tool_definitions
 from demo.workspace import scratch_workspace
 from foldline.cli.layout import KEPT, Line, layout
 from foldline.client import Client
 from foldline.engine.formats import FORMATS
 from foldline.replay.embedded import embedded_service
-from foldline.replay.steps import Said, fixed_tokens, steps_of
+from foldline.replay.steps import TranscriptProgress, fixed_tokens, steps_of
 from foldline.replay.view_count import outside_tokens, view_tokens
 from foldline.terminal import CommandFailed, ExitCode, answers, notes
 
@@ -33,14 +33,14 @@ STYLES: Final = {KEPT: "dim", "condense": "green", "hide": "yellow", "pin": "cya
 
 
 class Demo:
-    """One session told turn by turn; `say` prints."""
+    """One session reported turn by turn; `say` prints."""
 
     def __init__(self, service: Client, console: Console, messages: list[JsonDict]) -> None:
         self._tools = tool_definitions()
         self._service = service
         self._console = console
         self._messages = messages
-        self._said = Said(FORMAT, fixed_tokens(SYSTEM, self._tools))
+        self._progress = TranscriptProgress(FORMAT, fixed_tokens(SYSTEM, self._tools))
         self._known: set[str] = set()
         self._paid = self._paid_without = self._calls = 0
         body = {"model": MODEL, "context_window": WINDOW, "system": SYSTEM, "tools": self._tools}
@@ -76,19 +76,20 @@ class Demo:
         for message in messages:
             if message["role"] == "user":
                 self.say(
-                    f"{self._said.messages + 1:7}   user: {shorten(message['content'], 96, placeholder=' …')}", "bold"
+                    f"{self._progress.messages + 1:7}   user: {shorten(message['content'], 96, placeholder=' …')}",
+                    "bold",
                 )
         self._service.append(self._id, messages, FORMAT)
-        self._said.add(messages)
+        self._progress.add(messages)
 
     def _ask_model(self) -> None:
         """Fetch the view, as an agent does before it calls its model; summaries are written while the model thinks."""
         view = self._service.context(self._id, FORMAT)
         self._calls += 1
         self._paid += view_tokens(FORMAT, view, self._tools)
-        self._paid_without += self._said.plain_tokens + outside_tokens(SYSTEM, self._tools)
+        self._paid_without += self._progress.plain_tokens + outside_tokens(SYSTEM, self._tools)
         self._wait_for_jobs()
-        self._tell_compactions()
+        self._say_compactions()
 
     def _wait_for_jobs(self) -> None:
         deadline = monotonic() + LONGEST_WAIT_SECONDS
@@ -97,13 +98,13 @@ class Demo:
                 raise CommandFailed("a summary did not end in a minute", ExitCode.SERVICE_FAILED)
             sleep(POLL_SECONDS)
 
-    def _tell_compactions(self) -> None:
+    def _say_compactions(self) -> None:
         for compaction in self._service.compactions(self._id):
             if compaction["id"] not in self._known:
                 self._known.add(compaction["id"])
                 stages = " → ".join(compaction["stages_used"])
                 before, after = compaction["tokens_before"], compaction["tokens_after"]
-                self.say(f"{self._said.messages:7}   {stages:<28} {before:>6,} → {after:>6,} tokens", "green")
+                self.say(f"{self._progress.messages:7}   {stages:<28} {before:>6,} → {after:>6,} tokens", "green")
 
     def _rewind(self) -> None:
         """Undo the last compaction, with what it absorbed, and redo it; the views around it are what it did."""
@@ -165,7 +166,7 @@ def main(arguments: Sequence[str] = ()) -> int:
         return ExitCode.BAD_INPUT
     try:
         with scratch_workspace() as workspace:
-            messages = tell(workspace)
+            messages = say(workspace)
         with embedded_service() as url, Client(url) as service:
             Demo(service, answers(), messages).run()
     except KeyboardInterrupt:

@@ -72,7 +72,7 @@ def main(
         notes().print(f"image: {error}", markup=False, style="red")
         raise typer.Exit(ExitCode.SERVICE_FAILED) from None
     answers().print(table_of(COLUMNS, map(_row, findings), tag))
-    raise typer.Exit(ExitCode.DONE if all(finding.is_fine for finding in findings) else ExitCode.FOUND_WANTING)
+    raise typer.Exit(ExitCode.DONE if all(finding.is_fine for finding in findings) else ExitCode.NEGATIVE_RESULT)
 
 
 def _row(finding: Finding) -> tuple[str | Text, ...]:

@@ -1,4 +1,4 @@
-"""A Foldline service over HTTP, as an agent uses it, with the time each kind of request took."""
+"""An HTTP client of a Foldline service, which measures how long each kind of request takes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from foldline.engine.wire import dumps, loads
 from foldline.terminal import CommandFailed, ExitCode
 
 JsonDict = dict[str, Any]
-# Far above any promise: what takes longer is reported as an answer that never came.
+# Far above any promise; a request that takes longer fails.
 TIMEOUT_SECONDS = 120.0
 PAGE_ITEMS = 200
 
 
 class Refused(Exception):
-    """The service answered with a problem document; `name` is the last segment of its type."""
+    """The service refused a request; `problem` is its problem document, and `name` the last segment of the type."""
 
     def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
         self.status = status
@@ -31,7 +31,12 @@ class Refused(Exception):
 
 
 class Client:
-    """The routes that commands need; every request's seconds are kept in `seconds` under the name of its kind."""
+    """The routes that commands need. `seconds` has the duration of every request by kind, such as `append`.
+
+    Raises:
+        CommandFailed: the URL is invalid; or, from any method, the service does not answer or wants a key.
+        Refused: from any method, the service refused the request.
+    """
 
     def __init__(self, url: str, api_key: str | None = None) -> None:
         headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
@@ -40,7 +45,7 @@ class Client:
         try:
             self._http = httpx.Client(base_url=self.url, headers=headers, timeout=TIMEOUT_SECONDS, trust_env=False)
         except httpx.InvalidURL as error:
-            raise CommandFailed(f"--url: {self.url} is no address: {error}") from error
+            raise CommandFailed(f"--url: {self.url} is not a URL: {error}") from error
 
     def __enter__(self) -> Self:
         return self
@@ -62,7 +67,7 @@ class Client:
         return self._call("context", "GET", f"/sessions/{session_id}/context?format={format_name}")
 
     def unfitted(self, session_id: str, format_name: str) -> JsonDict:
-        """The view with its live edits, whatever its size."""
+        """The view, also if it does not fit its budget."""
         return self._call("unfitted", "GET", f"/sessions/{session_id}/context?format={format_name}&fit=none")
 
     def compact(self, session_id: str, body: JsonDict | None = None) -> JsonDict:
@@ -84,7 +89,7 @@ class Client:
         return self._call("import", "POST", "/import", body)
 
     def export(self, session_id: str) -> str:
-        """A session as a session file."""
+        """The session as a session file of pi."""
         response = self._answered("export", "GET", f"/sessions/{session_id}/export", None)
         if not response.is_success:
             raise self._refusal(response)
@@ -100,7 +105,7 @@ class Client:
         return self.items(f"/sessions/{session_id}/entries")
 
     def items(self, path: str) -> Iterator[JsonDict]:
-        """All items of a list, oldest first, a page at a time."""
+        """All items of a list, oldest first; pages are fetched as needed."""
         cursor: str | None = None
         while True:
             page = self.page(path, cursor)
@@ -129,7 +134,7 @@ class Client:
 
     def _refusal(self, response: httpx.Response) -> Exception:
         if response.status_code == httpx.codes.UNAUTHORIZED:
-            return CommandFailed(f"{self.url} does not know who asks; give --api-key, or FOLDLINE_API_KEY")
+            return CommandFailed(f"{self.url} needs a key; give --api-key, or set FOLDLINE_API_KEY")
         answer = _json(response)
         return Refused(response.status_code, answer if isinstance(answer, dict) else {})
 

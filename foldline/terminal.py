@@ -1,4 +1,4 @@
-"""What a program shows a person: answers on stdout, notes on stderr, and the one error that ends a command."""
+"""Terminal output of commands: results on stdout, notes on stderr, exit codes, and the error that ends a command."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from foldline.engine.wire import dumps_text
 
 
 class ExitCode(IntEnum):
-    """What the shell gets."""
+    """The exit codes of commands."""
 
     DONE = 0
-    FOUND_WANTING = 1  # the work was done and its answer is bad news: violations, a request too slow
+    NEGATIVE_RESULT = 1  # the command ran, and its result is negative: violations, a request too slow
     BAD_INPUT = 2  # an option or a file is wrong; nothing was done
     SERVICE_FAILED = 3  # a service did not start, did not answer, or refused what it should take
-    INTERRUPTED = 130  # Ctrl-C, as shells have it
+    INTERRUPTED = 130  # Ctrl-C, as in shells
 
 
 class CommandFailed(Exception):
-    """The command cannot go on; the message is for the user and names the next step."""
+    """The command cannot continue; the message is shown to the user and names the next step."""
 
     def __init__(self, message: str, code: ExitCode = ExitCode.BAD_INPUT) -> None:
         super().__init__(message)
         self.code = code
 
 
-# A pipe has no width of its own; long lines in a file are better than words cut in two.
+# The width of a pipe or file: long lines are better than words cut in two.
 PIPED_WIDTH = 120
 
 
 def answers() -> Console:
-    """The console for what was asked."""
+    """The console for results."""
     return _console(stderr=False)
 
 
@@ -53,12 +53,12 @@ def _console(*, stderr: bool) -> Console:
 
 
 def print_json(console: Console, value: Any) -> None:
-    """One JSON value on one line, as a program reads it: no markup, no wrapping."""
+    """Print a JSON value on one line, without markup or wrapping."""
     console.out(dumps_text(value), highlight=False)
 
 
 def table_of(columns: Sequence[tuple[str, bool]], rows: Iterable[Iterable[Any]], title: str | None = None) -> Table:
-    """A plain table; `columns` are (name, is a number) and numbers are set to the right. A cell may be styled text."""
+    """A plain table; `columns` are (name, is a number), and numbers are aligned right. A cell may be styled text."""
     table = Table(
         title=title,
         title_justify="left",

@@ -10,8 +10,25 @@ from hypothesis import HealthCheck, settings
 
 from foldline.settings import PREFIX
 from tests.support.processes.databases import database, database_kind, module_database, postgresql
+from tests.support.thorough import (
+    pytest_configure,
+    pytest_deselected,
+    pytest_sessionfinish,
+    pytest_terminal_summary,
+    pytest_testnodedown,
+)
 
-__all__ = ["database", "database_kind", "module_database", "postgresql"]
+__all__ = [
+    "database",
+    "database_kind",
+    "module_database",
+    "postgresql",
+    "pytest_configure",
+    "pytest_deselected",
+    "pytest_sessionfinish",
+    "pytest_terminal_summary",
+    "pytest_testnodedown",
+]
 
 # Whoever runs the tests may have a service of their own configured; neither settings built here nor processes started
 # from here may see that. Settings are read in any case. A test sets what it needs itself.

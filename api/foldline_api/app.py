@@ -1,4 +1,4 @@
-"""Builds the HTTP application of one process."""
+"""Builds the HTTP application of a process."""
 
 from __future__ import annotations
 
@@ -18,21 +18,22 @@ from foldline.log.storage.store import Store
 from foldline.settings import Settings
 from foldline.telemetry.health import DATABASE, Subject, known_backlog, parts_of
 from foldline.telemetry.metrics import Signals
+from foldline_api import docs_page
 from foldline_api.http import problems
 from foldline_api.http.access_log import AccessLog
 from foldline_api.http.auth import Auth
 from foldline_api.job_watch import WAITERS_MAX, ReadJobs, Watch
 from foldline_api.routes import ROUTERS
-from foldline_api.schemas.openapi import DescribedApp
+from foldline_api.schemas.openapi import DescribedApp, operation_id
 from foldline_api.service import AppState
 
 
 def create_app(
     settings: Settings, store: Store, signals: Signals | None = None, *, waiters_max: int = WAITERS_MAX
 ) -> FastAPI:
-    """The application on this store; its tables exist already. Whoever made the store closes it.
+    """The application on a store whose tables exist. The caller closes the store.
 
-    `app.state.subject` is what can be asked about it.
+    `app.state.subject` is the process that health checks describe.
     """
     signals = signals or Signals()
     signals.metrics.follow(store)
@@ -56,6 +57,8 @@ def create_app(
             Middleware(Auth, tenants_by_key=settings.tenants_by_key),
         ],
         redirect_slashes=False,
+        generate_unique_id_function=operation_id,
+        docs_url=None,
         redoc_url=None,
     )
     app.state.service = service
@@ -66,6 +69,7 @@ def create_app(
     problems.install(app)
     for router in ROUTERS:
         app.include_router(router)
+    docs_page.install(app)
     app.add_route("/", _to_docs, include_in_schema=False)
     routes = [*app.routes, *(route for router in ROUTERS for route in router.routes)]
     app.state.routes = [route for route in routes if isinstance(route, Route)]
@@ -73,8 +77,8 @@ def create_app(
 
 
 async def _to_docs(_request: Request) -> RedirectResponse:
-    """Whoever opens the address of the service in a browser gets the page for people."""
-    return RedirectResponse("/docs")
+    """Redirects from the address of the service to the page of its routes."""
+    return RedirectResponse(docs_page.PATH)
 
 
 def _reader_of(store: Store) -> ReadJobs:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
+
+from foldline_api.http.auth import DEFAULT_TENANT
 
 from foldline.cli.commands.session_files import opened
 from foldline.engine.errors import CompactionError
@@ -21,50 +23,61 @@ NOTHING: Final = "nothing to summarize"
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class SessionOptions:
     """Which session is to be compacted and how; a dry run is of the tenant's newest if `session` is None."""
 
     session: str | None
     tenant: str
-    ask: SummaryRequest
+    request: SummaryRequest
     window: int | None
     stages: list[str] | None
     summarize: bool | None
     is_dry_run: bool
 
 
-def check_wish(wish: Wish, for_files: Mapping[str, object]) -> None:
-    """Raise CommandFailed for options that go with no stored session; `for_files` has those that are for a FILE."""
-    if wish.session is None and not wish.is_dry_run:
+def _check(options: SessionOptions, for_files: Mapping[str, object]) -> None:
+    """Raise CommandFailed for options that go with no stored session."""
+    if options.session is None and not options.is_dry_run:
         raise CommandFailed("name a FILE, or a stored session with --session")
     for option, value in for_files.items():
         if value:
             raise CommandFailed(f"{option} is for a FILE, not for a stored session; leave it out, or name a FILE")
-    if wish.is_dry_run and (wish.stages or wish.summarize is not None):
+    if options.is_dry_run and (options.stages or options.summarize is not None):
         raise CommandFailed("--dry-run shows where a summary would cut a session; leave --stage and --summarize out")
-    if wish.window is not None and not wish.is_dry_run:
+    if options.window is not None and not options.is_dry_run:
         raise CommandFailed(
             "--window would change the session: change the session's window with PATCH /sessions/ID, or add --dry-run"
         )
 
 
-def check_file_only(for_sessions: Mapping[str, object]) -> None:
-    """Raise CommandFailed for options beside a FILE that are for a stored session."""
-    for option, value in for_sessions.items():
-        if value:
-            raise CommandFailed(f"{option} is for a stored session, not for a FILE; leave one of them out")
+def compact_session(
+    for_files: Mapping[str, object],
+    *,
+    session: str | None,
+    tenant: str | None,
+    instructions: str | None,
+    target: int | None,
+    policy: Mapping[str, Any] | None,
+    window: int | None,
+    stages: list[str] | None,
+    summarize: bool | None,
+    is_dry_run: bool,
+    database_url: str | None,
+) -> None:
+    """Compact a session, or show where a summary would cut it; JSON to stdout, a table to stderr.
 
-
-def compact_session(wish: Wish, database_url: str | None) -> None:
-    """Compact it, or show where a summary would cut it; JSON to stdout, a table to stderr.
+    `for_files` has the options that are for a FILE.
 
     Raises:
-        CommandFailed: there is no such session, or it cannot be compacted so.
+        CommandFailed: the options do not go together, or there is no such session, or it cannot be compacted so.
     """
+    request = SummaryRequest(is_asked=True, instructions=instructions, target_tokens=target, policy=policy)
+    options = SessionOptions(session, tenant or DEFAULT_TENANT, request, window, stages, summarize, is_dry_run)
+    _check(options, for_files)
     try:
         with opened(database_url) as store:
-            name = wish.session or _newest(store, wish.tenant)
-            (_rehearse if wish.is_dry_run else _compact)(store, name, wish)
+            name = options.session or _newest(store, options.tenant)
+            (_rehearse if options.is_dry_run else _compact)(store, name, options)
     except (CompactionError, SessionsError) as error:
         raise CommandFailed(str(error)) from error
 
@@ -77,11 +90,11 @@ def _newest(store: Store, tenant: str) -> str:
     return name
 
 
-def _rehearse(store: Store, name: str, wish: Wish) -> None:
+def _rehearse(store: Store, name: str, options: SessionOptions) -> None:
     with store.read() as tx:
-        cut = compact.cut(tx, wish.tenant, name, wish.ask, context_window=wish.window)
+        cut = compact.cut(tx, options.tenant, name, options.request, context_window=options.window)
     notes().print(table_of((("", False), ("", False), ("", False)), _rows(name, cut)))
-    print_json(answers(), None if _is_empty(cut) else cut.told)
+    print_json(answers(), None if _is_empty(cut) else cut.as_json)
 
 
 def _is_empty(cut: PlannedCut) -> bool:
@@ -106,19 +119,19 @@ def _number(entry_id: str | None) -> str:
     return NONE if entry_id is None else str(segments.parse_entry_id(entry_id)[1] - 1)
 
 
-def _compact(store: Store, name: str, wish: Wish) -> None:
+def _compact(store: Store, name: str, options: SessionOptions) -> None:
     with store.write() as tx:
-        path, step, before = compact.compact(
-            tx, wish.tenant, name, wish.ask, stages=wish.stages, summarize=wish.summarize
+        done = compact.compact(
+            tx, options.tenant, name, options.request, stages=options.stages, summarize=options.summarize
         )
-    told = {
+    report = {
         "session": name,
-        "tokens_before": before,
-        "tokens_after": path.used,
-        "compactions": [compaction.id for compaction in step.made],
-        "job": None if step.request is None else step.request.job_id,
+        "tokens_before": done.tokens_before,
+        "tokens_after": done.path.used,
+        "compactions": [compaction.id for compaction in done.step.made],
+        "job": None if done.job is None else done.job.id,
     }
-    notes().print(table_of((("", False), ("", False)), [(key, str(value)) for key, value in told.items()]))
-    if step.request is not None:
+    notes().print(table_of((("", False), ("", False)), [(key, str(value)) for key, value in report.items()]))
+    if done.job is not None:
         notes().print("The job waits for whoever works on this database, such as `foldline serve`.", markup=False)
-    print_json(answers(), told)
+    print_json(answers(), report)

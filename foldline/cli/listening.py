@@ -1,20 +1,15 @@
-"""The HTTP side of a process, for the commands that serve the API: its socket, what is said of it, and running it."""
+"""The sockets that a process listens on, and the lines that say where they are."""
 
 from __future__ import annotations
 
-import signal
 import socket
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Annotated, Final, TypeAlias
 
 import typer
-import uvicorn
-from fastapi import FastAPI
-from foldline_api.server import Server
 
 from foldline.cli.process_setup import print_status
-from foldline.engine.tokens.counter import exact_counter
 from foldline.settings import Settings
 from foldline.terminal import CommandFailed, ExitCode
 
@@ -96,16 +91,3 @@ def url_of(listener: socket.socket) -> str:
     """The address that a socket listens at."""
     host, port = listener.getsockname()[:2]
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
-
-
-def run_api(app: FastAPI, listener: socket.socket, settings: Settings) -> None:
-    """Serve until a signal says to stop, and finish what is under way."""
-    # Loading takes a second, which the first appends would all spend.
-    exact_counter()
-    # uvicorn raises the signal that stopped it once more at its end; by default that would kill us before the worker
-    # has handed its jobs back, and the notifier has sent its last message.
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: None)
-    stop_seconds = max(1, int(settings.stop_seconds))
-    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=stop_seconds)
-    Server(app, config).run(sockets=[listener])

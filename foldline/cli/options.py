@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated, Literal, TypeAlias
+
+import typer
 
 from foldline.engine.errors import InvalidPolicy, UnknownModel
 from foldline.engine.formats import FORMATS
@@ -11,6 +14,15 @@ from foldline.engine.models.windows import parse_size
 from foldline.engine.policies.policy import stage_of
 from foldline.engine.policies.presets import DEFAULT_PRESET, PRESETS
 from foldline.terminal import CommandFailed
+
+DatabaseUrl: TypeAlias = Annotated[str | None, typer.Option(help="SQLAlchemy address of the database.")]
+BrokerUrl: TypeAlias = Annotated[str | None, typer.Option(help="Address of the broker.")]
+LogLevel: TypeAlias = Annotated[
+    Literal["debug", "info", "warning", "error"] | None, typer.Option(help="Least severe log line shown.")
+]
+Tenant: TypeAlias = Annotated[
+    str | None, typer.Option(help="Whose session it is in the database; `default` unless given.")
+]
 
 
 def size_of(window: str) -> int:

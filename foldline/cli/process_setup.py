@@ -1,4 +1,4 @@
-"""What every long-running command sets up: options, checks, logging, metrics, traces and hooks."""
+"""What every long-running command sets up: checks, logging, metrics, traces and hooks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Annotated, Final, Literal, TypeAlias
+from typing import Final
 from urllib.parse import urlsplit
 
 import typer
@@ -28,12 +28,6 @@ logger = logging.getLogger(__name__)
 
 BROKERS: Final = frozenset({"redis", "rediss"})
 POSTGRESQL: Final = "the address of a PostgreSQL, as in postgresql://foldline:password@127.0.0.1:5432/foldline"
-
-DatabaseUrl: TypeAlias = Annotated[str | None, typer.Option(help="SQLAlchemy address of the database.")]
-BrokerUrl: TypeAlias = Annotated[str | None, typer.Option(help="Address of the broker.")]
-LogLevel: TypeAlias = Annotated[
-    Literal["debug", "info", "warning", "error"] | None, typer.Option(help="Least severe log line shown.")
-]
 
 
 def check_broker(settings: Settings, command: str) -> None:

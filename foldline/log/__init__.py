@@ -1,1 +1,1 @@
-"""The session log: tables, transactions and use cases. The only place that knows SQL, and what a job is."""
+"""The session log: storage, use cases, compaction, jobs and session files. All SQL is here."""

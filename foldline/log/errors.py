@@ -1,6 +1,6 @@
-"""Everything the session log raises beside the engine's errors, one tree: `SessionsError` > `NotFound`, `Conflict`,
-`StaleVersion`, `UnknownParent`, `UnknownVersion`, `CallsOpen`, `PinTooLarge`, `CannotShrink`, `RedoSuperseded`,
-`IdempotencyInFlight`, `IdempotencyMismatch`, `InvalidDatabase`, `Unavailable` > `Busy`.
+"""The session log's errors, beside the engine's, as one tree: `SessionsError` > `NotFound`, `Conflict`, `StaleVersion`,
+`UnknownParent`, `UnknownVersion`, `CallsOpen`, `PinTooLarge`, `CannotShrink`, `RedoSuperseded`, `IdempotencyInFlight`,
+`IdempotencyMismatch`, `InvalidDatabase`, `Unavailable` > `Busy`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ class SessionsError(Exception):
 
 
 class NotFound(SessionsError):
-    """There is no such thing for this tenant."""
+    """The tenant has no session, entry, job, compaction or pin of this name."""
 
     def __init__(self, what: str, name: str) -> None:
         super().__init__(f"there is no {what} {name!r}")
@@ -20,11 +20,11 @@ class NotFound(SessionsError):
 
 
 class Conflict(SessionsError):
-    """The request does not fit the present state."""
+    """The request is valid but not possible in the current state, such as redo without an undo."""
 
 
 class StaleVersion(SessionsError):
-    """`If-Match` names another version than the present one."""
+    """`If-Match` names another version than the current one."""
 
     def __init__(self, given: int, current: int) -> None:
         super().__init__(f"the session is at version {current}, not {given}; read it again and repeat")
@@ -40,7 +40,7 @@ class UnknownParent(SessionsError):
 
 
 class UnknownVersion(SessionsError):
-    """Something was reported of a version that the session has not reached."""
+    """The caller named a version that the session has not reached."""
 
     def __init__(self, given: int, current: int) -> None:
         super().__init__(f"version: must be one the session has had; it is at {current}, not {given}")
@@ -52,12 +52,12 @@ class CallsOpen(SessionsError):
 
     def __init__(self, calls: list[str]) -> None:
         one, many = "1 tool call waits for its result: append it", "{} tool calls wait for their results: append them"
-        super().__init__(f"{one if len(calls) == 1 else many.format(len(calls))}, or ask with open=stub")
+        super().__init__(f"{one if len(calls) == 1 else many.format(len(calls))}, or use open=stub")
         self.calls = calls
 
 
 class PinTooLarge(SessionsError):
-    """The pins would take more than their share of the budget; figures are tokens."""
+    """All pins together would exceed their share of the budget; both figures are tokens."""
 
     def __init__(self, tokens: int, limit_tokens: int) -> None:
         super().__init__(f"all pins together would take {tokens} tokens; at most {limit_tokens} are allowed")
@@ -66,7 +66,7 @@ class PinTooLarge(SessionsError):
 
 
 class CannotShrink(SessionsError):
-    """Nothing that may be edited would make the refused view smaller; figures are tokens."""
+    """No edit would make the refused view smaller; both figures are tokens."""
 
     def __init__(self, used_tokens: int, target_tokens: int) -> None:
         super().__init__(
@@ -80,14 +80,14 @@ class CannotShrink(SessionsError):
 
 
 class RedoSuperseded(SessionsError):
-    """Another summary was published since the undo."""
+    """An undo cannot be redone because another summary was published since."""
 
     def __init__(self) -> None:
         super().__init__("another summary was published since that undo, so it can no longer be taken back")
 
 
 class IdempotencyInFlight(SessionsError):
-    """A request with this `Idempotency-Key` is being worked on."""
+    """Another request with this `Idempotency-Key` is still running."""
 
     def __init__(self) -> None:
         super().__init__("a request with this Idempotency-Key is being worked on; repeat it later")
@@ -101,7 +101,7 @@ class IdempotencyMismatch(SessionsError):
 
 
 class InvalidDatabase(SessionsError):
-    """The address of the database cannot be used; the message never holds it, because it may hold a password."""
+    """The database URL cannot be used. The message does not quote it, because it may contain a password."""
 
     def __init__(self, problem: str) -> None:
         super().__init__(
@@ -114,4 +114,4 @@ class Unavailable(SessionsError):
 
 
 class Busy(Unavailable):
-    """The database answers, but others have what is needed."""
+    """The database answers, but a lock or a connection was not free in time."""

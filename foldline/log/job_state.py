@@ -1,4 +1,4 @@
-"""The states of a job."""
+"""The states of a job, as an enum."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The schema's history, with Alembic.
+"""The schema's migrations, by Alembic.
 
-Migrations run first, and the processes of the version before go on, and may start, until the new ones have taken their
-place. So each revision keeps the version before it working: it adds what may be left out, widens, and makes indexes;
-what is no longer used goes one version after the last program that used it.
+Migrations run before new processes start, and processes of the former version continue beside them. So each revision
+keeps the former version working: it adds nullable columns or columns with defaults, widens types, and makes indexes. A
+column that is no longer used is dropped one version after the last program that used it.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, text
 from tenacity import Retrying, retry_if_result, wait_fixed
 
-# Ours among the advisory locks of a database; any number will do as long as it stays.
+# The key of the advisory lock for migrations; it must never change.
 TURN: Final = 0x466F6C64
-# While a change waits for a table, everyone else waits behind it. Better to give up, and be started again.
+# A change that waits for a table makes all others wait behind it, so it fails after this time and can be repeated.
 LOCK_SECONDS: Final = 10
 TURN_SECONDS: Final = 0.1
 
 
 class Standing(Enum):
-    """How a database's schema stands to the one that a program was written for."""
+    """A database's schema, compared with the one that this program was written for."""
 
     EMPTY = "empty"
     OLDER = "older"
@@ -40,7 +40,7 @@ class Standing(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """The revision a database is at, None if it is empty, and those that this program knows, newest first."""
+    """The revision of a database, None if it is empty, and the revisions that this program knows, newest first."""
 
     revision: str | None
     known: tuple[str, ...]
@@ -52,7 +52,7 @@ class Schema:
 
     @property
     def standing(self) -> Standing:
-        """A revision that this program does not know is a newer one: what was published is never taken back."""
+        """How the database compares; an unknown revision is a newer one, because revisions are never removed."""
         if self.revision is None:
             return Standing.EMPTY
         if self.revision == self.newest:
@@ -61,7 +61,7 @@ class Schema:
 
 
 class NewerSchema(Exception):
-    """The database was migrated by a newer version, and only that one can say what is in it."""
+    """The database was migrated by a newer version of Foldline."""
 
     def __init__(self, schema: Schema) -> None:
         super().__init__(
@@ -72,22 +72,22 @@ class NewerSchema(Exception):
 
 
 def schema_of(engine: Engine) -> Schema:
-    """Where the database stands."""
+    """The schema of the database."""
     with engine.begin() as connection:
         return _schema(connection)
 
 
 def upgrade(engine: Engine) -> Schema:
-    """Bring the database to the newest schema, and tell where it stood; nothing happens if it is there already.
+    """Upgrade the database to the newest schema, if it is not there already; the schema before.
 
-    It may run several times and in several processes at once: they take turns. On PostgreSQL each revision is a
-    transaction of its own, so that none holds one table while it waits for another.
+    It may run again, and in several processes at once, which take turns. On PostgreSQL each revision is a transaction
+    of its own, so that none locks one table while it waits for another.
 
     Raises:
         NewerSchema: the database is of a newer version; nothing was changed.
     """
     with engine.connect() as connection, _turn(connection):
-        # Only now: whoever had the turn before may have done it all.
+        # Read after the wait: the process before may have upgraded already.
         schema = _schema(connection)
         if schema.standing is Standing.NEWER:
             raise NewerSchema(schema)
@@ -101,21 +101,22 @@ def upgrade(engine: Engine) -> Schema:
 
 @contextmanager
 def _turn(connection: Connection) -> Iterator[None]:
-    """A block in which no other migration runs, and this one may take its time."""
+    """A block in which no other migration runs, and no statement times out."""
     if connection.dialect.name == "sqlite":
-        # BEGIN IMMEDIATE waits for whoever has it.
+        # BEGIN IMMEDIATE waits for the other writer.
         with connection.begin():
             yield
         return
     for option in ("statement_timeout = 0", f"lock_timeout = '{LOCK_SECONDS}s'"):
         connection.execute(text(f"SET {option}"))
-    # Asked for again and again, not waited for: an index that is built beside writers waits until every statement has
-    # ended that began before it, this one too.
+    # The lock is polled, not waited for: CREATE INDEX CONCURRENTLY waits for every statement that began before it, and
+    # so
+    # would wait for this one.
     Retrying(retry=retry_if_result(operator.not_), wait=wait_fixed(TURN_SECONDS))(_has_turn, connection)
     try:
         yield
     finally:
-        # With the connection go its lock and its options.
+        # Closing the connection releases the lock and drops the options.
         connection.invalidate()
 
 
@@ -126,7 +127,7 @@ def _has_turn(connection: Connection) -> bool:
 
 
 def _end_transaction(connection: Connection) -> None:
-    """Let each revision begin its own, where they have one each."""
+    """End the transaction on PostgreSQL, where each revision begins its own."""
     if connection.dialect.name != "sqlite":
         connection.commit()
 

@@ -7,7 +7,7 @@ from alembic import context
 from foldline.log.storage.tables import SESSION
 
 CONNECTION = context.config.attributes["connection"]
-# On SQLite one transaction is also what keeps other migrations away.
+# On SQLite all revisions share the transaction that keeps other migrations away.
 IS_SQLITE = CONNECTION.dialect.name == "sqlite"
 
 context.configure(

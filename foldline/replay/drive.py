@@ -1,4 +1,4 @@
-"""Drives one transcript through a service as its agent would, and checks every view on the way."""
+"""Replays one transcript against a service as its agent would, and checks every view."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from foldline.replay.options import Options
 from foldline.replay.pace import pace_of
 from foldline.replay.prefix_watch import PrefixWatch
 from foldline.replay.record import SessionRecord
-from foldline.replay.steps import Said, Step, fixed_tokens, steps_of
+from foldline.replay.steps import Step, TranscriptProgress, fixed_tokens, steps_of
 from foldline.replay.transcripts import Transcript
 from foldline.replay.usage_watch import Crossing, UsageWatch, levels_of
 from foldline.replay.view_check import Expected, check_content, check_view
@@ -28,9 +28,10 @@ POLL_SECONDS: Final = 0.05
 
 
 class Drive:
-    """One session: `run` gives its record.
+    """The replay of one session.
 
-    `advanced` is called with the number of messages just sent, `noted` with a note for the reader and its style.
+    `advanced` is called with the number of messages just sent. `noted` is called with a note for the user and its
+    style.
     """
 
     def __init__(
@@ -45,7 +46,7 @@ class Drive:
         self.transcript = transcript
         self.options = options
         self.record = SessionRecord(transcript.id)
-        self.said = Said(transcript.format, fixed_tokens(transcript.system, transcript.tools))
+        self.progress = TranscriptProgress(transcript.format, fixed_tokens(transcript.system, transcript.tools))
         self.prefix = PrefixWatch(self._new_compactions)
         counts_otherwise = options.known_policy.counter != EXACT
         self.usage = UsageWatch(levels_of(options.compact_threshold), counts_otherwise)
@@ -57,7 +58,7 @@ class Drive:
         self._cursor: str | None = None
 
     def run(self) -> SessionRecord:
-        """Drive the session to its end, or to where the service refused what it should take."""
+        """Replay the session to its end, or until the service refuses a request; the session's record."""
         try:
             self._create()
             for step in steps_of(self.transcript.messages):
@@ -77,7 +78,7 @@ class Drive:
         try:
             self.record.session_id = self.service.create_session(body)["id"]
         except Refused as refused:
-            # All sessions have the one policy: none of them could be created.
+            # All sessions have the same policy, so none can be created.
             if str(refused.problem.get("path")).startswith("policy"):
                 raise CommandFailed(_policy_refused(refused, self.service.url)) from refused
             raise
@@ -85,7 +86,7 @@ class Drive:
     def _stopped(self, refused: Refused) -> None:
         try:
             policy = self.options.known_policy
-            check_fixed_parts(policy, self._frame.budget(policy).limit, self.said.fixed_tokens, 1000)
+            check_fixed_parts(policy, self._frame.budget(policy).limit, self.progress.fixed_tokens, 1000)
         except FixedPartsDoNotFit as error:
             if refused.name == "fixed-parts-do-not-fit":
                 self._listed(f"no session: {error}")
@@ -95,8 +96,8 @@ class Drive:
     def _step(self, step: Step) -> None:
         if step.before:
             self._append(step.before)
-        if self.said.open_calls:
-            # Nobody can call a model here: the transcript goes on without these results, and so do we.
+        if self.progress.open_calls:
+            # The agent could not call its model here: the transcript continues without these results.
             self.record.waiting_points += 1
         else:
             self._call_model()
@@ -105,30 +106,30 @@ class Drive:
 
     def _append(self, messages: list[JsonDict]) -> None:
         answer = self.service.append(self.record.session_id, messages, self.transcript.format)
-        self.said.add(messages)
+        self.progress.add(messages)
         self.record.limit = answer["budget"]["limit"]
         self._note(self.usage.saw(answer["budget"], answer["compaction"]))
         self.prefix.appended(answer["version"], compacted=bool((answer["compaction"] or {}).get("id")))
-        if sorted(answer["open_calls"]) != sorted(self.said.open_calls):
-            self._violated(f"open calls are {answer['open_calls']}, expected {self.said.open_calls}")
+        if sorted(answer["open_calls"]) != sorted(self.progress.open_calls):
+            self._violated(f"open calls are {answer['open_calls']}, expected {self.progress.open_calls}")
         self._advanced(len(messages))
 
     def _note(self, crossing: Crossing | None) -> None:
-        # Without compaction nothing happens at a level, and the user has chosen that.
+        # With compaction disabled, nothing happens at a level.
         if crossing is not None and self.options.is_compacting:
             self._noted(crossing.text(f"{self.record.id} ({self.record.session_id})"), crossing.level.style)
 
     def _call_model(self) -> None:
-        """Fetch the view as an agent does before it calls its model, and measure what the model would get."""
+        """Fetch the view as before a call of the model, and count the tokens that the model would get."""
         self.record.model_calls += 1
-        view = self._look()
+        view = self._fetch_and_check()
         if view is not None:
             self.record.tokens_with += view_tokens("openai", view, self.transcript.tools)
-            self.record.tokens_without += self.said.plain_tokens + self._outside_tokens
+            self.record.tokens_without += self.progress.plain_tokens + self._outside_tokens
         self._compact_if_due()
 
-    def _look(self) -> JsonDict | None:
-        """Fetch the view in both formats and check it; the OpenAI one, if there is one."""
+    def _fetch_and_check(self) -> JsonDict | None:
+        """Fetch and check the view in both formats; the OpenAI one, or None if the service refused a view."""
         openai = self._checked_view("openai")
         if openai is None or self._checked_view("anthropic") is None:
             return None
@@ -149,9 +150,9 @@ class Drive:
             return None
 
     def _refused_view(self, refused: Refused) -> None:
-        least, limit = self.said.least_tokens, self.record.limit
+        least, limit = self.progress.least_tokens, self.record.limit
         does_not_fit = refused.name == "view-does-not-fit"
-        if does_not_fit and not self.options.is_compacting and self.said.all_tokens > limit:
+        if does_not_fit and not self.options.is_compacting and self.progress.all_tokens > limit:
             self.record.views_over_budget += 1
         elif does_not_fit and least > limit:
             self._listed(f"no view: the fixed parts and the last user message take {least} of {limit} tokens")
@@ -167,17 +168,19 @@ class Drive:
             self.record.fills.append(view["budget"]["used"] / view["budget"]["limit"])
 
     def _expected(self) -> Expected:
-        return Expected(self.transcript.system, self.transcript.tools, self.said.last_user, self.said.ends_with_user)
+        return Expected(
+            self.transcript.system, self.transcript.tools, self.progress.last_user, self.progress.ends_with_user
+        )
 
     def _compact_if_due(self) -> None:
         every = self.options.compact_every
         if every and self.record.model_calls % every == 0:
             self.service.compact(self.record.session_id)
-            self.record.asked_compactions += 1
-            self.prefix.asked()
+            self.record.requested_compactions += 1
+            self.prefix.compaction_requested()
 
     def _new_compactions(self) -> list[JsonDict]:
-        """Those not seen before. Only the list's last page is read again."""
+        """The compactions not listed before. Only the list's last page is fetched again."""
         new: list[JsonDict] = []
         while True:
             page = self.service.page(f"/sessions/{self.record.session_id}/compactions", self._cursor)
@@ -188,10 +191,10 @@ class Drive:
             self._cursor = page["next_cursor"]
 
     def _finish(self) -> None:
-        """Wait for the jobs, then look once more: all is summarized, or it is visible why not."""
+        """Wait for the jobs, then check once more: all is summarized, or a failed job has the reason."""
         self._settle()
-        if not self.said.open_calls:
-            self._look()
+        if not self.progress.open_calls:
+            self._fetch_and_check()
             self._check_unfitted()
         self._check_originals()
 
@@ -216,41 +219,41 @@ class Drive:
 
     def _check_unfitted(self) -> None:
         view = self.service.unfitted(self.record.session_id, "openai")
-        # Whatever its size, a view leaves nothing out: not even what says nothing, which no API takes.
+        # A view with fit=none keeps empty messages, which no provider accepts.
         view["messages"] = list(filter(_says_something, view["messages"]))
         for text in check_content("openai", view, self._expected()):
             self._violated(f"openai view with fit=none: {text}")
 
     def _check_originals(self) -> None:
-        """Every message is still there as it was said; where one wire message holds several, they are only counted."""
+        """Check that every message is stored as it was sent; those that a wire message joins are only counted."""
         kept = [entry for entry in self.service.entries(self.record.session_id) if entry["kind"] == "message"]
-        if len(kept) != self.said.entries:
-            self._violated(f"{len(kept)} messages are kept of {self.said.entries}")
+        if len(kept) != self.progress.entries:
+            self._violated(f"{len(kept)} messages are stored of {self.progress.entries}")
         elif len(kept) == len(self.transcript.messages):
             pairs = enumerate(zip(kept, self.transcript.messages, strict=True), 1)
             changed = [number for number, (entry, message) in pairs if entry["message"] != message]
             if changed:
-                self._violated(f"messages {changed[:10]} are not kept as they were said")
+                self._violated(f"messages {changed[:10]} are not stored as they were sent")
 
     def _total(self) -> None:
         record = self.record
-        record.turns, record.messages = self.said.turns, self.said.messages
-        record.appended_tokens = self.said.message_tokens
+        record.turns, record.messages = self.progress.turns, self.progress.messages
+        record.appended_tokens = self.progress.message_tokens
         record.prefix_changes = self.prefix.changes
         record.usage_crossings = self.usage.crossings
         if record.session_id:
             record.compactions = self.service.compactions(record.session_id)
             record.jobs = self.service.jobs(record.session_id)
-            record.pace = pace_of(self.options.known_policy, self._frame, self.transcript, self.said)
+            record.pace = pace_of(self.options.known_policy, self._frame, self.transcript, self.progress)
         record.check_compactions()
         record.list_failures()
         record.list_views_over_budget()
 
     def _violated(self, text: str) -> None:
-        self.record.violations.append(f"message {self.said.messages}: {text}")
+        self.record.violations.append(f"message {self.progress.messages}: {text}")
 
     def _listed(self, text: str) -> None:
-        self.record.listed.append(f"message {self.said.messages}: {text}")
+        self.record.listed.append(f"message {self.progress.messages}: {text}")
 
 
 def _policy_refused(refused: Refused, url: str) -> str:
@@ -265,4 +268,4 @@ def _says_something(message: JsonDict) -> bool:
 def _unsettled(jobs: list[JsonDict], pending: int) -> str:
     active = [f"{job['id']} is {job['state']}" for job in jobs if job["state"] in ACTIVE]
     failed = [f"{job['id']} failed: {job.get('error')}" for job in jobs if job["state"] == JobState.FAILED]
-    return f"{pending} tokens stay pending and nothing moves any more ({'; '.join(active or failed[-1:]) or 'no job'})"
+    return f"{pending} tokens stay pending and no job makes progress ({'; '.join(active or failed[-1:]) or 'no job'})"

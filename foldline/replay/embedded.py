@@ -1,4 +1,4 @@
-"""A service of our own for as long as a command needs it: a child process on a free port, with a scratch database."""
+"""Runs a temporary service for a command: a child process on a free port, with a temporary database."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ LONGEST_RUN_SECONDS: Final = 120.0
 
 
 def start(command: Sequence[str], environment: Mapping[str, str], output: IO[bytes]) -> Process:
-    """A running program whose output goes to a file.
+    """Start a program with its output in a file.
 
-    It gets a process group of its own: Ctrl-C reaches us alone, so that we stop it in good order.
+    The program gets a process group of its own, so that Ctrl-C reaches this process alone, which then stops it.
     """
     return subprocess.Popen(command, stdout=output, stderr=output, env=dict(environment), start_new_session=True)
 
 
 def stop(process: Process) -> None:
-    """Ask a program to end, and end it if it does not."""
+    """Terminate a program, and kill it if it does not end in time."""
     process.terminate()
     try:
         process.wait(STOP_SECONDS)
@@ -41,7 +41,7 @@ def stop(process: Process) -> None:
 
 
 def output_of(command: Sequence[str], folder: Path) -> tuple[int, str]:
-    """Exit code and printed text of a program run to its end in `folder`."""
+    """The exit code and output of a program that is run to its end in `folder`."""
     done = subprocess.run(
         command,
         cwd=folder,
@@ -55,7 +55,7 @@ def output_of(command: Sequence[str], folder: Path) -> tuple[int, str]:
 
 
 LISTENING: Final = re.compile(r"listening on (http://\S+)")
-# What a user's own service is configured with must not reach ours.
+# Settings of the user's own service must not reach the temporary one.
 NOT_INHERITED: Final = frozenset(
     f"FOLDLINE_{name}" for name in ("API_KEYS", "HOST", "PORT", "DATABASE_URL", "BROKER_URL")
 )
@@ -66,7 +66,7 @@ LOG_LINES_SHOWN: Final = 15
 
 @contextmanager
 def embedded_service(options: Sequence[str] = ()) -> Iterator[str]:
-    """The address of a ready service that ends with the block; `options` are further ones for `foldline serve`.
+    """The URL of a ready service that ends with the block; `options` are added to `foldline serve`.
 
     Raises:
         CommandFailed: it did not become ready; the message ends with what it printed.

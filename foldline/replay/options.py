@@ -1,4 +1,4 @@
-"""How the sessions of a replay are made and driven, as its user asked; nothing is sent from here."""
+"""The options of a replay: how its sessions are created and driven. Nothing is sent from here."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ JsonDict = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How sessions are made and driven.
+    """The options of a replay.
 
-    `patience_seconds` is how long jobs may stand still at the end. `compact_threshold` is a share of the budget that
-    takes the place of the preset's trigger; a lower one lowers the target in proportion, so that it stays below.
+    `patience_seconds` is how long jobs may make no progress at the end. `compact_threshold`, a share of the budget,
+    replaces the preset's trigger; a lower one lowers the target in proportion, so that it stays below.
     """
 
     model: str
@@ -31,10 +31,10 @@ class Options:
 
     @property
     def known_policy(self) -> Policy:
-        """The policy of the sessions; built on the default where only the service at --url knows the preset.
+        """The policy of the sessions; based on the default preset if only the service at --url knows the one named.
 
         Raises:
-            InvalidPolicy: the threshold is no share of a budget.
+            InvalidPolicy: the threshold is not a share of a budget.
         """
         preset = PRESETS.get(self._preset, PRESETS[DEFAULT_PRESET])
         if self.compact_threshold is None:
@@ -43,7 +43,7 @@ class Options:
 
     @property
     def lowered(self) -> float:
-        """The threshold as a share of the preset's own trigger; 1 where it is not lower."""
+        """The threshold as a share of the preset's own trigger, at most 1."""
         own = PRESETS.get(self._preset, PRESETS[DEFAULT_PRESET]).trigger
         return 1.0 if self.compact_threshold is None else min(1.0, self.compact_threshold / own)
 
@@ -52,7 +52,7 @@ class Options:
         return self.policy or DEFAULT_PRESET
 
     def session_body(self) -> JsonDict:
-        """What a session is created with, but for what its transcript says."""
+        """The body of `POST /sessions`, without the values of the transcript."""
         body: JsonDict = {"model": self.model, "context_window": self.context_window}
         if policy := self._policy_values():
             body["policy"] = policy
@@ -64,14 +64,18 @@ class Options:
         values: JsonDict = {"preset": self.policy} if self.policy else {}
         if self.compact_threshold is not None:
             values["trigger"] = self.compact_threshold
-            # A preset that only the service knows has a target that only the service can compare.
+            # The target of a preset that only the service knows is not known here.
             if self._preset in PRESETS:
                 values["target"] = self.known_policy.target
         return values
 
 
 def check_threshold(options: Options) -> None:
-    """Raise CommandFailed for a `--compact-threshold` that no policy can have."""
+    """Check that a policy can have this `--compact-threshold`.
+
+    Raises:
+        CommandFailed: it is not a share of a budget.
+    """
     try:
         _ = options.known_policy
     except InvalidPolicy as error:

@@ -1,4 +1,4 @@
-"""Watches that between compactions a session's views only grow at their end, so that a provider's cache stays warm."""
+"""Checks that between compactions a session's views only grow at the end, which keeps a provider's cache valid."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ JsonDict = dict[str, Any]
 
 @dataclass(slots=True)
 class PrefixWatch:
-    """Compares each view with the one before, and asks for new compactions only when something must have happened.
+    """Compares each view with the one before, and lists new compactions only if the version or the prefix changed.
 
-    `new_compactions` gives those not given before. One that is published between a view and the question for it is
-    listed a view too early: it may explain the next change, but only if the version moved by more than our requests.
+    `new_compactions` returns the compactions not returned before. A compaction may be published after a view and before
+    the list, so it may explain the next view's change; but only if the version moved by more than our own requests.
     """
 
     new_compactions: Callable[[], list[JsonDict]]
@@ -25,16 +25,16 @@ class PrefixWatch:
     _early: bool = False
 
     def appended(self, version: int, *, compacted: bool) -> None:
-        """An append of ours made this version."""
+        """Record the version after an append, and whether the append compacted."""
         self._moved |= compacted or (self._version is not None and version != self._version + 1)
         self._version = version
 
-    def asked(self) -> None:
-        """A compaction was asked for."""
+    def compaction_requested(self) -> None:
+        """Record that a compaction was requested."""
         self._moved = True
 
     def saw(self, version: int, messages: list[JsonDict]) -> tuple[bool, str | None]:
-        """Whether this is the first view after a compaction, and what is wrong with its prefix."""
+        """Record a view: whether it is the first after a compaction, and what is wrong with its prefix, if anything."""
         self._moved |= self._version is not None and version != self._version
         changed = messages[: len(self._messages)] != self._messages
         listed = self.new_compactions() if self._moved or changed else []

@@ -1,4 +1,4 @@
-"""What a replay measured: one record a session, and the figures of all of them together. Pure arithmetic."""
+"""The results of a replay: one record for each session, and totals over all. No I/O."""
 
 from __future__ import annotations
 
@@ -13,14 +13,18 @@ from foldline.log.job_state import JobState
 from foldline.replay.pace import Pace
 
 JsonDict = dict[str, Any]
-# Of what a compaction is to come down to.
+# The least share of the target that views may hold after a compaction, in the median.
 LEAST_OF_TARGET: Final = 0.6
 TIMED: Final = ("append", "context", "compact")
 
 
 @dataclass(slots=True)
 class SessionRecord:
-    """What was seen in one session."""
+    """The results of one session.
+
+    `tokens_with` and `tokens_without` are the input tokens of all model calls with and without Foldline. `fills` are
+    used / limit of the first views after compactions. `listed` are notes, `violations` broken promises.
+    """
 
     id: str
     session_id: str = ""
@@ -35,7 +39,7 @@ class SessionRecord:
     pace: Pace | None = None
     prefix_changes: int = 0
     views_over_budget: int = 0
-    asked_compactions: int = 0
+    requested_compactions: int = 0
     usage_crossings: Counter[str] = field(default_factory=Counter)
     compactions: list[JsonDict] = field(default_factory=list)
     jobs: list[JsonDict] = field(default_factory=list)
@@ -44,21 +48,21 @@ class SessionRecord:
     violations: list[str] = field(default_factory=list)
 
     def list_failures(self) -> None:
-        """Add what jobs failed with to what is listed, each error once."""
+        """Add the errors of failed jobs to `listed`, each once with its number."""
         errors = Counter(str(job.get("error")) for job in self.jobs if job["state"] == JobState.FAILED)
         for error, count in errors.items():
             self.listed.append(f"{count} job{'' if count == 1 else 's'} failed: {error}")
 
     def list_views_over_budget(self) -> None:
-        """Add how many views were refused because nothing was compacted, if any, to what is listed."""
+        """Add the number of refused views to `listed`, if compaction was disabled and there are any."""
         if count := self.views_over_budget:
             self.listed.append(f"{count} view{'' if count == 1 else 's'} did not fit: compaction is disabled")
 
     def check_compactions(self) -> None:
-        """Add a violation if there were more compactions than the text that came in can explain."""
+        """Add a violation if there were more compactions than the appended tokens explain."""
         if self.pace is None:
             return
-        allowed = (self.pace.rounds + self.asked_compactions) * self.pace.compactions
+        allowed = (self.pace.rounds + self.requested_compactions) * self.pace.compactions
         if len(self.compactions) > allowed:
             self.violations.append(
                 f"{len(self.compactions)} compactions for {self.appended_tokens} tokens; {allowed} are explained"
@@ -66,25 +70,25 @@ class SessionRecord:
 
     @property
     def fills_of_target(self) -> list[float]:
-        """How full the first views after compactions were, of what those were to come down to and stop at."""
+        """`fills` as shares of the target; empty if the policy's stages may go below the target."""
         pace = self.pace
         return [fill / pace.target for fill in self.fills] if pace is not None and pace.stops_at_target else []
 
 
 @dataclass(slots=True)
 class ReplayFigures:
-    """The whole replay: its sessions, and the seconds of each kind of request."""
+    """The results of the whole replay; `seconds` has the durations of each kind of request."""
 
     sessions: list[SessionRecord]
     seconds: dict[str, list[float]]
 
     @property
     def violations(self) -> list[str]:
-        """All of them, each with the session it happened in."""
+        """The violations of all sessions, each with its session's id."""
         own = [f"{record.id}: {text}" for record in self.sessions for text in record.violations]
         fills = [fill for record in self.sessions for fill in record.fills_of_target]
-        # A compaction that was asked for may well empty a view that was small already.
-        middle = median(fills) if fills and not self.total("asked_compactions") else 1.0
+        # A requested compaction may shrink a view that was small already.
+        middle = median(fills) if fills and not self.total("requested_compactions") else 1.0
         if middle < LEAST_OF_TARGET:
             own.append(
                 f"views after a compaction hold {middle:.2f} of their target in the median, not {LEAST_OF_TARGET}"
@@ -93,23 +97,23 @@ class ReplayFigures:
 
     @property
     def was_driven(self) -> bool:
-        """Whether there was a session to drive at all."""
+        """Whether any session was created."""
         return any(record.session_id for record in self.sessions)
 
     @property
     def listed(self) -> list[str]:
-        """What is no violation but should be known."""
+        """The notes of all sessions that are not violations, each with its session's id."""
         return [f"{record.id}: {text}" for record in self.sessions for text in record.listed]
 
     @property
     def fill(self) -> float | None:
-        """The median of used / limit in the first views after compactions; none if there were no compactions."""
+        """The median of used / limit in the first views after compactions; None without compactions."""
         fills = [fill for record in self.sessions for fill in record.fills]
         return median(fills) if fills else None
 
     @property
     def slowest(self) -> float:
-        """Seconds of the slowest append, context or compact request."""
+        """The duration of the slowest append, context or compact request, in seconds."""
         return max((max(self.seconds[kind]) for kind in TIMED if self.seconds.get(kind)), default=0.0)
 
     def total(self, name: str) -> int:
@@ -117,19 +121,19 @@ class ReplayFigures:
         return sum(getattr(record, name) for record in self.sessions)
 
     def stages(self) -> Counter[str]:
-        """How many compactions used each stage."""
+        """The number of compactions that used each stage."""
         return Counter(stage for compaction in self._compactions() for stage in compaction.get("stages_used") or ())
 
     def reasons(self) -> Counter[str]:
-        """How many compactions each reason had."""
+        """The number of compactions by reason."""
         return Counter(str(compaction.get("reason")) for compaction in self._compactions())
 
     def job_states(self) -> Counter[str]:
-        """How many jobs ended in each state."""
+        """The number of jobs by state."""
         return Counter(str(job["state"]) for record in self.sessions for job in record.jobs)
 
     def usage_crossings(self) -> Counter[str]:
-        """How often each level of use was passed."""
+        """The number of times that each level of use was passed."""
         crossings: Counter[str] = Counter()
         for record in self.sessions:
             crossings.update(record.usage_crossings)
@@ -139,7 +143,7 @@ class ReplayFigures:
         return (compaction for record in self.sessions for compaction in record.compactions)
 
     def as_json(self) -> JsonDict:
-        """Everything the report shows, and each session's record."""
+        """The report as JSON, with each session's record."""
         return {
             "sessions": len(self.sessions),
             **{name: self.total(name) for name in SUMMED},

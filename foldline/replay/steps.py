@@ -1,4 +1,4 @@
-"""What a transcript asks of a service, in the order its agent did: steps, and what has been said up to each."""
+"""Splits a transcript into steps, one for each call of the model, and counts what was sent up to each."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ PLAIN_FORMATS: Final = frozenset({"openai", "anthropic"})
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One call of the model: what was said `before` it, and its `answer` (none if the transcript ends there)."""
+    """One call of the model: the messages `before` it, and its `answer`, None if the transcript ends there."""
 
     before: list[JsonDict]
     answer: JsonDict | None
 
 
 def steps_of(messages: Sequence[JsonDict]) -> Iterator[Step]:
-    """The steps of a transcript; together they hold every message once, in order."""
+    """The steps of a transcript; together they have every message once, in order."""
     before: list[JsonDict] = []
     for message in messages:
         if message.get("role") == "assistant":
@@ -37,15 +37,15 @@ def steps_of(messages: Sequence[JsonDict]) -> Iterator[Step]:
 
 
 def fixed_tokens(system: str | None, tools: Sequence[JsonDict]) -> int:
-    """What every view carries beside its messages."""
+    """The tokens of the system prompt and the tools."""
     return count_system(system) + count_tools(tools)
 
 
 @dataclass(slots=True)
-class Said:
-    """What a session has been told so far, kept apart from what the service says of it.
+class TranscriptProgress:
+    """What a session was sent so far, counted apart from the service's answers.
 
-    `fixed_tokens` and `message_tokens` are counted as the engine does; `plain_tokens` are those of the messages as a
+    `fixed_tokens` and `message_tokens` are counted as the engine does. `plain_tokens` are those of the messages as a
     model without Foldline would get them.
     """
 
@@ -64,16 +64,16 @@ class Said:
 
     @property
     def least_tokens(self) -> int:
-        """What no compaction may take away: the fixed parts and the last user message."""
+        """The tokens of the fixed parts and the last user message, which no compaction may remove."""
         return self.fixed_tokens + self.last_user_tokens
 
     @property
     def all_tokens(self) -> int:
-        """What a view takes in which nothing is compacted."""
+        """The tokens of a view without any compaction."""
         return self.fixed_tokens + self.message_tokens
 
     def add(self, wire: Sequence[JsonDict]) -> None:
-        """Take in messages that were appended together."""
+        """Count messages that were appended together."""
         self.appends += 1
         self.messages += len(wire)
         parsed = FORMATS[self.format].parse(wire)

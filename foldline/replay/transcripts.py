@@ -38,7 +38,7 @@ def read_transcripts(path: Path, format_name: str | None = None) -> list[Transcr
     """All sessions of a file, or of stdin for `-`; without `format_name` each one's format is detected.
 
     Raises:
-        CommandFailed: the file cannot be read, is not JSON, or holds something that is no session; the message names
+        CommandFailed: the file cannot be read, is not JSON, or has a value that is not a session; the message names
             the line and the place in it.
     """
     values = list(_values(path))
@@ -72,10 +72,10 @@ def _text(path: Path) -> str:
 
 
 def bytes_of(path: Path) -> bytes:
-    """What is in a file, or comes from stdin for `-`.
+    """The content of a file, or of stdin for `-`.
 
     Raises:
-        CommandFailed: it cannot be read.
+        CommandFailed: the file cannot be read.
     """
     try:
         return sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
@@ -84,7 +84,7 @@ def bytes_of(path: Path) -> bytes:
 
 
 def _refuse_pi(value: Any, where: str) -> None:
-    """Told at once: the entries after such a header may be as many as they like, and the last cut short."""
+    """Refuse a session file of pi by its first line, before the other lines are parsed."""
     if isinstance(value, dict) and value.get("type") == "session" and "messages" not in value:
         raise CommandFailed(f"{where}: this is a session file of pi; use `foldline import`")
 
@@ -148,7 +148,7 @@ def _validated(messages: list[JsonDict], format_name: str, where: str) -> None:
 
 
 def _split_system(given: Any, messages: list[JsonDict]) -> tuple[str | None, list[JsonDict]]:
-    """A session's system prompt is not one of its messages: a leading system message becomes it."""
+    """The system prompt, which may be a leading system message, and the other messages."""
     if given is None and messages and messages[0].get("role") == "system":
         return system_text(messages[0].get("content")), messages[1:]
     return (None if given is None else system_text(given)), messages

@@ -1,4 +1,4 @@
-"""Watches how much of its budget a session uses, and says when that passes a level. What to print where is not its."""
+"""Detects when a session's use of its budget passes a level. Printing is the caller's."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ JsonDict = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class WatchLevel:
-    """A share of the budget worth a note when it is passed; `style` is the note's on a terminal."""
+    """A share of the budget with a note when it is passed; `style` is the note's terminal style."""
 
     name: str
     share: float
     style: str
-    tells_outcome: bool = False
+    shows_outcome: bool = False
 
 
 NOTICE: Final = WatchLevel("notice", 0.60, "dim")
-WARNING: Final = WatchLevel("warning", 0.80, "yellow", tells_outcome=True)
+WARNING: Final = WatchLevel("warning", 0.80, "yellow", shows_outcome=True)
 
 
 def levels_of(threshold: float | None = None) -> tuple[WatchLevel, ...]:
-    """The levels, lowest first: the warning is at the threshold if there is one, and nothing lies above it."""
+    """The levels, lowest first; the warning is at `threshold` if given, and no level is above it."""
     warning = WARNING if threshold is None else replace(WARNING, share=threshold)
     return (NOTICE, warning) if NOTICE.share < warning.share else (warning,)
 
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """The level that was passed, and the tokens that passed it; `outcome` is what compaction made of them."""
+    """A level that was passed, and the tokens in use then; `outcome` is a sentence on the compaction that followed."""
 
     level: WatchLevel
     used: int
@@ -39,35 +39,35 @@ class Crossing:
     outcome: str
 
     def text(self, session: str) -> str:
-        """The note for a reader, one line or two."""
+        """The note for the user, one or two lines."""
         share = _percent(self.used, self.limit)
         first = f"{session}: {share} of the budget in use ({self.used:,} of {self.limit:,} tokens)"
-        return f"{first}\n  {self.outcome}" if self.level.tells_outcome else first
+        return f"{first}\n  {self.outcome}" if self.level.shows_outcome else first
 
 
 @dataclass(slots=True)
 class UsageWatch:
-    """Counts how often each level was passed from below; `levels` are sorted by share.
+    """Counts how often each level was passed upwards; `levels` are sorted by share.
 
-    Where the policy `counts_otherwise`, it begins to compact by another count than the budget's, which may be more: a
-    compaction that the session began by itself has passed all levels.
+    `counts_otherwise`: the policy's trigger uses another count than the budget, which may be larger. Then an automatic
+    compaction counts as passing all levels.
     """
 
     levels: tuple[WatchLevel, ...]
     counts_otherwise: bool = False
     crossings: Counter[str] = field(init=False)
     _reached: int = 0
-    # The use at which a summary was asked for and nothing else was done.
+    # The tokens in use when a summary was requested without an inline compaction.
     _waiting_at: int | None = None
 
     def __post_init__(self) -> None:
-        """Levels that are never passed are counted too."""
+        """Start each level's count at 0, so that all levels are reported."""
         self.crossings = Counter({level.name: 0 for level in self.levels})
 
     def saw(self, budget: JsonDict, compaction: JsonDict | None = None) -> Crossing | None:
-        """The highest level that this answer's budget passes, and that the one before did not.
+        """The highest level that this response's budget passes newly; None if it passes none.
 
-        A compaction in the same answer has lowered the use already: what it was before is what counts as passing.
+        If the response has a compaction, the use before the compaction counts.
         """
         used, limit = budget["used"], budget["limit"]
         most = max(used, (compaction or {}).get("tokens_before", 0))
@@ -79,7 +79,7 @@ class UsageWatch:
         return Crossing(passed[-1], most, limit, _outcome(used, limit, compaction or {})) if passed else None
 
     def _wait(self, used: int, compaction: JsonDict | None) -> None:
-        """Note whether a summary is still to lower the use: until it does, that is one crossing."""
+        """Record whether a summary is still to lower the use; until then the levels stay passed."""
         if compaction is not None:
             self._waiting_at = None if compaction.get("id") else used
         elif self._waiting_at is not None and used < self._waiting_at:
@@ -98,5 +98,5 @@ def _outcome(used: int, limit: int, compaction: JsonDict) -> str:
 
 
 def _percent(used: int, limit: int) -> str:
-    # Rounded down: a level that is not reached shall not look as if it were.
+    # Rounded down, so that a level that is not reached does not look reached.
     return f"{100 * used // limit}%"

@@ -1,6 +1,6 @@
-"""Checks a view against what the session was told, sharing nothing with what made or rendered it but the tokenizer.
+"""Checks a view against what was sent, sharing no code with the engine or renderer but the tokenizer.
 
-Each check returns what is wrong as sentences; an empty list is a view that keeps the promises.
+Each check returns the faults as sentences; an empty list means that the view keeps the promises.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Wire = Sequence[Mapping[str, Any]]
 
 
 class Ids(NamedTuple):
-    """What a message calls and answers, and whether more results for the calls before it may follow."""
+    """The ids that a message calls and answers, and whether more results for the earlier calls may follow."""
 
     calls: list[str]
     results: list[str]
@@ -27,7 +27,7 @@ class Ids(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a view must hold: `user` is the texts of the last user message, `ends_with_user` that nothing followed."""
+    """What a view must contain. `user` has the texts of the last user message, which is last if `ends_with_user`."""
 
     system: str | None = None
     tools: Sequence[JsonDict] = ()
@@ -36,12 +36,12 @@ class Expected:
 
 
 def check_view(format_name: str, view: JsonDict, expected: Expected) -> list[str]:
-    """Everything wrong with a view that was fitted to its budget."""
+    """The faults of a view that must fit its budget."""
     return [*check_budget(format_name, view, expected), *check_content(format_name, view, expected)]
 
 
 def check_content(format_name: str, view: JsonDict, expected: Expected) -> list[str]:
-    """Everything wrong with a view whatever its size."""
+    """The faults of a view's content, of any size."""
     messages: list[JsonDict] = view["messages"]
     return [
         *rules.check(format_name, messages, view.get("system")),
@@ -52,13 +52,13 @@ def check_content(format_name: str, view: JsonDict, expected: Expected) -> list[
 
 
 def check_budget(format_name: str, view: JsonDict, expected: Expected) -> list[str]:
-    """What is wrong with the size of a view, by its own figures and by a count of its messages."""
+    """The faults of a view's size, by its own figures and by a count of its messages."""
     budget = view["budget"]
     limit, used = budget["limit"], budget["used"]
     counted = view_tokens(format_name, view, expected.tools)
     wrong = []
     if not budget["fits"]:
-        wrong.append(f"the view was given although it does not fit: {used} of {limit} tokens")
+        wrong.append(f"the service returned a view that does not fit: {used} of {limit} tokens")
     if used > limit:
         wrong.append(f"by its own figure the view takes {used} of {limit} tokens")
     if counted > used:
@@ -67,7 +67,7 @@ def check_budget(format_name: str, view: JsonDict, expected: Expected) -> list[s
 
 
 def check_system(format_name: str, view: JsonDict, expected: Expected) -> list[str]:
-    """What is wrong with the system prompt."""
+    """The faults of the system prompt."""
     if expected.system is None:
         return []
     wrong = []
@@ -83,7 +83,7 @@ def _leads_with(messages: Wire, system: str) -> bool:
 
 
 def check_user(messages: Wire, expected: Expected) -> list[str]:
-    """What is wrong with the last user message: it is there word for word, and last if nothing was said after it."""
+    """The faults of the last user message, which must be in the view verbatim, and last if nothing followed it."""
     if not expected.user:
         return []
     candidates = messages[-1:] if expected.ends_with_user else messages
@@ -100,7 +100,7 @@ def _holds(message: Mapping[str, Any], texts: tuple[str, ...]) -> bool:
 
 
 def texts_of(message: Mapping[str, Any]) -> list[str]:
-    """The texts of a wire message that say something, in order."""
+    """The texts of a wire message that are not blank, in order."""
     content = message.get("content")
     texts = [content] if isinstance(content, str) else [part.get("text") for part in content or [] if _is_text(part)]
     return [text for text in texts if isinstance(text, str) and text.strip()]

@@ -1,4 +1,4 @@
-"""Counts a view from its wire messages: what the model gets, without the engine's allowances and without its parser."""
+"""Counts the tokens of a view from its wire messages, without the engine's parser."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ JsonDict = dict[str, Any]
 
 def view_tokens(format_name: str, view: JsonDict, tools: Sequence[JsonDict] = ()) -> int:
     """Tokens of a view in OpenAI's or Anthropic's format, with the session's tools."""
-    # An OpenAI view repeats the system prompt as its first message; that is the one the model gets.
+    # An OpenAI view has the system prompt as its first message too, and that is what the model gets.
     outside = None if format_name == "openai" else view.get("system")
     return messages_tokens(view["messages"]) + outside_tokens(outside, tools)
 
 
 def outside_tokens(system: Any, tools: Sequence[JsonDict]) -> int:
-    """Tokens of what is sent beside the messages."""
+    """Tokens of the system prompt and the tools."""
     return (MESSAGE + _content(system) if system else 0) + count_tools(tools)
 
 

@@ -1,1 +1,1 @@
-"""What a process tells its operators: metrics, traces, log lines, and the port they are read at."""
+"""Telemetry of a process: metrics, traces, log lines, health checks, and the operator's port that serves them."""

@@ -1,4 +1,4 @@
-"""Whether a process is alive and its parts answer, and what waits, for probes and for whoever scales workers."""
+"""Health checks of a process, its dependencies and the backlog, for probes and autoscalers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from foldline.log.errors import Unavailable
-from foldline.log.jobs.backlog import Backlog, backlog, is_there
+from foldline.log.jobs.backlog import Backlog, backlog, check_tables
 from foldline.log.storage.store import Store
 from foldline.settings import Settings
 
@@ -24,7 +24,7 @@ TIMEOUT_SECONDS: Final = 0.5
 
 
 def broker_answers(settings: Settings) -> bool:
-    """Whether the broker answers; one that lives inside this process does."""
+    """Whether the broker answers; the memory broker inside this process always does."""
     if settings.has_memory_broker:
         return True
     timeouts = {"socket_timeout": TIMEOUT_SECONDS, "socket_connect_timeout": TIMEOUT_SECONDS}
@@ -38,34 +38,34 @@ def broker_answers(settings: Settings) -> bool:
 
 T = TypeVar("T")
 
-# Kubernetes waits 1 s for the answer, unless it is told otherwise.
+# Kubernetes waits 1 s for the answer of a probe by default.
 PATIENCE_SECONDS: Final = 0.8
 
 
 class Check(Generic[T]):
-    """Asks one part of the service: on a thread that requests do not use, and once at a time.
+    """Runs one health check, on a thread that requests do not use, and at most once at a time.
 
-    Whoever comes while it is asked shares the answer. A part that keeps silent for longer than `PATIENCE_SECONDS` does
-    not answer, to those who come later at once, until it does. All of it runs on one event loop.
+    Callers during a check share its answer. A check that takes longer than `PATIENCE_SECONDS` counts as no answer, for
+    later callers without a wait, until it ends. All methods run on one event loop.
     """
 
-    def __init__(self, ask: Callable[[], T]) -> None:
-        self._ask = ask
+    def __init__(self, probe: Callable[[], T]) -> None:
+        self._probe = probe
         self._limiter = anyio.CapacityLimiter(1)
         self._task: asyncio.Task[T] | None = None
         self._deadline = 0.0
 
     async def answer(self) -> T | None:
-        """What it answers, None if it does not."""
+        """The check's result; None if it takes too long."""
         if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._asked(), name="foldline-check")
+            self._task = asyncio.create_task(self._run(), name="foldline-check")
             self._deadline = monotonic() + PATIENCE_SECONDS
         done, _ = await asyncio.wait([self._task], timeout=max(0.0, self._deadline - monotonic()))
         return next((task.result() for task in done), None)
 
-    async def _asked(self) -> T:
-        # The service may stop while it waits for an answer.
-        return await anyio.to_thread.run_sync(self._ask, abandon_on_cancel=True, limiter=self._limiter)
+    async def _run(self) -> T:
+        # The service may stop while the check runs.
+        return await anyio.to_thread.run_sync(self._probe, abandon_on_cancel=True, limiter=self._limiter)
 
 
 DATABASE = "database"
@@ -80,23 +80,23 @@ def _nothing() -> Backlog | None:
     return None
 
 
-class Figures(Protocol):
-    """What a process counts."""
+class MetricsSource(Protocol):
+    """The metrics of a process."""
 
     def text(self, answers_by_part: Mapping[str, bool], backlog: Backlog | None) -> bytes:
-        """All figures in Prometheus's text format: what was counted, which parts answer now, what waits if known."""
+        """All metrics in Prometheus's text format, with the given state of the parts and backlog, if known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A process, as those see it who ask after it.
+    """The process that the operator's port describes.
 
-    `parts` are what it stands on, each with a question whether that answers; it can work while those in `needed` do.
-    `backlog` is None in a process that leaves it to others to tell of it. A process that is not alive has to be started
-    anew; what it waits for is no reason for that.
+    `parts` are its dependencies by name, each with a function that says whether it answers. The process is ready while
+    all parts in `needed` answer. `backlog` is None in a process that does not serve `/queues`. A process for which
+    `is_alive` is False must be restarted; a dependency that does not answer is no reason for that.
     """
 
-    figures: Figures
+    metrics: MetricsSource
     parts: Mapping[str, Callable[[], bool]]
     needed: Collection[str] = ()
     backlog: Callable[[], Backlog | None] | None = None
@@ -104,17 +104,17 @@ class Subject:
 
 
 def database_answers(store: Store) -> bool:
-    """Whether the database answers, and has our tables."""
+    """Whether the database answers and has Foldline's tables."""
     try:
         with store.read() as tx:
-            is_there(tx)
+            check_tables(tx)
     except Unavailable:
         return False
     return True
 
 
 def known_backlog(store: Store) -> Backlog | None:
-    """What waits, or None if the database does not answer."""
+    """The backlog, or None if the database does not answer."""
     try:
         with store.read() as tx:
             return backlog(tx)
@@ -123,43 +123,46 @@ def known_backlog(store: Store) -> Backlog | None:
 
 
 def parts_of(settings: Settings, store: Store) -> dict[str, Callable[[], bool]]:
-    """The parts of a process that works with both."""
+    """The health checks of database and broker, by name."""
     return {DATABASE: partial(database_answers, store), BROKER: partial(broker_answers, settings)}
 
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """`status` is `ok`, `degraded` if a part is away that is not needed, or `unavailable`."""
+    """The result of a readiness check.
+
+    `status` is `ok`, `degraded` if a part that is not needed does not answer, or `unavailable`.
+    """
 
     status: str
     answers_by_part: Mapping[str, bool]
 
     @property
     def code(self) -> HTTPStatus:
-        """The status that probes go by."""
+        """The HTTP status for probes: 503 if unavailable, else 200."""
         return HTTPStatus.SERVICE_UNAVAILABLE if self.status == "unavailable" else HTTPStatus.OK
 
     @property
     def shown(self) -> dict[str, str]:
-        """As it is answered."""
+        """The body of the response: the status, and each part by name."""
         parts = {name: "ok" if answers else "does not answer" for name, answers in self.answers_by_part.items()}
         return {"status": self.status, **parts}
 
 
 @dataclass(slots=True)
 class Health:
-    """Asks after a process, from one event loop; no answer takes longer than a check's patience."""
+    """Answers health checks about a process, on one event loop, each within `PATIENCE_SECONDS`."""
 
     subject: Subject
     _parts: dict[str, Check[bool]] = field(init=False)
     _backlog: Check[Backlog | None] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._parts = {name: Check(ask) for name, ask in self.subject.parts.items()}
+        self._parts = {name: Check(probe) for name, probe in self.subject.parts.items()}
         self._backlog = Check(self.subject.backlog or _nothing)
 
     async def readiness(self) -> Readiness:
-        """Whether it can work."""
+        """Whether the parts that the process needs answer."""
         answers = await asyncio.gather(*(check.answer() for check in self._parts.values()))
         by_part = {name: bool(answer) for name, answer in zip(self._parts, answers, strict=True)}
         if not all(by_part[name] for name in self.subject.needed):
@@ -167,10 +170,10 @@ class Health:
         return Readiness("ok" if all(by_part.values()) else "degraded", by_part)
 
     async def backlog(self) -> Backlog | None:
-        """What waits, None if nobody knows."""
+        """The backlog; None if the process has none to report or the database does not answer."""
         return await self._backlog.answer()
 
-    async def figures(self) -> bytes:
-        """Its metrics, in Prometheus's text format."""
+    async def metrics_text(self) -> bytes:
+        """The metrics of the process in Prometheus's text format."""
         readiness, waiting = await asyncio.gather(self.readiness(), self.backlog())
-        return self.subject.figures.text(readiness.answers_by_part, waiting)
+        return self.subject.metrics.text(readiness.answers_by_part, waiting)

@@ -1,4 +1,4 @@
-"""Log lines of a process that runs until it is stopped: for people, or as JSON, and never what anyone said."""
+"""Logging of a long-running process, as text or JSON. No line quotes a conversation, a key, or an error's message."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ FRAMES_SHOWN: Final = 3
 
 
 def describe(error: BaseException) -> str:
-    """As in `Unavailable from TimeoutError at store.py:80 in write < jobs.py:41 in claim`, innermost place first."""
+    """The error's type, cause and innermost frames, without its message, which may quote a conversation.
+
+    For example `Unavailable from TimeoutError at store.py:80 in write < jobs.py:41 in claim`.
+    """
     frames = extract_tb(error.__traceback__)[-FRAMES_SHOWN:]
     places = [f"{frame.filename.rpartition('/')[2]}:{frame.lineno} in {frame.name}" for frame in reversed(frames)]
     kinds = type(error).__name__ + (f" from {type(error.__cause__).__name__}" if error.__cause__ else "")
@@ -26,7 +29,7 @@ def describe(error: BaseException) -> str:
 
 
 class Contained:
-    """A context that no `Exception` leaves: `on_error` gets it instead."""
+    """A context manager that passes any `Exception` to `on_error` instead of raising it."""
 
     def __init__(self, on_error: Callable[[Exception], object]) -> None:
         self._on_error = on_error
@@ -52,7 +55,7 @@ _FORMATS: Final[dict[str, Callable[[], Processor]]] = {
 
 
 def set_up_logging(settings: Settings, tracing: Tracing) -> None:
-    """Our own lines from the level asked for, of the libraries only what is wrong; all of them in one form."""
+    """Log Foldline's lines from the level in the settings, and the libraries' warnings, all in one format."""
     handler = logging.StreamHandler()
     handler.setFormatter(formatter(settings.log_format, tracing))
     logging.basicConfig(handlers=[handler], level=logging.WARNING)
@@ -61,9 +64,9 @@ def set_up_logging(settings: Settings, tracing: Tracing) -> None:
 
 
 def formatter(log_format: str, tracing: Tracing) -> logging.Formatter:
-    """What makes a line of a record: its time, level and logger, what it says, and what it is about.
+    """The formatter of log records: time, level, logger, message and context.
 
-    What a line is about are the `extra` of the record, what `about` has bound, and the open trace.
+    The context is the record's `extra`, the values bound with `about`, and the id of the current trace.
     """
 
     def add_trace(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
@@ -89,7 +92,7 @@ def formatter(log_format: str, tracing: Tracing) -> logging.Formatter:
 
 
 def _described(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """An exception by its kind and place: its message may quote what it was raised for."""
+    """Replaces an exception by its type and place: its message may quote a conversation."""
     information: Any = event.pop("exc_info", None)
     if isinstance(information, tuple) and isinstance(information[1], BaseException):
         event["error"] = describe(information[1])

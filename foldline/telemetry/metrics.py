@@ -1,4 +1,4 @@
-"""The figures of one process, for Prometheus: what happened is counted as it happens, what is so is set when asked."""
+"""The Prometheus metrics of one process. Counters count events; some gauges are set when Prometheus scrapes."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ from foldline.telemetry import metric_catalog
 from foldline.telemetry.metric_catalog import METRICS, Metric, MetricKind, Source
 from foldline.telemetry.tracing import Silent, Tracing
 
-# Clients may make up methods; figures are kept for those that routes have.
+# Clients may send any method name; only those of the routes become labels.
 METHODS: Final = frozenset({"DELETE", "GET", "PATCH", "POST"})
-# Read when somebody asks, and not where nobody knows.
-ASKED: Final = (metric_catalog.PART_UP, metric_catalog.QUEUE_JOBS, metric_catalog.QUEUE_AGE, metric_catalog.PENDING)
+# Gauges that are set at each scrape, and left out where the value is not known.
+ON_SCRAPE: Final = (metric_catalog.PART_UP, metric_catalog.QUEUE_JOBS, metric_catalog.QUEUE_AGE, metric_catalog.PENDING)
 TOTAL: Final = "_total"
-# Told as 0 from the start, so that the first one is seen to be one more.
+# Exported as 0 from the start, so that `increase()` sees the first event.
 KNOWN: Final[tuple[tuple[Any, ...], ...]] = (
     (metric_catalog.LEASE_EXPIRIES, INTERACTIVE),
     (metric_catalog.LEASE_EXPIRIES, BACKGROUND),
@@ -56,43 +56,43 @@ KNOWN: Final[tuple[tuple[Any, ...], ...]] = (
 
 
 class Metrics:
-    """The metrics of the table that processes of these kinds tell, and those of the process. One for each process."""
+    """The metrics of the catalog that have one of these sources, and those of the process itself. One per process."""
 
     media_type: Final = CONTENT_TYPE_LATEST
 
     def __init__(self, sources: Collection[Source] = tuple(Source)) -> None:
-        # When each began to be counted would be as many series again.
+        # The `_created` series would double the number of series.
         disable_created_metrics()
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
-        # What is not for it to tell may be counted all the same.
+        # Metrics of other sources can be counted, and are not exported.
         registries = {metric: self._registry if {*metric.sources} & {*sources} else None for metric in METRICS}
         self._by_name = {
             metric.name: _MAKERS[metric.kind](metric, registry)
             for metric, registry in registries.items()
-            if metric not in ASKED
+            if metric not in ON_SCRAPE
         }
         for metric, *labels in KNOWN:
             self._of(metric, *labels)
-        self._asked = _Asked()
-        self._registry.register(self._asked)
-        # What was asked for is set and read as one.
+        self._on_scrape = _OnScrape()
+        self._registry.register(self._on_scrape)
+        # The families are set and exported under one lock.
         self._lock = Lock()
 
     def text(self, answers_by_part: Mapping[str, bool], backlog: Backlog | None) -> bytes:
-        """See `Figures`."""
+        """See `MetricsSource`."""
         with self._lock:
-            self._asked.families = [_parts(answers_by_part), *(_waiting(backlog) if backlog else ())]
+            self._on_scrape.families = [_parts(answers_by_part), *(_waiting(backlog) if backlog else ())]
             return generate_latest(self._registry)
 
     def follow(self, store: Store) -> None:
-        """From now on, count what happens in the store and tell how many of its connections are in use."""
+        """Count the store's events from now on, and export its connections."""
         store.subscribe(self.count)
         self._of(metric_catalog.CONNECTIONS).set_function(lambda: store.connections_in_use)
         self._of(metric_catalog.CONNECTIONS_MAX).set_function(lambda: store.connections_max)
 
     def follow_threads(self, waiting: Callable[[], int]) -> None:
-        """From now on, tell how many requests wait for a thread."""
+        """Export the number of requests that wait for a thread."""
         self._of(metric_catalog.REQUESTS_WAITING).set_function(waiting)
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
@@ -102,25 +102,25 @@ class Metrics:
         self._of(metric_catalog.REQUEST_DURATION, method, route).observe(seconds)
 
     def expect_summarizer(self, provider: str, model: str) -> None:
-        """Tell that none of its summaries failed, so that the first that does is seen to be one more."""
+        """Export 0 failures of a summarizer, so that `increase()` sees the first one."""
         self._of(metric_catalog.SUMMARIZER_FAILURES, provider, model)
 
     def summarized(self, provider: str, model: str, seconds: float, usage: Mapping[str, int]) -> None:
-        """Count a summary and what it used."""
+        """Count a summary, its duration and the tokens it used."""
         self._of(metric_catalog.SUMMARIZER_DURATION, provider, model).observe(seconds)
         for direction in ("input", "output"):
             self._of(metric_catalog.SUMMARIZER_TOKENS, provider, model, direction).inc(usage.get(direction, 0))
 
     def not_summarized(self, provider: str, model: str) -> None:
-        """Count a summary that could not be had."""
+        """Count a summary that the summarizer could not write."""
         self._of(metric_catalog.SUMMARIZER_FAILURES, provider, model).inc()
 
     @singledispatchmethod
     def count(self, event: Event) -> None:
-        """Count an event of the log.
+        """Count an event of the session log.
 
         Raises:
-            TypeError: the event is of a kind that nobody counts or passes over.
+            TypeError: no metric handles this class of event.
         """
         raise TypeError(type(event).__name__)
 
@@ -157,15 +157,15 @@ class Metrics:
     @count.register(JobWaits)
     @count.register(BranchSummarized)
     def _(self, _event: Event) -> None:
-        """These are seen in the jobs that wait and end."""
+        """Not counted: the metrics of jobs show both."""
 
     def _of(self, metric: Metric, *labels: str) -> Any:
         made = self._by_name[metric.name]
         return made.labels(*labels) if labels else made
 
 
-class _Asked(Collector):
-    """Tells what is true now; what nobody knows now is not told: an old figure would pass for a new one."""
+class _OnScrape(Collector):
+    """Exports the values set for this scrape; an unknown value is left out, so that no old one passes for it."""
 
     families: Sequence[GaugeMetricFamily] = ()
 
@@ -210,7 +210,7 @@ _MAKERS: Final[Mapping[MetricKind, Callable[[Metric, CollectorRegistry | None], 
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """The metrics and the tracing of one process; traces go nowhere unless a tracing is given."""
+    """The metrics and the tracing of one process; by default no traces are sent."""
 
     metrics: Metrics = field(default_factory=Metrics)
     tracing: Tracing = field(default_factory=Silent)

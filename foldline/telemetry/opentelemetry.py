@@ -1,4 +1,4 @@
-"""Traces by OpenTelemetry, sent by OTLP over HTTP. Needs the extra `tracing`; nothing else imports this module."""
+"""Traces by OpenTelemetry, sent as OTLP over HTTP. Needs the extra `tracing`; the module is imported only with it."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ KINDS: Final[Mapping[Place, SpanKind]] = {
 
 
 class OpenTelemetry:
-    """The tracing of a process in this role; spans go to the address in batches, from a thread of the exporter's."""
+    """The tracing of a process with this role; a thread of the exporter sends the spans to `url` in batches."""
 
     def __init__(self, url: str, role: str) -> None:
         resource = Resource.create({"service.name": f"foldline-{role}", "service.version": version("foldline")})
-        # Not OpenTelemetry's process-wide one: another library in the process may have set that up.
+        # Not OpenTelemetry's global provider: another library in the process may have set it.
         self._provider = TracerProvider(resource=resource, shutdown_on_exit=False)
         self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=url, timeout=SEND_SECONDS)))
         self._tracer = self._provider.get_tracer("foldline")
@@ -56,15 +56,15 @@ class OpenTelemetry:
             context,
             KINDS[place],
             dict(facts or {}),
-            # An exception's message can quote what it was raised for.
+            # An exception's message may quote a conversation.
             record_exception=False,
             set_status_on_exception=False,
         ) as span:
-            noted = _Noted(span)
+            recorded = _RecordedSpan(span)
             try:
-                yield noted
+                yield recorded
             except BaseException as error:
-                noted.fail(error)
+                recorded.fail(error)
                 raise
 
     @property
@@ -81,13 +81,13 @@ class OpenTelemetry:
         return format_trace_id(context.trace_id) if context.is_valid else None
 
     def close(self) -> None:
-        """See `Tracing`. What a collector does not take in time is lost: the process is being waited for."""
+        """See `Tracing`. Spans that the collector does not accept within `CLOSE_SECONDS` are lost."""
         closing = Thread(target=self._provider.shutdown, name="foldline-traces", daemon=True)
         closing.start()
         closing.join(CLOSE_SECONDS)
 
 
-class _Noted:
+class _RecordedSpan:
     """See `Span`."""
 
     def __init__(self, span: OpenSpan) -> None:

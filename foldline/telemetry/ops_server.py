@@ -1,4 +1,4 @@
-"""The operator's port of a process: figures and probes, for those who can reach it, without a key."""
+"""The operator's port of a process: metrics, probes and queues over HTTP, without a key."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from foldline.telemetry.metrics import Metrics
 STOP_SECONDS = 2.0
 
 
-def create_port(subject: Subject) -> Starlette:
-    """The application behind the port."""
-    port = _Port(subject)
-    routes = [Route("/metrics", port.figures), Route("/healthz", port.live), Route("/readyz", port.ready)]
+def create_ops_app(subject: Subject) -> Starlette:
+    """The ASGI application of the operator's port; `/queues` only for a subject with a backlog."""
+    ops = _OpsRoutes(subject)
+    routes = [Route("/metrics", ops.metrics), Route("/healthz", ops.live), Route("/readyz", ops.ready)]
     if subject.backlog is not None:
-        routes += [Route("/queues", port.queues), Route("/queues/{name}", port.queue)]
+        routes += [Route("/queues", ops.queues), Route("/queues/{name}", ops.queue)]
     return Starlette(routes=routes)
 
 
-class _Port:
+class _OpsRoutes:
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
-        self._vitals = Health(subject)
+        self._health = Health(subject)
 
-    async def figures(self, _request: Request) -> Response:
-        return Response(await self._vitals.figures(), media_type=Metrics.media_type)
+    async def metrics(self, _request: Request) -> Response:
+        return Response(await self._health.metrics_text(), media_type=Metrics.media_type)
 
     async def live(self, _request: Request) -> Response:
         if self._subject.is_alive():
@@ -46,35 +46,35 @@ class _Port:
         return JSONResponse({"status": "stuck"}, HTTPStatus.SERVICE_UNAVAILABLE)
 
     async def ready(self, _request: Request) -> Response:
-        found = await self._vitals.readiness()
+        found = await self._health.readiness()
         return JSONResponse(found.shown, found.code)
 
     async def queues(self, _request: Request) -> Response:
         return JSONResponse(await self._shown_queues())
 
     async def queue(self, request: Request) -> Response:
-        """One queue by itself, for those who cannot look for a name with a dot in it."""
+        """One queue, for clients that cannot select a name with a dot."""
         found = await self._shown_queues()
         if request.path_params["name"] not in found:
             raise HTTPException(HTTPStatus.NOT_FOUND)
         return JSONResponse(found[request.path_params["name"]])
 
     async def _shown_queues(self) -> dict[str, Any]:
-        found = await self._vitals.backlog()
+        found = await self._health.backlog()
         if found is None:
-            # Whoever scales by this must not take silence for an empty queue.
+            # An autoscaler must not take an unknown backlog for an empty queue.
             raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, "the database does not answer")
         return {name: asdict(queue) for name, queue in found.queues.items()}
 
 
 @contextmanager
-def answering(subject: Subject, listener: socket.socket | None) -> Iterator[None]:
-    """A block in which the port answers on a thread of its own; None is no port."""
+def serving_ops(subject: Subject, listener: socket.socket | None) -> Iterator[None]:
+    """Serve the operator's port on a thread during the block; nothing if `listener` is None."""
     if listener is None:
         yield
         return
     server = uvicorn.Server(
-        uvicorn.Config(create_port(subject), log_config=None, access_log=False, timeout_graceful_shutdown=1)
+        uvicorn.Config(create_ops_app(subject), log_config=None, access_log=False, timeout_graceful_shutdown=1)
     )
     thread = Thread(target=server.run, kwargs={"sockets": [listener]}, name="foldline-port", daemon=True)
     thread.start()

@@ -1,4 +1,4 @@
-"""Traces: the port, and the tracing of a process that sends none; `opentelemetry` is the one that does."""
+"""The interface of tracing, and an implementation that sends nothing; `opentelemetry` has the one that sends."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from typing import Literal, Protocol, TypeAlias
 
 Fact: TypeAlias = str | int | float | bool
 Place: TypeAlias = Literal["server", "consumer", "client", "internal"]
-# A trace and a span of it, as W3C Trace Context writes them in a header of this name.
+# The header of W3C Trace Context with a trace and a span of it.
 TRACEPARENT = "traceparent"
 
 
 class Span(Protocol):
-    """A piece of work in a trace."""
+    """An open span."""
 
     def name(self, name: str) -> None:
-        """Call it this, now that it is known."""
+        """Change the span's name."""
 
     def note(self, facts: Mapping[str, Fact]) -> None:
-        """Add facts by the names of OpenTelemetry's conventions, or below `foldline.`; never what anyone said."""
+        """Add attributes, named as in OpenTelemetry's conventions or `foldline.…`; never text of a conversation."""
 
     def fail(self, error: BaseException) -> None:
-        """Say that it failed, where no exception leaves its block; of the error only its kind is told."""
+        """Mark the span as failed without an exception leaving its block; only the error's type is recorded."""
 
 
 class Tracing(Protocol):
-    """Where spans go. The open span of a thread is the parent of the next one in it, unless another is named."""
+    """Makes spans. A thread's open span is the parent of the next one, unless `parent` is given."""
 
     def span(
         self,
@@ -37,18 +37,18 @@ class Tracing(Protocol):
         parent: str | None = None,
         facts: Mapping[str, Fact] | None = None,
     ) -> AbstractContextManager[Span]:
-        """A block that is a span, failed if an exception leaves it; `parent` is a `traceparent`."""
+        """A context manager that is a span, failed if an exception leaves it; `parent` is a `traceparent` header."""
 
     @property
     def traceparent(self) -> str | None:
-        """The open span, for whoever goes on with its work elsewhere; None if there is none."""
+        """The `traceparent` header of the open span, to continue the trace in another process; None without a span."""
 
     @property
     def trace_id(self) -> str | None:
-        """The trace of the open span, in hexadecimal; None if there is none."""
+        """The id of the open span's trace, in hexadecimal; None without a span."""
 
     def close(self) -> None:
-        """Send what is left. Called once, at the end of the process."""
+        """Send the spans that are left. Called once, at the end of the process."""
 
 
 class _NoSpan:
@@ -63,7 +63,7 @@ class _NoSpan:
 
 
 class Silent:
-    """Sends nothing."""
+    """The tracing of a process that sends no traces."""
 
     traceparent = None
     trace_id = None

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from inspect import signature
 from math import ceil
 from pathlib import PurePosixPath
 
@@ -8,7 +7,7 @@ import pytest
 import yaml
 
 from charts.helm import CHART
-from foldline.cli.main import app
+from foldline.cli.program import load_command
 from tests.chart.environments import parsed
 from tests.chart.rendered import Json, Pod, Rendered, rendered
 
@@ -161,12 +160,11 @@ def test_each_worker_takes_its_queues() -> None:
 
 
 def test_commands_and_options_are_those_of_the_program(chart: Rendered) -> None:
-    callbacks = [command.callback for command in app.registered_commands if command.callback]
-    program = {found.__name__: {f"--{name}" for name in signature(found).parameters} for found in callbacks}
     for pod in chart.pods:
         if pod.is_foldline and "args" in pod.container:
             name, *options = pod.container["args"]
-            assert {option for option in options if option.startswith("--")} <= program[name]
+            known = {option for parameter in load_command(name).params for option in parameter.opts}
+            assert {option for option in options if option.startswith("--")} <= known
 
 
 def test_the_image_is_the_charts_version_unless_a_digest_is_given() -> None:

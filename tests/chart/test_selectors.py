@@ -87,7 +87,7 @@ def test_keda_asks_the_operators_port_of_the_api(chart: Rendered) -> None:
         assert ([pod.component for pod in pods], port) == (["api"], "metrics")
 
 
-def test_a_worker_is_scaled_to_as_many_jobs_as_it_works_on_unless_told_otherwise() -> None:
+def test_a_worker_is_scaled_to_as_many_jobs_as_it_works_on_by_default() -> None:
     found = [rendered("keda").one("ScaledObject", f"-{name}")["spec"] for name in ("interactive", "background")]
     targets = [[trigger["metadata"]["targetValue"] for trigger in spec["triggers"]] for spec in found]
     assert targets == [["8", "60"], ["12", "900"]]

@@ -58,7 +58,7 @@ def replay(stack: Stack, sessions: Path, after: str) -> None:
 
 
 def is_whole(stack: Stack, killed: Member) -> bool:
-    """Whether what was killed is back, all is ready, and the API misses nothing."""
+    """Whether the killed process runs again, all processes are ready, and the API reports no missing part."""
     if not (killed.restarts and stack.is_ready):
         return False
     with client(stack.api_url) as connected:
@@ -84,7 +84,7 @@ def test_each_service_is_started_with_the_command_and_the_environment_that_are_w
         assert process.cmdline()[-len(services[name]["command"]) :] == services[name]["command"]
 
 
-def test_a_command_in_it_gets_into_flower_and_is_told_how_and_where_operators_look() -> None:
+def test_a_command_in_it_gets_flowers_login_and_the_operators_addresses_are_printed() -> None:
     script = """
         import os, httpx
         url, login = os.environ["FOLDLINE_FLOWER_URL"], os.environ["FOLDLINE_FLOWER_LOGIN"]

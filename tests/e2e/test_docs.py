@@ -19,9 +19,13 @@ from foldline_api.http.problems import PROBLEM_TYPES
 from foldline_worker.hooks.hooks import GROUP
 
 from tests.e2e.test_serve import serving
+from tests.support.processes.databases import only_sqlite
 from tests.support.processes.hook_package import install
 from tests.support.processes.program import REPOSITORY
 from tests.support.processes.server import served_with_worker
+
+# As a reader of the pages starts.
+database_kind = only_sqlite
 
 ADDRESS = "localhost:8080"
 # What a page has typed that is for a service, or for its database.
@@ -39,7 +43,7 @@ SECONDS_FOR_A_PAGE = 40
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What is typed, and the answer as the page shows it; nothing shown means no problem."""
+    """A command, and its output as the page shows it; without output shown, any answer but a problem will do."""
 
     typed: str
     shown: str
@@ -56,7 +60,7 @@ def page_of(name: str) -> str:
 
 
 def blocks(text: str, language: str) -> list[str]:
-    """What stands on a page in this language."""
+    """The code blocks of a page in this language."""
     found: list[str] = re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
     return found
 
@@ -89,7 +93,7 @@ def _goes_on(typed: str) -> bool:
 
 
 def answers_to(commands: list[Command], url: str, folder: Path, **variables: str) -> list[str]:
-    """What one shell in this folder prints for each command."""
+    """The output of each command, typed into one shell in this folder."""
     address = url.removeprefix("http://")
     lines = [f"{command.typed.replace(ADDRESS, address)}\nprintf '{END}'" for command in commands]
     done = subprocess.run(
@@ -106,7 +110,7 @@ def answers_to(commands: list[Command], url: str, folder: Path, **variables: str
 
 
 def wrong_on(text: str, url: str, folder: Path, **variables: str) -> str:
-    """What a page shows else than the service answers."""
+    """The differences between a page and the service's answers."""
     commands = list(commands_of(text))
     answers = answers_to(commands, url, folder, **variables)
 
@@ -154,7 +158,7 @@ def test_the_page_of_hooks_shows_a_package_that_works(tmp_path: Path) -> None:
     points = tomllib.loads(project)["project"]["entry-points"][GROUP]
     hooks = {name: point.removeprefix("team_rules:") for name, point in points.items()}
 
-    with serving(tmp_path, **install(tmp_path / "installed", source, **hooks)) as (running, url):
+    with serving(tmp_path, install(tmp_path / "installed", source, **hooks)) as (running, url):
         assert not wrong_on(page, url, tmp_path)
         running.stop(signal.SIGTERM)
 

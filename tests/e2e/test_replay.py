@@ -22,8 +22,9 @@ from foldline.replay.record import ReplayFigures
 from foldline.replay.transcripts import Transcript, read_transcripts
 from tests.support.eventually import eventually
 from tests.support.processes.api import open_api
+from tests.support.processes.databases import only_sqlite
 from tests.support.processes.faulty_service import Script, faulty_service
-from tests.support.processes.program import REPOSITORY, foldline, started
+from tests.support.processes.program import REPOSITORY, foldline, started, started_anew
 from tests.support.processes.scripted_llm import ScriptedLLM, slow
 from tests.support.recorded import (
     NON_LATIN_WORDS,
@@ -33,6 +34,8 @@ from tests.support.recorded import (
     coding_session,
     write_sessions,
 )
+
+database_kind = only_sqlite
 
 CORPUS = REPOSITORY.parent / "shared" / "corpus"
 # The longest file takes a quarter of a minute where nothing else runs.
@@ -55,7 +58,7 @@ def sessions(tmp_path: Path) -> Path:
 def test_generated_sessions_replay_without_violations(sessions: Path, tmp_path: Path) -> None:
     report_file = tmp_path / "report.json"
 
-    done = foldline("replay", sessions, "--window", "5000", "--json", report_file)
+    done = started_anew("replay", sessions, "--window", "5000", "--json", report_file)
 
     assert done.stdout.splitlines()[-1:] == ["violations: 0"], done.stdout + done.stderr
     assert done.returncode == 0
@@ -67,7 +70,7 @@ def test_generated_sessions_replay_without_violations(sessions: Path, tmp_path: 
     assert report["latency_seconds"].keys() == {"append", "context"}
 
 
-def test_asked_compactions_are_timed(sessions: Path, tmp_path: Path) -> None:
+def test_requested_compactions_are_timed(sessions: Path, tmp_path: Path) -> None:
     report_file = tmp_path / "report.json"
 
     done = foldline(
@@ -144,7 +147,7 @@ def test_a_service_that_is_not_there_ends_with_exit_code_3(sessions: Path) -> No
     assert "Traceback" not in done.stderr
 
 
-def test_a_service_with_keys_asks_for_one(sessions: Path, database: str) -> None:
+def test_a_service_with_keys_requires_one(sessions: Path, database: str) -> None:
     with open_api(database, api_keys="acme:secret") as api:
         address = api.client.base_url.netloc.decode()
         command = ("replay", sessions, "--window", "128k", "--session", "chat", "--url", address)
@@ -205,7 +208,7 @@ def test_disabled_compaction_lets_sessions_grow_and_says_nothing(sessions: Path,
     assert httpx.get(f"{url}/sessions/{coding['session_id']}").json()["auto_compact"] is False
 
 
-def test_disabled_compaction_still_compacts_when_asked(sessions: Path, url: str, tmp_path: Path) -> None:
+def test_disabled_compaction_still_compacts_on_request(sessions: Path, url: str, tmp_path: Path) -> None:
     _, report = replayed(
         sessions, 5000, url, tmp_path / "report.json", "--disable-compaction", "--compact-every", "5"
     )  # fmt: skip

@@ -2,39 +2,43 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 from foldline_worker.broker.queues import MAINTENANCE
 from redis import Redis
 
 from foldline.log.compaction.enqueue import BACKGROUND
-from stack.services.servers import valkey
+from stack.services.servers import BackingService, valkey
 from tests.support.eventually import eventually
 from tests.support.processes.daemons import Daemon, daemon
 from tests.support.processes.databases import Server
 from tests.support.processes.http import client
-from tests.support.processes.program import foldline
+from tests.support.processes.program import foldline, started_anew
 
+NOTHING: Mapping[str, str] = MappingProxyType({})
 LISTENING = r"listening on (http://127\.0\.0\.1:\d+)"
 
 
 @contextmanager
-def serving(folder: Path, command: str = "serve", **variables: str) -> Iterator[tuple[Daemon, str]]:
+def serving(
+    folder: Path, variables: Mapping[str, str] = NOTHING, command: str = "serve", *, is_anew: bool = False
+) -> Iterator[tuple[Daemon, str]]:
     """A served instance and its address."""
     variables = {"FOLDLINE_DATABASE_URL": f"sqlite:///{folder}/foldline.db", **variables}
-    with daemon(folder, command, "--port", "0", until=LISTENING, **variables) as running:
+    with daemon(folder, command, "--port", "0", until=LISTENING, variables=variables, is_anew=is_anew) as running:
         yield running, running.ready.removeprefix("listening on ")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_it_serves_until_told_to_stop_and_ends_with_exit_code_0(tmp_path: Path, number: signal.Signals) -> None:
-    with serving(tmp_path) as (running, url):
+def test_it_serves_until_stopped_and_ends_with_exit_code_0(tmp_path: Path, number: signal.Signals) -> None:
+    with serving(tmp_path, is_anew=True) as (running, url):
         with client(url) as connected:
             assert connected.get("/healthz").status_code == 200
             assert connected.get("/readyz").status_code == 200
@@ -61,7 +65,7 @@ def test_what_was_appended_is_there_after_a_restart(tmp_path: Path) -> None:
 
 
 def test_with_keys_only_they_open_it(tmp_path: Path) -> None:
-    with serving(tmp_path, FOLDLINE_API_KEYS="acme:secret") as (running, url), client(url) as connected:
+    with serving(tmp_path, {"FOLDLINE_API_KEYS": "acme:secret"}) as (running, url), client(url) as connected:
         assert connected.get("/sessions").status_code == 401
         assert connected.get("/sessions", headers={"Authorization": "Bearer secret"}).status_code == 200
         assert "secret" not in running.printed
@@ -74,7 +78,7 @@ def test_it_refuses_to_be_reached_from_outside_without_keys() -> None:
     assert "FOLDLINE_API_KEYS" in done.stderr
 
 
-def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
+def test_a_port_that_is_taken_is_reported(tmp_path: Path) -> None:
     with serving(tmp_path) as (_, url):
         port = url.rpartition(":")[2]
         done = foldline("serve", "--port", port, "--database-url", f"sqlite:///{tmp_path}/other.db")
@@ -83,7 +87,7 @@ def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
     assert "--port" in done.stderr
 
 
-def test_a_database_that_does_not_open_is_told(tmp_path: Path) -> None:
+def test_a_database_that_does_not_open_is_reported(tmp_path: Path) -> None:
     done = foldline("serve", "--port", "0", "--database-url", f"sqlite:///{tmp_path}/none/foldline.db")
 
     assert done.returncode == 3
@@ -95,7 +99,7 @@ def test_a_database_that_does_not_open_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("url", "code"), [("nonsense", 2), ("mysql://u:secret@host/log", 2), ("sqlite:///{folder}/notes.txt", 3)]
 )
-def test_an_address_of_no_database_is_told(tmp_path: Path, url: str, code: int) -> None:
+def test_an_invalid_database_url_is_reported(tmp_path: Path, url: str, code: int) -> None:
     (tmp_path / "notes.txt").write_text("Nothing of this is a database.")
 
     done = foldline("serve", "--port", "0", "--database-url", url.format(folder=tmp_path))
@@ -107,14 +111,14 @@ def test_an_address_of_no_database_is_told(tmp_path: Path, url: str, code: int) 
     assert "Traceback" not in done.stderr
 
 
-def test_a_setting_that_cannot_be_used_is_told_without_its_value(tmp_path: Path) -> None:
+def test_an_invalid_setting_is_reported_without_its_value(tmp_path: Path) -> None:
     done = foldline("serve", "--port", "99999")
 
     assert done.returncode == 2
     assert "FOLDLINE_PORT" in done.stderr
 
 
-def test_a_broker_outside_the_process_is_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_external_broker_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FOLDLINE_BROKER_URL", "redis://:secret@127.0.0.1:1/0")
 
     done = foldline("serve", "--port", "0", "--database-url", f"sqlite:///{tmp_path}/foldline.db")
@@ -126,18 +130,26 @@ def test_a_broker_outside_the_process_is_told_at_once(tmp_path: Path, monkeypatc
 
 
 def test_it_serves_on_postgresql_too(tmp_path: Path, postgresql: Server) -> None:
-    with postgresql.database(is_empty=True) as database, serving(tmp_path, FOLDLINE_DATABASE_URL=database) as (_, url):
+    with (
+        postgresql.database(is_empty=True) as database,
+        serving(tmp_path, {"FOLDLINE_DATABASE_URL": database}) as (_, url),
+    ):
         summarize_something(url)
 
 
 def test_api_worker_and_beat_work_together(tmp_path: Path, postgresql: Server) -> None:
     with postgresql.database() as database, valkey() as broker, ExitStack() as stack:
-        variables = {"FOLDLINE_DATABASE_URL": database, "FOLDLINE_BROKER_URL": broker.url}
-        _, url = stack.enter_context(serving(tmp_path, "api", **variables))
-        worker = stack.enter_context(daemon(tmp_path, "worker", until="ready:", **variables))
-        stack.enter_context(daemon(tmp_path, "beat", until="beat: Starting", **variables))
+        variables = addresses_of(database, broker)
+        _, url = stack.enter_context(serving(tmp_path, variables, "api", is_anew=True))
+        worker = stack.enter_context(daemon(tmp_path, "worker", until="ready:", variables=variables, is_anew=True))
+        stack.enter_context(daemon(tmp_path, "beat", until="beat: Starting", variables=variables, is_anew=True))
         summarize_something(url)
         assert "job succeeded" in worker.printed
+
+
+def addresses_of(database: str, broker: BackingService) -> dict[str, str]:
+    """The settings of a process that works on them."""
+    return {"FOLDLINE_DATABASE_URL": database, "FOLDLINE_BROKER_URL": broker.url}
 
 
 def summarize_something(url: str) -> None:
@@ -154,7 +166,7 @@ def test_requests_go_on_while_the_broker_is_frozen(tmp_path: Path, postgresql: S
     with (
         postgresql.database() as database,
         valkey(is_own=True) as broker,
-        serving(tmp_path, "api", FOLDLINE_DATABASE_URL=database, FOLDLINE_BROKER_URL=broker.url) as (running, url),
+        serving(tmp_path, addresses_of(database, broker), "api") as (running, url),
         client(url) as connected,
     ):
         path = f"/sessions/{connected.post('/sessions', json={'model': 'openai/gpt-4o'}).json()['id']}"
@@ -175,13 +187,13 @@ def test_requests_go_on_while_the_broker_is_frozen(tmp_path: Path, postgresql: S
 
 def test_a_worker_outlives_what_is_no_message(tmp_path: Path, postgresql: Server) -> None:
     with postgresql.database() as database, valkey(is_own=True) as broker, ExitStack() as stack:
-        variables = {"FOLDLINE_DATABASE_URL": database, "FOLDLINE_BROKER_URL": broker.url}
-        worker = stack.enter_context(daemon(tmp_path, "worker", until="ready:", **variables))
+        variables = addresses_of(database, broker)
+        worker = stack.enter_context(daemon(tmp_path, "worker", until="ready:", variables=variables))
         with Redis.from_url(broker.url) as connected:
             for count, text in enumerate((b"garbage", b"\xff", b"[]", b"{}", b'{"properties": 1}'), 1):
                 connected.lpush(BACKGROUND, text)
                 eventually(lambda count=count: worker.printed.count("cannot be read") == count)  # type: ignore[misc]
-        _, url = stack.enter_context(serving(tmp_path, "api", **variables))
+        _, url = stack.enter_context(serving(tmp_path, variables, "api"))
         summarize_something(url)
         assert "Traceback" not in worker.printed
         worker.stop()
@@ -189,7 +201,7 @@ def test_a_worker_outlives_what_is_no_message(tmp_path: Path, postgresql: Server
 
 def test_a_sweep_outlasts_the_difference_of_two_clocks(tmp_path: Path) -> None:
     with valkey(is_own=True) as broker, Redis.from_url(broker.url) as connected:
-        with daemon(tmp_path, "beat", until="beat: Starting", FOLDLINE_BROKER_URL=broker.url):
+        with daemon(tmp_path, "beat", until="beat: Starting", variables={"FOLDLINE_BROKER_URL": broker.url}):
             eventually(lambda: connected.llen(MAINTENANCE))
         message = json.loads(connected.lindex(MAINTENANCE, -1) or b"")
     expires = datetime.fromisoformat(message["headers"]["expires"])
@@ -203,7 +215,7 @@ INSIDE = {"FOLDLINE_BROKER_URL": "memory://"}
 
 
 @pytest.mark.parametrize(
-    ("command", "variables", "told"),
+    ("command", "variables", "message"),
     [
         ("api", SQLITE | REDIS, "FOLDLINE_DATABASE_URL"),
         ("worker", SQLITE | REDIS, "FOLDLINE_DATABASE_URL"),
@@ -213,7 +225,7 @@ INSIDE = {"FOLDLINE_BROKER_URL": "memory://"}
     ],
 )
 def test_what_works_in_one_process_only_is_refused_in_several(
-    command: str, variables: dict[str, str], told: str, monkeypatch: pytest.MonkeyPatch
+    command: str, variables: dict[str, str], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
@@ -221,14 +233,16 @@ def test_what_works_in_one_process_only_is_refused_in_several(
     done = foldline(command)
 
     assert done.returncode == 2
-    assert told in done.stderr
+    assert message in done.stderr
     assert "foldline serve" in done.stderr
     assert "Traceback" not in done.stderr
     assert not Path("foldline.db").exists()
 
 
 @pytest.mark.parametrize("command", ["api", "worker"])
-def test_an_address_of_no_postgresql_is_told_with_an_example(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_url_that_is_not_postgresql_is_reported_with_an_example(
+    command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("FOLDLINE_BROKER_URL", REDIS["FOLDLINE_BROKER_URL"])
     unset = foldline(command)
     monkeypatch.setenv("FOLDLINE_DATABASE_URL", "nonsense:secret")
@@ -245,7 +259,7 @@ def test_an_address_of_no_postgresql_is_told_with_an_example(command: str, monke
 @pytest.mark.parametrize(
     "url", ["amqp://user:secret@127.0.0.1:1", "redis://:secret@127.0.0.1:secret/0", "redis://:secret@127.0.0.1:1/none"]
 )
-def test_an_address_of_no_broker_is_told(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_broker_url_is_reported(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FOLDLINE_BROKER_URL", url)
 
     done = foldline("beat")
@@ -273,7 +287,7 @@ def test_an_address_with_a_bracket_in_its_password_ends_with_one_line(
     assert "Traceback" not in done.stderr
 
 
-def test_a_password_in_the_query_of_an_address_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_password_in_the_query_of_a_url_is_not_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     query = "user=u&password=geheim&sslpassword=geheim&connect_timeout=1"
     monkeypatch.setenv("FOLDLINE_DATABASE_URL", f"postgresql://127.0.0.1:1/log?{query}")
 
@@ -284,7 +298,7 @@ def test_a_password_in_the_query_of_an_address_is_not_told(monkeypatch: pytest.M
     assert "geheim" not in done.stderr
 
 
-def test_a_queue_that_is_none_is_told() -> None:
+def test_an_unknown_queue_is_refused() -> None:
     done = foldline("worker", "--queues", "summarize.interactive,else")
 
     assert done.returncode == 2
@@ -292,7 +306,9 @@ def test_a_queue_that_is_none_is_told() -> None:
     assert "summarize.background" in done.stderr
 
 
-def test_a_database_without_tables_is_told(tmp_path: Path, postgresql: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_database_without_tables_is_reported(
+    tmp_path: Path, postgresql: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with postgresql.database(is_empty=True) as database:
         monkeypatch.setenv("FOLDLINE_DATABASE_URL", database)
         monkeypatch.setenv("FOLDLINE_BROKER_URL", "redis://127.0.0.1:1/0")
@@ -305,21 +321,21 @@ def test_a_database_without_tables_is_told(tmp_path: Path, postgresql: Server, m
 def test_migrate_brings_a_database_to_the_newest_tables_once(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/foldline.db"
 
-    first, second = foldline("migrate", "--database-url", url), foldline("migrate", "--database-url", url)
+    first, second = started_anew("migrate", "--database-url", url), foldline("migrate", "--database-url", url)
 
     assert (first.returncode, second.returncode) == (0, 0)
     assert first.stdout.startswith("database: empty → ")
     assert second.stdout.startswith("database: already at ")
 
 
-def test_the_version_is_told() -> None:
-    done = foldline("--version")
+def test_the_version_is_printed() -> None:
+    done = started_anew("--version")
 
     assert (done.returncode, done.stdout) == (0, f"foldline {version('foldline')}\n")
 
 
 def test_help_lists_the_commands() -> None:
-    done = foldline("--help")
+    done = started_anew("--help")
 
     assert done.returncode == 0
     for command in ("serve", "api", "worker", "beat", "migrate", "compact", "stats", "replay", "presets", "models"):

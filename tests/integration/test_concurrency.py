@@ -12,7 +12,7 @@ from foldline.engine.formats import FORMATS
 from foldline.engine.summaries import extractive
 from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.log.jobs import claims, publish
-from foldline.log.jobs.claims import Later
+from foldline.log.jobs.claims import ClaimDeferred
 from foldline.log.jobs.leases import Claim
 from foldline.log.storage import events
 from foldline.log.storage.events import JobWaits
@@ -42,7 +42,7 @@ def claim_of(store: Store, queue: str) -> Claim | None:
     while True:
         try:
             return claims.claim(store, queue)
-        except Later:
+        except ClaimDeferred:
             continue
 
 

@@ -1,6 +1,6 @@
-"""The service's description of itself: what routes take and give, shown at `/docs`.
+"""The OpenAPI document: the bodies and answers of routes, shown at `/docs`.
 
-Routes read and write JSON by themselves, so the models here describe and do not convert.
+Routes read and write JSON by themselves, so its models describe and do not convert.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
@@ -28,7 +29,7 @@ def described(
     stream: str | None = None,
     others: Mapping[int, str] | None = None,
 ) -> dict[str, Any]:
-    """Arguments for a route's decorator that describe its body and answers; `stream` is a type other than JSON."""
+    """Arguments of a route's decorator that describe its body and answers; `stream` is a media type, if not JSON."""
     success: dict[str, Any] = {"description": HTTPStatus(status).phrase}
     if answer is not None:
         success["model"] = answer
@@ -45,6 +46,11 @@ def described(
 
 def _reference(model: type[BaseModel]) -> dict[str, str]:
     return {"$ref": _REFERENCE.format(model=model.__name__)}
+
+
+def operation_id(route: APIRoute) -> str:
+    """What generated clients call a route: the name of its function, which no other route's has."""
+    return route.name
 
 
 class DescribedApp(FastAPI):

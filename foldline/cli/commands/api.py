@@ -6,20 +6,13 @@ from foldline_api.app import create_app
 from foldline_worker.app import create_celery
 from foldline_worker.broker.notifier import Notifier, notifying
 
+from foldline.cli.api_server import run_api
 from foldline.cli.database import check_schema, open_store, settings_of
-from foldline.cli.listening import Host, Port, announce, check_host, listener_for, metrics_listener_for, run_api
-from foldline.cli.process_setup import (
-    BrokerUrl,
-    DatabaseUrl,
-    LogLevel,
-    check_broker,
-    check_database,
-    installed_hooks,
-    print_parts,
-    telemetry_of,
-)
+from foldline.cli.listening import Host, Port, announce, check_host, listener_for, metrics_listener_for
+from foldline.cli.options import BrokerUrl, DatabaseUrl, LogLevel
+from foldline.cli.process_setup import check_broker, check_database, installed_hooks, print_parts, telemetry_of
 from foldline.telemetry.metric_catalog import Source
-from foldline.telemetry.ops_server import answering
+from foldline.telemetry.ops_server import serving_ops
 
 
 def api(
@@ -59,7 +52,7 @@ def api(
             create_celery(settings) as celery,
             notifying(Notifier(celery), store, settings.stop_seconds),
             installed_hooks(settings, store),
-            answering(app.state.subject, metrics_listener),
+            serving_ops(app.state.subject, metrics_listener),
         ):
             print_parts(settings, store)
             announce(listener, settings)

@@ -6,7 +6,8 @@ from foldline_worker.processes.beat import run_beat
 
 from foldline.cli.database import settings_of
 from foldline.cli.listening import metrics_listener_for
-from foldline.cli.process_setup import BrokerUrl, LogLevel, check_broker, telemetry_of
+from foldline.cli.options import BrokerUrl, LogLevel
+from foldline.cli.process_setup import check_broker, telemetry_of
 from foldline.telemetry.metric_catalog import Source
 
 

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
-from foldline_api.http.auth import DEFAULT_TENANT
 from rich.console import Console
 from rich.progress import track
 
-from foldline.cli.commands.session_files import Tenant
-from foldline.cli.compact_session import Wish, check_file_only, check_wish, compact_session
 from foldline.cli.layout import layout
-from foldline.cli.options import check_format, check_policy, check_stages, size_of, window_for
-from foldline.cli.process_setup import DatabaseUrl
+from foldline.cli.loading import load
+from foldline.cli.options import DatabaseUrl, Tenant, check_format, check_policy, check_stages, size_of, window_for
 from foldline.engine import library
 from foldline.engine.errors import CompactionError
 from foldline.engine.formats import FORMATS
 from foldline.engine.library import Compacted
 from foldline.engine.wire import dumps, dumps_text
-from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.replay.transcripts import Transcript, read_transcripts
 from foldline.terminal import CommandFailed, ExitCode, answers, notes, table_of
 
@@ -65,7 +61,7 @@ def compact(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Change and write nothing; report what would be.")] = False,
     instructions: Annotated[str | None, typer.Option(help="What the summary of a session should look at.")] = None,
     database_url: DatabaseUrl = None,
-    tenant: Tenant = DEFAULT_TENANT,
+    tenant: Tenant = None,
 ) -> None:
     """Compact transcripts, and write them in the format they came in, one session a line; or a stored session.
 
@@ -76,14 +72,22 @@ def compact(
     check_policy(policy)
     check_stages(stages)
     if file is None:
-        ask = SummaryRequest(is_asked=True, instructions=instructions, target_tokens=target, policy=_preset(policy))
-        size = None if window is None else size_of(window)
-        wish = Wish(session, tenant, ask, size, stage, summarize, dry_run)
-        for_files = {"--output": output, "--layout": show_layout, "--format": format_name, "--model": model}
-        check_wish(wish, for_files)
-        compact_session(wish, database_url)
+        # Loads the database and the settings, which a FILE does without.
+        load("foldline.cli.compact_session").compact_session(
+            {"--output": output, "--layout": show_layout, "--format": format_name, "--model": model},
+            session=session,
+            tenant=tenant,
+            instructions=instructions,
+            target=target,
+            policy=_preset(policy),
+            window=None if window is None else size_of(window),
+            stages=stage,
+            summarize=summarize,
+            is_dry_run=dry_run,
+            database_url=database_url,
+        )
         return
-    check_file_only({"--session": session, "--instructions": instructions, "--database-url": database_url})
+    _check_file_only({"--session": session, "--instructions": instructions, "--database-url": database_url})
     model = model or DEFAULT_MODEL
     options: JsonDict = {
         "model": model,
@@ -104,9 +108,16 @@ def compact(
         _write(done, output)
     _report(console, done, show_layout=show_layout)
     if target is not None:
-        _tell_missed(console, done, target)
+        _report_missed(console, done, target)
     if not all(item.compacted.fits for item in done):
-        raise typer.Exit(ExitCode.FOUND_WANTING)
+        raise typer.Exit(ExitCode.NEGATIVE_RESULT)
+
+
+def _check_file_only(for_sessions: Mapping[str, object]) -> None:
+    """Raise CommandFailed for options beside a FILE that are for a stored session."""
+    for option, value in for_sessions.items():
+        if value:
+            raise CommandFailed(f"{option} is for a stored session, not for a FILE; leave one of them out")
 
 
 def _preset(policy: str | None) -> JsonDict | None:
@@ -173,7 +184,7 @@ def _report(console: Console, done: list[_Done], *, show_layout: bool) -> None:
             console.print(f"  {line}", markup=False)
 
 
-def _tell_missed(console: Console, done: list[_Done], target: int) -> None:
+def _report_missed(console: Console, done: list[_Done], target: int) -> None:
     """Name the sessions that could not be brought down to a `--target`."""
     for transcript, compacted in done:
         used = compacted.budget.used

@@ -9,7 +9,8 @@ from foldline_worker.processes.flower import run_flower
 
 from foldline.cli.database import settings_of
 from foldline.cli.listening import flower_listener_for, metrics_listener_for, url_of
-from foldline.cli.process_setup import BrokerUrl, LogLevel, check_broker, print_status, telemetry_of
+from foldline.cli.options import BrokerUrl, LogLevel
+from foldline.cli.process_setup import check_broker, print_status, telemetry_of
 from foldline.terminal import CommandFailed
 
 

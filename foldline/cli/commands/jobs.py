@@ -25,11 +25,13 @@ from foldline.terminal import CommandFailed, ExitCode, answers, notes, print_jso
 
 # Longer than a broker may take to be connected to and to take a message, for each of the two queues.
 NOTIFY_SECONDS: Final = 20.0
-CODES: Final = {NotFound: ExitCode.BAD_INPUT, Conflict: ExitCode.FOUND_WANTING}
+CODES: Final = {NotFound: ExitCode.BAD_INPUT, Conflict: ExitCode.NEGATIVE_RESULT}
 
 DatabaseUrl = Annotated[str | None, typer.Option(help="SQLAlchemy address; else FOLDLINE_DATABASE_URL.")]
 
-app = typer.Typer(no_args_is_help=True, help="Look at summary jobs, and have them tried again or cancelled.")
+app = typer.Typer(
+    add_completion=False, no_args_is_help=True, help="Look at summary jobs, and have them tried again or cancelled."
+)
 
 
 @app.command("list")

@@ -176,4 +176,4 @@ def _judge(figures: ReplayFigures, slowest: float | None) -> None:
     if not figures.was_driven:
         notes().print("no session could be created: nothing was replayed", style="red")
     if too_slow or figures.violations or not figures.was_driven:
-        raise typer.Exit(ExitCode.FOUND_WANTING)
+        raise typer.Exit(ExitCode.NEGATIVE_RESULT)

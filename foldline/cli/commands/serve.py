@@ -14,21 +14,16 @@ from foldline_worker.hooks.hooks import Hooks
 from foldline_worker.summarizers.registry import SUMMARIZERS, create_summarizer
 
 from foldline import migrations
+from foldline.cli.api_server import run_api
 from foldline.cli.database import open_store, settings_of
-from foldline.cli.listening import Host, Port, announce, check_host, listener_for, metrics_listener_for, run_api
-from foldline.cli.process_setup import (
-    DatabaseUrl,
-    LogLevel,
-    check_summarizer_settings,
-    installed_hooks,
-    print_parts,
-    telemetry_of,
-)
+from foldline.cli.listening import Host, Port, announce, check_host, listener_for, metrics_listener_for
+from foldline.cli.options import DatabaseUrl, LogLevel
+from foldline.cli.process_setup import check_summarizer_settings, installed_hooks, print_parts, telemetry_of
 from foldline.log.storage.store import Store
 from foldline.settings import Settings
 from foldline.telemetry.metric_catalog import Source
 from foldline.telemetry.metrics import Signals
-from foldline.telemetry.ops_server import answering
+from foldline.telemetry.ops_server import serving_ops
 from foldline.terminal import CommandFailed, ExitCode
 
 
@@ -71,7 +66,7 @@ def serve(
         with (
             installed_hooks(settings, store) as hooks,
             _worker(settings, store, hooks, signals) as worker,
-            answering(replace(app.state.subject, is_alive=lambda: worker.is_alive), metrics_listener),
+            serving_ops(replace(app.state.subject, is_alive=lambda: worker.is_alive), metrics_listener),
         ):
             print_parts(settings, store)
             announce(listener, settings)

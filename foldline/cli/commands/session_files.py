@@ -13,8 +13,7 @@ from foldline_api.http.auth import DEFAULT_TENANT
 
 from foldline import migrations
 from foldline.cli.database import check_file, check_schema, open_store, settings_of
-from foldline.cli.options import check_policy
-from foldline.cli.process_setup import DatabaseUrl
+from foldline.cli.options import DatabaseUrl, Tenant, check_policy
 from foldline.client import Client, Refused
 from foldline.engine.errors import CompactionError
 from foldline.engine.session_files import pi
@@ -28,7 +27,6 @@ from foldline.terminal import CommandFailed, ExitCode, answers, notes, table_of
 
 Url: TypeAlias = Annotated[str | None, typer.Option(help="A running service to talk to; else the database.")]
 ApiKey: TypeAlias = Annotated[str | None, typer.Option(envvar="FOLDLINE_API_KEY", help="Key for the service at --url.")]
-Tenant: TypeAlias = Annotated[str, typer.Option(help="Whose session it is in the database.")]
 COUNTS: Final = ("entries", "messages", "branches", "compactions")
 
 
@@ -42,7 +40,7 @@ def import_file(
     url: Url = None,
     api_key: ApiKey = None,
     database_url: DatabaseUrl = None,
-    tenant: Tenant = DEFAULT_TENANT,
+    tenant: Tenant = None,
 ) -> None:
     """Make a session of a session file: its messages, branches, compactions and branch summaries, or nothing at all.
 
@@ -52,10 +50,10 @@ def import_file(
     given = {"id": session, "model": model, "context_window": window, "policy": {"preset": policy}}
     given = {name: value for name, value in given.items() if value is not None}
     content = bytes_of(file)
-    with _told(file):
+    with _failures_named(file):
         if url is None:
             check_policy(policy)
-            made = _into_database(content, given, database_url, tenant)
+            made = _into_database(content, given, database_url, tenant or DEFAULT_TENANT)
         else:
             body = {"file": pi.decoded(content), **given}
             with Client(_address(url), api_key) as service:
@@ -87,13 +85,13 @@ def export_file(
     url: Url = None,
     api_key: ApiKey = None,
     database_url: DatabaseUrl = None,
-    tenant: Tenant = DEFAULT_TENANT,
+    tenant: Tenant = None,
 ) -> None:
     """Write a session as a session file of pi: what came from one as it was, all else as pi has it."""
-    with _told(session):
+    with _failures_named(session):
         if url is None:
             with opened(database_url) as store, store.read() as tx:
-                text = export_session(tx, tenant, session)
+                text = export_session(tx, tenant or DEFAULT_TENANT, session)
         else:
             with Client(_address(url), api_key) as service:
                 text = service.export(session)
@@ -121,7 +119,7 @@ def opened(database_url: str | None) -> Iterator[Store]:
 
 
 @contextmanager
-def _told(what: Path | str) -> Iterator[None]:
+def _failures_named(what: Path | str) -> Iterator[None]:
     place = "stdin" if what == STDIN else what
     try:
         yield

@@ -13,10 +13,8 @@ from foldline_worker.summarizers.registry import create_summarizer
 
 from foldline.cli.database import check_schema, open_store, settings_of
 from foldline.cli.listening import metrics_listener_for
+from foldline.cli.options import BrokerUrl, DatabaseUrl, LogLevel
 from foldline.cli.process_setup import (
-    BrokerUrl,
-    DatabaseUrl,
-    LogLevel,
     check_broker,
     check_database,
     check_summarizer_settings,

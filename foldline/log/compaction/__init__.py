@@ -1,1 +1,1 @@
-"""Compacting a path: the trigger, summary requests, and applying edits and summaries."""
+"""Compacting a path: the trigger, summary requests, kept summaries, and publishing. Running jobs is in `log.jobs`."""

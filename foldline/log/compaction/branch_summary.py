@@ -1,7 +1,7 @@
-"""Summaries of a branch that was left: what a move leaves behind, what is read of it, and where its summary goes.
+"""Branch summaries: which entries a move of the head leaves, what a summarizer reads of them, where the summary goes.
 
-A summary of that is an entry at the leaf of the branch that was moved to, as of when it is there: what was said in the
-meantime stays in front of it, and so does the prefix that a provider has cached.
+A branch summary is an entry. It is added at the leaf of the branch that the head moved to, when it is finished. So the
+entries that were appended in the meantime stay in front of it, and with them the prefix that a provider has cached.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import ENTRY
 
 REASON: Final = "branch"
-# Entries that are looked at for what there is room for; each takes the framing of a message at least.
-LEAST_LOOKED_AT: Final = 1_000
+# Entries of the left range that are considered at least; each takes no less than the framing of a message.
+MIN_ENTRIES_CONSIDERED: Final = 1_000
 
 
 def left_behind(tx: Transaction, old: Path, new: Path) -> LeftRange | None:
-    """What a move from one path to another of its session leaves behind; None if the new one has all of the old."""
+    """The entries that are on the old path of a session and not on the new one; None if there are none."""
     common = 0
     for mine, other in zip_longest(segments.segments(tx, old), segments.segments(tx, new)):
         if mine is None or other is None or mine.branch != other.branch:
@@ -54,69 +54,69 @@ def left_behind(tx: Transaction, old: Path, new: Path) -> LeftRange | None:
             break
     if common == old.leaf_seq:
         return None
-    # A branch without entries of its own is another name for where it left.
+    # A branch without entries of its own ends on its parent's.
     branch = segments.segments(tx, old)[-1].branch
     return LeftRange(branch, common + 1, old.leaf_seq, old.edits_at)
 
 
-def find(tx: Transaction, path: Path, ask: SummaryRequest, _outline: Outline) -> Wanted | None:
-    """The summary of what was left; None if nothing was said there."""
-    old, left = _as_it_was(tx, path.session, ask)
-    policy = requested_policy(path, ask)
+def find(tx: Transaction, path: Path, request: SummaryRequest, _outline: Outline) -> Wanted | None:
+    """The branch summary to make; None if the left range shows nothing in a view."""
+    old, left = _left_path(tx, path.session, request)
+    policy = requested_policy(path, request)
     window = path.session.frame.window(path.session.policy).tokens
-    # In a small window the reserve gives way: half of it is there to be read.
+    # In a small window the reserve gives way: half of the window is room for the input.
     room = min(tx.limits.summarizer_tokens, max(window - policy.branch_reserve_tokens, window // 2))
     outline = entry_log.outline(
-        tx, old, _live(tx, old, left), since=max(left.first, left.last - max(LEAST_LOOKED_AT, room // MESSAGE))
+        tx, old, _live(tx, old, left), since=max(left.first, left.last - max(MIN_ENTRIES_CONSIDERED, room // MESSAGE))
     )
     items = outline.items
     if not items:
         return None
-    covered = _covered(items, _read(items, room), path.goals(policy).summary_max)
-    # Files are told of all that was left, also of what is not read.
+    covered = _covered_range(items, _newest_within_room(items, room), path.goals(policy).summary_max)
+    # The lists of files cover the whole left range, also what there is no room to read.
     replaced = [edit.summary for edit in _summaries(items)]
     files = ranges.files_in(tx, old, outline, (left.first, left.last), replaced)
     parts = segments.segments(tx, old)
     ends = segments.id_at(parts, covered.first), segments.id_at(parts, covered.last)
-    key = summaries.key_of(ends, covered.replaces, ask, policy)
+    key = summaries.key_of(ends, covered.replaces, request, policy)
     return Wanted(covered, ends, key, files, ranges.appendix_for(policy, files, covered.max_tokens))
 
 
 def _live(tx: Transaction, old: Path, left: LeftRange) -> LiveEdits:
-    """The edits of the branch, without summaries that tell of what was not left as well: its originals are read."""
+    """The edits of the left branch, without summaries that begin before the left range; originals are read there."""
     live = entry_log.live_edits(tx, old)
     own = tuple(edit for edit in live.condensed if edit.first >= left.first)
     return replace(live, condensed=own)
 
 
-def _as_it_was(tx: Transaction, session: Session, ask: SummaryRequest) -> tuple[Path, LeftRange]:
-    """The path of the branch as it was when it was left.
+def _left_path(tx: Transaction, session: Session, request: SummaryRequest) -> tuple[Path, LeftRange]:
+    """The path of the left branch, as of the move, and the range that was left.
 
     Raises:
-        LookupError: none was.
+        LookupError: the request is not for a branch summary.
     """
-    if ask.left is None:
-        message = "no branch was left"
+    if request.left is None:
+        message = "the request has no left branch"
         raise LookupError(message)
-    now = paths.branch_path(tx, session, ask.left.branch)
-    return replace(now, leaf_seq=ask.left.last, edits_at=ask.left.edits_at), ask.left
+    now = paths.branch_path(tx, session, request.left.branch)
+    return replace(now, leaf_seq=request.left.last, edits_at=request.left.edits_at), request.left
 
 
-def _read(items: Sequence[Item], room_tokens: int) -> list[TreeEntry]:
-    """What is read: the newest that there is room for, what tools answered too, but at least the newest item."""
+def _newest_within_room(items: Sequence[Item], room_tokens: int) -> list[TreeEntry]:
+    """The newest items that fit the room, tool results among them; at least the newest one."""
     return newest_within([*map(_entry, items)], room_tokens) or [_entry(items[-1])]
 
 
 def _entry(item: Item) -> TreeEntry:
-    """An item as one entry: a summary goes by its id, all else by its first seq. A batch is read whole or not."""
+    """An item as one tree entry: a summary has its own id, a batch or message its first seq. A batch is never split."""
     if isinstance(item, Summarized):
         return TreeEntry(item.edit.summary, kind="compaction", tokens=item.edit.tokens)
     kind: Kind = "branch_summary" if item.entries[0].role == BRANCH_ROLE else "message"
     return TreeEntry(str(item.first), kind=kind, tokens=sum(entry.tokens for entry in item.entries))
 
 
-def _covered(items: Sequence[Item], read: Sequence[TreeEntry], most_tokens: int) -> SummaryRange:
-    """What is read, from the first entry on that is no summary."""
+def _covered_range(items: Sequence[Item], read: Sequence[TreeEntry], most_tokens: int) -> SummaryRange:
+    """The range to summarize: from the first entry read that is no summary, to the end of the left range."""
     named = {entry.id for entry in read}
     seqs = [int(entry.id) for entry in read if entry.kind != "compaction"]
     first, last = min(seqs, default=items[-1].last), items[-1].last
@@ -124,7 +124,7 @@ def _covered(items: Sequence[Item], read: Sequence[TreeEntry], most_tokens: int)
     units = (item for item in items if isinstance(item, Unit))
     said = sum(entry.tokens for unit in units for entry in unit.entries if entry.seq >= first)
     originals = said + sum(edit.tokens for edit in replaced)
-    # It takes the place of nothing, so that even of very little there can be a summary.
+    # A branch summary replaces nothing, so it may be longer than the entries it covers.
     most = max(SMALLEST_SUMMARY, min(most_tokens, originals - summary_frame_tokens() - 1))
     names = tuple(edit.summary for edit in replaced)
     return SummaryRange(first, last, names, originals, saving=0, is_pending=False, max_tokens=most)
@@ -134,16 +134,16 @@ def _summaries(items: Iterable[Item]) -> list[Edit]:
     return [item.edit for item in items if isinstance(item, Summarized)]
 
 
-def material(tx: Transaction, path: Path, wanted: Wanted, ask: SummaryRequest, _outline: Outline) -> SummaryInput:
-    """What is read of the branch: texts of the summaries there, and originals."""
-    old, left = _as_it_was(tx, path.session, ask)
-    covered, policy = wanted.covered, requested_policy(path, ask)
+def make_input(tx: Transaction, path: Path, wanted: Wanted, request: SummaryRequest, _outline: Outline) -> SummaryInput:
+    """The summarizer's input: the texts of summaries on the left branch, and the original messages."""
+    old, left = _left_path(tx, path.session, request)
+    covered, policy = wanted.covered, requested_policy(path, request)
     messages = ranges.originals(tx, old, _live(tx, old, left), covered)
     return SummaryInput(
         previous=tuple(summaries.text_of(tx, summary) for summary in covered.replaces),
         messages=tuple(messages.values()),
         max_tokens=ranges.text_tokens(wanted),
-        instructions=ask.instructions,
+        instructions=request.instructions,
         style=policy.transcript,
         headings=policy.headings,
         is_branch=True,
@@ -151,12 +151,12 @@ def material(tx: Transaction, path: Path, wanted: Wanted, ask: SummaryRequest, _
 
 
 def apply(tx: Transaction, path: Path, made: Made, outline: Outline) -> Applied | None:
-    """Add the summary at the leaf of the path, once; None, and nothing changed, if there is no room for it."""
+    """Add the summary at the leaf of the path, unless it is there; None, and nothing changed, if there is no room."""
     summary = made.summary
     result = {"degraded": summary.is_degraded, "tokens": summary.tokens}
-    there = _placed(tx, path, summary)
-    if there is not None:
-        return Applied({**result, "entry_id": there}, outline)
+    existing = _existing_entry(tx, path, summary)
+    if existing is not None:
+        return Applied({**result, "entry_id": existing}, outline)
     message = branch_message(summaries.shown_text(tx, summary.id))
     facts = facts_of(message)._replace(role=BRANCH_ROLE)
     placed = place(facts, path.leaf_seq + 1, path.tail)
@@ -166,12 +166,12 @@ def apply(tx: Transaction, path: Path, made: Made, outline: Outline) -> Applied 
     fitted = after.edited(plan.edits) if plan.edits else after
     is_hidden = any(edit.kind == "hide" and edit.first <= placed.facts.seq <= edit.last for edit in plan.edits)
     if is_hidden or (fitted.tokens > goals.limit and fitted.tokens >= outline.tokens):
-        # A marker in its place would say less than nothing.
+        # A marker in place of the summary would say nothing and cost tokens.
         return None
     body = {
         "summary": summaries.shown_text(tx, summary.id),
         "summary_id": summary.id,
-        "from": made.ask.subject,
+        "from": made.request.subject,
         "details": summary.details,
         "from_hook": summary.from_hook,
     }
@@ -183,8 +183,8 @@ def apply(tx: Transaction, path: Path, made: Made, outline: Outline) -> Applied 
     return Applied({**result, "entry_id": entry_id}, fitted)
 
 
-def _placed(tx: Transaction, path: Path, summary: Summary) -> str | None:
-    """The entry on the path that this summary is, if it is there."""
+def _existing_entry(tx: Transaction, path: Path, summary: Summary) -> str | None:
+    """The id of the path's entry with this summary, if there is one."""
     columns = (ENTRY.c.branch, ENTRY.c.seq, ENTRY.c.body)
     rows = entry_log.rows_in(tx, path.session, segments.segments(tx, path), columns, kinds=(entry_log.BRANCH_SUMMARY,))
     found = (row for row in rows if loads(row.body).get("summary_id") == summary.id)

@@ -1,4 +1,4 @@
-"""Compactions as entries, and applying a summary to a path."""
+"""Adds compactions to a path as entries, and applies a finished summary to its range."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ _LISTED: Final = ("reason", "stages_used", "tokens_before", "tokens_after", "is_
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """A compaction as it is listed; tokens are scaled counts of the whole view.
+    """A compaction as the API lists it; `tokens_before` and `tokens_after` are scaled counts of the whole view.
 
-    `report` has the policy's figures; `told` is what is told of one that published a summary.
+    `report` has the figures that the policy's `report` names. `summary_facts` describe the summary that the compaction
+    published (see `summary_facts_of`); they are empty for an inline compaction.
     """
 
     id: str
@@ -40,7 +41,7 @@ class Compaction:
     tokens_after: int
     is_live: bool = True
     report: Mapping[str, Any] = field(default_factory=dict)
-    told: Mapping[str, Any] = field(default_factory=dict)
+    summary_facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 def add_compaction(
@@ -52,14 +53,15 @@ def add_compaction(
     reason: str,
     stages_used: Sequence[str],
     report: Mapping[str, Any],
-    told: Mapping[str, Any] | None = None,
+    summary_facts: Mapping[str, Any] | None = None,
     origin: JsonObject | None = None,
     is_inline: bool = True,
     lifts_bars: bool = False,
 ) -> Compaction:
-    """Add a compaction after which the path shows as `outline`; asking for a summary lifts bars on undone ranges.
+    """Add a compaction entry to the path, whose view is `outline` from then on.
 
-    `origin` is what it was in a file.
+    `lifts_bars`: ranges whose summary was undone may be summarized again. `origin` is the entry as a session file had
+    it, for an imported compaction.
     """
     before = path.used
     path.reported = None
@@ -73,20 +75,25 @@ def add_compaction(
         "tokens_before": before,
         "tokens_after": path.used,
         "report": report,
-        "told": told or {},
+        entry_log.SUMMARY_FACTS_KEY: summary_facts or {},
         "is_inline": is_inline,
         "edits": edits,
         **({} if origin is None else {"origin": origin}),
     }
     name = entry_log.add_edits(tx, path, "compaction", body, live)
     listed = {key: body[key] for key in _LISTED}
-    facts = {**listed, **report, **(told or {})}
+    facts = {**listed, **report, **(summary_facts or {})}
     tx.events.append(CompactionMade(path.session.id, name, reason, path.session.policy.preset, facts))
-    return Compaction(name, reason, list(stages_used), before, path.used, report=report, told=told or {})
+    return Compaction(
+        name, reason, list(stages_used), before, path.used, report=report, summary_facts=summary_facts or {}
+    )
 
 
 def reported(path: Path, aims: Aims, happened: Happened) -> dict[str, Any]:
-    """The figures that the policy wants of what happened to outlines of the path, which are counted exactly."""
+    """The figures that the policy's `report` names, by the policy's own count; empty if it names none.
+
+    The outlines in `happened` are counted exactly.
+    """
     policy, measure = aims.policy, aims.gauge.measure
     if not policy.report:
         return {}
@@ -96,7 +103,10 @@ def reported(path: Path, aims: Aims, happened: Happened) -> dict[str, Any]:
 
 
 def use_level(path: Path, policy: Policy, tokens: int, frame: Frame | None = None) -> str:
-    """The level of use of a view whose history takes so many unscaled tokens in the policy's count, else `none`."""
+    """The highest level of use that a view reaches, such as `warning`; `none` if it reaches none.
+
+    `tokens` are those of the view's history, unscaled, by the policy's counter.
+    """
     session = path.session
     frame = frame or session.frame
     if policy.counter == EXACT:
@@ -114,10 +124,10 @@ def apply_summary(
     summary: Summary,
     is_asked: bool,
 ) -> tuple[Compaction, Outline] | None:
-    """Put a summary in the place of its range and fit the view again; the outline is that of the path after it.
+    """Condense the range into its summary and fit the view again: the compaction, and the path's outline after it.
 
-    The policy, the session's or one for this summary, says what is told of it; what it has to fit is the session's.
-    None, and nothing changed, if that would turn a view that fits into one that does not, or make a worse one worse.
+    None, and nothing changed, if a view that fits would no longer fit, or one that does not fit would grow. `policy`
+    decides what the compaction reports; the session's own policy sets the budget.
     """
     condense = Edit(
         "condense",
@@ -136,7 +146,7 @@ def apply_summary(
         return None
     _note_savings(tx, path, summarize=outline.tokens - condensed.tokens, truncate=condensed.tokens - after.tokens)
     edits = (condense, *plan.edits)
-    # How much of what was due it covers is looked for only where a policy tells of it.
+    # Only policies with a report need this figure.
     is_partial = bool(policy.report) and _is_partial(
         outline, aims, covered, tx.limits.summarizer_tokens, is_asked=is_asked
     )
@@ -149,7 +159,7 @@ def apply_summary(
         reason="summary",
         stages_used=("summarize", *plan.stages_used),
         report=reported(path, aims, happened),
-        told=told_of(tx, path, after, covered.last, summary),
+        summary_facts=summary_facts_of(tx, path, after, covered.last, summary),
         is_inline=False,
         lifts_bars=is_asked,
     )
@@ -157,15 +167,18 @@ def apply_summary(
 
 
 def _note_savings(tx: Transaction, path: Path, **tokens_by_stage: int) -> None:
-    """Note what stages took out of the view without having been run for it; a summary of what is pending adds to it."""
+    """Record what stages saved at a publish, where no plan ran; the summary of a hidden range saves nothing."""
     preset, multiplier = path.session.policy.preset, path.session.multiplier
     for stage, tokens in tokens_by_stage.items():
         if tokens > 0:
             tx.events.append(StageRan(stage, preset, None, tokens * multiplier // 1000))
 
 
-def told_of(tx: Transaction, path: Path, after: Outline, last: int, summary: Summary) -> dict[str, Any]:
-    """What is told of a compaction whose summary covers all up to this seq."""
+def summary_facts_of(tx: Transaction, path: Path, after: Outline, last: int, summary: Summary) -> dict[str, Any]:
+    """The facts of a compaction's summary that the API lists, stored under `SUMMARY_FACTS_KEY` in the entry's body.
+
+    `last` is the seq of the last entry that the summary covers.
+    """
     kept = next((item.first for item in after.items if isinstance(item, Unit) and item.first > last), None)
     return {
         "first_kept_entry_id": None if kept is None else segments.id_at(segments.segments(tx, path), kept),
@@ -175,7 +188,7 @@ def told_of(tx: Transaction, path: Path, after: Outline, last: int, summary: Sum
 
 
 def _is_partial(outline: Outline, aims: Aims, covered: SummaryRange, input_tokens: int, *, is_asked: bool) -> bool:
-    """Whether a summary of this range is made from less than all that is due: there is more, or not all can be read."""
+    """Whether the summary leaves out something that is due: entries outside the range, or text over `input_tokens`."""
     due = due_items(outline, aims.policy, aims.gauge, is_asked=is_asked)
     read_tokens = 0
     for index, item in enumerate(outline.items):

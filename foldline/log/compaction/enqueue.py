@@ -1,4 +1,4 @@
-"""Summary requests: which job a wish for a summary becomes, joins, or is answered by without one."""
+"""Turns a summary request into a job: a new one, one it joins, or none where a kept summary is published at once."""
 
 from __future__ import annotations
 
@@ -38,83 +38,88 @@ _INSERT: Final = insert(JOB)
 
 @dataclass(frozen=True, slots=True)
 class QueuedJob:
-    """The job that will answer a wish; `is_joined` if it was there already."""
+    """The job that a summary request waits for; `is_joined` if the job existed before the request."""
 
     job_id: str
     is_joined: bool = False
 
 
 def request_summary(
-    tx: Transaction, path: Path, ask: SummaryRequest, outline: Outline | None = None
+    tx: Transaction, path: Path, request: SummaryRequest, outline: Outline | None = None
 ) -> QueuedJob | Compaction | None:
-    """Answer a wish for a summary with a job, or with the compaction that publishes one kept from before.
+    """The job for a summary request, or the compaction that publishes a kept summary; None if nothing is left to
+    summarize.
 
-    None if nothing is left to summarize. `outline` is the path's, if the caller has planned on it. Without a plan an
-    automatic wish joins whatever job the branch has and looks no further: a turn must not cost more while jobs wait.
+    `outline` is the path's, if the caller has planned on it. Without it, an automatic request joins any job that the
+    branch has, and reads nothing else: an append must not cost more while jobs wait.
     """
-    if outline is None and not ask.is_asked:
-        active = _active(tx, path, ask)
+    if outline is None and not request.is_asked:
+        active = _active(tx, path, request)
         if active:
             return QueuedJob((active.get(JobState.RUNNING) or active[JobState.QUEUED]).id, is_joined=True)
     outline = outline or entry_log.outline(tx, path)
-    wanted = ranges.find(tx, path, ask, outline)
+    wanted = ranges.find(tx, path, request, outline)
     if wanted is None:
         return None
-    kept = summaries.kept(tx, summaries.kept_key(path, wanted, ask))
+    kept = summaries.kept(tx, summaries.kept_key(path, wanted, request))
     if kept is None:
-        return enqueue(tx, path, ask)
-    applied = ranges.apply(tx, path, Made(wanted, kept, ask), outline)
+        return enqueue(tx, path, request)
+    applied = ranges.apply(tx, path, Made(wanted, kept, request), outline)
     if applied is None:
-        show_no_room(tx, path, ask)
+        show_no_room(tx, path, request)
         return None
     return applied.compaction
 
 
-def enqueue(tx: Transaction, path: Path, ask: SummaryRequest) -> QueuedJob:
-    """Single flight: join the running job if it will do, or the waiting one, or wait behind the running one."""
-    active = _active(tx, path, ask)
+def enqueue(tx: Transaction, path: Path, request: SummaryRequest) -> QueuedJob:
+    """The job for a summary request. At most one job of a kind runs on a branch, and at most one waits (single flight).
+
+    The request joins the running job if it is automatic or the job's parameters are the same. Otherwise it joins and
+    updates the waiting job, or becomes a new one.
+    """
+    active = _active(tx, path, request)
     waiting, running = active.get(JobState.QUEUED), active.get(JobState.RUNNING)
-    if running is not None and (not ask.is_asked or request_from_json(running.parameters) == ask):
+    if running is not None and (not request.is_asked or request_from_json(running.parameters) == request):
         return QueuedJob(running.id, is_joined=True)
     if waiting is not None:
-        _update_waiting(tx, waiting, ask)
+        _update_waiting(tx, waiting, request)
         return QueuedJob(waiting.id, is_joined=True)
-    return QueuedJob(_insert(tx, path, ask))
+    return QueuedJob(_insert(tx, path, request))
 
 
-def _active(tx: Transaction, path: Path, ask: SummaryRequest) -> dict[str, Any]:
-    """The jobs, by their states, that are there for such a wish: one may run, and one wait."""
-    return {row.state: row for row in tx.execute(_ACTIVE, _alike(path, ask))}
+def _active(tx: Transaction, path: Path, request: SummaryRequest) -> dict[str, Any]:
+    """The branch's jobs of the request's kind and subject, by state: at most one running and one queued."""
+    return {row.state: row for row in tx.execute(_ACTIVE, _same_kind(path, request))}
 
 
-def _alike(path: Path, ask: SummaryRequest) -> dict[str, Any]:
-    return {"pk": path.session.pk, "branch": path.branch, "kind": ask.kind, "subject": ask.subject}
+def _same_kind(path: Path, request: SummaryRequest) -> dict[str, Any]:
+    return {"pk": path.session.pk, "branch": path.branch, "kind": request.kind, "subject": request.subject}
 
 
-def _update_waiting(tx: Transaction, waiting: Any, ask: SummaryRequest) -> None:
-    if not ask.is_asked:
+def _update_waiting(tx: Transaction, waiting: Any, request: SummaryRequest) -> None:
+    if not request.is_asked:
         return
-    values = {"parameters": request_to_json(ask), "queue": INTERACTIVE, "is_asked": True, "not_before": 0}
+    values = {"parameters": request_to_json(request), "queue": INTERACTIVE, "is_asked": True, "not_before": 0}
     tx.execute(update(JOB).where(JOB.c.id == waiting.id).values(values))
     tx.events.append(JobWaits(INTERACTIVE))
 
 
 def _insert(
-    tx: Transaction, path: Path, ask: SummaryRequest, *, state: JobState = JobState.QUEUED, error: str | None = None
+    tx: Transaction, path: Path, request: SummaryRequest, *, state: JobState = JobState.QUEUED, error: str | None = None
 ) -> str:
     job_id = tx.new_id("job")
-    queue = INTERACTIVE if ask.is_asked else BACKGROUND
+    queue = INTERACTIVE if request.is_asked else BACKGROUND
     ended = state != JobState.QUEUED
     row = {
         "id": job_id,
         "session_pk": path.session.pk,
         "tenant": path.session.tenant,
         "branch": path.branch,
-        "kind": ask.kind,
-        "subject": ask.subject,
+        "kind": request.kind,
+        "subject": request.subject,
         "state": state,
         "queue": queue,
-        "is_asked": ask.is_asked,
+        "is_asked": request.is_asked,
         "attempts": 0,
         "progress": 0.0,
         "error": error,
@@ -122,7 +127,7 @@ def _insert(
         "not_before": 0,
         "created_at": tx.now,
         "ended_at": tx.now if ended else None,
-        "parameters": request_to_json(ask),
+        "parameters": request_to_json(request),
         "traceparent": tx.traceparent,
     }
     tx.execute(_INSERT, row)
@@ -131,9 +136,9 @@ def _insert(
     return job_id
 
 
-def show_no_room(tx: Transaction, path: Path, ask: SummaryRequest) -> None:
-    """A kept summary does not fit: let that be visible as the branch's newest job, once."""
-    newest = tx.execute(_NEWEST, _alike(path, ask)).scalar()
+def show_no_room(tx: Transaction, path: Path, request: SummaryRequest) -> None:
+    """Add a failed job that says that a kept summary does not fit, unless the branch's newest job says so already."""
+    newest = tx.execute(_NEWEST, _same_kind(path, request)).scalar()
     if newest != NO_ROOM:
-        job_id = _insert(tx, path, ask, state=JobState.FAILED, error=NO_ROOM)
-        tx.events.append(JobEnded(ask.kind, JobState.FAILED, path.session.id, job_id, NO_ROOM))
+        job_id = _insert(tx, path, request, state=JobState.FAILED, error=NO_ROOM)
+        tx.events.append(JobEnded(request.kind, JobState.FAILED, path.session.id, job_id, NO_ROOM))

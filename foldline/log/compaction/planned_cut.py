@@ -1,4 +1,4 @@
-"""Where a summary that is requested now would cut: for those who only want to know, and change nothing."""
+"""The cut that a summary request would make now, for a dry run. Nothing is changed."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from foldline.log.storage.store import Transaction
 
 @dataclass(frozen=True, slots=True)
 class PlannedCut:
-    """What a summary of a path would cover: all that is old enough or hidden, which takes one job or several.
+    """The entries that a summary of the path would cover: all that are due or hidden. It may take several jobs.
 
-    Entries are named by their ids. `first_kept` is the oldest that stays as it is; where that is in the middle of a
-    turn, `turn_start` is where the turn begins. `messages` are summarized before that turn, and `turn_prefix` of its
-    beginning; `replaces` are the summaries that are taken up. `context_tokens` are those of the whole view before, as
-    the policy counts.
+    `first`, `first_kept` and `turn_start` are entry ids. `first` is the oldest entry covered, `first_kept` the oldest
+    that stays as it is. If the cut splits a turn, `turn_start` is the first entry of that turn. `messages` counts the
+    covered messages before that turn, `turn_prefix` those at its beginning. `replaces` has the ids of the summaries
+    that the new one would absorb. `context_tokens` is the count of the whole view before, by the policy's counter.
     """
 
     first: str | None
@@ -40,8 +40,8 @@ class PlannedCut:
     files: Files
 
     @property
-    def told(self) -> dict[str, Any]:
-        """The cut as JSON."""
+    def as_json(self) -> dict[str, Any]:
+        """The cut as the API and the command show it."""
         return {
             "first_entry_id": self.first,
             "first_kept_entry_id": self.first_kept,
@@ -55,10 +55,10 @@ class PlannedCut:
         }
 
 
-def cut_of(tx: Transaction, path: Path, outline: Outline, ask: SummaryRequest) -> PlannedCut:
-    """Where a summary that is asked for now would cut."""
-    aims = requested_aims(path, ask)
-    due = due_items(outline, aims.policy, targeted_gauge(aims, ask, outline), is_asked=True)
+def cut_of(tx: Transaction, path: Path, outline: Outline, request: SummaryRequest) -> PlannedCut:
+    """The cut that this summary request would make now."""
+    aims = requested_aims(path, request)
+    due = due_items(outline, aims.policy, targeted_gauge(aims, request, outline), is_asked=True)
     hidden = (index for index, item in enumerate(outline.items, 1) if isinstance(item, Unit) and item.is_hidden)
     due = max(due, *hidden, 0)
     older = outline.items[:due]

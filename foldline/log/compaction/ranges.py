@@ -1,4 +1,4 @@
-"""Summaries of a range of a path: which one is next, what it is made of, and putting it in the place of the range."""
+"""Range summaries: which range is next, the summarizer's input for it, and publishing the summary in its place."""
 
 from __future__ import annotations
 
@@ -23,113 +23,113 @@ from foldline.log.compaction import summaries
 from foldline.log.compaction.compactions import Compaction, apply_summary
 from foldline.log.compaction.summaries import Made, Wanted
 from foldline.log.compaction.summary_request import SummaryRequest, requested_aims, requested_policy, targeted_gauge
-from foldline.log.compaction.usage_estimate import trusting
+from foldline.log.compaction.usage_estimate import with_reported_usage
 from foldline.log.storage import entry_log, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
 
-# What lists of files may take of a summary, and from which size of a summary on there are any.
+# The share of a summary that its lists of files may take, and the smallest summary that has lists of files.
 APPENDIX_SHARE: Final = 4
 APPENDIX_FROM: Final = 8 * SMALLEST_SUMMARY
-# The blank line between a summary and what stands below it; joined, tokens can merge differently than apart.
+# Tokens for the blank line between a summary and its appendix; tokens may also merge differently across it.
 APPENDIX_SEAM: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What became of a summary: what its job ends with, and the outline of the path after it."""
+    """A published summary: the result of its job, and the path's outline after it."""
 
     result: dict[str, Any]
     outline: Outline
     compaction: Compaction | None = None
 
 
-def range_of(path: Path, outline: Outline, ask: SummaryRequest, window_tokens: int) -> SummaryRange | None:
-    """What a summary asked for in this way would cover now."""
-    aims = requested_aims(path, ask)
-    # A target that nobody asked a summary for bounds what it may take, and makes nothing due.
-    is_bound_only = ask.target_tokens is not None and not ask.is_asked
-    gauge = path.aims(aims.policy).gauge if is_bound_only else targeted_gauge(aims, ask, outline)
-    if not ask.is_asked:
-        gauge = trusting(path, aims, outline, gauge)
-    due = due_items(outline, aims.policy, gauge, is_asked=ask.is_asked)
-    if ask.until is not None:
-        due = min(due, items_until(outline, ask.until))
+def range_of(path: Path, outline: Outline, request: SummaryRequest, window_tokens: int) -> SummaryRange | None:
+    """The range that this request would summarize now, at most `window_tokens` long; None if nothing is due."""
+    aims = requested_aims(path, request)
+    # The target of an automatic request bounds the size of the summary, and does not make more entries due.
+    is_bound_only = request.target_tokens is not None and not request.is_asked
+    gauge = path.aims(aims.policy).gauge if is_bound_only else targeted_gauge(aims, request, outline)
+    if not request.is_asked:
+        gauge = with_reported_usage(path, aims, outline, gauge)
+    due = due_items(outline, aims.policy, gauge, is_asked=request.is_asked)
+    if request.until is not None:
+        due = min(due, items_until(outline, request.until))
     seen = outline.measured(gauge.measure)
     window = path.session.frame.window(path.session.policy).tokens
     most = min(window_tokens, chunk_tokens(seen, aims.policy.stage("summarize"), window, due))
-    return next_range(outline, aims.goals, most, due, is_asked=ask.is_asked)
+    return next_range(outline, aims.goals, most, due, is_asked=request.is_asked)
 
 
-def find(tx: Transaction, path: Path, ask: SummaryRequest, outline: Outline) -> Wanted | None:
-    """The summary that is next by what was asked; None if nothing is left to summarize."""
-    covered = range_of(path, outline, ask, tx.limits.summarizer_tokens)
+def find(tx: Transaction, path: Path, request: SummaryRequest, outline: Outline) -> Wanted | None:
+    """The summary to make next for this request; None if nothing is left to summarize."""
+    covered = range_of(path, outline, request, tx.limits.summarizer_tokens)
     if covered is None:
         return None
     parts = segments.segments(tx, path)
     ends = segments.id_at(parts, covered.first), segments.id_at(parts, covered.last)
-    policy = requested_policy(path, ask)
+    policy = requested_policy(path, request)
     files = files_in(tx, path, outline, (covered.first, covered.last), covered.replaces)
-    key = summaries.key_of(ends, covered.replaces, ask, policy)
+    key = summaries.key_of(ends, covered.replaces, request, policy)
     return Wanted(covered, ends, key, files, appendix_for(policy, files, covered.max_tokens))
 
 
 def files_in(tx: Transaction, path: Path, outline: Outline, span: tuple[int, int], replaces: Sequence[str]) -> Files:
-    """The files that were read and changed in a range of seqs, and in all that these summaries in it cover."""
+    """The files that were read and changed in the range `span` of seqs, also under the summaries `replaces`."""
     units = (item for item in outline.items if isinstance(item, Unit))
     entries = [entry for unit in units for entry in unit.entries if span[0] <= entry.seq <= span[1]]
     seqs = [entry.seq for entry in entries if entry.role == BRANCH_ROLE]
-    told = entry_log.bodies_at(tx, path, seqs) if seqs else []
+    branch_bodies = entry_log.bodies_at(tx, path, seqs) if seqs else []
     found = files_of(call for entry in entries for call in entry.calls) | summaries.files_of(tx, replaces)
-    for body in told:
+    for body in branch_bodies:
         found |= summaries.files_from(body.get("details", {}))
     return found
 
 
 def appendix_for(policy: Policy, files: Files, max_tokens: int) -> str:
-    """What stands below a summary of at most so many tokens, if the policy wants that."""
+    """The lists of files for a summary of at most `max_tokens`; empty if it is small, or the policy wants none."""
     if not policy.lists_files or max_tokens < APPENDIX_FROM:
         return ""
     return file_lists(files, max_tokens // APPENDIX_SHARE - APPENDIX_SEAM)
 
 
 def text_tokens(wanted: Wanted) -> int:
-    """The most that the text of a summary may take beside what stands below it."""
+    """The tokens that the summary's text may take beside its appendix."""
     below = count_text(wanted.appendix) + APPENDIX_SEAM if wanted.appendix else 0
     return wanted.covered.max_tokens - below
 
 
-def material(tx: Transaction, path: Path, wanted: Wanted, ask: SummaryRequest, outline: Outline) -> SummaryInput:
-    """The texts of the summaries that are replaced, and the originals that are not under one of them."""
-    covered, policy = wanted.covered, requested_policy(path, ask)
+def make_input(tx: Transaction, path: Path, wanted: Wanted, request: SummaryRequest, outline: Outline) -> SummaryInput:
+    """The summarizer's input: the texts of the summaries that are replaced, and the originals under none of them."""
+    covered, policy = wanted.covered, requested_policy(path, request)
     messages = originals(tx, path, outline.live, covered)
     previous = tuple(summaries.text_of(tx, summary) for summary in covered.replaces)
     split = _split_at(outline, covered, policy)
     before = tuple(message for seq, message in messages.items() if seq < split)
     prefix = tuple(message for seq, message in messages.items() if seq >= split)
     if previous and not before:
-        # What is there already is taken up with the beginning of the turn: there is no other history to do that with.
+        # Without other history, the former summary is updated with the beginning of the turn.
         before, prefix = prefix, ()
     return SummaryInput(
         previous=previous,
         messages=before,
         turn_prefix=prefix,
         max_tokens=text_tokens(wanted),
-        instructions=ask.instructions,
+        instructions=request.instructions,
         style=policy.transcript,
         headings=policy.headings,
     )
 
 
 def originals(tx: Transaction, path: Path, live: LiveEdits, covered: SummaryRange) -> dict[int, Message]:
-    """The messages of a range of a path that are under none of its summaries, by seq, as a summarizer gets them."""
+    """The range's messages that are under no live summary, by seq; branch summaries have the role `developer`."""
     parts = segments.uncovered(segments.segments(tx, path), live)
     inside = segments.clipped(list(parts), [(covered.first, covered.last)])
     return entry_log.messages_in(tx, path.session, inside, branch_role="developer")
 
 
 def _split_at(outline: Outline, covered: SummaryRange, policy: Policy) -> int:
-    """From which seq on what is summarized belongs to a turn whose rest stays; after all of it, if there is none."""
+    """The first seq of the covered part of a turn that the range splits; the seq after the range if it splits none."""
     after = next((item for item in outline.items if item.first > covered.last), None)
     if not policy.splits_turns or not isinstance(after, Unit):
         return covered.last + 1
@@ -138,16 +138,16 @@ def _split_at(outline: Outline, covered: SummaryRange, policy: Policy) -> int:
 
 
 def apply(tx: Transaction, path: Path, made: Made, outline: Outline) -> Applied | None:
-    """Put the summary in the place of its range; None, and nothing changed, if there is no room for it."""
-    ask, summary = made.ask, made.summary
+    """Publish the summary in place of its range; None, and nothing changed, if there is no room for it."""
+    request, summary = made.request, made.summary
     applied = apply_summary(
         tx,
         path,
         outline,
-        requested_policy(path, ask),
+        requested_policy(path, request),
         covered=made.wanted.covered,
         summary=summary,
-        is_asked=ask.is_asked,
+        is_asked=request.is_asked,
     )
     if applied is None:
         return None

@@ -1,4 +1,4 @@
-"""Summaries as they are kept: found again by what they were made of, so that nobody pays for the same one twice."""
+"""The table of summaries: a finished summary is kept by what it was made of, so that none is paid for twice."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ NO_FILES: Final = Files()
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A summary that is kept.
+    """A kept summary.
 
-    `tokens` are what its message takes, unscaled, `model` the one that was asked for it; `details` are what is told of
-    it: the files of all it covers, and what a hook told.
+    `tokens` is the unscaled count of its message in a view. `model` is the model that was called for it. `details` has
+    the files of all that it covers, and what a hook added.
     """
 
     id: str
@@ -67,21 +67,21 @@ class Summary:
 
     @property
     def is_without_model(self) -> bool:
-        """Whether no model wrote it."""
+        """Whether its text was written without a model."""
         return self.is_degraded or self.model is None
 
     @property
     def from_hook(self) -> str | None:
-        """The hook that supplied it, if one did."""
+        """The name of the hook that supplied it, if one did."""
         return self.summarizer.removeprefix(HOOK) if self.summarizer.startswith(HOOK) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A summary that is to be made.
+    """A summary to be made.
 
-    `ends` are the ids of the first and last entry it covers, `key` is what it is found again by, `appendix` what stands
-    below it in views.
+    `ends` are the ids of the first and last entry it covers. `key` identifies it among the kept ones. `appendix` is the
+    text that views show below it.
     """
 
     covered: SummaryRange
@@ -93,40 +93,40 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A summary that was made, now or before, of just what was wanted by an ask."""
+    """A finished summary, new or kept, with the request it answers."""
 
     wanted: Wanted
     summary: Summary
-    ask: SummaryRequest
+    request: SummaryRequest
 
 
-def key_of(ends: Sequence[str], replaces: Sequence[str], ask: SummaryRequest, policy: Policy) -> str:
-    """What identifies a summary: the entries at its ends, the summaries it replaces, and what was asked of it."""
+def key_of(ends: Sequence[str], replaces: Sequence[str], request: SummaryRequest, policy: Policy) -> str:
+    """The key of a summary: a hash of the ids at its ends, the summaries it replaces, and the request's parameters."""
     shape: list[Any] = [policy.headings, policy.transcript]
     if policy.splits_turns or policy.lists_files:
         shape += [policy.splits_turns, policy.lists_files]
-    # Keys from before there was a choice of these have nothing of it.
-    asked = [ask.instructions] if shape == [DEFAULT_PRESET] * 2 else [ask.instructions, shape]
-    parts = [ends, replaces, *asked]
-    if ask.left is not None:
-        # Its files are those of all that was left, also of what was not read.
-        parts = [ask.kind, ask.left.first, *parts]
+    # Keys written before a policy could choose these do not have them.
+    parameters = [request.instructions] if shape == [DEFAULT_PRESET] * 2 else [request.instructions, shape]
+    parts = [ends, replaces, *parameters]
+    if request.left is not None:
+        # The lists of files depend on the whole left range, also on the part that is not read.
+        parts = [request.kind, request.left.first, *parts]
     return hashlib.sha256(dumps(parts)).hexdigest()
 
 
-def kept_key(path: Path, wanted: Wanted, ask: SummaryRequest) -> dict[str, Any]:
-    """The parameters of `KEPT`: a summary made of just this that is small enough now."""
+def kept_key(path: Path, wanted: Wanted, request: SummaryRequest) -> dict[str, Any]:
+    """The parameters of `KEPT` for this summary: its key, and the size it may have now."""
     return {
         "pk": path.session.pk,
         "wanted": wanted.key,
         "most": wanted.covered.max_tokens + summary_frame_tokens(),
-        # Whoever asks again after a poor summary wants a better one.
-        "takes_degraded": not ask.is_asked,
+        # A request for a summary after a degraded one asks for a better one.
+        "takes_degraded": not request.is_asked,
     }
 
 
 def kept(tx: Transaction, key: dict[str, Any]) -> Summary | None:
-    """The summary made of just this before, if it is small enough now."""
+    """The kept summary with this key, if there is one and it is small enough now."""
     row = tx.execute(KEPT, key).first()
     if row is None:
         return None
@@ -134,7 +134,7 @@ def kept(tx: Transaction, key: dict[str, Any]) -> Summary | None:
 
 
 def keep(tx: Transaction, path: Path, wanted: Wanted, draft: SummaryDraft, tokens: int | None = None) -> Summary:
-    """Keep a text, in place of another one made of the same; `tokens` are what its message takes, if that is known."""
+    """Store a summary, in place of a kept one with the same key; `tokens` are counted if they are None."""
     tx.execute(_SUPPLANT, {"pk": path.session.pk, "present": wanted.key})
     summary = Summary(
         tx.new_id("sum"),
@@ -165,45 +165,45 @@ def keep(tx: Transaction, path: Path, wanted: Wanted, draft: SummaryDraft, token
 
 
 def with_appendix(text: str, appendix: str) -> str:
-    """A summary as it stands in views."""
+    """The text of a summary as views show it."""
     return f"{text}\n\n{appendix}" if appendix else text
 
 
 def text_of(tx: Transaction, summary_id: str) -> str:
-    """The text of a summary, as its summarizer wrote it."""
+    """The text of a summary as its summarizer wrote it, without its appendix."""
     text: str = loads(tx.execute(_TEXT, {"summary": summary_id}).one().text)
     return text
 
 
 def shown_text(tx: Transaction, summary_id: str) -> str:
-    """The text of a summary as it stands in views."""
+    """The text of a summary as views show it, with its appendix."""
     return shown_texts(tx, [summary_id])[summary_id]
 
 
 def shown_texts(tx: Transaction, summaries: Sequence[str]) -> dict[str, str]:
-    """The texts of summaries as they stand in views, by their ids."""
+    """The texts of summaries as views show them, by summary id."""
     rows = tx.execute(_SHOWN, {"summaries": summaries}) if summaries else ()
     return {row.id: with_appendix(loads(row.text), loads(row.appendix) if row.appendix else "") for row in rows}
 
 
 def files_of(tx: Transaction, summaries: Sequence[str]) -> Files:
-    """The files of all that these summaries cover."""
+    """The files that were read and changed in all that these summaries cover."""
     found = NO_FILES
-    for told in tx.execute(_DETAILS, {"summaries": summaries}).scalars() if summaries else ():
-        found |= files_from(_loaded(told))
+    for stored in tx.execute(_DETAILS, {"summaries": summaries}).scalars() if summaries else ():
+        found |= files_from(_loaded(stored))
     return found
 
 
 def _loaded(value: bytes | None) -> dict[str, Any]:
-    # Of summaries from before there were details there are none.
+    # Summaries of the first versions have no details.
     return loads(value) if value else {}
 
 
 def details(files: Files) -> dict[str, list[str]]:
-    """Files as they are told."""
+    """The lists of files in a summary's `details`."""
     return {"read_files": files.read_only, "modified_files": files.changed}
 
 
-def files_from(told: Mapping[str, Any]) -> Files:
-    """The files that `details` told of."""
-    return Files(frozenset(told.get("read_files", ())), frozenset(told.get("modified_files", ())))
+def files_from(stored: Mapping[str, Any]) -> Files:
+    """The files in a summary's `details`."""
+    return Files(frozenset(stored.get("read_files", ())), frozenset(stored.get("modified_files", ())))

@@ -1,4 +1,4 @@
-"""What summaries are asked to be like, as jobs keep it, and what a compaction aims at by it."""
+"""Summary requests as jobs store them, and the policy, aims and gauge that follow from one."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from foldline.log.storage.segments import entry_id
 
 RANGE_SUMMARY: Final = "summary"
 BRANCH_SUMMARY: Final = "branch_summary"
-# What jobs of these kinds are called by those who are told of them.
+# The names that hooks know the kinds of jobs by.
 HOOK_KINDS: Final[Mapping[str, str]] = MappingProxyType({RANGE_SUMMARY: "compact", BRANCH_SUMMARY: "branch"})
 
 
 class LeftRange(NamedTuple):
-    """What was left of a branch's path: the entries from `first` to `last`, seen through the edits at this place."""
+    """The entries `first` to `last` (seqs) of a branch that the head left, with the edits in force at `edits_at`."""
 
     branch: int
     first: int
@@ -33,11 +33,11 @@ class LeftRange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SummaryRequest:
-    """What a summary is to be like. `is_asked`: someone asked for it; otherwise the trigger did.
+    """A request for a summary. `is_asked`: a caller requested it; otherwise the trigger did.
 
-    `policy` is a whole one, in its stored form. `until` is the seq of the last entry that was due when it was asked
-    for: what is due depends on what there is, and would be more after each summary. `left` is what it is to tell of,
-    where that is another branch.
+    `policy` is a complete policy in its stored form, None for the session's. `until` is the seq of the last entry that
+    was due at the time of the request: more entries become due after each summary, and they are not part of the
+    request. `left` is the range to summarize, for a branch summary.
     """
 
     is_asked: bool
@@ -49,51 +49,51 @@ class SummaryRequest:
 
     @property
     def kind(self) -> str:
-        """The kind of a job that does it."""
+        """The kind of job that makes the summary."""
         return RANGE_SUMMARY if self.left is None else BRANCH_SUMMARY
 
     @property
     def subject(self) -> str:
-        """What tells it from others of its kind on the same branch: the last entry that was left."""
+        """The id of the last entry that was left, for a branch summary, else "". A branch may have one job for each."""
         return "" if self.left is None else entry_id(self.left.branch, self.left.last)
 
 
 AUTOMATIC: Final = SummaryRequest(is_asked=False)
 
 
-def request_to_json(ask: SummaryRequest) -> bytes:
-    """An ask as a job keeps it."""
-    return dumps(asdict(ask))
+def request_to_json(request: SummaryRequest) -> bytes:
+    """A request as a job stores it."""
+    return dumps(asdict(request))
 
 
 def request_from_json(parameters: bytes) -> SummaryRequest:
-    """The ask a job keeps; what a newer version asked on top is not known here."""
+    """The request that a job stores, without fields that only a newer version knows."""
     known = {field.name for field in fields(SummaryRequest)}
-    ask = SummaryRequest(**{name: value for name, value in loads(parameters).items() if name in known})
-    return ask if ask.left is None else replace(ask, left=_left(*ask.left[:4]))
+    request = SummaryRequest(**{name: value for name, value in loads(parameters).items() if name in known})
+    return request if request.left is None else replace(request, left=_left(*request.left[:4]))
 
 
 def _left(branch: int, first: int, last: int, edits_at: tuple[int, int] | None) -> LeftRange:
     return LeftRange(branch, first, last, None if edits_at is None else (edits_at[0], edits_at[1]))
 
 
-def requested_policy(path: Path, ask: SummaryRequest) -> Policy:
-    """The policy that a compaction was asked for with, else the session's."""
-    return path.session.policy if ask.policy is None else from_stored(ask.policy, PRESETS)
+def requested_policy(path: Path, request: SummaryRequest) -> Policy:
+    """The request's policy, or else the session's."""
+    return path.session.policy if request.policy is None else from_stored(request.policy, PRESETS)
 
 
-def requested_aims(path: Path, ask: SummaryRequest) -> Aims:
-    """What a compaction aims at."""
-    return path.aims(requested_policy(path, ask), ask.target_tokens)
+def requested_aims(path: Path, request: SummaryRequest) -> Aims:
+    """The aims of a compaction for this request: its policy, goals and target."""
+    return path.aims(requested_policy(path, request), request.target_tokens)
 
 
-def targeted_gauge(aims: Aims, ask: SummaryRequest, outline: Outline) -> Gauge:
-    """The gauge of these aims, down to the target that was asked for, if one was."""
-    return aims.gauge if ask.target_tokens is None else aims.gauge.aimed(aims.goals, outline)
+def targeted_gauge(aims: Aims, request: SummaryRequest, outline: Outline) -> Gauge:
+    """The gauge of these aims, with the request's target if it has one."""
+    return aims.gauge if request.target_tokens is None else aims.gauge.aimed(aims.goals, outline)
 
 
-def up_to_now(path: Path, outline: Outline, ask: SummaryRequest) -> SummaryRequest:
-    """What is asked for, of what is due now and no more."""
-    aims = requested_aims(path, ask)
-    due = due_items(outline, aims.policy, targeted_gauge(aims, ask, outline), is_asked=True)
-    return replace(ask, until=last_due(outline, due))
+def limited_to_due(path: Path, outline: Outline, request: SummaryRequest) -> SummaryRequest:
+    """The request, limited to the entries that are due now."""
+    aims = requested_aims(path, request)
+    due = due_items(outline, aims.policy, targeted_gauge(aims, request, outline), is_asked=True)
+    return replace(request, until=last_due(outline, due))

@@ -1,4 +1,4 @@
-"""The trigger: plans on the outline, applies the cheap edits, and asks for a summary where one is wanted."""
+"""The trigger: plans on the outline, applies the cheap edits, and requests a summary where the plan wants one."""
 
 from __future__ import annotations
 
@@ -11,22 +11,28 @@ from foldline.engine.policies.report import Happened, together
 from foldline.log.compaction import enqueue
 from foldline.log.compaction.compactions import Compaction, add_compaction, reported
 from foldline.log.compaction.enqueue import QueuedJob
-from foldline.log.compaction.summary_request import AUTOMATIC, SummaryRequest, requested_aims, targeted_gauge, up_to_now
-from foldline.log.compaction.usage_estimate import gauge, should_compact, trusting
+from foldline.log.compaction.summary_request import (
+    AUTOMATIC,
+    SummaryRequest,
+    limited_to_due,
+    requested_aims,
+    targeted_gauge,
+)
+from foldline.log.compaction.usage_estimate import ensure_estimate, should_compact, with_reported_usage
 from foldline.log.storage import entry_log
 from foldline.log.storage.events import StageWatch, TriggerRan
 from foldline.log.storage.rows import Aims, Path
 from foldline.log.storage.store import Transaction
 
-# Summaries kept from before that one request may publish; a job publishes the rest, so that no caller waits for them.
+# Kept summaries that one request may publish; a job publishes the rest, so that no caller waits for them.
 KEPT_AT_ONCE: Final = 8
 
 
 @dataclass(slots=True)
 class TriggerResult:
-    """What a plan came to: the compactions it made, oldest first, and the summary it asked for.
+    """The outcome of a trigger run: the compactions made, oldest first, and the job of the summary request, if any.
 
-    `report` has the policy's figures of all that together.
+    `report` has the figures that the policy's `report` names, over all of them.
     """
 
     made: list[Compaction] = field(default_factory=list)
@@ -35,20 +41,23 @@ class TriggerResult:
 
     @property
     def is_news(self) -> bool:
-        """Whether something was done: a compaction was made, or a job newly queued for one."""
+        """Whether a compaction was made or a new job queued."""
         return bool(self.made) or (self.request is not None and not self.request.is_joined)
 
 
 def run_trigger(tx: Transaction, path: Path) -> TriggerResult:
-    """Compact automatically if the view is over the trigger, and ask for a summary of what is pending."""
+    """Compact if the view is over the policy's trigger, and request a summary of what is pending."""
     step = _run_trigger(tx, path)
     if step.is_news:
-        step.report = told(tx, path, path.aims(), step)
+        step.report = step_report(tx, path, path.aims(), step)
     return step
 
 
-def told(tx: Transaction, path: Path, aims: Aims, step: TriggerResult | None = None) -> dict[str, Any]:
-    """The policy's figures of a step that ends at the path as it is now; of nothing done, if there is no step."""
+def step_report(tx: Transaction, path: Path, aims: Aims, step: TriggerResult | None = None) -> dict[str, Any]:
+    """The figures that the policy's `report` names for a trigger run; without a `step`, for no compaction at all.
+
+    The path is as the run left it.
+    """
     if not aims.policy.report:
         return {}
     made, request = (step.made, step.request) if step else ([], None)
@@ -62,7 +71,7 @@ def told(tx: Transaction, path: Path, aims: Aims, step: TriggerResult | None = N
 def _run_trigger(tx: Transaction, path: Path) -> TriggerResult:
     step = TriggerResult()
     for _ in range(KEPT_AT_ONCE):
-        outline, is_wanted = _edit_cheaply(tx, path, step)
+        outline, is_wanted = _apply_cheap_edits(tx, path, step)
         if not (is_wanted or path.pending_tokens) or tx.now < path.next_summary_at:
             return step
         if outline is None:
@@ -76,55 +85,61 @@ def _run_trigger(tx: Transaction, path: Path) -> TriggerResult:
     return step
 
 
-def _edit_cheaply(tx: Transaction, path: Path, step: TriggerResult) -> tuple[Outline | None, bool]:
-    """Apply the cheap edits if the view is over the trigger; the outline if it did, and if a summary is wanted."""
+def _apply_cheap_edits(tx: Transaction, path: Path, step: TriggerResult) -> tuple[Outline | None, bool]:
+    """Apply the cheap edits if the view is over the trigger: the outline after them, and whether a summary is wanted.
+
+    The outline is None if no plan was made.
+    """
     aims = path.aims()
-    outline = gauge(tx, path, aims)
+    outline = ensure_estimate(tx, path, aims)
     if not (path.session.auto_compact and should_compact(path, aims)):
-        # Nothing was planned on it: who is pending a summary joins whatever job there is.
+        # Without a plan, a pending range joins any job the branch has.
         return None, False
     _note_trigger(tx, path, "threshold")
     outline = outline or entry_log.outline(tx, path)
     watch = StageWatch(tx.stopwatch)
-    plan = plan_for(outline, aims.policy.stages, aims.goals, trusting(path, aims, outline, aims.gauge), tell=watch)
+    plan = plan_for(
+        outline, aims.policy.stages, aims.goals, with_reported_usage(path, aims, outline, aims.gauge), on_stage=watch
+    )
     _note_stages(tx, path, aims, watch, plan)
     if plan.edits:
         step.made.append(_add_planned(tx, path, aims, outline, plan, reason="trigger"))
     return plan.outline, plan.is_summary_wanted
 
 
-def run_asked(
+def compact_now(
     tx: Transaction,
     path: Path,
-    ask: SummaryRequest,
+    request: SummaryRequest,
     *,
     stages: list[str] | None = None,
     summarize: bool | None = None,
     reason: str = "asked",
 ) -> TriggerResult:
-    """Compact because someone asked, whatever the trigger says; `summarize=None` leaves the summary to the stages.
+    """Compact at a caller's request, whether or not the view is over the trigger.
 
-    `reason` is what operators see counted.
+    `stages` replaces the policy's stages. `summarize` requests a summary (True) or none (False); None leaves that to
+    the stages. `reason` is the label in the metrics.
     """
     _note_trigger(tx, path, reason)
-    aims = requested_aims(path, ask)
+    aims = requested_aims(path, request)
     policy = aims.policy if stages is None else aims.policy.naming(stages)
     step = TriggerResult()
-    has_target = ask.target_tokens is not None
+    has_target = request.target_tokens is not None
     outline = entry_log.outline(tx, path)
-    gauge = targeted_gauge(aims, ask, outline)
+    gauge = targeted_gauge(aims, request, outline)
     watch = StageWatch(tx.stopwatch)
-    plan = plan_for(outline, policy.stages, aims.goals, gauge, is_asked=True, has_target=has_target, tell=watch)
+    plan = plan_for(outline, policy.stages, aims.goals, gauge, is_asked=True, has_target=has_target, on_stage=watch)
     _note_stages(tx, path, aims, watch, plan)
     is_wanted = plan.is_summary_wanted if summarize is None else summarize
     if plan.edits:
         step.made.append(_add_planned(tx, path, aims, outline, plan, reason="asked", lifts_bars=is_wanted))
     if is_wanted:
-        _request_asked(tx, path, up_to_now(path, plan.outline, ask), step, plan.outline)
+        _request_explicit(tx, path, limited_to_due(path, plan.outline, request), step, plan.outline)
     elif path.pending_tokens:
-        # What went out of view for a target does not come back as a summary beyond it.
-        _request_automatic(tx, path, step, plan.outline, replace(AUTOMATIC, target_tokens=ask.target_tokens))
-    step.report = told(tx, path, aims, step)
+        # The summary of what was hidden to reach a target must not take the view beyond it again.
+        _request_automatic(tx, path, step, plan.outline, replace(AUTOMATIC, target_tokens=request.target_tokens))
+    step.report = step_report(tx, path, aims, step)
     return step
 
 
@@ -152,22 +167,26 @@ def _add_planned(
     )
 
 
-def request_rest(tx: Transaction, path: Path, ask: SummaryRequest, outline: Outline) -> None:
-    """After a publish: ask for the rest of an asked range, or run the trigger."""
-    if not (ask.is_asked and _request_asked(tx, path, ask, TriggerResult(), outline)):
+def request_rest(tx: Transaction, path: Path, request: SummaryRequest, outline: Outline) -> None:
+    """After a publish: request the rest of the range that a caller asked for, or else run the trigger."""
+    if not (request.is_asked and _request_explicit(tx, path, request, TriggerResult(), outline)):
         _run_trigger(tx, path)
 
 
 def request_pending(tx: Transaction, path: Path) -> None:
-    """Ask for a summary of what is pending, unless a failure holds automatic ones back."""
+    """Request a summary of what is pending, unless a failure holds automatic jobs back."""
     if path.pending_tokens and tx.now >= path.next_summary_at:
         _request_automatic(tx, path, TriggerResult())
 
 
 def _request_automatic(
-    tx: Transaction, path: Path, step: TriggerResult, outline: Outline | None = None, ask: SummaryRequest = AUTOMATIC
+    tx: Transaction,
+    path: Path,
+    step: TriggerResult,
+    outline: Outline | None = None,
+    request: SummaryRequest = AUTOMATIC,
 ) -> None:
-    answer = enqueue.request_summary(tx, path, ask, outline)
+    answer = enqueue.request_summary(tx, path, request, outline)
     if isinstance(answer, Compaction):
         after = _run_trigger(tx, path)
         step.made += [answer, *after.made]
@@ -175,12 +194,12 @@ def _request_automatic(
     step.request = answer
 
 
-def _request_asked(
-    tx: Transaction, path: Path, ask: SummaryRequest, step: TriggerResult, outline: Outline | None = None
+def _request_explicit(
+    tx: Transaction, path: Path, request: SummaryRequest, step: TriggerResult, outline: Outline | None = None
 ) -> bool:
-    """Whether there was anything to summarize. Kept summaries are published, and then the rest is asked for."""
+    """Publish kept summaries and request the rest; False if there was nothing to summarize."""
     for number in range(KEPT_AT_ONCE):
-        answer = enqueue.request_summary(tx, path, ask, outline if number == 0 else None)
+        answer = enqueue.request_summary(tx, path, request, outline if number == 0 else None)
         if isinstance(answer, Compaction):
             step.made.append(answer)
             continue
@@ -190,5 +209,5 @@ def _request_asked(
             answer = after.request
         step.request = answer
         return answer is not None or number > 0
-    step.request = enqueue.enqueue(tx, path, ask)
+    step.request = enqueue.enqueue(tx, path, request)
     return True

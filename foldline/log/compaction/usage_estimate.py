@@ -1,6 +1,6 @@
-"""What the history takes as the policy counts: by its estimate, or by what a provider reported of it.
+"""The size of the history by the policy's own counter: an estimate, or what a provider reported.
 
-The exact count has no part in this: what was reported moves its multiplier (`foldline.log.compaction.usage`).
+The exact count is not computed here; reported usage moves its multiplier in `foldline.log.compaction.usage`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from foldline.log.storage.rows import Aims, Path
 from foldline.log.storage.store import Transaction
 
 
-def gauge(tx: Transaction, path: Path, aims: Aims) -> Outline | None:
-    """See to it that it is known what the view takes by the policy's counter; the outline if it had to be read."""
+def ensure_estimate(tx: Transaction, path: Path, aims: Aims) -> Outline | None:
+    """Set `path.estimated` if the policy does not count exactly; the outline if it was read for that, else None."""
     if path.estimated is not None or aims.policy.counter == EXACT:
         return None
     outline = entry_log.outline(tx, path)
@@ -27,7 +27,7 @@ def gauge(tx: Transaction, path: Path, aims: Aims) -> Outline | None:
 
 
 def estimated_tokens(path: Path, aims: Aims, outline: Outline) -> int:
-    """What the history at the leaf takes, in unscaled tokens of the policy's counter."""
+    """The unscaled tokens of the history at the leaf, by the policy's counter."""
     seen = outline.measured(aims.gauge.measure)
     reported = _reported(path)
     if reported is None or not aims.policy.trusts_usage:
@@ -38,27 +38,30 @@ def estimated_tokens(path: Path, aims: Aims, outline: Outline) -> int:
 
 
 def _reported(path: Path) -> int | None:
-    """What a provider reported of the view, unless that was edited since, by whichever version of this program."""
+    """The provider's report of the view, unless the view was edited since."""
     is_stale = path.edits_at is not None and path.edits_at[1] > path.reported_seq
     return None if is_stale else path.reported
 
 
-def trusting(path: Path, aims: Aims, outline: Outline, gauge: Gauge) -> Gauge:
-    """The gauge, with what a provider reported where the policy trusts that."""
+def with_reported_usage(path: Path, aims: Aims, outline: Outline, gauge: Gauge) -> Gauge:
+    """The gauge, with the provider's report if the policy trusts usage."""
     if _reported(path) is None or not aims.policy.trusts_usage or aims.policy.counter == EXACT:
         return gauge
     return replace(gauge, reported=estimated_tokens(path, aims, outline))
 
 
 def context_tokens(path: Path, aims: Aims, outline: Outline) -> int:
-    """What the view takes as a whole as the policy counts: scaled where it counts exactly."""
+    """The tokens of the whole view by the policy's counter; scaled if that is the exact one."""
     if aims.policy.counter == EXACT:
         return path.used
     return estimated_tokens(path, aims, outline) + _fixed_tokens(path, aims.policy)
 
 
 def should_compact(path: Path, aims: Aims, added_tokens: int = 0) -> bool:
-    """Whether the view at the leaf, which is estimated, and so many more tokens are over the trigger, or do not fit."""
+    """Whether the view at the leaf with `added_tokens` more is over the trigger or does not fit the budget.
+
+    `ensure_estimate` must have run.
+    """
     tokens = path.kept if path.estimated is None else path.estimated
     goals = aims.gauge.goals
     is_over = tokens + added_tokens > min(goals.trigger, goals.limit)
@@ -66,9 +69,9 @@ def should_compact(path: Path, aims: Aims, added_tokens: int = 0) -> bool:
 
 
 def note_report(path: Path, usage: Usage, *, is_of_next: bool) -> None:
-    """Keep what a provider reported of the view at the leaf, unless that was another view, or another model's count.
+    """Keep a provider's report of the view at the leaf; a report of another version or another model is ignored.
 
-    `is_of_next`: the next entry is the answer that it reported too.
+    `is_of_next`: the next entry is the answer whose output tokens the report has.
     """
     session = path.session
     prompt_tokens = usage.prompt_tokens(session.model)
@@ -82,12 +85,12 @@ def note_report(path: Path, usage: Usage, *, is_of_next: bool) -> None:
 
 
 def counted_seq(path: Path) -> int:
-    """Up to which seq a provider's report counts the view; 0 where the policy counts all of it."""
+    """The last seq that a provider's report counts; 0 if the policy counts all entries itself."""
     return 0 if _reported(path) is None or not path.session.policy.trusts_usage else path.reported_seq
 
 
 def _history(path: Path, policy: Policy, tokens: int) -> int:
-    """What is left of these tokens for the history."""
+    """The tokens of the history in a count of the whole view."""
     return max(0, tokens - _fixed_tokens(path, policy))
 
 

@@ -1,1 +1,1 @@
-"""Jobs: how workers claim and end them, how they are listed, and how the sweeper mends what was lost."""
+"""Jobs: claiming, publishing and ending them, listing them, and the sweeper. Making a job is in `log.compaction`."""

@@ -1,4 +1,4 @@
-"""What an operator does to jobs, whichever tenant's they are: find them, have them tried again, cancel them."""
+"""The operator's view of jobs, over all tenants: list, count, retry, cancel."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import JOB, SESSION
 
-# What stands in the way of trying a job again, by its state.
+# Why a job in this state cannot be retried.
 NOT_AGAIN: Final = {"running": "it is running; cancel it first", "succeeded": "it has succeeded"}
 
 
@@ -44,7 +44,7 @@ class AdminJob:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Which jobs are meant: those in one of the states, of the session, of the tenant. What is left out is any."""
+    """A filter of jobs by state, session and tenant; an empty field matches all."""
 
     states: tuple[str, ...] = ()
     session_id: str | None = None
@@ -52,7 +52,7 @@ class Chosen:
 
     @property
     def conditions(self) -> list[ColumnElement[bool]]:
-        """These as conditions on jobs and their sessions."""
+        """The filter as SQL conditions on a join of jobs and sessions."""
         conditions: list[ColumnElement[bool]] = [SESSION.c.deleted_at.is_(None)]
         if self.states:
             conditions.append(JOB.c.state.in_(self.states))
@@ -68,7 +68,7 @@ _WITH_SESSION: Final = JOB.join(SESSION, SESSION.c.pk == JOB.c.session_pk)
 
 
 def newest(tx: Transaction, chosen: Chosen, limit: int) -> list[AdminJob]:
-    """The newest jobs of those that are meant, up to `limit`, newest last."""
+    """The newest jobs that match, up to `limit`, newest last."""
     columns = [_COLUMNS[field.name].label(field.name) for field in fields(AdminJob)]
     statement = select(*columns).select_from(_WITH_SESSION).where(*chosen.conditions)
     rows = tx.execute(statement.order_by(JOB.c.number.desc()).limit(limit)).all()
@@ -76,14 +76,14 @@ def newest(tx: Transaction, chosen: Chosen, limit: int) -> list[AdminJob]:
 
 
 def count_by_state(tx: Transaction, chosen: Chosen) -> dict[str, int]:
-    """How many of the jobs that are meant are in each state that one of them is in."""
+    """The number of matching jobs by state; states without jobs are left out."""
     statement = select(JOB.c.state, func.count().label("number")).select_from(_WITH_SESSION)
     rows = tx.execute(statement.where(*chosen.conditions).group_by(JOB.c.state))
     return {row.state: row.number for row in rows}
 
 
 def failed(tx: Transaction) -> list[str]:
-    """The ids of the failed jobs that nothing came after, oldest first; the others were tried again already."""
+    """The ids of the failed jobs that no later job of the same kind replaces, oldest first."""
     later = JOB.alias("later")
     has_later = (
         select(later.c.number)
@@ -96,7 +96,7 @@ def failed(tx: Transaction) -> list[str]:
 
 
 def retry(tx: Transaction, job_id: str) -> QueuedJob:
-    """Ask again for what a job that has ended was to do, or let one that is held back run at once.
+    """Queue the work of an ended job again, or let a job that is held back run at once.
 
     Raises:
         NotFound: there is no such job, or its session was deleted.
@@ -105,17 +105,17 @@ def retry(tx: Transaction, job_id: str) -> QueuedJob:
     path, job = _open(tx, job_id)
     if job.state in NOT_AGAIN:
         raise Conflict(NOT_AGAIN[job.state])
-    request = _request(tx, path, job)
+    queued = _requeued(tx, path, job)
     path.next_summary_at = 0
     paths.save_edited(tx, path, path.leaf_seq)
-    lifted = (JOB.c.id == request.job_id, JOB.c.state == JobState.QUEUED)
+    lifted = (JOB.c.id == queued.job_id, JOB.c.state == JobState.QUEUED)
     tx.execute(update(JOB).where(*lifted).values(not_before=0))
     tx.events += map(JobWaits, tx.execute(select(JOB.c.queue).where(*lifted)).scalars())
-    return request
+    return queued
 
 
 def _open(tx: Transaction, job_id: str) -> tuple[Path, Any]:
-    """The path of a job, locked, and then the job: the session goes first, as everywhere."""
+    """The job and its path, both locked. The session is locked before the job, as in every transaction."""
     place = tx.execute(select(JOB.c.session_pk, JOB.c.branch).where(JOB.c.id == job_id)).first()
     path = None if place is None else paths.open_branch(tx, place.session_pk, place.branch)
     if path is None:
@@ -123,19 +123,19 @@ def _open(tx: Transaction, job_id: str) -> tuple[Path, Any]:
     return path, tx.execute(select(JOB).where(JOB.c.id == job_id)).one()
 
 
-def _request(tx: Transaction, path: Path, job: Any) -> QueuedJob:
-    """The job that waits already, if it is this one or someone else asked for it; else as for any wish."""
+def _requeued(tx: Transaction, path: Path, job: Any) -> QueuedJob:
+    """The branch's waiting job, if it is this one or a caller requested it; else a job as for any summary request."""
     here = (JOB.c.session_pk == path.session.pk, JOB.c.branch == path.branch)
     alike = (JOB.c.kind == job.kind, JOB.c.subject == job.subject)
     waiting = tx.execute(select(JOB.c.id, JOB.c.is_asked).where(*here, *alike, JOB.c.state == JobState.QUEUED)).first()
-    # What someone has asked for since keeps its own parameters.
+    # A later request of a caller keeps its own parameters.
     if waiting is not None and (waiting.id == job.id or (waiting.is_asked and job.is_asked)):
         return QueuedJob(waiting.id, is_joined=True)
     return enqueue.enqueue(tx, path, request_from_json(job.parameters))
 
 
 def cancel(tx: Transaction, job_id: str) -> None:
-    """Cancel a job that is waiting or running; a worker that has it notices when it next extends its lease.
+    """Cancel a waiting or running job; a worker that has it stops when it next extends the lease.
 
     Raises:
         NotFound: there is no such job.

@@ -1,4 +1,4 @@
-"""What waits to be done, over all tenants: the jobs of each queue, how long they have waited, and what is pending."""
+"""The backlog over all tenants: the jobs of each queue, how long the oldest has waited, and the pending tokens."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from foldline.log.jobs.claims import IS_DUE
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import BRANCH, JOB, SESSION, one_of
 
-# A job that was held back waits from the moment it may run.
+# A job that was held back starts to wait when it may run.
 _WAITS_SINCE: Final = case((JOB.c.not_before > JOB.c.created_at, JOB.c.not_before), else_=JOB.c.created_at)
 _JOBS: Final = (
     select(
@@ -38,11 +38,11 @@ _ANY_JOB: Final = select(JOB.c.number).limit(1)
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """The jobs of a queue that have not ended.
+    """The unfinished jobs of a queue.
 
-    `queued` counts all that wait, also what is held back after a failure, or waits behind another job of its branch.
-    `load` does not: it is the work there is for workers now. `oldest_seconds` is how long the first of those has waited
-    that may run.
+    `queued` counts all waiting jobs, also those held back after a failure or behind another job of their branch. `load`
+    counts the running jobs and the waiting ones that a worker could claim now. `oldest_seconds` is how long the oldest
+    of the claimable jobs has waited.
     """
 
     queued: int = 0
@@ -53,14 +53,14 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """All queues that jobs can be in, and the pending tokens of all sessions, as a sum of unscaled tokens."""
+    """All queues by name, and the sum of the pending tokens of all sessions, unscaled."""
 
     queues: Mapping[str, Queue]
     pending_tokens: int
 
 
 def backlog(tx: Transaction) -> Backlog:
-    """What waits now."""
+    """The backlog now."""
     rows = {(row.queue, row.state): row for row in tx.execute(_JOBS, {"now": tx.now})}
     names = dict.fromkeys((INTERACTIVE, BACKGROUND, *(queue for queue, _ in rows)))
     queues = {
@@ -69,11 +69,11 @@ def backlog(tx: Transaction) -> Backlog:
     return Backlog(queues, int(tx.execute(_PENDING).scalar()))
 
 
-def is_there(tx: Transaction) -> None:
-    """Nothing, if there is a database with our tables.
+def check_tables(tx: Transaction) -> None:
+    """Check that the database answers and has Foldline's tables.
 
     Raises:
-        Unavailable: there is not.
+        Unavailable: it does not.
     """
     tx.execute(_ANY_JOB)
 

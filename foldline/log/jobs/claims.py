@@ -1,4 +1,4 @@
-"""Claiming: which job a worker gets next, and what it is to summarize."""
+"""Claims: which job a worker gets next, its lease, and the range it is to summarize."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from foldline.log.compaction.summaries import KEPT, Made, Wanted, details, kept,
 from foldline.log.compaction.summary_request import HOOK_KINDS, SummaryRequest, request_from_json, requested_policy
 from foldline.log.errors import Busy, SessionsError
 from foldline.log.job_state import JobState
-from foldline.log.jobs.endings import UNWORKABLE, end
+from foldline.log.jobs.endings import UNREADABLE, end
 from foldline.log.jobs.kinds import JOB_KINDS
 from foldline.log.jobs.leases import Claim, Lease, Preparation
-from foldline.log.jobs.publish import PATIENCE_MILLISECONDS, finish
+from foldline.log.jobs.publish import LOCK_TIMEOUT_MILLISECONDS, finish
 from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Store, Transaction
 from foldline.log.storage.tables import BRANCH, JOB, SESSION, one_of
 
 NOTHING_LEFT: Final = "nothing left to summarize"
-# Jobs that may end without work in one claim.
+# Jobs that one claim may end without work.
 ENDED_AT_ONCE: Final = 100
 
 _RUNNING: Final = JOB.alias("running")
@@ -45,11 +45,11 @@ _IS_FOLLOWED: Final = (
     .where(_FOLLOWER.c.not_before <= bindparam("now"))
     .exists()
 )
-# What a worker could begin with now.
+# A job that a worker could begin now.
 IS_DUE: Final = and_(
     JOB.c.state == JobState.QUEUED,
     JOB.c.not_before <= bindparam("now"),
-    # Those of a kind that only a newer version knows are left to it.
+    # A newer version's kinds of jobs are left to it.
     one_of(JOB.c.kind, JOB_KINDS),
     ~_IS_BUSY,
 )
@@ -71,90 +71,90 @@ _FIRST: Final = (
     .order_by(JOB.c.number)
     .limit(1)
 )
-# Locked with its session and branch, which come first, as in every other transaction.
+# The session and branch are locked before the job, as in every transaction.
 _FREE: Final = _FIRST.with_for_update(skip_locked=True)
 _AWAITED: Final = _FIRST.with_for_update()
 _CLAIMED: Final = ("lease", "lease_until", "attempts", "claim")
 _CLAIM: Final = (
     update(JOB)
-    # Unless a summary that was kept answers it.
+    # Not if a kept summary answers it.
     .where(JOB.c.id == bindparam("job"), JOB.c.state == JobState.QUEUED, ~KEPT.exists())
     .values({name: bindparam(name) for name in _CLAIMED} | {"state": JobState.RUNNING, "progress": 0.0, "error": None})
 )
 
 
-class Later(SessionsError):
-    """Jobs wait, but their sessions are being written to; ask again in a moment."""
+class ClaimDeferred(SessionsError):
+    """Jobs wait, but none could be claimed now, for example because their sessions are locked; claim again soon."""
 
 
 def claim(store: Store, queue: str, *, waits: bool = True) -> Claim | None:
-    """The next job of a queue, by the database's order; None if none can run now.
+    """The next job of a queue in the database's order, with its range computed now; None if no job can run.
 
-    Its range is computed here. Jobs that have nothing left to do, or that a kept summary answers, end on the way. Each
-    is looked at in a transaction of its own, so that one that cannot be worked with fails alone. If the sessions of all
-    are being written to, the first one is waited for, for a moment, unless told otherwise.
+    Jobs that have nothing left to do, or that a kept summary answers, are ended on the way. Each job is looked at in a
+    transaction of its own, so that one broken session fails alone. If all sessions are locked, the claim waits a moment
+    for the first one, unless `waits` is False.
 
     Raises:
-        Later: there are jobs, and none could be looked at, or very many had ended.
+        ClaimDeferred: there are jobs, but all are locked, or `ENDED_AT_ONCE` of them ended without work.
     """
     for _ in range(ENDED_AT_ONCE):
-        found = _look(store, queue, waits=waits)
+        found = _claim_first(store, queue, waits=waits)
         if not isinstance(found, str):
             return found
-    raise Later
+    raise ClaimDeferred
 
 
-def _look(store: Store, queue: str, *, waits: bool) -> Claim | str | None:
-    """The first job that can be looked at: as a claim, or its id if it ended instead; None if no job waits."""
+def _claim_first(store: Store, queue: str, *, waits: bool) -> Claim | str | None:
+    """A claim of the first job that is not locked, or the job's id if it ended instead; None if no job waits."""
     job_id = ""
     try:
         with store.write() as tx:
             wanted = {"queue": queue, "now": tx.now}
-            row = tx.execute(_FREE, wanted).first() or _awaited(tx, wanted, waits=waits)
+            row = tx.execute(_FREE, wanted).first() or _wait_for_first(tx, wanted, waits=waits)
             if row is None:
                 return None
             job_id = row.job_id
-            return _take(tx, paths.path_of(row), row) or job_id
+            return _claim_or_end(tx, paths.path_of(row), row) or job_id
     except (Busy, IntegrityError) as error:
-        # Its session is held for long, or another job of its branch was claimed between looking and locking.
-        raise Later from error
-    except UNWORKABLE as error:
+        # The session stayed locked, or another job of the branch was claimed between reading and locking.
+        raise ClaimDeferred from error
+    except UNREADABLE as error:
         if not job_id:
             raise
         with store.write() as tx:
-            end(tx, job_id, JobState.FAILED, f"this session cannot be worked with: {error}")
+            end(tx, job_id, JobState.FAILED, f"this version cannot read the session: {error}")
         return job_id
 
 
-def _awaited(tx: Transaction, wanted: Mapping[str, Any], *, waits: bool) -> Any:
-    """The first job of all, though its session is being written to: it may always be. None if no job waits.
+def _wait_for_first(tx: Transaction, wanted: Mapping[str, Any], *, waits: bool) -> Any:
+    """The first job, once its session is unlocked: a busy session must not lose its turn. None if no job waits.
 
     Raises:
-        Later: another worker was faster, or it may not be waited for.
-        Busy: the session was not let go in time.
+        ClaimDeferred: another worker was faster, or `waits` is False.
+        Busy: the session stayed locked for too long.
     """
     if tx.execute(_WAITING, wanted).first() is None:
         return None
     row = None
     if waits:
-        tx.wait_at_most(PATIENCE_MILLISECONDS)
+        tx.wait_at_most(LOCK_TIMEOUT_MILLISECONDS)
         row = tx.execute(_AWAITED, wanted).first()
     if row is None:
-        raise Later
+        raise ClaimDeferred
     return row
 
 
-def _take(tx: Transaction, path: Path, row: Any) -> Claim | None:
+def _claim_or_end(tx: Transaction, path: Path, row: Any) -> Claim | None:
     before = path.leaf_seq
-    kind, ask = JOB_KINDS[row.kind], request_from_json(row.parameters)
+    kind, request = JOB_KINDS[row.kind], request_from_json(row.parameters)
     outline = entry_log.outline(tx, path)
-    wanted = kind.find(tx, path, ask, outline)
+    wanted = kind.find(tx, path, request, outline)
     if wanted is None:
         end(tx, row.job_id, JobState.SUPERSEDED, NOTHING_LEFT)
         trigger.run_trigger(tx, path)
         paths.save_edited(tx, path, before)
         return None
-    lease, key = Lease(row.job_id, tx.new_id("lease")), kept_key(path, wanted, ask)
+    lease, key = Lease(row.job_id, tx.new_id("lease")), kept_key(path, wanted, request)
     claimed = {
         "job": lease.job_id,
         "lease": lease.token,
@@ -163,35 +163,35 @@ def _take(tx: Transaction, path: Path, row: Any) -> Claim | None:
         "claim": dumps({"first": wanted.covered.first, "last": wanted.covered.last, "base": path.edits_at}),
     }
     if tx.execute(_CLAIM, claimed | key).rowcount:
-        # If it is, the job waits as before, for any worker.
-        tx.may_be_forgotten()
-        about = _preparation(tx, path, row.job_id, outline, wanted=wanted, ask=ask)
-        return Claim(lease, path.session.pk, path.branch, about, wanted, row.is_followed, row.traceparent)
+        # If this commit is lost in a crash, the job waits as before.
+        tx.commit_without_sync()
+        preparation = _preparation(tx, path, row.job_id, outline, wanted=wanted, request=request)
+        return Claim(lease, path.session.pk, path.branch, preparation, wanted, row.is_followed, row.traceparent)
     summary = kept(tx, key)
-    if summary is not None and not finish(tx, path, row.job_id, Made(wanted, summary, ask), outline):
+    if summary is not None and not finish(tx, path, row.job_id, Made(wanted, summary, request), outline):
         end(tx, row.job_id, JobState.FAILED, NO_ROOM)
     paths.save_edited(tx, path, before)
     return None
 
 
 def _preparation(
-    tx: Transaction, path: Path, job_id: str, outline: Outline, *, wanted: Wanted, ask: SummaryRequest
+    tx: Transaction, path: Path, job_id: str, outline: Outline, *, wanted: Wanted, request: SummaryRequest
 ) -> Preparation:
-    kind, covered = JOB_KINDS[ask.kind], wanted.covered
+    kind, covered = JOB_KINDS[request.kind], wanted.covered
     kept = next((item.first for item in outline.items if item.first > covered.last), None) if kind.is_edit else None
     return Preparation(
-        kind=HOOK_KINDS[ask.kind],
+        kind=HOOK_KINDS[request.kind],
         session_id=path.session.id,
         job_id=job_id,
-        policy=to_json(requested_policy(path, ask)),
-        reason="asked" if ask.is_asked else "trigger",
+        policy=to_json(requested_policy(path, request)),
+        reason="asked" if request.is_asked else "trigger",
         first_entry_id=wanted.ends[0],
         last_entry_id=wanted.ends[1],
         first_kept_entry_id=None if kept is None else segments.id_at(segments.segments(tx, path), kept),
-        left_entry_id=ask.subject or None,
+        left_entry_id=request.subject or None,
         original_tokens=covered.original_tokens,
         tokens_before=path.used,
         max_tokens=text_tokens(wanted),
         details=details(wanted.files),
-        request=kind.material(tx, path, wanted, ask, outline),
+        request=kind.make_input(tx, path, wanted, request, outline),
     )

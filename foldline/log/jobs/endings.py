@@ -1,4 +1,4 @@
-"""How jobs end other than by a publish: they fail, are cancelled, or go back to the queue. Ended is ended."""
+"""Ends jobs that are not published: failed, cancelled, superseded, or put back into the queue. No job ends twice."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Store, Transaction
 from foldline.log.storage.tables import JOB, SESSION
 
-# What a row that this version cannot read raises: a preset or model that is gone, a value of another shape.
-UNWORKABLE: Final = (CompactionError, LookupError, TypeError, ValueError)
-# A pause is up to so much longer, by chance, so that sessions which failed together do not come back together.
+# Errors for a row that this version cannot read: a preset or model that is gone, a value of another shape.
+UNREADABLE: Final = (CompactionError, LookupError, TypeError, ValueError)
+# The random part added to a pause, so that sessions which failed together are not retried together.
 JITTER: Final = 0.25
 LEASE_LAPSED: Final = "the worker's lease lapsed"
 
@@ -35,26 +35,26 @@ _END: Final = (
 _STATE: Final = select(JOB.c.state).where(JOB.c.id == bindparam("job"))
 
 
-def fail(store: Store, done: Claim, error: str, retry_after_seconds: float | None = None) -> None:
-    """End a job visibly; automatic ones on its branch are held back for a while, or for as long as was asked."""
+def fail(store: Store, claim: Claim, error: str, retry_after_seconds: float | None = None) -> None:
+    """End a claimed job as failed, unless its lease is gone, and hold back the branch's automatic jobs for a while.
+
+    The pause doubles with each failure in a row. It is at least `retry_after_seconds`, and at most the limit
+    `retry_seconds_max`, but for the jitter.
+    """
     with store.write() as tx:
-        path, job = open_claimed(tx, done)
+        path, job = open_claimed(tx, claim)
         if path is not None and job is not None:
-            fail_in(tx, path, job, error, retry_after_seconds)
+            end_without_summary(tx, path, job, JobState.FAILED, error, retry_after_seconds=retry_after_seconds)
             paths.save_edited(tx, path, path.leaf_seq)
 
 
-def fail_in(tx: Transaction, path: Path, job: Any, error: str, retry_after_seconds: float | None = None) -> None:
-    """As `fail`, within a transaction that has the path open."""
-    _end_in_vain(tx, path, job, JobState.FAILED, error, retry_after_seconds=retry_after_seconds)
-
-
-def _end_in_vain(
+def end_without_summary(
     tx: Transaction, path: Path, job: Any, state: JobState, error: str, *, retry_after_seconds: float | None = None
 ) -> None:
+    """End a job in a transaction that has the path open, and hold back the branch's automatic jobs (see `fail`)."""
     end(tx, job.id, state, error)
     if not JOB_KINDS[job.kind].is_edit:
-        # Nothing that the trigger asks for is of its kind.
+        # The trigger requests no jobs of this kind.
         return
     path.next_summary_at = tx.now + int(_pause_seconds(tx, path.failures, retry_after_seconds) * 1000)
     path.failures += 1
@@ -66,32 +66,32 @@ def _end_in_vain(
     )
 
 
-def _pause_seconds(tx: Transaction, failures: int, asked_seconds: float | None) -> float:
-    """Twice as long after each failure in a row."""
+def _pause_seconds(tx: Transaction, failures: int, least_seconds: float | None) -> float:
+    """The pause after this many failures in a row, doubled with each."""
     limits = tx.limits
-    seconds = max(limits.retry_seconds << min(failures, 16), asked_seconds or 0)
+    seconds = max(limits.retry_seconds << min(failures, 16), least_seconds or 0)
     return min(seconds, limits.retry_seconds_max) * (1 + JITTER * tx.chance())
 
 
-def cancel_held(store: Store, done: Claim, reason: str) -> None:
-    """Cancel a claimed job, unless it is not held any more; automatic ones are held back as after a failure."""
+def cancel_held(store: Store, claim: Claim, reason: str) -> None:
+    """Cancel a claimed job, unless its lease is gone; the branch's automatic jobs are held back as after a failure."""
     with store.write() as tx:
-        path, job = open_claimed(tx, done)
+        path, job = open_claimed(tx, claim)
         if path is not None and job is not None:
-            _end_in_vain(tx, path, job, JobState.CANCELLED, reason)
+            end_without_summary(tx, path, job, JobState.CANCELLED, reason)
             paths.save_edited(tx, path, path.leaf_seq)
 
 
-def release(store: Store, done: Claim) -> None:
-    """Hand a job back at once; that was no attempt."""
+def release(store: Store, claim: Claim) -> None:
+    """Put a claimed job back into the queue at once; it does not count as an attempt."""
     with store.write() as tx:
-        _, job = open_claimed(tx, done)
+        _, job = open_claimed(tx, claim)
         if job is not None:
             requeue(tx, job, attempts=job.attempts - 1, error=None)
 
 
 def state_of(tx: Transaction, job_id: str) -> JobState:
-    """The state a job is in; `cancelled` if it is gone with its session."""
+    """The job's state; `cancelled` if the job was removed with its session."""
     return JobState(tx.execute(_STATE, {"job": job_id}).scalar() or JobState.CANCELLED)
 
 
@@ -104,7 +104,7 @@ def end(
     by: str | None = None,
     result: dict[str, Any] | None = None,
 ) -> bool:
-    """End a job; False, and nothing changed, if it has ended already."""
+    """End a job; False, and nothing changed, if it has ended already. `by` is the job that supersedes it."""
     error = None if error is None else _storable(error)
     ended = {
         "job": job_id,
@@ -124,12 +124,12 @@ def end(
 
 
 def _storable(text: str) -> str:
-    """Without what no column of text takes: an error may quote what a caller sent."""
+    """The text without NUL and lone surrogates, which no text column takes: an error may quote what a caller sent."""
     return text.encode(errors="replace").decode().replace("\0", "")
 
 
 def cancel(tx: Transaction, tenant: str, job_id: str) -> None:
-    """Cancel a job that is waiting or running.
+    """Cancel a waiting or running job of a tenant.
 
     Raises:
         NotFound: no such job.
@@ -142,13 +142,16 @@ def cancel(tx: Transaction, tenant: str, job_id: str) -> None:
 
 
 def requeue(tx: Transaction, job: Any, *, attempts: int, error: str | None) -> None:
-    """Back to the queue, merged with a job that waits meanwhile; too many attempts are a failure."""
+    """Put a running job back into the queue, or fail it after too many attempts.
+
+    A job of its kind that waits meanwhile is superseded by it, and passes on its queue and parameters.
+    """
     if attempts >= tx.limits.max_attempts:
         path = paths.open_branch(tx, job.session_pk, job.branch)
         if path is None:
             end(tx, job.id, JobState.CANCELLED)
         else:
-            fail_in(tx, path, job, error or LEASE_LAPSED)
+            end_without_summary(tx, path, job, JobState.FAILED, error or LEASE_LAPSED)
             paths.save_edited(tx, path, path.leaf_seq)
         return
     waiting = tx.execute(

@@ -1,4 +1,4 @@
-"""The kinds of jobs there are: how the summary that each is to publish is found, what it is made of, where it goes."""
+"""The kinds of jobs, as a table: how each finds its range, makes the summarizer's input, and publishes."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
 
 Find: TypeAlias = Callable[[Transaction, Path, SummaryRequest, Outline], Wanted | None]
-Material: TypeAlias = Callable[[Transaction, Path, Wanted, SummaryRequest, Outline], SummaryInput]
+MakeInput: TypeAlias = Callable[[Transaction, Path, Wanted, SummaryRequest, Outline], SummaryInput]
 Apply: TypeAlias = Callable[[Transaction, Path, Made, Outline], Applied | None]
 Follow: TypeAlias = Callable[[Transaction, Path, SummaryRequest, Outline], None]
 
 
 @dataclass(frozen=True, slots=True)
 class JobKind:
-    """What is done for a job of a kind; the outline is always that of the path it publishes on.
+    """The steps of a job; each gets the outline of the path that the job publishes on.
 
-    `find` says what it is to summarize, `material` is what a summarizer gets of that, `apply` puts the summary in its
-    place, `follow` is what has to be asked for then. `is_edit`: it is worth nothing once the path was edited otherwise.
+    `find` gives the summary to make, `make_input` the summarizer's input, `apply` publishes, and `follow` requests what
+    comes next. `is_edit`: the summary replaces entries, and is superseded if the path was edited since the claim.
     """
 
     find: Find
-    material: Material
+    make_input: MakeInput
     apply: Apply
     follow: Follow
     is_edit: bool
 
 
-def _run_trigger(tx: Transaction, path: Path, _ask: SummaryRequest, _outline: Outline) -> None:
+def _run_trigger(tx: Transaction, path: Path, _request: SummaryRequest, _outline: Outline) -> None:
     trigger.run_trigger(tx, path)
 
 
 JOB_KINDS: Final[Mapping[str, JobKind]] = MappingProxyType(
     {
-        RANGE_SUMMARY: JobKind(ranges.find, ranges.material, ranges.apply, trigger.request_rest, is_edit=True),
+        RANGE_SUMMARY: JobKind(ranges.find, ranges.make_input, ranges.apply, trigger.request_rest, is_edit=True),
         BRANCH_SUMMARY: JobKind(
-            branch_summary.find, branch_summary.material, branch_summary.apply, _run_trigger, is_edit=False
+            branch_summary.find, branch_summary.make_input, branch_summary.apply, _run_trigger, is_edit=False
         ),
     }
 )

@@ -1,4 +1,4 @@
-"""Claimed jobs: what is about to be summarized, and the lease that every report on the job must carry."""
+"""Claimed jobs: what a worker is about to summarize, and the lease that allows it to report on the job."""
 
 from __future__ import annotations
 
@@ -28,14 +28,15 @@ _EXTEND: Final = update(JOB).where(_IS_HELD).values(lease_until=bindparam("until
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """What a job is about to summarize; hooks are given it.
+    """The summary that a job is about to make; `before_compact` and `before_branch` hooks get this object.
 
-    `kind` is `compact` or `branch`, `reason` is `asked` or `trigger`. The entries from `first_entry_id` to
-    `last_entry_id` are covered, on the session's own path or on the branch that was left; `original_tokens` are
-    theirs, `max_tokens` what the summary's text may take. `first_kept_entry_id` is the next that stays in view, for a
-    compaction, and `left_entry_id` the newest of the branch that was left. `details` has the `read_files` and
-    `modified_files`. `request` has what a summarizer gets: the messages, the summaries that are taken up, the user's
-    instructions. `policy` is the one in force, as `GET /sessions/{id}` shows it.
+    `kind` is `compact` or `branch`. `reason` is `asked` or `trigger`. The summary covers the entries from
+    `first_entry_id` to `last_entry_id`, on the session's path or on the branch that was left. `original_tokens` are
+    those of these entries, and `tokens_before` those of the view. `max_tokens` is what the summary's text may take.
+    `first_kept_entry_id` is the next entry that stays in view, for a compaction. `left_entry_id` is the last entry of
+    the branch that was left. `details` has `read_files` and `modified_files`. `request` is the summarizer's input:
+    messages, summaries to absorb, the caller's instructions. `policy` is the policy in force, as `GET /sessions/{id}`
+    shows it.
     """
 
     kind: str
@@ -55,12 +56,12 @@ class Preparation:
 
     @property
     def is_split_turn(self) -> bool:
-        """Whether the summary ends in the middle of a turn, which then has a part of its own in it."""
+        """Whether the range ends inside a turn; the summary then has a section for the beginning of that turn."""
         return bool(self.request.turn_prefix)
 
 
 class Lease(NamedTuple):
-    """The hold on a job: only who has the token may report on it."""
+    """The right to report on a running job; a report with another token changes nothing."""
 
     job_id: str
     token: str
@@ -68,9 +69,10 @@ class Lease(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A job in this worker's hands: what to summarize, and the lease that every report must carry.
+    """A job that this worker has claimed, with its lease and what to summarize.
 
-    `is_followed`: more jobs of its queue could be claimed. `traceparent`: the trace it was asked for in.
+    `is_followed`: more jobs of the same queue could be claimed. `traceparent` is the trace of the request for it, as in
+    W3C Trace Context.
     """
 
     lease: Lease
@@ -83,7 +85,7 @@ class Claim:
 
     @property
     def request(self) -> SummaryInput:
-        """What a summarizer gets."""
+        """The summarizer's input."""
         return self.preparation.request
 
     @property
@@ -93,10 +95,10 @@ class Claim:
 
 
 def extend_leases(store: Store, progress_by_lease: Mapping[Lease, float]) -> set[Lease]:
-    """Extend leases and note the progress (0 to 1) of their jobs; those of the leases that still hold."""
+    """Extend leases and record the progress of their jobs, 0 to 1; the leases that are still current."""
     with store.write() as tx:
         until = tx.now + tx.limits.lease_seconds * 1000
-        # Jobs are locked in no order here, so none is waited for: what changes just now is extended the next time.
+        # Jobs are locked in no order here, so a locked one is skipped: it is extended the next time.
         free = _current(tx, _FREE_LEASES, progress_by_lease)
         if free:
             tx.execute(_EXTEND, [_held(lease) | {"until": until, "share": progress_by_lease[lease]} for lease in free])
@@ -108,13 +110,13 @@ def _current(tx: Transaction, statement: Any, leases: Collection[Lease]) -> set[
     return {Lease(*row) for row in found}.intersection(leases)
 
 
-def open_claimed(tx: Transaction, done: Claim) -> tuple[Path | None, Any]:
-    """The path of a claimed job, and the job if it is still held; both locked.
+def open_claimed(tx: Transaction, claim: Claim) -> tuple[Path | None, Any]:
+    """The path of a claimed job, and the job's row; both locked, and None if the session or the lease is gone.
 
-    The session goes first, as everywhere: whoever holds it may go on to its jobs.
+    The session is locked before the job, as in every transaction.
     """
-    path = paths.open_branch(tx, done.session_pk, done.branch)
-    return path, tx.execute(_HELD, _held(done.lease)).first()
+    path = paths.open_branch(tx, claim.session_pk, claim.branch)
+    return path, tx.execute(_HELD, _held(claim.lease)).first()
 
 
 def _held(lease: Lease) -> dict[str, str]:

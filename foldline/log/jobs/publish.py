@@ -1,4 +1,4 @@
-"""Publishing: puts a summary in its place and ends its job, in one transaction."""
+"""Publishes a finished summary and ends its job, in one transaction."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from foldline.log.compaction.enqueue import NO_ROOM
 from foldline.log.compaction.summaries import Made, keep, with_appendix
 from foldline.log.compaction.summary_request import request_from_json
 from foldline.log.job_state import JobState
-from foldline.log.jobs.endings import end, fail_in, state_of
+from foldline.log.jobs.endings import end, end_without_summary, state_of
 from foldline.log.jobs.kinds import JOB_KINDS
 from foldline.log.jobs.leases import Claim, open_claimed
 from foldline.log.storage import entry_log, paths, segments
@@ -24,48 +24,49 @@ from foldline.log.storage.store import Store, Transaction
 from foldline.log.storage.tables import ENTRY
 
 BASE_MOVED: Final = "the session was edited while the summary was written"
-# One session that is being written to must not keep the jobs of all others waiting.
-PATIENCE_MILLISECONDS: Final = 500
+# How long a lock is waited for: one locked session must not keep the jobs of all others waiting.
+LOCK_TIMEOUT_MILLISECONDS: Final = 500
 
 
-def publish(store: Store, done: Claim, draft: SummaryDraft) -> JobState:
-    """Put a summary in its place, in one transaction; the state the job ended in.
+def publish(store: Store, claim: Claim, draft: SummaryDraft) -> JobState:
+    """Publish a summary in one transaction; the state in which the job ended.
 
-    It applies if the lease is current, the session lives, and its path gained only inline compactions since the claim.
-    Doing it twice changes nothing.
+    The summary applies if the lease is current, the session is not deleted, and its path gained only messages and
+    inline compactions since the claim. Publishing twice changes nothing.
 
     Raises:
-        Busy: the session is being written to for long; try again.
+        Busy: the session stayed locked for `LOCK_TIMEOUT_MILLISECONDS`; try again.
     """
     with store.write() as tx:
-        tx.wait_at_most(PATIENCE_MILLISECONDS)
-        path, job = open_claimed(tx, done)
+        tx.wait_at_most(LOCK_TIMEOUT_MILLISECONDS)
+        path, job = open_claimed(tx, claim)
         if path is None or job is None:
-            return state_of(tx, done.job_id)
+            return state_of(tx, claim.job_id)
         kind = JOB_KINDS[job.kind]
         if kind.is_edit and _has_moved(tx, path, loads(job.claim)["base"]):
             before = path.leaf_seq
-            end(tx, done.job_id, JobState.SUPERSEDED, BASE_MOVED)
+            end(tx, claim.job_id, JobState.SUPERSEDED, BASE_MOVED)
             trigger.run_trigger(tx, path)
             paths.save_edited(tx, path, before)
             return JobState.SUPERSEDED
-        return _publish(tx, path, done, draft, job)
+        return _publish(tx, path, claim, draft, job)
 
 
-def _publish(tx: Transaction, path: Path, done: Claim, draft: SummaryDraft, job: Any) -> JobState:
+def _publish(tx: Transaction, path: Path, claim: Claim, draft: SummaryDraft, job: Any) -> JobState:
     before = path.leaf_seq
     state = JobState.FAILED
-    tokens = summary_tokens(with_appendix(draft.text, done.wanted.appendix))
-    if not draft.text.strip() or tokens > done.wanted.covered.max_tokens + summary_frame_tokens():
-        fail_in(tx, path, job, f"the summary takes {tokens} tokens, more than its range allows")
+    tokens = summary_tokens(with_appendix(draft.text, claim.wanted.appendix))
+    if not draft.text.strip() or tokens > claim.wanted.covered.max_tokens + summary_frame_tokens():
+        error = f"the summary takes {tokens} tokens, more than its range allows"
+        end_without_summary(tx, path, job, JobState.FAILED, error)
     else:
-        made = Made(done.wanted, keep(tx, path, done.wanted, draft), request_from_json(job.parameters))
-        if finish(tx, path, done.job_id, made, entry_log.outline(tx, path), facts={"usage": draft.usage}):
+        made = Made(claim.wanted, keep(tx, path, claim.wanted, draft), request_from_json(job.parameters))
+        if finish(tx, path, claim.job_id, made, entry_log.outline(tx, path), facts={"usage": draft.usage}):
             state = JobState.SUCCEEDED
             if JOB_KINDS[job.kind].is_edit:
                 path.failures = 0
         else:
-            fail_in(tx, path, job, NO_ROOM)
+            end_without_summary(tx, path, job, JobState.FAILED, NO_ROOM)
     paths.save_edited(tx, path, before)
     return state
 
@@ -73,18 +74,21 @@ def _publish(tx: Transaction, path: Path, done: Claim, draft: SummaryDraft, job:
 def finish(
     tx: Transaction, path: Path, job_id: str, made: Made, outline: Outline, *, facts: Mapping[str, Any] | None = None
 ) -> bool:
-    """Put a summary where it belongs and end its job, which tells this too; False, and nothing done, without room."""
-    kind = JOB_KINDS[made.ask.kind]
+    """Apply a summary and end its job as succeeded; False, and nothing changed, if there is no room for the summary.
+
+    `facts` are added to the job's result.
+    """
+    kind = JOB_KINDS[made.request.kind]
     applied = kind.apply(tx, path, made, outline)
     if applied is None:
         return False
     end(tx, job_id, JobState.SUCCEEDED, result={**applied.result, **(facts or {})})
-    kind.follow(tx, path, made.ask, applied.outline)
+    kind.follow(tx, path, made.request, applied.outline)
     return True
 
 
 def _has_moved(tx: Transaction, path: Path, base: list[int] | None) -> bool:
-    """Whether the path gained anything but messages and inline compactions after the base."""
+    """Whether the path gained anything but messages and inline compactions since `base` (branch and seq)."""
     if path.edits_at == (tuple(base) if base else None):
         return False
     after = base[1] if base else 0

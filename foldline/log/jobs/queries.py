@@ -1,4 +1,4 @@
-"""Jobs as they are shown: one, those of a session, and those that somebody watches."""
+"""Reads jobs for callers: one job, the jobs of a session, jobs by id."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from foldline.log.storage.tables import JOB, SESSION
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job as it is at this moment. `result` tells of its end: the compaction it made, `degraded`, the usage."""
+    """A job as it is now. Times are milliseconds since the epoch; `progress` is 0 to 1.
+
+    `result` has the compaction or entry it made, its tokens, `degraded` and the usage; it is empty before a success.
+    """
 
     number: int
     id: str
@@ -57,10 +60,10 @@ _JOBS: Final = select(
 
 
 def job(tx: Transaction, tenant: str, job_id: str) -> Job:
-    """A job of a session that was not deleted.
+    """One job of a tenant.
 
     Raises:
-        NotFound: this tenant has no such job.
+        NotFound: this tenant has no such job, or its session was deleted.
     """
     chosen = (JOB.c.tenant == tenant, JOB.c.id == job_id, SESSION.c.deleted_at.is_(None))
     found = _read(tx, _JOBS.where(*chosen))
@@ -70,7 +73,7 @@ def job(tx: Transaction, tenant: str, job_id: str) -> Job:
 
 
 def jobs(tx: Transaction, tenant: str, session_id: str, after_number: int, limit: int) -> list[Job]:
-    """Up to `limit` jobs of a session, oldest first, after the one with this number.
+    """Up to `limit` jobs of a session, oldest first, after the job numbered `after_number`.
 
     Raises:
         NotFound: no such session.
@@ -81,7 +84,7 @@ def jobs(tx: Transaction, tenant: str, session_id: str, after_number: int, limit
 
 
 def jobs_by_id(tx: Transaction, job_ids: Collection[str]) -> dict[str, Job]:
-    """The jobs with these ids, deleted sessions' too; without those that are gone."""
+    """The jobs with these ids, also of deleted sessions; ids without a job are left out."""
     return {found.id: found for found in _read(tx, _JOBS.where(JOB.c.id.in_(job_ids)))}
 
 

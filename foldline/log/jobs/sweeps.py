@@ -1,7 +1,7 @@
-"""What the sweeper does: take back lapsed leases, run triggers that were held back, and remove what was deleted.
+"""The sweep: takes back lapsed leases, runs triggers that were held back, removes rows of deleted sessions.
 
-Each is a short transaction of its own: a sweep must not keep appends waiting, and one session that cannot be worked
-with must not stop the others. What somebody else has hold of is left to the next sweep.
+Each step is a short transaction of its own, so that a sweep does not keep appends waiting and one broken session does
+not stop the others. Rows that another transaction has locked are left to the next sweep.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from sqlalchemy import bindparam, delete, select, tuple_
 
 from foldline.log.compaction import trigger
 from foldline.log.job_state import JobState
-from foldline.log.jobs.endings import LEASE_LAPSED, UNWORKABLE, end, requeue
+from foldline.log.jobs.endings import LEASE_LAPSED, UNREADABLE, end, requeue
 from foldline.log.storage import paths
 from foldline.log.storage.events import JobWaits, LeaseLapsed, SweepDone
 from foldline.log.storage.store import Store, Transaction
 from foldline.log.storage.tables import BRANCH, ENTRY, IDEMPOTENCY, JOB, PIN, SESSION, SUMMARY
 
-# How much one sweep does of each kind; the rest waits for the next.
+# The most that one sweep does of each kind; the rest waits for the next.
 ITEMS_AT_ONCE: Final = 100
 BATCHES_AT_ONCE: Final = 20
 PURGE_ROWS: Final = 500
@@ -33,7 +33,7 @@ _OLD_ANSWERS: Final = (
 
 
 def sweep(store: Store) -> list[str]:
-    """One sweep; the queues in which jobs wait, which subscribers hear of too."""
+    """Sweep once, and publish a `JobWaits` for each queue with claimable jobs; those queues."""
     with store.read() as tx:
         lapsed = tx.execute(_lapsed(tx).limit(ITEMS_AT_ONCE)).all()
         due = tx.execute(_due(tx).limit(ITEMS_AT_ONCE)).all()
@@ -75,23 +75,23 @@ def _take_back(store: Store, job: Any) -> None:
             if row is not None:
                 tx.events.append(LeaseLapsed(row.queue))
                 requeue(tx, row, attempts=row.attempts, error=LEASE_LAPSED)
-    except UNWORKABLE as error:
+    except UNREADABLE as error:
         with store.write() as tx:
-            end(tx, job.id, JobState.FAILED, f"this session cannot be worked with: {error}")
+            end(tx, job.id, JobState.FAILED, f"this version cannot read the session: {error}")
 
 
 def _run_held_back(store: Store, session_pk: int, branch: int) -> None:
     try:
         with store.write() as tx:
             path = paths.open_branch(tx, session_pk, branch, waits=False)
-            # A summary may have failed since this sweep looked.
+            # Another summary may have failed since the sweep read this row.
             if path is not None and 0 < path.next_summary_at <= tx.now:
                 before = path.leaf_seq
                 path.next_summary_at = 0
                 trigger.run_trigger(tx, path)
                 paths.save_edited(tx, path, before)
-    except UNWORKABLE:
-        # Its failed job says why; the next append or compaction tries again.
+    except UNREADABLE:
+        # The failed job has the error; the next append or compaction tries again.
         with store.write() as tx:
             tx.execute(_no_longer_held_back(session_pk, branch))
 
@@ -102,7 +102,7 @@ def _no_longer_held_back(session_pk: int, branch: int) -> Any:
 
 
 def _remove_answers(tx: Transaction) -> bool:
-    """Remove a batch of answers that are too old; whether there may be more."""
+    """Remove a batch of expired idempotency rows; whether there may be more."""
     found = tx.execute(_OLD_ANSWERS, {"oldest": tx.now - tx.limits.idempotency_seconds * 1000}).all()
     if found:
         tx.execute(delete(IDEMPOTENCY).where(tuple_(*_ANSWER_KEY).in_([tuple(row) for row in found])))
@@ -111,10 +111,10 @@ def _remove_answers(tx: Transaction) -> bool:
 
 def _remove_session(tx: Transaction) -> bool:
     """Remove a batch of rows of a deleted session; whether there may be more."""
-    # A worker may still be reading for a job that was cancelled with its session.
+    # A worker may still be reading the session for a job that was cancelled with it.
     leased = select(JOB.c.session_pk).where(JOB.c.state == JobState.CANCELLED, JOB.c.lease_until > tx.now)
     deleted = select(SESSION.c.pk).where(SESSION.c.deleted_at.is_not(None), SESSION.c.pk.not_in(leased)).limit(1)
-    # Another sweeper may be removing one: two that delete the same rows could come to wait for each other.
+    # Two sweepers that delete the same rows could deadlock, so a locked session is skipped.
     session_pk = tx.execute(deleted.with_for_update(skip_locked=True)).scalar()
     if session_pk is None:
         return False

@@ -1,1 +1,1 @@
-"""The database: tables, transactions, paths, entries. Only `foldline.log` knows SQL."""
+"""The database: tables, transactions, sessions, paths, entries, events. What callers do with them is in `use_cases`."""

@@ -1,4 +1,4 @@
-"""Connections to the database: what its address may be, and how each kind of database is set up."""
+"""SQLAlchemy engines: which database URLs are supported, and how PostgreSQL and SQLite connections are set up."""
 
 from __future__ import annotations
 
@@ -15,38 +15,38 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_r
 from foldline.log.errors import InvalidDatabase
 
 SQLITE: Final = "sqlite"
-# What people write, and the driver that is here.
+# Names that users write, and the driver that is installed.
 DRIVERS: Final = {"postgres": "postgresql+psycopg", "postgresql": "postgresql+psycopg"}
 BACKENDS: Final = frozenset({SQLITE, "postgresql"})
 
 CONNECTIONS: Final = 24
-# How long a connection may take to be made, to be free, or to be let at a row.
+# How long to wait for a new connection, for a free one, or for a lock.
 WAIT_SECONDS: Final = 10
-# No statement of ours takes a second. What takes longer has lost its client, and may hold a session that others want.
+# No statement of ours takes a second. A longer one has lost its client, and may hold a lock that others wait for.
 STATEMENT_SECONDS: Final = 30
-# A server that is restarted while a connection is not used for so long costs nobody an error.
-REST_SECONDS: Final = 1.0
+# A connection that was idle for longer is tested first, so that a restart of the server costs no error.
+IDLE_SECONDS_BEFORE_TEST: Final = 1.0
 
 
 class Engines(NamedTuple):
-    """`writer` begins transactions that change the log, `reader` such that see one state of it throughout."""
+    """`writer` for transactions that change the log, `reader` for transactions that read one consistent state."""
 
     writer: Engine
     reader: Engine
 
     @property
     def in_use(self) -> int:
-        """How many connections are in use now."""
+        """The number of connections in use now."""
         return sum(pool.checkedout() for pool in self._pools)
 
     @property
     def most(self) -> int:
-        """How many there may be."""
+        """The largest number of connections."""
         return sum(pool.size() for pool in self._pools)
 
     @property
     def _pools(self) -> list[QueuePool]:
-        """On PostgreSQL both draw from one."""
+        """On PostgreSQL both engines share one pool."""
         pools = {id(engine.pool): engine.pool for engine in self}
         return [pool for pool in pools.values() if isinstance(pool, QueuePool)]
 
@@ -57,30 +57,30 @@ class Engines(NamedTuple):
 
 
 def address_of(url: str) -> URL:
-    """The address of a database that is supported.
+    """The parsed URL of a supported database, with the installed driver.
 
     Raises:
-        InvalidDatabase: it is none.
+        InvalidDatabase: the URL is malformed, or the database is not supported.
     """
     try:
         address = make_url(url)
     except (ArgumentError, ValueError):
-        # Its cause would show the address.
-        problem = "it has not the form of one"
+        # The cause quotes the URL.
+        problem = "it is not a URL"
         raise InvalidDatabase(problem) from None
     address = address.set(drivername=DRIVERS.get(address.drivername, address.drivername))
     if address.get_backend_name() not in BACKENDS:
-        problem = f"{address.get_backend_name()} is no database that is supported"
+        problem = f"{address.get_backend_name()} is not supported"
         raise InvalidDatabase(problem)
     if address.get_backend_name() == SQLITE and address.database in {None, "", ":memory:"}:
-        # Each connection would have one of its own.
+        # Each connection would get a database of its own.
         problem = "a database in memory cannot be shared"
         raise InvalidDatabase(problem)
     return address
 
 
 def open_engines(address: URL, connections: int = CONNECTIONS) -> Engines:
-    """Engines with at most so many connections of each kind; none is made yet.
+    """Engines with at most so many connections each; nothing connects yet.
 
     Raises:
         InvalidDatabase: the driver is not installed.
@@ -100,14 +100,14 @@ def _postgresql(address: URL, connections: int) -> Engines:
         pool_size=connections,
         max_overflow=0,
         pool_timeout=WAIT_SECONDS,
-        # The one used last has its statements prepared, and the server's caches warm.
+        # The connection used last has its statements prepared, and the server's caches warm.
         pool_use_lifo=True,
         isolation_level="READ COMMITTED",
         connect_args={
             "application_name": "foldline",
             "connect_timeout": WAIT_SECONDS,
             "options": _options(address),
-            # A server that vanished without a word is found out within this, not after the kernel's two hours.
+            # A server that vanished is noticed within this time, not after the kernel's two hours.
             "keepalives_idle": WAIT_SECONDS,
             "keepalives_interval": WAIT_SECONDS,
             "keepalives_count": 3,
@@ -115,8 +115,8 @@ def _postgresql(address: URL, connections: int) -> Engines:
         },
     )
     event.listen(writer, "checkin", _note_use)
-    event.listen(writer, "checkout", _test_after_a_rest)
-    # The same pool: what differs is said at the beginning of each transaction.
+    event.listen(writer, "checkout", _test_if_idle)
+    # The same pool: isolation and read-only mode are set at the beginning of each transaction.
     return Engines(writer, writer.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True))
 
 
@@ -124,10 +124,10 @@ def _note_use(_connection: Any, record: ConnectionPoolEntry) -> None:
     record.info["used_at"] = monotonic()
 
 
-def _test_after_a_rest(connection: Any, record: ConnectionPoolEntry, _proxy: Any) -> None:
-    """Let the pool make a new connection in place of one whose server went away while nobody used it."""
-    # Asked before every transaction, the server would be asked twice as often as it has to answer.
-    if monotonic() - record.info.get("used_at", monotonic()) < REST_SECONDS:
+def _test_if_idle(connection: Any, record: ConnectionPoolEntry, _proxy: Any) -> None:
+    """Have the pool replace a connection that is broken after a time without use."""
+    # A test before every transaction would double the round trips.
+    if monotonic() - record.info.get("used_at", monotonic()) < IDLE_SECONDS_BEFORE_TEST:
         return
     try:
         connection.execute("")
@@ -137,7 +137,7 @@ def _test_after_a_rest(connection: Any, record: ConnectionPoolEntry, _proxy: Any
 
 
 def _options(address: URL) -> str:
-    """What the server is told of each connection, after what the address itself says."""
+    """The server options of each connection: those in the URL, then the time-outs."""
     seconds = {
         "lock_timeout": WAIT_SECONDS,
         "statement_timeout": STATEMENT_SECONDS,
@@ -149,7 +149,7 @@ def _options(address: URL) -> str:
 
 
 def _sqlite(address: URL, connections: int) -> Engines:
-    """The default BEGIN takes its lock at the first write, and then fails if another was faster."""
+    """SQLite's default BEGIN takes its lock at the first write, and fails there if another writer was faster."""
     return Engines(_sqlite_engine(address, "BEGIN IMMEDIATE", 1), _sqlite_engine(address, "BEGIN", connections))
 
 
@@ -171,13 +171,13 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
     connection.isolation_level = None
     for pragma in (f"busy_timeout={WAIT_SECONDS * 1000}", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}")
-    _patiently(connection.execute, "PRAGMA journal_mode=WAL")
+    _retrying(connection.execute, "PRAGMA journal_mode=WAL")
     # An acknowledged append survives a power cut, not only the death of the process.
     connection.execute("PRAGMA synchronous=FULL")
 
 
-# Of those that make a new file one with a log at the same time, SQLite lets one do so and does not let the others wait.
-_patiently: Final = Retrying(
+# When several processes switch a new file to WAL at the same time, SQLite makes all but one fail without waiting.
+_retrying: Final = Retrying(
     retry=retry_if_exception_type(sqlite3.OperationalError),
     wait=wait_random(0, 0.05),
     stop=stop_after_delay(WAIT_SECONDS),

@@ -1,4 +1,4 @@
-"""The log itself: adding entries to a path, and reading facts, edits and messages along it."""
+"""The session log: adds entries to a path, and reads facts, edits and messages along it."""
 
 from __future__ import annotations
 
@@ -30,18 +30,20 @@ from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import ENTRY, one_of
 
 _FACTS_COLUMNS: Final = (ENTRY.c.role, ENTRY.c.tokens, ENTRY.c.seq, ENTRY.c.unit, ENTRY.c.is_late, ENTRY.c.facts)
-# A session that was rewound very often has many runs, and SQLite refuses an expression of more than a thousand.
+# A path through very many branches has many segments, and SQLite refuses an expression with more than a thousand.
 RUNS_AT_ONCE: Final = 500
 UNLIMITED: Final = 2**31 - 1
-# How a message was appended, or how a file had it that it was imported from.
+# The parser of each format in which a message may be stored: those of the API, and that of imported files.
 STORED: Final[Mapping[str, Parse]] = MappingProxyType(
     {name: wire_format.parse for name, wire_format in FORMATS.items()} | {pi_messages.NAME: pi_messages.parse}
 )
 MESSAGE: Final = "message"
 BRANCH_SUMMARY: Final = "branch_summary"
 OTHER: Final = "other"
-# Of the kinds of entries, those that are in view by themselves, and those that edit what is.
-SAID: Final = (MESSAGE, BRANCH_SUMMARY)
+# The key in a compaction's body for the facts of its summary, as version 0.1 wrote it.
+SUMMARY_FACTS_KEY: Final = "told"
+# The kinds of entries that a view shows, and those that edit what it shows.
+SHOWN: Final = (MESSAGE, BRANCH_SUMMARY)
 EDITING: Final = ("compaction", "undo", "redo")
 INSERT_ENTRY: Final = insert(ENTRY)
 _LIVE: Final = select(ENTRY.c.live).where(
@@ -50,13 +52,13 @@ _LIVE: Final = select(ENTRY.c.live).where(
 
 
 def message_columns(tx: Transaction, path: Path, facts: Facts, message: Message, body: bytes) -> dict[str, Any]:
-    """The row of a message that is the path's new leaf."""
-    columns = said_columns(tx, path, MESSAGE, facts, body)
+    """The columns of a message's row; the path is advanced to it already."""
+    columns = shown_columns(tx, path, MESSAGE, facts, body)
     return {**columns, "is_joined": message.joined, "format": message.format or "native"}
 
 
-def said_columns(tx: Transaction, path: Path, kind: str, facts: Facts, body: bytes) -> dict[str, Any]:
-    """The row of what is in view by itself and is the path's new leaf."""
+def shown_columns(tx: Transaction, path: Path, kind: str, facts: Facts, body: bytes) -> dict[str, Any]:
+    """The columns of the row of a message or branch summary; the path is advanced to it already."""
     extra = facts_module.to_json(facts)
     return {
         **_entry_columns(tx, path, kind, body),
@@ -86,7 +88,10 @@ def _entry_columns(tx: Transaction, path: Path, kind: str, body: bytes) -> dict[
 
 
 def advance(path: Path, placed: Placed) -> None:
-    """Make what is in view by itself, at its place, the path's leaf; what policies count of it is the caller's."""
+    """Move the path's leaf to a new message or branch summary, and add its tokens to the totals.
+
+    `path.estimated` is left to the caller.
+    """
     path.leaf_seq += 1
     path.kept += placed.added_tokens
     path.raw += placed.added_tokens
@@ -94,38 +99,42 @@ def advance(path: Path, placed: Placed) -> None:
 
 
 def add_branch_summary(tx: Transaction, path: Path, placed: Placed, body: JsonObject) -> str:
-    """Add the summary of a branch that was left, at its place; its id."""
+    """Add a branch summary at the leaf; the new entry's id."""
     advance(path, placed)
     if path.estimated is not None:
         path.estimated += path.aims().gauge.measure.added(placed.facts, placed.stubs)
-    columns = said_columns(tx, path, BRANCH_SUMMARY, placed.facts, dumps(body))
+    columns = shown_columns(tx, path, BRANCH_SUMMARY, placed.facts, dumps(body))
     insert_entries(tx, [columns])
     return entry_id(path.branch, path.leaf_seq)
 
 
 def insert_entries(tx: Transaction, rows: list[dict[str, Any]]) -> None:
-    """Write new entries."""
+    """Insert the rows of new entries."""
     tx.execute(INSERT_ENTRY, rows)
 
 
 def add_edits(tx: Transaction, path: Path, kind: str, body: JsonObject, live: LiveEdits) -> str:
-    """Add a compaction, undo or redo after which these edits are in force; its id.
+    """Add a compaction, undo or redo with the edits in force after it; the new entry's id.
 
-    The path has the totals after it already.
+    The caller has set the path's totals to those after it.
     """
     path.leaf_seq += 1
     path.edits_at = (path.branch, path.leaf_seq)
-    columns = {**_entry_columns(tx, path, kind, dumps(body)), **_UNSAID, "live": dumps(edits_module.to_json(live))}
+    columns = {
+        **_entry_columns(tx, path, kind, dumps(body)),
+        **_WITHOUT_FACTS,
+        "live": dumps(edits_module.to_json(live)),
+    }
     insert_entries(tx, [columns])
     return entry_id(path.branch, path.leaf_seq)
 
 
 def other_columns(tx: Transaction, path: Path, format_name: str, body: bytes) -> dict[str, Any]:
-    """The row of what is never in view and is the path's new leaf."""
-    return {**_entry_columns(tx, path, OTHER, body), **_UNSAID, "format": format_name}
+    """The columns of the row of an entry that no view shows; the path is advanced to it already."""
+    return {**_entry_columns(tx, path, OTHER, body), **_WITHOUT_FACTS, "format": format_name}
 
 
-_UNSAID: Final[Mapping[str, Any]] = MappingProxyType(
+_WITHOUT_FACTS: Final[Mapping[str, Any]] = MappingProxyType(
     {
         "role": "",
         "tokens": 0,
@@ -150,10 +159,10 @@ def rows_in(
     parts: Sequence[Segment],
     columns: Sequence[Any],
     *,
-    kinds: tuple[str, ...] | None = SAID,
+    kinds: tuple[str, ...] | None = SHOWN,
     limit: int | None = None,
 ) -> list[Any]:
-    """Rows of the entries in these runs, oldest first; `kinds=None` reads every kind."""
+    """The rows of the entries in these segments, oldest first; `kinds=None` reads every kind."""
     if len(parts) == 1:
         (part,) = parts
         run = {"pk": session.pk, "branch": part.branch, "first": part.first, "last": part.last}
@@ -169,7 +178,7 @@ def rows_in(
 
 @lru_cache(maxsize=32)
 def _one_run(columns: tuple[Any, ...], kinds: tuple[str, ...] | None) -> Select[Any]:
-    """Almost every path is one run. The statement is kept: building one costs as much as running it."""
+    """The statement for one segment, as almost every path has. Cached: building one costs as much as running it."""
     run = and_(
         ENTRY.c.session_pk == bindparam("pk"),
         ENTRY.c.branch == bindparam("branch"),
@@ -181,7 +190,7 @@ def _one_run(columns: tuple[Any, ...], kinds: tuple[str, ...] | None) -> Select[
 def _of_kinds(kinds: tuple[str, ...] | None) -> list[ColumnElement[bool]]:
     if kinds is None:
         return []
-    # The index of those that are no messages is used only where they are named so.
+    # The partial index needs exactly this condition.
     are_others = [] if MESSAGE in kinds else [ENTRY.c.kind != MESSAGE]
     return [*are_others, one_of(ENTRY.c.kind, kinds)]
 
@@ -192,7 +201,7 @@ def live_edits(tx: Transaction, path: Path) -> LiveEdits:
 
 
 def live_edits_at(tx: Transaction, session: Session, at: tuple[int, int] | None) -> LiveEdits:
-    """The edits in force after the compaction, undo or redo at this place; none if there is none."""
+    """The edits in force after the compaction, undo or redo at `at` (branch and seq); no edits if it is None."""
     if at is None:
         return LiveEdits()
     live = tx.execute(_LIVE, {"pk": session.pk, "branch": at[0], "seq": at[1]}).scalar_one()
@@ -200,7 +209,7 @@ def live_edits_at(tx: Transaction, session: Session, at: tuple[int, int] | None)
 
 
 def outline(tx: Transaction, path: Path, live: LiveEdits | None = None, *, since: int = 0) -> Outline:
-    """The outline at the leaf, under the edits in force or the given ones, of the entries from `since` on."""
+    """The outline at the leaf, under `live` or else the edits in force; only of the entries from seq `since` on."""
     live = live_edits(tx, path) if live is None else live
     runs = segments.segments(tx, path)
     runs = segments.clipped(runs, [(since, path.leaf_seq)]) if since else runs
@@ -217,20 +226,20 @@ def _facts(row: Sequence[Any]) -> Facts:
 def messages_in(
     tx: Transaction, session: Session, parts: Sequence[Segment], *, branch_role: Role = "user"
 ) -> dict[int, Message]:
-    """The original messages in these runs, by seq; summaries of branches are messages of this role."""
+    """The original messages in these segments, by seq; branch summaries are messages of `branch_role`."""
     columns = (ENTRY.c.seq, ENTRY.c.kind, ENTRY.c.format, ENTRY.c.body, ENTRY.c.is_joined)
     rows = rows_in(tx, session, parts, columns)
-    return {row.seq: _said(row, branch_role) for row in rows}
+    return {row.seq: _message_shown(row, branch_role) for row in rows}
 
 
-def _said(row: Any, branch_role: Role) -> Message:
+def _message_shown(row: Any, branch_role: Role) -> Message:
     if row.kind == BRANCH_SUMMARY:
         return replace(branch_message(loads(row.body)["summary"]), role=branch_role)
     return message_of(row.format, row.body, is_joined=row.is_joined)
 
 
 def message_of(format_name: str, body: bytes, *, is_joined: bool = False) -> Message:
-    """A message as it was appended."""
+    """A stored message, parsed by its format."""
     (message,) = STORED[format_name]([loads(body)])
     return replace(message, joined=True) if is_joined else message
 

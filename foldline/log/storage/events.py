@@ -1,6 +1,6 @@
-"""What a transaction did, for subscribers: they hear of it after the commit, and notify workers, run hooks or count.
+"""Events of a transaction. Subscribers of the store get them after the commit: the notifier, hooks and metrics.
 
-Only the `facts` of an event quote what anyone said, and they are for hooks alone.
+Only the `facts` of an event may quote a conversation. They are for hooks; nothing else may log or send them.
 """
 
 from __future__ import annotations
@@ -9,20 +9,20 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-# A provider whose wording nobody knows.
+# The provider of an overflow whose wording is not known.
 OTHER: Final = "other"
 
 
 @dataclass(frozen=True, slots=True)
 class JobWaits:
-    """A job waits in this queue, and a worker can claim it."""
+    """A job in this queue can be claimed."""
 
     queue: str
 
 
 @dataclass(frozen=True, slots=True)
 class JobEnded:
-    """A job ended in this state; `error` says why, where it did not succeed."""
+    """A job ended in this state; `error` is the reason if it did not succeed."""
 
     kind: str
     state: str
@@ -33,16 +33,16 @@ class JobEnded:
 
 @dataclass(frozen=True, slots=True)
 class LeaseLapsed:
-    """A job of this queue was taken back from a worker that kept silent."""
+    """A job of this queue was taken back from a worker that did not extend its lease."""
 
     queue: str
 
 
 @dataclass(frozen=True, slots=True)
 class TriggerRan:
-    """A plan was made, or a summary requested for what is `pending`.
+    """The trigger made a plan, or requested a summary of pending entries.
 
-    `reason` is `threshold`, `asked` or `overflow` for a plan.
+    `reason` is `threshold`, `asked` or `overflow` for a plan, and `pending` for a summary alone.
     """
 
     reason: str
@@ -51,10 +51,10 @@ class TriggerRan:
 
 @dataclass(frozen=True, slots=True)
 class StageRan:
-    """A stage looked at a view: for `seconds`, None for a summary that was published, whose stage ran before it.
+    """A stage ran for `seconds`; None for the savings of a published summary, whose stage ran before.
 
-    `tokens_saved` are those that its edits took out of the view, as counted for the session's model; none if it made no
-    edits, or they were not applied.
+    `tokens_saved` are those that its edits took out of the view, scaled for the session's model; 0 if it made no edits
+    or they were not applied.
     """
 
     stage: str
@@ -65,7 +65,7 @@ class StageRan:
 
 @dataclass(frozen=True, slots=True)
 class CompactionMade:
-    """The compaction `entry_id` was made, inline or by a summary; `facts` are what is listed of it."""
+    """The compaction `entry_id` was made, inline or by a summary; `facts` are the fields that the API lists."""
 
     session_id: str
     entry_id: str
@@ -76,7 +76,7 @@ class CompactionMade:
 
 @dataclass(frozen=True, slots=True)
 class BranchSummarized:
-    """The entry `entry_id` was added, which summarizes a branch that the head left; `facts` are its body."""
+    """The branch summary `entry_id` was added; `facts` are the entry's body."""
 
     session_id: str
     entry_id: str
@@ -85,12 +85,12 @@ class BranchSummarized:
 
 @dataclass(frozen=True, slots=True)
 class SweepDone:
-    """A sweep was done."""
+    """The sweeper finished a sweep."""
 
 
 @dataclass(frozen=True, slots=True)
 class OverflowReported:
-    """A caller's provider refused a view as too long; the name is one whose wording is known, or `OTHER`."""
+    """A caller reported an overflow; `provider` is the name of one whose wording is known, or `OTHER`."""
 
     provider: str
 
@@ -106,13 +106,13 @@ Event: TypeAlias = (
     | SweepDone
     | OverflowReported
 )
-# Called after each commit, in the thread that committed: it must not block.
+# Called with each event after the commit, in the thread that committed: it must not block.
 Subscriber: TypeAlias = Callable[[Event], None]
 
 
 @dataclass(slots=True)
 class StageWatch:
-    """Times the stages of one plan, which calls it as each ends; `clock` gives seconds."""
+    """Measures how long each stage of one plan runs; the pipeline calls it when a stage ends. `clock` gives seconds."""
 
     clock: Callable[[], float]
     _begun: float = field(init=False)
@@ -122,14 +122,14 @@ class StageWatch:
         self._begun = self.clock()
 
     def __call__(self, stage: str, tokens_saved: int) -> None:
-        """Note that a stage has ended, and begin to time the next."""
+        """Record a stage that has just ended, with the unscaled tokens it saved."""
         now = self.clock()
         self._runs.append((stage, now - self._begun, tokens_saved))
         self._begun = now
 
     def ran(self, preset: str, multiplier: int, *, is_applied: bool) -> Iterator[StageRan]:
-        """What the stages did to a session with this multiplier, in thousandths."""
+        """The stages' events, with tokens scaled by `multiplier` (thousandths), 0 unless the plan `is_applied`."""
         for stage, seconds, saved in self._runs:
-            # A later stage may find that an earlier one's edits are of no use any more.
+            # A later stage may drop an earlier one's edits.
             tokens_saved = max(0, saved) * multiplier // 1000 if is_applied else 0
             yield StageRan(stage, preset, seconds, tokens_saved)

@@ -1,4 +1,4 @@
-"""Idempotency keys: the answer to a request is a row, written in the transaction of its effect."""
+"""Idempotency keys: the response to a request is a row, written in the same transaction as the request's effect."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _INSERT: Final = insert(IDEMPOTENCY)
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What identifies a request: `route` is its method and concrete path."""
+    """The identity of a request; `route` is its method and concrete path, such as `POST /sessions/s1/messages`."""
 
     tenant: str
     route: str
@@ -31,13 +31,13 @@ class Key:
 
     @property
     def place(self) -> dict[str, str]:
-        """Where its answer is kept."""
+        """The primary key of the row with its response."""
         return {"tenant": self.tenant, "route": self.route, "key": self.key}
 
 
 @dataclass(frozen=True, slots=True)
 class StoredResponse:
-    """A remembered answer."""
+    """A stored response."""
 
     status: int
     headers: dict[str, str]
@@ -45,14 +45,15 @@ class StoredResponse:
 
 
 def recall(tx: Transaction, key: Key) -> StoredResponse | None:
-    """The answer given to this key before, if any. If there is none, nobody else can give one before this transaction
-    has ended.
+    """The stored response for this key, None if there is none or it has expired.
+
+    Until the transaction ends, no other one can store a response for the key.
 
     Raises:
-        IdempotencyInFlight: a request with this key is being worked on.
-        IdempotencyMismatch: it was given to another request.
+        IdempotencyInFlight: another request with this key is still running.
+        IdempotencyMismatch: the key was used with another request body.
     """
-    if not tx.hold(key.tenant, key.route, key.key):
+    if not tx.try_lock(key.tenant, key.route, key.key):
         raise IdempotencyInFlight
     oldest = tx.now - tx.limits.idempotency_seconds * 1000
     row = tx.execute(_GIVEN, {**key.place, "oldest": oldest}).first()
@@ -63,22 +64,22 @@ def recall(tx: Transaction, key: Key) -> StoredResponse | None:
     return StoredResponse(row.status, loads(row.headers), row.body)
 
 
-def remember(tx: Transaction, key: Key, answer: StoredResponse) -> None:
-    """Keep the answer, together with the effect of this transaction; in place of one too old to be recalled."""
+def remember(tx: Transaction, key: Key, response: StoredResponse) -> None:
+    """Store the response in this transaction, in place of an expired one."""
     tx.execute(_DROP, key.place)
     row = {
         **key.place,
         "request_hash": key.request_hash,
-        "status": answer.status,
+        "status": response.status,
         "created_at": tx.now,
-        "headers": dumps(answer.headers),
-        "body": answer.body,
+        "headers": dumps(response.headers),
+        "body": response.body,
     }
     tx.execute(_INSERT, row)
 
 
 def forget(tx: Transaction, tenant: str, session_id: str) -> None:
-    """Drop the answers to a session's requests, that to its creation too, so that none tells of what is gone."""
+    """Remove the stored responses of a session's requests and of its creation: they quote a deleted session."""
     place = f"/sessions/{session_id}"
     requests = f"POST {place}/"
     # In a LIKE pattern the `_` of an id would stand for any character.

@@ -1,4 +1,4 @@
-"""Opening sessions and paths for the length of a transaction, and writing them back."""
+"""Loads sessions and paths, with their locks, and writes them back."""
 
 from __future__ import annotations
 
@@ -55,27 +55,27 @@ _BRANCH_COLUMNS: Final = (
     BRANCH.c.reported_seq,
 )
 COLUMNS: Final = (*_SESSION_COLUMNS, *_BRANCH_COLUMNS)
-# What an entry and its branch both keep of the path after it: the columns they share.
+# The columns that an entry and its branch share: the state of the path after the entry.
 _PLACE: Final = frozenset({"session_pk", "branch", "tenant"})
 STATE_COLUMNS: Final = tuple(column.name for column in BRANCH.c if column.name in ENTRY.c and column.name not in _PLACE)
-# What only the branch keeps, of its leaf as it is now.
+# The columns of the leaf's state that only the branch has.
 _OF_LEAVES: Final = ("leaf_seq", "next_summary_at", "failures", "estimated", "reported", "reported_seq")
 UNCHANGING: Final = frozenset({"pk", "tenant", "id", "created_at", "deleted_at", "origin"})
-# Large and seldom changed: written on their own, not with every append.
+# Large columns that rarely change: `save_texts` writes them, not every append.
 TEXTS: Final = frozenset({"policy", "system", "tools"})
 
 # Statements are built once: building one costs as much as running it.
 _BY_ID: Final = and_(
     SESSION.c.tenant == bindparam("tenant"), SESSION.c.id == bindparam("id"), SESSION.c.deleted_at.is_(None)
 )
-_HEAD: Final = select(*COLUMNS).join_from(
+HEAD: Final = select(*COLUMNS).join_from(
     SESSION, BRANCH, and_(BRANCH.c.session_pk == SESSION.c.pk, BRANCH.c.branch == SESSION.c.head)
 )
-HEAD_BY_ID: Final = _HEAD.where(_BY_ID)
-# Locked on its own, before anything of it is read: a statement that waits for a lock goes on with what it saw before of
-# all other rows, and would join the session to the branch that was its head then.
+HEAD_BY_ID: Final = HEAD.where(_BY_ID)
+# The session is locked before anything of it is read. A statement that waits for a lock continues with the other rows
+# as they were before the wait, so it would join the session to a branch that is no longer its head.
 LOCK_BY_ID: Final = select(SESSION.c.pk).where(_BY_ID).with_for_update()
-# A branch that is named cannot become another while its session is waited for, so both are locked at once.
+# A branch given by number cannot change while its session is waited for, so both are locked at once.
 _BRANCH: Final = (
     select(*COLUMNS)
     .join_from(SESSION, BRANCH, BRANCH.c.session_pk == SESSION.c.pk)
@@ -106,11 +106,11 @@ UPDATE_TEXTS: Final = (
 def open_head(
     tx: Transaction, tenant: str, session_id: str, *, lock: bool = False, if_match: int | None = None
 ) -> Path:
-    """The path in use of a session; `lock` makes this transaction its only writer.
+    """The path of a session's head; `lock` makes this transaction the session's only writer.
 
     Raises:
         NotFound: this tenant has no such session.
-        StaleVersion: `if_match` is given and is not its version.
+        StaleVersion: `if_match` is not the session's version.
     """
     found = {"tenant": tenant, "id": session_id}
     if lock:
@@ -125,20 +125,20 @@ def open_head(
 
 
 def open_branch(tx: Transaction, session_pk: int, branch: int, *, waits: bool = True) -> Path | None:
-    """A branch's path, locked; None if the session was deleted, or, unless this `waits`, is being written to."""
+    """A branch's path, locked; None if the session was deleted, or if it is locked and `waits` is False."""
     statement = _LOCKED_BRANCH if waits else _FREE_BRANCH
     row = tx.execute(statement, {"pk": session_pk, "number": branch}).first()
     return None if row is None else path_of(row)
 
 
 def branch_path(tx: Transaction, session: Session, branch: int) -> Path:
-    """The path of another branch of a session that is open already."""
+    """The path of another branch of a loaded session."""
     row = tx.execute(_BRANCH_BY_NUMBER, {"pk": session.pk, "number": branch}).one()
     return _path_of(session, row)
 
 
 def path_of(row: Row[Any]) -> Path:
-    """The path of a row that has the `COLUMNS`."""
+    """The path of a row with the columns `COLUMNS`."""
     session = Session(
         pk=row.pk,
         tenant=row.tenant,
@@ -185,25 +185,25 @@ def _path_of(session: Session, row: Row[Any]) -> Path:
 
 
 def tail_of(unit: int, open_calls: bytes | None) -> Tail:
-    """A tail from its columns."""
+    """The tail that is stored in two columns."""
     return Tail(unit, tuple(call_from_json(call) for call in loads(open_calls)) if open_calls else ())
 
 
 def forget_counts(tx: Transaction, path: Path) -> None:
-    """Forget what policies and providers counted on every branch: it depends on what is about to be another."""
+    """Drop the estimated and reported counts of all branches, because what they depend on changes."""
     path.estimated = path.reported = None
     tx.execute(update(BRANCH).where(BRANCH.c.session_pk == path.session.pk).values(estimated=None, reported=None))
 
 
 def save(tx: Transaction, path: Path) -> None:
-    """Write the path's leaf and its session; whatever changed it, the version moves on by one."""
+    """Write the path's leaf and its session, with the version one higher."""
     path.session.version += 1
     save_leaf(tx, path)
     save_session(tx, path.session)
 
 
 def save_edited(tx: Transaction, path: Path, leaf_seq: int) -> None:
-    """Write what a job did to the path; the version moves on only if there are entries after `leaf_seq`."""
+    """Write the path after a job's changes; the version grows only if entries were added after `leaf_seq`."""
     if path.leaf_seq > leaf_seq:
         save(tx, path)
     else:
@@ -211,18 +211,18 @@ def save_edited(tx: Transaction, path: Path, leaf_seq: int) -> None:
 
 
 def save_leaf(tx: Transaction, path: Path) -> None:
-    """Write the path's leaf alone."""
+    """Write the path's leaf without the session."""
     tx.execute(UPDATE_BRANCH, {"pk": path.session.pk, "number": path.branch, **_leaf_columns(path)})
 
 
 def save_texts(tx: Transaction, session: Session) -> None:
-    """Write the session's policy, system prompt and tools; `save` leaves them as they were."""
+    """Write the session's policy, system prompt and tools, which `save` does not."""
     values = {"policy": session.policy_json, "system": session.system_json, "tools": session.tools_json}
     tx.execute(UPDATE_TEXTS, {"session_pk": session.pk, **values})
 
 
 def save_session(tx: Transaction, session: Session) -> None:
-    """Write the session's row as it stands, but for its texts."""
+    """Write the session's row, without its texts."""
     tx.execute(
         UPDATE_SESSION,
         {
@@ -247,7 +247,7 @@ def _leaf_columns(path: Path) -> dict[str, Any]:
 
 
 def state_columns(path: Path) -> dict[str, Any]:
-    """What an entry and its branch both keep of the path after it."""
+    """The values of `STATE_COLUMNS` for the path's leaf."""
     edits_branch, edits_seq = path.edits_at or (None, 0)
     calls = [call_to_json(call) for call in path.tail.open_calls]
     return {

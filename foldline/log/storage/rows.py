@@ -1,4 +1,4 @@
-"""A session and a path of it, as they are in a transaction: what is read at once, and what follows from that."""
+"""A session and one of its paths, as loaded for a transaction, and the budget, goals and aims that follow from them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,11 @@ from foldline.engine.wording import stub_tokens
 
 @dataclass(slots=True)
 class Session:
-    """A session's row, for the length of a transaction."""
+    """A session's row, loaded for a transaction.
+
+    `multiplier` is in thousandths. `head` is the number of the branch in use, and `branches` how many there are. The
+    token columns are unscaled; `fixed_tokens` is the system prompt with the tools.
+    """
 
     pk: int
     tenant: str
@@ -60,35 +64,35 @@ class Session:
 
     @property
     def budget(self) -> Budget:
-        """What the model leaves for input."""
+        """The budget of the session's model under its policy."""
         return self.frame.budget(self.policy)
 
     @property
     def frame(self) -> Frame:
-        """What the budget depends on beside the policy."""
+        """The model, window and output reserve, from which a policy makes the budget."""
         return Frame(self.model, self.context_window, self.max_output_tokens)
 
     @property
     def overhead_tokens(self) -> int:
-        """Unscaled tokens of system prompt, tools and pins."""
+        """The unscaled tokens of system prompt, tools and pins."""
         return self.fixed_tokens + self.pins_tokens
 
     def fixed(self, kept_free: int = 0) -> Fixed:
-        """What is in every view, and what is to be kept free beside it."""
+        """The fixed parts of every view, with `kept_free` tokens added to them."""
         return Fixed(self.system, self.tools_json, self.pins_tokens + kept_free)
 
     def used(self, history_tokens: int) -> int:
-        """Scaled tokens of a view whose history takes these unscaled tokens."""
+        """The scaled tokens of a view whose history takes `history_tokens`, unscaled."""
         return scaled(history_tokens + self.overhead_tokens, self.multiplier)
 
     def frame_for(self, model: str | None = None, max_output_tokens: int | None = None) -> Frame:
-        """The frame of another model or output; what is not given is the session's."""
+        """The frame of another model or output reserve; values not given are the session's."""
         output = max_output_tokens or self.max_output_tokens
         return Frame(self.model, self.context_window, output) if model is None else Frame(model, None, output)
 
 
 class Aims(NamedTuple):
-    """A policy, its goals as we count, and how the policy itself sees the session."""
+    """A policy, its goals by the exact count, and the gauge of the policy's own count."""
 
     policy: Policy
     goals: Goals
@@ -97,11 +101,12 @@ class Aims(NamedTuple):
 
 @dataclass(slots=True)
 class Path:
-    """A branch and its leaf, for the length of a transaction.
+    """A branch and the state at its leaf, loaded for a transaction.
 
-    `edits_at` is the newest compaction, undo or redo. `estimated` is what the view takes by the policy's counter,
-    None if that is not known, or if that counter is the exact one. `reported` is what a provider said that the view
-    takes, fixed parts and all, with the entry at `reported_seq` as its last; None once the view was edited.
+    `kept` and `raw` are the unscaled tokens of the history with and without edits. `edits_at` is the branch and seq of
+    the newest compaction, undo or redo. `estimated` are the history's tokens by the policy's counter; None if they are
+    not known, or if that counter is the exact one. `reported` is a provider's count of the whole view up to the entry
+    `reported_seq`; None once the view was edited. `next_summary_at` is when automatic jobs may run again.
     """
 
     session: Session
@@ -124,15 +129,18 @@ class Path:
 
     @property
     def used(self) -> int:
-        """Scaled tokens of the view at the leaf."""
+        """The scaled tokens of the view at the leaf."""
         return self.session.used(self.kept)
 
     def goals(self, policy: Policy | None = None) -> Goals:
-        """What plans aim at. A view with stubs for the calls that still wait has to fit too."""
+        """The trigger, target and limit by the exact count, with room kept for the stubs of open calls."""
         return self._goals(policy or self.session.policy, self.session.frame)
 
     def aims(self, policy: Policy | None = None, target_tokens: int | None = None, frame: Frame | None = None) -> Aims:
-        """What a compaction aims at under the session's policy and frame or others, down to a target of its own."""
+        """The aims of a compaction. A policy or frame that is not given is the session's.
+
+        `target_tokens`, scaled tokens of the whole view, replaces the policy's target.
+        """
         session = self.session
         policy, frame = policy or session.policy, frame or session.frame
         goals = self._goals(policy, frame)
@@ -153,5 +161,5 @@ class Path:
 
 @lru_cache(maxsize=256)
 def _policy(policy_json: bytes) -> Policy:
-    """The policy of a session's row: the same few come again and again."""
+    """The policy of a session's row; cached, because few differ."""
     return from_stored(loads(policy_json), PRESETS)

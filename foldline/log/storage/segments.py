@@ -1,4 +1,4 @@
-"""A path as runs of entries, one for each branch it goes through, and the ids of entries."""
+"""A path as segments, one for each branch it goes through, and the ids of entries."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from foldline.log.storage.tables import BRANCH
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A run of entries of one branch that belongs to a path."""
+    """The entries `first` to `last` (seqs) of one branch, as part of a path."""
 
     branch: int
     first: int
     last: int
 
 
-# Longer numbers than any column holds would be an error of the database instead of an unknown id.
+# A number too large for its column would be a database error instead of an unknown id.
 LONGEST_NUMBER: Final = 9
 
-# A branch is numbered after its parent: one query has all that a path can go through.
+# A branch has a higher number than its parent, so one query finds all branches of a path.
 _OLDER_BRANCHES: Final = select(BRANCH.c.branch, BRANCH.c.parent, BRANCH.c.left_seq).where(
     BRANCH.c.session_pk == bindparam("pk"), BRANCH.c.branch < bindparam("number")
 )
 
 
 def segments(tx: Transaction, path: Path) -> list[Segment]:
-    """The path as runs of entries, oldest first."""
+    """The path's segments, oldest first."""
     found = [Segment(path.branch, path.left_seq + 1, path.leaf_seq)]
     parent, left_seq = path.parent, path.left_seq
     if parent is not None:
@@ -53,23 +53,23 @@ def branch_at(parts: Iterable[Segment], seq: int) -> int:
 
 
 def id_at(parts: Sequence[Segment], seq: int) -> str:
-    """The id of the path's entry at `seq`, or of its first if that is later: a summary may stand before all entries."""
+    """The id of the path's entry at `seq`, or of its first entry: an imported summary may have a seq before that."""
     seq = max(seq, parts[0].first)
     return entry_id(branch_at(parts, seq), seq)
 
 
 def id_before(parts: Sequence[Segment], seq: int) -> str | None:
-    """The id of the path's entry before `seq`; None if that is the first."""
+    """The id of the path's entry before `seq`; None for the first entry."""
     return None if seq <= parts[0].first else id_at(parts, seq - 1)
 
 
 def holds(parts: Iterable[Segment], branch: int, seq: int) -> bool:
-    """Whether an entry is on the path."""
+    """Whether the entry is on the path."""
     return any(part.branch == branch and part.first <= seq <= part.last for part in parts)
 
 
 def uncovered(parts: Iterable[Segment], live: LiveEdits) -> Iterator[Segment]:
-    """The runs of the path that are not under a live summary."""
+    """The parts of the path that are not under a live summary."""
     for part in parts:
         first = part.first
         for edit in live.condensed:
@@ -83,13 +83,13 @@ def uncovered(parts: Iterable[Segment], live: LiveEdits) -> Iterator[Segment]:
 
 
 def clipped(parts: Iterable[Segment], spans: Iterable[tuple[int, int]]) -> list[Segment]:
-    """What of these runs lies within one of the seq ranges, both oldest first."""
+    """The parts of the segments inside one of the seq ranges `spans` (inclusive); both oldest first."""
     pairs = [(part, span) for span in spans for part in parts if part.first <= span[1] and span[0] <= part.last]
     return [Segment(part.branch, max(part.first, first), min(part.last, last)) for part, (first, last) in pairs]
 
 
 def entry_id(branch: int, seq: int) -> str:
-    """The public id of an entry."""
+    """The public id of an entry, such as `e0-12`."""
     return f"e{branch}-{seq}"
 
 
@@ -97,7 +97,7 @@ def parse_entry_id(name: str) -> tuple[int, int]:
     """The branch and seq of an entry's id.
 
     Raises:
-        NotFound: it has not the form of one.
+        NotFound: the name is not an entry's id.
     """
     branch, dash, seq = name[1:].partition("-")
     if not (name.startswith("e") and dash and _is_number(branch) and _is_number(seq)):

@@ -1,4 +1,4 @@
-"""Transactions: one writer of a session at a time, readers beside it, and events for subscribers after a commit."""
+"""Transactions on the database: one writer of a session at a time, concurrent readers, events after a commit."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ Stopwatch: TypeAlias = Callable[[], float]
 
 
 def utc_now() -> datetime:
-    """The present, in UTC."""
+    """The current time in UTC."""
     return datetime.now(UTC)
 
 
 def random_id(prefix: str) -> str:
-    """An opaque id that cannot be guessed."""
+    """A new opaque id that cannot be guessed: the prefix, `_` and 24 hexadecimal digits."""
     return f"{prefix}_{secrets.token_hex(12)}"
 
 
-def random_share() -> float:
-    """A number from 0 to 1."""
+def random_fraction() -> float:
+    """A random number, at least 0 and below 1."""
     return secrets.randbelow(1 << 16) / (1 << 16)
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of the log: how long a lease lasts, how failures are retried, what a summarizer takes in one request."""
+    """Limits of jobs: lease duration, retries, a summarizer's input in tokens, how long idempotency rows are kept."""
 
     lease_seconds: int = 120
     retry_seconds: int = 30
@@ -56,10 +56,10 @@ class Limits:
 
 @dataclass(slots=True)
 class Transaction:
-    """An open transaction; `now` is milliseconds since the epoch.
+    """An open transaction; `now` is milliseconds since the epoch, the same throughout.
 
-    `stopwatch` gives seconds, `traceparent` the trace that this is done in, as W3C Trace Context has it.
-    Subscribers of the store get its `events` after the commit, in order.
+    `stopwatch` gives seconds. `traceparent` is the current trace, as in W3C Trace Context. Subscribers of the store get
+    `events` after the commit, in order.
     """
 
     connection: Connection
@@ -72,32 +72,32 @@ class Transaction:
     events: list[Event] = field(default_factory=list)
 
     def execute(self, statement: Any, parameters: Any = None) -> Any:
-        """The result of a statement."""
+        """Execute a statement; SQLAlchemy's result."""
         return self.connection.execute(statement, parameters)
 
     @property
-    def is_alone(self) -> bool:
-        """Whether no other transaction writes: on SQLite, writers take turns."""
+    def is_only_writer(self) -> bool:
+        """Whether no other transaction writes at the same time, as on SQLite, where writers take turns."""
         return self.connection.dialect.name == SQLITE
 
     def lock(self, statement: Any, parameters: Any) -> None:
-        """Wait for the rows of a SELECT … FOR UPDATE."""
-        if not self.is_alone:
+        """Lock the rows of a SELECT … FOR UPDATE, waiting for them if needed."""
+        if not self.is_only_writer:
             self.connection.execute(statement, parameters).all()
 
-    def may_be_forgotten(self) -> None:
-        """Commit without waiting for the disk: a database that crashes may lose this transaction, and no other."""
-        if not self.is_alone:
+    def commit_without_sync(self) -> None:
+        """Commit without waiting for the disk: if the database server crashes, this transaction alone may be lost."""
+        if not self.is_only_writer:
             self.connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
 
     def wait_at_most(self, milliseconds: int) -> None:
-        """From now on no lock is waited for any longer; then the transaction fails as `Busy`."""
-        if not self.is_alone:
+        """Bound each later wait for a lock; a longer one fails the transaction as `Busy`. No effect on SQLite."""
+        if not self.is_only_writer:
             self.connection.exec_driver_sql(f"SET LOCAL lock_timeout = {milliseconds}")
 
-    def hold(self, *names: str) -> bool:
-        """Hold something that has these names until the end of the transaction; False if another holds it."""
-        if self.is_alone:
+    def try_lock(self, *names: str) -> bool:
+        """Take the advisory lock of these names until the transaction ends; False if another transaction has it."""
+        if self.is_only_writer:
             return True
         digest = hashlib.sha256("\0".join(names).encode()).digest()
         number = int.from_bytes(digest[:8], signed=True)
@@ -107,12 +107,14 @@ class Transaction:
 class Store:
     """The database behind the session log.
 
-    `subscribers` get each event after its commit, in the thread that committed. `traceparent` gives the trace that a
-    thread works in. On SQLite all writers of the process take turns (its own locking starves some of them); on
-    PostgreSQL those of one session do, by the lock on its row. `connections` is how many of either kind there may be.
+    `subscribers` get each event after its commit, in the thread that committed. `traceparent` returns the current
+    thread's trace. On SQLite all writers of the process take turns, because SQLite's own locking starves some of them.
+    On PostgreSQL the writers of one session take turns, by the lock on its row. `connections` is the largest number of
+    connections, on SQLite of readers.
 
     Raises:
-        InvalidDatabase: the address is none, or of a database or driver that is not there.
+        InvalidDatabase: the URL is malformed, or names a database that is not supported, or a driver that is not
+        installed.
     """
 
     def __init__(
@@ -122,7 +124,7 @@ class Store:
         limits: Limits = Limits(),
         clock: Clock = utc_now,
         new_id: NewId = random_id,
-        chance: Chance = random_share,
+        chance: Chance = random_fraction,
         stopwatch: Stopwatch = perf_counter,
         connections: int = CONNECTIONS,
         traceparent: Callable[[], str | None] = lambda: None,
@@ -158,21 +160,21 @@ class Store:
             self.publish(event)
 
     def publish(self, event: Event) -> None:
-        """Give an event to all subscribers: one of no transaction, or of one that has committed."""
+        """Call all subscribers with an event, of a committed transaction or of none."""
         for subscriber in self.subscribers:
             subscriber(event)
 
     def subscribe(self, subscriber: Subscriber) -> None:
-        """Have this called with each event from now on; it must not block."""
+        """Call `subscriber` with each event from now on; it must not block."""
         self.subscribers = (*self.subscribers, subscriber)
 
     def unsubscribe(self, subscriber: Subscriber) -> None:
-        """Call it no more."""
+        """Stop calling `subscriber`."""
         self.subscribers = tuple(other for other in self.subscribers if other != subscriber)
 
     @contextmanager
     def rehearse(self) -> Iterator[Transaction]:
-        """A transaction that takes its turn as a write does, and then changes nothing and has no events.
+        """A write transaction that is rolled back at the end, and whose events are dropped: for dry runs.
 
         Raises:
             Unavailable: the database does not answer.
@@ -183,7 +185,7 @@ class Store:
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
-        """A transaction that sees one state and writes nothing.
+        """A read-only transaction on one consistent state.
 
         Raises:
             Unavailable: the database does not answer.
@@ -198,17 +200,17 @@ class Store:
 
     @property
     def connections_in_use(self) -> int:
-        """How many connections are in use now."""
+        """The number of connections in use now."""
         return self._engines.in_use
 
     @property
     def connections_max(self) -> int:
-        """How many there may be."""
+        """The largest number of connections."""
         return self._engines.most
 
     @property
     def engine(self) -> Engine:
-        """The writer's engine, for migrations and tests."""
+        """The SQLAlchemy engine of the writer, for migrations and tests."""
         return self._engines.writer
 
     def close(self) -> None:
@@ -218,16 +220,16 @@ class Store:
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """A block whose failures of the database are raised as the log's own.
+    """A block in which database failures are raised as the log's errors.
 
     Raises:
-        Busy: others had hold of it for too long.
-        Unavailable: the database does not answer, or not as one of ours does.
+        Busy: a lock or a connection was not free in time.
+        Unavailable: the database does not answer, or has no tables of ours.
     """
     try:
         yield
     except (IntegrityError, DataError):
-        # Two wrote the same row, or a value is none for its column: for those who know what that means.
+        # A unique row exists already, or a value does not fit its column: the caller knows what that means.
         raise
     except (DatabaseError, InterfaceError) as error:
         kind = Busy if isinstance(error.orig, LockNotAvailable) else Unavailable

@@ -1,6 +1,6 @@
-"""The tables, as SQLModel classes. Every row carries its tenant; what users say is in columns of bytes, as JSON.
+"""The tables, as SQLModel classes. Each row has its tenant. Times are milliseconds since the epoch, UTC.
 
-PostgreSQL refuses NUL in text, and lone surrogates are no UTF-8. Times are milliseconds since the epoch, UTC.
+Conversations are JSON in columns of bytes, because text columns refuse NUL (PostgreSQL) and lone surrogates.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ IS_LIVE: Final = text("deleted_at IS NULL")
 IS_DELETED: Final = text("deleted_at IS NOT NULL")
 IS_HELD_BACK: Final = text("next_summary_at > 0")
 IS_PENDING: Final = text("pending_tokens > 0")
-# SQLite numbers rows by itself only in a column of this very type, which is as wide there.
+# SQLite numbers rows only in a column of exactly this type, which has 64 bits there.
 NUMBER: Final = BigInteger().with_variant(Integer, "sqlite")
 
 
 class SessionRow(SQLModel, table=True):
-    """One conversation. A deleted one keeps its row, its id free, until the sweeper has removed the rest.
+    """One conversation. A deleted one keeps its row until the sweeper has removed the rest; its id is free at once.
 
-    `origin` is the header of the file it was imported from.
+    `origin` has the header and the order of the entries of the file it was imported from.
     """
 
     __tablename__: ClassVar[Any] = "session"
@@ -56,10 +56,11 @@ class SessionRow(SQLModel, table=True):
 
 
 class BranchRow(SQLModel, table=True):
-    """A line of entries. `left_seq` is where it left its parent; `failures` are those of its summaries since the last
-    one that was published; the rest describes its leaf (see `EntryRow`). `estimated` is what the view there takes by
-    the policy's counter, where that is an estimate and the figure is known. `reported` is what a provider said the view
-    up to `reported_seq` takes as a whole, as long as nothing but additions changed it since.
+    """A line of entries, with the state of its leaf (see `EntryRow`).
+
+    `left_seq` is the seq of the parent's entry where it begins. `failures` counts failed summaries since the last
+    published one. `estimated` are the history's tokens by the policy's counter, where that is an estimate and known.
+    `reported` is a provider's count of the whole view up to `reported_seq`, None once the view was edited.
     """
 
     __tablename__: ClassVar[Any] = "branch"
@@ -91,11 +92,13 @@ class BranchRow(SQLModel, table=True):
 
 
 class EntryRow(SQLModel, table=True):
-    """One immutable thing in a session.
+    """One immutable entry: a message, compaction, undo, redo, branch summary, or an imported one that no view shows.
+    entry.
 
-    `kept` and `raw` are the view's tokens after it, with and without edits; `edits_branch` and `edits_seq` name the
-    newest compaction, undo or redo on the path, whose `live` column holds the edits in force after it; `tail_unit` and
-    `open_calls` are the batch a result may still join. Large columns come last, so that reading facts skips them.
+    `kept` and `raw` are the view's tokens after it, with and without edits. `edits_branch` and `edits_seq` name the
+    newest compaction, undo or redo on the path; that entry's `live` column has the edits in force after it. `tail_unit`
+    and `open_calls` are the batch that a result may still join. Large columns come last, so that reading facts skips
+    them.
     """
 
     __tablename__: ClassVar[Any] = "entry"
@@ -138,10 +141,9 @@ class EntryRow(SQLModel, table=True):
 
 
 class SummaryRow(SQLModel, table=True):
-    """The text of a summary, found again by the range, summaries and parameters it was made of.
+    """A kept summary; `key` is a hash of the range, the replaced summaries and the parameters it was made of.
 
-    `details` are what is told of it: the files of all it covers, and what a hook told; `appendix` stands below the text
-    in views alone.
+    `details` has the files of all it covers, and what a hook added. `appendix` is shown below the text in views.
     """
 
     __tablename__: ClassVar[Any] = "summary"
@@ -166,8 +168,8 @@ class SummaryRow(SQLModel, table=True):
 class JobRow(SQLModel, table=True):
     """One queued summary request and its state; at most one running and one waiting per branch, kind and subject.
 
-    `subject` is the last entry that was left, for the summary of a branch. `traceparent` is the trace of the request
-    that asked first.
+    `subject` is the id of the last entry that was left, for a branch summary. `traceparent` is the trace of the first
+    request for it.
     """
 
     __tablename__: ClassVar[Any] = "job"
@@ -216,7 +218,7 @@ class JobRow(SQLModel, table=True):
 
 
 class PinRow(SQLModel, table=True):
-    """A text that is in every view, verbatim."""
+    """A text that is in every view of a session, verbatim."""
 
     __tablename__: ClassVar[Any] = "pin"
     __table_args__ = (Index("pin_of_session", "session_pk", "number"),)
@@ -231,7 +233,7 @@ class PinRow(SQLModel, table=True):
 
 
 class IdempotencyRow(SQLModel, table=True):
-    """The answer to a request with an `Idempotency-Key`, written in the transaction of its effect."""
+    """The response to a request with an `Idempotency-Key`, written in the transaction of the request's effect."""
 
     __tablename__: ClassVar[Any] = "idempotency"
     __table_args__ = (Index("idempotency_by_age", "created_at"),)
@@ -260,5 +262,5 @@ IDEMPOTENCY: Final = _table("idempotency")
 
 
 def one_of(column: Column[Any], values: Iterable[str]) -> ColumnElement[bool]:
-    """The condition that a column has one of these values; an IN would be written out anew at each execution."""
+    """The condition that a column has one of these values; SQLAlchemy would compile an IN anew at each execution."""
     return or_(false(), *(column == value for value in values))

@@ -1,1 +1,1 @@
-"""Sessions from the files of other programs, and back."""
+"""Imports sessions from the session files of other programs, and exports them."""

@@ -1,8 +1,8 @@
-"""Writing a session as a session file of pi: what came from one as it was, and all else as pi would have it.
+"""Exports a session as a session file of pi. Entries that came from such a file are written as they were.
 
-What pi has nothing like goes along as entries that it keeps and never shows a model: inline compactions, undos, redos,
-compactions that were undone, and summaries that do not begin where the path does. So a model sees there what it sees
-here, or more.
+pi has no entries for inline compactions, undos, redos, compactions that were undone, and summaries that do not begin at
+the start of the path. They are written as custom entries, which pi keeps and does not show a model. So a model sees in
+the file what it sees here, or more.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import BRANCH, ENTRY, SESSION
-from foldline.log.use_cases import undo
+from foldline.log.use_cases import history
 
 VERSION: Final = 3
 HEAD: Final = "head"
@@ -42,14 +42,14 @@ _COLUMNS: Final = (
 
 
 class EntryPlace(NamedTuple):
-    """Where an entry is."""
+    """The branch and seq of an entry."""
 
     branch: int
     seq: int
 
 
 def export_session(tx: Transaction, tenant: str, session_id: str) -> str:
-    """The text of a session file with all branches of a session.
+    """The text of a session file (JSON lines) with all branches of a session.
 
     Raises:
         NotFound: no such session.
@@ -69,7 +69,7 @@ def export_session(tx: Transaction, tenant: str, session_id: str) -> str:
 
 
 def _in_order(rows: Iterable[Any], runs: Iterable[Sequence[int]]) -> list[Any]:
-    """Each after its parent: those of the file as they stand there, all others as they came."""
+    """The rows with each entry after its parent: in the order of the imported file, the others in order of arrival."""
     numbers = count()
     places = {(branch, seq): next(numbers) for branch, first, last in runs for seq in range(first, last + 1)}
     unknown = len(places)
@@ -77,16 +77,16 @@ def _in_order(rows: Iterable[Any], runs: Iterable[Sequence[int]]) -> list[Any]:
 
 
 def _source(row: Any) -> dict[str, Any] | None:
-    """The entry as a file had it, if it came from one."""
+    """The entry as the imported file had it; None if it was not imported."""
     body: dict[str, Any] = loads(row.body)
     if row.format == NAME:
         return body
-    # What a client said may have a key of this name.
+    # The body of a message may have a key `origin` of the client's.
     return body.get("origin") if row.kind in _WITH_ORIGIN else None
 
 
 def _leaf(tx: Transaction, head: Path) -> EntryPlace | None:
-    """The entry that the session goes on from; None if it has none."""
+    """The last entry of the head's path; None if the session is empty."""
     parts = segments.segments(tx, head)
     return EntryPlace(parts[-1].branch, parts[-1].last) if parts else None
 
@@ -106,7 +106,7 @@ def _time(milliseconds: int) -> str:
 
 
 class _Exporting:
-    """The entries of a session on their way into a file, each with an id and its parent's."""
+    """Turns the entries of a session into entries of a file, each with an id and its parent's."""
 
     def __init__(
         self, tx: Transaction, head: Path, rows: Sequence[Any], sources: Sequence[Mapping[str, Any] | None]
@@ -119,13 +119,13 @@ class _Exporting:
             select(BRANCH.c.branch, BRANCH.c.parent, BRANCH.c.left_seq).where(BRANCH.c.session_pk == head.session.pk)
         )
         self._left = {branch: (parent, left_seq) for branch, parent, left_seq in found}
-        said = [place for place, row in zip(places, rows, strict=True) if row.kind in entry_log.SAID]
-        self._first_said = _first_said(self._left, said)
-        self._undone = {name for branch in self._left for name in self._undone_on(branch)}
+        said = [place for place, row in zip(places, rows, strict=True) if row.kind in entry_log.SHOWN]
+        self._first_shown = _first_shown(self._left, said)
+        self._undone = frozenset[str]().union(*map(self._undone_on, self._left))
         self._id_by_place = _ids(self._source_by_place)
 
     def entry(self, row: Any) -> dict[str, Any]:
-        """An entry as the file has it."""
+        """The file's entry for a row."""
         place = EntryPlace(row.branch, row.seq)
         source = None if segments.entry_id(*place) in self._undone else self._source_by_place[place]
         written = _WRITERS[row.kind](self, row) if source is None else {**source, **self._upgraded(row, source)}
@@ -133,19 +133,19 @@ class _Exporting:
         return {"type": written["type"], **at, "timestamp": _time(row.created_at), **written, **at}
 
     def head(self, leaf: EntryPlace | None) -> list[dict[str, Any]]:
-        """An entry after that which the session goes on from: pi goes on from the last one in the file."""
+        """A custom entry after the session's leaf, unless the leaf is last: pi continues from a file's last entry."""
         if leaf is None or leaf == next(reversed(self._source_by_place)):
             return []
-        name = _untaken(f"{HEAD}-{self._id(leaf)}", self._id_by_place.values())
+        name = _unused(f"{HEAD}-{self._id(leaf)}", self._id_by_place.values())
         at = {"id": name, "parentId": self._id(leaf)}
         made = _time(self._head.session.created_at)
         return [{"type": "custom", **at, "timestamp": made, "customType": f"{CUSTOM_TYPE}.{HEAD}", "data": {}}]
 
     def _upgraded(self, row: Any, source: Mapping[str, Any]) -> dict[str, Any]:
-        """What version 1 had by its place in the file: the first entry that a compaction keeps."""
+        """The id of the first entry that a compaction keeps, which version 1 of the format gave as an index."""
         if source["type"] != "compaction" or "firstKeptEntryIndex" not in source:
             return {}
-        kept = loads(row.body)["told"]["first_kept_entry_id"]
+        kept = loads(row.body)[entry_log.SUMMARY_FACTS_KEY]["first_kept_entry_id"]
         return {} if kept is None else {"firstKeptEntryId": self._id(EntryPlace(*segments.parse_entry_id(kept)))}
 
     def message(self, row: Any) -> dict[str, Any]:
@@ -157,22 +157,22 @@ class _Exporting:
             provider, _, model = self._head.session.model.partition("/")
             said |= {"provider": provider, "model": model}
         elif said.get("toolName") == UNKNOWN_TOOL:
-            # Formats that do not say which tool a result is of leave it to the call, which the facts know.
+            # Some formats do not name the tool of a result; the facts know it from the call.
             said["toolName"] = loads(row.facts or b"{}").get("tool") or UNKNOWN_TOOL
         return {**written, "message": said}
 
     def branch_summary(self, row: Any) -> dict[str, Any]:
         body = loads(row.body)
         left = self._parent_id(EntryPlace(row.branch, row.seq)) or "root"
-        return {"type": "branch_summary", "fromId": left, "summary": body["summary"], **_told(body)}
+        return {"type": "branch_summary", "fromId": left, "summary": body["summary"], **_summary_facts(body)}
 
     def compaction(self, row: Any) -> dict[str, Any]:
-        """A compaction of pi's if it is in force on all branches that have it, and begins where the path does."""
+        """A compaction of pi's, if it is live on all branches and begins where the path does; else a custom entry."""
         body = loads(row.body)
-        told = body.get("told") or {}
-        kept = told.get("first_kept_entry_id")
+        facts = body.get(entry_log.SUMMARY_FACTS_KEY) or {}
+        kept = facts.get("first_kept_entry_id")
         found = next((edit for edit in edits_from_json(body["edits"]) if edit.kind == "condense"), None)
-        is_whole = found is not None and found.first <= self._first_said[row.branch]
+        is_whole = found is not None and found.first <= self._first_shown[row.branch]
         if found is None or kept is None or not is_whole or segments.entry_id(row.branch, row.seq) in self._undone:
             return self.custom(row)
         return {
@@ -180,7 +180,7 @@ class _Exporting:
             "summary": summaries.shown_text(self._tx, found.summary),
             "firstKeptEntryId": self._id(EntryPlace(*segments.parse_entry_id(kept))),
             "tokensBefore": body["tokens_before"],
-            **_told(told),
+            **_summary_facts(facts),
         }
 
     def custom(self, row: Any) -> dict[str, Any]:
@@ -195,10 +195,9 @@ class _Exporting:
             return self._id(EntryPlace(place.branch, place.seq - 1))
         return None if parent is None else self._id(EntryPlace(parent, left_seq))
 
-    def _undone_on(self, branch: int) -> set[str]:
-        records = undo.records(self._tx, paths.branch_path(self._tx, self._head.session, branch))
-        live = {record.id for record in undo.fold(records)[0]}
-        return {record.id for record in records if record.kind == "compaction"} - live
+    def _undone_on(self, branch: int) -> frozenset[str]:
+        path = paths.branch_path(self._tx, self._head.session, branch)
+        return history.reversals(self._tx, path.session, segments.segments(self._tx, path)).undone
 
 
 _WRITERS: Final[Mapping[str, Callable[[_Exporting, Any], dict[str, Any]]]] = {
@@ -211,33 +210,33 @@ _WRITERS: Final[Mapping[str, Callable[[_Exporting, Any], dict[str, Any]]]] = {
 
 
 def _ids(source_by_place: Mapping[EntryPlace, Mapping[str, Any] | None]) -> dict[EntryPlace, str]:
-    """An id for each entry: that of the file, or else ours, which a file that we wrote may have given to another."""
+    """The id of each entry in the file: the imported one, or ours, made unique among them."""
     ids = {place: source["id"] for place, source in source_by_place.items() if source and "id" in source}
     taken = {*ids.values()}
     for place in source_by_place:
         if place not in ids:
-            ids[place] = _untaken(segments.entry_id(*place), taken)
+            ids[place] = _unused(segments.entry_id(*place), taken)
             taken.add(ids[place])
     return ids
 
 
-def _untaken(name: str, taken: Collection[str]) -> str:
+def _unused(name: str, taken: Collection[str]) -> str:
     return next(longer for number in count() if (longer := name + "+" * number) not in taken)
 
 
-def _first_said(left: Mapping[int, tuple[int | None, int]], said: Sequence[EntryPlace]) -> dict[int | None, int]:
-    """By branch, the seq of the first entry on its path that is in view by itself; 0 if there is none."""
+def _first_shown(left: Mapping[int, tuple[int | None, int]], said: Sequence[EntryPlace]) -> dict[int | None, int]:
+    """By branch, the seq of the first entry on its path that a view shows; 0 if there is none."""
     own = {place.branch: place.seq for place in sorted(said, reverse=True)}
     first: dict[int | None, int] = {}
-    # A branch is numbered after its parent.
+    # A branch has a higher number than its parent.
     for branch, (parent, left_seq) in sorted(left.items()):
         before = first.get(parent, 0)
         first[branch] = before if 0 < before <= left_seq else own.get(branch, 0)
     return first
 
 
-def _told(told: Mapping[str, Any]) -> dict[str, Any]:
-    details = told.get("details") or {}
+def _summary_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
+    details = facts.get("details") or {}
     files = {"readFiles": details.get("read_files", []), "modifiedFiles": details.get("modified_files", [])}
-    hook = {"fromHook": True} if told.get("from_hook") else {}
+    hook = {"fromHook": True} if facts.get("from_hook") else {}
     return {"details": files, **hook}

@@ -1,7 +1,7 @@
-"""Importing a session file of pi: its tree as branches, its entries as they are, its summaries as compactions.
+"""Imports a session file of pi: its tree becomes branches, its entries entries, its summaries compactions.
 
-All is done in one transaction, and nothing is compacted by it: the session begins as the file has it. Where pi would
-show less than no summary covers, it is shown (`foldline.engine.session_files.trees.in_view`).
+The import is one transaction and compacts nothing: the session begins as the file has it. Entries that pi would hide
+without a summary that covers them are shown (`foldline.engine.session_files.trees.in_view`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from foldline.engine.session_files.pi_messages import NAME
 from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.engine.wire import dumps
 from foldline.log.compaction import ranges, summaries
-from foldline.log.compaction.compactions import add_compaction, told_of
+from foldline.log.compaction.compactions import add_compaction, summary_facts_of
 from foldline.log.compaction.summaries import HOOK, Wanted
 from foldline.log.storage import entry_log, ids, paths, segments
 from foldline.log.storage.rows import Path
@@ -37,18 +37,18 @@ from foldline.log.use_cases.lifecycle import NewSession
 
 PRESET: Final = "pi"
 REASON: Final = "imported"
-# The end of the year 9999, the last that a time can be told of.
+# The end of the year 9999 in milliseconds, the last time that `datetime` can represent.
 END_OF_TIME: Final = 253_402_300_800_000
-# A seq that no entry has.
+# A seq before all entries.
 BEFORE_ALL: Final = 0
 EXTENSION: Final = f"{HOOK}extension"
-# What follows is added to it, and goes into the same column.
+# The largest count of a provider that is stored: counts of later entries are added in the same column.
 MOST_REPORTED: Final = ids.LARGEST // 2
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """The path in use of the session that was made, and how much of each there is."""
+    """The head's path of the new session, and the numbers of entries, messages, branches and compactions."""
 
     path: Path
     entries: int
@@ -58,11 +58,11 @@ class Imported:
 
 
 def import_session(tx: Transaction, tenant: str, new: Mapping[str, Any], prepared: Prepared) -> Imported:
-    """Make a session of a file; what `new` does not say is as in the file, or as pi has it.
+    """Create a session from a file. Values missing in `new` are the file's, or those of the preset `pi`.
 
     Raises:
-        MalformedLine: the file's id or model cannot be the session's, or an entry cannot be kept.
-        UnknownModel, InvalidPolicy, FixedPartsDoNotFit, Conflict: as at the creation of any session.
+        MalformedLine: the file's id or model is not valid for a session, or an entry cannot be stored.
+        UnknownModel, InvalidPolicy, FixedPartsDoNotFit, Conflict: as for `lifecycle.create`.
         InvalidPolicy: the summaries at the head do not fit the budget.
     """
     file = prepared.file
@@ -77,10 +77,10 @@ def import_session(tx: Transaction, tenant: str, new: Mapping[str, Any], prepare
 
 
 def _check_room(tx: Transaction, path: Path) -> None:
-    """No compaction would take away a summary: with too little room for them there never is a view.
+    """Check that the summaries at the head fit the budget: no compaction could remove one to make a view fit.
 
     Raises:
-        InvalidPolicy: with both figures.
+        InvalidPolicy: they do not; the error has both figures.
     """
     limit = path.session.budget.limit
     used = path.session.used(sum(edit.tokens for edit in entry_log.live_edits(tx, path).condensed))
@@ -91,14 +91,14 @@ def _check_room(tx: Transaction, path: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Place(Leaving):
-    """Where an entry of the file is, and what it takes to go on from there."""
+    """An imported entry, with the state of the path that a branch from there begins with."""
 
     reported: int | None
     reported_seq: int
 
 
 class _Importing:
-    """A session in the making: a path for each branch, and the places of the file's entries by their ids there."""
+    """A session during its import: a path for each branch, and the entries' places by their ids in the file."""
 
     def __init__(self, tx: Transaction, head: Path) -> None:
         self._tx = tx
@@ -119,14 +119,14 @@ class _Importing:
         self._note_place(*at)
 
     def _note_place(self, branch: int, seq: int) -> None:
-        """The order of the file, as runs of entries: branch, first and last seq."""
+        """Record the order of the file as runs of entries: branch, first and last seq."""
         if self._runs and self._runs[-1][0] == branch and self._runs[-1][2] == seq - 1:
             self._runs[-1][2] = seq
         else:
             self._runs.append([branch, seq, seq])
 
     def finish(self, file: PiSession) -> Path:
-        """Write what waits, and make the last entry of the file the head; its path."""
+        """Write the rows that are left, and make the last entry of the file the head; the head's path."""
         tx, session = self._tx, self._session
         tx.now = self._now
         self._flush()
@@ -134,7 +134,7 @@ class _Importing:
         origin = {"header": file.header, "runs": self._runs}
         tx.execute(update(SESSION).where(SESSION.c.pk == session.pk).values(origin=dumps(origin)))
         for path in self._path_by_branch.values():
-            # Counted when it is needed.
+            # The estimate is computed when it is needed.
             path.estimated = None
             paths.save_leaf(tx, path)
         paths.save(tx, self._path_by_branch[session.head])
@@ -169,13 +169,13 @@ class _Importing:
         entry_log.add_branch_summary(self._tx, path, place(facts, path.leaf_seq + 1, path.tail), body)
 
     def add_compaction(self, path: Path, draft: PreparedEntry) -> None:
-        """What lies wholly before the entry that it keeps first, or is under a summary already, is under its own."""
+        """Condense the entries before the first one that the compaction keeps, and those under a summary already."""
         self._flush()
         entry = draft.entry
         outline = entry_log.outline(self._tx, path)
         first_kept = self._first_kept(path, entry)
         covered = [item for item in outline.items if item.last < first_kept or isinstance(item, Summarized)]
-        edit, told = self._condensed(path, outline, covered, draft)
+        edit, summary_facts = self._condensed(path, outline, covered, draft)
         add_compaction(
             self._tx,
             path,
@@ -184,13 +184,13 @@ class _Importing:
             reason=REASON,
             stages_used=("summarize",),
             report={},
-            told=told,
+            summary_facts=summary_facts,
             origin=entry.source,
             is_inline=False,
         )
 
     def _first_kept(self, path: Path, entry: PiEntry) -> int:
-        """The seq of the first entry that it keeps; one that is not on the path says nothing of it."""
+        """The seq of the first entry that the compaction keeps; `BEFORE_ALL` if that entry is not on the path."""
         if entry.first_kept == entry.id:
             return path.leaf_seq + 1
         at = self._places.get(entry.first_kept or "")
@@ -200,9 +200,9 @@ class _Importing:
     def _condensed(
         self, path: Path, outline: Outline, covered: Sequence[Item], draft: PreparedEntry
     ) -> tuple[Edit, dict[str, Any]]:
-        """The edit that puts the entry's summary in the place of what it covers, and what is told of that.
+        """The edit that condenses `covered` into the entry's summary, and the facts of that summary.
 
-        Where that is nothing, pi has it before all there is.
+        If `covered` is empty, the summary stands before all entries, as in pi.
         """
         tx, entry, tokens = self._tx, draft.entry, draft.facts.tokens
         first, last = (covered[0].first, covered[-1].last) if covered else (BEFORE_ALL, BEFORE_ALL)
@@ -228,10 +228,10 @@ class _Importing:
             original_tokens=original_tokens,
             replaces=replaces,
         )
-        return edit, told_of(tx, path, outline.edited([edit]), last, summary)
+        return edit, summary_facts_of(tx, path, outline.edited([edit]), last, summary)
 
     def _path_after(self, parent: str | None) -> Path:
-        """The path that ends with an entry, or a new one that leaves there."""
+        """The path whose leaf is the parent, or the path of a new branch from there."""
         if parent is None:
             return self._new_root() if self._places else self._path_by_branch[0]
         at = self._places[parent]
@@ -267,7 +267,7 @@ _ADDERS: Final[Mapping[str, Callable[[_Importing, Path, PreparedEntry], None]]] 
 
 
 def _time_of(source: Mapping[str, Any], now: int) -> int:
-    """When an entry was made, in milliseconds since the epoch; `now` if it does not say, or nothing that may be."""
+    """The entry's timestamp in milliseconds since the epoch; `now` if it has none or an invalid one."""
     try:
         at = int(datetime.fromisoformat(source["timestamp"]).timestamp() * 1000)
     except (KeyError, TypeError, ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""Session files ready to be imported: what they say is counted and checked, which needs no lock."""
+"""Prepares a session file for import: counts and checks its entries, which needs no lock."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from foldline.engine.view import branch_message, summary_message
 from foldline.engine.wire import dumps
 from foldline.log.storage import ids
 
-# What never is in a view says nothing.
+# The message of an entry that no view shows.
 _NOTHING: Final = Message("developer", ())
 _SUMMARIES: Final[Mapping[Kind, Callable[[str], Message]]] = MappingProxyType(
     {"compaction": summary_message, "branch_summary": branch_message}
@@ -24,7 +24,7 @@ _SUMMARIES: Final[Mapping[Kind, Callable[[str], Message]]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class PreparedEntry:
-    """An entry ready to be added: the message that it is in a view, with its facts, and its object as it is kept."""
+    """An entry of the file with the message that views show for it, that message's facts, and its body as stored."""
 
     entry: PiEntry
     message: Message
@@ -34,7 +34,7 @@ class PreparedEntry:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A file and its entries, ready to be added."""
+    """A parsed file with its prepared entries, in the file's order."""
 
     file: PiSession
     drafts: tuple[PreparedEntry, ...]
@@ -44,7 +44,7 @@ class Prepared:
         """The file's own id.
 
         Raises:
-            MalformedLine: it cannot be that of a session.
+            MalformedLine: it is not a valid id of a session.
         """
         name: str = self.file.header["id"]
         if not ids.is_id(name):
@@ -54,11 +54,11 @@ class Prepared:
 
     @property
     def model(self) -> str:
-        """The model in use at the leaf, as provider/name.
+        """The model in use at the file's leaf, as `provider/name`.
 
         Raises:
-            InvalidPolicy: the file does not say.
-            MalformedLine: it cannot be the name of one.
+            InvalidPolicy: the file names no model.
+            MalformedLine: it is not a valid name.
         """
         model = self.file.model
         if model is None:
@@ -70,10 +70,10 @@ class Prepared:
 
 
 def prepare(file: PiSession) -> Prepared:
-    """Count what a file says and write its entries as they are kept, before any lock is taken.
+    """The file with its entries counted and serialized; call it before a lock is taken.
 
     Raises:
-        MalformedLine: an entry cannot be kept.
+        MalformedLine: an entry cannot be stored.
     """
     return Prepared(file, tuple(map(_draft, file.entries)))
 

@@ -1,4 +1,4 @@
-"""Appending: messages become entries with facts, a place and totals; then the trigger runs."""
+"""Appends messages to a session: each becomes an entry with its facts and totals, then the trigger runs."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from foldline.log.compaction import trigger
 from foldline.log.compaction.trigger import TriggerResult
 from foldline.log.compaction.usage import Usage, learn
 from foldline.log.compaction.usage_estimate import counted_seq, note_report
-from foldline.log.errors import NotFound, UnknownParent
 from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
+from foldline.log.use_cases.preconditions import open_to_change
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedMessage:
-    """A message ready to be appended: all that needs no lock is done."""
+    """A message that is counted and serialized, which needs no lock."""
 
     message: Message
     facts: Facts
@@ -34,7 +34,10 @@ class PreparedMessage:
 
 @dataclass(frozen=True, slots=True)
 class Appended:
-    """What an append did. `entry_ids` has one id for every entry, in order."""
+    """The result of an append: the ids of the new entries in order, the path, and the trigger's result.
+
+    A message that became the session's system prompt has no entry.
+    """
 
     entry_ids: list[str]
     path: Path
@@ -42,7 +45,7 @@ class Appended:
 
 
 def prepare(messages: Sequence[Message]) -> list[PreparedMessage]:
-    """Count the messages and write their bodies, before any lock is taken."""
+    """The messages, counted and serialized; call it before a lock is taken."""
     return [PreparedMessage(message, facts_of(message), dumps(message.source)) for message in messages]
 
 
@@ -56,17 +59,15 @@ def append(
     parent: str | None = None,
     if_match: int | None = None,
 ) -> Appended:
-    """Add messages at the head, contiguous and in order, and compact if that went over the trigger.
+    """Append messages at the head, contiguous and in order, then run the trigger.
 
     Raises:
         NotFound: no such session.
-        StaleVersion, UnknownParent: the head is not where the caller thinks it is.
+        StaleVersion, UnknownParent: the session has changed since the caller read it.
         UnknownVersion: the usage is of a version that the session has not reached.
-        FixedPartsDoNotFit: the system message that leads a first append leaves no room for a history.
+        FixedPartsDoNotFit: the leading system message of a first append leaves no room for a history.
     """
-    path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
-    if parent is not None:
-        check_parent(tx, path, parent)
+    path = open_to_change(tx, tenant, session_id, parent=parent, if_match=if_match)
     if usage is not None:
         learn(tx, path, usage)
     drafts = _with_system_taken(tx, path, drafts)
@@ -82,10 +83,12 @@ def append(
 
 
 def _with_system_taken(tx: Transaction, path: Path, drafts: Sequence[PreparedMessage]) -> Sequence[PreparedMessage]:
-    """A leading system message of the first append becomes the session's system prompt, if it has none.
+    """The messages to append, without a leading system message that becomes the session's system prompt.
+
+    Only the first append can set the system prompt, and only of a session that has none.
 
     Raises:
-        FixedPartsDoNotFit: it takes too much of the budget, as it would have at creation.
+        FixedPartsDoNotFit: it takes too much of the budget.
     """
     if path.leaf_seq or path.session.system_json is not None or not drafts or not _is_plain_system(drafts[0].message):
         return drafts
@@ -99,7 +102,7 @@ def _with_system_taken(tx: Transaction, path: Path, drafts: Sequence[PreparedMes
 
 
 def _is_plain_system(message: Message) -> bool:
-    """Whether a message is a system prompt and nothing that the session's `system` could not hold."""
+    """Whether a message is a system message of one text, without other fields that `system` could not keep."""
     extra = set(message.source or ()) - {"role", "content", "parts"}
     is_plain = all(isinstance(part, Text) and set(part.source or ()) <= {"type", "text"} for part in message.parts)
     return message.role == "system" and len(message.parts) == 1 and is_plain and not extra
@@ -114,24 +117,3 @@ def _row(tx: Transaction, path: Path, draft: PreparedMessage, measure: Measure |
     if path.estimated is not None and measure is not None and seq > counted_seq(path):
         path.estimated += measure.added(placed.facts, placed.stubs)
     return entry_log.message_columns(tx, path, placed.facts, draft.message, draft.body)
-
-
-def check_parent(tx: Transaction, path: Path, parent: str) -> None:
-    """Refuse a parent that is older than the newest message on the path, or not on it.
-
-    Raises:
-        UnknownParent: with the newest message's id.
-    """
-    parts = segments.segments(tx, path)
-    newest = path.last_message_seq
-    newest_id = segments.id_at(parts, newest) if newest else None
-    branch, seq = _parsed(parent, newest_id)
-    if not segments.holds(parts, branch, seq) or seq < newest:
-        raise UnknownParent(parent, newest_id)
-
-
-def _parsed(parent: str, newest_id: str | None) -> tuple[int, int]:
-    try:
-        return segments.parse_entry_id(parent)
-    except NotFound as error:
-        raise UnknownParent(parent, newest_id) from error

@@ -1,4 +1,4 @@
-"""Moving the head: to the leaf of another branch, or to an earlier entry, from which a new branch starts."""
+"""Branches: moving the head to another branch's leaf or to an earlier entry, where a new branch begins; listing."""
 
 from __future__ import annotations
 
@@ -14,23 +14,28 @@ from foldline.log.compaction.summaries import Made
 from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.compaction.trigger import TriggerResult
 from foldline.log.errors import NotFound
+from foldline.log.jobs import queries
+from foldline.log.jobs.queries import Job
 from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path, Session
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import BRANCH, ENTRY
+from foldline.log.use_cases.preconditions import open_to_change
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """Where the head is, what the trigger did there, and what became of the summary of what was left.
+    """The new head, the trigger's result there, and the branch summary if one was requested.
 
-    That is a job, or the id of the entry that it is already; neither, if nothing was left behind.
+    `queued` and `job` are the summary's job. `summary_entry_id` is its entry, if a kept summary was added at once. All
+    are None if the move left no entries.
     """
 
     path: Path
     step: TriggerResult
-    request: QueuedJob | None = None
-    placed: str | None = None
+    queued: QueuedJob | None = None
+    job: Job | None = None
+    summary_entry_id: str | None = None
 
 
 def move(
@@ -39,18 +44,20 @@ def move(
     session_id: str,
     entry_id: str,
     *,
-    ask: SummaryRequest | None = None,
+    request: SummaryRequest | None = None,
+    parent: str | None = None,
     if_match: int | None = None,
 ) -> Moved:
-    """Make an entry the head, and compact if the view there needs it.
+    """Move the head to an entry, and run the trigger there.
 
-    A branch's last message names its leaf: moving there brings back the compactions after it. With an `ask`, a summary
-    is asked for of what the move leaves behind.
+    A branch's last message stands for its leaf: moving there brings back the compactions after it. Any other entry
+    begins a new branch. `request` is for a summary of the entries that the move leaves.
 
     Raises:
-        NotFound: no such entry in the session.
+        NotFound: no such session, or no such entry in it.
+        StaleVersion, UnknownParent: the session has changed since the caller read it.
     """
-    head = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
+    head = open_to_change(tx, tenant, session_id, parent=parent, if_match=if_match)
     session = head.session
     branch, seq = segments.parse_entry_id(entry_id)
     entry = tx.execute(
@@ -61,38 +68,38 @@ def move(
     tip = _tip(tx, session.pk, entry)
     session.head = session.branches if tip is None else tip
     path = new_branch(tx, session, _leaving(entry)) if tip is None else paths.branch_path(tx, session, tip)
-    found = None if ask is None else branch_summary.left_behind(tx, head, path)
-    answer = None if ask is None or found is None else _summarize(tx, path, replace(ask, left=found))
+    left = None if request is None else branch_summary.left_behind(tx, head, path)
+    found = None if request is None or left is None else _summarize(tx, path, replace(request, left=left))
     step = trigger.run_trigger(tx, path)
     paths.save(tx, path)
-    if isinstance(answer, QueuedJob):
-        return Moved(path, step, request=answer)
-    return Moved(path, step, placed=answer)
+    if isinstance(found, QueuedJob):
+        return Moved(path, step, queued=found, job=queries.job(tx, tenant, found.job_id))
+    return Moved(path, step, summary_entry_id=found)
 
 
-def _summarize(tx: Transaction, path: Path, ask: SummaryRequest) -> QueuedJob | str | None:
-    """Answer a wish for a summary of what was left with a job, or at once with one that was made of just that before.
+def _summarize(tx: Transaction, path: Path, request: SummaryRequest) -> QueuedJob | str | None:
+    """The job for the branch summary, or the id of the new entry if a kept summary was added at once.
 
-    None if nothing was said there, or if there is no room: then a failed job says so.
+    None if the left entries show nothing in a view. None also if there is no room; then a failed job has the reason.
     """
     outline = entry_log.outline(tx, path)
-    wanted = branch_summary.find(tx, path, ask, outline)
+    wanted = branch_summary.find(tx, path, request, outline)
     if wanted is None:
         return None
-    kept = summaries.kept(tx, summaries.kept_key(path, wanted, ask))
+    kept = summaries.kept(tx, summaries.kept_key(path, wanted, request))
     if kept is None:
-        return enqueue.enqueue(tx, path, ask)
-    applied = branch_summary.apply(tx, path, Made(wanted, kept, ask), outline)
+        return enqueue.enqueue(tx, path, request)
+    applied = branch_summary.apply(tx, path, Made(wanted, kept, request), outline)
     if applied is None:
-        enqueue.show_no_room(tx, path, ask)
+        enqueue.show_no_room(tx, path, request)
         return None
-    placed: str = applied.result["entry_id"]
-    return placed
+    entry_id: str = applied.result["entry_id"]
+    return entry_id
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A branch as it is listed: where it left its parent, and the entry that moving to makes it the one in use."""
+    """A branch as the API lists it: the parent's entry where it begins, and the entry to move to in order to use it."""
 
     number: int
     left_entry: str | None
@@ -101,25 +108,28 @@ class Branch:
     is_head: bool
 
 
-def listed(tx: Transaction, tenant: str, session_id: str) -> list[Branch]:
-    """The branches of a session, oldest first.
+def branches(tx: Transaction, tenant: str, session_id: str, first: int, limit: int) -> list[Branch]:
+    """Up to `limit` branches of a session from the one with the number `first` on, oldest first.
 
     Raises:
         NotFound: no such session.
     """
     session = paths.open_head(tx, tenant, session_id).session
-    rows = tx.execute(select(BRANCH).where(BRANCH.c.session_pk == session.pk).order_by(BRANCH.c.branch))
+    columns = (BRANCH.c.branch, BRANCH.c.parent, BRANCH.c.left_seq, BRANCH.c.leaf_seq, BRANCH.c.messages)
+    # Numbers larger than any branch has may be larger than the column holds.
+    chosen = BRANCH.c.session_pk == session.pk, BRANCH.c.branch >= min(first, session.branches)
+    rows = tx.execute(select(*columns).where(*chosen).order_by(BRANCH.c.branch).limit(limit))
     return [_listed(row, session.head) for row in rows]
 
 
 def _listed(row: Any, head: int) -> Branch:
-    branch_summary = None if row.parent is None else segments.entry_id(row.parent, row.left_seq)
-    leaf = segments.entry_id(row.branch, row.leaf_seq) if row.leaf_seq > row.left_seq else branch_summary
-    return Branch(row.branch, branch_summary, leaf, row.messages, is_head=row.branch == head)
+    left = None if row.parent is None else segments.entry_id(row.parent, row.left_seq)
+    leaf = segments.entry_id(row.branch, row.leaf_seq) if row.leaf_seq > row.left_seq else left
+    return Branch(row.branch, left, leaf, row.messages, is_head=row.branch == head)
 
 
 def _tip(tx: Transaction, session_pk: int, entry: Any) -> int | None:
-    """The branch that ends at this entry, or whose own last message it is; the entry's own branch before others."""
+    """The branch that this entry is the leaf or the last message of; the entry's own branch before others."""
     rows = tx.execute(
         select(BRANCH)
         .where(BRANCH.c.session_pk == session_pk)
@@ -134,7 +144,7 @@ def _tip(tx: Transaction, session_pk: int, entry: Any) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Leaving:
-    """An entry from which a branch starts, with the `paths.STATE_COLUMNS` of the path up to there."""
+    """The entry where a new branch begins, with the `paths.STATE_COLUMNS` of the path up to it."""
 
     branch: int
     seq: int
@@ -146,7 +156,7 @@ def _leaving(entry: Any) -> Leaving:
 
 
 def new_branch(tx: Transaction, session: Session, at: Leaving) -> Path:
-    """The path of a new branch, which has no entries of its own yet."""
+    """Add a branch without entries of its own; its path."""
     tx.execute(
         insert(BRANCH).values(
             session_pk=session.pk,

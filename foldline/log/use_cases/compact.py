@@ -1,8 +1,8 @@
-"""Compacting because someone asked."""
+"""Compacts a session at a caller's request, and shows the cut that a summary would make."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from foldline.engine.models.budget import check_buffer
 from foldline.engine.policies.policy import policy_of, to_stored
@@ -11,46 +11,95 @@ from foldline.log.compaction import trigger
 from foldline.log.compaction.planned_cut import PlannedCut, cut_of
 from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.compaction.trigger import TriggerResult
+from foldline.log.jobs import queries
+from foldline.log.jobs.queries import Job
 from foldline.log.storage import entry_log, paths
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
-from foldline.log.use_cases.append import check_parent
+from foldline.log.use_cases.preconditions import open_to_change
+
+
+@dataclass(frozen=True, slots=True)
+class CompactResult:
+    """What a request to compact did at once, and the job that makes the summary it requested, if any.
+
+    `tokens_before` are the scaled tokens of the view before; `path` has those after. `planned_cut` is the cut that the
+    job would make; only a rehearsal has it.
+    """
+
+    path: Path
+    step: TriggerResult
+    tokens_before: int
+    job: Job | None
+    planned_cut: PlannedCut | None = None
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether the job existed before the request."""
+        return self.step.request is not None and self.step.request.is_joined
 
 
 def compact(
     tx: Transaction,
     tenant: str,
     session_id: str,
-    ask: SummaryRequest,
+    request: SummaryRequest,
     *,
     stages: list[str] | None = None,
     summarize: bool | None = None,
     parent: str | None = None,
     if_match: int | None = None,
-) -> tuple[Path, TriggerResult, int]:
-    """Compact now: the path, what was done, and the tokens the view took before.
+) -> CompactResult:
+    """Compact now.
 
-    `summarize` asks for a summary (True), for none (False), or leaves it to the stages (None).
+    `summarize` requests a summary (True) or none (False); None leaves that to the stages.
 
     Raises:
         NotFound: no such session.
-        StaleVersion, UnknownParent: the head is not where the caller thinks it is.
+        StaleVersion, UnknownParent: the session has changed since the caller read it.
         InvalidPolicy: the request names a stage or policy that does not exist or cannot work.
     """
-    path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
-    if parent is not None:
-        check_parent(tx, path, parent)
-    ask = _whole(path, ask)
+    path = open_to_change(tx, tenant, session_id, parent=parent, if_match=if_match)
+    request = _with_full_policy(path, request)
     before = path.used
-    step = trigger.run_asked(tx, path, ask, stages=stages, summarize=summarize)
+    step = trigger.compact_now(tx, path, request, stages=stages, summarize=summarize)
     paths.save(tx, path)
-    return path, step, before
+    job = None if step.request is None else queries.job(tx, tenant, step.request.job_id)
+    return CompactResult(path, step, before, job)
+
+
+def rehearse(
+    tx: Transaction,
+    tenant: str,
+    session_id: str,
+    request: SummaryRequest,
+    *,
+    stages: list[str] | None = None,
+    summarize: bool | None = None,
+    parent: str | None = None,
+    if_match: int | None = None,
+) -> CompactResult:
+    """What `compact` would do, with the cut that its job would make; for a transaction that rolls back.
+
+    Raises:
+        NotFound: no such session.
+        StaleVersion, UnknownParent: the session has changed since the caller read it.
+        InvalidPolicy: the request names a stage or policy that does not exist or cannot work.
+    """
+    before = cut(tx, tenant, session_id, request)
+    done = compact(
+        tx, tenant, session_id, request, stages=stages, summarize=summarize, parent=parent, if_match=if_match
+    )
+    if done.job is None:
+        return done
+    after = cut(tx, tenant, session_id, request)
+    return replace(done, planned_cut=replace(after, context_tokens=before.context_tokens))
 
 
 def cut(
-    tx: Transaction, tenant: str, session_id: str, ask: SummaryRequest, *, context_window: int | None = None
+    tx: Transaction, tenant: str, session_id: str, request: SummaryRequest, *, context_window: int | None = None
 ) -> PlannedCut:
-    """Where a summary that is asked for in this way would cut now, as if the session had such a window.
+    """The cut that a summary request would make now; `context_window` replaces the session's.
 
     Raises:
         NotFound: no such session.
@@ -58,13 +107,13 @@ def cut(
     """
     path = paths.open_head(tx, tenant, session_id)
     path.session.context_window = context_window or path.session.context_window
-    return cut_of(tx, path, entry_log.outline(tx, path), _whole(path, ask))
+    return cut_of(tx, path, entry_log.outline(tx, path), _with_full_policy(path, request))
 
 
-def _whole(path: Path, ask: SummaryRequest) -> SummaryRequest:
-    """The ask with its policy as a whole: the session's own may change before a worker gets to it."""
-    if ask.policy is None:
-        return ask
-    policy = policy_of(ask.policy, PRESETS, path.session.policy)
-    check_buffer(ask.policy, path.session.frame.budget(policy).limit)
-    return replace(ask, policy=to_stored(policy, PRESETS))
+def _with_full_policy(path: Path, request: SummaryRequest) -> SummaryRequest:
+    """The request with a complete policy: the session's own may change before a worker claims the job."""
+    if request.policy is None:
+        return request
+    policy = policy_of(request.policy, PRESETS, path.session.policy)
+    check_buffer(request.policy, path.session.frame.budget(policy).limit)
+    return replace(request, policy=to_stored(policy, PRESETS))

@@ -1,8 +1,8 @@
-"""Originals: every entry of a path as it was appended, also what is out of view, with tags that say where it went."""
+"""Reads entries as they were appended, also those out of view, with tags that name the edit that covers them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,10 +24,10 @@ _COLUMNS = (ENTRY.c.branch, ENTRY.c.seq, ENTRY.c.kind, ENTRY.c.format, ENTRY.c.c
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry: a message in the format it came in, a branch's summary, a compaction, undo or redo, or what a file had.
+    """An entry of any kind; a message's `body` has the format in which it was appended.
 
-    `parent` is the one it was added to. `tags` are as in the contract; `summary` is the text that a compaction or the
-    summary of a branch brought into the view.
+    `parent` is the id of the entry before it. `tags` are those of the API (`docs/use-the-service.md`). `summary` is the
+    text that a compaction or branch summary shows in the view.
     """
 
     id: str
@@ -40,9 +40,17 @@ class Entry:
     parent: str | None
     summary: str | None = None
 
+    @property
+    def summary_facts(self) -> Mapping[str, Any]:
+        """The facts that the log keeps with `summary`: its `details` and `from_hook`."""
+        facts: Mapping[str, Any] = (
+            self.body if self.kind == entry_log.BRANCH_SUMMARY else self.body.get(entry_log.SUMMARY_FACTS_KEY, {})
+        )
+        return facts
+
 
 def entries(tx: Transaction, tenant: str, session_id: str, after_seq: int, limit: int) -> list[Entry]:
-    """Up to `limit` entries of the path in use after this seq, oldest first."""
+    """Up to `limit` entries of the head's path after `after_seq`, oldest first."""
     path = paths.open_head(tx, tenant, session_id)
     live = entry_log.live_edits(tx, path)
     whole = segments.segments(tx, path)
@@ -52,7 +60,7 @@ def entries(tx: Transaction, tenant: str, session_id: str, after_seq: int, limit
 
 
 def entry(tx: Transaction, tenant: str, session_id: str, entry_id: str) -> Entry:
-    """One entry, of any branch; its tags are as seen from the path in use, none if it is not on it.
+    """One entry of any branch; its tags are those on the head's path, none if it is not on that path.
 
     Raises:
         NotFound: no such session or entry.
@@ -62,13 +70,13 @@ def entry(tx: Transaction, tenant: str, session_id: str, entry_id: str) -> Entry
     parts = segments.segments(tx, path)
     if segments.holds(parts, row.branch, row.seq):
         return _entries(tx, [row], entry_log.live_edits(tx, path), parts)[0]
-    # Another branch has entries of the same seqs: what this path's edits say is not about them.
+    # Another branch may have entries with the same seqs, and this path's edits are not about those.
     own = segments.segments(tx, paths.branch_path(tx, path.session, row.branch))
     return _entries(tx, [row], LiveEdits(), own)[0]
 
 
 def text_at(tx: Transaction, session: Session, entry_id: str) -> str:
-    """The text of an entry's message; of a tool result, its content; of what a summary is in a view, that.
+    """The text of an entry: of a message, of a tool result's content, or of a summary.
 
     Raises:
         NotFound: no such entry, or it has no text.
@@ -97,7 +105,7 @@ def _row(tx: Transaction, session: Session, entry_id: str) -> Any:
 
 
 def _entries(tx: Transaction, rows: Sequence[Any], live: LiveEdits, parts: Sequence[Segment]) -> list[Entry]:
-    """Entries of the path of these runs."""
+    """The entries of these rows, on the path with these segments."""
     bodies = [loads(row.body) for row in rows]
     texts = _summaries(tx, [row.kind for row in rows], bodies)
     found = zip(rows, bodies, texts, strict=True)
@@ -106,12 +114,14 @@ def _entries(tx: Transaction, rows: Sequence[Any], live: LiveEdits, parts: Seque
 
 def _entry(row: Any, body: Any, live: LiveEdits, parent: str | None, summary: str | None) -> Entry:
     branch, seq, kind, format_name, created_at, _ = row
-    tags = _message_tags(seq, live) if kind in entry_log.SAID else _edit_tags(body) if kind in entry_log.EDITING else {}
+    tags = (
+        _message_tags(seq, live) if kind in entry_log.SHOWN else _edit_tags(body) if kind in entry_log.EDITING else {}
+    )
     return Entry(segments.entry_id(branch, seq), seq, kind, format_name, created_at, body, tags, parent, summary)
 
 
 def _summaries(tx: Transaction, kinds: Sequence[str], bodies: Sequence[Any]) -> list[str | None]:
-    """What entries of these kinds brought into the view: the texts of summaries, or None."""
+    """The text of the summary that each entry shows in the view, or None."""
     condensed = list(map(_condensed_by, kinds, bodies))
     texts = summaries.shown_texts(tx, list(filter(None, condensed)))
     left = [

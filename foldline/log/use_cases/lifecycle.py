@@ -1,4 +1,4 @@
-"""Sessions as a whole: create, read, list, change, delete."""
+"""Creates, lists, changes and deletes sessions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from foldline.log.storage.tables import BRANCH, JOB, SESSION, BranchRow, one_of
 
 @dataclass(frozen=True, slots=True)
 class NewSession:
-    """What a session is created with; `context_window` is a number or a size such as `"128k"`."""
+    """The values of a new session; `context_window` is a number of tokens or a size such as `"128k"`."""
 
     model: str
     id: str | None = None
@@ -44,11 +44,13 @@ class NewSession:
 
 
 def create(tx: Transaction, tenant: str, new: NewSession) -> Path:
-    """A new session.
+    """Create a session; the path of its first branch.
 
     Raises:
-        UnknownModel, InvalidPolicy, FixedPartsDoNotFit: it could not work.
-        Conflict: the id is used.
+        UnknownModel: no window is known for the model, and none is given.
+        InvalidPolicy: the policy cannot work.
+        FixedPartsDoNotFit: system prompt and tools leave no room for a history.
+        Conflict: the id is used already.
     """
     window = None if new.context_window is None else parse_size(new.context_window)
     policy = policy_of(new.policy or {}, PRESETS)
@@ -89,14 +91,14 @@ def create(tx: Transaction, tenant: str, new: NewSession) -> Path:
 
 
 def _window_to_keep(frame: Frame, policy: Policy) -> int | None:
-    """The window that was given, or else one that only the policy's registry knows: another policy's may not."""
+    """The window to store: the given one, or one that only this policy's registry knows; else None."""
     window = frame.window(policy).tokens
     return window if frame.context_window is not None or only_listed(frame.model or "") else None
 
 
 def _pass_deleted(tx: Transaction, tenant: str, session_id: str) -> None:
-    """Start above the versions of deleted sessions of this id: a tag of theirs must not name a view of this one."""
-    # Only once the new row is there is it certain that the deletion which freed the id can be seen.
+    """Start above the versions of deleted sessions of this id, so that no ETag of theirs names a view of this one."""
+    # Read after the insert: only then the deletion that freed the id is certain to be visible.
     deleted = SESSION.alias()
     newest = (
         select(func.coalesce(func.max(deleted.c.version), 0))
@@ -111,31 +113,28 @@ def _pass_deleted(tx: Transaction, tenant: str, session_id: str) -> None:
 
 
 def newest(tx: Transaction, tenant: str) -> str | None:
-    """The id of the session that the tenant made last, if there is any."""
+    """The id of the tenant's newest session, if there is any."""
     statement = select(SESSION.c.id).where(SESSION.c.tenant == tenant, SESSION.c.deleted_at.is_(None))
     found: str | None = tx.execute(statement.order_by(SESSION.c.pk.desc()).limit(1)).scalar()
     return found
 
 
 def list_sessions(tx: Transaction, tenant: str, after_pk: int, limit: int) -> list[Path]:
-    """Up to `limit` sessions of a tenant, oldest first, created after the one with this key."""
-    statement = (
-        select(SESSION.c.id)
-        .where(SESSION.c.tenant == tenant, SESSION.c.deleted_at.is_(None), SESSION.c.pk > after_pk)
-        .order_by(SESSION.c.pk)
-        .limit(limit)
-    )
-    return [paths.open_head(tx, tenant, session_id) for session_id in list(tx.execute(statement).scalars())]
+    """The paths of up to `limit` sessions of a tenant, oldest first, with primary keys above `after_pk`."""
+    chosen = SESSION.c.tenant == tenant, SESSION.c.deleted_at.is_(None), SESSION.c.pk > after_pk
+    rows = tx.execute(paths.HEAD.where(*chosen).order_by(SESSION.c.pk).limit(limit))
+    return [paths.path_of(row) for row in rows]
 
 
 def change(
     tx: Transaction, tenant: str, session_id: str, changes: Mapping[str, Any], *, if_match: int | None = None
 ) -> tuple[Path, TriggerResult]:
-    """Change model, window, system prompt, tools, policy or `auto_compact`, and compact if that is needed now.
+    """Change model, window, output limit, system prompt, tools, policy or `auto_compact`, then run the trigger.
 
     Raises:
-        NotFound, StaleVersion: as ever.
-        UnknownModel, InvalidPolicy, FixedPartsDoNotFit: it could not work; nothing was changed.
+        NotFound: no such session.
+        StaleVersion: `if_match` is not the session's version.
+        UnknownModel, InvalidPolicy, FixedPartsDoNotFit: the session could not work; nothing was changed.
     """
     path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
     session = path.session
@@ -153,14 +152,14 @@ def change(
 
 
 def _counted_by(session: Session) -> tuple[Any, ...]:
-    """What counts depend on that are kept: who counts, and what there is beside the history."""
+    """The values that stored counts depend on: the policy's counter, the model and the fixed parts."""
     policy = session.policy
     return policy.counter, policy.trusts_usage, session.model, session.system_json, session.tools_json
 
 
 def _set(session: Session, changes: Mapping[str, Any]) -> None:
     if changes.get("model", session.model) != session.model and session.context_window in only_listed(session.model):
-        # Nobody chose it: it is the former model's.
+        # The caller did not choose this window: it belongs to the former model.
         session.context_window = None
     for name in ("model", "max_output_tokens", "auto_compact"):
         if name in changes:
@@ -181,7 +180,7 @@ def _set(session: Session, changes: Mapping[str, Any]) -> None:
 
 
 def delete(tx: Transaction, tenant: str, session_id: str) -> None:
-    """Set a tombstone, cancel the session's jobs and forget its answers; its id is free at once, its rows go later.
+    """Delete a session: its id is free at once, its jobs are cancelled, and the sweeper removes its rows later.
 
     Raises:
         NotFound: no such session.

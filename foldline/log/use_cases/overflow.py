@@ -1,4 +1,4 @@
-"""Compacting because a provider refused the view as too long."""
+"""Compacts a session after an overflow: a provider refused the view as too long."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from foldline.engine.overflow import Verdict
 from foldline.log.compaction import trigger
 from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.compaction.trigger import TriggerResult
-from foldline.log.compaction.usage import MOST
+from foldline.log.compaction.usage import MULTIPLIER_MAX
 from foldline.log.errors import CannotShrink, UnknownVersion
 from foldline.log.storage import paths
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
-from foldline.log.use_cases.append import check_parent
+from foldline.log.use_cases.preconditions import open_to_change
 
-# Whatever the policy aims at: a view that was refused once must not come close to being refused again.
+# The largest target after an overflow, so that the next turns do not overflow again.
 SHARE_MAX: Final = 0.7
 
 
@@ -29,29 +29,27 @@ def relieve(
     parent: str | None = None,
     if_match: int | None = None,
 ) -> tuple[Path, TriggerResult, int]:
-    """Compact what a provider refused: the path, what was done, and the tokens the refused view took.
+    """Compact a refused view: the path, the result, and the scaled tokens of the refused view.
 
-    Nothing is done where compacting cannot help, or where the view is no longer that of `version`.
+    Nothing is changed if a smaller view cannot help (`verdict.retryable`), or if the session is no longer at `version`.
 
     Raises:
         NotFound: no such session.
-        StaleVersion, UnknownParent: the head is not where the caller thinks it is.
+        StaleVersion, UnknownParent: the session has changed since the caller read it.
         UnknownVersion: the session has not reached `version`.
-        CannotShrink: the view would stay as large as it is.
+        CannotShrink: no edit would make the view smaller.
     """
-    path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
-    if parent is not None:
-        check_parent(tx, path, parent)
+    path = open_to_change(tx, tenant, session_id, parent=parent, if_match=if_match)
     current = path.session.version
     if version > current:
         raise UnknownVersion(version, current)
     if not verdict.retryable or version != current:
-        return path, TriggerResult(report=trigger.told(tx, path, path.aims())), path.used
+        return path, TriggerResult(report=trigger.step_report(tx, path, path.aims())), path.used
     _raise_multiplier(path, verdict.actual_tokens)
     refused, target = path.used, _target(path, verdict)
-    ask = SummaryRequest(is_asked=True, target_tokens=target)
-    # What goes out of view is summarized like anything else: nobody asked for a summary of their own here.
-    step = trigger.run_asked(tx, path, ask, stages=_stages(path), summarize=False, reason="overflow")
+    request = SummaryRequest(is_asked=True, target_tokens=target)
+    # What is hidden is summarized by an automatic job: the caller did not request a summary.
+    step = trigger.compact_now(tx, path, request, stages=_stages(path), summarize=False, reason="overflow")
     if path.used >= refused:
         raise CannotShrink(refused, target)
     paths.save(tx, path)
@@ -63,11 +61,11 @@ def _raise_multiplier(path: Path, actual_tokens: int | None) -> None:
     counted = path.kept + session.overhead_tokens
     if actual_tokens is not None and counted:
         reported = -(-actual_tokens * 1000 // counted)
-        session.multiplier = max(session.multiplier, min(MOST, reported))
+        session.multiplier = max(session.multiplier, min(MULTIPLIER_MAX, reported))
 
 
 def _target(path: Path, verdict: Verdict) -> int:
-    """A share of the least of what the provider takes, what it refused, and the budget."""
+    """The target in scaled tokens: a share of the smallest of provider's limit, refused view and budget."""
     used, session = path.used, path.session
     limits = [used, session.budget.limit]
     if verdict.input_limit_tokens is not None:
@@ -76,11 +74,11 @@ def _target(path: Path, verdict: Verdict) -> int:
 
 
 def _in_our_tokens(tokens: int, used: int, actual_tokens: int | None) -> int:
-    """The provider's tokens in ours: the refused view takes `used` of these, and `actual_tokens` of those."""
+    """Converts the provider's tokens to ours, by the refused view's count in both."""
     return tokens * used // actual_tokens if actual_tokens else tokens
 
 
 def _stages(path: Path) -> list[str] | None:
-    """The policy's, and `truncate`: no other is sure to reach a target at once."""
+    """The policy's stages with `truncate`, the only one sure to reach a target at once; None if they have it."""
     names = [stage.name for stage in path.session.policy.stages]
     return None if "truncate" in names else [*names, "truncate"]

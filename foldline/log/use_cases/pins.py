@@ -1,4 +1,4 @@
-"""Pins: texts that are in every view, verbatim, on every branch."""
+"""Adds, lists and removes pins: texts that are in every view of a session, verbatim, on every branch."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import PIN
 from foldline.log.use_cases.entries import text_at
+from foldline.log.use_cases.preconditions import open_to_change
 from foldline.log.use_cases.views import pins_of
 
 
@@ -31,11 +32,16 @@ class Pin:
     created_at: int
 
 
-def pins(tx: Transaction, tenant: str, session_id: str) -> list[Pin]:
-    """A session's pins, oldest first."""
+def pins(tx: Transaction, tenant: str, session_id: str, after_number: int = 0, limit: int | None = None) -> list[Pin]:
+    """Up to `limit` pins of a session after the one with this number, oldest first.
+
+    Raises:
+        NotFound: no such session.
+    """
     path = paths.open_head(tx, tenant, session_id)
     columns = (PIN.c.id, PIN.c.number, PIN.c.text, PIN.c.created_at)
-    rows = tx.execute(select(*columns).where(PIN.c.session_pk == path.session.pk).order_by(PIN.c.number))
+    chosen = PIN.c.session_pk == path.session.pk, PIN.c.number > after_number
+    rows = tx.execute(select(*columns).where(*chosen).order_by(PIN.c.number).limit(limit))
     return [Pin(pin_id, number, loads(text), created_at) for pin_id, number, text, created_at in rows]
 
 
@@ -46,16 +52,18 @@ def add(
     *,
     text: str | None = None,
     entry_id: str | None = None,
+    parent: str | None = None,
     if_match: int | None = None,
 ) -> tuple[Pin, Path, TriggerResult]:
     """Pin a text, or a copy of an entry's text.
 
     Raises:
         NotFound: no such session or entry, or the entry has no text.
+        StaleVersion, UnknownParent: the session has changed since the caller read it.
         PinTooLarge: all pins together would take more than a tenth of the budget.
-        FixedPartsDoNotFit: nothing but fixed parts would fit.
+        FixedPartsDoNotFit: the fixed parts would leave no room for a history.
     """
-    path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
+    path = open_to_change(tx, tenant, session_id, parent=parent, if_match=if_match)
     if text is None:
         text = text_at(tx, path.session, entry_id or "")
     _recount(tx, path, [*pins_of(tx, path.session.pk), text])
@@ -90,6 +98,7 @@ def remove(tx: Transaction, tenant: str, session_id: str, pin_id: str, *, if_mat
 
     Raises:
         NotFound: no such session or pin.
+        StaleVersion: `if_match` is not the session's version.
     """
     path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
     gone = tx.execute(delete(PIN).where(PIN.c.session_pk == path.session.pk, PIN.c.id == pin_id))

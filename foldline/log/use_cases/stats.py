@@ -1,4 +1,4 @@
-"""How full a session is: for its own model or another, and with a call that is about to be made."""
+"""The statistics of a session against a budget: its own or another model's, also with a call about to be made."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from foldline.engine.models.attachments import Placement
 from foldline.engine.models.gauge import UNBOUNDED, Frame
 from foldline.engine.tokens.counter import count_tools, scaled, unscaled
 from foldline.log.compaction.compactions import use_level
-from foldline.log.compaction.usage_estimate import gauge, should_compact
+from foldline.log.compaction.usage_estimate import ensure_estimate, should_compact
 from foldline.log.storage import paths
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
@@ -24,12 +24,12 @@ NOTHING: Final = MappingProxyType({"system": 0, "tools": 0, "pins": 0, "history"
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """Tokens of a view, scaled, against the budget. All are 0 while nothing was said, but for the budget itself.
+    """The scaled tokens of a view against its budget. A session without messages has 0 everywhere but in `limit`.
 
-    `counted_tokens` are those of the history in the policy's own count, as `trigger_tokens` and `target_tokens` are: to
-    be over the trigger is a reason to compact, and not to fit is another. Trigger and target are None where that count
-    has no room for a history, so that only the exact one decides. `warning_level` is the highest level of the
-    policy's layout that is reached by its own count, else `none`.
+    `counted_tokens`, `trigger_tokens` and `target_tokens` are of the history, in the policy's own count. The session
+    compacts when the history is over the trigger, or when the view does not fit. Trigger and target are None if that
+    count leaves no room for a history, so that the exact count alone decides. `warning_level` is the highest level of
+    the policy's layout that is reached by its own count, else `none`.
     """
 
     used: int
@@ -46,18 +46,18 @@ class Stats:
 
     @property
     def ratio(self) -> float:
-        """Used of the budget."""
+        """The share of the budget that is used."""
         return self.used / self.limit
 
 
 def stats(
     tx: Transaction, tenant: str, session_id: str, *, model: str | None = None, max_output_tokens: int | None = None
 ) -> Stats:
-    """The statistics of the view at the head, as its own model or another would see it.
+    """The statistics of the view at the head, for the session's model or another.
 
     Raises:
         NotFound: no such session.
-        UnknownModel, InvalidPolicy: there is no budget for what was given.
+        UnknownModel, InvalidPolicy: the model or output limit gives no budget.
     """
     path = paths.open_head(tx, tenant, session_id)
     frame = path.session.frame_for(model, max_output_tokens)
@@ -76,7 +76,9 @@ def stats_with_call(
     tools: Sequence[JsonObject] | None,
     files: Sequence[Any],
 ) -> Stats:
-    """The statistics of a call with a prompt, tools (the session's if None) and files, and what of each file to send.
+    """The statistics of the view with a pending call; `files` of the result says how each file is to be sent.
+
+    `tools` None stands for the session's.
 
     Raises:
         NotFound: no such session.
@@ -97,12 +99,12 @@ def stats_with_call(
 def _stats(tx: Transaction, path: Path, frame: Frame, used: int, parts: Mapping[str, int]) -> Stats:
     session = path.session
     aims = path.aims(frame=frame)
-    # What a call adds is counted exactly, whatever the policy counts by.
+    # The call's own parts are counted exactly, with any counter of the policy.
     added = unscaled(used, session.multiplier) - session.overhead_tokens - path.kept
     if frame.provider != session.frame.provider:
-        # An estimate may be another for another provider's models. The path is not written.
+        # An estimate depends on the provider. The path is not saved here.
         path.estimated = None
-    gauge(tx, path, aims)
+    ensure_estimate(tx, path, aims)
     counted = added + (path.kept if path.estimated is None else path.estimated)
     goals = aims.gauge.goals
     return Stats(

@@ -1,140 +1,89 @@
-"""Compactions as they are listed, undo and redo."""
+"""Undo takes compactions back, redo restores them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from sqlalchemy import select
 
-from foldline.engine.edits import Edit, edits_from_json
-from foldline.engine.wire import loads
 from foldline.log.compaction import trigger
-from foldline.log.compaction.compactions import Compaction
 from foldline.log.errors import Conflict, NotFound, RedoSuperseded
 from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path
+from foldline.log.storage.segments import Segment
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import ENTRY
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """A compaction, undo or redo on a path."""
-
-    id: str
-    seq: int
-    kind: str
-    body: dict[str, Any]
-
-    @property
-    def edits(self) -> tuple[Edit, ...]:
-        """A compaction's edits."""
-        return edits_from_json(self.body["edits"])
-
-    @property
-    def condensed(self) -> list[tuple[int, int]]:
-        """The ranges it condensed."""
-        return [(edit.first, edit.last) for edit in self.edits if edit.kind == "condense"]
-
-
-def records(tx: Transaction, path: Path) -> list[Record]:
-    """All compactions, undos and redos on a path, oldest first."""
-    columns = (ENTRY.c.branch, ENTRY.c.seq, ENTRY.c.kind, ENTRY.c.body)
-    rows = entry_log.rows_in(tx, path.session, segments.segments(tx, path), columns, kinds=entry_log.EDITING)
-    return [Record(segments.entry_id(branch, seq), seq, kind, loads(body)) for branch, seq, kind, body in rows]
-
-
-def fold(found: list[Record]) -> tuple[list[Record], list[Record]]:
-    """The live compactions, oldest first, and the undos that can still be redone, oldest first."""
-    by_id = {record.id: record for record in found}
-    live: list[Record] = []
-    undos: list[Record] = []
-    for record in found:
-        if record.kind == "compaction":
-            live.append(record)
-        else:
-            live = [other for other in live if other.id not in record.body["undone"]]
-        if record.kind == "undo":
-            undos.append(record)
-        elif record.kind == "redo":
-            live.extend(by_id[name] for name in record.body["redone"])
-            live.sort(key=_seq)
-            undos = [undo for undo in undos if undo.id != record.body["undo"]]
-    return live, undos
-
-
-def _seq(record: Record) -> int:
-    return record.seq
-
-
-def compactions(tx: Transaction, tenant: str, session_id: str) -> list[Compaction]:
-    """All compactions on the path in use, oldest first."""
-    found = records(tx, paths.open_head(tx, tenant, session_id))
-    live = {record.id for record in fold(found)[0]}
-    return [listed(record, is_live=record.id in live) for record in found if record.kind == "compaction"]
-
-
-def listed(record: Record, *, is_live: bool) -> Compaction:
-    """A compaction as it is listed."""
-    body = record.body
-    return Compaction(
-        record.id,
-        body["reason"],
-        body["stages_used"],
-        body["tokens_before"],
-        body["tokens_after"],
-        is_live,
-        # Compactions from before there were figures have none.
-        body.get("report", {}),
-        body.get("told", {}),
-    )
+from foldline.log.use_cases import history
+from foldline.log.use_cases.history import COMPACTION, REDO, UNDO, Record
+from foldline.log.use_cases.preconditions import open_to_change
 
 
 def undo(
-    tx: Transaction, tenant: str, session_id: str, compaction_id: str, *, if_match: int | None = None
+    tx: Transaction,
+    tenant: str,
+    session_id: str,
+    compaction_id: str,
+    *,
+    parent: str | None = None,
+    if_match: int | None = None,
 ) -> tuple[list[str], Path]:
-    """Take back a compaction and all later live ones; their ids, oldest first.
+    """Take back a compaction and all later live ones: their ids, oldest first, and the path.
 
-    A summary goes together with the compactions whose hides it absorbed: without it those would only owe again.
+    Undoing a summary also takes back the compactions whose hides it absorbed; otherwise their ranges would be pending
+    again. Undo reads the compactions that it takes back and those that may have hidden a part of what these condensed.
 
     Raises:
-        NotFound: no such compaction on this path.
-        Conflict: it is not live.
+        NotFound: no such session, or no such compaction on this path.
+        StaleVersion, UnknownParent: the session has changed since the caller read it.
+        Conflict: the compaction is not live.
     """
-    path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
-    found = records(tx, path)
-    live, _ = fold(found)
-    chosen = next((record for record in found if record.id == compaction_id and record.kind == "compaction"), None)
-    if chosen is None:
-        raise NotFound("compaction", compaction_id)
-    if chosen not in live:
+    path = open_to_change(tx, tenant, session_id, parent=parent, if_match=if_match)
+    parts = segments.segments(tx, path)
+    undone = history.reversals(tx, path.session, parts).undone
+    if compaction_id in undone:
         raise Conflict(f"the compaction {compaction_id!r} is undone already")
-    start = _with_absorbed(live, chosen.seq)
-    taken = [record for record in live if record.seq >= start]
-    before = _state_before(tx, path, taken[0].seq)
-    at_compaction = _entry(tx, path, taken[0].seq)
+    chosen = _live(tx, path, parts, (history.seq_of(compaction_id), path.leaf_seq), undone)
+    if not chosen or chosen[0].id != compaction_id:
+        raise NotFound("compaction", compaction_id)
+    taken = _with_absorbed(tx, path, parts, chosen, undone)
+    before = _state_before(tx, path, parts, taken[0].seq)
+    at_compaction = _state_at(tx, path, parts, taken[0].seq)
     current = entry_log.live_edits(tx, path)
     spans = {*current.barred, *(span for record in taken for span in record.condensed)}
     restored = entry_log.live_edits_at(tx, path.session, _edits_at(before)).barring(sorted(spans))
     path.kept = (before.kept if before else 0) + path.raw - at_compaction.raw
     path.pending_tokens = before.pending_tokens if before else 0
     path.estimated = path.reported = None
-    undone = [record.id for record in taken]
-    entry_log.add_edits(tx, path, "undo", {"undone": undone}, restored)
+    ids = [record.id for record in taken]
+    entry_log.add_edits(tx, path, UNDO, {"undone": ids}, restored)
     trigger.request_pending(tx, path)
     paths.save(tx, path)
-    return undone, path
+    return ids, path
 
 
-def _with_absorbed(live: list[Record], start: int) -> int:
-    """Where an undo has to begin, so that it takes back whole groups."""
+def _live(
+    tx: Transaction, path: Path, parts: Sequence[Segment], span: tuple[int, int], undone: Collection[str]
+) -> list[Record]:
+    """The live compactions in a range of seqs, oldest first."""
+    found = history.records(tx, path.session, segments.clipped(parts, [span]), (COMPACTION,))
+    return [record for record in found if record.id not in undone]
+
+
+def _with_absorbed(
+    tx: Transaction, path: Path, parts: Sequence[Segment], taken: list[Record], undone: Collection[str]
+) -> list[Record]:
+    """These compactions after the earlier ones that they absorbed, oldest first."""
     while True:
-        spans = [span for record in live if record.seq >= start for span in record.condensed]
-        absorbed = [record.seq for record in live if record.seq < start and _hides_within(record, spans)]
+        spans = [span for record in taken for span in record.condensed]
+        if not spans:
+            return taken
+        # A compaction edits earlier entries only, so those before the first of these ranges hid nothing in any.
+        earlier = _live(tx, path, parts, (min(spans)[0] + 1, taken[0].seq - 1), undone)
+        absorbed = [record.seq for record in earlier if _hides_within(record, spans)]
         if not absorbed:
-            return start
-        start = min(absorbed)
+            return taken
+        taken = [record for record in earlier if record.seq >= absorbed[0]] + taken
 
 
 def _hides_within(record: Record, spans: list[tuple[int, int]]) -> bool:
@@ -145,45 +94,51 @@ def _hides_within(record: Record, spans: list[tuple[int, int]]) -> bool:
     )
 
 
-def redo(tx: Transaction, tenant: str, session_id: str, *, if_match: int | None = None) -> tuple[list[str], Path]:
-    """Take back the last undo, and the inline compactions made since; the ids of the compactions live again.
+def redo(
+    tx: Transaction, tenant: str, session_id: str, *, parent: str | None = None, if_match: int | None = None
+) -> tuple[list[str], Path]:
+    """Restore what the last undo took back, and take back the inline compactions since: the restored ids, and the path.
+
+    Redo reads the compactions from the first that it restores on, and no earlier ones.
 
     Raises:
         NotFound: no such session.
+        StaleVersion, UnknownParent: the session has changed since the caller read it.
         Conflict: there is nothing to redo.
-        RedoSuperseded: another summary was published since.
+        RedoSuperseded: another summary was published since the undo.
     """
-    path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
-    found = records(tx, path)
-    live, undos = fold(found)
-    if not undos:
+    path = open_to_change(tx, tenant, session_id, parent=parent, if_match=if_match)
+    parts = segments.segments(tx, path)
+    reversals = history.reversals(tx, path.session, parts)
+    if not reversals.redoable:
         raise Conflict("there is nothing to redo")
-    last = undos[-1]
-    since = [record for record in found if record.seq > last.seq and record.kind == "compaction"]
+    last = reversals.redoable[-1]
+    redone: list[str] = last.body["undone"]
+    span = history.seq_of(redone[0]), path.leaf_seq
+    found = history.records(tx, path.session, segments.clipped(parts, [span]), (COMPACTION,))
+    since = [record for record in found if record.seq > last.seq]
     if any(not record.body["is_inline"] for record in since):
         raise RedoSuperseded
-    by_id = {record.id: record for record in found}
-    redone: list[str] = last.body["undone"]
-    before = _state_before(tx, path, last.seq)
-    returning = {span for name in redone for span in by_id[name].condensed}
+    before = _state_before(tx, path, parts, last.seq)
+    returning = {span for record in found if record.id in redone for span in record.condensed}
     barred = [span for span in entry_log.live_edits(tx, path).barred if span not in returning]
     restored = entry_log.live_edits_at(tx, path.session, _edits_at(before)).barring(barred)
     path.kept = before.kept + path.raw - before.raw
     path.pending_tokens = before.pending_tokens
     path.estimated = path.reported = None
-    undone = [record.id for record in live if record.seq > last.seq]
-    entry_log.add_edits(tx, path, "redo", {"undo": last.id, "redone": redone, "undone": undone}, restored)
+    undone = [record.id for record in since if record.id not in reversals.undone]
+    entry_log.add_edits(tx, path, REDO, {"undo": last.id, "redone": redone, "undone": undone}, restored)
     trigger.request_pending(tx, path)
     paths.save(tx, path)
     return redone, path
 
 
-def _state_before(tx: Transaction, path: Path, seq: int) -> Any:
-    return _entry(tx, path, seq - 1) if seq > 1 else None
+def _state_before(tx: Transaction, path: Path, parts: Sequence[Segment], seq: int) -> Any:
+    return _state_at(tx, path, parts, seq - 1) if seq > 1 else None
 
 
-def _entry(tx: Transaction, path: Path, seq: int) -> Any:
-    branch = segments.branch_at(segments.segments(tx, path), seq)
+def _state_at(tx: Transaction, path: Path, parts: Sequence[Segment], seq: int) -> Any:
+    branch = segments.branch_at(parts, seq)
     columns = (ENTRY.c.kept, ENTRY.c.raw, ENTRY.c.pending_tokens, ENTRY.c.edits_branch, ENTRY.c.edits_seq)
     statement = select(*columns).where(
         ENTRY.c.session_pk == path.session.pk, ENTRY.c.branch == branch, ENTRY.c.seq == seq

@@ -1,4 +1,4 @@
-"""Views and statistics of a session. Reading never writes: that a view fits is the writers' work."""
+"""Makes the view of a session, and its breakdown. Reading never writes: writers have made the view fit."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _PINS: Final = select(PIN.c.text).where(PIN.c.session_pk == bindparam("pk")).ord
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A view, ready to be rendered, the path it is of, and the budget it was held against.
+    """A view in canonical messages, with its path and the budget it was checked against.
 
-    `used` is its scaled tokens, stubs of open calls included.
+    `used` is the view's scaled tokens, with the stubs of open calls.
     """
 
     messages: list[Message]
@@ -45,7 +45,7 @@ class View:
 
 
 def open_calls_of(path: Path) -> list[str]:
-    """The ids of the calls that wait for a result."""
+    """The ids of the tool calls that wait for a result."""
     return [call.id for call in path.tail.open_calls]
 
 
@@ -53,7 +53,7 @@ def budget_for(path: Path, model: str | None = None, max_output_tokens: int | No
     """The budget of the session's own model, or of another.
 
     Raises:
-        UnknownModel, InvalidPolicy: there is none.
+        UnknownModel, InvalidPolicy: the model or output limit gives no budget.
     """
     return path.session.frame_for(model, max_output_tokens).budget(path.session.policy)
 
@@ -69,13 +69,13 @@ def view(
 ) -> View:
     """The view at the head.
 
-    `model` holds it against another model's budget. `must_fit=False` ignores the budget and keeps what fitted views
-    leave out. `stub_open` stubs calls that still wait.
+    `model` checks the view against another model's budget. `must_fit=False` does not check it, stubs open calls, and
+    keeps messages that a fitted view leaves out as empty. `stub_open` adds stubs for open calls.
 
     Raises:
         NotFound: no such session.
-        CallsOpen: calls wait for results, and neither `stub_open` nor `must_fit=False` was given.
-        ViewDoesNotFit: it takes more than the budget.
+        CallsOpen: calls wait for results, and neither `stub_open` nor `must_fit=False` is given.
+        ViewDoesNotFit: the view takes more than the budget.
         UnknownModel: no window is known for `model`.
     """
     path = paths.open_head(tx, tenant, session_id)
@@ -105,7 +105,7 @@ def pins_of(tx: Transaction, session_pk: int) -> list[str]:
 
 
 def _messages(tx: Transaction, path: Path, outline: Outline) -> dict[int, Message]:
-    """The originals of what is in view."""
+    """The original messages of the entries in view, by seq."""
     spans: list[tuple[int, int]] = []
     is_next = False
     for item in outline.items:
@@ -117,7 +117,7 @@ def _messages(tx: Transaction, path: Path, outline: Outline) -> dict[int, Messag
 
 
 def _largest(tx: Transaction, path: Path, outline: Outline) -> list[tuple[str, int]]:
-    """The largest entries in view, by id, with their scaled tokens."""
+    """The ids and scaled tokens of the largest entries in view, largest first."""
     entries: list[Facts] = [
         entry
         for item in outline.items
@@ -132,7 +132,7 @@ def _largest(tx: Transaction, path: Path, outline: Outline) -> list[tuple[str, i
 
 
 def breakdown(path: Path, used: int | None = None) -> dict[str, int]:
-    """What a view at the leaf is made of, in scaled tokens that add up to `used` (by default that of the view)."""
+    """The scaled tokens of system, tools, pins and history, which add up to `used` (by default the view's)."""
     session = path.session
     system = session.fixed_tokens - session.tools_tokens
     fixed = accumulate((system, session.tools_tokens, session.pins_tokens), initial=0)

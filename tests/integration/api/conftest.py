@@ -1,4 +1,7 @@
-"""A service that the tests of a module share; each test has sessions of its own."""
+"""A service that the tests of a module share; each test has sessions of its own.
+
+What the API does with a request says little of the database below it, so most modules run on one kind.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,9 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.processes.api import Api, open_api
+from tests.support.processes.databases import only_postgresql
+
+database_kind = only_postgresql
 
 
 @pytest.fixture(scope="module")

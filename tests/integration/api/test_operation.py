@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -21,9 +22,12 @@ from foldline.settings import Settings
 from stack.services.servers import postgres
 from tests.support.eventually import eventually
 from tests.support.processes.api import Api, documented_routes, open_api, problem_of, user
-from tests.support.processes.databases import Server
+from tests.support.processes.databases import Server, each_kind
 from tests.support.processes.http import client
 from tests.support.processes.server import served
+
+# They fail, wait and lock each in its own way.
+database_kind = each_kind
 
 SILENT = "does not answer"
 
@@ -158,6 +162,14 @@ def test_the_description_names_every_route_and_refers_to_what_it_has(api: Api) -
     append = described["paths"]["/sessions/{session_id}/messages"]["post"]
     assert append["requestBody"]["content"]["application/json"]["schema"]["$ref"].endswith("/AppendBody")
     assert set(append["responses"]) == {"201", "default"}
+
+
+def test_operations_are_named_as_functions_each_by_itself(api: Api) -> None:
+    paths = loads(api.client.get("/openapi.json").content)["paths"]
+    names = [operation["operationId"] for methods in paths.values() for operation in methods.values()]
+    assert len(names) == len(documented_routes()) == len(set(names))
+    assert [name for name in names if not re.fullmatch(r"[a-z]+(_[a-z]+)+", name)] == []
+    assert paths["/sessions/{session_id}/messages"]["post"]["operationId"] == "append_messages"
 
 
 def test_the_page_for_people_is_there(api: Api) -> None:

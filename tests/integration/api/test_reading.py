@@ -8,6 +8,7 @@ from foldline.engine.models.windows import MODELS
 from foldline.engine.policies.presets import PRESETS
 from tests.support.processes.api import Api, Json, assistant, user
 
+WORDS = "so it goes on and on " * 20
 QUIET = {"should_compact": False, "warning_level": "none", "within_budget": True, "pending_tokens": 0}
 
 
@@ -52,8 +53,9 @@ def test_statistics_say_by_which_figures_it_is_time_to_compact(api: Api, preset:
     policy = {"preset": preset}
     session = api.session(context_window=48_000, system="Be brief.", policy=policy, auto_compact=False)
     seen = set()
+    turns = [said for n in range(20) for said in (user(f"{n} {WORDS}"), assistant(f"{n} {WORDS}"))]
     for _ in range(14):
-        api.fill(session, turns=20)
+        api.say(session, *turns)
         stats = api.get(f"{session}/stats")
         assert all(0 < stats[name] < 48_000 for name in ("trigger_tokens", "target_tokens"))
         is_over = stats["counted_tokens"] > stats["trigger_tokens"]
@@ -188,8 +190,7 @@ def test_models_and_presets_can_be_chosen_from(api: Api) -> None:
 
 
 def test_messages_can_be_compacted_without_a_session(api: Api) -> None:
-    words = "so it goes on and on " * 20
-    messages = [message for number in range(20) for message in (user(f"{number} {words}"), assistant(words))]
+    messages = [message for number in range(20) for message in (user(f"{number} {WORDS}"), assistant(WORDS))]
     call: Json = {"model": "nobody/nothing", "context_window": 2000, "messages": messages}
     cheap = api.post("/compact", call)
     assert cheap["budget"]["fits"]

@@ -5,6 +5,10 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.support.processes.api import SMALL_WINDOW, Api, user
+from tests.support.processes.databases import each_kind
+
+# Pages are SQL.
+database_kind = each_kind
 
 NEW = {"model": "nobody/nothing", "context_window": SMALL_WINDOW}
 

@@ -1,4 +1,4 @@
-"""The headings of a session's policy get to whoever writes its summaries, also where others come into use."""
+"""A summarizer gets the headings of the session's policy, also after they have changed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from foldline.log.jobs import publish
 from foldline.log.use_cases import lifecycle
 from tests.support.log.scenes import NewScene
 from tests.support.log.sessions import TENANT, Scene, turns
+from tests.support.processes.databases import only_sqlite
+
+# What a summary says does not depend on where it is stored.
+database_kind = only_sqlite
 
 
 def worked(scene: Scene) -> str:

@@ -1,4 +1,4 @@
-"""What PostgreSQL lets happen at the same time: one transaction waits for another, and goes on from what that left."""
+"""Concurrent transactions on PostgreSQL: one waits for another, and then works on what the other committed."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.log.compaction.enqueue import BACKGROUND
 from foldline.log.errors import Busy, IdempotencyInFlight, NotFound
 from foldline.log.jobs import claims, endings, leases, publish, sweeps
-from foldline.log.jobs.claims import Later
+from foldline.log.jobs.claims import ClaimDeferred
 from foldline.log.storage import idempotency, paths
 from foldline.log.storage.idempotency import Key, StoredResponse
 from foldline.log.storage.store import Store, Transaction
 from foldline.log.use_cases import branches, lifecycle
 from tests.support.eventually import eventually
 from tests.support.log.sessions import TENANT, Clock, Scene, turns, user
-from tests.support.processes.databases import POSTGRESQL, is_lock_waited_for
+from tests.support.processes.databases import is_lock_waited_for, only_postgresql
 
 T = TypeVar("T")
 
@@ -29,15 +29,13 @@ KEY = Key(TENANT, "POST /sessions", "once", "hash")
 GIST = SummaryDraft("The gist.", degraded=False, summarizer="scripted")
 
 
-@pytest.fixture(scope="module")
-def database_kind() -> str:
-    """On SQLite writers take turns from the first statement on."""
-    return POSTGRESQL
+# On SQLite writers take turns from the first statement on.
+database_kind = only_postgresql
 
 
 @contextmanager
 def waiting(store: Store, work: Callable[[], T]) -> Iterator[Future[T]]:
-    """Runs `work` on a thread, and the block once it waits for a lock; what it came to is known after the block."""
+    """Run `work` on a thread, and the block once it waits for a lock; its result is there after the block."""
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(work)
         eventually(lambda: future.done() or is_lock_waited_for(store))
@@ -130,7 +128,7 @@ def _entries(tx: Transaction) -> int:
     return number
 
 
-def test_of_two_processes_with_one_idempotency_key_one_is_told_to_come_back(store: Store) -> None:
+def test_of_two_processes_with_one_idempotency_key_one_must_repeat_later(store: Store) -> None:
     answer = StoredResponse(201, {}, b"{}")
 
     def create(tx: Transaction) -> StoredResponse | None:
@@ -154,7 +152,7 @@ def test_a_claim_passes_over_a_session_that_is_being_written_to(two_scenes: list
         paths.open_head(tx, TENANT, first.id, lock=True)
         assert claims.claim(first.store, BACKGROUND) is not None
         assert (first.states, second.states) == (["queued"], ["running"])
-        with pytest.raises(Later):
+        with pytest.raises(ClaimDeferred):
             claims.claim(first.store, BACKGROUND)
     assert claims.claim(first.store, BACKGROUND) is not None
     assert first.states == ["running"]
@@ -164,12 +162,12 @@ def test_a_claim_that_may_not_wait_says_that_there_is_work(
     two_scenes: list[Scene], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # To PostgreSQL that is no bound: one that waited would do so until its statement is cancelled.
-    monkeypatch.setattr(claims, "PATIENCE_MILLISECONDS", 0)
+    monkeypatch.setattr(claims, "LOCK_TIMEOUT_MILLISECONDS", 0)
     first, second = two_scenes
     with first.store.write() as tx:
         for scene in two_scenes:
             paths.open_head(tx, TENANT, scene.id, lock=True)
-        with pytest.raises(Later):
+        with pytest.raises(ClaimDeferred):
             claims.claim(first.store, BACKGROUND, waits=False)
     assert (first.states, second.states) == (["queued"], ["queued"])
 

@@ -21,6 +21,10 @@ from tests.parity.operations.pi_promises import shows_what_is_not_covered
 from tests.parity.test_parity import RECORDED
 from tests.parity.vectors import Json, Vector, read_vectors
 from tests.support.log.sessions import TENANT
+from tests.support.processes.databases import only_sqlite
+
+# Many trees of one shape: what is stored of them is tested in test_session_files.py.
+database_kind = only_sqlite
 
 HEADER: Json = {"type": "session", "version": 3, "id": "tree", "provider": "test", "modelId": "model"}
 
@@ -70,7 +74,7 @@ def _model_change(_value: Json) -> Json:
     return {"type": "model_change", "provider": "test", "modelId": "other"}
 
 
-# Each says its id and nothing else, so that the view tells which entries are in it.
+# The text of each is its id alone, so that the view shows which entries are in it.
 ENTRIES: Mapping[str, Callable[[Json], Json]] = {
     "user": _user,
     "assistant": _assistant,

@@ -28,10 +28,10 @@ from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Limits, Store, Transaction
 from foldline.log.storage.tables import BRANCH, ENTRY, JOB
-from foldline.log.use_cases import append, branches, compact, lifecycle, pins, undo, views
+from foldline.log.use_cases import append, branches, compact, history, lifecycle, pins, undo, views
 from foldline.log.use_cases.append import Appended
 from foldline.log.use_cases.branches import Moved
-from foldline.log.use_cases.undo import Record
+from foldline.log.use_cases.history import Record
 
 Wire = dict[str, Any]
 
@@ -162,9 +162,9 @@ class Scene:
         self, *, instructions: str | None = None, target_tokens: int | None = None, summarize: bool | None = None,
         stages: list[str] | None = None,
     ) -> TriggerResult:  # fmt: skip
-        ask = SummaryRequest(is_asked=True, instructions=instructions, target_tokens=target_tokens)
+        request = SummaryRequest(is_asked=True, instructions=instructions, target_tokens=target_tokens)
         with self.store.write() as tx:
-            return compact.compact(tx, self.tenant, self.id, ask, stages=stages, summarize=summarize)[1]
+            return compact.compact(tx, self.tenant, self.id, request, stages=stages, summarize=summarize).step
 
     def undo(self, compaction_id: str) -> list[str]:
         with self.store.write() as tx:
@@ -182,7 +182,7 @@ class Scene:
         """Move the head, and ask for a summary of what that leaves behind."""
         with self.store.write() as tx:
             return branches.move(
-                tx, self.tenant, self.id, entry_id, ask=SummaryRequest(is_asked=True, instructions=instructions)
+                tx, self.tenant, self.id, entry_id, request=SummaryRequest(is_asked=True, instructions=instructions)
             )
 
     def pin(self, tokens: int) -> TriggerResult:
@@ -268,12 +268,15 @@ class Scene:
     @property
     def live(self) -> list[str]:
         """The ids of the live compactions, oldest first."""
-        return [record.id for record in undo.fold(self.records)[0]]
+        with self.store.read() as tx:
+            listed = history.compactions(tx, self.tenant, self.id)
+        return [compaction.id for compaction in listed if compaction.is_live]
 
     @property
     def records(self) -> list[Record]:
         with self.store.read() as tx:
-            return undo.records(tx, paths.open_head(tx, self.tenant, self.id))
+            path = paths.open_head(tx, self.tenant, self.id)
+            return history.records(tx, path.session, segments.segments(tx, path))
 
     @property
     def jobs(self) -> list[Any]:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
-import subprocess
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
 from tests.support.eventually import eventually
-from tests.support.processes.program import REPOSITORY
+from tests.support.processes.program import Process, end, start
 
 START_SECONDS = 60.0
 
@@ -23,7 +20,7 @@ START_SECONDS = 60.0
 class Daemon:
     """A running command. `ready` is what it printed when it was ready."""
 
-    process: subprocess.Popen[bytes]
+    process: Process
     output: Path
     ready: str = ""
 
@@ -44,21 +41,16 @@ class Daemon:
 
 
 @contextmanager
-def daemon(folder: Path, *arguments: str, until: str, **variables: str) -> Iterator[Daemon]:
+def daemon(
+    folder: Path, *arguments: str, until: str, variables: Mapping[str, str], is_anew: bool = False
+) -> Iterator[Daemon]:
     """`foldline` with these arguments, once it has printed what `until` matches; killed at the end if it still runs.
 
     Warnings end it, as they fail a test.
     """
     output = folder / f"{len(list(folder.iterdir()))}-{arguments[0]}.log"
     with output.open("wb") as stream:
-        process = subprocess.Popen(
-            [sys.executable, "-W", "error", "-m", "foldline.cli.main", *arguments],
-            cwd=REPOSITORY,
-            env=os.environ | variables,
-            stdout=stream,
-            stderr=stream,
-            start_new_session=True,
-        )
+        process = start(arguments, stream, stream, variables=variables, is_anew=is_anew, warnings_end_it=True)
     running = Daemon(process, output)
     try:
         eventually(lambda: re.search(until, running.printed) or not running.is_alive, START_SECONDS)
@@ -67,5 +59,4 @@ def daemon(folder: Path, *arguments: str, until: str, **variables: str) -> Itera
         running.ready = found[0]
         yield running
     finally:
-        process.kill()
-        process.wait()
+        end(process)

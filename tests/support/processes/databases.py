@@ -1,7 +1,9 @@
 """A database of its own for each test: an SQLite file, or one on a PostgreSQL that the tests of a process share.
 
-A test that asks for `database` runs once on each kind. The newest tables are there already: copying them is faster than
-migrating each database.
+A test that uses `database` runs once on each kind. Where tests say nothing about a database, one kind is enough: their
+folder or module says which with a line such as `database_kind = only_postgresql`.
+
+The newest tables are there already: copying them is faster than migrating each database.
 """
 
 from __future__ import annotations
@@ -58,13 +60,13 @@ class Server:
             yield url
 
     def drop_template(self) -> None:
-        """Leave nothing behind on a server that goes on."""
+        """Drop what was made, on a server that continues to run."""
         if self._template is not None:
             with self._administered() as connection:
                 _drop(connection, self._template)
 
     def _newest_tables(self) -> str:
-        """A database with the newest tables and nothing in them, made when it is first asked for."""
+        """A database with the newest tables and no rows, made at the first use."""
         if self._template is None:
             self._template = _new_name()
             with self._administered() as connection:
@@ -118,10 +120,25 @@ def postgresql() -> Iterator[Server]:
 
 
 @pytest.fixture(scope="session", params=[SQLITE, POSTGRESQL])
-def database_kind(request: pytest.FixtureRequest) -> str:
-    """A test that uses a database is run on each kind."""
+def each_kind(request: pytest.FixtureRequest) -> str:
+    """For tests of SQL, locks, transactions, pages, column types and migrations."""
     kind: str = request.param
     return kind
+
+
+@pytest.fixture(scope="session")
+def only_sqlite() -> str:
+    """For many small tests: a new file takes a tenth of the time of a new database on PostgreSQL."""
+    return SQLITE
+
+
+@pytest.fixture(scope="session")
+def only_postgresql() -> str:
+    """For tests of what happens on PostgreSQL alone, and of services: what it stores, SQLite stores too."""
+    return POSTGRESQL
+
+
+database_kind = each_kind
 
 
 def new_database(kind: str, request: pytest.FixtureRequest) -> AbstractContextManager[str]:
@@ -147,7 +164,7 @@ def module_database(database_kind: str, request: pytest.FixtureRequest) -> Itera
 
 
 def is_lock_waited_for(store: Store) -> bool:
-    """Whether a transaction on this PostgreSQL database waits for what another has."""
+    """Whether a transaction on this PostgreSQL database waits for another's lock."""
     waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
     with store.read() as tx:
         return bool(tx.execute(text(waiting)).scalar())

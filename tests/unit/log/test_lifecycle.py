@@ -1,4 +1,4 @@
-"""Sessions as a whole: what they may be created with and changed to, and how they go."""
+"""Creating, changing and deleting sessions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from foldline.engine.errors import FixedPartsDoNotFit, InvalidPolicy, UnknownModel
 from foldline.log.errors import Conflict, NotFound, StaleVersion
 from foldline.log.storage.store import Store, Transaction
-from foldline.log.use_cases import entries, lifecycle, pins, undo, views
+from foldline.log.use_cases import entries, history, lifecycle, pins, views
 from foldline.log.use_cases.lifecycle import NewSession
 from tests.support.log.scenes import NewScene
 from tests.support.log.sessions import TENANT, Scene, assistant, turns, user, words
@@ -142,7 +142,7 @@ def test_nothing_of_another_tenants_session_can_be_reached(scene: Scene) -> None
         lambda tx: views.view(tx, "another", scene.id),
         lambda tx: entries.entries(tx, "another", scene.id, 0, 10),
         lambda tx: entries.entry(tx, "another", scene.id, entry),
-        lambda tx: undo.compactions(tx, "another", scene.id),
+        lambda tx: history.compactions(tx, "another", scene.id),
         lambda tx: pins.pins(tx, "another", scene.id),
         lambda tx: lifecycle.delete(tx, "another", scene.id),
         lambda tx: lifecycle.change(tx, "another", scene.id, {"system": "x"}),

@@ -1,4 +1,4 @@
-"""Transactions: all or nothing, one writer at a time, doorbells after the commit."""
+"""Transactions: all or nothing, one writer at a time, events after the commit."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ def test_a_statement_that_the_database_refuses_is_unavailable(store: Store) -> N
 @pytest.mark.parametrize(
     ("url", "problem"),
     [
-        ("nonsense", "it has not the form of one"),
-        ("postgresql://u:secret@host:port/log", "it has not the form of one"),
-        ("mysql://u:secret@host/log", "mysql is no database that is supported"),
+        ("nonsense", "it is not a URL"),
+        ("postgresql://u:secret@host:port/log", "it is not a URL"),
+        ("mysql://u:secret@host/log", "mysql is not supported"),
         ("sqlite://", "in memory cannot be shared"),
         ("sqlite:///:memory:", "in memory cannot be shared"),
         ("sqlite+abacus:///log.db", "no driver for sqlite\\+abacus is installed"),

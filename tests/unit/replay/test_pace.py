@@ -9,7 +9,7 @@ from foldline.engine.models.gauge import Frame
 from foldline.engine.policies.policy import Policy, policy_of
 from foldline.engine.policies.presets import PRESETS
 from foldline.replay.pace import Pace, pace_of
-from foldline.replay.steps import Said, fixed_tokens
+from foldline.replay.steps import TranscriptProgress, fixed_tokens
 from foldline.replay.transcripts import Transcript
 from tests.support.recorded import chat_session
 
@@ -18,18 +18,18 @@ LARGE = Frame("openai/gpt-4o", 200_000)
 CHAT = Transcript("chat", "openai", chat_session(1, turns=20, length=500), system="be brief")
 
 
-def pace(policy: Policy, frame: Frame = SMALL, transcript: Transcript = CHAT) -> tuple[Pace, Said]:
-    said = Said(transcript.format, fixed_tokens(transcript.system, transcript.tools))
+def pace(policy: Policy, frame: Frame = SMALL, transcript: Transcript = CHAT) -> tuple[Pace, TranscriptProgress]:
+    progress = TranscriptProgress(transcript.format, fixed_tokens(transcript.system, transcript.tools))
     for message in transcript.messages:
-        said.add([message])
-    return pace_of(policy, frame, transcript, said), said
+        progress.add([message])
+    return pace_of(policy, frame, transcript, progress), progress
 
 
 def test_from_one_compaction_to_the_next_text_comes_in_from_target_to_trigger() -> None:
-    found, said = pace(PRESETS["foldline"])
+    found, progress = pace(PRESETS["foldline"])
 
     between = (0.80 - 0.50) * SMALL.budget(PRESETS["foldline"]).limit
-    assert found.rounds == ceil(said.message_tokens / between)
+    assert found.rounds == ceil(progress.message_tokens / between)
     assert found.compactions == 2
     assert found.target == pytest.approx(0.50, abs=0.001)
 
@@ -44,9 +44,9 @@ def test_a_lower_trigger_explains_more_rounds_down_to_less() -> None:
 
 @pytest.mark.parametrize("name", [name for name, policy in PRESETS.items() if policy.target >= policy.trigger])
 def test_where_nothing_lies_between_trigger_and_target_any_append_may_lead_to_a_round(name: str) -> None:
-    found, said = pace(PRESETS[name])
+    found, progress = pace(PRESETS[name])
 
-    assert found.rounds == said.appends == 40
+    assert found.rounds == progress.appends == 40
 
 
 def test_a_policys_own_count_explains_rounds_where_it_counts_more_than_we_do() -> None:

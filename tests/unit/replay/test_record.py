@@ -62,8 +62,8 @@ def test_what_jobs_failed_with_is_listed_once_for_each_error() -> None:
     assert record.listed == ["2 jobs failed: no answer", "1 job failed: empty"]
 
 
-def test_compactions_that_were_asked_for_are_explained() -> None:
-    record = SessionRecord("one", pace=PACE, asked_compactions=1)
+def test_requested_compactions_are_explained() -> None:
+    record = SessionRecord("one", pace=PACE, requested_compactions=1)
     record.compactions = [compaction("prune")] * 6
 
     record.check_compactions()
@@ -87,7 +87,7 @@ def test_views_that_are_far_below_their_target_after_compactions_are_a_violation
     assert ReplayFigures([full], {}).violations == []
     (violation,) = ReplayFigures([full, empty], {}).violations
     assert violation == "views after a compaction hold 0.58 of their target in the median, not 0.6"
-    assert ReplayFigures([full, replace(empty, asked_compactions=1)], {}).violations == []
+    assert ReplayFigures([full, replace(empty, requested_compactions=1)], {}).violations == []
 
 
 def test_a_lower_target_explains_emptier_views() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from foldline.engine.tokens.counter import MESSAGE, count_system, count_text, count_tools
-from foldline.replay.steps import Said, Step, fixed_tokens, steps_of
+from foldline.replay.steps import Step, TranscriptProgress, fixed_tokens, steps_of
 
 JsonDict = dict[str, Any]
 
@@ -33,29 +33,34 @@ def test_a_step_is_what_was_said_before_an_answer_and_the_answer() -> None:
 
 
 def test_calls_are_open_until_their_results_or_another_message_arrive() -> None:
-    said = Said("openai")
+    progress = TranscriptProgress("openai")
 
-    said.add([assistant("c1", "c2"), result("c2")])
-    assert said.open_calls == ["c1"]
-    said.add([result("c9")])
-    assert said.open_calls == ["c1"]
-    said.add([user("never mind")])
-    assert said.open_calls == []
+    progress.add([assistant("c1", "c2"), result("c2")])
+    assert progress.open_calls == ["c1"]
+    progress.add([result("c9")])
+    assert progress.open_calls == ["c1"]
+    progress.add([user("never mind")])
+    assert progress.open_calls == []
 
 
 def test_the_last_user_message_is_known_with_what_it_takes() -> None:
-    said = Said("openai", fixed_tokens=10)
+    progress = TranscriptProgress("openai", fixed_tokens=10)
 
-    said.add([user("first"), user("what is it?"), assistant()])
+    progress.add([user("first"), user("what is it?"), assistant()])
 
-    assert (said.last_user, said.turns, said.messages, said.ends_with_user) == (("what is it?",), 2, 3, False)
-    assert said.least_tokens == 10 + MESSAGE + count_text("what is it?")
+    assert (progress.last_user, progress.turns, progress.messages, progress.ends_with_user) == (
+        ("what is it?",),
+        2,
+        3,
+        False,
+    )
+    assert progress.least_tokens == 10 + MESSAGE + count_text("what is it?")
 
 
 def test_a_tool_result_in_a_user_message_is_no_user_message() -> None:
-    said = Said("anthropic")
+    progress = TranscriptProgress("anthropic")
 
-    said.add(
+    progress.add(
         [
             {"role": "user", "content": "what is it?"},
             {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "look", "input": {}}]},
@@ -63,7 +68,12 @@ def test_a_tool_result_in_a_user_message_is_no_user_message() -> None:
         ]
     )
 
-    assert (said.last_user, said.turns, said.ends_with_user, said.open_calls) == (("what is it?",), 1, False, [])
+    assert (progress.last_user, progress.turns, progress.ends_with_user, progress.open_calls) == (
+        ("what is it?",),
+        1,
+        False,
+        [],
+    )
 
 
 def test_the_fixed_parts_are_the_system_prompt_and_the_tools() -> None:

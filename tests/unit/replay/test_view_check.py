@@ -76,7 +76,7 @@ def changed(view: JsonDict, *path: str | int, value: Any) -> JsonDict:
 
 
 BAD_VIEWS: list[tuple[str, JsonDict, str]] = [
-    ("openai", changed(openai_view(), "budget", "fits", value=False), "although it does not fit"),
+    ("openai", changed(openai_view(), "budget", "fits", value=False), "a view that does not fit"),
     ("openai", changed(openai_view(), "budget", "used", value=101), "by its own figure the view takes 101 of 100"),
     ("openai", changed(openai_view(), "budget", "used", value=20), "messages count"),
     ("openai", changed(openai_view(), "messages", 1, "role", value="nobody"), "is not a role"),
@@ -102,11 +102,11 @@ BAD_VIEWS: list[tuple[str, JsonDict, str]] = [
 
 
 @pytest.mark.parametrize(("format_name", "view", "expected"), BAD_VIEWS)
-def test_a_bad_view_is_told(format_name: str, view: JsonDict, expected: str) -> None:
+def test_a_bad_view_is_reported(format_name: str, view: JsonDict, expected: str) -> None:
     assert any(expected in text for text in check_view(format_name, view, EXPECTED))
 
 
-def test_a_result_behind_another_message_is_told() -> None:
+def test_a_result_behind_another_message_is_reported() -> None:
     view = openai_view()
     view["messages"].insert(3, {"role": "user", "content": "wait"})
 

@@ -7,21 +7,29 @@ word boundaries to look for. No pattern repeats without a bound.
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import Final
 
 
 class Cue:
-    """Tells whether a line has one of some words."""
+    """Whether a line has one of some words; its patterns are compiled for the first line."""
 
     def __init__(self, english: str, others: str | None = None) -> None:
-        self._english = re.compile(english)
-        self._others = re.compile(others) if others else None
+        self._patterns = (english, others)
 
     def __call__(self, line: str) -> bool:
         """Whether the line has the cue."""
         if self._english.search(line.lower()):
             return True
         return self._others is not None and not line.isascii() and self._others.search(line) is not None
+
+    @cached_property
+    def _english(self) -> re.Pattern[str]:
+        return re.compile(self._patterns[0])
+
+    @cached_property
+    def _others(self) -> re.Pattern[str] | None:
+        return re.compile(self._patterns[1]) if self._patterns[1] else None
 
 
 def _words(words: str) -> str:
@@ -65,8 +73,8 @@ RULE: Final = Cue(
     "|반드시|절대|하지 ?마|금지|해야 ?(?:한다|합니다|해)|만 사용",
 )
 
-# Wishes: weaker than a rule, stronger than chatter.
-WISH: Final = Cue(
+# Desires: weaker than a rule, stronger than chatter.
+DESIRE: Final = Cue(
     _words(
         """
         only

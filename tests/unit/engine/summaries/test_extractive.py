@@ -27,6 +27,14 @@ CORPUS = Path(__file__).parents[5] / "shared" / "corpus"
 SECONDS_FOR_HOSTILE_TEXT = 60
 
 
+# The same text is read under the headings of every system: one is enough where it is about time.
+UNDER_ONE = pytest.mark.parametrize(
+    "headings",
+    [pytest.param(name, marks=() if name == "foldline" else pytest.mark.thorough) for name in HEADINGS],
+    indirect=True,
+)
+
+
 def user(text: str) -> Message:
     return Message("user", (Text(text),))
 
@@ -195,7 +203,7 @@ def test_source_code_that_speaks_of_errors_is_no_error() -> None:
     assert all("TypeError" not in line for line in under(Section.ENDED, session.summary()))
 
 
-def test_a_failed_read_is_told() -> None:
+def test_a_failed_read_is_in_the_summary() -> None:
     session = Session().say(user("look")).call("read", "ENOENT", is_error=True, path="a.py")
     assert under(Section.ENDED, session.summary()) == ["read a.py → ENOENT"]
 
@@ -271,7 +279,7 @@ def test_rules_outlive_many_rounds_of_chatter() -> None:
     for number in range(12):
         talk = Session()
         for step in range(10):
-            talk.say(user(f"Look at part {number}.{step} of the plan and tell me more about it."))
+            talk.say(user(f"Look at part {number}.{step} of the plan and say me more about it."))
             talk.say(
                 assistant(f"Part {number}.{step} is about the {step}th item, which was updated with {step} points.")
             )
@@ -345,6 +353,7 @@ def test_instructions_in_a_developer_message_are_rules() -> None:
     assert under(Section.RULES, summary) == ["You must answer in French."]
 
 
+@UNDER_ONE
 @pytest.mark.parametrize(
     "text",
     [
@@ -374,6 +383,7 @@ def test_hostile_text_does_not_hang(text: str) -> None:
     assert 0 < count_text(summary) <= 500
 
 
+@UNDER_ONE
 def test_the_work_grows_with_the_length_of_the_conversation_and_no_faster() -> None:
     def calls(repeats: int) -> int:
         session = Session()

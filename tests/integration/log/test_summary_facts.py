@@ -1,4 +1,4 @@
-"""What is told of a summary: in the list of compactions, and of files below its text."""
+"""The facts of a summary in the list of compactions, and the lists of files below its text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.log.compaction.compactions import Compaction
 from foldline.log.jobs import publish
-from foldline.log.use_cases import undo
+from foldline.log.use_cases import history
 from tests.support.log.scenes import NewScene
 from tests.support.log.sessions import Scene, assistant, touching, turns, user
 
@@ -22,7 +22,7 @@ def pi(new_scene: NewScene) -> Scene:
 
 def listed(scene: Scene) -> list[Compaction]:
     with scene.store.read() as tx:
-        return undo.compactions(tx, scene.tenant, scene.id)
+        return history.compactions(tx, scene.tenant, scene.id)
 
 
 def with_files(scene: Scene) -> Scene:
@@ -63,16 +63,16 @@ def test_a_small_summary_has_no_room_for_lists(new_scene: NewScene) -> None:
     assert claim.request.max_tokens == claim.wanted.covered.max_tokens
     scene.publish(claim)
     assert "a.py" not in str(scene.wire()[0]["content"])
-    assert listed(scene)[-1].told["details"] == FILES
+    assert listed(scene)[-1].summary_facts["details"] == FILES
 
 
-def test_other_presets_list_no_files_and_tell_of_them(scene: Scene) -> None:
+def test_other_presets_add_no_lists_of_files_and_report_the_files(scene: Scene) -> None:
     with_files(scene).append(*turns(5, 60))
     scene.compact()
     scene.work()
     assert scene.layout[0].startswith("summary 1-")
     assert "a.py" not in str(scene.wire()[0]["content"])
-    assert listed(scene)[-1].told["details"] == FILES
+    assert listed(scene)[-1].summary_facts["details"] == FILES
 
 
 def test_the_summary_of_a_branch_has_the_lists_too(new_scene: NewScene) -> None:
@@ -84,24 +84,24 @@ def test_the_summary_of_a_branch_has_the_lists_too(new_scene: NewScene) -> None:
     assert LISTS.replace("\n", "\\n") in str(scene.wire()[-1]["content"])
 
 
-def test_what_is_told_of_a_summary_is_of_all_it_covers_also_of_what_it_takes_up(scene: Scene) -> None:
+def test_a_summarys_files_are_those_of_all_it_covers_also_of_summaries_it_replaces(scene: Scene) -> None:
     with_files(scene).append(*turns(4, 60), *touching("c", "write_file", "later.py"))
     scene.compact()
     scene.work()
     scene.append(*touching("d", "edit_file", "b.py"), *turns(4, 60))
     scene.compact()
     scene.work()
-    first, second = (compaction.told for compaction in listed(scene))
+    first, second = (compaction.summary_facts for compaction in listed(scene))
     assert first["details"] == FILES
     assert second["details"] == {"read_files": [], "modified_files": ["a.py", "b.py", "later.py"]}
 
 
-def test_the_first_entry_after_what_a_summary_covers_is_told(scene: Scene) -> None:
+def test_the_first_entry_after_a_summarys_range_is_reported(scene: Scene) -> None:
     said = scene.append(*turns(5, 60)).entry_ids
     scene.compact()
     scene.work()
     assert scene.layout[0] == "summary 1-5"
-    assert listed(scene)[0].told == {
+    assert listed(scene)[0].summary_facts == {
         "first_kept_entry_id": said[5],
         "details": {"read_files": [], "modified_files": []},
         "from_hook": None,
@@ -113,22 +113,22 @@ def test_what_stays_before_a_summary_is_not_the_first_that_is_kept_after_it(scen
     scene.compact()
     scene.work()
     assert scene.layout[:2] == ["user 1", "summary 2-6"]
-    assert listed(scene)[0].told["first_kept_entry_id"] == said[6]
+    assert listed(scene)[0].summary_facts["first_kept_entry_id"] == said[6]
 
 
-def test_nothing_more_is_told_of_an_inline_compaction(scene: Scene) -> None:
+def test_an_inline_compaction_has_no_summary_facts(scene: Scene) -> None:
     scene.append(*turns(5, 60))
     scene.compact(summarize=False, target_tokens=300)
-    assert [compaction.told for compaction in listed(scene)] == [{}]
+    assert [compaction.summary_facts for compaction in listed(scene)] == [{}]
 
 
-def test_what_a_hook_supplied_and_told_is_told(scene: Scene) -> None:
+def test_a_hooks_summary_is_listed_with_the_hook_and_its_details(scene: Scene) -> None:
     scene.append(*turns(5, 60))
     scene.compact()
     more = {"ticket": 7, "read_files": ["made.up"]}
     publish.publish(
         scene.store, scene.claimed(), SummaryDraft("Said.", degraded=False, summarizer="hook notes", details=more)
     )
-    told = listed(scene)[0].told
-    assert told["from_hook"] == "notes"
-    assert told["details"] == {"ticket": 7, "read_files": [], "modified_files": []}
+    facts = listed(scene)[0].summary_facts
+    assert facts["from_hook"] == "notes"
+    assert facts["details"] == {"ticket": 7, "read_files": [], "modified_files": []}

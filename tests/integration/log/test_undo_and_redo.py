@@ -6,7 +6,7 @@ import pytest
 
 from foldline.log.errors import Conflict, NotFound, RedoSuperseded
 from foldline.log.jobs import endings
-from foldline.log.use_cases import undo
+from foldline.log.use_cases import history
 from tests.support.log.sessions import Scene, turns, user
 
 
@@ -97,7 +97,7 @@ def test_undoing_a_summary_takes_back_the_hides_it_absorbed(scene: Scene) -> Non
     assert scene.pending == 0
 
 
-def test_an_undo_asks_for_what_it_leaves_owed(scene: Scene) -> None:
+def test_an_undo_queues_what_it_leaves_pending(scene: Scene) -> None:
     scene.append(*turns(6, 60))
     hide(scene, 600)
     second = hide(scene, 300)
@@ -107,7 +107,7 @@ def test_an_undo_asks_for_what_it_leaves_owed(scene: Scene) -> None:
     assert scene.states[-1] == "queued"
 
 
-def test_a_redo_asks_for_what_it_brings_back_as_owed(scene: Scene) -> None:
+def test_a_redo_queues_what_it_makes_pending_again(scene: Scene) -> None:
     scene.append(*turns(3, 60))
     hidden = hide(scene, 200)
     scene.undo(hidden)
@@ -132,7 +132,7 @@ def test_compactions_are_listed_with_those_that_were_undone(scene: Scene) -> Non
     first, second = hide(scene, 600), hide(scene, 300)
     scene.undo(second)
     with scene.store.read() as tx:
-        listed = undo.compactions(tx, scene.tenant, scene.id)
+        listed = history.compactions(tx, scene.tenant, scene.id)
     assert [(item.id, item.is_live) for item in listed] == [(first, True), (second, False)]
     assert listed[0].tokens_before == 12 * 64
     assert listed[1].tokens_before == listed[0].tokens_after

@@ -1,0 +1,27 @@
+"""Loads parts of the command when they are needed, and names the package that one of them lacks."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+
+class MissingPackage(Exception):
+    """A package that the command needs is not installed; the message says how to install it."""
+
+
+def load(module: str) -> Any:
+    """The module of this name.
+
+    Raises:
+        MissingPackage: it imports a package that is not installed, as those of the service may not be.
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        package = str(error.name).partition(".")[0]
+        if package.startswith("foldline"):
+            raise
+        raise MissingPackage(
+            f"the package {package} is not installed; install the service, as in pip install 'foldline[service]'"
+        ) from error

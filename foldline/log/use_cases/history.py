@@ -1,0 +1,146 @@
+"""The compaction history of a path: compactions as they are listed, and which of them are undone.
+
+Undos and redos name the compactions that they change, so nobody needs to read other compactions to know if one is live.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from foldline.engine.edits import Edit, edits_from_json
+from foldline.engine.wire import loads
+from foldline.log.compaction.compactions import Compaction
+from foldline.log.errors import NotFound
+from foldline.log.jobs.queries import Job
+from foldline.log.storage import entry_log, paths, segments
+from foldline.log.storage.rows import Session
+from foldline.log.storage.segments import Segment
+from foldline.log.storage.store import Transaction
+from foldline.log.storage.tables import ENTRY
+
+COMPACTION: Final = "compaction"
+UNDO: Final = "undo"
+REDO: Final = "redo"
+_COLUMNS: Final = (ENTRY.c.branch, ENTRY.c.seq, ENTRY.c.kind, ENTRY.c.body)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A compaction, undo or redo on a path."""
+
+    id: str
+    seq: int
+    kind: str
+    body: dict[str, Any]
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """A compaction's edits."""
+        return edits_from_json(self.body["edits"])
+
+    @property
+    def condensed(self) -> list[tuple[int, int]]:
+        """The ranges that a compaction condensed."""
+        return [(edit.first, edit.last) for edit in self.edits if edit.kind == "condense"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reversals:
+    """What the undos and redos on a path amount to.
+
+    `undone` are the ids of the compactions that are not live. `redoable` are the undos that a redo can still take back,
+    oldest first.
+    """
+
+    undone: frozenset[str]
+    redoable: tuple[Record, ...]
+
+
+def records(
+    tx: Transaction,
+    session: Session,
+    parts: Sequence[Segment],
+    kinds: tuple[str, ...] = entry_log.EDITING,
+    *,
+    limit: int | None = None,
+) -> list[Record]:
+    """The entries of these kinds in these runs, oldest first."""
+    rows = entry_log.rows_in(tx, session, parts, _COLUMNS, kinds=kinds, limit=limit)
+    return [Record(segments.entry_id(branch, seq), seq, kind, loads(body)) for branch, seq, kind, body in rows]
+
+
+def reversals(tx: Transaction, session: Session, parts: Sequence[Segment]) -> Reversals:
+    """What the undos and redos in these runs amount to; reads no compaction."""
+    return _folded(records(tx, session, parts, (UNDO, REDO)))
+
+
+def _folded(found: Iterable[Record]) -> Reversals:
+    undone: set[str] = set()
+    undos: list[Record] = []
+    for record in found:
+        undone.update(record.body["undone"])
+        if record.kind == UNDO:
+            undos.append(record)
+        else:
+            undone.difference_update(record.body["redone"])
+            undos = [undo for undo in undos if undo.id != record.body["undo"]]
+    return Reversals(frozenset(undone), tuple(undos))
+
+
+def compactions(
+    tx: Transaction, tenant: str, session_id: str, after_seq: int = 0, limit: int | None = None
+) -> list[Compaction]:
+    """Up to `limit` compactions on the path in use after this seq, oldest first.
+
+    Reads the bodies of these compactions, and of the undos and redos after that seq: earlier ones cannot name them.
+
+    Raises:
+        NotFound: no such session.
+    """
+    path = paths.open_head(tx, tenant, session_id)
+    later = segments.clipped(segments.segments(tx, path), [(after_seq + 1, path.leaf_seq)])
+    found = records(tx, path.session, later, (COMPACTION,), limit=limit)
+    undone = reversals(tx, path.session, later).undone if found else frozenset()
+    return [_listed(record, is_live=record.id not in undone) for record in found]
+
+
+def compaction_of_job(tx: Transaction, tenant: str, job: Job) -> Compaction | None:
+    """The compaction that a job made, if it is on the path in use.
+
+    Raises:
+        NotFound: the session is gone.
+    """
+    name = job.result.get("compaction_id")
+    if name is None:
+        return None
+    found = compactions(tx, tenant, job.session_id, seq_of(name) - 1, limit=1)
+    return next((compaction for compaction in found if compaction.id == name), None)
+
+
+def seq_of(compaction_id: str) -> int:
+    """The place of a compaction on the paths it is on.
+
+    Raises:
+        NotFound: the id has not the form of one.
+    """
+    try:
+        return segments.parse_entry_id(compaction_id)[1]
+    except NotFound as error:
+        raise NotFound("compaction", compaction_id) from error
+
+
+def _listed(record: Record, *, is_live: bool) -> Compaction:
+    body = record.body
+    return Compaction(
+        record.id,
+        body["reason"],
+        body["stages_used"],
+        body["tokens_before"],
+        body["tokens_after"],
+        is_live,
+        # Compactions from before there were figures have none.
+        body.get("report", {}),
+        body.get(entry_log.SUMMARY_FACTS_KEY, {}),
+    )

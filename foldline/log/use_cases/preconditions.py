@@ -1,0 +1,38 @@
+"""What a caller may demand of a session before a request changes it: a version, and the newest message it knows."""
+
+from __future__ import annotations
+
+from foldline.log.errors import NotFound, UnknownParent
+from foldline.log.storage import paths, segments
+from foldline.log.storage.rows import Path
+from foldline.log.storage.store import Transaction
+
+
+def open_to_change(tx: Transaction, tenant: str, session_id: str, *, parent: str | None, if_match: int | None) -> Path:
+    """The path in use, of which this transaction is now the only writer.
+
+    Raises:
+        NotFound: no such session.
+        StaleVersion: `if_match` is given and is not its version.
+        UnknownParent: `parent` is given, and is older than the newest message on the path, or not on it.
+    """
+    path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
+    if parent is not None:
+        _check_parent(tx, path, parent)
+    return path
+
+
+def _check_parent(tx: Transaction, path: Path, parent: str) -> None:
+    parts = segments.segments(tx, path)
+    newest = path.last_message_seq
+    newest_id = segments.id_at(parts, newest) if newest else None
+    branch, seq = _parsed(parent, newest_id)
+    if not segments.holds(parts, branch, seq) or seq < newest:
+        raise UnknownParent(parent, newest_id)
+
+
+def _parsed(parent: str, newest_id: str | None) -> tuple[int, int]:
+    try:
+        return segments.parse_entry_id(parent)
+    except NotFound as error:
+        raise UnknownParent(parent, newest_id) from error
