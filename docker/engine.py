@@ -1,4 +1,4 @@
-"""What builds an image and what runs it, whichever is here: buildah with podman, docker, or podman alone.
+"""The programs that build and run images: buildah with podman, docker, or podman alone.
 
 Their own settings (storage, isolation, network) come from their files and variables, as for whoever calls them by hand.
 """
@@ -16,16 +16,16 @@ TAIL_LINES: Final = 20
 
 
 class NoEngine(Exception):
-    """Nothing here builds and runs images; the message says what to install."""
+    """No such program is installed; the message says what to install."""
 
 
 class EngineFailed(Exception):
-    """A command of the engine failed; the message has the command and the end of what it said."""
+    """A command of the engine failed; the message has the command and the end of its output."""
 
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """Two programs that share one store of images."""
+    """A program that builds images and one that runs them, with one store of images."""
 
     build_command: tuple[str, ...]
     runner: str
@@ -63,11 +63,11 @@ class Engine:
         return done.stdout.strip()
 
     def tried(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """A command of the runner, whatever becomes of it."""
+        """Run a command of the runner, and return its result even if it failed."""
         return subprocess.run([self.runner, *arguments], capture_output=True, text=True, check=False)
 
 
-# Images of the format of OCI have no health check, so the others are told to write docker's.
+# OCI's image format has no health check, so buildah and podman write docker's format.
 ENGINES: Final = (
     Engine(("buildah", "build", "--format", "docker"), "podman"),
     Engine(("docker", "build"), "docker"),

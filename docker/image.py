@@ -1,4 +1,4 @@
-"""`python -m docker.image`: builds the image, tries it, and holds what it finds against what is promised."""
+"""`python -m docker.image`: builds the image, runs it, and checks what is promised about it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ packages = distributions(path=[get_path("purelib")])
 files = {file.locate().resolve() for package in packages for file in package.files}
 print(sum(file.stat().st_size for file in files))
 """
-# What is asked of a running container: what it should be, and how its Python finds out.
+# Checks inside a running container: the name, the expected result, and the Python code that prints it.
 INSIDE: Final = (
     ("user, group", "10001 10001", "import os; print(os.getuid(), os.getgid())"),
     ("root", "read-only", "import os; print('read-only' if os.statvfs('/').f_flag & os.ST_RDONLY else 'writable')"),
@@ -52,7 +52,7 @@ INSIDE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at: what it should be, and what it is."""
+    """The result of one check: the expected and the actual value."""
 
     name: str
     wanted: str
@@ -62,10 +62,10 @@ class Finding:
 
 def main(
     *,
-    base: Annotated[str, typer.Option(help="The image it stands on.")] = BASE,
-    tag: Annotated[str, typer.Option(help="What the image is called.")] = "foldline",
+    base: Annotated[str, typer.Option(help="Base image.")] = BASE,
+    tag: Annotated[str, typer.Option(help="Name of the image.")] = "foldline",
 ) -> None:
-    """Build the image and try it: its size, its user, a read-only root, a replay, a stop, and each of its roles."""
+    """Build the image and check it: its size, its user, a read-only root, a replay, a stop, and each of its roles."""
     try:
         findings = list(_findings(engine(), base, tag))
     except (NoEngine, EngineFailed) as error:

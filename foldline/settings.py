@@ -1,6 +1,6 @@
-"""What a process is configured with: one frozen `Settings`, read from FOLDLINE_ variables and passed down.
+"""The configuration of a process: one frozen `Settings`, read from FOLDLINE_ variables and passed down.
 
-Nothing else in the project reads the environment. Values that are secrets, or may carry one, are left out of `repr` and
+Nothing else in the project reads the environment. Secrets, and values that may contain one, are left out of `repr` and
 of every error.
 """
 
@@ -20,12 +20,12 @@ from foldline.log.storage.engines import CONNECTIONS
 
 PREFIX = "FOLDLINE_"
 LOOPBACK = "127.0.0.1"
-# Beside those of the requests: the watch over jobs has one, and so has each port for the readiness and for what waits.
+# Connections that no request uses: the job watch has one, and each port has two, for its readiness and for the queues.
 OTHER_CONNECTIONS = 5
 
 
 class InvalidSettings(Exception):
-    """A setting cannot be used; the message has one line for each, and `problems` holds the lines."""
+    """A setting cannot be used. The message has one line per problem, and `problems` holds the lines."""
 
     def __init__(self, problems: list[str]) -> None:
         super().__init__("\n".join(problems))
@@ -33,7 +33,7 @@ class InvalidSettings(Exception):
 
 
 class Settings(BaseSettings):
-    """Every knob of a Foldline process. A field `name` is read from the variable FOLDLINE_NAME."""
+    """All settings of a Foldline process. The field `name` is read from the variable FOLDLINE_NAME."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX,
@@ -44,8 +44,10 @@ class Settings(BaseSettings):
         validate_default=True,
     )
 
-    host: str = Field(LOOPBACK, min_length=1, description="Address to listen on; without API keys always loopback.")
-    port: int = Field(8080, ge=0, le=65535, description="Port to listen on; 0 picks a free one.")
+    host: str = Field(
+        LOOPBACK, min_length=1, description="Address to listen on. Without API keys it is always loopback."
+    )
+    port: int = Field(8080, ge=0, le=65535, description="Port to listen on. 0 picks a free port.")
     database_url: str = Field(
         "sqlite:///foldline.db", min_length=1, repr=False, description="SQLAlchemy address of the database."
     )
@@ -53,77 +55,96 @@ class Settings(BaseSettings):
         CONNECTIONS,
         ge=1,
         le=2000,
-        description="Most connections of a process to PostgreSQL, or readers of an SQLite file; at least "
+        description="Maximum connections of a process to PostgreSQL, or readers of an SQLite file. At least "
         "FOLDLINE_THREADS + 5.",
     )
     broker_url: str = Field(
-        "memory://", min_length=1, repr=False, description="Address of the broker; memory:// stays inside one process."
+        "memory://",
+        min_length=1,
+        repr=False,
+        description="Address of the broker. memory:// works inside one process only.",
     )
     api_keys: SecretStr = Field(
-        SecretStr(""), description="Who may call, as tenant:key,tenant:key; empty serves one tenant on loopback only."
+        SecretStr(""), description="Keys of the callers, as tenant:key,tenant:key. Empty: one tenant, on loopback only."
     )
 
     summarizer: str = Field(
         "extractive",
         min_length=1,
-        description="Who writes summaries: extractive needs no LLM, openai calls a compatible endpoint.",
+        description="Summarizer: extractive needs no LLM, openai calls an OpenAI-compatible endpoint.",
     )
-    summarizer_base_url: str | None = Field(None, description="The endpoint's address, with /v1.")
-    summarizer_api_key: SecretStr | None = Field(None, description="Key for the endpoint, if it needs one.")
-    summarizer_model: str | None = Field(None, description="Model the endpoint is asked for.")
-    summarizer_timeout_seconds: float = Field(120.0, gt=0, description="Longest time one call to it may take.")
+    summarizer_base_url: str | None = Field(None, description="Address of the summarizer's endpoint, with /v1.")
+    summarizer_api_key: SecretStr | None = Field(None, description="Key for that endpoint, if it needs one.")
+    summarizer_model: str | None = Field(None, description="Model that writes the summaries.")
+    summarizer_timeout_seconds: float = Field(120.0, gt=0, description="Time limit of one call to the endpoint.")
     summarizer_input_tokens: int = Field(
-        100_000, ge=1000, description="Most tokens of history given to one call; longer ranges take several."
+        100_000, ge=1000, description="Maximum tokens of history in one call. A longer range takes several calls."
     )
 
     lease_seconds: int = Field(
         120,
         ge=1,
-        description="How long a worker may be silent before another takes its job; it reports more often.",
+        description="Time within which a worker has to renew its lease of a job, else another worker takes the job.",
     )
     sweep_seconds: float = Field(
-        15.0, gt=0, description="Time between looks for waiting jobs nobody was told of, and for lapsed leases."
+        15.0,
+        gt=0,
+        description="Time between two sweeps, which find waiting jobs without a notification and expired leases.",
     )
     retry_seconds: int = Field(
-        30, ge=0, description="Pause after a failed summary before the next automatic one; doubles with each in a row."
+        30,
+        ge=0,
+        description="Pause after a failed summary before the next automatic one. Doubles with each failure in a row.",
     )
-    retry_seconds_max: int = Field(600, ge=0, description="Longest such pause, also if the summarizer asks for more.")
-    max_attempts: int = Field(3, ge=1, description="Workers that may die with one job before it ends as failed.")
-    worker_concurrency: int = Field(4, ge=1, le=256, description="Summaries a worker process writes at the same time.")
-    stop_seconds: float = Field(10.0, ge=0, description="Time running work is given to hand itself back on shutdown.")
+    retry_seconds_max: int = Field(
+        600, ge=0, description="Maximum of that pause, even if the summarizer demands a longer one."
+    )
+    max_attempts: int = Field(3, ge=1, description="Number of workers that may die with one job before the job fails.")
+    worker_concurrency: int = Field(
+        4, ge=1, le=256, description="Summaries that a worker process writes at the same time."
+    )
+    stop_seconds: float = Field(
+        10.0, ge=0, description="Time that running jobs get to hand themselves back when a process stops."
+    )
 
-    hook_timeout_seconds: float = Field(10.0, gt=0, description="Longest time a hook may take to answer.")
+    hook_timeout_seconds: float = Field(10.0, gt=0, description="Time limit of one call of a hook.")
     hooks_fail: Literal["open", "closed"] = Field(
-        "open", description="Where a hook fails: open goes on without it, closed fails the job."
+        "open", description="If a hook fails, open continues without it and closed fails the job."
     )
 
-    max_body_bytes: int = Field(32 * 1024 * 1024, ge=1024, description="Largest request body; larger ones get a 413.")
-    threads: int = Field(16, ge=1, le=1024, description="Most API requests worked on at the same time.")
-    wait_seconds_max: float = Field(60.0, ge=0, description="Longest `Prefer: wait` a request may ask for.")
-    idempotency_hours: float = Field(24.0, gt=0, description="How long the answer to an Idempotency-Key is kept.")
-    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least severe log line shown.")
-    log_format: Literal["text", "json"] = Field("text", description="Log lines for people, or one JSON object a line.")
+    max_body_bytes: int = Field(
+        32 * 1024 * 1024, ge=1024, description="Maximum size of a request body. Larger ones get 413."
+    )
+    threads: int = Field(16, ge=1, le=1024, description="Maximum number of API requests handled at the same time.")
+    wait_seconds_max: float = Field(60.0, ge=0, description="Maximum of a request's `Prefer: wait`.")
+    idempotency_hours: float = Field(24.0, gt=0, description="Time for which the answer to an Idempotency-Key is kept.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="Lowest level of the log lines that are written."
+    )
+    log_format: Literal["text", "json"] = Field(
+        "text", description="Format of log lines: for people, or one JSON object per line."
+    )
 
-    metrics_host: str = Field(LOOPBACK, min_length=1, description="Address that FOLDLINE_METRICS_PORT listens on.")
+    metrics_host: str = Field(LOOPBACK, min_length=1, description="Address that the operator's port listens on.")
     metrics_port: int | None = Field(
         None,
         ge=0,
         le=65535,
-        description="Port on which each process answers /metrics, /healthz and /readyz without a key, and the API "
-        "/queues; none unless set.",
+        description="The operator's port: each process serves /metrics, /healthz and /readyz on it without a key, and "
+        "the API also /queues. Not set: no such port.",
     )
     traces_url: str | None = Field(
-        None, description="Where traces go, by OTLP over HTTP, as in http://127.0.0.1:4318/v1/traces."
+        None, description="Address that gets traces by OTLP over HTTP, such as http://127.0.0.1:4318/v1/traces."
     )
     task_events: bool = Field(
         default=False,
-        description="Whether workers tell Flower of their tasks from their start on, which makes summaries begin a "
-        "little later; else it asks them to, within 5 s.",
+        description="Whether workers send events of their tasks to Flower from their start, which delays each summary "
+        "slightly. If not, they begin within 5 s after Flower has requested them.",
     )
     flower_host: str = Field(LOOPBACK, min_length=1, description="Address that Flower listens on.")
-    flower_port: int = Field(5555, ge=0, le=65535, description="Port that Flower listens on; 0 picks a free one.")
+    flower_port: int = Field(5555, ge=0, le=65535, description="Port that Flower listens on. 0 picks a free port.")
     flower_login: SecretStr | None = Field(
-        None, description="Who may use Flower, as user:password; it does not start without."
+        None, description="Login of Flower, as user:password. Flower does not start without it."
     )
 
     @field_validator("api_keys")
@@ -165,17 +186,17 @@ class Settings(BaseSettings):
 
     @property
     def tenants_by_key(self) -> Mapping[str, str]:
-        """Which tenant each key belongs to; empty when no keys are set. Never log it."""
+        """The tenant of each key; empty if no keys are set. Never log it."""
         return {key: tenant for tenant, key in _parse_api_keys(self.api_keys)}
 
     @property
     def bind_host(self) -> str:
-        """The address to listen on: `host`, but loopback as long as there are no keys."""
+        """The address to listen on: `host`, or loopback if there are no keys."""
         return self.host if self.tenants_by_key or _is_loopback(self.host) else LOOPBACK
 
     @property
     def has_memory_broker(self) -> bool:
-        """Whether messages stay inside this process, so that the worker has to run in it too."""
+        """Whether the broker works inside this process only, so that the worker has to run in it too."""
         return self.broker_url.startswith("memory:")
 
 
@@ -192,7 +213,7 @@ def load_settings(**overrides: Any) -> Settings:
 
 
 def unknown_variables() -> list[str]:
-    """Variables of the environment that look like settings and are none."""
+    """Variables of the environment that begin with the prefix but are not settings."""
     known = {variable(name) for name in Settings.model_fields}
     return sorted(name for name in os.environ if name.upper().startswith(PREFIX) and name.upper() not in known)
 
@@ -215,7 +236,7 @@ def _parse_api_keys(keys: SecretStr) -> list[tuple[str, str]]:
 
 
 def _is_login(login: str) -> bool:
-    """Whether it can be compared with what browsers send, which Flower does only for ASCII."""
+    """Whether it is complete, and in ASCII: Flower compares only ASCII logins with what browsers send."""
     return login.isascii() and all(login.partition(":")[::2])
 
 
@@ -223,7 +244,7 @@ def _is_http(url: str) -> bool:
     try:
         parts = urlsplit(url)
     except ValueError:
-        # What is wrong is said with a part of the address, which may be its password.
+        # The error's message quotes a part of the address, which may be its password.
         return False
     return parts.scheme in {"http", "https"} and bool(parts.hostname)
 

@@ -82,8 +82,8 @@ def _ignored(_number: int, _frame: FrameType | None) -> None:
 def _until_interrupted(stack: Stack) -> int:
     console = answers()
     shown = table if console.is_terminal else lines
-    with shown(stack, console) as tell, stack:
-        tell()
+    with shown(stack, console) as say, stack:
+        say()
         console.print(hints(stack), markup=False, soft_wrap=True)
         with suppress(KeyboardInterrupt):
             Event().wait()
@@ -93,8 +93,8 @@ def _until_interrupted(stack: Stack) -> int:
 def _with_command(stack: Stack, command: list[str]) -> int:
     """The command has the terminal to itself; what happens to the stack goes to stderr, line by line."""
     console = notes()
-    with lines(stack, console) as tell, stack:
-        tell()
+    with lines(stack, console) as say, stack:
+        say()
         console.print(login(stack), markup=False, soft_wrap=True)
         words = [word.replace("{url}", stack.api_url) for word in command]
         try:

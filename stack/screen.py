@@ -54,17 +54,17 @@ def table(stack: Stack, console: Console) -> Iterator[Callable[[], None]]:
 def lines(stack: Stack, console: Console) -> Iterator[Callable[[], None]]:
     """A line for each change of a process's state, while the block runs.
 
-    Call what it yields to have the changes so far told.
+    Call what it yields to have the changes so far reported.
     """
     changes, is_over = _Changes(stack, console), Event()
     follower = Thread(target=_follow, args=(changes, is_over), name="stack-lines")
     follower.start()
     try:
-        yield changes.tell
+        yield changes.report
     finally:
         is_over.set()
         follower.join()
-        changes.tell()
+        changes.report()
 
 
 def hints(stack: Stack) -> str:
@@ -107,27 +107,27 @@ def _address(member: Member) -> str:
 
 
 class _Changes:
-    """The states of processes that have not been told yet."""
+    """The states of processes that have not been reported yet."""
 
     def __init__(self, stack: Stack, console: Console) -> None:
         self._stack = stack
         self._console = console
-        self._told: dict[str, tuple[str, int]] = {}
+        self._reported: dict[str, tuple[str, int]] = {}
         self._lock = Lock()
 
-    def tell(self) -> None:
-        """A line for each process whose state is not the one told last."""
+    def report(self) -> None:
+        """A line for each process whose state is not the one reported last."""
         with self._lock:
             for member in self._stack.members:
                 now = (member.state, member.pid)
-                if self._told.get(member.name, NOT_STARTED) != now:
-                    self._told[member.name] = now
+                if self._reported.get(member.name, NOT_STARTED) != now:
+                    self._reported[member.name] = now
                     self._console.print(_line(member, *now), markup=False, soft_wrap=True)
 
 
 def _follow(changes: _Changes, is_over: Event) -> None:
     while not is_over.wait(1 / REFRESHES_PER_SECOND):
-        changes.tell()
+        changes.report()
 
 
 def _line(member: Member, state: str, pid: int) -> str:

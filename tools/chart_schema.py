@@ -1,6 +1,6 @@
-"""`python -m tools.chart_schema > charts/foldline/values.schema.json`: which values the chart takes, as committed.
+"""`python -m tools.chart_schema > charts/foldline/values.schema.json`: the schema of the chart's values.
 
-charts/schema.yaml describes the chart's own values; settings, queues and alerts are read where they are.
+charts/schema.yaml describes the chart's own values. Settings, queues and alerts are read from the program.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from foldline.settings import Settings
 
 Json = dict[str, Any]
 
-# Secrets, by the value that says which Secret has them; they are given in no other way.
+# Secret settings, and the value below `secrets` that names the Secret of each.
 SECRETS: Final = {
     "database_url": "database",
     "broker_url": "broker",
@@ -27,7 +27,7 @@ SECRETS: Final = {
     "summarizer_api_key": "summarizer",
     "flower_login": "flower",
 }
-# Settings that the chart needs to know elsewhere too, by the value that has them.
+# Settings that the chart also needs elsewhere, and the value that decides each.
 DECIDED: Final = {
     "host": "listen",
     "metrics_host": "listen",
@@ -37,12 +37,12 @@ DECIDED: Final = {
     "flower_port": "ports.flower",
     "task_events": "flower.enabled",
 }
-# Settings that the chart computes with, so that it must know them.
+# Settings that the chart calculates with, so that they need a value.
 COMPUTED: Final = ("threads", "database_connections", "worker_concurrency", "stop_seconds")
 
 
 def schema() -> Json:
-    """The schema of the values. Draft 7 is what both Helm 3 and Helm 4 know."""
+    """The schema of the values, in draft 7, which both Helm 3 and Helm 4 support."""
     source, alerts = _read(HERE / "schema.yaml"), _read(CHART / "rules" / "alerts.yaml")
     shapes = source.pop("shapes")
     written = _written(source, shapes | source["properties"])
@@ -69,7 +69,7 @@ def schema() -> Json:
 
 
 def given_settings() -> Json:
-    """The settings that `settings` takes, by name: neither secret nor decided by the chart."""
+    """The settings that `settings` takes, by name: those that are not secret and that no other value decides."""
     properties = Settings.model_json_schema()["properties"]
     properties["summarizer"]["enum"] = list(SUMMARIZERS)
     taken = SECRETS.keys() | DECIDED.keys()
@@ -81,13 +81,13 @@ def given_settings() -> Json:
 
 
 def _given_elsewhere() -> Json:
-    """The other settings, so that the chart's own checks refuse them: these can say where they go."""
+    """The other settings, which the schema accepts: the chart's checks refuse them and name the right value."""
     places = DECIDED | {name: f"secrets.{value}.existingSecret" for name, value in SECRETS.items()}
-    return {name: {"description": f"Not here: goes to `{place}`."} for name, place in places.items()}
+    return {name: {"description": f"Not here: use `{place}`."} for name, place in places.items()}
 
 
 def _written(part: Any, named: Json) -> Any:
-    """A part of charts/schema.yaml in JSON Schema's own words."""
+    """A part of charts/schema.yaml as JSON Schema."""
     if isinstance(part, list):
         return [_written(item, named) for item in part]
     if not isinstance(part, dict):

@@ -1,4 +1,4 @@
-"""`python -m tools.metrics_page > docs/metrics.md`: the page on metrics, as it is committed."""
+"""`python -m tools.metrics_page > docs/metrics.md`: the page on metrics."""
 
 from __future__ import annotations
 
@@ -11,20 +11,34 @@ from foldline.telemetry.metric_catalog import METRICS
 INTRODUCTION: Final = """\
 # Metrics
 
-Every process tells its figures in Prometheus's text format at `/metrics` of its operator's port, without a key: set
-`FOLDLINE_METRICS_PORT`, and `FOLDLINE_METRICS_HOST` to an address that Prometheus reaches and others do not. The API
-answers at `/metrics` of its own port too, to those who have a key. Each process counts for itself, from its start:
-scrape all of them, and add up.
+Every process serves its metrics in Prometheus's text format at `/metrics` of its operator's port, without a key:
 
-Names are as queries have them; a histogram's end in `_bucket`, `_sum` and `_count`. `queue` is `summarize.interactive`
-(someone asked) or `summarize.background`; `preset` and `stage` are those of the policy; `provider` and `model` of a
-summary are `FOLDLINE_SUMMARIZER` and `FOLDLINE_SUMMARIZER_MODEL`, or `none`. No label names a session or a tenant.
+```console
+$ FOLDLINE_METRICS_PORT=9090 foldline serve
+$ curl localhost:9090/metrics
+```
 
-`/queues` of the API's operator's port has the jobs of each queue as JSON, and `/queues/NAME` those of one, for whatever
-scales workers: `load` is the work there is for them now.
+- Set `FOLDLINE_METRICS_HOST` to an address that Prometheus reaches and others do not. It is loopback by default.
+- The API also serves `/metrics` on its own port, to callers with a key.
+- Each process counts for itself from its start. Scrape all of them, and add the counts up.
+- `/queues` on the API's operator's port has the jobs of each queue as JSON, and `/queues/NAME` those of one queue. An
+  autoscaler for workers can read it: `load` is the number of jobs that run or could run now.
+- The Prometheus client adds `process_…` (memory, CPU time, open files). Flower's operator's port serves `flower_…` for
+  workers and tasks.
 
-Beside these there are `process_…` of the Prometheus client (memory, processor time, open files), and at Flower's
-operator's port what Flower tells of workers and tasks, `flower_…`.
+## Labels
+
+| label | values |
+|---|---|
+| `queue` | `summarize.interactive` for summaries that a caller requested, `summarize.background` for the others |
+| `preset`, `stage` | those of the session's policy |
+| `provider`, `model` | of a summary: `FOLDLINE_SUMMARIZER` and `FOLDLINE_SUMMARIZER_MODEL`, or `none` |
+
+No label names a session or a tenant.
+
+## Metrics by name
+
+The samples of a histogram have its name with `_bucket`, `_sum` and `_count`.
 
 | name | kind | from | labels | meaning |
 |---|---|---|---|---|
@@ -32,7 +46,7 @@ operator's port what Flower tells of workers and tasks, `flower_…`.
 
 
 def page() -> str:
-    """The page: where metrics are, and a row for each."""
+    """The page: how to read metrics, and a row for each."""
     return INTRODUCTION + "".join(_rows())
 
 

@@ -1,4 +1,4 @@
-"""`python -m tools.settings_page > docs/settings.md`: the page on settings, as it is committed."""
+"""`python -m tools.settings_page > docs/settings.md`: the page on settings."""
 
 from __future__ import annotations
 
@@ -14,21 +14,37 @@ from foldline.settings import PREFIX, Settings
 INTRODUCTION: Final = """\
 # Settings
 
-A setting is a variable of the environment, read when a process starts; an empty one counts as not set. An option of
-a command goes before its variable: `--port 9000` before `FOLDLINE_PORT=9000`. A value that cannot be used ends the
-start with a line that names the variable, never its value. Keys are set in the environment only.
+Foldline is configured by environment variables:
 
-`foldline serve` keeps its data in one SQLite file, `foldline.db` in the folder where the service is started, with
-`foldline.db-wal` and `foldline.db-shm` beside it while it runs. `FOLDLINE_DATABASE_URL=sqlite:////var/lib/foldline/foldline.db`
-(four slashes and an absolute path) names another place. The file is made, and brought to the newest tables, by the
-start. It takes a PostgreSQL as well; its worker and its broker are inside the process in any case.
+```console
+$ FOLDLINE_PORT=9000 FOLDLINE_LOG_LEVEL=debug foldline serve
+```
 
-`foldline api`, `worker`, `beat` and `flower` are processes of their own, as many of the first two as you like. They
-need `FOLDLINE_BROKER_URL=redis://host:6379/0`, a Redis or Valkey (several installations share one with a database
-number each; `rediss://` goes by TLS and looks at the certificate, unless the address ends in `?ssl_cert_reqs=none`),
-and API and workers need `FOLDLINE_DATABASE_URL=postgresql://user:password@host/name`, a PostgreSQL that `foldline
-migrate` has brought to the newest tables. Give all of them the same settings. [operate.md](operate.md) is about
-running them.
+- A process reads them when it starts. An empty variable counts as not set.
+- A command's option wins over its variable: `--port 9000` over `FOLDLINE_PORT=8080`. Keys can only be set by variables.
+- A process does not start with a value that it cannot use. It prints the name of the variable, never its value.
+
+## One process
+
+`foldline serve` runs the API and a worker in one process, with a broker inside. It creates its database when it starts,
+and migrates it.
+
+The database is the SQLite file `foldline.db` in the folder where you start the service. While the service runs,
+`foldline.db-wal` and `foldline.db-shm` are beside it. To use another file, give an absolute path after four slashes:
+`FOLDLINE_DATABASE_URL=sqlite:////var/lib/foldline/foldline.db`. PostgreSQL works too.
+
+## Several processes
+
+`foldline api`, `worker`, `beat` and `flower` are separate processes. Run as many of the first two as you like, and one
+beat. Give all of them the same settings. [operate.md](operate.md) describes how to run them.
+
+- All of them need a Redis or Valkey: `FOLDLINE_BROKER_URL=redis://host:6379/0`. Installations that share one use
+  different database numbers. `rediss://` uses TLS and verifies the certificate, unless the address ends in
+  `?ssl_cert_reqs=none`.
+- `api` and `worker` need a PostgreSQL: `FOLDLINE_DATABASE_URL=postgresql://user:password@host/name`. Run
+  `foldline migrate` on it first.
+
+## All settings
 
 | name | default | unit | meaning |
 |---|---|---|---|
@@ -37,7 +53,7 @@ UNITS: Final = frozenset({"bytes", "hours", "seconds", "tokens"})
 
 
 def page() -> str:
-    """The page: where settings come from and where data goes, and a row for every setting."""
+    """The page: how to configure a process, and a row for every setting."""
     return INTRODUCTION + "".join(_rows())
 
 
@@ -48,7 +64,7 @@ def _rows() -> Iterator[str]:
 
 
 def _default(value: Any) -> str:
-    """A default as it would be typed; nothing, where there is none."""
+    """A default as one would type it; empty for none."""
     if isinstance(value, SecretStr):
         value = value.get_secret_value()
     if isinstance(value, float) and value.is_integer():
@@ -57,7 +73,7 @@ def _default(value: Any) -> str:
 
 
 def _unit(name: str, found: FieldInfo) -> str:
-    """The unit in the setting's name, or the values there are."""
+    """The unit in the setting's name, or its possible values."""
     if get_origin(found.annotation) is Literal:
         return ", ".join(f"`{value}`" for value in get_args(found.annotation))
     return next((word for word in name.split("_") if word in UNITS), "")

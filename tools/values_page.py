@@ -1,4 +1,4 @@
-"""`python -m tools.values_page > docs/values.md`: the table of the chart's values, as it is committed."""
+"""`python -m tools.values_page > docs/values.md`: the page on the chart's values."""
 
 from __future__ import annotations
 
@@ -16,17 +16,19 @@ Json = dict[str, Any]
 INTRODUCTION: Final = """\
 # Values of the Helm chart
 
-What `helm install foldline charts/foldline --values FILE` takes, with its defaults. A value that is not listed, or of
-another kind, is refused with its name. Names, labels and resources are as in Kubernetes.
+Write the values that you change to a file, and install the chart with it:
 
-| value | default | meaning |
-|---|---|---|
-"""
-EXAMPLE: Final = """
-## Workers that are scaled by jobs
+```console
+$ helm install foldline charts/foldline --values values.yaml
+```
 
-With KEDA, this has up to twenty pods for summaries that nobody asked for, and none while there are no such jobs. The
-other worker stays, for what somebody asked for and to sweep.
+Helm refuses a value that is not listed here, or that has another type, and names it. Names, labels and resources are
+written as in Kubernetes. [operate.md](operate.md#on-kubernetes) describes the installation.
+
+## Example: workers that are scaled by jobs
+
+KEDA runs up to twenty pods for summaries that no caller requested, and none while there are no such jobs. The other
+worker always runs: it writes the summaries that callers request, and sweeps.
 
 ```yaml
 workers:
@@ -39,18 +41,25 @@ workers:
       minReplicas: 0
       maxReplicas: 20
 ```
+
+## All values
+
+`list[].name` is a field of each item of the list.
+
+| value | default | meaning |
+|---|---|---|
 """
 
 
 def page() -> str:
-    """The page: a row for every value, and an example."""
+    """The page: an example, and a row for every value."""
     source = yaml.safe_load((HERE / "schema.yaml").read_text(encoding="utf-8"))
     defaults = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
-    return INTRODUCTION + "".join(_rows(source, defaults, source["shapes"], "")) + EXAMPLE
+    return INTRODUCTION + "".join(_rows(source, defaults, source["shapes"], ""))
 
 
 def _rows(part: Json, defaults: Any, shapes: Json, prefix: str) -> Iterator[str]:
-    """The rows of an object's properties; where they are an object's or a list's themselves, then those of theirs."""
+    """A row for each property of an object, followed by the rows of the properties that it has itself."""
     for name, found in part["properties"].items():
         path = f"{prefix}{name}"
         value = defaults.get(name) if isinstance(defaults, dict) else None
@@ -64,7 +73,7 @@ def _rows(part: Json, defaults: Any, shapes: Json, prefix: str) -> Iterator[str]
 
 
 def _shown(default: Any) -> str:
-    """A default as it would be written in a line of YAML; nothing, where there is none."""
+    """A default as one would write it in a line of YAML; empty for none."""
     return "" if default in (None, "", [], {}) else f"`{json.dumps(default, ensure_ascii=False)}`"
 
 
@@ -73,7 +82,7 @@ def _meaning(found: Json, inner: Json) -> str:
     if values := found.get("enum"):
         words.append(f"One of {', '.join(f'`{value}`' for value in values)}.")
     if extended := inner.get("extends"):
-        words.append(f"Takes what `{extended}` takes, too.")
+        words.append(f"Also takes the values of `{extended}`.")
     return " ".join(words).replace("|", "\\|")
 
 

@@ -1,4 +1,4 @@
-"""How the things of the session log look in answers."""
+"""Turns what the session log and the engine return into the JSON of answers; `schemas.answers` has its shapes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from foldline.engine.messages import JsonObject
+from foldline.engine.models.attachments import Placement
 from foldline.engine.models.budget import Budget
 from foldline.engine.overflow import Verdict
-from foldline.engine.policies.policy import to_json
+from foldline.engine.policies.policy import FIGURES, to_json
+from foldline.engine.policies.report import together
+from foldline.engine.tokens.breakdown import Breakdown
 from foldline.log.compaction.compactions import Compaction
 from foldline.log.compaction.trigger import TriggerResult
 from foldline.log.jobs.queries import Job
@@ -20,57 +23,84 @@ from foldline.log.use_cases.pins import Pin
 from foldline.log.use_cases.views import breakdown
 from foldline_api.http.responses import timestamp
 
+NO_SUMMARY_FACTS: Final[Mapping[str, Any]] = {"first_kept_entry_id": None, "details": None, "from_hook": None}
 
-def session(path: Path) -> dict[str, Any]:
-    """A session, without what was said in it."""
-    found = path.session
+
+def session_json(path: Path) -> dict[str, Any]:
+    """A session without its entries."""
+    session = path.session
     return {
-        "id": found.id,
-        "version": found.version,
-        "model": found.model,
-        "context_window": found.budget.window,
-        "max_output_tokens": found.max_output_tokens,
-        "system": found.system,
-        "tools": found.tools,
-        "policy": to_json(found.policy),
-        "auto_compact": found.auto_compact,
+        "id": session.id,
+        "version": session.version,
+        "model": session.model,
+        "context_window": session.budget.window,
+        "max_output_tokens": session.max_output_tokens,
+        "system": session.system,
+        "tools": session.tools,
+        "policy": to_json(session.policy),
+        "auto_compact": session.auto_compact,
         "message_count": path.messages,
-        "multiplier": found.multiplier / 1000,
-        "budget": budget(path),
-        "created_at": timestamp(found.created_at),
+        "multiplier": session.multiplier / 1000,
+        "budget": budget_json(path),
+        "created_at": timestamp(session.created_at),
     }
 
 
-def budget(path: Path, used: int | None = None, of: Budget | None = None) -> dict[str, Any]:
-    """What the view at the leaf takes of the budget; `used` and `of` where they differ from the session's own."""
+def budget_json(path: Path, used: int | None = None, budget: Budget | None = None) -> dict[str, Any]:
+    """The budget and how much of it the head's view takes; `used` and `budget` replace the session's own."""
     used = path.used if used is None else used
-    limit = (of or path.session.budget).limit
+    limit = (budget or path.session.budget).limit
     return {"limit": limit, "used": used, "fits": used <= limit, "breakdown": breakdown(path, used)}
 
 
-def step(path: Path, done: TriggerResult) -> dict[str, Any] | None:
-    """What a run of the trigger did, if it did anything: compactions made, or a job newly queued for one."""
-    made, request = done.made, done.request
-    if not done.is_news:
-        return None
+def breakdown_json(call: Breakdown) -> dict[str, Any]:
+    """The budget of a call without a session, and how much of it the call takes."""
     return {
-        "id": made[-1].id if made else None,
-        "ids": [found.id for found in made],
-        "stages_used": stages_used(made),
-        "tokens_before": made[0].tokens_before if made else path.used,
-        "tokens_after": made[-1].tokens_after if made else path.used,
-        "job_id": request.job_id if request else None,
-        **done.report,
+        "limit": call.limit,
+        "used": call.used,
+        "fits": call.fits,
+        "breakdown": dict(call.breakdown),
     }
 
 
-def stages_used(made: list[Compaction]) -> list[str]:
-    """The stages of several compactions, each once."""
-    return list(dict.fromkeys(name for found in made for name in found.stages_used))
+def file_json(file: Placement) -> dict[str, Any]:
+    """How much of a file to send."""
+    return {"path": file.path, "action": file.action, "max_chars": file.max_chars, "tokens": file.tokens}
 
 
-def result(stages: list[str], before: int, after: int, report: Mapping[str, Any]) -> dict[str, Any]:
-    """What one compaction or several together did to the view, with the policy's figures."""
+def step_json(path: Path, step: TriggerResult) -> dict[str, Any] | None:
+    """The compactions that a trigger run made and the job that it queued; None if it did neither."""
+    if not step.is_news:
+        return None
+    made, request = step.made, step.request
+    return {
+        "id": made[-1].id if made else None,
+        "ids": [compaction.id for compaction in made],
+        "stages_used": _stages_used(made),
+        "tokens_before": made[0].tokens_before if made else path.used,
+        "tokens_after": made[-1].tokens_after if made else path.used,
+        "job_id": request.job_id if request else None,
+        **step.report,
+    }
+
+
+def result_json(step: TriggerResult, tokens_before: int, tokens_after: int) -> dict[str, Any]:
+    """What the compactions of one request together did to the view."""
+    return _result_json(_stages_used(step.made), tokens_before, tokens_after, step.report)
+
+
+def result_json_with(result: Mapping[str, Any], compaction: Compaction) -> dict[str, Any]:
+    """A result, by its JSON, and one more compaction as one result."""
+    stages = dict.fromkeys((*result["stages_used"], *compaction.stages_used))
+    report = together([{name: result[name] for name in FIGURES if name in result}, compaction.report])
+    return _result_json(list(stages), result["tokens_before"], compaction.tokens_after, report)
+
+
+def _stages_used(made: list[Compaction]) -> list[str]:
+    return list(dict.fromkeys(name for compaction in made for name in compaction.stages_used))
+
+
+def _result_json(stages: list[str], before: int, after: int, report: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "compacted": bool(stages),
         "stages_used": stages,
@@ -81,94 +111,90 @@ def result(stages: list[str], before: int, after: int, report: Mapping[str, Any]
     }
 
 
-def job(found: Job) -> dict[str, Any]:
-    """A job and how far it is."""
-    ended: JsonObject = found.result
+def job_json(job: Job) -> dict[str, Any]:
+    """A job and its progress."""
     return {
-        "id": found.id,
-        "session_id": found.session_id,
-        "state": found.state,
-        "kind": found.kind,
-        "progress": found.progress,
-        "attempts": found.attempts,
-        "error": found.error,
-        "usage": ended.get("usage"),
-        "degraded": bool(ended.get("degraded")),
-        "compaction_id": ended.get("compaction_id"),
-        "entry_id": ended.get("entry_id"),
-        "result": _result_of_job(ended),
-        "superseded_by": found.superseded_by,
-        "created_at": timestamp(found.created_at),
-        "ended_at": None if found.ended_at is None else timestamp(found.ended_at),
+        "id": job.id,
+        "session_id": job.session_id,
+        "state": job.state,
+        "kind": job.kind,
+        "progress": job.progress,
+        "attempts": job.attempts,
+        "error": job.error,
+        "usage": job.result.get("usage"),
+        "degraded": bool(job.result.get("degraded")),
+        "compaction_id": job.result.get("compaction_id"),
+        "entry_id": job.result.get("entry_id"),
+        "result": _result_of_job(job.result),
+        "superseded_by": job.superseded_by,
+        "created_at": timestamp(job.created_at),
+        "ended_at": None if job.ended_at is None else timestamp(job.ended_at),
     }
 
 
-def _result_of_job(ended: JsonObject) -> dict[str, Any] | None:
-    # Jobs from before these figures were kept have none.
-    if "tokens_before" not in ended:
+def _result_of_job(result: JsonObject) -> dict[str, Any] | None:
+    # Jobs that ended before these figures existed have none.
+    if "tokens_before" not in result:
         return None
-    return result(ended["stages_used"], ended["tokens_before"], ended["tokens_after"], ended["report"])
+    return _result_json(result["stages_used"], result["tokens_before"], result["tokens_after"], result["report"])
 
 
-def entry(found: Entry) -> dict[str, Any]:
-    """An entry; a message as it was appended, what no model sees as its file had it."""
+def entry_json(entry: Entry) -> dict[str, Any]:
+    """An entry with the fields of its kind."""
     shown: dict[str, Any] = {
-        "id": found.id,
-        "kind": found.kind,
-        "parent_id": found.parent,
-        "format": found.format or None,
-        "tags": found.tags,
-        "created_at": timestamp(found.created_at),
+        "id": entry.id,
+        "kind": entry.kind,
+        "parent_id": entry.parent,
+        "format": entry.format or None,
+        "tags": entry.tags,
+        "created_at": timestamp(entry.created_at),
     }
-    if found.kind in {entry_log.MESSAGE, entry_log.OTHER}:
-        shown["message"] = found.body
-    if found.summary is not None:
-        told = found.body if found.kind == entry_log.BRANCH_SUMMARY else found.body.get(entry_log.SUMMARY_FACTS_KEY, {})
-        shown |= {"summary": found.summary, "details": told.get("details"), "from_hook": told.get("from_hook")}
-    if found.kind == entry_log.BRANCH_SUMMARY:
-        shown["left_entry_id"] = found.body["from"]
+    if entry.kind in {entry_log.MESSAGE, entry_log.OTHER}:
+        shown["message"] = entry.body
+    if entry.summary is not None:
+        facts = entry.summary_facts
+        shown |= {"summary": entry.summary, "details": facts.get("details"), "from_hook": facts.get("from_hook")}
+    if entry.kind == entry_log.BRANCH_SUMMARY:
+        shown["left_entry_id"] = entry.body["from"]
     return shown
 
 
-def branch(found: Branch) -> dict[str, Any]:
+def branch_json(branch: Branch) -> dict[str, Any]:
     """A branch as it is listed."""
     return {
-        "leaf_entry_id": found.leaf_entry,
-        "left_entry_id": found.left_entry,
-        "message_count": found.messages,
-        "is_head": found.is_head,
+        "leaf_entry_id": branch.leaf_entry,
+        "left_entry_id": branch.left_entry,
+        "message_count": branch.messages,
+        "is_head": branch.is_head,
     }
 
 
-def compaction(found: Compaction) -> dict[str, Any]:
+def compaction_json(compaction: Compaction) -> dict[str, Any]:
     """A compaction as it is listed."""
     return {
-        "id": found.id,
-        "live": found.is_live,
-        "reason": found.reason,
-        "stages_used": found.stages_used,
-        "tokens_before": found.tokens_before,
-        "tokens_after": found.tokens_after,
-        **_NOT_TOLD,
-        **found.summary_facts,
-        **found.report,
+        "id": compaction.id,
+        "live": compaction.is_live,
+        "reason": compaction.reason,
+        "stages_used": compaction.stages_used,
+        "tokens_before": compaction.tokens_before,
+        "tokens_after": compaction.tokens_after,
+        **NO_SUMMARY_FACTS,
+        **compaction.summary_facts,
+        **compaction.report,
     }
 
 
-_NOT_TOLD: Final = {"first_kept_entry_id": None, "details": None, "from_hook": None}
-
-
-def verdict(found: Verdict) -> dict[str, Any]:
-    """What a provider's refusal says."""
+def verdict_json(verdict: Verdict) -> dict[str, Any]:
+    """What a provider's refusal means."""
     return {
-        "is_overflow": found.is_overflow,
-        "provider": found.provider,
-        "actual_tokens": found.actual_tokens,
-        "limit_tokens": found.limit_tokens,
-        "retryable": found.retryable,
+        "is_overflow": verdict.is_overflow,
+        "provider": verdict.provider,
+        "actual_tokens": verdict.actual_tokens,
+        "limit_tokens": verdict.limit_tokens,
+        "retryable": verdict.retryable,
     }
 
 
-def pin(found: Pin) -> dict[str, Any]:
+def pin_json(pin: Pin) -> dict[str, Any]:
     """A pin."""
-    return {"id": found.id, "text": found.text, "created_at": timestamp(found.created_at)}
+    return {"id": pin.id, "text": pin.text, "created_at": timestamp(pin.created_at)}

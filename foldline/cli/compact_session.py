@@ -121,17 +121,17 @@ def _number(entry_id: str | None) -> str:
 
 def _compact(store: Store, name: str, options: SessionOptions) -> None:
     with store.write() as tx:
-        path, step, before = compact.compact(
+        done = compact.compact(
             tx, options.tenant, name, options.request, stages=options.stages, summarize=options.summarize
         )
     report = {
         "session": name,
-        "tokens_before": before,
-        "tokens_after": path.used,
-        "compactions": [compaction.id for compaction in step.made],
-        "job": None if step.request is None else step.request.job_id,
+        "tokens_before": done.tokens_before,
+        "tokens_after": done.path.used,
+        "compactions": [compaction.id for compaction in done.step.made],
+        "job": None if done.job is None else done.job.id,
     }
     notes().print(table_of((("", False), ("", False)), [(key, str(value)) for key, value in report.items()]))
-    if step.request is not None:
+    if done.job is not None:
         notes().print("The job waits for whoever works on this database, such as `foldline serve`.", markup=False)
     print_json(answers(), report)

@@ -170,7 +170,7 @@ class Outline:
         """Whether what these items were is more than the smallest summary, by the exact count if there is one."""
         outline = self.exact or self
         originals = outline.sums.originals
-        return originals[stop] - originals[start] > outline.measure.least_owed
+        return originals[stop] - originals[start] > outline.measure.least_pending
 
     def _entries(self) -> list[Facts]:
         return [entry for item in self.items if isinstance(item, Unit) for entry in item.entries]

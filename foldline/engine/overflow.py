@@ -262,9 +262,9 @@ def _verdict(text: str, provider: str | None, *, is_busy: bool) -> Verdict | Non
     )
     if wording is not None and _is_exceeded(verdict):
         return verdict
-    is_told = wording is not None or gap_of(text) is not None
+    is_stated = wording is not None or gap_of(text) is not None
     is_doubtful = is_busy or DOUBTFUL.search(text)
-    return verdict if is_told and not is_doubtful else None
+    return verdict if is_stated and not is_doubtful else None
 
 
 def _is_exceeded(verdict: Verdict) -> bool:

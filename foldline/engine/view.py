@@ -85,7 +85,7 @@ def _unit_view(
 
 
 class _CallIds:
-    """Tells apart calls of one message that share an id, and knows which are unanswered."""
+    """Distinguishes calls of one message that share an id, and knows which are unanswered."""
 
     def __init__(self, message: Message) -> None:
         self.head = message

@@ -1,4 +1,4 @@
-"""The catalog of metrics, as data. Tests check the code, dashboards, alerts and documentation against it."""
+"""All metrics as data. Tests compare the recorded metrics, dashboards, alerts and documentation with this table."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 
 class MetricKind(Enum):
-    """The Prometheus type of a metric."""
+    """Prometheus's type of a metric."""
 
     COUNTER = "counter"
     GAUGE = "gauge"
@@ -26,9 +26,9 @@ class Source(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric. Its `name` is the one in queries, without the `_bucket`, `_sum` and `_count` of a histogram.
+    """A metric, by its name in queries without the `_bucket`, `_sum` and `_count` of a histogram.
 
-    `sources` are the kinds of processes that export it. `buckets` are a histogram's upper bounds.
+    `sources` are the processes that report it.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Metric:
 
     @property
     def sample_names(self) -> Iterator[str]:
-        """The names of its series in Prometheus."""
+        """The names of its samples in Prometheus."""
         if self.kind is not MetricKind.HISTOGRAM:
             yield self.name
             return
@@ -61,14 +61,14 @@ REQUESTS: Final = Metric(
     "foldline_requests_total",
     MetricKind.COUNTER,
     API,
-    "Responses sent; status 499 means that the client closed the connection first.",
+    "Requests answered. Status 499: the client closed the connection before the answer.",
     ("method", "route", "status"),
 )
 REQUEST_DURATION: Final = Metric(
     "foldline_request_seconds",
     MetricKind.HISTOGRAM,
     API,
-    "Time until the last byte of the response, with the time that `Prefer: wait` and event streams wait for jobs.",
+    "Time until the last byte of the answer. Includes the waiting of `Prefer: wait` and of event streams.",
     ("method", "route"),
     REQUEST_SECONDS,
 )
@@ -82,15 +82,15 @@ TRIGGERS: Final = Metric(
     "foldline_triggers_total",
     MetricKind.COUNTER,
     BOTH,
-    "Plans made because a view was over its `threshold`, a caller `asked`, or a provider reported an `overflow`, and "
-    "summaries requested because entries were `pending`.",
+    "Plans made, by reason: the view was over its trigger (`threshold`), the caller requested it (`asked`), a provider "
+    "refused the view (`overflow`), or hidden tokens needed a summary (`pending`).",
     ("reason", "preset"),
 )
 COMPACTIONS: Final = Metric(
     "foldline_compactions_total",
     MetricKind.COUNTER,
     BOTH,
-    "Compactions made, by the `reason` that the API lists.",
+    "Compactions made, by their `reason`.",
     ("reason", "preset"),
 )
 STAGE_DURATION: Final = Metric(
@@ -105,55 +105,55 @@ STAGE_SAVINGS: Final = Metric(
     "foldline_stage_tokens_saved_total",
     MetricKind.COUNTER,
     BOTH,
-    "Tokens that a stage's applied edits took out of views.",
+    "Tokens that a stage took out of views, counted when its edits are applied.",
     ("stage", "preset"),
 )
 QUEUE_JOBS: Final = Metric(
     "foldline_queue_jobs",
     MetricKind.GAUGE,
     API,
-    "Jobs that are `queued`, also those held back after a failure, or `running`. From the database: each process "
-    "exports the same value, so take the maximum.",
+    "Jobs that are `queued` (including those postponed after a failure) or `running`. From the database: each process "
+    "reports the same, so take the maximum.",
     ("queue", "state"),
 )
 QUEUE_AGE: Final = Metric(
     "foldline_queue_oldest_seconds",
     MetricKind.GAUGE,
     API,
-    "How long the oldest waiting job has waited; jobs that are held back do not count. From the database.",
+    "Age of the job that has waited longest, without postponed jobs. From the database.",
     ("queue",),
 )
 PENDING: Final = Metric(
     "foldline_pending_tokens",
     MetricKind.GAUGE,
     API,
-    "Tokens out of view that no summary covers yet, over all sessions. From the database.",
+    "Tokens out of view that no summary covers yet, in all sessions. From the database.",
 )
 JOBS_ENDED: Final = Metric(
     "foldline_jobs_ended_total",
     MetricKind.COUNTER,
     BOTH,
-    "Jobs that ended, by the state they ended in.",
+    "Jobs that ended, by their final state.",
     ("kind", "state"),
 )
 LEASE_EXPIRIES: Final = Metric(
     "foldline_lease_expiries_total",
     MetricKind.COUNTER,
     WORKER,
-    "Jobs taken back from workers that did not extend their lease.",
+    "Jobs taken back from workers whose lease expired.",
     ("queue",),
 )
 SWEEPS: Final = Metric(
     "foldline_sweeps_total",
     MetricKind.COUNTER,
     WORKER,
-    "Finished sweeps for lapsed leases and forgotten jobs.",
+    "Sweeps done. A sweep finds expired leases and waiting jobs without a notification.",
 )
 SUMMARIZER_DURATION: Final = Metric(
     "foldline_summarizer_seconds",
     MetricKind.HISTOGRAM,
     WORKER,
-    "Time until a summary was written, with all calls and the pauses between them.",
+    "Time to write a summary, with all calls and the pauses between them.",
     ("provider", "model"),
     SUMMARIZER_SECONDS,
 )
@@ -161,21 +161,21 @@ SUMMARIZER_TOKENS: Final = Metric(
     "foldline_summarizer_tokens_total",
     MetricKind.COUNTER,
     WORKER,
-    "Tokens that providers reported for summaries, `input` and `output`.",
+    "Tokens that providers reported for summaries: `input` and `output`.",
     ("provider", "model", "direction"),
 )
 SUMMARIZER_FAILURES: Final = Metric(
     "foldline_summarizer_failures_total",
     MetricKind.COUNTER,
     WORKER,
-    "Summaries that could not be written, after all attempts.",
+    "Summaries that failed after all attempts.",
     ("provider", "model"),
 )
 OVERFLOWS: Final = Metric(
     "foldline_overflow_reports_total",
     MetricKind.COUNTER,
     API,
-    "Overflows that callers reported; providers whose wording is not known are `other`.",
+    "Views that a provider refused as too long, as callers report. Providers with an unknown wording are `other`.",
     ("provider",),
 )
 CONNECTIONS: Final = Metric(
@@ -188,14 +188,14 @@ CONNECTIONS_MAX: Final = Metric(
     "foldline_database_connections_max",
     MetricKind.GAUGE,
     BOTH,
-    "Database connections that the process may use.",
+    "Maximum database connections of the process.",
 )
 PART_UP: Final = Metric(
     "foldline_part_up",
     MetricKind.GAUGE,
     EVERY,
-    "Whether a dependency of the process answers, 1 or 0: `database`, `broker`, and in a worker `queues`, which is 1 "
-    "while it takes messages.",
+    "1 if a part that the process depends on answers, else 0: `database`, `broker`, and for a worker `queues`, which "
+    "answer while the worker takes messages from them.",
     ("part",),
 )
 

@@ -30,7 +30,7 @@ def main() -> int:
     options = _options()
     process = _started(options)
     events: SimpleQueue[bytes] = SimpleQueue()
-    Thread(target=_tell_end, args=(process, events), daemon=True).start()
+    Thread(target=_say_end, args=(process, events), daemon=True).start()
     # Not `sys.stdin`: a thread that waits there holds a lock that Python wants at exit.
     Thread(target=lambda: events.put(os.read(0, 1)), daemon=True).start()
     word = events.get()
@@ -65,13 +65,13 @@ def _started(options: Namespace) -> subprocess.Popen[bytes]:
         start_new_session=True,
         **identity(options.user),
     )
-    # A starter that was killed meanwhile does not read; the end of our input will tell.
+    # A starter that was killed meanwhile does not read; the end of our input will say.
     with suppress(BrokenPipeError):
         os.write(sys.stdout.fileno(), b"%d\n" % process.pid)
     return process
 
 
-def _tell_end(process: subprocess.Popen[bytes], events: SimpleQueue[bytes]) -> None:
+def _say_end(process: subprocess.Popen[bytes], events: SimpleQueue[bytes]) -> None:
     process.wait()
     events.put(ENDED)
 

@@ -33,7 +33,7 @@ SCRAPE_SECONDS: Final = 1
 VARIABLES: Final = {"$job": JOB, "$__rate_interval": "15s"}
 PICTURES: Final = {
     "dashboard-requests": ("Requests", "Time of a request, median"),
-    "dashboard-compaction": ("Tokens saved", "Owed tokens"),
+    "dashboard-compaction": ("Tokens saved", "Pending tokens"),
     "dashboard-queues": ("Jobs", "Time of a summary"),
 }
 REPLAYS: Final = 3

@@ -1,4 +1,4 @@
-"""Each test of the chart that asks for `chart` runs once for every set of values."""
+"""Each test that uses the fixture `chart` runs once for every set of values."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class _Strict(yaml.SafeLoader):
 
 @dataclass(frozen=True)
 class Pod:
-    """A pod that the chart asks for: what asks for it, its labels and its spec."""
+    """A pod in the rendered chart: the object that owns it, its labels and its spec."""
 
     owner: Json
     labels: Json

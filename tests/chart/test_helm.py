@@ -25,6 +25,6 @@ def test_a_helm_that_nobody_pinned_is_not_looked_for(monkeypatch: pytest.MonkeyP
 def test_helm_sees_nothing_of_the_users(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HELM_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("HELM_NAMESPACE", "of-the-user")
-    told = run_helm("env").stdout
-    assert str(tmp_path) not in told
-    assert "of-the-user" not in told
+    printed = run_helm("env").stdout
+    assert str(tmp_path) not in printed
+    assert "of-the-user" not in printed

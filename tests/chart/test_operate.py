@@ -1,4 +1,4 @@
-"""docs/operate.md: what it says of the chart is what the chart has, and every alert has its section."""
+"""docs/operate.md: its Helm and kubectl commands match the chart, and every alert has a section."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def rendered(release: str, chart: str, *options: str) -> list[Any]:
     return [manifest for manifest in yaml.safe_load_all(done.stdout) if manifest]
 
 
-def test_the_page_speaks_of_the_cluster_in_helm_and_kubectl_alone() -> None:
+def test_the_page_uses_only_known_commands_for_the_cluster() -> None:
     kubectl = ("create", "exec", "get", "logs", "rollout")
     known = {("helm", verb) for verb in ("install", "test", "upgrade")} | {("kubectl", verb) for verb in kubectl}
     assert {tuple(words[:2]) for words in COMMANDS} == known
 
 
 @pytest.mark.parametrize("words", installations(), ids=lambda words: " ".join(words[4:6]))
-def test_what_is_installed_renders_and_passes_the_linter(words: list[str]) -> None:
+def test_every_installation_on_the_page_renders_and_passes_the_linter(words: list[str]) -> None:
     release, chart, *options = words
     manifests = rendered(release, chart, *options)
     assert any("test" in manifest["metadata"].get("annotations", {}).get("helm.sh/hook", "") for manifest in manifests)
@@ -55,25 +55,25 @@ def test_what_is_installed_renders_and_passes_the_linter(words: list[str]) -> No
     assert linted.returncode == 0, linted.stdout
 
 
-def test_what_kubectl_is_told_of_is_there() -> None:
+def test_kubectl_commands_name_existing_objects() -> None:
     there = {
         f"{manifest['kind'].lower()}/{manifest['metadata']['name']}"
         for words in installations()
         for manifest in rendered(*words)
     }
     # What comes after `--` is for the program in the pod.
-    told = {word for words in named("kubectl") for word in takewhile("--".__ne__, words)}
-    names = {word for word in told if re.fullmatch(r"[a-z]+/[a-z0-9.-]+", word)}
+    given = {word for words in named("kubectl") for word in takewhile("--".__ne__, words)}
+    names = {word for word in given if re.fullmatch(r"[a-z]+/[a-z0-9.-]+", word)}
     assert names
     assert names <= there
 
 
-def test_the_secret_has_what_the_chart_asks_it_for() -> None:
+def test_the_secret_has_the_keys_that_the_chart_reads() -> None:
     ((secret, *literals),) = named("kubectl", "create", "secret", "generic")
     given = {literal.removeprefix("--from-literal=").partition("=")[0] for literal in literals}
     text = "\n".join(yaml.safe_dump(manifest) for words in installations() for manifest in rendered(*words))
-    asked = set(re.findall(rf"secretKeyRef:\n +key: (\S+)\n +name: {secret}\n", text))
-    assert asked == given
+    read = set(re.findall(rf"secretKeyRef:\n +key: (\S+)\n +name: {secret}\n", text))
+    assert read == given
 
 
 def test_every_alert_has_a_section_that_says_what_to_do() -> None:

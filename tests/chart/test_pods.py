@@ -17,7 +17,7 @@ PROBES = ("startupProbe", "livenessProbe", "readinessProbe")
 
 
 def breaches(pod: Pod) -> list[str]:
-    """Where a pod is not what the Pod Security Standard "restricted" asks for."""
+    """The violations of the Pod Security Standard "restricted" by a pod."""
     spec, container = pod.spec, pod.container
     of_pod, of_container = spec.get("securityContext", {}), container.get("securityContext", {})
     user = of_container.get("runAsUser", of_pod.get("runAsUser"))
@@ -35,9 +35,9 @@ def breaches(pod: Pod) -> list[str]:
 
 
 def probed(pod: Pod) -> dict[str, tuple[str, str]]:
-    """Path and port that the probes of a pod ask."""
+    """Path and port of each probe of a pod."""
     found = {probe: pod.container[probe]["httpGet"] for probe in PROBES}
-    return {probe: (asked["path"], asked["port"]) for probe, asked in found.items()}
+    return {probe: (get["path"], get["port"]) for probe, get in found.items()}
 
 
 def test_every_pod_is_within_the_restricted_profile(chart: Rendered) -> None:
@@ -99,8 +99,8 @@ def test_what_keeps_running_is_probed_where_it_listens(chart: Rendered) -> None:
 
 def test_bundled_services_are_probed_by_their_own_clients() -> None:
     commands = {name: rendered("trial").pod(name).container for name in ("postgresql", "valkey")}
-    asked = {name: {" ".join(found[probe]["exec"]["command"]) for probe in PROBES} for name, found in commands.items()}
-    assert asked == {
+    probed = {name: {" ".join(found[probe]["exec"]["command"]) for probe in PROBES} for name, found in commands.items()}
+    assert probed == {
         "postgresql": {"pg_isready --host 127.0.0.1 --username foldline"},
         "valkey": {"sh -c valkey-cli ping | grep -q PONG"},
     }

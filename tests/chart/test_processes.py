@@ -33,9 +33,9 @@ class Process:
 
     def answers(self, probe: str) -> bool:
         """Whether the process passes a probe of its pod."""
-        asked = self.pod.container[probe]["httpGet"]
-        with client(self.urls[asked["port"]]) as port:
-            return port.get(asked["path"]).is_success
+        get = self.pod.container[probe]["httpGet"]
+        with client(self.urls[get["port"]]) as port:
+            return port.get(get["path"]).is_success
 
 
 @contextmanager

@@ -46,7 +46,7 @@ def secret_settings(pod: Pod) -> set[str]:
 
 
 def notes(name: str, folder: Path, values: Json | None = None) -> str:
-    """What Helm tells who installs the chart with a set of values, and values over it."""
+    """The notes that Helm prints for a set of values, with `values` merged over it."""
     chart = shutil.copytree(CHART, folder / "foldline")
     text = chart / "templates" / "NOTES.txt"
     (chart / "templates" / "notes.yaml").write_text(NOTES % text.read_text(encoding="utf-8"), encoding="utf-8")
@@ -130,10 +130,10 @@ def test_with_a_bundled_database_the_migrations_do_not_come_before_it() -> None:
 
 @pytest.mark.parametrize("name", VALUES)
 def test_the_notes_say_where_secrets_are_and_never_what_they_are(name: str, tmp_path: Path) -> None:
-    told = notes(name, tmp_path)
-    assert f"helm test {RELEASE}" in told
-    assert ("get secret" in told) == bool(rendered(name).of("Secret"))
-    assert "for a trial only" in told or not rendered(name).of("StatefulSet")
+    printed = notes(name, tmp_path)
+    assert f"helm test {RELEASE}" in printed
+    assert ("get secret" in printed) == bool(rendered(name).of("Secret"))
+    assert "for a trial only" in printed or not rendered(name).of("StatefulSet")
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_the_notes_say_where_secrets_are_and_never_what_they_are(name: str, tmp_
         ),
         (
             "components-off",
-            ["No worker of this release takes summarize.background", "Beat is not part of this release"],
+            ["No worker of this release takes the queue summarize.background", "Beat is not part of this release"],
         ),
         (
             "trial",
@@ -164,12 +164,12 @@ def test_the_notes_say_where_secrets_are_and_never_what_they_are(name: str, tmp_
     ],
 )
 def test_the_notes_say_how_to_go_on(name: str, words: list[str], tmp_path: Path) -> None:
-    told = notes(name, tmp_path)
-    assert [word for word in words if word not in told] == []
+    printed = notes(name, tmp_path)
+    assert [word for word in words if word not in printed] == []
 
 
 def test_the_notes_warn_of_a_login_that_others_can_read_and_only_of_that(tmp_path: Path) -> None:
-    warning = "Without flower.ingress.tls the login goes over plain HTTP"
+    warning = "Without flower.ingress.tls the login is sent over plain HTTP"
     assert warning not in notes("extras", tmp_path / "private")
     assert warning in notes("extras", tmp_path / "public", {"flower": {"ingress": {"tls": []}}})
 

@@ -71,9 +71,9 @@ def test_a_scaled_worker_is_scaled_by_the_queues_that_it_takes(chart: Rendered) 
         worker = chart.pod(scaler["metadata"]["labels"]["app.kubernetes.io/component"])
         taken = worker.container["args"][worker.container["args"].index("--queues") + 1].split(",")
         triggers = [trigger["metadata"] for trigger in scaler["spec"]["triggers"]]
-        asked = {(urlsplit(found["url"]).path, found["valueLocation"]) for found in triggers}
+        read = {(urlsplit(found["url"]).path, found["valueLocation"]) for found in triggers}
         with_jobs = set(taken) - {"maintenance"}
-        assert asked == {(f"/queues/{queue}", number) for queue in with_jobs for number in NUMBERS}
+        assert read == {(f"/queues/{queue}", number) for queue in with_jobs for number in NUMBERS}
 
 
 def test_what_keda_looks_for_is_there() -> None:
@@ -87,7 +87,7 @@ def test_keda_asks_the_operators_port_of_the_api(chart: Rendered) -> None:
         assert ([pod.component for pod in pods], port) == (["api"], "metrics")
 
 
-def test_a_worker_is_scaled_to_as_many_jobs_as_it_works_on_unless_told_otherwise() -> None:
+def test_a_worker_is_scaled_to_as_many_jobs_as_it_works_on_by_default() -> None:
     found = [rendered("keda").one("ScaledObject", f"-{name}")["spec"] for name in ("interactive", "background")]
     targets = [[trigger["metadata"]["targetValue"] for trigger in spec["triggers"]] for spec in found]
     assert targets == [["8", "60"], ["12", "900"]]

@@ -18,7 +18,7 @@ KEYS = "one:first,two:second"
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    """A service that asks for keys."""
+    """A service that requires keys."""
     settings = Settings(api_keys=SecretStr(KEYS))
     with sqlite_database() as database, opened_store(database) as store, served(create_app(settings, store)) as address:
         yield address

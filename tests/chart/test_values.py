@@ -13,7 +13,7 @@ from foldline.settings import Settings
 from tests.chart.rendered import Json, NotRendered, render
 from tools import chart_schema, values_page
 
-# The words of JSON Schema that the schema is made of.
+# The keywords of JSON Schema that the schema uses.
 WORDS = {
     "$ref", "additionalProperties", "allOf", "anyOf", "description", "enum", "exclusiveMinimum", "items", "maxLength",
     "maximum", "minItems", "minLength", "minimum", "pattern", "properties", "required", "type", "uniqueItems",
@@ -23,49 +23,49 @@ WORKER: Json = {"name": "one", "queues": ["summarize.interactive"]}
 NONE: Json = {"existingSecret": ""}
 LLM: Json = {"summarizer": "openai", "summarizer_base_url": "http://llm/v1"}
 
-# Values over the least there can be, and what the refusal has to say.
+# Values beside the minimal ones, and a part of the message that refuses them.
 REFUSED: dict[str, tuple[Json, str]] = {
     "a misspelt value": ({"aip": {}}, "aip"),
     "a misspelt value inside": ({"api": {"replica": 3}}, "api.*replica"),
     "a value of another kind": ({"api": {"replicas": "many"}}, "api.replicas"),
     "a value that is too low": ({"api": {"replicas": -1}}, "api.replicas"),
-    "a value that is none of those there are": ({"image": {"pullPolicy": "Sometimes"}}, "image.pullPolicy"),
-    "a setting that is none": ({"settings": {"lease_secnods": 5}}, "settings.*lease_secnods"),
+    "a value that is not in the list": ({"image": {"pullPolicy": "Sometimes"}}, "image.pullPolicy"),
+    "an unknown setting": ({"settings": {"lease_secnods": 5}}, "settings.*lease_secnods"),
     "a setting of another kind": ({"settings": {"lease_seconds": "long"}}, "settings.lease_seconds"),
     "a setting that is too low": ({"settings": {"lease_seconds": 0}}, "settings.lease_seconds"),
-    "a setting that is none of those there are": ({"settings": {"log_level": "loud"}}, "settings.log_level"),
-    "a setting taken away that the chart computes with": ({"settings": {"threads": None}}, "threads"),
-    "a component's setting that is none": ({"api": {"settings": {"nonsense": 1}}}, "api.settings.*nonsense"),
-    "a worker's setting that is none": (
+    "a setting whose value is not in the list": ({"settings": {"log_level": "loud"}}, "settings.log_level"),
+    "null for a setting that the chart calculates with": ({"settings": {"threads": None}}, "threads"),
+    "an unknown setting of a component": ({"api": {"settings": {"nonsense": 1}}}, "api.settings.*nonsense"),
+    "an unknown setting of a worker": (
         {"workers": [{**WORKER, "settings": {"nonsense": 1}}]},
         "workers.0.settings.*nonsense",
     ),
     "a worker without a name": ({"workers": [{"queues": ["summarize.interactive"]}]}, "workers.0.*name"),
-    "a worker's name that is none": ({"workers": [{**WORKER, "name": "A_b"}]}, "workers.0.name"),
+    "an invalid name of a worker": ({"workers": [{**WORKER, "name": "A_b"}]}, "workers.0.name"),
     "two workers of one name": ({"workers": [WORKER, WORKER]}, "workers: two are called one"),
-    "a queue that is none": ({"workers": [{**WORKER, "queues": ["fast"]}]}, "workers.0.queues.0"),
+    "an unknown queue": ({"workers": [{**WORKER, "queues": ["fast"]}]}, "workers.0.queues.0"),
     "a worker without queues": ({"workers": [{**WORKER, "queues": []}]}, "workers.0.queues"),
-    "jobs where there are none": (
+    "scaling by jobs without a queue of jobs": (
         {"workers": [{"name": "one", "queues": ["maintenance"], "autoscaling": KEDA}]},
-        r"workers: one cannot be scaled by jobs \(autoscaling.enabled\)",
+        r"workers: one takes only maintenance, so that it cannot be scaled by jobs \(autoscaling.enabled\)",
     ),
-    "fewest workers above most": (
+    "minReplicas of a worker above maxReplicas": (
         {"workers": [{**WORKER, "autoscaling": {**KEDA, "minReplicas": 20}}]},
         "workers: autoscaling.minReplicas of one is above its maxReplicas",
     ),
-    "fewest pods above most": (
+    "minReplicas of the API above maxReplicas": (
         {"api": {"autoscaling": {"enabled": True, "minReplicas": 9}}},
         "api.autoscaling.minReplicas is above api.autoscaling.maxReplicas",
     ),
-    "nobody who has to sweep": (
+    "no worker that sweeps": (
         {"workers": [{**WORKER, "queues": ["summarize.interactive", "maintenance"], "replicas": 0}]},
-        "workers: maintenance is taken only by one, of which there may be none",
+        r"workers: no worker that takes maintenance \(one\) is sure to have a pod",
     ),
-    "nobody who has to sweep while there are no jobs": (
+    "no worker that sweeps while there are no jobs": (
         {"workerDefaults": {"autoscaling": {**KEDA, "minReplicas": 0}}},
-        "workers: maintenance is taken only by interactive and background, of which there may be none",
+        r"workers: no worker that takes maintenance \(interactive and background\) is sure to have a pod",
     ),
-    "a port that is there twice": ({"ports": {"metrics": 8080}}, "ports.http and ports.metrics are both 8080"),
+    "one port for two": ({"ports": {"metrics": 8080}}, "ports.http and ports.metrics are both 8080"),
     "an Ingress without hosts": ({"flower": {"ingress": {"enabled": True}}}, "flower.ingress.hosts"),
     "a summarizer without a model": ({"settings": LLM}, "settings.summarizer.*settings.summarizer_model"),
     "a component's summarizer without a model": (
@@ -95,17 +95,17 @@ REFUSED: dict[str, tuple[Json, str]] = {
         {"flower": {"settings": {"flower_port": 5000}}},
         r"settings.flower_port \(flower\): goes to ports.flower",
     ),
-    "an alert that is none": (
+    "an unknown alert": (
         {"metrics": {"rules": {"without": ["FoldlineUp"]}}},
         "metrics.rules.without.0",
     ),
     "alerts without metrics": ({"metrics": {"rules": {"enabled": True}}}, "metrics.rules.enabled"),
-    "a digest that is none": ({"image": {"digest": "latest"}}, "image.digest"),
+    "an invalid digest": ({"image": {"digest": "latest"}}, "image.digest"),
 }
 
 
 def words(part: Any) -> set[str]:
-    """The words of JSON Schema that a schema is made of, its own parts' among them."""
+    """The keywords of JSON Schema that a schema and its parts use."""
     if isinstance(part, list):
         return {word for item in part for word in words(item)}
     if not isinstance(part, dict):
@@ -115,17 +115,17 @@ def words(part: Any) -> set[str]:
     return set(part) | {word for item in parts for word in words(item)}
 
 
-def test_the_committed_schema_is_made_of_the_programs_settings() -> None:
+def test_the_committed_schema_is_up_to_date() -> None:
     committed = json.loads((CHART / "values.schema.json").read_text(encoding="utf-8"))
     assert committed == chart_schema.schema(), "run `make docs` and commit charts/foldline/values.schema.json"
 
 
-def test_the_committed_page_is_made_of_the_values() -> None:
+def test_the_committed_page_is_up_to_date() -> None:
     committed = (HERE.parent / "docs" / "values.md").read_text(encoding="utf-8")
     assert committed == values_page.page(), "run `make docs` and commit docs/values.md"
 
 
-def test_the_schema_is_one_and_has_no_words_of_its_own() -> None:
+def test_the_schema_is_valid_and_uses_only_known_keywords() -> None:
     described = chart_schema.schema()
     Draft7Validator.check_schema(described)
     assert (
@@ -143,7 +143,7 @@ def test_every_value_has_a_row_with_a_meaning() -> None:
     assert "| `workers[].name` |  | Name of the worker. |" in rows
 
 
-def test_no_setting_that_is_a_secret_can_be_a_value() -> None:
+def test_a_secret_setting_can_not_be_a_value() -> None:
     secret = {name for name, found in Settings.model_fields.items() if "SecretStr" in str(found.annotation)}
     assert secret | {"database_url", "broker_url"} == chart_schema.SECRETS.keys()
 
@@ -155,12 +155,14 @@ def test_no_setting_that_is_a_secret_can_be_a_value() -> None:
         *((name, f"secrets.{value}.existingSecret") for name, value in chart_schema.SECRETS.items()),
     ],
 )
-def test_a_setting_that_has_its_own_place_is_refused_among_settings_and_told_of_it(name: str, place: str) -> None:
+def test_a_setting_with_its_own_value_is_refused_below_settings_with_the_name_of_that_value(
+    name: str, place: str
+) -> None:
     with pytest.raises(NotRendered, match=re.escape(f"settings.{name} (all): goes to {place}\n")):
         render({"settings": {name: "1"}})
 
 
-def test_what_is_missing_is_told_at_once_with_both_ways_to_have_it() -> None:
+def test_all_missing_secrets_are_named_at_once_with_the_alternative_for_a_trial() -> None:
     done = run_helm("template", "any", CHART)
     assert [line for line in done.stderr.splitlines() if line.startswith("  secrets.")] == [
         "  secrets.apiKeys.existingSecret: the Secret that has FOLDLINE_API_KEYS",
@@ -168,7 +170,10 @@ def test_what_is_missing_is_told_at_once_with_both_ways_to_have_it() -> None:
         "  secrets.database.existingSecret: the Secret that has FOLDLINE_DATABASE_URL",
         "  secrets.flower.existingSecret: the Secret that has FOLDLINE_FLOWER_LOGIN",
     ]
-    assert "For a trial, which makes up what it needs, set postgresql.enabled and valkey.enabled instead" in done.stderr
+    assert (
+        "For a trial, set postgresql.enabled and valkey.enabled instead: the chart then generates what it needs"
+        in done.stderr
+    )
 
 
 @pytest.mark.parametrize(
@@ -179,7 +184,7 @@ def test_what_is_missing_is_told_at_once_with_both_ways_to_have_it() -> None:
     ],
     ids=["no worker of the release sweeps", "beat is elsewhere"],
 )
-def test_workers_may_go_where_they_need_not_sweep(values: Json) -> None:
+def test_workers_may_scale_to_zero_if_another_one_sweeps(values: Json) -> None:
     assert render(values).of("Deployment", "-worker-one" if "workers" in values else "-worker-background")
 
 
@@ -190,7 +195,7 @@ def test_the_pages_example_renders() -> None:
 
 
 @pytest.mark.parametrize(("values", "said"), REFUSED.values(), ids=REFUSED)
-def test_what_cannot_be_is_refused_by_its_name(values: Json, said: str) -> None:
+def test_impossible_values_are_refused_by_name(values: Json, said: str) -> None:
     with pytest.raises(NotRendered) as refused:
         render(values)
     # Helm 4 writes /api/replicas where Helm 3 writes api.replicas.

@@ -33,7 +33,7 @@ class Half(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
-        """Nothing is told."""
+        """Write no log."""
 
 
 @pytest.fixture

@@ -46,7 +46,7 @@ def assert_views_are_valid(connected: httpx.Client, session: str) -> None:
 
 
 def race(urls: Sequence[str]) -> None:
-    """Let every client append to one session, each through one of the addresses, and look at what became of it."""
+    """Let every client append to one session, each through one of the addresses, and check the session."""
     with client(urls[0]) as connected:
         created = ok(
             connected.post("/sessions", json={"model": "nobody/nothing", "context_window": WINDOW, "system": "Go."})

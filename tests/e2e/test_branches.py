@@ -1,4 +1,4 @@
-"""Branches that are left with a summary, over HTTP: what a worker writes comes to the branch gone to, once."""
+"""Branch summaries over HTTP: the worker's summary is added once, to the branch that the head moved to."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.timeout(120)
 # Whatever is longer than its reserve: of a branch left in a smaller one, only the newest message is read.
 WINDOW = 32_000
 SAID = [user("on the shared line"), assistant("yes"), user("try the parser"), assistant("the parser drops commas")]
-WISHES = "say what was found out about the parser"
+INSTRUCTIONS = "say what was found out about the parser"
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def served(shared: Deployment) -> Deployment:
 
 
 def session_of(deployment: Deployment, *messages: Json) -> tuple[str, list[str]]:
-    """The path of a session in which this was said, and the ids of its entries."""
+    """The path of a session with these messages, and the ids of its entries."""
     session = f"/sessions/{deployment.post('/sessions', {'model': 'nobody/nothing', 'context_window': WINDOW})['id']}"
     return session, say(deployment, session, *messages)
 
@@ -72,18 +72,18 @@ def say(deployment: Deployment, session: str, *messages: Json) -> list[str]:
 
 
 def leave(deployment: Deployment, session: str, entry_id: str, **fields: object) -> Json:
-    """The answer to a move that wants a summary of what it leaves behind."""
+    """The response to a move that requests a summary of the entries it leaves."""
     moved: Json = deployment.post(f"{session}/branch", {"entry_id": entry_id, "summarize": True, **fields}, 200)
     return moved
 
 
 def branch_summaries(deployment: Deployment, session: str) -> list[Json]:
-    """The summaries of other branches that are on the path in use."""
+    """The branch summaries on the head's path."""
     return [item for item in items_of(deployment.client, f"{session}/entries") if item["kind"] == "branch_summary"]
 
 
 def view_of(deployment: Deployment, session: str, query: str = "") -> list[Json]:
-    """The view, which breaks no rule of its format."""
+    """The view, checked against the rules of its format."""
     view = deployment.get(f"{session}/context?format=openai{query}")
     assert check("openai", view["messages"], view["system"]) == []
     messages: list[Json] = view["messages"]
@@ -91,12 +91,12 @@ def view_of(deployment: Deployment, session: str, query: str = "") -> list[Json]
 
 
 def as_read(summary: str) -> Json:
-    """The message by which a model reads of another branch."""
+    """The message that shows a branch summary to a model."""
     return {"role": "user", "content": [{"type": "text", "text": part} for part in (BRANCH, summary)]}
 
 
 def wait_for_a_sweep(deployment: Installed) -> None:
-    """Returns when a sweep has ended that began after this was called: it takes away what was deleted."""
+    """Wait for a sweep that begins after this call, and removes what was deleted."""
     session, _ = session_of(deployment, user("gone"))
     assert deployment.client.delete(session).status_code == 204
     store = Store(deployment.database_url)
@@ -116,7 +116,7 @@ def test_a_branch_is_summarized_once_though_its_worker_was_killed_in_mid_summary
     worker = deployment.start("worker")
     session, ids = session_of(deployment, *SAID)
     deployment.llm.script(slow(60))
-    moved = leave(deployment, session, ids[1], instructions=WISHES)
+    moved = leave(deployment, session, ids[1], instructions=INSTRUCTIONS)
     eventually(lambda: deployment.calls == 1)
     job = deployment.job(moved["job"]["id"])
     assert (job["kind"], job["state"], job["attempts"]) == ("branch_summary", "running", 1)
@@ -136,20 +136,20 @@ def test_a_branch_is_summarized_once_though_its_worker_was_killed_in_mid_summary
     assert [listed["id"] for listed in items_of(deployment.client, f"{session}/jobs")] == [job["id"]]
 
 
-def test_the_model_is_told_that_it_reads_a_branch_that_was_left_and_what_was_wished(served: Deployment) -> None:
+def test_the_prompt_says_that_the_branch_was_left_and_has_the_instructions(served: Deployment) -> None:
     session, ids = session_of(served, *SAID)
 
-    job = leave(served, session, ids[1], instructions=WISHES)["job"]
+    job = leave(served, session, ids[1], instructions=INSTRUCTIONS)["job"]
 
     served.wait_for(job["id"], "succeeded")
     (request,) = served.llm.requests
     assert "a branch that was left" in request.prompt
-    assert WISHES in request.prompt
+    assert INSTRUCTIONS in request.prompt
     assert "the parser drops commas" in request.prompt
     assert "on the shared line" not in request.prompt
 
 
-def test_the_files_of_a_branch_that_was_left_are_told(served: Deployment) -> None:
+def test_the_files_of_a_branch_that_was_left_are_listed(served: Deployment) -> None:
     session, ids = session_of(served, *SAID, reading("notes.md"), result("a"), assistant("read"))
 
     job = served.wait_for(leave(served, session, ids[1])["job"]["id"], "succeeded")
@@ -193,10 +193,10 @@ def test_what_leaves_nothing_behind_has_no_job(served: Deployment) -> None:
     assert view_of(served, session) == SAID
 
 
-def test_wishes_for_a_summary_that_nobody_asked_for_are_refused(served: Deployment) -> None:
+def test_instructions_without_a_summary_request_are_refused(served: Deployment) -> None:
     session, ids = session_of(served, *SAID)
 
-    answer = served.client.post(f"{session}/branch", json={"entry_id": ids[1], "instructions": WISHES})
+    answer = served.client.post(f"{session}/branch", json={"entry_id": ids[1], "instructions": INSTRUCTIONS})
 
     problem = problem_of(answer)
     assert (problem["status"], problem["name"]) == (422, "invalid-request")
@@ -205,7 +205,7 @@ def test_wishes_for_a_summary_that_nobody_asked_for_are_refused(served: Deployme
 
 def test_leaving_the_same_again_takes_the_text_that_was_written_for_it(served: Deployment) -> None:
     session, ids = session_of(served, *SAID)
-    asked = served.calls
+    calls_before = served.calls
     job = served.wait_for(leave(served, session, ids[1])["job"]["id"], "succeeded")
     (first,) = branch_summaries(served, session)
     served.post(f"{session}/branch", {"entry_id": ids[-1]}, 200)
@@ -217,7 +217,7 @@ def test_leaving_the_same_again_takes_the_text_that_was_written_for_it(served: D
     assert (again["job"], again["summary_entry_id"]) == (None, second["id"])
     assert second["id"] != first["id"] == job["entry_id"]
     assert second["summary"] == first["summary"]
-    assert served.calls == asked + 1
+    assert served.calls == calls_before + 1
 
 
 def test_a_summary_that_is_on_the_path_is_not_added_to_it_again(served: Deployment) -> None:

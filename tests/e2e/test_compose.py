@@ -57,7 +57,7 @@ def replay(stack: Stack, sessions: Path, after: str) -> None:
 
 
 def is_whole(stack: Stack, killed: Member) -> bool:
-    """Whether what was killed is back, all is ready, and the API misses nothing."""
+    """Whether the killed process runs again, all processes are ready, and the API reports no missing part."""
     if not (killed.restarts and stack.is_ready):
         return False
     with client(stack.api_url) as connected:
@@ -83,7 +83,7 @@ def test_each_service_is_started_with_the_command_and_the_environment_that_are_w
         assert process.cmdline()[-len(services[name]["command"]) :] == services[name]["command"]
 
 
-def test_a_command_in_it_gets_in_everywhere_and_its_exit_code_is_the_stacks() -> None:
+def test_a_command_in_it_gets_flowers_login_and_all_addresses_and_its_exit_code_is_the_stacks() -> None:
     script = """
         import os, sys, httpx
         assert os.environ["FOLDLINE_URL"] == sys.argv[1]

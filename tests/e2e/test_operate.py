@@ -1,4 +1,4 @@
-"""The commands of docs/operate.md that are tagged to be run, typed into a shell beside a running stack."""
+"""Runs the `console run` blocks of docs/operate.md in a shell beside a running stack."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ BLOCKS = re.findall(r"^```console run\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILI
 
 @pytest.fixture
 def environment(tmp_path: Path) -> Iterator[dict[str, str]]:
-    """A shell's, beside a stack: with its addresses, and `foldline` and PostgreSQL's programs on PATH."""
+    """The environment of a shell beside a stack, with its addresses, and with foldline and PostgreSQL on PATH."""
     folders = (Path(sys.executable).parent, postgres_folder(None, tmp_path), os.environ["PATH"])
     with Stack(workers=0, without=("beat", "flower")) as stack:
         yield os.environ | stack.variables | {"PATH": os.pathsep.join(map(str, folders))}
 
 
 @pytest.mark.timeout(180)
-def test_what_the_page_has_an_operator_run_does_what_it_says(environment: dict[str, str], tmp_path: Path) -> None:
+def test_every_command_of_the_page_succeeds(environment: dict[str, str], tmp_path: Path) -> None:
     assert len(BLOCKS) >= 5
-    # One after the other: what is restored was saved before.
+    # In this order: a later block restores what an earlier one saved.
     for block in BLOCKS:
         typed = "\n".join(line.removeprefix("$ ") for line in block.splitlines())
         done = subprocess.run(

@@ -195,7 +195,7 @@ def test_a_service_that_does_not_come_up_shows_its_log(tmp_path: Path) -> None:
         broken.stop()
 
 
-def test_a_program_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_program_is_reported(tmp_path: Path) -> None:
     process = Guarded(Program([str(tmp_path / "nothing")], log=tmp_path / "log"))
     with pytest.raises(DidNotStart, match="nothing"):
         process.start()
@@ -272,7 +272,7 @@ def test_ctrl_c_ends_a_stack_that_is_starting_without_complaint(sight: str) -> N
 
 
 @pytest.mark.timeout(180)
-def test_an_interrupted_command_is_told_by_the_exit_code() -> None:
+def test_an_interrupted_command_has_its_own_exit_code() -> None:
     with on_a_terminal(*STACK, "--", "sh", "-c", "echo it runs; sleep 600; true") as terminal:
         screen = interrupted(terminal, "it runs")
 
@@ -286,12 +286,12 @@ def test_sigterm_ends_the_stack_as_ctrl_c_does() -> None:
         command, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as stack:
         assert stack.stdout
-        told = stack.stdout.readline()
+        printed = stack.stdout.readline()
         for _ in range(2):  # its starter may pass on what it was sent itself
             stack.terminate()
-        told += stack.stdout.read()
+        printed += stack.stdout.read()
 
-    assert (stack.returncode, "Traceback" in told) == (0, False)
+    assert (stack.returncode, "Traceback" in printed) == (0, False)
 
 
 def test_a_process_that_dies_at_once_is_started_again_at_most_once_a_second(tmp_path: Path) -> None:
@@ -335,7 +335,7 @@ def parent_of(starter: str) -> Iterator[tuple[subprocess.Popen[str], str, int]]:
     """Another process that has started a service; the service's address and process id."""
     script = f"""
         import sys
-        from stack.services import {starter}
+        from stack.services.servers import {starter}
         with {starter}(is_own=True) as service:
             print(service.url, service.pid, flush=True)
             sys.stdin.read()

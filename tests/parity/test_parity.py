@@ -51,7 +51,7 @@ def test_a_folder_with_what_nothing_answers_fails(tmp_path: Path, capsys: pytest
     assert capsys.readouterr().out == "x double not answered (of 1)\ntotal 0/1 safe 0/0\n"
 
 
-def test_a_folder_without_vectors_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_without_vectors_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(tmp_path)]) == 2
     assert "there are no vectors" in capsys.readouterr().out
 

@@ -121,14 +121,14 @@ def test_it_can_be_summarized_again(first: SummaryInput, second: SummaryInput) -
     )
 )
 def test_every_line_is_taken_from_the_originals(request: SummaryInput) -> None:
-    told = squeezed(" ".join(everything(request)))
+    reported = squeezed(" ".join(everything(request)))
     in_use = (*HEADINGS[request.headings], *HEADINGS[TURN])
     headings = {TURN_BEGINS, *(line for heading in in_use for line in heading.lines)}
     for line in summarize(request).split("\n"):
         if line in headings:
             continue
         for piece in re.split(r" → | / |…|^\$ |^(?:changed|read|below) ", MARKS.sub("", line)):
-            assert squeezed(piece) in told or is_own(piece, line)
+            assert squeezed(piece) in reported or is_own(piece, line)
 
 
 @given(requests, st.sampled_from(sorted(HEADINGS)))
@@ -146,8 +146,8 @@ def test_all_pieces_of_a_summary_are_found_again_in_it(request: SummaryInput) ->
     texts = [extract(piece) for piece in pieces]
     summary = joined(pieces, texts)
     assert lines_of(taken_over(summary)) == set().union(*(lines_of(taken_over(text)) for text in texts))
-    told = squeezed(summarize(SummaryInput((summary,), (), ROOMY_TOKENS))).casefold()
-    assert [text for _, text in lines_of(taken_over(summary)) if key(text) not in told] == []
+    reported = squeezed(summarize(SummaryInput((summary,), (), ROOMY_TOKENS))).casefold()
+    assert [text for _, text in lines_of(taken_over(summary)) if key(text) not in reported] == []
 
 
 def lines_of(taken: set[tuple[Section, str]]) -> set[tuple[Section, str]]:

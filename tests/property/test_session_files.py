@@ -86,7 +86,7 @@ CLASHES = st.sampled_from(
     (
         "origin",
         "edits",
-        "told",
+        "reported",
         "body",
         "kind",
         "seq",

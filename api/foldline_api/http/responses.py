@@ -1,16 +1,17 @@
-"""How answers are written: JSON with lone surrogates escaped, times, cursors, and writes that happen once for a key."""
+"""How answers are sent: JSON with lone surrogates escaped, times, pages, and writes that happen once for a key."""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any, Final, TypeVar
 
 from fastapi import Response
 
-from foldline.engine.wire import dumps
+from foldline.engine.wire import dumps, loads
 from foldline.log.storage.idempotency import StoredResponse, recall, remember
 from foldline.log.storage.store import Transaction
 from foldline_api.http.problems import InvalidRequest
@@ -20,42 +21,46 @@ JSON: Final = "application/json"
 T = TypeVar("T")
 
 
-def answer(body: Any, status: int = HTTPStatus.OK, headers: Mapping[str, str] | None = None) -> StoredResponse:
-    """An answer with a JSON body."""
-    return StoredResponse(int(status), dict(headers or {}), dumps(body))
+@dataclass(frozen=True, slots=True)
+class JsonAnswer:
+    """An answer whose body is still a value; `to_response` writes it as JSON."""
+
+    body: Any
+    status: int = HTTPStatus.OK
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
-def respond(given: StoredResponse) -> Response:
-    """An answer as it is sent."""
-    return Response(given.body, given.status, headers=given.headers, media_type=JSON if given.body else None)
+def to_response(answer: JsonAnswer) -> Response:
+    """The answer as it is sent."""
+    return Response(dumps(answer.body), answer.status, headers=answer.headers, media_type=JSON)
 
 
-def json_response(body: Any, headers: Mapping[str, str] | None = None) -> Response:
-    """A `200` with a JSON body."""
-    return Response(dumps(body), headers=headers, media_type=JSON)
+def json_response(body: Any, status: int = HTTPStatus.OK, headers: Mapping[str, str] | None = None) -> Response:
+    """A response with a JSON body."""
+    return to_response(JsonAnswer(body, status, headers or {}))
 
 
-def change(incoming: ApiRequest, work: Callable[[Transaction], StoredResponse]) -> Response:
-    """The answer of a write; with an `Idempotency-Key` it is written once, and its answer given again.
+def write_once(incoming: ApiRequest, work: Callable[[Transaction], JsonAnswer]) -> JsonAnswer:
+    """The answer of `work`, which runs in a transaction of its own.
+
+    With an `Idempotency-Key` the answer is stored in that transaction. When the request is repeated, `work` does not
+    run, and the stored answer is returned.
 
     Raises:
-        IdempotencyMismatch, IdempotencyInFlight: the key is in use for something else.
+        IdempotencyMismatch: the key was used with another request.
+        IdempotencyInFlight: another request with the key has not ended.
     """
-    return respond(changed(incoming, work))
-
-
-def changed(incoming: ApiRequest, work: Callable[[Transaction], StoredResponse]) -> StoredResponse:
-    """As `change`, before it is sent."""
     store, key = incoming.service.store, incoming.key
     if key is None:
         with store.write() as tx:
             return work(tx)
     with incoming.service.keys.holding(key), store.write() as tx:
-        given = recall(tx, key)
-        if given is None:
-            given = work(tx)
-            remember(tx, key, given)
-        return given
+        stored = recall(tx, key)
+        if stored is not None:
+            return JsonAnswer(loads(stored.body), stored.status, stored.headers)
+        answer = work(tx)
+        remember(tx, key, StoredResponse(int(answer.status), dict(answer.headers), dumps(answer.body)))
+        return answer
 
 
 def timestamp(milliseconds: int) -> str:
@@ -64,11 +69,11 @@ def timestamp(milliseconds: int) -> str:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def after(cursor: str | None) -> int:
-    """The position that a cursor stands for; 0, before everything, if there is none.
+def position_of(cursor: str | None) -> int:
+    """The position that a cursor names; without a cursor 0, which is before everything.
 
     Raises:
-        InvalidRequest: it is none of ours.
+        InvalidRequest: the cursor is not one of this service.
     """
     if cursor is None:
         return 0
@@ -81,8 +86,10 @@ def after(cursor: str | None) -> int:
     return position
 
 
-def page(found: Sequence[T], limit: int, position: Callable[[T], int], shown: Callable[[T], Any]) -> dict[str, Any]:
-    """A page of at most `limit` items, of a list that was read one item further."""
+def page_response(
+    found: Sequence[T], limit: int, position: Callable[[T], int], to_json: Callable[[T], Any]
+) -> Response:
+    """A page of at most `limit` items, made from up to `limit + 1`: one more says that another page follows."""
     items = found[:limit]
     cursor = base64.urlsafe_b64encode(b"%d" % position(items[-1])).rstrip(b"=") if len(found) > limit else None
-    return {"items": [shown(item) for item in items], "next_cursor": cursor and cursor.decode()}
+    return json_response({"items": [to_json(item) for item in items], "next_cursor": cursor and cursor.decode()})

@@ -1,4 +1,4 @@
-"""The routes, one module for each thing they are about; each translates, makes one call, and translates back."""
+"""The routes, one module for each resource. A route translates the request, calls one use case, and translates back."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Final
 from fastapi import APIRouter
 
 from foldline_api.routes import (
+    branches,
     catalog,
     compactions,
     entries,
@@ -25,6 +26,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     sessions.router,
     messages.router,
     compactions.router,
+    branches.router,
     overflow.router,
     jobs.router,
     stats.router,

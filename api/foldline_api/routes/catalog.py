@@ -1,4 +1,4 @@
-"""What there is to choose from: models with their windows, and presets."""
+"""The catalogue: models with their context windows, and presets."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ router = APIRouter(tags=["catalog"])
 @router.get("/models", **described(Page[ModelAnswer]))
 def list_models(
     _incoming: FromRequest,
-    preset: Annotated[str, Query(description="Whose models, trigger and target.")] = DEFAULT_PRESET,
+    preset: Annotated[str, Query(description="The preset whose models, trigger and target to list.")] = DEFAULT_PRESET,
 ) -> Response:
-    """List the models whose window is known, by the beginning of their name; others need `context_window`.
+    """List the models whose context window is known, by the beginning of their names.
 
-    A preset that follows another system has the models which that one knows, beside those that are listed without it.
-    Trigger and target are in the preset's own count, the limit is exact.
+    A session with another model needs `context_window`. A preset that follows another system adds the models that this
+    system knows. `trigger_tokens` and `target_tokens` are counted as the preset counts, `limit` exactly.
     """
     if preset not in PRESETS:
         raise InvalidRequest("query.preset", f"must be the name of a preset: {', '.join(PRESETS)}")
-    return json_response({"items": [_shown(model) for model in catalog(PRESETS[preset])], "next_cursor": None})
+    return json_response({"items": [_model_json(model) for model in catalog(PRESETS[preset])], "next_cursor": None})
 
 
-def _shown(found: CatalogRow) -> dict[str, Any]:
+def _model_json(found: CatalogRow) -> dict[str, Any]:
     return {
         "model": found.model,
         "context_window": found.context_window,
@@ -47,5 +47,5 @@ def _shown(found: CatalogRow) -> dict[str, Any]:
 
 @router.get("/presets", **described(Page[PresetAnswer]))
 def list_presets(_incoming: FromRequest) -> Response:
-    """List the presets: policies with a name."""
+    """List the presets, which are policies with a name."""
     return json_response({"items": [to_json(policy) for policy in PRESETS.values()], "next_cursor": None})

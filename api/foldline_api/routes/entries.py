@@ -1,4 +1,4 @@
-"""Originals: what was said, also what is out of view."""
+"""Entries: every message as it was appended, also those that are out of view."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from fastapi import APIRouter, Response
 from foldline.log.use_cases import entries
 from foldline_api import serializers
 from foldline_api.http.request import FromRequest
-from foldline_api.http.responses import after, json_response, page
+from foldline_api.http.responses import json_response, page_response, position_of
 from foldline_api.schemas.answers import EntryAnswer, Page
 from foldline_api.schemas.openapi import described
 from foldline_api.schemas.parameters import Cursor, Limit
@@ -17,14 +17,14 @@ router = APIRouter(tags=["entries"])
 
 @router.get("/sessions/{session_id}/entries", **described(Page[EntryAnswer]))
 def list_entries(session_id: str, incoming: FromRequest, cursor: Cursor = None, limit: Limit = 50) -> Response:
-    """List the entries of the path in use, oldest first; `tags` say where each went."""
+    """List the entries of the path in use, oldest first. `tags` name the compaction that put one out of view."""
     with incoming.service.store.read() as tx:
-        found = entries.entries(tx, incoming.tenant, session_id, after(cursor), limit + 1)
-    return json_response(page(found, limit, lambda entry: entry.seq, serializers.entry))
+        found = entries.entries(tx, incoming.tenant, session_id, position_of(cursor), limit + 1)
+    return page_response(found, limit, lambda entry: entry.seq, serializers.entry_json)
 
 
 @router.get("/sessions/{session_id}/entries/{entry_id}", **described(EntryAnswer))
 def read_entry(session_id: str, entry_id: str, incoming: FromRequest) -> Response:
-    """Read one entry, of any branch."""
+    """Read one entry of any branch."""
     with incoming.service.store.read() as tx:
-        return json_response(serializers.entry(entries.entry(tx, incoming.tenant, session_id, entry_id)))
+        return json_response(serializers.entry_json(entries.entry(tx, incoming.tenant, session_id, entry_id)))

@@ -1,4 +1,4 @@
-"""Jobs: those of a session, one, cancelling it, and its changes as they happen."""
+"""Jobs: list, read, cancel, and follow as an event stream."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from foldline.log.jobs.queries import Job
 from foldline_api import serializers
 from foldline_api.http.problems import TooManyWaiting
 from foldline_api.http.request import ApiRequest, FromRequest
-from foldline_api.http.responses import after, json_response, page
+from foldline_api.http.responses import json_response, page_response, position_of
 from foldline_api.schemas.answers import JobAnswer, Page
 from foldline_api.schemas.openapi import described
 from foldline_api.schemas.parameters import Cursor, Limit
@@ -27,28 +27,28 @@ router = APIRouter(tags=["jobs"])
 def list_jobs(session_id: str, incoming: FromRequest, cursor: Cursor = None, limit: Limit = 50) -> Response:
     """List a session's jobs, oldest first."""
     with incoming.service.store.read() as tx:
-        found = queries.jobs(tx, incoming.tenant, session_id, after(cursor), limit + 1)
-    return json_response(page(found, limit, lambda job: job.number, serializers.job))
+        found = queries.jobs(tx, incoming.tenant, session_id, position_of(cursor), limit + 1)
+    return page_response(found, limit, lambda job: job.number, serializers.job_json)
 
 
 @router.get("/jobs/{job_id}", **described(JobAnswer))
 def read_job(job_id: str, incoming: FromRequest) -> Response:
     """Read a job."""
-    return json_response(serializers.job(_job(incoming, job_id)))
+    return json_response(serializers.job_json(_job(incoming, job_id)))
 
 
 @router.delete("/jobs/{job_id}", **described(JobAnswer))
 def cancel_job(job_id: str, incoming: FromRequest) -> Response:
-    """Cancel a job that waits or runs."""
+    """Cancel a queued or running job."""
     with incoming.service.store.write() as tx:
         queries.job(tx, incoming.tenant, job_id)
         endings.cancel(tx, incoming.tenant, job_id)
-        return json_response(serializers.job(queries.job(tx, incoming.tenant, job_id)))
+        return json_response(serializers.job_json(queries.job(tx, incoming.tenant, job_id)))
 
 
 @router.get("/jobs/{job_id}/events", **described(None, stream="text/event-stream"))
 async def follow_job(job_id: str, incoming: FromRequest) -> Response:
-    """Server-sent events named `job`: the job now, after each change, and every 15 s, until it has ended."""
+    """Follow a job as server-sent events named `job`: the job now, after each change and every 15 s, until it ends."""
     if incoming.service.watch.is_full:
         raise TooManyWaiting
     job = await run_in_threadpool(_job, incoming, job_id)
@@ -64,4 +64,4 @@ def _job(incoming: ApiRequest, job_id: str) -> Job:
 async def _events(incoming: ApiRequest, job: Job) -> AsyncIterator[bytes]:
     async with aclosing(incoming.service.watch.changes(job)) as changes:
         async for latest in changes:
-            yield b"event: job\ndata: %s\n\n" % dumps(serializers.job(latest))
+            yield b"event: job\ndata: %s\n\n" % dumps(serializers.job_json(latest))

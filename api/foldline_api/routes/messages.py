@@ -1,4 +1,4 @@
-"""The two requests of every turn: append messages, and read the view."""
+"""The two requests of each turn: append messages, and read the view."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from fastapi import APIRouter, Query, Response
 from foldline.engine.formats import DEFAULT, FORMATS, detect
 from foldline.engine.messages import Message
 from foldline.log.compaction.usage import Usage
-from foldline.log.storage.idempotency import StoredResponse
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases.append import append, prepare
 from foldline.log.use_cases.views import View, open_calls_of, view
@@ -18,7 +17,7 @@ from foldline_api import serializers
 from foldline_api.http.etags import is_named, view_tag
 from foldline_api.http.problems import InvalidRequest
 from foldline_api.http.request import FromRequest
-from foldline_api.http.responses import answer, change, json_response
+from foldline_api.http.responses import JsonAnswer, json_response, to_response, write_once
 from foldline_api.schemas.answers import AppendAnswer, ContextAnswer
 from foldline_api.schemas.bodies import AppendBody, UsageBody
 from foldline_api.schemas.openapi import described
@@ -35,19 +34,18 @@ def append_messages(session_id: str, incoming: FromRequest) -> Response:
     usage = None if body.usage is None else _usage(body.usage)
     if_match = incoming.if_match
 
-    def work(tx: Transaction) -> StoredResponse:
+    def work(tx: Transaction) -> JsonAnswer:
         done = append(tx, incoming.tenant, session_id, drafts, usage=usage, parent=body.parent, if_match=if_match)
-        path = done.path
         appended = {
             "entry_ids": done.entry_ids,
-            "version": path.session.version,
-            "budget": serializers.budget(path),
-            "open_calls": open_calls_of(path),
-            "compaction": serializers.step(path, done.step),
+            "version": done.path.session.version,
+            "budget": serializers.budget_json(done.path),
+            "open_calls": open_calls_of(done.path),
+            "compaction": serializers.step_json(done.path, done.step),
         }
-        return answer(appended, HTTPStatus.CREATED)
+        return JsonAnswer(appended, HTTPStatus.CREATED)
 
-    return change(incoming, work)
+    return to_response(write_once(incoming, work))
 
 
 def _parsed(messages: list[Any], format_name: str | None) -> list[Message]:
@@ -62,7 +60,7 @@ def _usage(body: UsageBody) -> Usage:
 
 
 @router.get("/sessions/{session_id}/context", **described(ContextAnswer, others={304: "Nothing changed."}))
-def read_context(
+def read_view_json(
     session_id: str,
     incoming: FromRequest,
     *,
@@ -73,24 +71,27 @@ def read_context(
         Literal["refuse", "stub"], Query(alias="open", description="What to do while calls wait for results.")
     ] = "refuse",
 ) -> Response:
-    """Read the view: what the model should see now. With `model`, `fit=none` or `open=stub` it carries no ETag."""
+    """Read the view: the messages that the model should see now.
+
+    The answer has an ETag, except with `model`, `fit=none` or `open=stub`.
+    """
     must_fit, stub_open = fit == "budget", open_ == "stub"
     with incoming.service.store.read() as tx:
         found = view(tx, incoming.tenant, session_id, model=model, must_fit=must_fit, stub_open=stub_open)
     if model is not None or stub_open or not must_fit:
-        return json_response(_context(found, format_name))
+        return json_response(_view_json(found, format_name))
     tag = {"ETag": view_tag(found.path.session.version, format_name)}
     if is_named(tag["ETag"], incoming.headers.getlist("if-none-match")):
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=tag)
-    return json_response(_context(found, format_name), tag)
+    return json_response(_view_json(found, format_name), headers=tag)
 
 
-def _context(found: View, format_name: str) -> dict[str, Any]:
+def _view_json(found: View, format_name: str) -> dict[str, Any]:
     rendered = FORMATS[format_name].render(found.messages, found.path.session.system)
     return {
         "messages": rendered.messages,
         "system": rendered.system,
-        "budget": serializers.budget(found.path, found.used, found.budget),
+        "budget": serializers.budget_json(found.path, found.used, found.budget),
         "version": found.path.session.version,
         "lossy": rendered.lossy,
         "open_calls": found.open_calls,

@@ -1,4 +1,4 @@
-"""Reports that a provider refused a view as too long."""
+"""Overflow: a provider refused a view as too long."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from fastapi import APIRouter, Response
 from foldline.engine.overflow import PROVIDERS, verdict_of
 from foldline.log.errors import CannotShrink, UnknownVersion
 from foldline.log.storage.events import OTHER, OverflowReported
-from foldline.log.storage.idempotency import StoredResponse
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases.overflow import relieve
 from foldline_api import serializers
 from foldline_api.http.problems import InvalidRequest
 from foldline_api.http.request import FromRequest
-from foldline_api.http.responses import answer, change
+from foldline_api.http.responses import JsonAnswer, to_response, write_once
 from foldline_api.schemas.answers import OverflowAnswer
 from foldline_api.schemas.bodies import OverflowBody
 from foldline_api.schemas.openapi import described
@@ -23,15 +22,15 @@ router = APIRouter(tags=["compactions"])
 
 @router.post("/sessions/{session_id}/overflow", **described(OverflowAnswer, body=OverflowBody))
 def report_overflow(session_id: str, incoming: FromRequest) -> Response:
-    """Report that a provider refused a view as too long, so that it is made smaller; then read it again and repeat.
+    """Report that a provider refused a view as too long. The view is made smaller; read it again and repeat the call.
 
-    Nothing is done if the error says something else, or if the view has changed since.
+    Nothing happens if the error is not an overflow, or if the view has changed since.
     """
     body, if_match = incoming.body(OverflowBody), incoming.if_match
     verdict = verdict_of(body.error, body.provider)
     reported = OverflowReported(verdict.provider if verdict.provider in PROVIDERS else OTHER)
 
-    def work(tx: Transaction) -> StoredResponse:
+    def work(tx: Transaction) -> JsonAnswer:
         try:
             path, step, before = relieve(
                 tx, incoming.tenant, session_id, verdict, version=body.version, parent=body.parent, if_match=if_match
@@ -40,12 +39,13 @@ def report_overflow(session_id: str, incoming: FromRequest) -> Response:
             detail = f"must be one the session has had; it is at {error.current}"
             raise InvalidRequest("version", detail) from error
         except CannotShrink:
-            # Nothing of this transaction stays, and nothing is more worth to be known.
+            # The transaction rolls back, and its events with it; operators must still see this overflow.
             incoming.service.store.publish(reported)
             raise
         if verdict.is_overflow:
             tx.events.append(reported)
-        result = serializers.result(serializers.stages_used(step.made), before, path.used, step.report)
-        return answer({"verdict": serializers.verdict(verdict), "result": result, "version": path.session.version})
+        result = serializers.result_json(step, before, path.used)
+        shown = serializers.verdict_json(verdict)
+        return JsonAnswer({"verdict": shown, "result": result, "version": path.session.version})
 
-    return change(incoming, work)
+    return to_response(write_once(incoming, work))

@@ -1,4 +1,4 @@
-"""Pins: texts that every view holds verbatim."""
+"""Pins: texts that are in every view verbatim."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from http import HTTPStatus
 
 from fastapi import APIRouter, Response
 
-from foldline.log.storage.idempotency import StoredResponse
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases import pins
 from foldline_api import serializers
 from foldline_api.http.problems import InvalidRequest
 from foldline_api.http.request import FromRequest
-from foldline_api.http.responses import after, answer, change, json_response, page
+from foldline_api.http.responses import JsonAnswer, page_response, position_of, to_response, write_once
 from foldline_api.schemas.answers import Page, PinAnswer, PinnedAnswer
 from foldline_api.schemas.bodies import PinBody
 from foldline_api.schemas.openapi import described
@@ -24,40 +23,32 @@ router = APIRouter(tags=["pins"])
 @router.post("/sessions/{session_id}/pins", **described(PinnedAnswer, HTTPStatus.CREATED, body=PinBody))
 def add_pin(session_id: str, incoming: FromRequest) -> Response:
     """Pin a text, or a copy of an entry's text."""
-
-    def work(tx: Transaction) -> StoredResponse:
-        pin, path, step = pins.add(
-            tx,
-            incoming.tenant,
-            session_id,
-            text=body.text,
-            entry_id=body.entry_id,
-            parent=body.parent,
-            if_match=if_match,
-        )
-        more = {"version": path.session.version, "compaction": serializers.step(path, step)}
-        return answer({**serializers.pin(pin), **more}, HTTPStatus.CREATED)
-
     body, if_match = incoming.body(PinBody), incoming.if_match
     if (body.text is None) == (body.entry_id is None):
         raise InvalidRequest("body", "must have either `text` or `entry_id`")
     if body.text is not None and not body.text.strip():
         raise InvalidRequest("text", "must not be empty")
-    return change(incoming, work)
+
+    def work(tx: Transaction) -> JsonAnswer:
+        pin, path, step = pins.add(
+            tx, incoming.tenant, session_id, text=body.text, entry_id=body.entry_id, parent=body.parent,
+            if_match=if_match,
+        )  # fmt: skip
+        more = {"version": path.session.version, "compaction": serializers.step_json(path, step)}
+        return JsonAnswer({**serializers.pin_json(pin), **more}, HTTPStatus.CREATED)
+
+    return to_response(write_once(incoming, work))
 
 
 @router.get("/sessions/{session_id}/pins", **described(Page[PinAnswer]))
 def list_pins(session_id: str, incoming: FromRequest, cursor: Cursor = None, limit: Limit = 50) -> Response:
     """List a session's pins, oldest first."""
     with incoming.service.store.read() as tx:
-        found = pins.pins(tx, incoming.tenant, session_id, after(cursor), limit + 1)
-    return json_response(page(found, limit, lambda pin: pin.number, serializers.pin))
+        found = pins.pins(tx, incoming.tenant, session_id, position_of(cursor), limit + 1)
+    return page_response(found, limit, lambda pin: pin.number, serializers.pin_json)
 
 
-@router.delete(
-    "/sessions/{session_id}/pins/{pin_id}",
-    **described(None, HTTPStatus.NO_CONTENT),
-)
+@router.delete("/sessions/{session_id}/pins/{pin_id}", **described(None, HTTPStatus.NO_CONTENT))
 def remove_pin(session_id: str, pin_id: str, incoming: FromRequest) -> Response:
     """Remove a pin."""
     if_match = incoming.if_match

@@ -1,4 +1,4 @@
-"""Session files of other systems: a session from one, and back."""
+"""Session files of other systems: import and export."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from http import HTTPStatus
 from fastapi import APIRouter, Response
 
 from foldline.engine.session_files import pi
-from foldline.log.storage.idempotency import StoredResponse
 from foldline.log.storage.store import Transaction
 from foldline.log.transfer.exporting import export_session
 from foldline.log.transfer.importing import import_session
 from foldline.log.transfer.prepared import prepare
 from foldline_api import serializers
 from foldline_api.http.request import FromRequest
-from foldline_api.http.responses import answer, change
+from foldline_api.http.responses import JsonAnswer, to_response, write_once
 from foldline_api.schemas.answers import ImportedAnswer
 from foldline_api.schemas.bodies import ImportBody
 from foldline_api.schemas.openapi import described
@@ -24,15 +23,15 @@ router = APIRouter(tags=["session files"])
 
 @router.post("/import", **described(ImportedAnswer, HTTPStatus.CREATED, body=ImportBody))
 def import_file(incoming: FromRequest) -> Response:
-    """Make a session of a session file of pi, with its branches, compactions and branch summaries, or nothing at all.
+    """Create a session from a session file of pi, with its branches, compactions and branch summaries.
 
-    Nothing is compacted by that; the next append does, or a request to.
+    A file with an error creates nothing. The import does not compact; the next append does, or `POST …/compact`.
     """
     body = incoming.body(ImportBody)
     prepared = prepare(pi.read(body.file))
     given = {name: value for name, value in body if name != "file" and value is not None}
 
-    def work(tx: Transaction) -> StoredResponse:
+    def work(tx: Transaction) -> JsonAnswer:
         made = import_session(tx, incoming.tenant, given, prepared)
         counts = {
             "entries": made.entries,
@@ -41,14 +40,14 @@ def import_file(incoming: FromRequest) -> Response:
             "compactions": made.compactions,
         }
         location = {"Location": f"/sessions/{made.path.session.id}"}
-        return answer({"session": serializers.session(made.path), **counts}, HTTPStatus.CREATED, location)
+        return JsonAnswer({"session": serializers.session_json(made.path), **counts}, HTTPStatus.CREATED, location)
 
-    return change(incoming, work)
+    return to_response(write_once(incoming, work))
 
 
 @router.get("/sessions/{session_id}/export", response_class=Response)
 def export_file(session_id: str, incoming: FromRequest) -> Response:
-    """Write a session as a session file of pi: what came from one as it was, all else as pi has it."""
+    """Export a session as a session file of pi. Entries that were imported from one are written as they were."""
     with incoming.service.store.read() as tx:
         text = export_session(tx, incoming.tenant, session_id)
     return Response(text.encode(errors="replace"), media_type="application/x-ndjson")

@@ -7,14 +7,13 @@ from http import HTTPStatus
 from fastapi import APIRouter, Response
 
 from foldline.log.storage import paths
-from foldline.log.storage.idempotency import StoredResponse
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases import lifecycle
 from foldline.log.use_cases.lifecycle import NewSession
 from foldline_api import serializers
 from foldline_api.http.problems import InvalidRequest
 from foldline_api.http.request import FromRequest
-from foldline_api.http.responses import after, answer, change, json_response, page
+from foldline_api.http.responses import JsonAnswer, json_response, page_response, position_of, to_response, write_once
 from foldline_api.schemas.answers import ChangedSession, Page, SessionAnswer
 from foldline_api.schemas.bodies import ChangeBody, SessionBody
 from foldline_api.schemas.openapi import described
@@ -29,31 +28,33 @@ def create_session(incoming: FromRequest) -> Response:
     body = incoming.body(SessionBody)
     values = {name: value for name, value in body if value is not None}
 
-    def work(tx: Transaction) -> StoredResponse:
+    def work(tx: Transaction) -> JsonAnswer:
         path = lifecycle.create(tx, incoming.tenant, NewSession(**values))
-        return answer(serializers.session(path), HTTPStatus.CREATED, {"Location": f"/sessions/{path.session.id}"})
+        location = {"Location": f"/sessions/{path.session.id}"}
+        return JsonAnswer(serializers.session_json(path), HTTPStatus.CREATED, location)
 
-    return change(incoming, work)
+    return to_response(write_once(incoming, work))
 
 
 @router.get("/sessions", **described(Page[SessionAnswer]))
 def list_sessions(incoming: FromRequest, cursor: Cursor = None, limit: Limit = 50) -> Response:
     """List the sessions, oldest first."""
     with incoming.service.store.read() as tx:
-        found = lifecycle.list_sessions(tx, incoming.tenant, after(cursor), limit + 1)
-        return json_response(page(found, limit, lambda path: path.session.pk, serializers.session))
+        found = lifecycle.list_sessions(tx, incoming.tenant, position_of(cursor), limit + 1)
+    return page_response(found, limit, lambda path: path.session.pk, serializers.session_json)
 
 
 @router.get("/sessions/{session_id}", **described(SessionAnswer))
 def read_session(session_id: str, incoming: FromRequest) -> Response:
     """Read a session."""
     with incoming.service.store.read() as tx:
-        return json_response(serializers.session(paths.open_head(tx, incoming.tenant, session_id)))
+        path = paths.open_head(tx, incoming.tenant, session_id)
+    return json_response(serializers.session_json(path))
 
 
 @router.patch("/sessions/{session_id}", **described(ChangedSession, body=ChangeBody))
 def change_session(session_id: str, incoming: FromRequest) -> Response:
-    """Change the model, its window, the system prompt, tools or policy, and compact if that is needed now."""
+    """Change the model, its window, the system prompt, the tools or the policy. The trigger runs after the change."""
     body = incoming.body(ChangeBody)
     changes = {name: getattr(body, name) for name in body.model_fields_set}
     if changes.get("model") == "":
@@ -61,13 +62,12 @@ def change_session(session_id: str, incoming: FromRequest) -> Response:
     if_match = incoming.if_match
     with incoming.service.store.write() as tx:
         path, step = lifecycle.change(tx, incoming.tenant, session_id, changes, if_match=if_match)
-        body_shown = {**serializers.session(path), "compaction": serializers.step(path, step)}
-    return json_response(body_shown)
+    return json_response({**serializers.session_json(path), "compaction": serializers.step_json(path, step)})
 
 
 @router.delete("/sessions/{session_id}", **described(None, HTTPStatus.NO_CONTENT))
 def delete_session(session_id: str, incoming: FromRequest) -> Response:
-    """Delete a session. Its id is free at once, its jobs are cancelled."""
+    """Delete a session and cancel its jobs. Its id can be used again at once."""
     with incoming.service.store.write() as tx:
         lifecycle.delete(tx, incoming.tenant, session_id)
     return Response(status_code=HTTPStatus.NO_CONTENT)

@@ -1,4 +1,4 @@
-"""The engine without sessions: messages in, compacted messages or a breakdown out. No LLM is called."""
+"""The engine without sessions: compact messages, or count them. No LLM is called."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import Any
 from fastapi import APIRouter, Response
 
 from foldline.engine.library import budget, compact
-from foldline.engine.tokens.breakdown import Breakdown
+from foldline_api import serializers
 from foldline_api.http.request import FromRequest
 from foldline_api.http.responses import json_response
-from foldline_api.routes.stats import placed
 from foldline_api.schemas.answers import StatelessBudgetAnswer, StatelessCompactAnswer
 from foldline_api.schemas.bodies import StatelessBody, StatelessBudgetBody, StatelessCompactBody
 from foldline_api.schemas.openapi import described
@@ -20,7 +19,7 @@ router = APIRouter(tags=["stateless"])
 
 @router.post("/compact", **described(StatelessCompactAnswer, body=StatelessCompactBody))
 def compact_messages(incoming: FromRequest) -> Response:
-    """Compact messages by the cheap stages and, if asked, an extractive summary."""
+    """Compact messages with the cheap stages and, with `summarize`, an extractive summary. No LLM is called."""
     body = incoming.body(StatelessCompactBody)
     found = compact(
         body.messages, **_call(body), policy=body.policy, target_tokens=body.target_tokens, stages=body.stages,
@@ -34,7 +33,7 @@ def compact_messages(incoming: FromRequest) -> Response:
             "tokens_before": found.tokens_before,
             "tokens_after": found.tokens_after,
             "tokens_saved": found.tokens_saved,
-            "budget": _shown(found.budget),
+            "budget": serializers.breakdown_json(found.budget),
             "orphaned_calls_fixed": found.orphaned_calls_fixed,
             "orphaned_results_fixed": found.orphaned_results_fixed,
             "images_left_out": found.images_left_out,
@@ -44,11 +43,13 @@ def compact_messages(incoming: FromRequest) -> Response:
 
 @router.post("/budget", **described(StatelessBudgetAnswer, body=StatelessBudgetBody))
 def check_budget(incoming: FromRequest) -> Response:
-    """What messages, a prompt, tools and files take of a model's budget, and what to send of each file."""
+    """Compute how much of a model's budget a call takes, and how much of each of its files to send."""
     body = incoming.body(StatelessBudgetBody)
     files = [file.model_dump(exclude_none=True) for file in body.files]
     found = budget(body.messages, **_call(body), prompt=body.prompt, files=files)
-    return json_response({**_shown(found), "files": [placed(file) for file in found.files]})
+    return json_response(
+        {**serializers.breakdown_json(found), "files": [serializers.file_json(file) for file in found.files]}
+    )
 
 
 def _call(body: StatelessBody) -> dict[str, Any]:
@@ -56,7 +57,3 @@ def _call(body: StatelessBody) -> dict[str, Any]:
         "model": body.model, "context_window": body.context_window, "max_output_tokens": body.max_output_tokens,
         "system": body.system, "tools": body.tools or (), "format_name": body.format,
     }  # fmt: skip
-
-
-def _shown(found: Breakdown) -> dict[str, Any]:
-    return {"limit": found.limit, "used": found.used, "fits": found.fits, "breakdown": dict(found.breakdown)}

@@ -1,4 +1,4 @@
-"""How full a session is, and how full it would be with a call that is about to be made."""
+"""How much of its budget a session's view takes, now or together with the next call."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 from fastapi import APIRouter, Response
 
-from foldline.engine.models.attachments import Placement
 from foldline.log.use_cases.stats import Stats, stats, stats_with_call
+from foldline_api import serializers
 from foldline_api.http.request import FromRequest
 from foldline_api.http.responses import json_response
 from foldline_api.schemas.answers import PendingAnswer, StatsAnswer
@@ -22,30 +22,25 @@ router = APIRouter(tags=["statistics"])
 def read_stats(
     session_id: str, incoming: FromRequest, model: Model = None, max_output_tokens: MaxOutputTokens = None
 ) -> Response:
-    """How full the view is, for the session's model or for another."""
+    """Read how much of the budget the view takes, for the session's model or another."""
     with incoming.service.store.read() as tx:
         found = stats(tx, incoming.tenant, session_id, model=model, max_output_tokens=max_output_tokens)
-    return json_response(_shown(found))
+    return json_response(_stats_json(found))
 
 
 @router.post("/sessions/{session_id}/budget", **described(PendingAnswer, body=PendingBody))
 def check_session_budget(session_id: str, incoming: FromRequest) -> Response:
-    """How full the view would be with a call's prompt, tools and files, and what to send of each file."""
+    """Compute how much of the budget the next call would take, and how much of each of its files to send."""
     body = incoming.body(PendingBody)
     files = [file.model_dump(exclude_none=True) for file in body.files]
     with incoming.service.store.read() as tx:
         found = stats_with_call(
             tx, incoming.tenant, session_id, prompt=body.prompt, tools=body.tools, files=files
         )  # fmt: skip
-    return json_response({**_shown(found), "files": [placed(file) for file in found.files]})
+    return json_response({**_stats_json(found), "files": [serializers.file_json(file) for file in found.files]})
 
 
-def placed(file: Placement) -> dict[str, Any]:
-    """What to send of a file."""
-    return {"path": file.path, "action": file.action, "max_chars": file.max_chars, "tokens": file.tokens}
-
-
-def _shown(found: Stats) -> dict[str, Any]:
+def _stats_json(found: Stats) -> dict[str, Any]:
     return {
         "estimated_input_tokens": found.used,
         "available_input_tokens": found.limit,

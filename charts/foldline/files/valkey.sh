@@ -1,4 +1,4 @@
-# The password is in a file, because others on the node see command lines.
+# The password is in a file, because other users of the node can see command lines.
 umask 077
 echo "requirepass $VALKEYCLI_AUTH" > /tmp/valkey.conf
 exec valkey-server /tmp/valkey.conf --dir /data --appendonly yes --save ""

@@ -1,8 +1,8 @@
-{{- /* How values of a component go over values of all of them. */}}
+{{- /* A component's own values, merged over the values of all components. */}}
 
 {{- /*
-  Two maps, the second over the first: maps are merged, lists called extra… come together, null takes away, anything else
-  is replaced.
+  Two maps, the second merged over the first: maps are merged, lists called extra… are joined, null removes a value, and
+  anything else is replaced.
 */}}
 {{- define "foldline.over" -}}
 {{- $merged := deepCopy (first .) }}
@@ -21,7 +21,7 @@
 {{- toYaml $merged }}
 {{- end }}
 
-{{- /* The values of a component: those of all pods and the settings under its own. Takes root, and layers of its own. */}}
+{{- /* The values of a component: its own layers, merged over the pods' values and settings. Takes root, layers. */}}
 {{- define "foldline.own" -}}
 {{- $own := merge (dict "settings" .root.Values.settings) (deepCopy .root.Values.pods) }}
 {{- range .layers }}

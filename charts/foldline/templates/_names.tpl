@@ -4,14 +4,14 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" }}
 {{- end }}
 
-{{- /* The first part of every name; short enough for what follows it. */}}
+{{- /* The first part of every name, short enough to append the component's. */}}
 {{- define "foldline.fullname" -}}
 {{- $name := include "foldline.name" . }}
 {{- $joined := contains $name .Release.Name | ternary .Release.Name (printf "%s-%s" .Release.Name $name) }}
 {{- default $joined .Values.fullnameOverride | trunc 40 | trimSuffix "-" }}
 {{- end }}
 
-{{- /* What selects the pods of a component, or without one all that run Foldline. Takes root, component. */}}
+{{- /* The selector labels of a component's pods, or of all pods of Foldline. Takes root, component. */}}
 {{- define "foldline.selector" -}}
 app.kubernetes.io/name: {{ include "foldline.name" .root }}
 app.kubernetes.io/instance: {{ .root.Release.Name }}
@@ -20,7 +20,7 @@ app.kubernetes.io/component: {{ . }}
 {{- end }}
 {{- end }}
 
-{{- /* The metadata of an object, but for annotations. Takes root, component, suffix if it is not that, and more labels. */}}
+{{- /* The metadata of an object without annotations. Takes root, component, labels, and suffix if it is not the component. */}}
 {{- define "foldline.metadata" -}}
 name: {{ include "foldline.fullname" .root }}{{ with .suffix | default .component }}-{{ . }}{{ end }}
 namespace: {{ .root.Release.Namespace }}

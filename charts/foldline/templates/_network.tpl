@@ -1,4 +1,4 @@
-{{- /* Services, Ingresses and disruption budgets, which the API, Flower and workers have alike. */}}
+{{- /* Services, Ingresses and disruption budgets of the API, Flower and the workers. */}}
 
 {{- /* A Service. Takes root, component, port (the container's, by name), service. */}}
 {{- define "foldline.service" -}}
@@ -67,7 +67,7 @@ spec:
       {{- include "foldline.selector" . | nindent 6 }}
 {{- end }}
 
-{{- /* The ingress rule of a NetworkPolicy. Takes port, from; an empty list of those is anyone. */}}
+{{- /* The ingress rule of a NetworkPolicy. Takes port, and from, which is empty for anyone. */}}
 {{- define "foldline.allowed" -}}
 - ports:
     - port: {{ .port }}

@@ -2,7 +2,7 @@
 
 {{- /*
   A pod's metadata and spec. Takes root, component, role (which secrets it needs), own (its values), and of its one
-  container command or args; ports, by their names; probes, the name of the port they ask; preStopSeconds;
+  container command or args; ports, by name; probes, the name of the port that they request; preStopSeconds;
   restartPolicy.
 */}}
 {{- define "foldline.pod" -}}
@@ -22,7 +22,7 @@ metadata:
   {{- end }}
 spec:
   automountServiceAccountToken: false
-  # Kubernetes would tell of a Service called foldline by the variable FOLDLINE_PORT, which is a setting.
+  # For a Service called foldline, Kubernetes would set the variable FOLDLINE_PORT, which is a setting.
   enableServiceLinks: false
   {{- with .restartPolicy }}
   restartPolicy: {{ . }}
@@ -39,14 +39,14 @@ spec:
   {{- dict $field . | toYaml | nindent 2 }}
   {{- end }}
   {{- end }}
-  {{- /* A pod that ends by itself is alone. */}}
+  {{- /* A pod that ends by itself has no others to spread from. */}}
   {{- with empty .restartPolicy | ternary $own.topologySpread list }}
   topologySpreadConstraints:
     {{- range . }}
     - labelSelector:
         matchLabels:
           {{- include "foldline.selector" $ | nindent 10 }}
-      {{- /* Each rollout spreads by itself. */}}
+      {{- /* Only pods of the same rollout count. */}}
       matchLabelKeys: [pod-template-hash]
       {{- merge (dict) . (dict "maxSkew" 1 "whenUnsatisfiable" "ScheduleAnyway") | toYaml | nindent 6 }}
     {{- end }}
@@ -61,7 +61,7 @@ spec:
     - name: certificates
       secret:
         secretName: {{ . }}
-        # PostgreSQL's client takes no key that others can read.
+        # PostgreSQL's client refuses a key file that others can read.
         defaultMode: 0440
     {{- end }}
     {{- with $own.extraVolumes }}

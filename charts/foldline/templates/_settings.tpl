@@ -1,6 +1,6 @@
-{{- /* The program's settings, as variables of a container. */}}
+{{- /* The settings, as environment variables of a container. */}}
 
-{{- /* Which variable comes from a Secret, who needs it, and which bundled service has it made up for a trial. */}}
+{{- /* The variables that come from a Secret, the roles that need them, and the bundled services for which they are generated. */}}
 {{- define "foldline.secrets" -}}
 database: {variable: FOLDLINE_DATABASE_URL, roles: [api, worker, migrate], trial: [postgresql]}
 broker: {variable: FOLDLINE_BROKER_URL, roles: [api, worker, beat, flower], trial: [valkey]}
@@ -9,8 +9,8 @@ summarizer: {variable: FOLDLINE_SUMMARIZER_API_KEY, roles: [worker], trial: []}
 flower: {variable: FOLDLINE_FLOWER_LOGIN, roles: [flower], trial: [postgresql, valkey]}
 {{- end }}
 
-{{- /* The names of the secrets that the chart makes up, as a list. */}}
-{{- define "foldline.madeUp" -}}
+{{- /* The names of the secrets that the chart generates, as a list. */}}
+{{- define "foldline.generated" -}}
 {{- $names := list }}
 {{- range $name, $secret := include "foldline.secrets" . | fromYaml }}
   {{- range $service := $secret.trial }}
@@ -22,14 +22,14 @@ flower: {variable: FOLDLINE_FLOWER_LOGIN, roles: [flower], trial: [postgresql, v
 {{- uniq $names | toJson }}
 {{- end }}
 
-{{- /* The Secret that has a secret setting; empty if there is none. Takes root, name. */}}
+{{- /* The name of the Secret that has a secret setting; empty if there is none. Takes root, name. */}}
 {{- define "foldline.secretName" -}}
-{{- $madeUp := include "foldline.madeUp" .root | fromJsonArray }}
-{{- $made := has .name $madeUp | ternary (printf "%s-trial" (include "foldline.fullname" .root)) "" }}
+{{- $generated := include "foldline.generated" .root | fromJsonArray }}
+{{- $made := has .name $generated | ternary (printf "%s-trial" (include "foldline.fullname" .root)) "" }}
 {{- default $made (get .root.Values.secrets .name).existingSecret }}
 {{- end }}
 
-{{- /* Settings that the chart needs to know elsewhere too, by the value that has them. */}}
+{{- /* Settings that the chart also needs elsewhere, and the value that decides each. */}}
 {{- define "foldline.decided" -}}
 host: listen
 port: ports.http
@@ -40,7 +40,7 @@ flower_port: ports.flower
 task_events: flower.enabled
 {{- end }}
 
-{{- /* Settings that have a value of their own, and which; anything else is below `settings`. */}}
+{{- /* Settings with a value of their own, and the name of that value. All others are below `settings`. */}}
 {{- define "foldline.places" -}}
 {{- $places := include "foldline.decided" . | fromYaml }}
 {{- range $name, $secret := include "foldline.secrets" . | fromYaml }}
@@ -60,7 +60,7 @@ task_events: flower.enabled
 {{- range $name, $value := $settings }}
 {{- if not (kindIs "invalid" $value) }}
 - name: FOLDLINE_{{ upper $name }}
-  {{- /* As JSON, because a large number would otherwise be written as 3.3554432e+07. */}}
+  {{- /* As JSON, because Helm would write a large number as 3.3554432e+07. */}}
   value: {{ kindIs "string" $value | ternary $value (toJson $value) | quote }}
 {{- end }}
 {{- end }}

@@ -1,6 +1,6 @@
-{{- /* The bundled PostgreSQL and Valkey: one pod each, and no more than a trial needs. */}}
+{{- /* The bundled PostgreSQL and Valkey for a trial: one pod each. */}}
 
-{{- /* What selects the pod of a bundled service. Takes root, service. */}}
+{{- /* The selector labels of a bundled service's pod. Takes root, service. */}}
 {{- define "foldline.trialSelector" -}}
 app.kubernetes.io/name: {{ include "foldline.name" .root }}-{{ .service }}
 app.kubernetes.io/instance: {{ .root.Release.Name }}
@@ -36,7 +36,7 @@ spec:
   selector:
     matchLabels:
       {{- include "foldline.trialSelector" . | nindent 6 }}
-  # Its password goes with the release, and so does what cannot be opened without.
+  # The password is deleted with the release, so the data that needs it is deleted too.
   persistentVolumeClaimRetentionPolicy:
     whenDeleted: Delete
     whenScaled: Retain

@@ -108,7 +108,7 @@ def compact(
         _write(done, output)
     _report(console, done, show_layout=show_layout)
     if target is not None:
-        _tell_missed(console, done, target)
+        _report_missed(console, done, target)
     if not all(item.compacted.fits for item in done):
         raise typer.Exit(ExitCode.NEGATIVE_RESULT)
 
@@ -184,7 +184,7 @@ def _report(console: Console, done: list[_Done], *, show_layout: bool) -> None:
             console.print(f"  {line}", markup=False)
 
 
-def _tell_missed(console: Console, done: list[_Done], target: int) -> None:
+def _report_missed(console: Console, done: list[_Done], target: int) -> None:
     """Name the sessions that could not be brought down to a `--target`."""
     for transcript, compacted in done:
         used = compacted.budget.used

@@ -50,7 +50,7 @@ def import_file(
     given = {"id": session, "model": model, "context_window": window, "policy": {"preset": policy}}
     given = {name: value for name, value in given.items() if value is not None}
     content = bytes_of(file)
-    with _told(file):
+    with _failures_named(file):
         if url is None:
             check_policy(policy)
             made = _into_database(content, given, database_url, tenant or DEFAULT_TENANT)
@@ -88,7 +88,7 @@ def export_file(
     tenant: Tenant = None,
 ) -> None:
     """Write a session as a session file of pi: what came from one as it was, all else as pi has it."""
-    with _told(session):
+    with _failures_named(session):
         if url is None:
             with opened(database_url) as store, store.read() as tx:
                 text = export_session(tx, tenant or DEFAULT_TENANT, session)
@@ -119,7 +119,7 @@ def opened(database_url: str | None) -> Iterator[Store]:
 
 
 @contextmanager
-def _told(what: Path | str) -> Iterator[None]:
+def _failures_named(what: Path | str) -> Iterator[None]:
     place = "stdin" if what == STDIN else what
     try:
         yield

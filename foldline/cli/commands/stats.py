@@ -31,7 +31,7 @@ def stats(
     ],
     model: Annotated[str, typer.Option(help="Model, as provider/name.")] = "openai/gpt-4o",
     window: Annotated[str | None, typer.Option(help="Context window, as 32000 or 128k; else the model's.")] = None,
-    policy: Annotated[str, typer.Option(help="Preset whose trigger is asked.")] = DEFAULT_PRESET,
+    policy: Annotated[str, typer.Option(help="Preset whose trigger is used.")] = DEFAULT_PRESET,
     format_name: Annotated[str | None, typer.Option("--format", help="Format of FILE, if not to be guessed.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one session a line.")] = False,
 ) -> None:

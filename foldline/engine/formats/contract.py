@@ -53,7 +53,7 @@ class Format:
     `parse` takes what a client sent and raises `InvalidMessage` with the path of what is wrong; the dicts it is given
     stay in the messages as their sources and must not be changed afterwards. `render` takes messages in canonical
     order whose calls are each followed by their results, never fails, and returns sources as they are: its output may
-    share dicts with the messages. `signs` tell the format from others.
+    share dicts with the messages. `signs` distinguish the format from others.
     """
 
     name: str

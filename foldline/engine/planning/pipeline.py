@@ -16,10 +16,10 @@ from foldline.engine.planning.stages.truncate import fit
 from foldline.engine.policies.policy import Stage
 
 # Called after each stage that was run, with its name and the unscaled tokens that its edits would take out of the view.
-StageTeller: TypeAlias = Callable[[str, int], object]
+StageListener: TypeAlias = Callable[[str, int], object]
 
 
-def _nobody(_stage: str, _tokens_saved: int) -> None:
+def _ignore(_stage: str, _tokens_saved: int) -> None:
     """For those who do not want to know."""
 
 
@@ -30,7 +30,7 @@ def make_plan(
     *,
     is_asked: bool = False,
     has_target: bool = False,
-    tell: StageTeller = _nobody,
+    on_stage: StageListener = _ignore,
 ) -> Plan:
     """The plan of these stages.
 
@@ -46,11 +46,11 @@ def make_plan(
     for stage in stages:
         before = plan.tokens
         plan = STAGES[stage.name](outline, plan, Parameters(goals, is_asked, has_target, stage, horizon))
-        tell(stage.name, before - plan.tokens)
+        on_stage(stage.name, before - plan.tokens)
     if plan.tokens > goals.limit and all(stage.name != "truncate" for stage in stages):
         before = plan.tokens
         plan = fit(outline, plan, goals)
-        tell("truncate", before - plan.tokens)
+        on_stage("truncate", before - plan.tokens)
     saving = outline.tokens - plan.tokens
     is_too_little = not is_asked and saving < goals.minimum_saving and outline.tokens <= goals.limit
     if saving <= 0 or is_too_little:
@@ -76,7 +76,7 @@ def plan_for(
     *,
     is_asked: bool = False,
     has_target: bool = False,
-    tell: StageTeller = _nobody,
+    on_stage: StageListener = _ignore,
 ) -> Planned:
     """The plan of these stages as a policy sees the outline by its gauge, made to fit by the exact count.
 
@@ -84,7 +84,7 @@ def plan_for(
     """
     stages = list(stages)
     seen = gauge.seen(outline)
-    plan = make_plan(seen, stages, gauge.goals, is_asked=is_asked, has_target=has_target, tell=tell)
+    plan = make_plan(seen, stages, gauge.goals, is_asked=is_asked, has_target=has_target, on_stage=on_stage)
     is_too_little = not is_asked and seen.tokens - plan.tokens < gauge.goals.minimum_saving
     edits, used = plan.edits, plan.stages_used
     if is_too_little and outline.tokens <= goals.limit:
@@ -94,7 +94,7 @@ def plan_for(
     has_target = has_target and any(stage.name == "truncate" for stage in stages)
     if after.tokens > (goals.target if has_target else goals.limit):
         fitted = fit(after, Plan(after.tokens), goals, has_target=has_target)
-        tell("truncate", after.tokens - fitted.tokens)
+        on_stage("truncate", after.tokens - fitted.tokens)
         if fitted.edits:
             edits, used = (*edits, *fitted.edits), tuple(dict.fromkeys((*used, *fitted.stages_used)))
             after = after.edited(fitted.edits)

@@ -93,7 +93,7 @@ NAMED: Final[Mapping[str, Collection[str]]] = MappingProxyType(
         "headings": HEADINGS,
     }
 )
-# What may be told of a compaction beside what is told of any; `foldline.engine.policies.report` has their functions.
+# Figures of a compaction that a policy may report beside those of any; `report` has their functions.
 FIGURES: Final = (
     "original_count",
     "final_count",
@@ -120,7 +120,7 @@ class Policy:
     conversation, `headings` are those of its summary. Where it `splits_turns`, a summary that ends in the middle of a
     turn has a part of its own for that turn; where it `lists_files`, the files that were read and changed stand below
     it. `trusts_usage`: what a provider reported takes the place of the counter's estimate. `report` are the `FIGURES`
-    that are told of a compaction. A preset that `is_loose` may have a target that is not below its trigger.
+    that are reported of a compaction. A preset that `is_loose` may have a target that is not below its trigger.
     """
 
     preset: str

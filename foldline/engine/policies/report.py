@@ -1,4 +1,4 @@
-"""What a preset tells of a compaction beside what is told of any: figures by name, each a function of what happened."""
+"""Figures that a preset reports of a compaction beside those of any: by name, each a function of what happened."""
 
 from __future__ import annotations
 

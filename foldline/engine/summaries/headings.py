@@ -23,7 +23,7 @@ class Section(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading: its name, the sentence that tells a model what belongs there, and what stands below it.
+    """A heading: its name, the sentence that says to a model what belongs there, and what stands below it.
 
     A line below it is of the section `usual`, unless it shows to be of another. `takes` are the sections whose lines
     the extractive summarizer puts there, in this order. `within` is the name of the heading it is a part of.

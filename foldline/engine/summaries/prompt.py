@@ -1,4 +1,4 @@
-"""What a summarizer gets, what it is told, and which of its answers may be published. Nothing here calls one."""
+"""What a summarizer gets, its input and its prompt, and which of its answers may be published; nothing calls one."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class SummaryInput:
 class SummaryDraft:
     """A summary that may be published; `degraded` if it is not by the summarizer that was asked.
 
-    `details` are told beside it, and no part of it.
+    `details` are listed beside it, and no part of it.
     """
 
     text: str
@@ -175,8 +175,8 @@ def _situation(request: SummaryInput) -> str:
 
 def _quoted_before(request: SummaryInput, input_tokens: int) -> Iterator[str]:
     if request.instructions:
-        wishes = excerpt_to_tokens(escape(request.instructions), int(input_tokens * INSTRUCTIONS_SHARE))
-        yield f"<instructions>\n{wishes}\n</instructions>"
+        instructions = excerpt_to_tokens(escape(request.instructions), int(input_tokens * INSTRUCTIONS_SHARE))
+        yield f"<instructions>\n{instructions}\n</instructions>"
     if request.previous:
         yield from _earlier(request.previous, int(input_tokens * PREVIOUS_SHARE))
 
@@ -208,7 +208,7 @@ def _closing(request: SummaryInput, refused: str | None) -> Iterator[str]:
     if request.previous:
         yield _MERGE
     if request.instructions:
-        yield "The instructions are the user's wishes for this summary: follow them in what you keep and stress."
+        yield "The instructions say what the user wants from this summary: follow them in what you keep and stress."
     yield f"Write the summary now, in no more than {aim} tokens (about {max(1, int(aim * WORDS_PER_TOKEN))} words)."
     if refused:
         yield _REFUSED.format(reason=refused)

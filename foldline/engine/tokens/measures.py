@@ -23,7 +23,7 @@ class Measure:
 
     `frame` is a result's message beside its content; `cleared` and `pointer` are such contents; `late` is what a
     result takes more as a quotation. `marker` and `stub` are whole messages. Originals that take no more than
-    `least_owed` are not worth a summary. `counted` gives an entry's facts in this count.
+    `least_pending` are not worth a summary. `counted` gives an entry's facts in this count.
     """
 
     frame: int
@@ -32,7 +32,7 @@ class Measure:
     late: int
     marker: int
     stub: int
-    least_owed: int
+    least_pending: int
     counted: Callable[[Facts], Facts] = lambda entry: entry
 
     def shown(self, entry: Facts, cell: Edit | None) -> int:
@@ -81,7 +81,7 @@ def exact_measure() -> Measure:
         late=wording.late_tokens(),
         marker=wording.marker_tokens(),
         stub=wording.stub_tokens(),
-        least_owed=SMALLEST_SUMMARY + wording.summary_frame_tokens(),
+        least_pending=SMALLEST_SUMMARY + wording.summary_frame_tokens(),
     )
 
 
@@ -103,7 +103,7 @@ def measure_of(counter: str, provider: str | None = None) -> Measure:
         late=late,
         marker=estimate.message + text(wording.HIDDEN),
         stub=estimate.message + text(wording.UNANSWERED),
-        least_owed=SMALLEST_SUMMARY + estimate.message + text(wording.SUMMARY),
+        least_pending=SMALLEST_SUMMARY + estimate.message + text(wording.SUMMARY),
         counted=_Counted(estimate, provider, SIZES[counter], late),
     )
 

@@ -99,7 +99,7 @@ def _apply_cheap_edits(tx: Transaction, path: Path, step: TriggerResult) -> tupl
     outline = outline or entry_log.outline(tx, path)
     watch = StageWatch(tx.stopwatch)
     plan = plan_for(
-        outline, aims.policy.stages, aims.goals, with_reported_usage(path, aims, outline, aims.gauge), tell=watch
+        outline, aims.policy.stages, aims.goals, with_reported_usage(path, aims, outline, aims.gauge), on_stage=watch
     )
     _note_stages(tx, path, aims, watch, plan)
     if plan.edits:
@@ -129,7 +129,7 @@ def compact_now(
     outline = entry_log.outline(tx, path)
     gauge = targeted_gauge(aims, request, outline)
     watch = StageWatch(tx.stopwatch)
-    plan = plan_for(outline, policy.stages, aims.goals, gauge, is_asked=True, has_target=has_target, tell=watch)
+    plan = plan_for(outline, policy.stages, aims.goals, gauge, is_asked=True, has_target=has_target, on_stage=watch)
     _note_stages(tx, path, aims, watch, plan)
     is_wanted = plan.is_summary_wanted if summarize is None else summarize
     if plan.edits:

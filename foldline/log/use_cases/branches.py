@@ -14,6 +14,8 @@ from foldline.log.compaction.summaries import Made
 from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.compaction.trigger import TriggerResult
 from foldline.log.errors import NotFound
+from foldline.log.jobs import queries
+from foldline.log.jobs.queries import Job
 from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path, Session
 from foldline.log.storage.store import Transaction
@@ -25,14 +27,15 @@ from foldline.log.use_cases.preconditions import open_to_change
 class Moved:
     """The new head, the trigger's result there, and the branch summary if one was requested.
 
-    `request` is the summary's job. `placed` is the id of its entry, if a kept summary was added at once. Both are None
-    if the move left no entries.
+    `queued` and `job` are the summary's job. `summary_entry_id` is its entry, if a kept summary was added at once. All
+    are None if the move left no entries.
     """
 
     path: Path
     step: TriggerResult
-    request: QueuedJob | None = None
-    placed: str | None = None
+    queued: QueuedJob | None = None
+    job: Job | None = None
+    summary_entry_id: str | None = None
 
 
 def move(
@@ -41,14 +44,14 @@ def move(
     session_id: str,
     entry_id: str,
     *,
-    ask: SummaryRequest | None = None,
+    request: SummaryRequest | None = None,
     parent: str | None = None,
     if_match: int | None = None,
 ) -> Moved:
     """Move the head to an entry, and run the trigger there.
 
     A branch's last message stands for its leaf: moving there brings back the compactions after it. Any other entry
-    begins a new branch. `ask` requests a summary of the entries that the move leaves.
+    begins a new branch. `request` is for a summary of the entries that the move leaves.
 
     Raises:
         NotFound: no such session, or no such entry in it.
@@ -65,33 +68,33 @@ def move(
     tip = _tip(tx, session.pk, entry)
     session.head = session.branches if tip is None else tip
     path = new_branch(tx, session, _leaving(entry)) if tip is None else paths.branch_path(tx, session, tip)
-    found = None if ask is None else branch_summary.left_behind(tx, head, path)
-    answer = None if ask is None or found is None else _summarize(tx, path, replace(ask, left=found))
+    left = None if request is None else branch_summary.left_behind(tx, head, path)
+    found = None if request is None or left is None else _summarize(tx, path, replace(request, left=left))
     step = trigger.run_trigger(tx, path)
     paths.save(tx, path)
-    if isinstance(answer, QueuedJob):
-        return Moved(path, step, request=answer)
-    return Moved(path, step, placed=answer)
+    if isinstance(found, QueuedJob):
+        return Moved(path, step, queued=found, job=queries.job(tx, tenant, found.job_id))
+    return Moved(path, step, summary_entry_id=found)
 
 
-def _summarize(tx: Transaction, path: Path, ask: SummaryRequest) -> QueuedJob | str | None:
+def _summarize(tx: Transaction, path: Path, request: SummaryRequest) -> QueuedJob | str | None:
     """The job for the branch summary, or the id of the new entry if a kept summary was added at once.
 
     None if the left entries show nothing in a view. None also if there is no room; then a failed job has the reason.
     """
     outline = entry_log.outline(tx, path)
-    wanted = branch_summary.find(tx, path, ask, outline)
+    wanted = branch_summary.find(tx, path, request, outline)
     if wanted is None:
         return None
-    kept = summaries.kept(tx, summaries.kept_key(path, wanted, ask))
+    kept = summaries.kept(tx, summaries.kept_key(path, wanted, request))
     if kept is None:
-        return enqueue.enqueue(tx, path, ask)
-    applied = branch_summary.apply(tx, path, Made(wanted, kept, ask), outline)
+        return enqueue.enqueue(tx, path, request)
+    applied = branch_summary.apply(tx, path, Made(wanted, kept, request), outline)
     if applied is None:
-        enqueue.show_no_room(tx, path, ask)
+        enqueue.show_no_room(tx, path, request)
         return None
-    placed: str = applied.result["entry_id"]
-    return placed
+    entry_id: str = applied.result["entry_id"]
+    return entry_id
 
 
 @dataclass(frozen=True, slots=True)

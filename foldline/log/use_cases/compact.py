@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from foldline.engine.models.budget import check_buffer
 from foldline.engine.policies.policy import policy_of, to_stored
@@ -11,10 +11,32 @@ from foldline.log.compaction import trigger
 from foldline.log.compaction.planned_cut import PlannedCut, cut_of
 from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.compaction.trigger import TriggerResult
+from foldline.log.jobs import queries
+from foldline.log.jobs.queries import Job
 from foldline.log.storage import entry_log, paths
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases.preconditions import open_to_change
+
+
+@dataclass(frozen=True, slots=True)
+class CompactResult:
+    """What a request to compact did at once, and the job that makes the summary it requested, if any.
+
+    `tokens_before` are the scaled tokens of the view before; `path` has those after. `planned_cut` is the cut that the
+    job would make; only a rehearsal has it.
+    """
+
+    path: Path
+    step: TriggerResult
+    tokens_before: int
+    job: Job | None
+    planned_cut: PlannedCut | None = None
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether the job existed before the request."""
+        return self.step.request is not None and self.step.request.is_joined
 
 
 def compact(
@@ -27,8 +49,8 @@ def compact(
     summarize: bool | None = None,
     parent: str | None = None,
     if_match: int | None = None,
-) -> tuple[Path, TriggerResult, int]:
-    """Compact now: the path, the result, and the scaled tokens of the view before.
+) -> CompactResult:
+    """Compact now.
 
     `summarize` requests a summary (True) or none (False); None leaves that to the stages.
 
@@ -42,7 +64,36 @@ def compact(
     before = path.used
     step = trigger.compact_now(tx, path, request, stages=stages, summarize=summarize)
     paths.save(tx, path)
-    return path, step, before
+    job = None if step.request is None else queries.job(tx, tenant, step.request.job_id)
+    return CompactResult(path, step, before, job)
+
+
+def rehearse(
+    tx: Transaction,
+    tenant: str,
+    session_id: str,
+    request: SummaryRequest,
+    *,
+    stages: list[str] | None = None,
+    summarize: bool | None = None,
+    parent: str | None = None,
+    if_match: int | None = None,
+) -> CompactResult:
+    """What `compact` would do, with the cut that its job would make; for a transaction that rolls back.
+
+    Raises:
+        NotFound: no such session.
+        StaleVersion, UnknownParent: the session has changed since the caller read it.
+        InvalidPolicy: the request names a stage or policy that does not exist or cannot work.
+    """
+    before = cut(tx, tenant, session_id, request)
+    done = compact(
+        tx, tenant, session_id, request, stages=stages, summarize=summarize, parent=parent, if_match=if_match
+    )
+    if done.job is None:
+        return done
+    after = cut(tx, tenant, session_id, request)
+    return replace(done, planned_cut=replace(after, context_tokens=before.context_tokens))
 
 
 def cut(

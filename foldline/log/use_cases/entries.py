@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +39,14 @@ class Entry:
     tags: dict[str, Any]
     parent: str | None
     summary: str | None = None
+
+    @property
+    def summary_facts(self) -> Mapping[str, Any]:
+        """The facts that the log keeps with `summary`: its `details` and `from_hook`."""
+        facts: Mapping[str, Any] = (
+            self.body if self.kind == entry_log.BRANCH_SUMMARY else self.body.get(entry_log.SUMMARY_FACTS_KEY, {})
+        )
+        return facts
 
 
 def entries(tx: Transaction, tenant: str, session_id: str, after_seq: int, limit: int) -> list[Entry]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -110,6 +111,17 @@ def test_with_a_key_a_request_is_done_once(api: Api) -> None:
     assert api.get(session)["message_count"] == 2
 
 
+def test_an_answer_is_repeated_byte_for_byte(api: Api) -> None:
+    session = api.session()
+    for text in ("plain", "\u2603 caf\u00e9", "lone \ud800", "1.0e3 " + "9" * 30):
+        body = json.dumps({"text": text})
+        headers = {"Idempotency-Key": f"pin {text!r}".encode("ascii", "replace").decode()}
+        first, again = (api.client.post(f"{session}/pins", content=body, headers=headers) for _ in range(2))
+        assert (first.status_code, first.json()["text"]) == (201, text)
+        assert again.content == first.content
+    assert len(api.get(f"{session}/pins")["items"]) == 4
+
+
 def test_a_creation_is_remembered_with_its_headers(api: Api) -> None:
     first, again = (api.client.post("/sessions", json=NEW, headers={"Idempotency-Key": "new"}) for _ in range(2))
     assert first.content == again.content
@@ -181,6 +193,25 @@ def test_a_compaction_with_a_key_gives_its_answer_again(api: Api) -> None:
     assert api.post(f"{session}/compact", {}, 202, Idempotency_Key="c") == first
     waited = api.post(f"{session}/compact", {}, 200, Idempotency_Key="c", Prefer="wait=5")
     assert (waited["job"]["id"], waited["job"]["state"]) == (first["job"]["id"], "succeeded")
+    (made,) = api.get(f"{session}/compactions")["items"]
+    before = first["result"]["tokens_before"]
+    assert waited["result"] == {
+        "compacted": True,
+        "stages_used": ["summarize"],
+        "tokens_before": before,
+        "tokens_after": made["tokens_after"],
+        "tokens_saved": before - made["tokens_after"],
+    }
+
+
+def test_an_answer_that_waited_leaves_out_a_compaction_of_another_branch(api: Api) -> None:
+    session = api.session(auto_compact=False)
+    said = api.fill(session, turns=3)[0]["entry_ids"]
+    first = api.post(f"{session}/compact", {}, 202, Idempotency_Key="c")
+    api.do_jobs()
+    api.post(f"{session}/branch", {"entry_id": said[0]})
+    waited = api.post(f"{session}/compact", {}, 200, Idempotency_Key="c", Prefer="wait=5")
+    assert (waited["job"]["state"], waited["result"]) == ("succeeded", first["result"])
 
 
 def test_a_client_on_another_machine_is_refused_without_keys(api: Api) -> None:

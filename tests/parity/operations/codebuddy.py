@@ -49,7 +49,7 @@ SILENT_CALLS: Final = MappingProxyType({"ok": 0, "fail_first": 1, "fail": maxsiz
 
 @dataclass(frozen=True, slots=True)
 class _ByNotice(Measure):
-    """A measure by which a cleared result takes what the notice does that tells its length."""
+    """A measure by which a cleared result takes what the notice does that says its length."""
 
     estimate: Estimate = ESTIMATES["chars4"]
 
@@ -72,8 +72,8 @@ def _strip(args: Json) -> Json:
     return {"cleared": cleared, "applied": bool(cleared), "tokens_saved": outline.tokens - plan.tokens}
 
 
-class _Told(NamedTuple):
-    """What a summarizer told of messages: it read them in chunks, and left some out."""
+class _Reported(NamedTuple):
+    """What a summarizer reported of messages: it read them in chunks, and left some out."""
 
     tier: int
     covered: Sequence[int]
@@ -91,11 +91,11 @@ class _Summarizer:
     budget: int
     answers: Iterator[str]
 
-    def tells(self) -> _Told | None:
+    def says(self) -> _Reported | None:
         """What the first of its ways that comes to something does; None if nothing is old."""
         return self._by_chunks() or self._half() or self._plainly()
 
-    def _by_chunks(self) -> _Told | None:
+    def _by_chunks(self) -> _Reported | None:
         """Each chunk alone and then all together; a message that takes too much of the window is only named."""
         older, window = self._older(), self.budget * LAYOUT.safety
         tokens = self._tokens()[: len(older)]
@@ -109,18 +109,18 @@ class _Summarizer:
             return None
         text = texts[0] if len(texts) == 1 else next(self.answers)
         notes = [OMITTED.format(self.messages[index]["role"], floor(tokens[index] / 1000 + 0.5)) for index in large]
-        told = "\n\n".join(filter(None, (text, "\n".join(notes))))
-        return _Told(2, older, SUMMARY.format(len(older), told), chunks, large)
+        reported = "\n\n".join(filter(None, (text, "\n".join(notes))))
+        return _Reported(2, older, SUMMARY.format(len(older), reported), chunks, large)
 
-    def _half(self) -> _Told | None:
+    def _half(self) -> _Reported | None:
         """The older half at once."""
         recent = PROGRAM.stage("summarize").number("keep_messages")
         half = (len(self.messages) - recent) // 2
         older = self._older(keep_messages=len(self.messages) - half, at_least_messages=1)
         text = next(self.answers) if older else ""
-        return _Told(3, older, HALF_SUMMARY.format(len(older), text), [older]) if text else None
+        return _Reported(3, older, HALF_SUMMARY.format(len(older), text), [older]) if text else None
 
-    def _plainly(self) -> _Told | None:
+    def _plainly(self) -> _Reported | None:
         """How many of whom, and what the user's messages begin with; no model is asked."""
         older = self._older(at_least_messages=1)
         roles = Counter({"user": 0, "assistant": 0, "tool": 0})
@@ -128,7 +128,7 @@ class _Summarizer:
         topics = [_topic(self.messages[index]["content"]) for index in older if self.messages[index]["role"] == "user"]
         lines = [PLAIN.format(len(older)), ROLES.format(**roles)]
         lines += [TOPICS, *topics[:TOPICS_MOST]] if topics else []
-        return _Told(4, older, "\n".join(lines)) if older else None
+        return _Reported(4, older, "\n".join(lines)) if older else None
 
     def _older(self, **parameters: int) -> list[int]:
         """What the engine has summarized under the policy's stage with these parameters: nothing the user asks last."""
@@ -163,40 +163,40 @@ def _compact(args: Json) -> Json:
     outline = _outline(args["messages"], args["counter"])
     reached = LAYOUT.reached(outline.tokens + system, window)
     plan = make_plan(outline, PROGRAM.stages, goals_for(budget))
-    after, told = outline.edited(plan.edits), None
+    after, reported = outline.edited(plan.edits), None
     if plan.is_summary_wanted:
-        after, told = _summarized(args, after, budget)
+        after, reported = _summarized(args, after, budget)
     kept = _indexes(item for item in after.items if isinstance(item, Unit) and not item.is_hidden)
     return {
-        "tier": _tier(plan, told),
+        "tier": _tier(plan, reported),
         "warning": reached[-1] if reached else "none",
         "budget": budget,
         "tokens_before": outline.tokens,
         "tokens_after": after.tokens,
         "kept": kept,
         "stripped": [index for index in kept if index + 1 in after.live.cells],
-        "chunks": told.chunks if told else [],
-        "omitted": told.omitted if told else [],
+        "chunks": reported.chunks if reported else [],
+        "omitted": reported.omitted if reported else [],
         "pending": _indexes(item for item in after.items if isinstance(item, Unit) and item.is_hidden),
     }
 
 
-def _summarized(args: Json, outline: Outline, budget: int) -> tuple[Outline, _Told | None]:
-    """The outline with a summary in it, and what that tells; as it was where there is none, or no room for it."""
+def _summarized(args: Json, outline: Outline, budget: int) -> tuple[Outline, _Reported | None]:
+    """The outline with a summary in it, and what that says; as it was where there is none, or no room for it."""
     answers = chain(repeat("", SILENT_CALLS[args["llm"]]), repeat(args["summary"] or ""))
-    told = _Summarizer(args["messages"], outline, budget, answers).tells()
-    if told is None:
+    reported = _Summarizer(args["messages"], outline, budget, answers).says()
+    if reported is None:
         return outline, None
-    first, last = (told.covered[at] + 1 for at in (0, -1))
-    tokens = ESTIMATES[args["counter"]].text(told.text)
-    after = outline.edited([Edit("condense", first, last, summary="told", tokens=tokens)])
-    return (after, told) if after.tokens <= max(outline.tokens, budget) else (outline, None)
+    first, last = (reported.covered[at] + 1 for at in (0, -1))
+    tokens = ESTIMATES[args["counter"]].text(reported.text)
+    after = outline.edited([Edit("condense", first, last, summary="reported", tokens=tokens)])
+    return (after, reported) if after.tokens <= max(outline.tokens, budget) else (outline, None)
 
 
-def _tier(plan: Plan, told: _Told | None) -> int:
+def _tier(plan: Plan, reported: _Reported | None) -> int:
     if not plan.is_summary_wanted:
         return 1 if plan.edits else 0
-    return told.tier if told else 4
+    return reported.tier if reported else 4
 
 
 def _keeps_the_promises(args: Json, found: Json) -> bool:
@@ -208,7 +208,12 @@ def _keeps_the_promises(args: Json, found: Json) -> bool:
     is_shown = sum(tokens[index] for index in kept.difference(found["stripped"])) <= found["tokens_after"]
     is_no_larger = found["tokens_after"] <= found["tokens_before"]
     return (
-        is_whole and is_counted and is_shown and is_no_larger and _has_room(args, found, tokens) and _owes(found, gone)
+        is_whole
+        and is_counted
+        and is_shown
+        and is_no_larger
+        and _has_room(args, found, tokens)
+        and _is_pending(found, gone)
     )
 
 
@@ -228,11 +233,11 @@ def _has_room(args: Json, found: Json, tokens: list[int]) -> bool:
     return found["tokens_after"] <= max(budget, asked) and is_recent
 
 
-def _owes(found: Json, gone: set[int]) -> bool:
+def _is_pending(found: Json, gone: set[int]) -> bool:
     """What is gone is pending, or in a summary that was made of something."""
     read = {*found["omitted"]}.union(*found["chunks"])
-    is_told = found["tier"] == 4 or gone <= {*found.get("pending", ()), *read}
-    return is_told and (found["tier"] not in {2, 3} or bool(found["chunks"]))
+    is_reported = found["tier"] == 4 or gone <= {*found.get("pending", ()), *read}
+    return is_reported and (found["tier"] not in {2, 3} or bool(found["chunks"]))
 
 
 OPERATIONS: Final[Operations] = MappingProxyType(

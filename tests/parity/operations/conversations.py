@@ -70,7 +70,7 @@ def _repair_all(args: Json) -> Json:
 
 
 def _drop_results(args: Json) -> Json:
-    """Results without any call; one that is merely late is quoted. The calls that get a stub are told beside them."""
+    """Results without any call; one that is merely late is quoted. The calls that get a stub stand beside them."""
     found = _orphans(args)
     known = {call["id"] for call in _calls(args)}
     dropped = [orphan.seq for orphan in found.results if orphan.call_id not in known]

@@ -40,7 +40,7 @@ def measure_for(counter: str, said: Said, provider: str | None = None) -> Measur
         pointer=estimate.text(said.superseded, provider),
         marker=message(said.marker),
         stub=message(said.stub),
-        least_owed=0,
+        least_pending=0,
     )
 
 

@@ -24,14 +24,14 @@ def _attributed(args: Json) -> Json:
     return {"overflow": verdict.is_overflow, "provider": verdict.provider}
 
 
-def _is_told_from_throttling(args: Json, found: Json) -> bool:
+def _is_reported_from_throttling(args: Json, found: Json) -> bool:
     return bool(found["overflow"] is not bool(PASSING.search(text_of(args["error"]))))
 
 
 def _is_attributed(args: Json, found: Json) -> bool:
     text = text_of(args["error"]).lower()
     authors = [author for wording, author in AUTHORS.items() if wording in text]
-    return _is_told_from_throttling(args, found) and authors in ([], [found["provider"]])
+    return _is_reported_from_throttling(args, found) and authors in ([], [found["provider"]])
 
 
 def _recognized(args: Json) -> Json:
@@ -57,7 +57,7 @@ def _is_of_whole_numbers(args: Json, found: Json | None) -> bool:
 OPERATIONS: Final[Operations] = MappingProxyType(
     {
         ("neurolink", "overflow"): Operation(_attributed, _is_attributed),
-        ("pi", "overflow"): Operation(_recognized, _is_told_from_throttling),
+        ("pi", "overflow"): Operation(_recognized, _is_reported_from_throttling),
         ("agent_code", "gap"): Operation(_gap, _is_of_whole_numbers),
     }
 )

@@ -1,4 +1,4 @@
-"""What any answer in pi's place must hold, told from the recorded items alone."""
+"""What any answer in pi's place must hold, reported from the recorded items alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What any answer must hold, told from the recorded messages alone."""
+"""What any answer must hold, reported from the recorded messages alone."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def _is_reachable(args: Json, found: Json) -> bool:
     return bool(0 < found["threshold"] < found["effective"] and least <= found["effective"] <= most)
 
 
-def _is_told_in_time(args: Json, found: Json) -> bool:
+def _is_reported_in_time(args: Json, found: Json) -> bool:
     """No level is reached in half of the least room, all are where the most is full."""
     (least, most), tokens = _rooms(args["model"]), args["tokens"]
     fewest, greatest = (max(0, room - tokens) / room * 100 for room in (least, most))
@@ -197,7 +197,7 @@ OPERATIONS: Final[Operations] = MappingProxyType(
         ("neurolink", "budget"): Operation(_neurolink_budget, _is_budget_of_longest_row),
         ("agent_code", "window"): Operation(_agent_window, _leaves_its_room),
         ("agent_code", "thresholds"): Operation(_agent_thresholds, _is_reachable),
-        ("agent_code", "warning"): Operation(_agent_warning, _is_told_in_time),
+        ("agent_code", "warning"): Operation(_agent_warning, _is_reported_in_time),
         ("codebuddy", "window_setting"): Operation(_setting, _is_whole_setting),
         ("codebuddy", "window"): Operation(_codebuddy_window, _is_window_of_release),
         ("codebuddy", "usage"): Operation(_codebuddy_usage, _is_usage_of_budget),

@@ -162,9 +162,9 @@ class Scene:
         self, *, instructions: str | None = None, target_tokens: int | None = None, summarize: bool | None = None,
         stages: list[str] | None = None,
     ) -> TriggerResult:  # fmt: skip
-        ask = SummaryRequest(is_asked=True, instructions=instructions, target_tokens=target_tokens)
+        request = SummaryRequest(is_asked=True, instructions=instructions, target_tokens=target_tokens)
         with self.store.write() as tx:
-            return compact.compact(tx, self.tenant, self.id, ask, stages=stages, summarize=summarize)[1]
+            return compact.compact(tx, self.tenant, self.id, request, stages=stages, summarize=summarize).step
 
     def undo(self, compaction_id: str) -> list[str]:
         with self.store.write() as tx:
@@ -182,7 +182,7 @@ class Scene:
         """Move the head, and ask for a summary of what that leaves behind."""
         with self.store.write() as tx:
             return branches.move(
-                tx, self.tenant, self.id, entry_id, ask=SummaryRequest(is_asked=True, instructions=instructions)
+                tx, self.tenant, self.id, entry_id, request=SummaryRequest(is_asked=True, instructions=instructions)
             )
 
     def pin(self, tokens: int) -> TriggerResult:

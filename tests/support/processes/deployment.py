@@ -36,7 +36,7 @@ _KEYS = count()
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """A stack, the summarizer its workers ask, and a client of its first API process."""
+    """A stack, the summarizer that its workers call, and a client of its first API process."""
 
     stack: Stack
     llm: ScriptedLLM
@@ -44,7 +44,7 @@ class Deployment:
 
     @property
     def calls(self) -> int:
-        """How often the summarizer was asked."""
+        """The number of calls of the summarizer."""
         return len(self.llm.requests)
 
     def post(self, path: str, body: Any = None, status: int = 201) -> Any:
@@ -58,15 +58,15 @@ class Deployment:
         return response.json()
 
     def new_session(self, turns: int = 3) -> str:
-        """The path of a session with something to summarize, which compacts only when asked."""
+        """The path of a session with something to summarize, which compacts only on request."""
         body = {"model": "nobody/nothing", "context_window": 2_000, "auto_compact": False}
         session = f"/sessions/{self.post('/sessions', body)['id']}"
         said = [message for n in range(turns) for message in (user(f"{n} {WORDS}"), assistant(f"{n} {WORDS}"))]
         self.post(f"{session}/messages", {"messages": said})
         return session
 
-    def ask(self, session: str) -> str:
-        """The id of a job that somebody asked for."""
+    def request_summary(self, session: str) -> str:
+        """The id of the job for a requested summary."""
         job: Json = self.post(f"{session}/compact", {"summarize": True}, 202)["job"]
         return str(job["id"])
 
@@ -91,7 +91,7 @@ class Deployment:
         return sum("summarize" in item["stages_used"] for item in items)
 
     def wait_until_whole(self) -> None:
-        """Returns when every process is there, and the API finds nothing wrong."""
+        """Wait until every process runs, and the API reports no missing part."""
         eventually(lambda: all(member.is_ready for member in self.stack.members), PATIENCE_SECONDS)
         eventually(lambda: self._readiness() == "ok", PATIENCE_SECONDS)
 
@@ -140,7 +140,7 @@ def asks(llm: ScriptedLLM) -> dict[str, str]:
 
 @contextmanager
 def deployed(*, apis: int = 1, workers: int = 2, **environment: str) -> Iterator[Deployment]:
-    """A deployment that is ready; leases and sweeps are short, so that what they mend is mended soon."""
+    """A deployment that is ready; leases and sweeps are short, so that it recovers soon."""
     with ScriptedLLM() as llm:
         settings = {
             "FOLDLINE_LEASE_SECONDS": str(LEASE_SECONDS),

@@ -67,7 +67,7 @@ def test_what_was_compacted_can_be_read_again(sessions: Path, tmp_path: Path) ->
     assert again[0].system == "You are a careful agent."
 
 
-def test_the_layout_tells_what_became_of_the_messages(sessions: Path) -> None:
+def test_the_layout_says_what_became_of_the_messages(sessions: Path) -> None:
     stderr = invoke("compact", sessions, "--window", "8k", "--layout").stderr
 
     assert any("condense" in line for line in stderr.splitlines())
@@ -150,14 +150,14 @@ def test_only_the_stages_that_were_named_are_used(
     assert ("condense" in result.stderr) == is_summarized
 
 
-def test_a_target_that_could_not_be_reached_is_told(sessions: Path) -> None:
+def test_a_target_that_could_not_be_reached_is_reported(sessions: Path) -> None:
     missed = invoke("compact", sessions, "--window", "8k", "--target", "10").stderr
 
     assert "short: 96 tokens are left, the target of 10 could not be reached" in missed.splitlines()
     assert "could not be reached" not in invoke("compact", sessions, "--window", "8k", "--target", "4000").stderr
 
 
-def test_stats_tell_what_each_session_takes(sessions: Path) -> None:
+def test_stats_say_what_each_session_takes(sessions: Path) -> None:
     coding, _, short = parsed(invoke("stats", sessions, "--window", "8k", "--json").stdout)
 
     parts = coding["breakdown"]
@@ -203,7 +203,7 @@ def test_presets_are_listed_with_their_stages() -> None:
 
 
 @pytest.mark.parametrize(
-    ("preset", "told"),
+    ("preset", "reported"),
     [
         ("foldline", "80% 50% 30% deduplicate"),
         ("neurolink", "80% 50% 4 messages, 30% of all prune"),
@@ -212,10 +212,10 @@ def test_presets_are_listed_with_their_stages() -> None:
         ("pi", "100% 50% 16,384 tokens summarize"),
     ],
 )
-def test_presets_are_listed_with_what_they_leave_free_and_keep(preset: str, told: str) -> None:
+def test_presets_are_listed_with_what_they_leave_free_and_keep(preset: str, reported: str) -> None:
     rows = {name: " ".join(rest) for name, *rest in map(str.split, invoke("presets").stdout.splitlines())}
 
-    assert rows[preset].startswith(told)
+    assert rows[preset].startswith(reported)
 
 
 def test_models_are_listed_with_their_windows() -> None:

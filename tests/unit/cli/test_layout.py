@@ -96,7 +96,7 @@ def test_what_the_view_adds_has_no_number() -> None:
     assert (lines[-1].first, lines[-1].fate, lines[-1].label) == (0, "added", "")
 
 
-def test_what_is_missing_from_a_view_is_told() -> None:
+def test_what_is_missing_from_a_view_is_reported() -> None:
     lines = layout(parsed(*HISTORY), parsed(*HISTORY[:8]))
 
     assert (lines[-1].first, lines[-1].last, lines[-1].fate) == (9, 10, "left out")

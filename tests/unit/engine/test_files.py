@@ -73,7 +73,7 @@ def test_other_tools_change_nothing() -> None:
     assert change("read", path="a.py") == change("bash", path="a.py") == ""
 
 
-def test_an_editor_that_is_told_to_look_changes_nothing() -> None:
+def test_an_editor_that_only_looks_changes_nothing() -> None:
     assert change("str_replace_editor", command="view", path="a.py") == ""
     assert change("str_replace_editor", command="create", path="a.py") == "a.py"
 

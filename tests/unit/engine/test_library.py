@@ -132,7 +132,7 @@ def test_a_message_of_the_wrong_shape_is_named() -> None:
         compact([{"role": "user", "content": "go"}, {"role": "nobody"}], context_window="4k")
 
 
-def test_a_budget_tells_what_takes_how_much() -> None:
+def test_a_budget_says_what_takes_how_much() -> None:
     answer = budget(
         openai(1),
         model="openai/gpt-4o",

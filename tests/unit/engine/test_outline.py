@@ -100,10 +100,10 @@ def test_an_empty_path_has_an_empty_outline() -> None:
 
 
 def test_what_is_larger_than_the_smallest_summary_is_worth_one_by_the_exact_count() -> None:
-    least = exact_measure().least_owed
+    least = exact_measure().least_pending
     for tokens, is_worth_it in ((least, False), (least + 1, True)):
         facts = [entry._replace(tokens=tokens) for entry in conversation(user(" " * 1_000)).facts]
         outline = outline_of(facts, LiveEdits())
         seen = outline.measured(measure_of("chars4"))
-        assert seen.tokens > measure_of("chars4").least_owed
+        assert seen.tokens > measure_of("chars4").least_pending
         assert outline.is_worth_a_summary(0, 1) is seen.is_worth_a_summary(0, 1) is is_worth_it

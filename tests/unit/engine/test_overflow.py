@@ -215,7 +215,7 @@ def test_the_figures_of_a_refusal_are_read(text: str, actual: int | None, limit:
         (ANTHROPIC, 188_240, 200_000, 21_333),
     ],
 )
-def test_the_input_is_told_from_the_output_asked_for(text: str, actual: int, limit: int, output: int) -> None:
+def test_the_input_is_separated_from_the_output_asked_for(text: str, actual: int, limit: int, output: int) -> None:
     verdict = verdict_of(text)
     assert (verdict.actual_tokens, verdict.limit_tokens, verdict.output_tokens) == (actual, limit, output)
     assert verdict.input_limit_tokens == limit - output

@@ -111,7 +111,7 @@ def test_an_assistant_message_that_says_nothing_is_left_out_unless_asked_for() -
     assert make_view(talk.outline, talk.messages, {}, keep_empty=True)[1] is silent
 
 
-def test_calls_of_one_message_that_share_an_id_are_told_apart() -> None:
+def test_calls_of_one_message_that_share_an_id_are_distinguished() -> None:
     twins = assistant("", ToolCall("a", "ls", "{}"), ToolCall("a", "pwd", "{}"))
     view = Conversation.of([twins, answer("a", "1"), user("on")]).view()
     assert [call.id for call in view[0].calls] == ["a", "a_2"]

@@ -48,7 +48,7 @@ def test_what_is_wide_is_not_deep() -> None:
 def test_what_we_wrote_is_read_as_deep_as_it_was_written() -> None:
     value: object = {}
     for _ in range(DEPTH_MAX + 50):
-        value = {"told": value}
+        value = {"reported": value}
     assert loads(dumps(value)) == value
 
 

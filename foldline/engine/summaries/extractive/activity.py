@@ -106,7 +106,7 @@ class Ending:
     is_failing: bool = False
 
     @property
-    def is_told(self) -> bool:
+    def is_known(self) -> bool:
         """Whether it is known what was run."""
         return any(map(str.isalnum, self.shown))
 
@@ -234,8 +234,8 @@ def _first_line(output: str) -> str:
 
 
 def _last_line(output: str) -> str:
-    told = [line for line in lines(clean(output[-WINDOW_CHARS:])) if not _SHELL_PROMPT.search(line)]
-    return cut(told[-1] if told else NO_OUTPUT, OUTCOME_CHARS)
+    shown = [line for line in lines(clean(output[-WINDOW_CHARS:])) if not _SHELL_PROMPT.search(line)]
+    return cut(shown[-1] if shown else NO_OUTPUT, OUTCOME_CHARS)
 
 
 def _command(arguments: dict[str, Any]) -> str:

@@ -16,9 +16,9 @@ from foldline.engine.summaries.headings import Section
 # A question and its answer this short share a line.
 PAIR_CHARS: Final = 200
 REPLY_CHARS: Final = 100
-# A remark shorter than this says little, one as long as that is telling.
+# A remark shorter than this says little, one as long as that has substance.
 SHORT_CHARS: Final = 14
-TELLING_CHARS: Final = 120
+SUBSTANTIAL_CHARS: Final = 120
 # How much of what the assistant says is looked at: of a remark between calls, of the last word of a turn.
 REMARK_LINES: Final = 3
 OUTCOME_LINES: Final = 40
@@ -50,8 +50,8 @@ def _close_turn(gathering: Gathering, turn: Turn, before: Turn | None, *, is_las
     if is_last and not turn.is_answered:
         _note_pending(gathering, turn, reply)
     elif reply:
-        telling = 0.35 if cues.SPECIFIC.search(reply.partition(ARROW)[2]) else 0.0
-        gathering.add(Section.DECIDED, reply, worth + 0.2 + telling, turn.order)
+        substance = 0.35 if cues.SPECIFIC.search(reply.partition(ARROW)[2]) else 0.0
+        gathering.add(Section.DECIDED, reply, worth + 0.2 + substance, turn.order)
     elif paired := _paired(turn):
         gathering.add(Section.ASKED, paired, worth + 0.15 + 0.1 * specifics(paired), turn.order)
         return
@@ -90,9 +90,9 @@ def _paired(turn: Turn) -> str | None:
 def _note_asks(gathering: Gathering, section: Section, turn: Turn, worth: float) -> None:
     """The lines of one message in as few candidates as they take; each later one is worth less."""
     for number, ask in enumerate(_joined(turn.asks)):
-        wish = 0.1 if cues.WISH(ask) else 0.0
-        weight = 0.1 * min(1.0, len(ask) / TELLING_CHARS)
-        gathering.add(section, ask, (worth + wish + weight + 0.1 * specifics(ask)) * 0.8**number, turn.order)
+        desire = 0.1 if cues.DESIRE(ask) else 0.0
+        weight = 0.1 * min(1.0, len(ask) / SUBSTANTIAL_CHARS)
+        gathering.add(section, ask, (worth + desire + weight + 0.1 * specifics(ask)) * 0.8**number, turn.order)
 
 
 def _joined(asks: Iterable[str]) -> Iterator[str]:
@@ -155,7 +155,7 @@ def _note_open(gathering: Gathering) -> None:
             _note_open_remark(gathering, turn, is_end=turn is gathering.turns[-1])
     for ending in gathering.activity.waiting.values():
         # A call of an earlier turn that never got a result is waited for no more.
-        if ending.is_told and ending.order >= gathering.turn.order:
+        if ending.is_known and ending.order >= gathering.turn.order:
             gathering.add(Section.OPEN, ending.shown, 0.6, ending.order)
 
 
@@ -174,7 +174,7 @@ def _note_endings(gathering: Gathering) -> None:
     for ending in gathering.activity.endings.values():
         if ending.is_file and not ending.is_failing:
             continue
-        if not ending.is_told or not (ending.failure or ending.outcome):
+        if not ending.is_known or not (ending.failure or ending.outcome):
             continue
         worth = 0.75 if ending.is_failing else 0.25 if ending.is_looking else 0.4 + 0.1 * bool(ending.failure)
         gathering.add(Section.ENDED, ending.line, worth + 0.25 * gathering.recency(ending.order), ending.order)

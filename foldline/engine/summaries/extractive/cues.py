@@ -12,7 +12,7 @@ from typing import Final
 
 
 class Cue:
-    """Tells whether a line has one of some words; its patterns are compiled for the first line."""
+    """Whether a line has one of some words; its patterns are compiled for the first line."""
 
     def __init__(self, english: str, others: str | None = None) -> None:
         self._patterns = (english, others)
@@ -73,8 +73,8 @@ RULE: Final = Cue(
     "|반드시|절대|하지 ?마|금지|해야 ?(?:한다|합니다|해)|만 사용",
 )
 
-# Wishes: weaker than a rule, stronger than chatter.
-WISH: Final = Cue(
+# Desires: weaker than a rule, stronger than chatter.
+DESIRE: Final = Cue(
     _words(
         """
         only

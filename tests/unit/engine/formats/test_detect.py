@@ -18,5 +18,5 @@ from foldline.engine.formats import detect
         ([{"role": "user", "parts": []}], "native"),
     ],
 )
-def test_the_first_telling_sign_decides(messages: list[Any], name: str) -> None:
+def test_the_first_clear_sign_decides(messages: list[Any], name: str) -> None:
     assert detect(messages) == name

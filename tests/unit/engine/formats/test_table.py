@@ -183,6 +183,6 @@ def _refined(fate: str, part: str) -> str:
 
 
 @pytest.mark.parametrize("format_name", FORMATS)
-def test_a_message_without_a_role_is_told_that_it_is_missing(format_name: str) -> None:
+def test_a_message_without_a_role_is_refused_with_that_reason(format_name: str) -> None:
     with pytest.raises(InvalidMessage, match=r"^messages\[0\]\.role: expected .*, but it is missing$"):
         FORMATS[format_name].parse([{"content": "hello"}])

@@ -32,7 +32,7 @@ def test_every_row_of_a_registry_is_listed_with_a_room_to_work_in(preset: str) -
     assert all(0 < row.limit < row.context_window for row in found)
 
 
-def test_foldlines_own_window_wins_and_both_are_told() -> None:
+def test_foldlines_own_window_wins_and_both_are_listed() -> None:
     gpt_5, chat = listed("neurolink")["openai/gpt-5"], listed("codebuddy")["deepseek-chat"]
     assert (gpt_5.context_window, gpt_5.listed_window, gpt_5.trigger) == (400_000, 1_047_576, 268_800)
     assert (chat.context_window, chat.listed_window, chat.trigger) == (128_000, 64_000, 115_200)

@@ -97,7 +97,7 @@ def test_the_summary_of_a_branch_in_a_batch_is_no_orphan() -> None:
     assert orphans_of([*facts, branch]) == Orphans(calls=(Orphan(1, "b"),))
 
 
-def test_numbering_starts_where_it_is_told_to() -> None:
+def test_numbering_starts_at_the_given_seq() -> None:
     facts, _ = place_all([user("a"), user("b")], first_seq=7)
     assert [entry.seq for entry in facts] == [7, 8]
 
@@ -110,7 +110,7 @@ def test_pairs_in_any_order_leave_no_orphans() -> None:
     assert orphans(user("go"), CALLS, answer("b", "2"), answer("a", "1"), user("next")) == Orphans()
 
 
-def test_orphans_are_told_by_their_seqs_and_the_ids_of_the_calls() -> None:
+def test_orphans_are_reported_by_their_seqs_and_the_ids_of_the_calls() -> None:
     found = orphans(answer("z", "left over"), CALLS, answer("b", "2"), user("next"), assistant("", read_call("c")))
     assert found == Orphans(calls=(Orphan(2, "a"), Orphan(5, "c")), results=(Orphan(1, "z"),))
 

@@ -74,9 +74,9 @@ def test_a_live_summary_longer_than_a_chunk_leaves_it_whole() -> None:
     assert limit(due=2, live=live, chunk_tokens=12_000) == 32_000
 
 
-def test_a_chunk_is_in_the_tokens_of_the_outline_and_told_in_exact_ones() -> None:
+def test_a_chunk_is_in_the_tokens_of_the_outline_and_answered_in_exact_ones() -> None:
     seen = outline_of(FACTS, UNEDITED).measured(measure_of("neurolink", "anthropic"))
     exact = seen.exact
     assert exact is not None
-    told = chunk_tokens(seen, Stage("summarize", {"chunk_tokens": 1_000}), WINDOW, 4)
-    assert told == 1_000 * exact.sums.originals[4] // seen.sums.originals[4] != 1_000
+    reported = chunk_tokens(seen, Stage("summarize", {"chunk_tokens": 1_000}), WINDOW, 4)
+    assert reported == 1_000 * exact.sums.originals[4] // seen.sums.originals[4] != 1_000

@@ -111,8 +111,8 @@ def test_what_a_preset_reports_is_what_its_system_returns(policy: Policy) -> Non
 
 
 def test_only_pi_splits_turns_lists_files_and_trusts_what_is_reported() -> None:
-    told = {name: (policy.splits_turns, policy.lists_files, policy.trusts_usage) for name, policy in PRESETS.items()}
-    assert told == {name: (name.partition("@")[0] == "pi",) * 3 for name in PRESETS}
+    found = {name: (policy.splits_turns, policy.lists_files, policy.trusts_usage) for name, policy in PRESETS.items()}
+    assert found == {name: (name.partition("@")[0] == "pi",) * 3 for name in PRESETS}
 
 
 @pytest.mark.parametrize("policy", PRESETS.values(), ids=PRESETS)

@@ -1,4 +1,4 @@
-"""The figures that a policy tells of a compaction."""
+"""The figures that a policy says of a compaction."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ def condensed(*, first: int, last: int, tokens: int = 50) -> Edit:
     return Edit("condense", first, last, summary="sum-1", tokens=tokens, original_tokens=900)
 
 
-def told(*edits: Edit, before: Outline = TALK, **more: Any) -> dict[str, Any]:
+def reported(*edits: Edit, before: Outline = TALK, **more: Any) -> dict[str, Any]:
     return report_of(FIGURES, Happened(before, before.edited(edits) if edits else before, edits, **more))
 
 
-def test_every_figure_has_a_function_and_a_way_to_be_told_of_several() -> None:
-    assert list(told()) == list(FIGURES)
-    assert list(together([told(), told()])) == list(FIGURES)
+def test_every_figure_has_a_function_and_a_way_to_join_several() -> None:
+    assert list(reported()) == list(FIGURES)
+    assert list(together([reported(), reported()])) == list(FIGURES)
 
 
-def test_nothing_done_is_told_as_that() -> None:
-    assert told() == {
+def test_nothing_done_is_reported_as_nothing() -> None:
+    assert reported() == {
         "original_count": 8,
         "final_count": 8,
         "original_tokens": TALK.tokens,
@@ -77,45 +77,45 @@ def test_nothing_done_is_told_as_that() -> None:
     ],
 )
 def test_a_tier_says_how_far_a_compaction_went(edits: tuple[Edit, ...], more: dict[str, Any], tier: int) -> None:
-    assert told(*edits, **more)["tier"] == tier
+    assert reported(*edits, **more)["tier"] == tier
 
 
 def test_messages_are_counted_as_they_stand_in_view() -> None:
     # One marker for what is hidden, one message for a summary.
-    assert told(HIDE)["final_count"] == 8 - 3 + 1
-    assert told(condensed(first=1, last=5))["final_count"] == 8 - 5 + 1
-    assert told(HIDE, condensed(first=4, last=5))["final_count"] == 8 - 5 + 2
+    assert reported(HIDE)["final_count"] == 8 - 3 + 1
+    assert reported(condensed(first=1, last=5))["final_count"] == 8 - 5 + 1
+    assert reported(HIDE, condensed(first=4, last=5))["final_count"] == 8 - 5 + 2
     hidden = TALK.edited([HIDE])
-    assert told(condensed(first=1, last=3), before=hidden)["original_count"] == 6
+    assert reported(condensed(first=1, last=3), before=hidden)["original_count"] == 6
 
 
 def test_removed_are_the_messages_that_went_out_of_view_without_a_summary() -> None:
-    assert told(HIDE)["messages_removed"] == 3
+    assert reported(HIDE)["messages_removed"] == 3
     hidden = TALK.edited([HIDE])
-    assert told(Edit("hide", 1, 5), before=hidden)["messages_removed"] == 2
-    assert told(condensed(first=1, last=5), before=hidden)["messages_removed"] == 0
+    assert reported(Edit("hide", 1, 5), before=hidden)["messages_removed"] == 2
+    assert reported(condensed(first=1, last=5), before=hidden)["messages_removed"] == 0
 
 
 def test_files_are_counted_once_however_many_reads_of_them_became_pointers() -> None:
-    assert told(SUPERSEDE)["files_deduped"] == 1
-    assert told(SUPERSEDE, Edit("supersede", 5, 5))["files_deduped"] == 1
-    assert told(SUPERSEDE, Edit("supersede", 7, 7))["files_deduped"] == 2
-    assert told(CLEAR)["files_deduped"] == 0
+    assert reported(SUPERSEDE)["files_deduped"] == 1
+    assert reported(SUPERSEDE, Edit("supersede", 5, 5))["files_deduped"] == 1
+    assert reported(SUPERSEDE, Edit("supersede", 7, 7))["files_deduped"] == 2
+    assert reported(CLEAR)["files_deduped"] == 0
 
 
 @pytest.mark.parametrize("counter", COUNTERS)
 def test_tokens_are_the_counters_own(counter: str) -> None:
     seen = TALK.measured(measure_of(counter, "anthropic"))
-    report = told(CLEAR, before=seen)
+    report = reported(CLEAR, before=seen)
     assert report["original_tokens"] == seen.tokens
     assert report["final_tokens"] == TALK.edited([CLEAR]).measured(measure_of(counter, "anthropic")).tokens
     assert report["final_tokens"] < report["original_tokens"]
 
 
-def test_several_compactions_are_told_as_one() -> None:
-    first = told(SUPERSEDE, level="critical")
+def test_several_compactions_are_reported_as_one() -> None:
+    first = reported(SUPERSEDE, level="critical")
     hidden = TALK.edited([SUPERSEDE])
-    second = told(HIDE, before=hidden)
+    second = reported(HIDE, before=hidden)
     assert together([first, second]) == {
         "original_count": 8,
         "final_count": 6,
@@ -126,8 +126,8 @@ def test_several_compactions_are_told_as_one() -> None:
         "files_deduped": 1,
         "messages_removed": 3,
     }
-    assert together([second, told(is_asked_for=True, before=hidden)])["tier"] == 2
-    assert together([first, told(before=hidden)])["tier"] == 1
+    assert together([second, reported(is_asked_for=True, before=hidden)])["tier"] == 2
+    assert together([first, reported(before=hidden)])["tier"] == 1
     assert together([{}, {"tier": 3}]) == {"tier": 3}
     assert together([]) == {}
 

@@ -48,12 +48,12 @@ def test_a_path_leads_from_the_root_to_the_leaf() -> None:
     assert path_to(tree, None) == []
 
 
-def test_a_parent_that_is_not_there_is_told() -> None:
+def test_a_parent_that_is_not_there_is_reported() -> None:
     with pytest.raises(KeyError, match="gone"):
         path_to(tree_of([TreeEntry("a", "gone")]), "a")
 
 
-def test_an_entry_that_is_its_own_ancestor_is_told() -> None:
+def test_an_entry_that_is_its_own_ancestor_is_reported() -> None:
     with pytest.raises(ValueError, match="'b' is its own ancestor"):
         path_to(tree_of([TreeEntry("a", "b"), TreeEntry("b", "a")]), "b")
 

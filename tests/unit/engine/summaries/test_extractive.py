@@ -203,7 +203,7 @@ def test_source_code_that_speaks_of_errors_is_no_error() -> None:
     assert all("TypeError" not in line for line in under(Section.ENDED, session.summary()))
 
 
-def test_a_failed_read_is_told() -> None:
+def test_a_failed_read_is_in_the_summary() -> None:
     session = Session().say(user("look")).call("read", "ENOENT", is_error=True, path="a.py")
     assert under(Section.ENDED, session.summary()) == ["read a.py → ENOENT"]
 
@@ -279,7 +279,7 @@ def test_rules_outlive_many_rounds_of_chatter() -> None:
     for number in range(12):
         talk = Session()
         for step in range(10):
-            talk.say(user(f"Look at part {number}.{step} of the plan and tell me more about it."))
+            talk.say(user(f"Look at part {number}.{step} of the plan and say me more about it."))
             talk.say(
                 assistant(f"Part {number}.{step} is about the {step}th item, which was updated with {step} points.")
             )

@@ -34,7 +34,7 @@ def test_what_is_worth_so_many_tokens_takes_about_as_many(tokens: int, provider:
     assert tokens - 2 <= estimate.text("a" * chars, provider) <= tokens + 3
 
 
-def test_code_is_denser_where_it_is_told_apart() -> None:
+def test_code_is_denser_where_it_is_distinguished() -> None:
     estimate = ESTIMATES["neurolink"]
     assert estimate.text("a" * 120, is_code=True) == 46
     assert estimate.text("a" * 120) == 35

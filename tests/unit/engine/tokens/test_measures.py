@@ -45,7 +45,7 @@ def test_the_exact_measure_is_what_the_wordings_take() -> None:
     assert measure.late == count_text(LATE) - RESULT
     assert measure.marker == count_message(user(HIDDEN))
     assert measure.stub == count_message(answer("a", UNANSWERED))
-    assert measure.least_owed == SMALLEST_SUMMARY + count_message(user(SUMMARY))
+    assert measure.least_pending == SMALLEST_SUMMARY + count_message(user(SUMMARY))
 
 
 def test_the_exact_measure_is_one_whatever_the_provider_and_changes_no_facts() -> None:
@@ -147,4 +147,4 @@ def test_what_an_estimate_takes_for_a_whole_message_is_counted_once() -> None:
     measure, estimate = measure_of("neurolink", PROVIDER), ESTIMATES["neurolink"]
     assert measure.marker == estimate.of_message(user(HIDDEN), PROVIDER)
     assert measure.stub == estimate.of_message(answer("a", UNANSWERED), PROVIDER)
-    assert measure.least_owed == SMALLEST_SUMMARY + estimate.of_message(user(SUMMARY), PROVIDER)
+    assert measure.least_pending == SMALLEST_SUMMARY + estimate.of_message(user(SUMMARY), PROVIDER)

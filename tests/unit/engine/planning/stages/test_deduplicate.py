@@ -94,7 +94,7 @@ def test_small_reads_lower_the_share_of_them_all() -> None:
     assert superseded(*read("a"), *read("b"), *files, minimum_saving_share=0.9) == []
 
 
-def test_the_target_stops_it_only_where_it_is_told_so() -> None:
+def test_the_target_stops_it_only_where_its_parameters_say_so() -> None:
     messages = [*read("a"), *read("b")]
     tokens = Conversation.of(messages).outline.tokens
     assert superseded(*messages, target=tokens) == [2]

@@ -115,7 +115,7 @@ def test_units_are_hidden_until_the_goal_is_reached() -> None:
 def test_units_are_hidden_until_they_are_worth_a_summary() -> None:
     outline = Conversation.of([*(user("word " * 35) for _ in range(5)), user("on")]).outline
     one = outline.items[0].original_tokens
-    assert marker_tokens() < one <= exact_measure().least_owed < 2 * one
+    assert marker_tokens() < one <= exact_measure().least_pending < 2 * one
     assert hide(outline, Plan(outline.tokens), 0, 5, outline.tokens - 1).hides == (Edit("hide", 1, 2),)
 
 

@@ -1,4 +1,4 @@
-"""Which jobs there are for branches that were left, and when none is needed: the same is summarized once."""
+"""Jobs for branch summaries, and when none is needed: the same entries are summarized once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_what_was_left_twice_is_summarized_once(scene: Scene) -> None:
     scene.publish(scene.claimed(), word=" kept")
     scene.move(said[-1])
     moved = scene.leave(said[1])
-    assert (moved.request, moved.placed) == (None, "e2-3")
+    assert (moved.queued, moved.summary_entry_id) == (None, "e2-3")
     assert (scene.layout, scene.states) == (["user 1", "batch 2", "note 3"], ["succeeded"])
     assert " kept kept" in str(scene.wire()[-1]["content"])
 
@@ -35,7 +35,7 @@ def test_the_same_summary_is_never_twice_on_a_path(scene: Scene) -> None:
     leaf = scene.append(user(20)).entry_ids[0]
     scene.move(said[-1])
     moved = scene.leave(leaf)
-    assert (moved.request, moved.placed) == (None, "e1-3")
+    assert (moved.queued, moved.summary_entry_id) == (None, "e1-3")
     assert scene.layout == ["user 1", "batch 2", "note 3", "user 4"]
 
 
@@ -49,11 +49,11 @@ def test_a_summary_is_not_said_again_where_another_covers_it(scene: Scene) -> No
     assert scene.layout[0] == "summary 1-10"
     scene.move(said[-1])
     moved = scene.leave(leaf)
-    assert (moved.request, moved.placed) == (None, "e1-9")
+    assert (moved.queued, moved.summary_entry_id) == (None, "e1-9")
     assert scene.layout[0] == "summary 1-10"
 
 
-def test_what_other_instructions_asked_for_is_another_summary(scene: Scene) -> None:
+def test_other_instructions_make_another_summary(scene: Scene) -> None:
     said = scene.append(*turns(3, 60)).entry_ids
     scene.leave(said[1])
     scene.work()
@@ -73,7 +73,7 @@ def test_a_kept_summary_of_a_branch_that_has_no_room_is_visible(scene: Scene) ->
     scene.move(said[-1])
     before = scene.states
     moved = scene.leave(full)
-    assert (moved.request, moved.placed) == (None, None)
+    assert (moved.queued, moved.summary_entry_id) == (None, None)
     assert scene.states == [*before, "failed: no-room"]
     assert scene.jobs[-1].subject == "e0-4"
 
@@ -89,7 +89,7 @@ def three_leaves(scene: Scene) -> list[str]:
 
 def leave_for(scene: Scene, start: str, target: str, instructions: str | None = None) -> QueuedJob:
     scene.move(start)
-    request = scene.leave(target, instructions).request
+    request = scene.leave(target, instructions).queued
     assert request is not None
     return request
 
@@ -111,7 +111,7 @@ def test_jobs_for_branches_that_were_left_for_one_target_run_side_by_side(scene:
     assert [scene.publish(claim) for claim in claims] == ["succeeded"] * 2
 
 
-def test_a_wish_for_a_branch_whose_job_waits_joins_it_with_its_instructions(scene: Scene) -> None:
+def test_a_request_for_a_branch_whose_job_waits_joins_it_with_its_instructions(scene: Scene) -> None:
     first, _, target = three_leaves(scene)
     waiting = leave_for(scene, first, target, "mind the names")
     assert leave_for(scene, first, target, "mind the dates") == QueuedJob(waiting.job_id, is_joined=True)
@@ -120,7 +120,7 @@ def test_a_wish_for_a_branch_whose_job_waits_joins_it_with_its_instructions(scen
     assert scene.claim() is None
 
 
-def test_a_wish_for_a_branch_whose_job_runs_joins_it_or_waits_behind_it(scene: Scene) -> None:
+def test_a_request_for_a_branch_whose_job_runs_joins_it_or_waits_behind_it(scene: Scene) -> None:
     first, _, target = three_leaves(scene)
     running = leave_for(scene, first, target)
     claim = scene.claimed()
@@ -219,11 +219,11 @@ def test_each_kept_summary_without_room_is_visible(scene: Scene) -> None:
     for start in (first, second):
         scene.move(start)
         moved = scene.leave(full)
-        assert (moved.request, moved.placed) == (None, None)
+        assert (moved.queued, moved.summary_entry_id) == (None, None)
     assert [job.subject for job in scene.jobs if job.state == "failed"] == [first, second]
 
 
-def test_a_lapsed_job_for_a_branch_is_one_with_the_wish_that_waits_behind_it(scene: Scene, clock: Clock) -> None:
+def test_a_lapsed_branch_job_merges_with_the_request_that_waits_behind_it(scene: Scene, clock: Clock) -> None:
     first, second, target = three_leaves(scene)
     running = leave_for(scene, second, target).job_id
     scene.claimed()
