@@ -27,9 +27,9 @@ def pytest_deselected(items: Sequence[pytest.Item]) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    left_out = session.config.stash[_LEFT_OUT]
     if (output := getattr(session.config, "workeroutput", None)) is not None:
-        output[_KEY] = dict(left_out)
+        counts: Counter[str] = session.config.stash[_LEFT_OUT]
+        output[_KEY] = dict(counts)
 
 
 @pytest.hookimpl(optionalhook=True)
