@@ -83,7 +83,7 @@ def test_each_service_is_started_with_the_command_and_the_environment_that_are_w
         assert process.cmdline()[-len(services[name]["command"]) :] == services[name]["command"]
 
 
-def test_a_command_in_it_gets_flowers_login_and_the_operators_addresses_are_printed() -> None:
+def test_a_command_in_it_gets_flowers_login_and_all_addresses_and_its_exit_code_is_the_stacks() -> None:
     script = """
         import os, sys, httpx
         assert os.environ["FOLDLINE_URL"] == sys.argv[1]
