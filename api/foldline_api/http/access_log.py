@@ -50,7 +50,7 @@ class AccessLog:
         try:
             await self._app(scope, receive, note_status)
         except ClientDisconnect:
-            # The client left before its request was complete: nobody reads an answer, and the service has no error.
+            # The client left before its request was complete. That is not an error of the service.
             status = CLIENT_GONE
         finally:
             self._report(scope, status, perf_counter() - started, span)

@@ -30,7 +30,7 @@ router = APIRouter(tags=["messages"])
 def append_messages(session_id: str, incoming: FromRequest) -> Response:
     """Append messages at the head. If the view is then over the trigger, it is compacted before the answer."""
     body = incoming.body(AppendBody)
-    drafts = prepare(_parsed(body.messages, body.format))
+    drafts = prepare(_messages_of(body.messages, body.format))
     usage = None if body.usage is None else _usage(body.usage)
     if_match = incoming.if_match
 
@@ -48,7 +48,7 @@ def append_messages(session_id: str, incoming: FromRequest) -> Response:
     return to_response(write_once(incoming, work))
 
 
-def _parsed(messages: list[Any], format_name: str | None) -> list[Message]:
+def _messages_of(messages: list[Any], format_name: str | None) -> list[Message]:
     name = detect(messages) if format_name is None else format_name
     if name not in FORMATS:
         raise InvalidRequest("format", f"{name} is no format; available: {', '.join(FORMATS)}")

@@ -276,7 +276,7 @@ class Scene:
     def records(self) -> list[Record]:
         with self.store.read() as tx:
             path = paths.open_head(tx, self.tenant, self.id)
-            return history.records(tx, path.session, segments.segments(tx, path))
+            return history.records(tx, path.session, segments.segments(tx, path), entry_log.EDITING)
 
     @property
     def jobs(self) -> list[Any]:
