@@ -25,6 +25,13 @@ HAS_FORK_SERVER: Final = sys.platform == "linux"
 Process: TypeAlias = "subprocess.Popen[bytes] | fork_server.Forked"
 
 
+def _of_interpreter(environment: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in environment.items() if name.startswith("PYTHON")}
+
+
+INTERPRETER: Final = _of_interpreter(os.environ)
+
+
 def foldline(*arguments: str | Path, timeout_seconds: float = 300) -> subprocess.CompletedProcess[str]:
     """`foldline` with these arguments, run to its end."""
     with TemporaryFile() as output, TemporaryFile() as errors:
@@ -66,10 +73,9 @@ def start(
     warnings_end_it: bool = False,
 ) -> Process:
     """`foldline` with these arguments, running; from the fork server unless only a new interpreter will do."""
-    variables = variables or {}
-    environment = os.environ | dict(variables)
-    # Variables of the interpreter's own are read as it starts.
-    if is_anew or not HAS_FORK_SERVER or any(name.startswith("PYTHON") for name in variables):
+    environment = os.environ | dict(variables or {})
+    # An interpreter reads its own variables when it starts, and the fork server has started already.
+    if is_anew or not HAS_FORK_SERVER or _of_interpreter(environment) != INTERPRETER:
         options = ["-W", "error"] if warnings_end_it else []
         return subprocess.Popen(
             [sys.executable, *options, "-m", MAIN, *arguments],
