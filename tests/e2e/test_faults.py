@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Event, Thread
 from time import monotonic
 
@@ -13,16 +14,19 @@ from sqlalchemy import text
 
 from foldline.log.compaction.enqueue import INTERACTIVE
 from foldline.log.storage.store import Store
+from stack.services.servers import postgres
 from tests.support.eventually import eventually
 from tests.support.processes.api import user
-from tests.support.processes.deployment import LEASE_SECONDS, Deployment, append_surely, deployed
+from tests.support.processes.databases import Server
+from tests.support.processes.deployment import LEASE_SECONDS, Deployment, append_surely, deployed, installed
 from tests.support.processes.http import client, items_of
 from tests.support.processes.scripted_llm import slow
 
 pytestmark = pytest.mark.timeout(300)
 
 JOBS = 100
-FROZEN_SECONDS = 30.0
+# Twice what a socket waits for an answer, and more.
+FROZEN_SECONDS = 12.0
 # Far below what a broker that does not answer would cost: its socket time-out is 5 s.
 APPEND_SECONDS_MAX = 2.0
 
@@ -313,13 +317,18 @@ def test_the_cheap_stages_carry_on_while_every_worker_is_gone(deployment: Deploy
     eventually(lambda: deployment.get(f"{session}/stats")["pending_tokens"] == 0, 60)
 
 
-def test_a_summary_that_is_done_while_the_database_restarts_is_published_without_a_second_call() -> None:
-    # The lease outlasts the restart, however busy the machine is.
-    with deployed(workers=1, FOLDLINE_LEASE_SECONDS="60") as deployment:
+def test_a_summary_that_is_done_while_the_database_restarts_is_published_without_a_second_call(tmp_path: Path) -> None:
+    with (
+        postgres(is_own=True) as service,
+        Server(service.url).database() as database,
+        # The lease outlasts the restart, however busy the machine is.
+        installed(tmp_path, database, FOLDLINE_LEASE_SECONDS="60") as deployment,
+    ):
+        deployment.start("worker")
         session, job_id = running_job(deployment, 1)
-        deployment.stack["database"].stop()
+        service.stop()
         eventually(lambda: deployment.llm.answered == 1)
-        deployment.stack["database"].start()
+        service.start()
         deployment.wait_until_whole()
 
         assert deployment.wait_for(job_id, "succeeded")["attempts"] == 1

@@ -15,7 +15,9 @@ from foldline.terminal import ExitCode
 from tests.e2e.test_branches import alone, as_read, branch_summaries, leave, view_of
 from tests.support.eventually import eventually
 from tests.support.processes.api import assistant, calling, result, user
-from tests.support.processes.deployment import Deployment, Json, deployed
+from tests.support.processes.daemons import Daemon
+from tests.support.processes.databases import Server
+from tests.support.processes.deployment import Deployment, Installed, Json, installed
 from tests.support.processes.hook_package import ADVICE, BY_HAND, HOOKS, REASON, RULES, install
 from tests.support.processes.http import items_of
 from tests.support.processes.program import foldline
@@ -41,17 +43,31 @@ def variables(tmp_path_factory: pytest.TempPathFactory, scribed: Path) -> dict[s
 
 
 @pytest.fixture(scope="module")
-def shared(variables: dict[str, str]) -> Iterator[Deployment]:
+def shared(
+    postgresql: Server, tmp_path_factory: pytest.TempPathFactory, variables: dict[str, str]
+) -> Iterator[tuple[Installed, Daemon]]:
+    """An API process and a worker."""
+    folder = tmp_path_factory.mktemp("logs")
     # Long enough for a hook that answers, on a busy machine too.
-    with deployed(apis=1, workers=1, FOLDLINE_HOOK_TIMEOUT_SECONDS="1", **variables) as deployment:
-        yield deployment
+    with (
+        postgresql.database() as database,
+        installed(folder, database, FOLDLINE_HOOK_TIMEOUT_SECONDS="1", **variables) as deployment,
+    ):
+        yield deployment, deployment.start("worker")
 
 
 @pytest.fixture
-def deployment(shared: Deployment) -> Deployment:
+def deployment(shared: tuple[Installed, Daemon]) -> Installed:
     """A deployment in which a summary goes on without a hook that fails."""
-    shared.llm.requests.clear()
-    return shared
+    deployment, _ = shared
+    deployment.llm.requests.clear()
+    return deployment
+
+
+@pytest.fixture
+def worker(shared: tuple[Installed, Daemon]) -> Daemon:
+    """The deployment's one worker."""
+    return shared[1]
 
 
 @pytest.fixture(scope="module")
@@ -207,7 +223,7 @@ def only_outcome(scribed: Path, session: str) -> Json:
 
 
 def test_hooks_get_the_outcome_of_an_inline_compaction_from_the_process_that_made_it(
-    deployment: Deployment, scribed: Path
+    deployment: Installed, scribed: Path
 ) -> None:
     session = deployment.new_session(1)
     turns = [[user("look"), calling(name), result(name, "x y z " * 150), assistant("seen")] for name in "ab"]
@@ -218,27 +234,27 @@ def test_hooks_get_the_outcome_of_an_inline_compaction_from_the_process_that_mad
     outcome = only_outcome(scribed, session)
 
     (made,) = compactions(deployment, session)
-    assert outcome["pid"] == deployment.stack["api-1"].pid
+    assert outcome["pid"] == deployment.api.process.pid
     assert (outcome["kind"], outcome["state"], outcome["entry_id"]) == ("compact", "succeeded", made["id"])
     figures = ("reason", "stages_used", "tokens_before", "tokens_after")
     assert {name: outcome["facts"][name] for name in figures} == {name: made[name] for name in figures}
 
 
 def test_hooks_get_the_outcome_of_a_summary_from_the_worker_that_published_it(
-    deployment: Deployment, scribed: Path
+    deployment: Deployment, worker: Daemon, scribed: Path
 ) -> None:
     session = deployment.new_session()
     job = deployment.wait_for(request_compaction(deployment, session, "supply"), "succeeded")
 
     outcome = only_outcome(scribed, session)
 
-    assert outcome["pid"] == deployment.stack["worker-1"].pid
+    assert outcome["pid"] == worker.process.pid
     assert (outcome["kind"], outcome["state"], outcome["entry_id"]) == ("compact", "succeeded", job["compaction_id"])
     assert (outcome["facts"]["from_hook"], outcome["facts"]["details"]["ticket"]) == ("guard", 7)
 
 
 def test_hooks_get_the_outcome_of_a_branch_summary_from_the_process_that_placed_it(
-    deployment: Deployment, scribed: Path
+    deployment: Installed, worker: Daemon, scribed: Path
 ) -> None:
     session = deployment.new_session()
     tip = items_of(deployment.client, f"{session}/entries")[-1]["id"]
@@ -249,8 +265,8 @@ def test_hooks_get_the_outcome_of_a_branch_summary_from_the_process_that_placed_
     eventually(lambda: len(outcomes_of(scribed, session)) == 2)
 
     by_worker, by_api = sorted(outcomes_of(scribed, session), key=lambda outcome: str(outcome["entry_id"]))
-    assert (by_worker["pid"], by_worker["entry_id"]) == (deployment.stack["worker-1"].pid, job["entry_id"])
-    assert (by_api["pid"], by_api["entry_id"]) == (deployment.stack["api-1"].pid, again["summary_entry_id"])
+    assert (by_worker["pid"], by_worker["entry_id"]) == (worker.process.pid, job["entry_id"])
+    assert (by_api["pid"], by_api["entry_id"]) == (deployment.api.process.pid, again["summary_entry_id"])
     (entry,) = branch_summaries(deployment, session)
     for outcome in (by_worker, by_api):
         assert (outcome["kind"], outcome["state"], outcome["facts"]["summary"]) == (
@@ -270,9 +286,9 @@ def test_hooks_get_the_outcome_of_a_cancelled_job(deployment: Deployment, scribe
     assert (outcome["entry_id"], outcome["error"]) == (None, job["error"])
 
 
-def test_a_process_says_which_hooks_it_has(deployment: Deployment) -> None:
-    for name in ("api-1", "worker-1"):
-        assert "hooks: guard, scribe, sloth\n" in deployment.stack[name].logged()
+def test_a_process_says_which_hooks_it_has(deployment: Installed, worker: Daemon) -> None:
+    for process in (deployment.api, worker):
+        assert "hooks: guard, scribe, sloth\n" in process.printed
 
 
 # By the command that meets it: the module of a package that is wrong, and a word of what is said of it.
@@ -285,15 +301,15 @@ BROKEN: Final = {
 
 @pytest.mark.parametrize("command", BROKEN)
 def test_a_process_whose_hook_cannot_be_loaded_ends_at_once_and_says_which(
-    deployment: Deployment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+    deployment: Installed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     source, said = BROKEN[command]
     settings = {"FOLDLINE_PORT": "0", **install(tmp_path, source, guard="Guard")}
     if command == "serve":
         settings["FOLDLINE_DATABASE_URL"] = f"sqlite:///{tmp_path}/foldline.db"
     else:
-        settings["FOLDLINE_DATABASE_URL"] = deployment.stack.database_url
-        settings["FOLDLINE_BROKER_URL"] = deployment.stack.broker_url
+        settings["FOLDLINE_DATABASE_URL"] = deployment.database_url
+        settings["FOLDLINE_BROKER_URL"] = "redis://127.0.0.1:1/0"
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
 

@@ -30,7 +30,7 @@ from stack.services.servers import BackingService, NotOurs, postgres, valkey
 from stack.services.users import server_user
 from stack.stack import Stack
 from tests.support.eventually import eventually
-from tests.support.processes.program import REPOSITORY, python
+from tests.support.processes.program import REPOSITORY
 
 STARTERS = {"postgres": postgres, "valkey": valkey}
 Start = Callable[..., AbstractContextManager[BackingService]]
@@ -215,7 +215,7 @@ def test_a_program_that_does_not_run_is_passed_over(
 
 @pytest.mark.timeout(180)
 def test_a_process_of_the_stack_comes_back_until_it_is_stopped(tmp_path: Path) -> None:
-    with Stack(workers=1, logs=tmp_path) as stack:
+    with Stack(workers=1, logs=tmp_path, without=("beat", "flower")) as stack:
         assert httpx.get(f"{stack.api_url}/readyz").is_success
         assert all(member.is_ready for member in stack.members)
         worker = stack["worker-1"]
@@ -239,19 +239,6 @@ def test_a_stack_that_does_not_come_up_shows_why() -> None:
     with pytest.raises(DidNotStart, match=r"migrate ended with exit code 2(.|\n)*FOLDLINE_LEASE_SECONDS"), stack:
         pass
     assert {member.pid for member in stack.members} == {0}
-
-
-@pytest.mark.timeout(180)
-def test_a_command_runs_in_a_stack_of_its_own_and_its_exit_code_is_the_stacks() -> None:
-    script = """
-        import os, sys, httpx
-        names = ("FOLDLINE_DATABASE_URL", "FOLDLINE_BROKER_URL")
-        assert os.environ["FOLDLINE_URL"] == sys.argv[1]
-        assert all(os.environ[name] for name in names)
-        sys.exit(7 if httpx.get(f"{sys.argv[1]}/readyz").is_success else 1)
-    """
-    done = python("-m", "stack", "--workers", "0", "--", sys.executable, "-c", dedent(script), "{url}")
-    assert done.returncode == 7, done.stderr
 
 
 @pytest.mark.timeout(180)

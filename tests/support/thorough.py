@@ -17,7 +17,7 @@ _KEY: Final = "thorough"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.stash[_LEFT_OUT] = Counter()
+    config.stash[_LEFT_OUT] = Counter[str]()
 
 
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:

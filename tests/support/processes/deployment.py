@@ -1,18 +1,25 @@
-"""Foldline as in production, on this machine: real processes, a real broker and database, and a scripted summarizer."""
+"""Foldline as in production, on this machine: real processes, a real broker and database, and a scripted summarizer.
+
+`deployed` is a stack, whose processes come back when they die. `installed` is ready in a tenth of the time: a test
+starts the processes that it needs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import count
+from pathlib import Path
 from typing import Any, Final
 
 import httpx
 
+from stack.services.servers import valkey
 from stack.stack import Stack
 from tests.support.eventually import eventually
 from tests.support.processes.api import assistant, user
+from tests.support.processes.daemons import Daemon, daemon
 from tests.support.processes.http import client
 from tests.support.processes.scripted_llm import ScriptedLLM
 
@@ -122,6 +129,15 @@ def append_surely(urls: Sequence[str], session: str, messages: Sequence[Json]) -
     return found, next(tries) - 1
 
 
+def asks(llm: ScriptedLLM) -> dict[str, str]:
+    """The settings of a worker that asks this summarizer."""
+    return {
+        "FOLDLINE_SUMMARIZER": "openai",
+        "FOLDLINE_SUMMARIZER_BASE_URL": llm.base_url,
+        "FOLDLINE_SUMMARIZER_MODEL": "scripted",
+    }
+
+
 @contextmanager
 def deployed(*, apis: int = 1, workers: int = 2, **environment: str) -> Iterator[Deployment]:
     """A deployment that is ready; leases and sweeps are short, so that it recovers soon."""
@@ -129,9 +145,7 @@ def deployed(*, apis: int = 1, workers: int = 2, **environment: str) -> Iterator
         settings = {
             "FOLDLINE_LEASE_SECONDS": str(LEASE_SECONDS),
             "FOLDLINE_SWEEP_SECONDS": str(SWEEP_SECONDS),
-            "FOLDLINE_SUMMARIZER": "openai",
-            "FOLDLINE_SUMMARIZER_BASE_URL": llm.base_url,
-            "FOLDLINE_SUMMARIZER_MODEL": "scripted",
+            **asks(llm),
             **environment,
         }
         with (
@@ -139,3 +153,46 @@ def deployed(*, apis: int = 1, workers: int = 2, **environment: str) -> Iterator
             client(stack.api_url) as connected,
         ):
             yield Deployment(stack, llm, connected)
+
+
+@dataclass(frozen=True, slots=True)
+class Installed(Deployment):
+    """An API process, and whatever is started beside it; nothing is in its stack, and what dies does not come back."""
+
+    api: Daemon
+    database_url: str
+    _folder: Path
+    _variables: Mapping[str, str]
+    _running: ExitStack
+
+    def start(self, command: str) -> Daemon:
+        """A worker, beat or another API process, once it is ready."""
+        return self._running.enter_context(_daemon(self._folder, command, self._variables))
+
+
+# What a process prints when it is ready.
+READY: Final = {"api": r"listening on http\S+", "worker": "ready:", "beat": "beat: Starting"}
+
+
+def _daemon(folder: Path, command: str, variables: Mapping[str, str]) -> AbstractContextManager[Daemon]:
+    options = ("--port", "0") if command == "api" else ()
+    return daemon(folder, command, *options, until=READY[command], variables=variables)
+
+
+def url_of(api: Daemon) -> str:
+    return api.ready.removeprefix("listening on ")
+
+
+@contextmanager
+def installed(folder: Path, database_url: str, **environment: str) -> Iterator[Installed]:
+    """An installation on this database; the logs go into the folder."""
+    with ScriptedLLM() as llm, valkey() as broker, ExitStack() as running:
+        variables = {
+            "FOLDLINE_DATABASE_URL": database_url,
+            "FOLDLINE_BROKER_URL": broker.url,
+            **asks(llm),
+            **environment,
+        }
+        api = running.enter_context(_daemon(folder, "api", variables))
+        with client(url_of(api)) as connected:
+            yield Installed(Stack(), llm, connected, api, database_url, folder, variables, running)

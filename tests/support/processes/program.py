@@ -25,13 +25,6 @@ HAS_FORK_SERVER: Final = sys.platform == "linux"
 Process: TypeAlias = "subprocess.Popen[bytes] | fork_server.Forked"
 
 
-def _of_interpreter(environment: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in environment.items() if name.startswith("PYTHON")}
-
-
-INTERPRETER: Final = _of_interpreter(os.environ)
-
-
 def foldline(*arguments: str | Path, timeout_seconds: float = 300) -> subprocess.CompletedProcess[str]:
     """`foldline` with these arguments, run to its end."""
     with TemporaryFile() as output, TemporaryFile() as errors:
@@ -73,9 +66,9 @@ def start(
     warnings_end_it: bool = False,
 ) -> Process:
     """`foldline` with these arguments, running; from the fork server unless only a new interpreter will do."""
-    environment = os.environ | dict(variables or {})
-    # An interpreter reads its own variables when it starts, and the fork server has started already.
-    if is_anew or not HAS_FORK_SERVER or _of_interpreter(environment) != INTERPRETER:
+    variables = variables or {}
+    environment = os.environ | dict(variables)
+    if is_anew or not HAS_FORK_SERVER:
         options = ["-W", "error"] if warnings_end_it else []
         return subprocess.Popen(
             [sys.executable, *options, "-m", MAIN, *arguments],
