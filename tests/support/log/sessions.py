@@ -179,7 +179,7 @@ class Scene:
             return branches.move(tx, self.tenant, self.id, entry_id).step
 
     def leave(self, entry_id: str, instructions: str | None = None) -> Moved:
-        """Move the head, and ask for a summary of what that leaves behind."""
+        """Move the head, and request a summary of the entries it leaves."""
         with self.store.write() as tx:
             return branches.move(
                 tx, self.tenant, self.id, entry_id, request=SummaryRequest(is_asked=True, instructions=instructions)
