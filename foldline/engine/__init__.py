@@ -1,1 +1,1 @@
-"""The engine: decides what to edit so that a conversation fits its model. Pure; usable as a library."""
+"""The engine decides which edits make a conversation fit its model. It is pure: no I/O, no clock, no settings."""

@@ -1,4 +1,4 @@
-"""Tool-call arguments: from JSON text to the object that formats with structured arguments send, and back."""
+"""Tool-call arguments as JSON text and as objects. Some formats send them as text, others as objects."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any, Final
 
 from foldline.engine.wire import dumps_text, is_too_deep, loads_bounded
 
-# Less than a whole body may have: what they become part of can be taken in again.
+# Lower than the limit of a request body, so that a body with these arguments in it can be read again.
 ARGUMENTS_DEPTH_MAX: Final = 128
 
 
 def json_object(text: str) -> dict[str, Any] | None:
-    """The object `text` denotes, none if it is anything else; no arguments at all are the empty object."""
+    """The JSON object in `text`; None if the text is anything else. Empty text gives the empty object."""
     if not text or text.isspace():
         return {}
     try:
@@ -23,9 +23,9 @@ def json_object(text: str) -> dict[str, Any] | None:
 
 
 def json_text(value: Any) -> str | None:
-    """`value` as compact JSON, none if it is nested too deeply or holds what JSON has no word for."""
+    """`value` as compact JSON; None if it is nested too deeply or holds a value that JSON cannot express."""
     try:
-        # orjson would write null for what JSON has no word for.
+        # orjson would write null for NaN and infinity.
         json.dumps(value, allow_nan=False)
         text = dumps_text(value)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Edits as data, and what a sequence of them amounts to on a path: the live edits."""
+"""Edits as data, and the live edits: those in force on a path after all its compactions, undos and redos."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ Kind: TypeAlias = Literal["clear", "supersede", "excerpt", "condense", "hide"]
 
 
 class Edit(NamedTuple):
-    """One edit of the entries `first` to `last` (the same for an edit of one entry).
+    """One edit of the entries with the seqs `first` to `last`, both included; they are equal for an edit of one entry.
 
-    `clear`, `supersede`: a result's content becomes a placeholder or a pointer. `excerpt`: a result's content is cut to
-    the characters of `excerpts.LEVELS[level]`, or a call's string arguments to those of level 0. `hide`: the range
-    becomes a marker. `condense`: the range becomes the summary `summary`, whose message takes `tokens`; the originals
-    took `original_tokens`; the live summaries `replaces` go with it.
+    `clear`: a placeholder replaces a result's content. `supersede`: a pointer to a later read replaces it. `excerpt`: a
+    result's content is cut to `excerpts.LEVELS[level]` characters; in a message with calls, each string argument is cut
+    to those of level 0. `hide`: a marker replaces the range. `condense`: the summary with the id `summary` replaces the
+    range and the live summaries `replaces`. Its message takes `tokens`; the originals took `original_tokens`.
     """
 
     kind: Kind
@@ -31,11 +31,11 @@ class Edit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LiveEdits:
-    """What shows on a path, after all compactions, undos and redos on it.
+    """The edits in force on a path, after all its compactions, undos and redos.
 
-    `cells` maps the seq of an entry that is not under a summary to its edit. `hidden` are seq ranges, oldest first.
-    `condensed` are the outermost summaries, disjoint and oldest first. `barred` are ranges whose summary was undone:
-    they are not summarized again unless asked, or unless they had to be hidden.
+    `cells` maps the seq of an entry to its edit; the entry is in no summary. `hidden` are seq ranges, oldest first.
+    `condensed` are the outermost summaries, disjoint and oldest first. `barred` are the ranges whose summary was
+    undone. They are summarized again only on request, or after they had to be hidden.
     """
 
     cells: Mapping[int, Edit] = field(default_factory=lambda: MappingProxyType({}))
@@ -44,7 +44,7 @@ class LiveEdits:
     barred: tuple[tuple[int, int], ...] = ()
 
     def adding(self, edits: Iterable[Edit]) -> LiveEdits:
-        """These edits and the given ones on top."""
+        """The live edits after these new edits."""
         cells, hidden, condensed = dict(self.cells), list(self.hidden), list(self.condensed)
         for edit in edits:
             if edit.kind == "condense":
@@ -64,17 +64,17 @@ class LiveEdits:
         )
 
     def barring(self, spans: Iterable[tuple[int, int]]) -> LiveEdits:
-        """The same edits with these ranges barred, and no others."""
+        """The same edits, with exactly these ranges barred."""
         return LiveEdits(self.cells, self.hidden, self.condensed, tuple(spans))
 
 
 def covered(first: int, last: int, condensed: Sequence[Edit]) -> bool:
-    """Whether the range lies under one of the summaries."""
+    """Whether one of the summaries covers the whole range."""
     return any(edit.first <= first and last <= edit.last for edit in condensed)
 
 
 def within(first: int, last: int, spans: Iterable[tuple[int, int]]) -> bool:
-    """Whether the range lies within one of the spans."""
+    """Whether one of the spans contains the whole range."""
     return any(low <= first and last <= high for low, high in spans)
 
 

@@ -1,12 +1,12 @@
-"""Everything the engine raises, one tree: `CompactionError` > `InvalidMessage`, `UnknownModel`, `FixedPartsDoNotFit`,
-`ViewDoesNotFit`, `InvalidPolicy`. Facts are attributes; the message is for the reader.
+"""The errors of the engine: `CompactionError` > `InvalidMessage`, `UnknownModel`, `InvalidPolicy`,
+`FixedPartsDoNotFit`, `ViewDoesNotFit`. Their facts are attributes; the message is for the reader.
 """
 
 from __future__ import annotations
 
 
 class CompactionError(Exception):
-    """Root of the engine's errors."""
+    """The root of the engine's errors."""
 
 
 class InvalidMessage(CompactionError):
@@ -30,7 +30,7 @@ class UnknownModel(CompactionError):
 
 
 class InvalidPolicy(CompactionError):
-    """A policy's `field` has a value that cannot work."""
+    """The `field` of a policy has a value that cannot work."""
 
     def __init__(self, field: str, detail: str) -> None:
         super().__init__(f"{field}: {detail}")
@@ -39,7 +39,7 @@ class InvalidPolicy(CompactionError):
 
 
 class FixedPartsDoNotFit(CompactionError):
-    """System prompt, tools, pins and the smallest summary exceed the target; all figures are tokens."""
+    """System prompt, tools, pins and the smallest summary exceed the target. Both figures are tokens."""
 
     def __init__(self, fixed_tokens: int, target_tokens: int) -> None:
         super().__init__(
@@ -51,7 +51,10 @@ class FixedPartsDoNotFit(CompactionError):
 
 
 class ViewDoesNotFit(CompactionError):
-    """What may not be edited exceeds the budget; `entries` are the largest of it, figures are tokens."""
+    """The view exceeds the budget, and the rest of it may not be edited.
+
+    Figures are tokens; `entries` are the largest entries in the view, by name and tokens.
+    """
 
     def __init__(self, used_tokens: int, limit_tokens: int, entries: list[tuple[str, int]]) -> None:
         largest = ", ".join(f"{name} ({tokens})" for name, tokens in entries)

@@ -1,4 +1,7 @@
-"""The facts of an entry: all that planning knows of it. Counted once, when the message arrives, before any lock."""
+"""The facts of an entry: everything that planning knows about it.
+
+They are counted once, when the message arrives, before any lock is taken.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ FAILURE_PREFIXES: Final = (
 
 
 class Call(NamedTuple):
-    """A tool call: its id, what it reads, if it reads a file, the tool, and the path of the file it changes, if any."""
+    """A tool call: its id, the lines it reads if it reads a file, the tool, and the path of the file it changes."""
 
     id: str
     read: Read | None = None
@@ -34,12 +37,13 @@ class Call(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What planning knows of one message; tokens are unscaled.
+    """Everything that planning knows about one message; tokens are unscaled.
 
-    `seq`, `unit` (the seq of the message that heads its batch, or its own) and `is_late` (a result that answers no open
-    call) are set by `batches.place`. `excerpts` holds the tokens of the result's content at each level of
-    `excerpts.LEVELS`, 0 where an excerpt would save nothing. `chars` is the length of its text in UTF-16 units, `tool`
-    what a result is of. `sizes` are what its parts take by each estimate of `estimates.SIZED`.
+    `batches.place` sets `seq`, `unit` (the seq of the first message of its batch, or its own) and `is_late` (a result
+    that answers no open call). `answers` is the id of the call that a result answers, `tool` the tool of that call.
+    `arguments_saving` is the tokens saved when the arguments of its calls are cut. `excerpts` has the tokens of the
+    result's content at each level of `excerpts.LEVELS`, 0 for a level that saves nothing. `chars` is the length of its
+    text in UTF-16 units. `sizes` has the size of its parts by each estimate of `estimates.SIZED`.
     """
 
     role: str
@@ -59,7 +63,7 @@ class Facts(NamedTuple):
 
 
 def facts_of(message: Message) -> Facts:
-    """The facts of a message that has no place yet."""
+    """The facts of a message, before `batches.place` gives it a seq and a batch."""
     result = message.result
     if result is not None:
         return _result_facts(result)
@@ -73,14 +77,14 @@ def _chars(message: Message) -> int:
 
 
 def files_of(calls: Iterable[Call]) -> Files:
-    """The files that calls read and change."""
+    """The files that these calls read and change."""
     calls = list(calls)
     read = frozenset(call.read.path for call in calls if call.read)
     return Files(read, frozenset(call.changes for call in calls if call.changes))
 
 
 def is_empty(message: Message) -> bool:
-    """Whether an assistant message says and calls nothing: kept as an entry, left out of fitted views."""
+    """Whether an assistant message has neither text nor calls. Such a message stays an entry; fitted views omit it."""
     return message.role == "assistant" and not any(
         isinstance(part, ToolCall) or (isinstance(part, Text) and part.text) for part in message.parts
     )
@@ -131,7 +135,7 @@ _EXTRAS: Final = {name: value for name, value in Facts._field_defaults.items() i
 
 
 def to_json(facts: Facts) -> dict[str, Any]:
-    """The facts that are not columns of their own, as JSON; `from_json` is its inverse."""
+    """The facts as JSON, without those that have their own columns; `from_json` is its inverse."""
     values = {name: value for name in _EXTRAS if (value := getattr(facts, name)) != _EXTRAS[name]}
     if facts.calls:
         values["calls"] = [call_to_json(call) for call in facts.calls]
@@ -141,12 +145,12 @@ def to_json(facts: Facts) -> dict[str, Any]:
 
 
 def call_to_json(call: Call) -> list[Any]:
-    """A call as lists; `call_from_json` is its inverse."""
+    """A call as a JSON array; `call_from_json` is its inverse."""
     return [call.id, call.read and [*call.read], call.tool, call.changes]
 
 
 def from_json(facts: Facts, values: dict[str, Any]) -> Facts:
-    """`facts` completed by what `to_json` wrote."""
+    """`facts` with the values that `to_json` wrote filled in."""
     known = {name: values.get(name, default) for name, default in _EXTRAS.items()}
     calls, read = known["calls"], known["read"]
     known |= {
@@ -159,6 +163,6 @@ def from_json(facts: Facts, values: dict[str, Any]) -> Facts:
 
 
 def call_from_json(value: Any) -> Call:
-    """A call as `to_json` wrote it, in this version, one before it, which noted less of it, or one after it."""
+    """The call that `call_to_json` wrote. Arrays of other versions work too: shorter ones of older, longer of newer."""
     call_id, read, *rest = value
     return Call(call_id, Read(*read) if read else None, *rest[:2])

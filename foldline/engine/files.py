@@ -1,4 +1,4 @@
-"""Which file a tool call reads, and which lines of it, or which one it changes; and all files of many calls."""
+"""The files of tool calls: the lines of a file that a call reads, and the file that a call changes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from foldline.engine.arguments import json_object
 from foldline.engine.messages import ToolCall
 
-# Names of tools, as `tool_key` has them.
+# Names of tools, as `tool_key` spells them.
 READ_TOOLS: Final = frozenset(
     {"read", "readfile", "fileread", "view", "viewfile", "openfile", "cat", "getfilecontents"}
 )
@@ -17,7 +17,7 @@ CHANGE_TOOLS: Final = frozenset(
     | {"createfile", "deletefile", "replace", "strreplaceeditor", "strreplacebasededittool", "texteditor", "applydiff"}
     | {"notebookedit", "searchreplace", "replaceinfile", "update", "filewrite", "fileedit", "writetofile"}
 )
-# Editors with one name for all they do say in an argument which it is.
+# Some editors are one tool for reading and changing; the argument `command` says which.
 READING_COMMANDS: Final = frozenset({"view", "read", "open"})
 PATH_ARGUMENTS: Final = ("path", "file_path", "filePath", "filepath", "filename", "file_name", "file", "target_file")
 START_ARGUMENTS: Final = ("offset", "start_line", "startLine", "line_start", "start")
@@ -26,29 +26,29 @@ END_ARGUMENTS: Final = ("end_line", "endLine", "line_end", "end")
 LAST_LINE: Final = 1 << 53
 # A call whose arguments are longer than this carries content, not a request to read.
 LONGEST_ARGUMENTS: Final = 4_096
-# Paths are kept as facts, which stay small.
+# Paths are kept in facts, which must stay small.
 LONGEST_PATH: Final = 4_096
 
 
 class Read(NamedTuple):
-    """Lines `first` to `last` of the file at `path`, both included; `LAST_LINE` is the end of any file."""
+    """A read of lines `first` to `last`, both included, of the file at `path`; `LAST_LINE` is the end of any file."""
 
     path: str
     first: int = 1
     last: int = LAST_LINE
 
     def covers(self, other: Read) -> bool:
-        """Whether all that `other` reads is in this one."""
+        """Whether this read includes every line of `other`."""
         return self.path == other.path and self.first <= other.first and self.last >= other.last
 
 
 def tool_key(name: str) -> str:
-    """A tool's name without what spellings differ in: case, underscores, hyphens."""
+    """A tool's name in lower case, without underscores and hyphens, so that its spellings compare equal."""
     return "".join(c for c in name.lower() if c.isalnum())
 
 
 def read_of(call: ToolCall) -> Read | None:
-    """What the call reads, if it is a structured call of a known read tool."""
+    """The read that a call makes; None unless it is a structured call of a known read tool."""
     if tool_key(call.name) not in READ_TOOLS or len(call.arguments) > LONGEST_ARGUMENTS:
         return None
     arguments = json_object(call.arguments) or {}
@@ -57,7 +57,7 @@ def read_of(call: ToolCall) -> Read | None:
 
 
 def change_of(call: ToolCall) -> str:
-    """The path of the file the call changes; empty if it is no structured call of a known tool that changes one."""
+    """The path of the file that a call changes; empty unless it is a structured call of a known tool that does so."""
     if tool_key(call.name) not in CHANGE_TOOLS:
         return ""
     arguments = json_object(call.arguments) or {}
@@ -66,7 +66,7 @@ def change_of(call: ToolCall) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The paths that were read and those that were changed; a path may be both."""
+    """The paths that were read and the paths that were changed; a path may be both."""
 
     read: frozenset[str] = frozenset()
     modified: frozenset[str] = frozenset()
@@ -77,12 +77,12 @@ class Files:
 
     @property
     def read_only(self) -> list[str]:
-        """What was read and not changed, sorted by UTF-16 code units, as JavaScript sorts."""
+        """The paths that were read and not changed, sorted by UTF-16 code units as in JavaScript."""
         return sorted(self.read - self.modified, key=_utf16)
 
     @property
     def changed(self) -> list[str]:
-        """What was changed, sorted likewise."""
+        """The paths that were changed, in the same order."""
         return sorted(self.modified, key=_utf16)
 
 

@@ -1,4 +1,4 @@
-"""Images that go out of view so that only the newest ones stay, within a number and a size."""
+"""Limits on images: the newest stay within a number and a size, and a line of text replaces each older one."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Final, TypeAlias, TypeVar
 
 from foldline.engine.messages import Image, Message, Part, Text
 
-# Where an image is: the index of its message, and its index among the parts of that or, in a tool message, among what
-# the result holds.
+# Where an image is: the index of its message, and its index among the message's parts. In a tool message the second
+# index is among the parts of the result.
 Place: TypeAlias = tuple[int, int]
 
-# What providers take of one request as a rule: megabytes of base64, and a number of images.
+# The usual limits of providers for one request: bytes of base64, and a number of images.
 MAX_IMAGE_BYTES: Final = 12 * 1024 * 1024
 MAX_IMAGES: Final = 32
 
@@ -24,11 +24,11 @@ LEFT_OUT: Final = "[An older image is left out here: {what}.]"
 def surplus_images(
     messages: Sequence[Message], max_bytes: int | None = MAX_IMAGE_BYTES, max_count: int | None = MAX_IMAGES
 ) -> list[Place]:
-    """Where the images are that go out of view, oldest first.
+    """The places of the images to leave out, oldest first.
 
-    The newest ones stay as long as their base64 is within `max_bytes` together and their number within `max_count`;
-    None is no limit. From the first that does not fit on, all older ones go, so that none is missing among those that
-    stay. An image behind a link has no bytes.
+    The newest images stay while their base64 takes at most `max_bytes` together and their number is at most
+    `max_count`; None is no limit. The first image that does not fit is left out, and so are all older ones: the kept
+    images are the newest without a gap. An image given as a link has no bytes.
     """
     images = list(_images(messages))
     kept = taken = 0
@@ -45,7 +45,7 @@ def _is_over(amount: int, limit: int | None) -> bool:
 
 
 def without_images(messages: Sequence[Message], places: Sequence[Place]) -> list[Message]:
-    """The messages with a line of text in the place of each of these images, which are in the order of the messages."""
+    """The messages with a line of text in place of each of these images; `places` are in the order of the messages."""
     shown = list(messages)
     for index, group in groupby(places, key=itemgetter(0)):
         shown[index] = _without(shown[index], {position for _, position in group})

@@ -1,4 +1,4 @@
-"""The engine in one call, without sessions: wire messages in, compacted wire messages or a breakdown of tokens out."""
+"""The library: wire messages in, compacted wire messages or a breakdown of tokens out. No sessions, no service."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from foldline.engine.wording import pins_tokens
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """Compacted messages in the format they came in, and what that took.
+    """Compacted messages in their own format, with the tokens before and after.
 
-    Tokens are those of the whole view, system prompt, tools and messages: `tokens_after` is `budget.used`. Fixed are
-    the calls in view that got a stub for a result, and the results that are quoted for want of their call.
+    Tokens are those of the whole view: system prompt, tools and messages. `orphaned_calls_fixed` counts calls in view
+    that got a stub as their result, `orphaned_results_fixed` results that are quoted because their call is missing.
     """
 
     messages: list[dict[str, Any]]
@@ -42,7 +42,7 @@ class Compacted:
 
     @property
     def tokens_after(self) -> int:
-        """Tokens of what is left."""
+        """Tokens of the compacted view; the same as `budget.used`."""
         return self.budget.used
 
     @property
@@ -72,16 +72,16 @@ def compact(
     max_images: int | None = None,
     max_image_bytes: int | None = None,
 ) -> Compacted:
-    """Wire messages made to fit, in their own format; system messages at the front stay as they are.
+    """The messages made to fit, in their own format. System messages at the front stay as they are.
 
-    The call itself asks for the compaction: it goes down to the policy's target, or to `target_tokens` for system
-    prompt, tools and messages together, also where the trigger is not reached. `summarize` puts an extractive summary
-    in the place of what is old, or was hidden to make room; no LLM is called. Of the images, the newest `max_images`
-    within `max_image_bytes` of base64 stay, each limit if it is given. Whether all fits is in the answer.
+    It compacts down to the policy's target, even if the trigger is not reached. `target_tokens` replaces that target;
+    it is for system prompt, tools and messages together. With `summarize`, an extractive summary replaces messages that
+    are old or had to be hidden; no LLM is called. `max_images` and `max_image_bytes` (base64) keep only the newest
+    images. `fits` of the answer says whether the view is within the budget.
 
     Raises:
         InvalidMessage: a message has the wrong shape.
-        InvalidPolicy: a policy, stage, format, window or target that cannot work.
+        InvalidPolicy: the policy, a stage, the format, the window or the target cannot work.
         UnknownModel: no window is known for the model and none was given.
         FixedPartsDoNotFit: system prompt and tools leave no room for messages.
     """
@@ -101,23 +101,23 @@ def compact(
     surplus = surplus_images(rest, max_image_bytes, max_images)
     seen = without_images(rest, surplus)
     has_target = target_tokens is not None
-    folded = InPlace(seen).folded(chosen, goals, gauge, has_target=has_target, is_summarized=summarize)
+    result = InPlace(seen).compact(chosen, goals, gauge, has_target=has_target, is_summarized=summarize)
     return Compacted(
-        messages=wire_format.render([*leading, *folded.view], None).messages,
-        stages_used=folded.stages_used,
-        tokens_before=fixed_tokens + folded.tokens_before + count_messages(rest) - count_messages(seen),
+        messages=wire_format.render([*leading, *result.view], None).messages,
+        stages_used=result.stages_used,
+        tokens_before=fixed_tokens + result.tokens_before + count_messages(rest) - count_messages(seen),
         budget=Breakdown(
             limit,
             MappingProxyType(
                 {
                     "system": system_tokens,
                     "tools": tools_tokens,
-                    "history": count_messages(folded.view),
+                    "history": count_messages(result.view),
                 }
             ),
         ),
-        orphaned_calls_fixed=len(folded.orphans.calls),
-        orphaned_results_fixed=len(folded.orphans.results),
+        orphaned_calls_fixed=len(result.orphans.calls),
+        orphaned_results_fixed=len(result.orphans.results),
         images_left_out=len(surplus),
     )
 
@@ -135,11 +135,11 @@ def budget(
     files: Sequence[Any] = (),
     pins: Sequence[str] = (),
 ) -> Breakdown:
-    """What a call with these messages would take of its budget, and what to send of each file.
+    """The tokens that a call with these messages would take of its budget, and how much of each file to send.
 
     Raises:
         InvalidMessage: a message or file has the wrong shape.
-        InvalidPolicy: a format or window that cannot work.
+        InvalidPolicy: the format or the window cannot work.
         UnknownModel: no window is known for the model and none was given.
     """
     leading, rest = _split(_format(messages, format_name).parse(messages))
@@ -158,7 +158,7 @@ def budget(
 
 
 def pending(limit: int, taken: Mapping[str, int], *, prompt: str | None, files: Sequence[Any]) -> Breakdown:
-    """The breakdown of a call that adds a prompt and files to what is taken already.
+    """The breakdown of a call that adds a prompt and files to `taken`, the tokens already taken by kind of content.
 
     Raises:
         InvalidMessage: a file has the wrong shape.
@@ -178,7 +178,7 @@ def _format(messages: Sequence[Any], name: str | None) -> Format:
 
 
 def _split(messages: list[Message]) -> tuple[list[Message], list[Message]]:
-    """The system messages at the front, and the others."""
+    """The system messages at the front, and all other messages."""
     leading = list(takewhile(lambda message: message.role in {"system", "developer"}, messages))
     return leading, messages[len(leading) :]
 

@@ -1,6 +1,6 @@
-"""The canonical message: a role and parts, each part keeping the source form it arrived in.
+"""The canonical message: a role and parts. Each part keeps the wire JSON it came from as its `source`.
 
-Nothing here knows a wire format; `foldline.engine.formats` maps to and from these shapes.
+No wire format is known here; `foldline.engine.formats` converts to and from these shapes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, TypeAlias
 JsonObject: TypeAlias = Mapping[str, Any]
 Role: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
 
-# Who speaks in the summary of a branch, by its facts: nobody of the conversation.
+# The role that the facts of a branch summary have; no message of the conversation has it.
 BRANCH_ROLE: Final = "branch"
 ROLES: tuple[Role, ...] = ("system", "developer", "user", "assistant", "tool")
 
@@ -37,7 +37,7 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Thinking:
-    """Reasoning text; `signature` is what its provider needs to accept it back."""
+    """Reasoning text; its provider takes it back only with `signature`."""
 
     text: str
     signature: str | None = None
@@ -46,7 +46,7 @@ class Thinking:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call the assistant made; `arguments` is JSON text, byte for byte as it arrived where the format sends text."""
+    """A tool call of the assistant. `arguments` is JSON text, byte for byte as it arrived if the format sends text."""
 
     id: str
     name: str
@@ -56,7 +56,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """A part of a type we do not know: kept, and passed through in its own format."""
+    """A part of an unknown type: it is kept, and passed through to views in its own format."""
 
     kind: str
     source: JsonObject
@@ -80,10 +80,9 @@ Part: TypeAlias = Text | Image | Thinking | ToolCall | ToolResult | Other
 class Message:
     """One canonical message.
 
-    A message of role `tool` holds exactly one `ToolResult`; a wire message that carries several results, or results and
-    text, is parsed into several messages of which all but the first are `joined`. `source` is the wire message in
-    `format` (for a joined or split one: the share of it that this message is). A message made or edited by Foldline has
-    no `source`; its unedited parts still have theirs.
+    A message of role `tool` holds exactly one `ToolResult`. A wire message with several results, or with results and
+    text, is parsed into several messages; all but the first are `joined`. `source` is the wire message in `format`, or
+    this message's part of it. A message that Foldline made or edited has no `source`; its unedited parts keep theirs.
     """
 
     role: Role
@@ -109,10 +108,10 @@ class Message:
 
 
 def user(text: str) -> Message:
-    """A user message of Foldline's own making."""
+    """A user message that Foldline itself writes; it has no `source`."""
     return Message("user", (Text(text),))
 
 
 def result_text(result: ToolResult) -> str:
-    """The text of a result, parts joined by newlines; images and unknown parts left out."""
+    """The text parts of a result, joined by newlines; images and unknown parts are left out."""
     return "\n".join(part.text for part in result.content if isinstance(part, Text))

@@ -1,4 +1,7 @@
-"""The outline: units of facts along a path as the live edits show them. All that stages and cut points look at."""
+"""The outline: the facts along a path, grouped into units and seen through the live edits.
+
+Stages and cut points read the outline and nothing else; no message is in it.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,11 @@ from foldline.engine.tokens.measures import Measure, exact_measure
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """Totals of the items before each index: tokens of the units in view, original tokens, markers that begin.
+    """Running totals over the items of an outline, so that a range of items costs one subtraction.
 
-    `least` are the totals of the items from each index on: what they take in view once all has been done short of
-    hiding them.
+    At each index: `shown` has the tokens in view of the units before it, `originals` their original tokens, `markers`
+    the number of markers before it. `least` has the fewest tokens that the items from that index on can take in view
+    without being hidden.
     """
 
     shown: Sequence[int]
@@ -28,12 +32,12 @@ class Sums:
     least: Sequence[int]
 
     def horizon(self, tokens: int) -> int:
-        """The first index from which on the items may take no more than these tokens."""
+        """The first index from which on the items can be brought down to these tokens without hiding any."""
         return bisect_left(self.least, -tokens, key=neg)
 
 
 def sums_of(shown: Iterable[int], originals: Iterable[int], is_hidden: Iterable[bool], least: Sequence[int]) -> Sums:
-    """The totals of these figures, one of each for every item."""
+    """The running totals of these figures; each argument has one value for each item."""
     begins = (after and not before for before, after in pairwise((False, *is_hidden)))
     return Sums(
         list(accumulate(shown, initial=0)),
@@ -49,9 +53,10 @@ _KINDS: dict[str, UnitKind] = {"user": "user", "assistant": "batch", "tool": "la
 
 @dataclass(slots=True)
 class Unit:
-    """What is only hidden or summarized as a whole: a batch, or a message outside any.
+    """A batch, or a message outside any batch. A unit is hidden or summarized as a whole, never in part.
 
-    `tokens` is what it takes when shown, `least_tokens` what it would with every edit that leaves it in view.
+    `tokens` is its size when shown, `least_tokens` its size after every edit that leaves it in view. `unanswered` is
+    the number of its calls without a result.
     """
 
     entries: list[Facts]
@@ -75,7 +80,7 @@ class Unit:
 
     @property
     def least_in_view(self) -> int:
-        """What it takes in view at least."""
+        """The fewest tokens it can take in view; 0 if it is hidden."""
         return 0 if self.is_hidden else self.least_tokens
 
 
@@ -97,7 +102,7 @@ class Summarized:
 
     @property
     def original_tokens(self) -> int:
-        """What the originals it covers took."""
+        """Tokens of the originals it covers."""
         return self.edit.original_tokens
 
 
@@ -108,10 +113,10 @@ Item: TypeAlias = Unit | Summarized
 class Outline:
     """The items of a path, oldest first.
 
-    `tokens` is what the view takes by its `measure`, unscaled, without the fixed parts and the stubs of a batch that is
-    still open. `exact` is the same counted exactly, where this is an estimate of that. `last_user` is the index of the
-    last user message, -1 if there is none. `results` are the tool results in view, oldest first, each with the index of
-    its item. `summarized` are the indexes of the live summaries.
+    `tokens` is the size of the view by `measure`, unscaled. It leaves out the fixed parts and the stubs of an open
+    batch. `exact` is the exactly counted outline if this one is an estimate. `last_user` is the index of the last user
+    message, -1 if there is none. `results` are the tool results in view, oldest first, each with the index of its item.
+    `summarized` are the indexes of the live summaries.
     """
 
     items: list[Item]
@@ -126,28 +131,28 @@ class Outline:
 
     @property
     def pending_tokens(self) -> int:
-        """Original tokens of what is hidden and not summarized."""
+        """Original tokens of the units that are hidden and not yet summarized."""
         return sum(item.original_tokens for item in self.items if isinstance(item, Unit) and item.is_hidden)
 
     @property
     def open_unit(self) -> Unit | None:
-        """The last batch, if calls of it wait for their results."""
+        """The last batch, if some of its calls wait for a result."""
         last = self.items[-1] if self.items else None
         return last if isinstance(last, Unit) and last.is_open else None
 
     @property
     def closed(self) -> int:
-        """How many items there are before an open batch, which only the last one can be."""
+        """The number of items without the open batch, which can only be the last item."""
         return len(self.items) - (self.open_unit is not None)
 
     @property
     def turn_starts(self) -> list[int]:
-        """Where each turn begins: at its user message, or at the first item."""
+        """The indexes at which turns begin: the first item, and each user message."""
         users = [index for index, item in enumerate(self.items) if _is_user(item)]
         return users if users[:1] == [0] or not self.items else [0, *users]
 
     def results_from(self, index: int) -> list[tuple[int, Facts]]:
-        """The results in view of the items from this index on."""
+        """The results in view from this item on, each with the index of its item."""
         return self.results[bisect_left(self.results, index, key=itemgetter(0)) :]
 
     def edited(self, edits: Iterable[Edit]) -> Outline:
@@ -157,17 +162,20 @@ class Outline:
         return after if self.exact is None else replace(after, exact=self.exact.edited(edits))
 
     def adding(self, entry: Facts) -> Outline:
-        """The outline with one more entry at its end; both are counted exactly."""
+        """The outline with one more entry at its end; this outline must be counted exactly."""
         return outline_of([*self._entries(), entry], self.live, self.measure)
 
     def measured(self, measure: Measure) -> Outline:
-        """The same items, counted in another way; this outline has to be counted exactly."""
+        """The same items under another measure; this outline must be counted exactly."""
         if measure is self.measure:
             return self
         return replace(outline_of(map(measure.counted, self._entries()), self.live, measure), exact=self)
 
     def is_worth_a_summary(self, start: int, stop: int) -> bool:
-        """Whether what these items were is more than the smallest summary, by the exact count if there is one."""
+        """Whether the originals of the items from `start` up to `stop` are larger than the smallest summary.
+
+        The exact count decides if there is one.
+        """
         outline = self.exact or self
         originals = outline.sums.originals
         return originals[stop] - originals[start] > outline.measure.least_pending
@@ -177,9 +185,10 @@ class Outline:
 
 
 def outline_of(facts: Iterable[Facts], live: LiveEdits, measure: Measure | None = None) -> Outline:
-    """The outline of a path from the facts of its messages that are not under a live summary, oldest first.
+    """The outline of a path.
 
-    The facts are counted as the measure does, exactly if there is none.
+    `facts` are those of its messages, oldest first; facts that a live summary covers are left out. They must be counted
+    by `measure` already. Without a measure they are counted exactly.
     """
     measure = measure or exact_measure()
     units = _units(facts, live, measure)
@@ -204,7 +213,7 @@ def outline_of(facts: Iterable[Facts], live: LiveEdits, measure: Measure | None 
 
 
 def _open(unit: Unit, stub: int) -> None:
-    """A batch that may still get its results has no stubs."""
+    """Mark a batch as open: it may still get its results, so its stubs are taken off."""
     stubs = stub * unit.unanswered
     unit.is_open = True
     unit.tokens -= stubs

@@ -1,4 +1,4 @@
-"""What a provider's refusal says: whether the request was too long, in whose wording, and the figures it names."""
+"""Reads a provider's error: whether the request was too long, whose wording it is, and the figures in it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any, Final
 
 from foldline.engine import wire
 
-# Keys of an error's JSON that hold what it says and what it is called, and how deep they are looked for.
-SAYING: Final = ("message", "error")
-CALLED: Final = ("code", "type")
-STATUS: Final = ("code", "status")
+# Keys of an error's JSON that hold its text, its name and its HTTP status, and how many levels deep they are read.
+TEXT_KEYS: Final = ("message", "error")
+NAME_KEYS: Final = ("code", "type")
+STATUS_KEYS: Final = ("code", "status")
 TOO_MANY_REQUESTS: Final = 429
 LEVELS_MAX: Final = 3
-# Providers come to the point at once; what follows is a trace or an echo of the request.
+# An error's text begins with its reason; what follows is a trace or an echo of the request.
 LONGEST_CHARS: Final = 10_000
 LONGEST_NAME_CHARS: Final = 100
 # A prompt of this share of the window left no room for an answer.
@@ -25,21 +25,22 @@ CUT_OFF: Final = frozenset({"length", "max_tokens"})
 
 _SEPARATOR: Final = r"[,._'\u00a0\u2009\u202f]"
 _NUMBER: Final = rf"(?<!\d)(?<!\d{_SEPARATOR})(?:\d{{1,3}}(?:{_SEPARATOR}\d{{3}}){{1,4}}|\d{{1,15}})(?!{_SEPARATOR}?\d)"
-# A status, and no figure of tokens.
+# The HTTP status 429, and not a number of tokens.
 _BUSY: Final = r"429\b(?![.,]\d|\s*tokens?\s*>)"
 _NOT_INPUT: Final = r"(?!\s*(?:output|completion|char|byte|[kmg]?i?b\b))"
 
 
 def _compiled(*wordings: str) -> re.Pattern[str]:
-    """A pattern for any of these: a space stands for all white space, `<n>` for a number, `<N>` for one that is given
-    in tokens and not said to be of output.
+    """A pattern for any of these wordings.
+
+    A space matches any white space, `<n>` a number, and `<N>` a number of tokens that is not named as output.
     """
     number, tokens = f"({_NUMBER})", f"({_NUMBER}){_NOT_INPUT}"
     texts = (text.replace("<n>", number).replace("<N>", tokens).replace(" ", r"\s+") for text in wordings)
     return re.compile("|".join(texts), re.IGNORECASE)
 
 
-# What is refused because of how much was sent before, or because the provider is busy: sent again it may well pass.
+# Refusals because too much was sent before or because the provider is busy. The same request may pass later.
 THROTTLED: Final = _compiled(
     r"(?<![-/\w])rate[ _-]?limit",
     r"\brate[ _-]?limit(?:ed|[ _-](?:exceeded|reached|hit))\b",
@@ -57,8 +58,8 @@ THROTTLED: Final = _compiled(
     rf"(?<![\d.,]){_BUSY}\W{{1,9}}(?:resource[ _]?exhausted|too many)",
     rf"(?:resource[ _]?exhausted|too many tokens)\W{{1,9}}{_BUSY}",
 )
-# Other limits, links and headers that name one, and other tokens than those of a text. Beside them only a wording of
-# overflow with its figures counts.
+# Other limits, links and headers that name a limit, and tokens that are not of a text. In a text with one of these,
+# only a wording of overflow with its figures counts.
 DOUBTFUL: Final = _compiled(
     r"\brate[ _-]?limit",
     r"\bquota\b",
@@ -67,8 +68,8 @@ DOUBTFUL: Final = _compiled(
     "tokens (?:that )?you requested",
 )
 
-# Wordings of overflow by provider. The first row that matches names the provider, so that whoever has a wording alone
-# comes before those whose words others use too; words of nobody in particular come last.
+# Wordings of overflow by provider. The first row that matches names the provider. Wordings of one provider alone come
+# first, then those that others use too, and at last those of no provider.
 WORDINGS: Final[tuple[tuple[str | None, re.Pattern[str]], ...]] = (
     ("openrouter", _compiled("this endpoint's maximum context length")),
     ("mistral", _compiled("too large for model with <n> maximum context length")),
@@ -149,16 +150,16 @@ WORDINGS: Final[tuple[tuple[str | None, re.Pattern[str]], ...]] = (
         ),
     ),
 )
-# Those who have a wording of their own.
+# The providers with a wording of their own.
 PROVIDERS: Final = frozenset(provider for provider, _ in WORDINGS if provider)
 
-# "The tokens you requested" are those of the output.
+# "The tokens you requested" are output tokens.
 _REQUESTED: Final = r"(?<!tokens\syou\s)requested"
-# A figure that the word for its unit stands next to.
+# A figure next to the word "tokens".
 _COUNTED: Final = _compiled(
     r"<n>\s*(?:(?:input|prompt|`?inputs`?) )?tokens?\b", r"\btokens?(?: count)?(?: of| is| was|:)? \(?<n>"
 )
-# Where the tokens of the input are named: in parts, or as a whole, the more certain wordings first.
+# Wordings that name the input tokens, in parts or as a whole, the more certain ones first.
 _INPUT_PARTS: Final = _compiled(
     "<n> (?:tokens )?(?:in|from) (?:the (?:input )?messages|the functions|the tools|your prompt)", "<n> of [a-z]+ input"
 )
@@ -190,10 +191,10 @@ _LIMIT: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What an answer says; all figures are tokens as the provider counts them, None where it names none.
+    """Whether an error is an overflow, and its figures. These are tokens by the provider's count, None if not named.
 
-    `provider` is whose wording it is. `actual_tokens` are those of the input, where the text separates them from the
-    `output_tokens` asked for; `limit_tokens` is what the model takes of both. `retryable`: compacting can help.
+    `provider` is the provider whose wording it is. `actual_tokens` are the input tokens, without the requested
+    `output_tokens` if the text separates the two. `limit_tokens` is the model's limit for both together.
     """
 
     is_overflow: bool
@@ -204,12 +205,12 @@ class Verdict:
 
     @property
     def input_limit_tokens(self) -> int | None:
-        """What the model takes of input."""
+        """The model's limit for input tokens."""
         return None if self.limit_tokens is None else self.limit_tokens - (self.output_tokens or 0)
 
     @property
     def retryable(self) -> bool:
-        """Whether a shorter input can pass: not where the output asked for takes all there is."""
+        """Whether compacting can help: a shorter input can pass unless the requested output takes the whole limit."""
         return self.is_overflow and (self.input_limit_tokens is None or self.input_limit_tokens > 0)
 
 
@@ -217,19 +218,19 @@ NO_OVERFLOW: Final = Verdict(is_overflow=False)
 
 
 def verdict_of(answer: str | Mapping[str, Any], provider: str | None = None) -> Verdict:
-    """What a provider's text or JSON body says; `provider` is who sent it, if that is known."""
+    """The verdict on a provider's text or JSON body; `provider` is its sender, if known."""
     parts = list(_parts(answer))
-    found = (_verdict(text, provider, is_busy=_is_busy(parts)) for text in (_said(parts), _called(parts)))
+    found = (_verdict(text, provider, is_busy=_is_busy(parts)) for text in (_texts(parts), _names(parts)))
     return next(filter(None, found), NO_OVERFLOW)
 
 
 def text_of(answer: str | Mapping[str, Any]) -> str:
-    """What an answer says in words: the text it is, or all in its `message` and `error`."""
-    return _said(_parts(answer))
+    """The words of an answer: the answer itself if it is a text, else the texts in its `message` and `error`."""
+    return _texts(_parts(answer))
 
 
 def gap_of(text: str) -> tuple[int, int] | None:
-    """The tokens sent and the tokens taken, if a text names both, calls one so, and the first are more."""
+    """The tokens sent and the limit, if a text names both, calls one of them tokens, and the first is larger."""
     actual, limit = _input_tokens(text), _first(_LIMIT, text)
     if actual is None or limit is None or actual <= limit:
         return None
@@ -240,8 +241,8 @@ def gap_of(text: str) -> tuple[int, int] | None:
 def is_silent_overflow(stop: str, prompt_tokens: int, output_tokens: int, context_window: int) -> bool:
     """Whether an answer without an error shows that its prompt did not fit.
 
-    Some providers take what is over the window and cut it silently: then the usage they report is more than the window,
-    or the prompt fills it and the answer stops for its length before its first token.
+    Some providers accept a prompt that is too long and cut it silently. Then the reported prompt tokens exceed the
+    window, or the prompt fills the window and the answer stops for its length before its first token.
     """
     if stop in CUT_OFF:
         return output_tokens == 0 and prompt_tokens >= FULL_SHARE * context_window
@@ -249,7 +250,7 @@ def is_silent_overflow(stop: str, prompt_tokens: int, output_tokens: int, contex
 
 
 def _verdict(text: str, provider: str | None, *, is_busy: bool) -> Verdict | None:
-    """What a text says, None where it decides nothing; figures weigh more than a status beside it."""
+    """The verdict on a text, None if the text does not decide; figures count more than a status beside them."""
     if THROTTLED.search(text):
         return NO_OVERFLOW
     wording = next((row for row in WORDINGS if row[1].search(text)), None)
@@ -262,9 +263,9 @@ def _verdict(text: str, provider: str | None, *, is_busy: bool) -> Verdict | Non
     )
     if wording is not None and _is_exceeded(verdict):
         return verdict
-    is_stated = wording is not None or gap_of(text) is not None
+    is_overflow = wording is not None or gap_of(text) is not None
     is_doubtful = is_busy or DOUBTFUL.search(text)
-    return verdict if is_stated and not is_doubtful else None
+    return verdict if is_overflow and not is_doubtful else None
 
 
 def _is_exceeded(verdict: Verdict) -> bool:
@@ -279,12 +280,12 @@ def _parts(answer: Any, levels: int = LEVELS_MAX) -> Iterator[str | Mapping[str,
         yield part
     elif isinstance(part, Mapping) and levels:
         yield part
-        for key in SAYING:
+        for key in TEXT_KEYS:
             yield from _parts(part.get(key), levels - 1)
 
 
 def _parsed(text: str) -> Any:
-    """The object that a text is as JSON, or else the text."""
+    """The JSON object in a text, or the text itself if it is none."""
     if len(text) > LONGEST_CHARS or not text.lstrip().startswith("{"):
         return text
     try:
@@ -293,17 +294,17 @@ def _parsed(text: str) -> Any:
         return text
 
 
-def _said(parts: Iterable[str | Mapping[str, Any]]) -> str:
+def _texts(parts: Iterable[str | Mapping[str, Any]]) -> str:
     return _joined(part for part in parts if isinstance(part, str))
 
 
-def _called(parts: Iterable[str | Mapping[str, Any]]) -> str:
-    names = (part.get(key) for part in parts if isinstance(part, Mapping) for key in CALLED)
+def _names(parts: Iterable[str | Mapping[str, Any]]) -> str:
+    names = (part.get(key) for part in parts if isinstance(part, Mapping) for key in NAME_KEYS)
     return _joined(name for name in names if isinstance(name, str) and len(name) <= LONGEST_NAME_CHARS)
 
 
 def _is_busy(parts: Iterable[str | Mapping[str, Any]]) -> bool:
-    return any(part.get(key) == TOO_MANY_REQUESTS for part in parts if isinstance(part, Mapping) for key in STATUS)
+    return any(part.get(key) == TOO_MANY_REQUESTS for part in parts if isinstance(part, Mapping) for key in STATUS_KEYS)
 
 
 def _joined(texts: Iterable[str]) -> str:
@@ -312,7 +313,7 @@ def _joined(texts: Iterable[str]) -> str:
 
 
 def _input_tokens(text: str) -> int | None:
-    # By their words, because what wraps a provider's error often says it twice.
+    # By their words, because a wrapper often repeats the provider's error.
     parts = {match[0]: _number(match) for match in _INPUT_PARTS.finditer(text)}
     return sum(parts.values()) if parts else _first(_INPUT, text)
 

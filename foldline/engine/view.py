@@ -1,4 +1,4 @@
-"""The view: messages seen through the live edits, with pins, summaries, markers, stubs and quoted late results."""
+"""Builds the view from originals and live edits: pins, summaries, markers, stubs and late results included."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def make_view(
     stub_open: bool = False,
     keep_empty: bool = False,
 ) -> list[Message]:
-    """The messages the model should see.
+    """The messages that the model should see.
 
-    `messages` maps the seq of every entry in view to its original, `summaries` the id of every live summary to its
-    text.
-    `stub_open` stubs calls that still wait for a result; `keep_empty` keeps assistant messages that say nothing.
+    `messages` maps the seq of every entry in view to its original message. `summaries` maps the id of every live
+    summary to its text. With `stub_open`, calls that still wait for a result get a stub. With `keep_empty`, assistant
+    messages without text and calls stay.
     """
     view = [pins_message(pins)] if pins else []
     after_hidden = False
@@ -46,17 +46,17 @@ def make_view(
 
 
 def pins_message(pins: Sequence[str]) -> Message:
-    """The block that carries the pins, verbatim."""
+    """The user message that carries the pins verbatim."""
     return Message("user", (Text(wording.PINNED), *map(Text, pins)))
 
 
 def summary_message(text: str) -> Message:
-    """The message that carries a summary. It is a user message: as a system message its content would gain trust."""
+    """The message that carries a summary. In a system message its content would gain trust, so it is a user message."""
     return Message("user", (Text(wording.SUMMARY), Text(text)))
 
 
 def branch_message(text: str) -> Message:
-    """The message that carries the summary of a branch that was left; a user message, as that of any summary."""
+    """The message that carries the summary of another branch; a user message, like that of any summary."""
     return Message("user", (Text(wording.BRANCH), Text(text)))
 
 
@@ -85,7 +85,7 @@ def _unit_view(
 
 
 class _CallIds:
-    """Distinguishes calls of one message that share an id, and knows which are unanswered."""
+    """The calls of one message: calls that share an id get distinct ids, and unanswered calls are remembered."""
 
     def __init__(self, message: Message) -> None:
         self.head = message
@@ -99,7 +99,7 @@ class _CallIds:
             self.head = self._renamed(message)
 
     def answer(self, message: Message) -> Message:
-        """The result message, under the id its call goes by in the view."""
+        """The result message, with the id that its call has in the view."""
         result = message.result
         waiting = self._waiting.get(result.call_id) if result else None
         if result is None or not waiting:
@@ -110,7 +110,7 @@ class _CallIds:
         return replace(message, parts=(replace(result, call_id=unique, source=None),), source=None)
 
     def stubs(self) -> Iterator[Message]:
-        """Results for the calls that have none."""
+        """Stub results for the calls without a result."""
         for waiting in self._waiting.values():
             for call_id in waiting:
                 yield Message("tool", (ToolResult(call_id, (Text(wording.UNANSWERED),), is_error=True),))

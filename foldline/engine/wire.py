@@ -1,4 +1,4 @@
-"""JSON in and out: orjson, and the standard library where orjson refuses lone surrogates or huge integers."""
+"""Reading and writing JSON: with orjson, or with the standard library for lone surrogates and huge integers."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from typing import Any, Final, NoReturn
 
 import orjson
 
-# Nobody means to go deeper. Our own recursions have room for it on any Python, and orjson for it inside an answer.
+# Real requests are not deeper. Our recursive functions can go this deep on any Python, and so can orjson in an answer.
 DEPTH_MAX: Final = 200
-# orjson reads an integer of more than 64 bits as a float, and so as another number.
+# orjson reads an integer of more than 64 bits as a float, which changes its value.
 LONG_NUMBER: Final = re.compile(rb"\d{19}")
 LONG_NUMBER_TEXT: Final = re.compile(r"\d{19}")
 
 
 class TooDeep(ValueError):
-    """JSON that is nested deeper than it may be."""
+    """The JSON is nested deeper than the limit."""
 
     def __init__(self, levels: int) -> None:
         super().__init__(f"nested deeper than {levels} levels")
 
 
 def dumps(value: Any) -> bytes:
-    """Compact JSON; pure ASCII when the value holds a lone surrogate."""
+    """The value as compact JSON; pure ASCII if it holds a lone surrogate."""
     try:
         return orjson.dumps(value)
     except TypeError:
@@ -33,15 +33,15 @@ def dumps(value: Any) -> bytes:
 
 
 def dumps_text(value: Any) -> str:
-    """`dumps` as text, non-ASCII characters kept."""
+    """The value as compact JSON text; other than ASCII characters stay as they are."""
     return dumps(value).decode()
 
 
 def loads(data: bytes | str) -> Any:
-    """The value of a JSON text that we wrote.
+    """The value of a JSON text that Foldline wrote; for others' JSON use `loads_bounded`.
 
     Raises:
-        ValueError: not JSON; the message says where.
+        ValueError: the text is not JSON; the message names the place.
     """
     if not _has_long_number(data):
         try:
@@ -52,11 +52,11 @@ def loads(data: bytes | str) -> Any:
 
 
 def loads_bounded(data: bytes | str, levels: int = DEPTH_MAX) -> Any:
-    """The value of a JSON text that others wrote: no deeper than so many levels, whatever this Python could read.
+    """The value of a JSON text that others wrote, nested at most `levels` deep.
 
     Raises:
-        TooDeep: it is.
-        ValueError: not JSON; the message says where.
+        TooDeep: it is nested deeper.
+        ValueError: the text is not JSON; the message names the place.
     """
     try:
         value = loads(data)
@@ -68,14 +68,14 @@ def loads_bounded(data: bytes | str, levels: int = DEPTH_MAX) -> Any:
 
 
 def is_too_deep(data: bytes | str, value: Any, levels: int = DEPTH_MAX) -> bool:
-    """Whether a value is nested deeper than so many levels; `data` is its JSON."""
-    # It can only be deep if it opens enough objects and lists.
+    """Whether a value is nested deeper than `levels`; `data` is its JSON."""
+    # Counting brackets is fast, and only a value with enough of them can be deep.
     brackets = data.count(b"{") + data.count(b"[") if isinstance(data, bytes) else data.count("{") + data.count("[")
     return brackets > levels and _is_deeper(value, levels)
 
 
 def _is_deeper(value: Any, levels: int) -> bool:
-    """Level by level: a recursion would need room of its own."""
+    """Whether a value is deeper than `levels`. It goes level by level, since recursion could exhaust the stack."""
     inside = [value]
     for _ in range(levels):
         inside = [inner for item in inside for inner in _inside(item)]
@@ -98,6 +98,6 @@ def _finite(digits: str) -> float:
 
 
 def _refused(name: str) -> NoReturn:
-    # The standard library reads NaN, Infinity and what is larger than any float, which could not be written again.
+    # The standard library reads NaN, Infinity and numbers larger than any float. They could not be written again.
     message = f"{name} is no JSON value that can be kept"
     raise ValueError(message)

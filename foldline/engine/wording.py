@@ -1,4 +1,4 @@
-"""What Foldline itself says in a view, and what each saying costs in tokens."""
+"""The texts that Foldline itself puts into a view, and their tokens."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Final
 from foldline.engine.tokens.counter import MESSAGE, RESULT, count_text
 
 CLEARED: Final = "[This tool output was cleared to make room. The original is kept.]"
-# The same whether that output is in view or not: one more read of the file must not change what a view begins with.
+# It does not depend on whether the later output is in view: a new read of the file must not change the start of a view,
+# which providers cache.
 READ_AGAIN: Final = "[This file was read again later; see below, if in view.]"
 UNANSWERED: Final = "[No result was recorded for this tool call.]"
 LATE: Final = "[A tool result that came late or more than once:]"
@@ -20,31 +21,31 @@ PINNED: Final = "[Pinned. Keep to this at all times:]"
 
 @cache
 def cleared_tokens() -> int:
-    """Tokens of a cleared result's content."""
+    """Tokens of the placeholder for a cleared result."""
     return count_text(CLEARED)
 
 
 @cache
 def pointer_tokens() -> int:
-    """Tokens of a superseded read's content."""
+    """Tokens of the pointer that replaces a superseded read."""
     return count_text(READ_AGAIN)
 
 
 @cache
 def stub_tokens() -> int:
-    """Tokens of the message that stands in for a missing result."""
+    """Tokens of the stub for a missing result, as a message."""
     return MESSAGE + RESULT + count_text(UNANSWERED)
 
 
 @cache
 def late_tokens() -> int:
-    """Tokens that a late result takes more as a quotation than as a result."""
+    """Tokens that quoting a late result costs beyond its tokens as a normal result."""
     return count_text(LATE) - RESULT
 
 
 @cache
 def marker_tokens() -> int:
-    """Tokens of the message that stands for a run of hidden ones."""
+    """Tokens of the marker that replaces a run of hidden messages."""
     return MESSAGE + count_text(HIDDEN)
 
 
@@ -55,7 +56,7 @@ def summary_tokens(text: str) -> int:
 
 @cache
 def summary_frame_tokens() -> int:
-    """Tokens of a summary's message beside its text."""
+    """Tokens of a summary's message without its text."""
     return MESSAGE + count_text(SUMMARY)
 
 

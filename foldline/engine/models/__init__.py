@@ -1,1 +1,1 @@
-"""What models take: their windows, the budget that leaves, and what of files fits beside a conversation."""
+"""Context windows of models, the budgets that follow from them, and the room for files beside a conversation."""

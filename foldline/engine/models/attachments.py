@@ -1,4 +1,4 @@
-"""What of each file fits into a pending call: all of it, its head, a glance, or nothing."""
+"""Decides how much of each file goes along with a call: all of it, its head, a preview, or nothing."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from foldline.engine.tokens.counter import MESSAGE, count_text
 
 Action: TypeAlias = Literal["keep", "truncate", "preview", "exclude"]
 
-# UTF-8 bytes per token where the text itself is not known: fewer than nearly all text needs.
+# UTF-8 bytes per token if only the size is known. Nearly all text has more bytes per token.
 BYTES_PER_TOKEN: Final = 3
-# Below this share of a file, its head is no working copy any more but a glance at what it is.
+# A head below this share of its file is only a preview.
 TRUNCATE_SHARE: Final = 0.25
 PREVIEW_CHARS: Final = 2_000
 SMALLEST_PREVIEW_TOKENS: Final = 64
@@ -22,7 +22,7 @@ SMALLEST_PREVIEW_TOKENS: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file of a pending call; its content is known or only its size."""
+    """A file that is to go along with a call; `chars` is its length, or its size in bytes if only that is known."""
 
     path: str
     chars: int
@@ -31,7 +31,7 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """What to send of a file: its first `max_chars` characters, which take `tokens`."""
+    """How much of a file to send: its first `max_chars` characters, which take `tokens`."""
 
     path: str
     action: Action
@@ -43,7 +43,7 @@ def attachment_of(value: Any, path: str) -> Attachment:
     """A file from `{path, content}` or `{path, size_bytes}`.
 
     Raises:
-        InvalidMessage: neither of the two shapes.
+        InvalidMessage: it has neither of the two shapes; `path` is its place in the request.
     """
     if not isinstance(value, Mapping) or not isinstance(value.get("path"), str):
         raise InvalidMessage(path, "must be an object with a `path` and `content` or `size_bytes`")
@@ -56,10 +56,11 @@ def attachment_of(value: Any, path: str) -> Attachment:
 
 
 def place_files(files: Sequence[Attachment], room_tokens: int) -> tuple[Placement, ...]:
-    """What to send of each file so that all together take at most `room_tokens`, in the order given.
+    """How much of each file to send, in the order given; all files together take at most `room_tokens`.
 
-    Every file has an equal share of the room; what small files leave of theirs goes to larger ones. A file that fits
-    its share is kept; of a larger one the head goes, as a preview where that is less than a quarter of it.
+    Each file gets an equal share of the room, and larger files also get what smaller ones leave. A file that fits its
+    share is kept. A larger file is truncated, previewed if its share is less than a quarter of it, or excluded if the
+    share is too small for a preview.
     """
     placements: dict[int, Placement] = {}
     by_size = sorted(range(len(files)), key=lambda index: files[index].tokens)

@@ -1,4 +1,4 @@
-"""What a model leaves for input, what a view takes of it, and the goals that planning works towards."""
+"""The budget that a context window leaves for input, and the goals of plans within it."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from foldline.engine.wording import summary_frame_tokens
 
 MARGIN_SHARE: Final = 0.02
 PINS_SHARE: Final = 0.10
-# Of the room below the target, what is kept as it is; the rest is the summary's.
+# The share of the room below the target for recent messages; the rest is for the summary.
 RECENT_SHARE: Final = 0.6
-# The smallest text that can still say something about what it replaces.
+# The smallest summary that still says something about the messages it replaces, in tokens.
 SMALLEST_SUMMARY: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a window leaves for input, in scaled tokens: all but the reserve for the answer and the margin for error."""
+    """A window and its division, in scaled tokens: the output reserve, the margin for error, and the rest for input."""
 
     window: int
     reserve: int
@@ -39,7 +39,9 @@ class Budget:
 def budget_of(
     window: ContextWindow, max_output_tokens: int | None = None, default_reserve: int | None = None
 ) -> Budget:
-    """The budget of a window: the reserve is what was asked for, else the default, min(64,000, 35 % of the window).
+    """The budget of a window.
+
+    The reserve is `max_output_tokens` if given, else `default_reserve`, else min(64,000, 35 % of the window).
 
     Raises:
         InvalidPolicy: the reserve is below 0 or leaves nothing for input.
@@ -58,7 +60,7 @@ def budget_of(
 
 @dataclass(frozen=True, slots=True)
 class Goals:
-    """What a plan aims at, in unscaled tokens of history (the fixed parts and pins are taken off already)."""
+    """The goals of a plan, in unscaled tokens of history: fixed parts and pins are already subtracted."""
 
     limit: int
     trigger: int
@@ -69,11 +71,11 @@ class Goals:
 
     @property
     def recent_room(self) -> int:
-        """The most that may be kept recent, so that there is room for a summary below the target."""
+        """The most tokens that may be kept recent, so that a summary still fits below the target."""
         return _recent_room(self.target)
 
     def aiming_at(self, target: int) -> Goals:
-        """The same goals with another target, within the budget; recent messages and the summary share the room."""
+        """The same goals with another target, at most the budget; recent messages and the summary share its room."""
         target = max(0, min(target, self.limit))
         return replace(
             self,
@@ -88,9 +90,9 @@ def goals_of(
 ) -> Goals:
     """The goals under a policy, for a budget of `limit` scaled tokens and fixed parts of unscaled `fixed_tokens`.
 
-    The policy's shares are of the limit, or of `whole` tokens; `safety` divides what the fixed parts leave. Where that,
-    the multiplier or the buffer leaves no room for a summary below the target, the goal is the budget. What is kept
-    recent and the summary share the room below the target, so that a compaction does not end above the trigger.
+    The policy's shares are of `whole` tokens if given, else of the limit. `safety` divides the tokens that the fixed
+    parts leave. If no room for a summary remains below the target, trigger and target become the whole budget. Recent
+    messages and the summary share the room below the target, so that a compaction does not end above the trigger.
     """
 
     def share(of_budget: float) -> int:
@@ -101,10 +103,10 @@ def goals_of(
 
     room = room_in(unscaled(limit, multiplier))
     target, trigger = room_in(share(policy.target)), room_in(share(policy.trigger))
-    # What is left free under the limit, but never more than half of it.
+    # The buffer stays free below the limit, but it takes at most half of the room.
     ceiling = max(room - policy.buffer_tokens, room // 2)
     if trigger > ceiling > 0:
-        # The target comes down with the trigger: as far below it as the shares are, or nothing would lie between them.
+        # The target is lowered in proportion to the trigger, so that there is still room between the two.
         target, trigger = min(target * ceiling // trigger, ceiling), ceiling
     if target < SMALLEST_SUMMARY + summary_frame_tokens():
         target = trigger = room
@@ -127,15 +129,15 @@ def _summary_room(target: int) -> int:
 
 
 def _summary_text(message_tokens: int) -> int:
-    """What the text of a summary may take if its message takes this."""
+    """The most tokens of a summary's text, if its message may take `message_tokens`."""
     return max(SMALLEST_SUMMARY, message_tokens - summary_frame_tokens())
 
 
 def check_buffer(given: Mapping[str, Any] | None, limit: int) -> None:
-    """Refuse a buffer that somebody asks for in a policy and that leaves nothing of a limit; a preset's own gives way.
+    """Refuse a buffer of the given policy fields that leaves nothing of the limit. A preset's own buffer is reduced.
 
     Raises:
-        InvalidPolicy: with both figures.
+        InvalidPolicy: the buffer is as large as the limit; the message has both figures.
     """
     buffer_tokens = (given or {}).get("buffer_tokens", 0)
     if buffer_tokens >= limit:
@@ -147,7 +149,7 @@ def check_fixed_parts(policy: Policy, limit: int, fixed_tokens: int, multiplier:
     """Refuse fixed parts that leave no room for the smallest summary below the target.
 
     Raises:
-        FixedPartsDoNotFit: with both figures.
+        FixedPartsDoNotFit: they leave no such room.
     """
     smallest = fixed_tokens + SMALLEST_SUMMARY + summary_frame_tokens()
     target = unscaled(int(limit * policy.target), multiplier)

@@ -1,4 +1,4 @@
-"""The models there are to choose from, with what a preset makes of their windows."""
+"""The catalogue: the models that a preset's registry lists, with their windows and limits under the preset."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from foldline.engine.policies.policy import Policy
 
 @dataclass(frozen=True, slots=True)
 class CatalogRow:
-    """A model as a preset's registry knows it, and what the preset makes of its window, in tokens.
+    """A model in a preset's registry, and its limits under the preset, in tokens.
 
-    `model` is provider/name by the beginning of the name, or, as far as the registry goes, a name of any provider's or
-    a word in one. A session gets `context_window`: Foldline's own, where it knows the model, else the `listed_window`
-    of the registry, which is None where the registry is Foldline's. `limit` is the most a view may take, counted
-    exactly; `trigger` and `target` are by the preset's counter, with nothing in the view but history.
+    `model` is provider/name, where the name is the beginning of a model's name. Some registries list a name without a
+    provider, or a word of a name. `listed_window` is the registry's window, None in Foldline's own registry. A session
+    gets `context_window`: that of Foldline's own table if it has the model, else the `listed_window`. `limit` is the
+    most that a view may take, counted exactly. `trigger` and `target` are by the preset's counter, for a view with
+    history alone.
     """
 
     model: str
@@ -40,7 +41,7 @@ def catalog(policy: Policy) -> Iterator[CatalogRow]:
 
 
 def only_listed(model: str) -> frozenset[int]:
-    """The windows that other systems list for a model; none, if it has one of our own."""
+    """The windows that other systems list for a model; empty if Foldline's own table has it."""
     if is_known(model):
         return frozenset()
     provider, name = model.split("/", 1) if "/" in model else ("", model)
@@ -57,6 +58,6 @@ def _listed(policy: Policy, provider: str, name: str, tokens: int | None) -> Cat
 
 
 def _own_provider(name: str) -> str:
-    """Whose model it is as far as Foldline knows; empty if it does not."""
+    """The provider of a model by Foldline's own table; empty if that does not list it."""
     known = (provider for provider, names in MODELS.items() if any(is_release_of(name, prefix) for prefix in names))
     return next(known, "")

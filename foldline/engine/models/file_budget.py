@@ -1,4 +1,4 @@
-"""What files may take of a window by their sizes and types alone; what of each is sent is placed in `attachments`."""
+"""The room of files in a window, by their sizes and types alone; `attachments` decides it by their content."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from foldline.engine.models.attachments import PREVIEW_CHARS, Action
 
-# The share of the tokens left over that files may take; the rest is for the conversation to go on.
+# The share of the free tokens that files may take; the rest is for the conversation.
 FILES_SHARE: Final = 0.6
 # A larger file is only ever previewed.
 PREVIEW_ABOVE_BYTES: Final = 5 * 1024 * 1024
@@ -17,38 +17,38 @@ CHARS_PER_TOKEN: Final = 4
 
 
 class SizedFile(NamedTuple):
-    """A file of which only the size and the type are known; a type that no table names is text."""
+    """A file by its size and type; a type without a row in a table is treated as text."""
 
     size_bytes: int
     kind: str = "text"
 
 
 class Allowance(NamedTuple):
-    """What to send of a file: its first `max_chars` characters, or all of it where that is None."""
+    """How much of a file to send: its first `max_chars` characters, or all of it if that is None."""
 
     action: Action
     max_chars: int | None = None
 
 
 class FileSelection(NamedTuple):
-    """Which files go along and which do not, as indexes of the list given, smallest file first."""
+    """The files to send and the files to leave out, as indexes of the given list, smallest file first."""
 
     included: tuple[int, ...]
     excluded: tuple[int, ...]
 
 
 class Rate(NamedTuple):
-    """How tokens follow from a size: the part of it that is text, as a factor, and how many bytes of that are one."""
+    """How to compute tokens from a size: size × `text_factor` / `bytes_per_token`."""
 
     text_factor: float
     bytes_per_token: int = 4
 
 
-# Sent as pictures, transcripts or listings, whatever their size.
+# These are sent as pictures, transcripts or listings, so their size does not matter.
 FLAT_TOKENS: Final[Mapping[str, int]] = MappingProxyType(
     {"video": 500, "audio": 300, "image": 1_500, "archive": 1_000, "unknown": 500}
 )
-# Text grows by what it is quoted in; of a document's bytes only some are text.
+# Text grows when it is quoted. Only a part of a document's bytes is text.
 TEXT_RATE: Final = Rate(1.33)
 RATES: Final[Mapping[str, Rate]] = MappingProxyType(
     {
@@ -63,14 +63,14 @@ MOST_TOKENS: Final[Mapping[str, int]] = MappingProxyType({"pdf": 50_000})
 
 
 def files_budget(window_tokens: int, used_tokens: int, output_tokens: int, share: float = FILES_SHARE) -> int:
-    """Tokens that files may take of a window, beside what is used and what is kept for the answer; never below 0."""
+    """Tokens that files may take: a share of the window without the used and the output tokens; never below 0."""
     return max(0, floor((window_tokens - used_tokens - output_tokens) * share))
 
 
 def allowance(size_bytes: int, budget_tokens: int) -> Allowance:
-    """What to send of a file of this size so that it stays within its budget, at four characters a token.
+    """How much of a file of this size to send so that it stays within its budget, at four characters a token.
 
-    Small files are held to it like others: many small ones fill a window too.
+    Small files are limited as well, since many of them would fill a window.
     """
     budget_chars = max(0, budget_tokens) * CHARS_PER_TOKEN
     if size_bytes <= min(budget_chars, PREVIEW_ABOVE_BYTES):
@@ -83,7 +83,7 @@ def allowance(size_bytes: int, budget_tokens: int) -> Allowance:
 
 
 def file_tokens(file: SizedFile) -> int:
-    """Tokens that a file is expected to take, by its type."""
+    """The expected tokens of a file, by its type and size."""
     if file.kind in FLAT_TOKENS:
         return FLAT_TOKENS[file.kind]
     rate = RATES.get(file.kind, TEXT_RATE)
@@ -92,7 +92,7 @@ def file_tokens(file: SizedFile) -> int:
 
 
 def select_files(files: Sequence[SizedFile], available_tokens: int, share: float = FILES_SHARE) -> FileSelection:
-    """The files that fit whole into the files' share of what is available, each taken if it fits, smallest first."""
+    """The files that fit whole into a share of the available tokens; they are tried one by one, smallest first."""
     room = floor(available_tokens * share)
     included, excluded = [], []
     for index in sorted(range(len(files)), key=lambda index: files[index].size_bytes):

@@ -1,4 +1,4 @@
-"""How a policy sees a session: in its own count, with its goals in that, and the budget its layout leaves."""
+"""A policy's view of a session: its own count, its goals in that count, and the budget of its layout."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from foldline.engine.tokens.estimates import ESTIMATES, EXACT
 from foldline.engine.tokens.measures import Measure, measure_of
 
 UNBOUNDED: Final = 1 << 53
-# Providers that other systems know by another name.
+# Providers that have another name in other systems.
 ALIASES: Final[Mapping[str, str]] = MappingProxyType({"google": "google-ai"})
 
 
 @dataclass(frozen=True, slots=True)
 class Gauge:
-    """A measure, and what plans aim at in it.
+    """A measure and the goals of plans in it.
 
-    `reported` is what the history takes as a whole where a provider has said so; its items are measured all the same.
+    `reported` is the size of the whole history if a provider reported it. Its items are measured nevertheless.
     """
 
     measure: Measure
@@ -34,12 +34,15 @@ class Gauge:
     reported: int | None = None
 
     def seen(self, outline: Outline) -> Outline:
-        """An outline that is counted exactly, as the policy sees it."""
+        """An exactly counted outline in the policy's own measure."""
         seen = outline.measured(self.measure)
         return seen if self.reported is None else replace(seen, tokens=self.reported)
 
     def aimed(self, goals: Goals, outline: Outline) -> Gauge:
-        """The same, aiming as far down as these exact goals do with an outline that is counted exactly."""
+        """The gauge with the target of these exact goals, converted to its measure in proportion to this outline.
+
+        The outline must be counted exactly.
+        """
         seen = outline.measured(self.measure)
         if seen is outline:
             return Gauge(self.measure, goals)
@@ -48,27 +51,27 @@ class Gauge:
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """What is in every view: the system prompt, tool definitions as their JSON, and pins and stubs, counted exactly."""
+    """The fixed parts of every view: system prompt, tool definitions as JSON, and exact tokens of pins and stubs."""
 
     system: str | None = None
     tools_json: str | bytes = ""
     other_tokens: int = 0
 
     def estimated(self, counter: str, provider: str) -> int:
-        """Their tokens by an estimate."""
+        """Tokens of the fixed parts by an estimate."""
         estimate = ESTIMATES[counter]
         system_tokens = estimate.text(self.system, provider) + estimate.message if self.system else 0
-        # Definitions are measured by their JSON, which is the same for any provider.
+        # Tool definitions are four characters of JSON a token for any provider.
         return system_tokens + -(-len(self.tools_json) // 4) + self.other_tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What a policy's budget depends on beside the policy: the model, and what its caller says of window and output.
+    """The model of a session, and the window and output that the caller gave; with a policy they give a budget.
 
-    Without a model there has to be a window. Raises, in whatever is asked of it:
-        UnknownModel: neither we nor the policy's registry know the model's window, and none was given.
-        InvalidPolicy: a window or reserve that cannot work.
+    Without a model a window is required. All methods raise:
+        UnknownModel: neither Foldline nor the policy's registry lists the model, and no window was given.
+        InvalidPolicy: the window or the reserve cannot work.
     """
 
     model: str | None
@@ -85,21 +88,21 @@ class Frame:
         return window_of(self.model, self.context_window, _listed(registry.known) if registry else None)
 
     def budget(self, policy: Policy) -> Budget:
-        """What the window leaves for input."""
+        """The budget of the model's window under the policy."""
         window = self.window(policy)
         layout = layout_of(policy, window.tokens)
         output = layout.output_of(self.model, self.max_output_tokens)
         return budget_of(window, self.max_output_tokens, layout.reserve(window.tokens, output))
 
     def goals(self, policy: Policy, fixed_tokens: int, multiplier: int) -> Goals:
-        """What plans under the policy aim at, counted exactly, with fixed parts of so many unscaled tokens."""
+        """The exact goals of plans under the policy, beside fixed parts of `fixed_tokens` unscaled tokens."""
         budget = self.budget(policy)
         layout = layout_of(policy, budget.window)
         whole = budget.window if layout.of_window else None
         return goals_of(policy, budget.limit, fixed_tokens, multiplier, whole=whole)
 
     def gauge(self, policy: Policy, exact: Goals, fixed: Fixed) -> Gauge:
-        """How the policy sees what has these exact goals, beside these fixed parts."""
+        """The policy's gauge: its measure, and its goals in that measure beside these fixed parts."""
         if policy.counter == EXACT:
             return Gauge(measure_of(EXACT), exact)
         window = self.window(policy).tokens
@@ -114,19 +117,19 @@ class Frame:
             safety=layout.safety,
         )
         if goals.limit < SMALLEST_SUMMARY:
-            # The fixed parts alone are too much by the estimate: the exact count decides by itself.
+            # By the estimate, the fixed parts alone are too large. Then only the exact count decides.
             goals = replace(goals, limit=UNBOUNDED, trigger=UNBOUNDED, target=UNBOUNDED, keep_recent=exact.keep_recent)
         return Gauge(measure_of(policy.counter, self.provider), goals)
 
     @property
     def provider(self) -> str:
-        """The model's provider, as other systems call it."""
+        """The model's provider by the name that other systems use; empty if the model has none."""
         provider, _, name = (self.model or "").partition("/")
         return ALIASES.get(provider, provider) if name else ""
 
 
 def layout_of(policy: Policy, window: int) -> Layout:
-    """How the policy divides a window: as its layout does, but with a reserve of its own where that leaves anything."""
+    """The policy's layout, with the policy's own reserve if it has one that is smaller than the window."""
     layout = LAYOUTS[policy.layout]
     if policy.reserve_tokens is None or policy.reserve_tokens >= window:
         return layout

@@ -1,6 +1,7 @@
-"""The context windows that other systems know, in tokens, as data.
+"""The context windows that other systems list, in tokens, as data.
 
-Foldline's own are in `foldline.engine.models.windows`, and it gives no unknown model a window; these systems do.
+Foldline's own are in `foldline.engine.models.windows`. These systems have a default window for unknown models; Foldline
+has none.
 """
 
 from __future__ import annotations
@@ -17,28 +18,31 @@ from foldline.engine.models.windows import is_release_of
 
 
 class Registry(Protocol):
-    """Knows a window for every model, if only a default."""
+    """A table of context windows with a default for models that it does not list."""
 
     def known(self, model: str | None, provider: str | None = None, /) -> int | None:
-        """The window of a model that it lists."""
+        """The window of a listed model, else None."""
 
     def window(self, model: str | None, provider: str | None = None, /) -> int:
-        """The model's context window; a default for one that it does not list."""
+        """The window of a model; a default if it is not listed."""
 
     def rows(self) -> Iterator[tuple[str, str, int]]:
-        """All it lists, as provider, name and window; the provider is empty where it says nothing of that."""
+        """All rows as provider, name and window; the provider is empty in a table without providers."""
 
 
 @dataclass(frozen=True, slots=True)
 class ByPrefix:
-    """By the longest name of the provider's that the model is a release of, else by the provider, else `fallback`."""
+    """A registry by name: the provider's longest name that the model's name begins with, else a default.
+
+    The default is the provider's own, else `fallback`.
+    """
 
     windows: Mapping[str, Mapping[str, int]]
     fallback: int
     defaults: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
 
     def known(self, model: str | None, provider: str | None = None) -> int | None:
-        """See `Registry`. A table without providers knows a model by its name alone."""
+        """See `Registry`. A table without providers finds a model by its name alone."""
         rows = self.windows.get(provider or "", {}) or self.windows.get("", {})
         found = [name for name in rows if is_release_of(model or "", name)]
         return rows[max(found, key=len)] if found else None
@@ -54,14 +58,14 @@ class ByPrefix:
 
 @dataclass(frozen=True, slots=True)
 class ByWord:
-    """By the first word that the name has in whatever case, else `fallback`."""
+    """A registry by word: the first of its words that is in the model's name, in any case, else `fallback`."""
 
     words: tuple[tuple[str, int], ...]
     fallback: int
 
     def known(self, model: str | None, _provider: str | None = None, /) -> int | None:
         """See `Registry`."""
-        # As a word: the "1m" of "3.1m" or "1mini" is part of something else.
+        # Whole words only: the "1m" in "3.1m" or "1mini" means something else.
         name = (model or "").lower()
         is_in = partial(regex.search, string=name)
         found = (
@@ -182,7 +186,7 @@ CODEBUDDY: Final = ByPrefix(
     fallback=16_000,
 )
 
-# What the models can answer at most, where that bounds the output reserve.
+# The longest answers of models, for the layout whose output reserve depends on them.
 AGENT_CODE_OUTPUT: Final = ByWord(words=(("opus", 16_384), ("sonnet", 16_384), ("haiku", 8_192)), fallback=16_384)
 
 REGISTRIES: Final[Mapping[str, Registry]] = MappingProxyType(

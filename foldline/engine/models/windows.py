@@ -1,4 +1,4 @@
-"""Context windows by model: our own table, longest prefix first, and sizes as people write them (`128k`)."""
+"""Foldline's own table of context windows by model, and sizes as people write them (`128k`)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from foldline.engine.errors import InvalidPolicy, UnknownModel
 
 @dataclass(frozen=True, slots=True)
 class ContextWindow:
-    """A context window in tokens; `is_exact` when the model's own tokenizer is the one we count with."""
+    """A context window in tokens; `is_exact` if the model's own tokenizer is the one that Foldline counts with."""
 
     tokens: int
     is_exact: bool = False
 
 
-# Sizes as the providers publish them. A model is found by its longest prefix in its provider's table, so that dated
-# releases need no row of their own.
+# Sizes as the providers publish them. The row with the longest prefix of a model's name counts, so that dated releases
+# need no row of their own.
 MODELS: Final[Mapping[str, Mapping[str, ContextWindow]]] = MappingProxyType(
     {
         "openai": MappingProxyType(
@@ -76,10 +76,10 @@ _UNITS: Final = MappingProxyType({"": 1, "k": 1_000, "m": 1_000_000})
 
 
 def parse_size(value: int | str) -> int:
-    """Tokens from a number, or from text such as `"128k"` (128,000) and `"1m"`.
+    """Tokens from a number, or from a text such as `"128k"` (128,000) or `"1m"`.
 
     Raises:
-        InvalidPolicy: not a positive size.
+        InvalidPolicy: the value is not a positive size.
     """
     match = _SIZE.fullmatch(value) if isinstance(value, str) else None
     if match:
@@ -93,10 +93,10 @@ def parse_size(value: int | str) -> int:
 def window_of(
     model: str, override: int | str | None = None, listed: Callable[[str, str], int | None] | None = None
 ) -> ContextWindow:
-    """The context window of `provider/name`: the override, else the longest prefix in the provider's table.
+    """The context window of a model: the override, else that of Foldline's own table, else that of `listed`.
 
-    `listed` maps a name and a provider to the window that another table has for it, asked where ours has none. A model
-    without a provider is in no table of ours, and asked for there with an empty one.
+    `model` is provider/name; Foldline's own table has no model without a provider. `listed` maps a name and a provider,
+    empty if there is none, to a window in another table.
 
     Raises:
         UnknownModel: no table has such a model and no window was given.
@@ -115,13 +115,13 @@ def window_of(
 
 
 def _split(model: str) -> tuple[str, str]:
-    """Provider and name; the name is all there is without a slash."""
+    """Provider and name; without a slash the provider is empty."""
     provider, slash, name = model.partition("/")
     return (provider, name) if slash else ("", model)
 
 
 def is_known(model: str) -> bool:
-    """Whether our own table has the model."""
+    """Whether Foldline's own table has the model."""
     return _known(model) is not None
 
 

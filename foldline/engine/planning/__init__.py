@@ -1,1 +1,1 @@
-"""From an outline to a plan: batches, cut points, the pipeline and its stages."""
+"""Plans: batches and cut points, the stages that add edits, and the pipeline that runs them on an outline."""

@@ -1,4 +1,4 @@
-"""Which batch an arriving message belongs to, and which tool calls are still open after it."""
+"""Batches: the batch that an arriving message belongs to, and the calls that are open after it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from foldline.engine.wording import late_tokens, stub_tokens
 
 
 class Tail(NamedTuple):
-    """The end of a path: the batch a result may still join (0: none) and its calls without a result, in order."""
+    """The end of a path: the seq of the batch that a result may join (0: none), and its open calls in order."""
 
     unit: int = 0
     open_calls: tuple[Call, ...] = ()
 
 
 class Placed(NamedTuple):
-    """A message with its place: its facts, the tail after it, and how many calls it leaves without a result."""
+    """A message at its place: its facts, the tail after it, and the number of calls it leaves without a result."""
 
     facts: Facts
     tail: Tail
@@ -26,7 +26,7 @@ class Placed(NamedTuple):
 
     @property
     def added_tokens(self) -> int:
-        """What it adds to the view, in unscaled tokens."""
+        """The unscaled tokens that it adds to the view, with stubs for those calls."""
         return self.facts.tokens + stub_tokens() * self.stubs
 
 
@@ -38,7 +38,7 @@ class Orphan(NamedTuple):
 
 
 class Orphans(NamedTuple):
-    """What a view has to mend, in order: calls that get a stub, and results that are quoted as text."""
+    """The calls that get a stub in a view and the results that are quoted as text, in order."""
 
     calls: tuple[Orphan, ...] = ()
     results: tuple[Orphan, ...] = ()
@@ -47,9 +47,9 @@ class Orphans(NamedTuple):
 def place(facts: Facts, seq: int, tail: Tail) -> Placed:
     """Give a message its seq and its batch.
 
-    A result of an open call joins its batch. Any other result is late: it closes nothing, stays with the batch while
-    that has open calls, and stands alone otherwise. Every other message closes what is open; the calls left without a
-    result are stubbed in views from then on. The summary of a branch closes nothing: it stays with an open batch too.
+    A result of an open call joins its batch. Any other result is late and closes nothing: it belongs to the batch while
+    that has open calls, else it stands alone. A branch summary too closes nothing and belongs to an open batch. Every
+    other message closes the batch; from then on, views stub its calls without a result.
     """
     if facts.role == BRANCH_ROLE and tail.open_calls:
         return Placed(facts._replace(seq=seq, unit=tail.unit, is_late=True), tail)
@@ -68,7 +68,7 @@ def place(facts: Facts, seq: int, tail: Tail) -> Placed:
 
 
 def place_all(messages: Iterable[Message], first_seq: int = 1) -> tuple[list[Facts], Tail]:
-    """The facts of all messages of a session, numbered from `first_seq` on, and the tail after the last."""
+    """The facts of all messages of a session, with seqs from `first_seq` on, and the tail after the last."""
     facts: list[Facts] = []
     tail = Tail()
     for seq, message in enumerate(messages, first_seq):
@@ -79,10 +79,10 @@ def place_all(messages: Iterable[Message], first_seq: int = 1) -> tuple[list[Fac
 
 
 def orphans_of(placed: Iterable[Facts]) -> Orphans:
-    """What has no counterpart among messages as `place_all` placed them, those of an open batch included.
+    """The calls and results without a counterpart among placed messages, calls of an open batch included.
 
-    Calls and results pair by id within a batch, in any order: a result that comes after its batch was closed leaves its
-    call without one, and is an orphan itself. Of calls that share an id, the last ones are without a result.
+    Calls and results pair by id within a batch, in any order. A result that arrives after its batch was closed is an
+    orphan, and so is its call. If calls share an id and results are missing, the last of these calls are orphans.
     """
     unanswered: dict[int, list[str]] = {}
     results: list[Orphan] = []

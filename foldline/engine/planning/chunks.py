@@ -1,4 +1,4 @@
-"""Cutting a history into chunks that are summarized one by one: how much one may take, by the size of its messages."""
+"""Chunks: parts of a history that are summarized one by one, with limits by the size of their messages."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Final
 from foldline.engine.outline import Outline, Unit
 from foldline.engine.policies.policy import Stage
 
-# Tokens kept for the summary itself and its prompt, and the least and the usual limit of a chunk.
+# Tokens kept for the summary itself and its prompt; the usual and the smallest limit of a chunk.
 OVERHEAD: Final = 4_096
 USUAL_LIMIT: Final = 12_000
 SMALLEST_LIMIT: Final = USUAL_LIMIT - OVERHEAD
-# Shares of the window a chunk may take: less where a message takes more than a tenth of it.
+# The share of the window that a chunk may take. It is smaller if the average message takes over a tenth of the window.
 SHARE: Final = 0.4
 SMALLEST_SHARE: Final = 0.15
 LARGE_SHARE: Final = 0.1
 UNBOUNDED: Final = 1 << 53
-# Estimates miss about a fifth.
+# Estimates are about a fifth too low.
 SAFETY: Final = 1.2
 
 
 def adaptive_limit(message_tokens: Sequence[int], window: float) -> int:
-    """What the messages' size would make of a chunk's limit, in tokens; below 0 in a window too small for one."""
+    """The limit of a chunk by the average size of the messages, in tokens; below 0 if the window is too small."""
     if not message_tokens:
         return USUAL_LIMIT
     large = sum(message_tokens) / len(message_tokens) * SAFETY / max(1, window)
@@ -32,12 +32,12 @@ def adaptive_limit(message_tokens: Sequence[int], window: float) -> int:
 
 
 def chunk_limit(message_tokens: Sequence[int], window: float) -> int:
-    """The tokens a chunk may take."""
+    """The tokens that a chunk may take: `adaptive_limit`, but at least `SMALLEST_LIMIT`."""
     return max(adaptive_limit(message_tokens, window), SMALLEST_LIMIT)
 
 
 def chunked(message_tokens: Sequence[int], limit: int) -> list[list[int]]:
-    """The messages' positions in chunks of at most `limit` tokens, in order; one that is larger is a chunk alone."""
+    """The indexes of messages in chunks of at most `limit` tokens, in order; a larger message is a chunk alone."""
     chunks: list[list[int]] = []
     room = 0
     for position, tokens in enumerate(message_tokens):
@@ -50,11 +50,10 @@ def chunked(message_tokens: Sequence[int], limit: int) -> list[list[int]]:
 
 
 def chunk_tokens(outline: Outline, own: Stage, window: int, due: int) -> int:
-    """What one summary of the first `due` items may read under a `summarize` stage, in exact tokens.
+    """The exact tokens that one summary of the first `due` items may read under a `summarize` stage.
 
-    The stage says it in those of the outline. Where it says nothing of it, it is more than any window.
-
-    A chunk is of messages. The live summaries they are merged with come on top: a long one would leave them no room.
+    The stage's own limit is in the outline's measure. Without a limit the answer is larger than any window. The limit
+    is for messages; the tokens of live summaries are added, since a long summary would leave no room for messages.
     """
     chunk = _chunk(outline, own, window, due)
     if chunk is None:

@@ -1,4 +1,4 @@
-"""Cut points: which range of a path the next summary covers."""
+"""Cut points: the range of a path that the next summary covers."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ TURN_KINDS: Final = frozenset({"user", "note"})
 
 @dataclass(frozen=True, slots=True)
 class SummaryRange:
-    """What a summary will cover: the messages from `first` to `last`, and the live summaries in between.
+    """The range of a summary: the messages with the seqs `first` to `last`, and the live summaries `replaces` in it.
 
-    Tokens are unscaled. `saving` is what the view shrinks by if the summary takes all it may; below 0 when what it
-    covers is hidden already.
+    Tokens are unscaled. The text of the summary may take `max_tokens`. `saving` is the saving in view if it takes all
+    of them; it is below 0 if hidden messages become a summary. `is_pending`: some of the messages are hidden.
     """
 
     first: int
@@ -32,11 +32,11 @@ class SummaryRange:
 
 
 def next_range(outline: Outline, goals: Goals, window_tokens: int, due: int, *, is_asked: bool) -> SummaryRange | None:
-    """The oldest range worth a summary, pending ones first; None if nothing is left to summarize.
+    """The oldest range that is worth a summary, pending ranges first; None if nothing is left to summarize.
 
-    `due` is how many items, from the oldest, are old enough (`recent.due_items`). A range ends before the last user
-    message or starts after it. It covers whole units, at most `window_tokens` of input, but at least one unit and
-    enough originals to be larger than the smallest summary.
+    `due` is the number of items, from the oldest, that are old enough (`recent.due_items`). A range never includes the
+    last user message. It consists of whole units. Its input is at most `window_tokens`, except that it has at least one
+    unit, and originals that are larger than the smallest summary.
     """
     ranges = list(_ranges(outline, goals, window_tokens, due, is_asked=is_asked))
     worthwhile = (r for r in ranges if is_asked or r.saving >= goals.minimum_saving)
@@ -44,9 +44,9 @@ def next_range(outline: Outline, goals: Goals, window_tokens: int, due: int, *, 
 
 
 def turn_split_at(outline: Outline, seq: int) -> int | None:
-    """The seq at which the turn begins that a cut before `seq` splits; None if it splits none.
+    """The seq of the first entry of the turn that a cut before `seq` splits; None if it splits no turn.
 
-    What is neither the assistant's nor a tool's begins a turn here: a message of the user, or a note.
+    A turn begins here at a user message or a note, which is any message of neither the assistant nor a tool.
     """
     starts = [item.first for item in outline.items if isinstance(item, Unit) and item.kind in TURN_KINDS]
     start = max((start for start in starts if start <= seq), default=None)
@@ -67,7 +67,7 @@ def _ranges(outline: Outline, goals: Goals, window_tokens: int, due: int, *, is_
 
 
 def _wanted(outline: Outline, due: int, *, is_asked: bool) -> list[bool]:
-    """For each item, whether a summary may cover it: live summaries, hidden units, and what is old enough."""
+    """For each item, whether a summary may cover it: live summaries, hidden units, and units that are old enough."""
     barred = () if is_asked else outline.live.barred
 
     def is_wanted(index: int, item: Item) -> bool:
@@ -79,7 +79,7 @@ def _wanted(outline: Outline, due: int, *, is_asked: bool) -> list[bool]:
 
 
 def _run(items: list[Item], wanted: list[bool], start: int, stop: int, window_tokens: int) -> list[Item]:
-    """Neighbouring wanted items from `start` on that fit the window together, or as few as make a range."""
+    """The wanted items from `start` on, without a gap, that fit the window together, or the fewest for a range."""
     run: list[Item] = []
     input_tokens = original_tokens = 0
     has_units = False
@@ -105,7 +105,7 @@ def _range_of(run: list[Item], goals: Goals) -> SummaryRange | None:
     original_tokens = sum(item.original_tokens for item in run)
     shown = sum(unit.tokens for unit in units if not unit.is_hidden) + sum(item.edit.tokens for item in replaced)
     is_pending = any(unit.is_hidden for unit in units)
-    # Only what is hidden already may take more room as a summary than it does now.
+    # Only a summary of hidden messages may take more room than they take now.
     most = original_tokens if is_pending else min(original_tokens, shown)
     max_tokens = min(goals.summary_max, most - summary_frame_tokens() - 1)
     if not units or max_tokens < SMALLEST_SUMMARY:

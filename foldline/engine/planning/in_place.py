@@ -1,4 +1,4 @@
-"""Compacting messages in place, without a session: plans and extractive summaries, until nothing is left to do."""
+"""Compacts a list of messages in memory, without a session: one plan, then extractive summaries."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from foldline.engine.summaries.prompt import SummaryInput
 from foldline.engine.view import make_view
 from foldline.engine.wording import summary_tokens
 
-# An extractive summary is written in place, so it may read any range at once.
+# An extractive summary has no model's window to fit, so it may read any range at once.
 UNBOUNDED_TOKENS: Final = 1 << 53
 
 
 @dataclass(frozen=True, slots=True)
 class InPlaceResult:
-    """What is left of messages: the view, the stages that did something, and what had no call or no result in it."""
+    """The compacted view, the stages that changed it, and the calls and results in it without a counterpart."""
 
     view: list[Message]
     stages_used: tuple[str, ...]
@@ -36,7 +36,7 @@ class InPlaceResult:
 
 
 class InPlace:
-    """Messages with the outline and the summaries made of them so far."""
+    """Messages with their outline and the summaries written so far."""
 
     def __init__(self, messages: Iterable[Message]) -> None:
         self._messages = dict(enumerate(messages, 1))
@@ -45,13 +45,13 @@ class InPlace:
         self._summaries: dict[str, str] = {}
 
     def view(self, *, stub_open: bool = False) -> list[Message]:
-        """The messages as a model would see them now."""
+        """The messages that a model would see now."""
         return make_view(self._outline, self._messages, self._summaries, stub_open=stub_open)
 
-    def folded(
+    def compact(
         self, policy: Policy, goals: Goals, gauge: Gauge, *, has_target: bool, is_summarized: bool
     ) -> InPlaceResult:
-        """The messages after the policy's stages and, if wanted, summaries; an extractive one can be had at once."""
+        """The result of the policy's stages and, if `is_summarized`, of extractive summaries."""
         before = self._outline.tokens
         gauge = gauge.aimed(goals, self._outline) if has_target else gauge
         plan = plan_for(self._outline, policy.stages, goals, gauge, is_asked=True, has_target=has_target)
@@ -62,7 +62,7 @@ class InPlace:
         return InPlaceResult(self.view(), used, before, self._orphans())
 
     def _orphans(self) -> Orphans:
-        """What the view stubs and quotes; the calls of an open batch still wait for their results."""
+        """The calls that the view stubs and the results that it quotes; calls of an open batch do not count."""
         shown = [item for item in self._outline.items if isinstance(item, Unit) and not item.is_hidden]
         found = orphans_of(entry for unit in shown for entry in unit.entries)
         waiting = self._outline.open_unit
@@ -70,9 +70,9 @@ class InPlace:
         return found._replace(calls=tuple(calls))
 
     def _summarize(self, policy: Policy, goals: Goals, gauge: Gauge) -> bool:
-        """Put a summary in the place of each range worth one; whether there was any."""
+        """Replace each range that is worth a summary by one; whether there was any."""
         is_any = False
-        # What is due depends on what there is, and would be more after each summary.
+        # Fixed before the first summary: after each one, more items would be due.
         until = last_due(self._outline, due_items(self._outline, policy, gauge, is_asked=True))
         while True:
             due = items_until(self._outline, until)
@@ -87,7 +87,7 @@ class InPlace:
         return is_any
 
     def _condensed(self, outline: Outline, span: SummaryRange, headings: str) -> Edit:
-        # Of what is in view already, a summary takes less than its place; what was hidden takes none.
+        # A summary must be smaller than the messages in view that it replaces. Hidden messages take no room in view.
         room = span.max_tokens if span.is_pending else span.max_tokens + span.saving - 1
         max_tokens = max(SMALLEST_SUMMARY, min(span.max_tokens, room))
         inside = [seq for seq in self._messages if span.first <= seq <= span.last]

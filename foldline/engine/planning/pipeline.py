@@ -1,4 +1,4 @@
-"""Runs a policy's stages over an outline."""
+"""Runs the stages of a policy on an outline; the stages themselves are in `stages`."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from foldline.engine.planning.stages import STAGES
 from foldline.engine.planning.stages.truncate import fit
 from foldline.engine.policies.policy import Stage
 
-# Called after each stage that was run, with its name and the unscaled tokens that its edits would take out of the view.
+# Called after each stage with its name and the unscaled tokens that its edits save.
 StageListener: TypeAlias = Callable[[str, int], object]
 
 
 def _ignore(_stage: str, _tokens_saved: int) -> None:
-    """For those who do not want to know."""
+    """Listen to no stage."""
 
 
 def make_plan(
@@ -32,11 +32,11 @@ def make_plan(
     has_target: bool = False,
     on_stage: StageListener = _ignore,
 ) -> Plan:
-    """The plan of these stages.
+    """The plan of these stages, in the measure of the outline.
 
-    It is empty while the view is under the trigger and nobody asked. An automatic plan that saves less than the
-    policy's minimum has no edits unless the view does not fit; no plan has edits that save nothing. A view that these
-    stages leave over the budget is truncated, whether or not that is one of them.
+    An automatic plan is empty while the view is under the trigger. If the view fits, it also has no edits when they
+    would save less than the policy's minimum. No plan has edits that save nothing. If the stages leave the view over
+    the budget, it is truncated even if `truncate` is not among them.
     """
     plan = Plan(outline.tokens)
     if not is_asked and outline.tokens <= min(goals.trigger, goals.limit):
@@ -60,7 +60,7 @@ def make_plan(
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What to do with an outline, and the outline after it; both are counted exactly."""
+    """The edits of a plan, and the exactly counted outline after them."""
 
     outline: Outline
     edits: tuple[Edit, ...] = ()
@@ -78,9 +78,9 @@ def plan_for(
     has_target: bool = False,
     on_stage: StageListener = _ignore,
 ) -> Planned:
-    """The plan of these stages as a policy sees the outline by its gauge, made to fit by the exact count.
+    """The plan of these stages by the policy's gauge, then made to fit by the exact count.
 
-    `goals` are exact; nothing is done that does not make the view smaller by that.
+    `outline` and `goals` are counted exactly. There are no edits if they would not make the view smaller by that count.
     """
     stages = list(stages)
     seen = gauge.seen(outline)
@@ -88,7 +88,7 @@ def plan_for(
     is_too_little = not is_asked and seen.tokens - plan.tokens < gauge.goals.minimum_saving
     edits, used = plan.edits, plan.stages_used
     if is_too_little and outline.tokens <= goals.limit:
-        # By the estimate it may be too much, but it fits.
+        # The estimate may say that the view is too large, but it fits.
         return Planned(outline, is_summary_wanted=plan.is_summary_wanted)
     after = outline.edited(edits) if edits else outline
     has_target = has_target and any(stage.name == "truncate" for stage in stages)
@@ -104,7 +104,7 @@ def plan_for(
 
 
 def _horizon(outline: Outline, stages: Iterable[Stage], goals: Goals, *, has_target: bool) -> int:
-    """Where what may still be in view begins: if `truncate` will have to act at all, it hides down to the target."""
+    """The first item that may stay in view; 0 unless `truncate` is certain to act, and then to hide older items."""
     is_certain = outline.sums.least[0] > (goals.target if has_target else goals.limit)
     is_hiding = is_certain and any(stage.name == "truncate" for stage in stages)
     return outline.sums.horizon(goals.target) if is_hiding else 0

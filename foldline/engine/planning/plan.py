@@ -1,4 +1,4 @@
-"""A plan: edits as data, what they save, and whether a summary is wanted. Stages add to it; `make_plan` runs them."""
+"""The plan: new edits, the tokens they save, and whether a summary is wanted. `pipeline` runs the stages that add."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from foldline.engine.policies.policy import Stage
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to do with an outline.
+    """The planned changes to an outline.
 
-    `tokens` is what the view will take (unscaled, without the fixed parts). `cells` are the new edits of single entries
-    by seq, `savings` what they save by item; `hidden` are the ranges of items that `hides` hides.
+    `tokens` is the size of the view after them, unscaled and without the fixed parts. `cells` are the new edits of
+    single entries by seq, `savings` the tokens they save by item index. `hidden` are ranges of item indexes, the stop
+    excluded; `hides` are the edits that hide them.
     """
 
     tokens: int
@@ -34,11 +35,11 @@ class Plan:
 
     @property
     def edits(self) -> tuple[Edit, ...]:
-        """All edits, in the order they apply."""
+        """All edits, in the order in which they apply."""
         return (*self.cells.values(), *self.hides)
 
     def adding(self, stage: str, cells: Mapping[int, Edit], savings: Mapping[int, int]) -> Plan:
-        """The plan with more edits of single entries, `savings` by item index."""
+        """The plan with more edits of single entries by seq, and their savings by item index."""
         if not cells:
             return self
         total = dict(self.savings)
@@ -53,7 +54,7 @@ class Plan:
         )
 
     def hiding(self, stage: str, outline: Outline, start: int, stop: int) -> Plan:
-        """The plan with all units from item `start` up to `stop` hidden too, as one run with those that it joins."""
+        """The plan with all units from item `start` up to `stop` hidden too; hidden runs that touch become one."""
         tokens = self.tokens_hiding(outline, start)(stop)
         (start, stop), others = self._joined(start, stop)
         spans = [
@@ -69,7 +70,7 @@ class Plan:
         )
 
     def tokens_hiding(self, outline: Outline, start: int) -> Callable[[int], int]:
-        """What the view would take if the units from `start` on were hidden too, as a function of where that stops."""
+        """A function of `stop`: the size of the view if the units from item `start` up to `stop` were hidden too."""
         indexes = sorted(self.savings)
         saved = list(accumulate((self.savings[index] for index in indexes), initial=0))
         sums = outline.sums
@@ -87,7 +88,7 @@ class Plan:
         return tokens
 
     def _joined(self, start: int, stop: int) -> tuple[tuple[int, int], list[tuple[int, int]]]:
-        """This range with the hidden ones that it overlaps or touches, and those that stay apart from it."""
+        """This range joined with the hidden ranges that it overlaps or touches, and the other hidden ranges."""
         others = []
         for first, end in sorted(self.hidden):
             if first <= stop and start <= end:
@@ -97,27 +98,27 @@ class Plan:
         return (start, stop), others
 
     def results_in_view(self, outline: Outline, start: int = 0) -> list[tuple[int, Facts]]:
-        """The results in view under this plan of the items from `start` on, oldest first, each with its index."""
+        """The results that stay in view, from item `start` on, oldest first, each with the index of its item."""
         results = outline.results_from(start)
         return [found for found in results if not self.hides_item(found[0])] if self.hidden else results
 
     def shown_tokens(self, outline: Outline, index: int) -> int:
-        """What the item takes in view under this plan."""
+        """The tokens of an item in view after this plan."""
         item = outline.items[index]
         if not isinstance(item, Unit):
             return item.edit.tokens
         return 0 if item.is_hidden or self.hides_item(index) else item.tokens - self.savings.get(index, 0)
 
     def cells_on(self, outline: Outline) -> Mapping[int, Edit]:
-        """The edits of single entries by seq, by this plan or before it."""
+        """The edits of single entries by seq: those of this plan and those in force before it."""
         return {**outline.live.cells, **self.cells}
 
     def hides_item(self, index: int) -> bool:
-        """Whether this plan puts the item out of view."""
+        """Whether this plan hides the item."""
         return any(start <= index < stop for start, stop in self.hidden)
 
     def older_than(self, outline: Outline, recent_tokens: int) -> int:
-        """How many items, from the oldest, have at least `recent_tokens` in view after them."""
+        """The number of items, from the oldest, that have at least `recent_tokens` in view after them."""
         after = 0
         for index in range(len(outline.items) - 1, -1, -1):
             if after >= recent_tokens:
@@ -128,10 +129,11 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """What a stage is given beside the outline and the plan so far.
+    """The input of a stage beside the outline and the plan so far.
 
-    `is_asked`: someone asked for this compaction. `has_target`: with a target of their own, which `truncate` then goes
-    down to. `own` is the stage as the policy has it. Items before `horizon` will be hidden whatever is done to them.
+    `is_asked`: this compaction was requested, so it is not automatic. `has_target`: the request gave a target, down to
+    which `truncate` then goes. `own` is the stage with the policy's parameters. `truncate` will hide the items before
+    `horizon` anyway, so that editing them is no use.
     """
 
     goals: Goals
@@ -150,14 +152,14 @@ def _with(stages_used: tuple[str, ...], stage: str) -> tuple[str, ...]:
 
 
 def _pieces(outline: Outline, start: int, stop: int) -> list[tuple[int, int]]:
-    """The runs of units that the live summaries leave between `start` and `stop`."""
+    """The ranges of units between `start` and `stop`, without the live summaries among them."""
     cuts = [index for index in outline.summarized if start <= index < stop]
     edges = zip((start, *(index + 1 for index in cuts)), (*cuts, stop), strict=True)
     return [(first, end) for first, end in edges if first < end]
 
 
 def _more_markers(outline: Outline, start: int, stop: int) -> int:
-    """How many more markers there are with these items hidden: a run begins, and joins those it touches."""
+    """The number of markers that hiding these items adds; below 0 if it joins hidden runs."""
     pieces = _pieces(outline, start, stop)
     markers = outline.sums.markers
     if not pieces:
@@ -168,7 +170,7 @@ def _more_markers(outline: Outline, start: int, stop: int) -> int:
 
 
 def _run_start(outline: Outline, index: int) -> int:
-    """Where the run of hidden items begins that one at `index` continues: one range for it instead of many."""
+    """The first index of the hidden run that ends right before `index`, so that one edit can cover the whole run."""
     while index and _is_hidden(outline, index - 1):
         index -= 1
     return index

@@ -1,4 +1,4 @@
-"""What a summary leaves as it is: how many of the newest units are kept recent."""
+"""Decides which items are kept recent, and how many older items a summary is due for."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from foldline.engine.policies.policy import Policy, Stage
 
 
 def due_items(outline: Outline, policy: Policy, gauge: Gauge, *, is_asked: bool) -> int:
-    """How many items, from the oldest, a summary is due for: none while the target is reached, unless asked.
+    """The number of items, from the oldest, that a summary is due for.
 
-    `outline` is counted exactly; the policy sees it by its gauge.
+    It is 0 while the target is reached, unless a summary was requested. `outline` is counted exactly.
     """
     seen = gauge.seen(outline)
     is_due = is_asked or seen.tokens > gauge.goals.target
@@ -28,23 +28,23 @@ def due_items(outline: Outline, policy: Policy, gauge: Gauge, *, is_asked: bool)
 
 
 def last_due(outline: Outline, due: int) -> int:
-    """The seq of the last entry of the items that are due; 0 if none is."""
+    """The seq of the last entry in the first `due` items; 0 if `due` is 0."""
     return outline.items[due - 1].last if due else 0
 
 
 def items_until(outline: Outline, seq: int) -> int:
-    """How many items, from the oldest, end at or before an entry."""
+    """The number of items, from the oldest, that end at or before the entry `seq`."""
     return bisect_right(outline.items, seq, key=attrgetter("last"))
 
 
 def older_items(outline: Outline, own: Stage, keep_recent: int, room: int) -> int:
-    """How many items, from the oldest, are older than what is kept recent; whole units stay.
+    """The number of items, from the oldest, that are older than the recent ones. Units are kept whole.
 
-    Kept are so many that they have `keep_messages`, and `keep_share` of all, and `keep_texts` messages that say
-    something, and `keep_tokens` (else `keep_recent`; no more than `room`); or that they have `keep_tokens_most`.
-    A batch whose results alone have all that is older too where the stage `rounds_forward`, but the last item never is.
-    Notes right before what is kept stay with it where it `keeps_notes`. No item is older if all of those together have
-    less than `at_least_messages`.
+    Recent items are the fewest that together have all of these: `keep_messages` messages, `keep_share` of all messages,
+    `keep_texts` messages with text, and `keep_tokens` tokens (else `keep_recent`, and at most `room`). They are fewer
+    if they reach `keep_tokens_most` before that. With `rounds_forward`, a batch whose results alone have all that is
+    older too, unless it is the last item. With `keeps_notes`, notes right before the recent items are recent too. The
+    answer is 0 if the older items have less than `at_least_messages` messages.
     """
     is_enough = _enough(outline, own, keep_recent, room)
     rounds_forward = own.number("rounds_forward")
@@ -67,7 +67,7 @@ def older_items(outline: Outline, own: Stage, keep_recent: int, room: int) -> in
 
 
 class _Kept(NamedTuple):
-    """What is kept so far."""
+    """The sizes of the items kept so far; `texts` are messages with text."""
 
     tokens: int = 0
     messages: int = 0
@@ -81,7 +81,7 @@ class _Kept(NamedTuple):
 
 
 def _enough(outline: Outline, own: Stage, keep_recent: int, room: int) -> Callable[[_Kept], bool]:
-    """Whether what is kept is as much as a stage asks for."""
+    """A test of whether the kept items are as many as the stage's parameters require."""
     tokens = min(own.number("keep_tokens", keep_recent), room)
     most = own.number("keep_tokens_most")
     total = sum(map(_messages, outline.items))
@@ -96,7 +96,7 @@ def _enough(outline: Outline, own: Stage, keep_recent: int, room: int) -> Callab
 
 
 def _head(outline: Outline, item: Item) -> _Kept:
-    """What heads an item: its first message, or a live summary as a whole."""
+    """The size of an item's first message; a live summary is one message."""
     if not isinstance(item, Unit) or item.is_hidden:
         return _Kept().adding(item, 0)
     head = item.entries[0]
@@ -104,7 +104,7 @@ def _head(outline: Outline, item: Item) -> _Kept:
 
 
 def _before_notes(outline: Outline, index: int) -> int:
-    """Where the notes begin that end right before an item."""
+    """The index of the first of the notes right before an item; the item's own if there are none."""
     if index < len(outline.items):
         while index and _is_note(outline.items[index - 1]):
             index -= 1
@@ -116,7 +116,7 @@ def _is_note(item: Item) -> bool:
 
 
 def _messages(item: Item) -> int:
-    """How many messages an item is; a live summary is one."""
+    """The number of messages in an item; a live summary is one."""
     return len(item.entries) if isinstance(item, Unit) else 1
 
 

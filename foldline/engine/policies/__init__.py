@@ -1,1 +1,1 @@
-"""Policies and presets as data, and the figures a policy reports."""
+"""Policies, presets and layouts as data, and the figures that a policy reports."""

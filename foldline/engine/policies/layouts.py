@@ -1,4 +1,4 @@
-"""How other systems divide a context window, and from where on they warn or compact, as data. All in tokens."""
+"""Layouts as data: how each system divides a context window, and at which use it warns or compacts. All in tokens."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from foldline.engine.models.registries import AGENT_CODE_OUTPUT, ByWord
 
 @dataclass(frozen=True, slots=True)
 class UsageLevel:
-    """A level of use: reached from `share` of the room on, or from `below` tokens under all of it.
+    """A level of use of the room for input: it begins at `share` of the room, less `below` tokens.
 
-    In a room so small that nothing would be left under it, half of the room is.
+    It never begins below half of the room, so that small rooms have room under it.
     """
 
     name: str
@@ -23,7 +23,7 @@ class UsageLevel:
     below: int = 0
 
     def begins(self, room: int) -> int:
-        """Where it begins in a room of so many tokens."""
+        """The tokens at which it begins, in a room of `room` tokens."""
         return max(ceil(room * self.share) - self.below, ceil(room * SMALLEST_SHARE))
 
 
@@ -32,12 +32,12 @@ SMALLEST_SHARE: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A window is the output reserve and what is left for input.
+    """Divides a window into the output reserve and the room for input.
 
-    The reserve is `reserve_share` of the window and at most `reserve_most`. An output that is asked for takes its
-    place, or, where the reserve `is_bound`, as much of it as that allows. What is left is divided by `safety`, as room
-    for what an estimate misses. `levels`, lowest first, and a policy's shares are of that room, or, where they are
-    `of_window`, of all of it. `outputs` are the most that models answer, where a call asks for that much.
+    The reserve is `reserve_share` of the window, at most `reserve_most`. A call's own `max_output_tokens` replaces it;
+    if the reserve `is_bound`, it only lowers it. The room for input is divided by `safety` to allow for errors of the
+    estimate. `levels`, lowest first, and the policy's shares are of this room, or of the whole window with `of_window`.
+    `outputs` are the longest answers of models: a call without `max_output_tokens` counts as one for the longest.
     """
 
     reserve_share: float
@@ -49,26 +49,26 @@ class Layout:
     outputs: ByWord | None = None
 
     def output_of(self, model: str | None, max_output: int | None) -> int | None:
-        """The output that a call asks for: `max_output`, or all a model can give where the layout knows that."""
+        """The output tokens of a call: `max_output`, else the model's longest answer if the layout has `outputs`."""
         return max_output if max_output is not None or self.outputs is None else self.outputs.window(model)
 
     def reserve(self, window: int, max_output: int | None = None) -> int:
-        """What is kept for the answer."""
+        """The tokens kept for the answer."""
         most = min(self.reserve_most, ceil(window * self.reserve_share))
         if not max_output or max_output < 0:
             return most
         return min(max_output, most) if self.is_bound else max_output
 
     def available(self, window: int, max_output: int | None = None) -> int:
-        """What is left for input; 0 where the reserve takes it all."""
+        """The tokens left for input; 0 if the reserve takes the whole window."""
         return max(0, window - self.reserve(window, max_output))
 
     def budget(self, window: int, fixed: int, max_output: int | None = None) -> int:
-        """What is left for the conversation beside `fixed` tokens; 0 where there is no room for it."""
+        """The tokens left for the conversation beside `fixed` tokens; 0 if none are left."""
         return max(0, floor((self.available(window, max_output) - fixed) / self.safety))
 
     def reached(self, tokens: int, room: int) -> Sequence[str]:
-        """The levels that so many tokens reach, lowest first."""
+        """The names of the levels that `tokens` reach, lowest first."""
         return [level.name for level in self.levels if tokens >= level.begins(room)]
 
 
@@ -91,7 +91,7 @@ LAYOUTS: Final[Mapping[str, Layout]] = MappingProxyType(
         "agent-code@program": Layout(
             reserve_share=0.5, reserve_most=20_000, levels=_DISTANCE, is_bound=True, outputs=AGENT_CODE_OUTPUT
         ),
-        # Levels are of the whole window here, with the system prompt in it.
+        # Its levels are of the whole window, and the system prompt counts.
         "codebuddy": Layout(reserve_share=0.35, reserve_most=4_096, levels=_USE, of_window=True),
         "codebuddy@program": Layout(reserve_share=0.35, reserve_most=4_096, levels=_USE, safety=1.2),
         "pi": Layout(reserve_share=0.5, reserve_most=16_384, levels=(UsageLevel("compact"),)),

@@ -1,4 +1,4 @@
-"""A policy as data: when to compact, how far down, with which stages and parameters."""
+"""Policies as data: when to compact, how far down, with which stages and parameters; and reading them from JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from foldline.engine.tokens.estimates import COUNTERS, EXACT
 
 Value: TypeAlias = int | float | tuple[str, ...]
 
-# The parameters of each stage, by the default that each has; it also says which values a parameter takes.
+# The parameters of each stage with their defaults; the type of a default is the type of the parameter.
 STAGE_PARAMETERS: Final[Mapping[str, Mapping[str, Value | None]]] = MappingProxyType(
     {
         "deduplicate": {"minimum_saving_share": 0.0, "stops_at_target": False},
@@ -54,36 +54,36 @@ STAGE_PARAMETERS: Final[Mapping[str, Mapping[str, Value | None]]] = MappingProxy
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A stage by name, with those of its parameters that are not at their defaults."""
+    """A stage by name, with the parameters that differ from their defaults."""
 
     name: str
     parameters: Mapping[str, Value] = field(default_factory=lambda: MappingProxyType({}))
 
     def number(self, name: str, default: int = 0) -> int:
-        """A parameter that is a number; `default` where the stage has none of its own."""
+        """The value of a parameter that is a number; `default` if the stage sets none."""
         value = self.parameters.get(name, STAGE_PARAMETERS[self.name][name])
         return value if isinstance(value, int) else default
 
     def share(self, name: str) -> float:
-        """A parameter that is a share, of 0 to 1."""
+        """The value of a parameter that is a share from 0 to 1."""
         value = self.parameters.get(name, STAGE_PARAMETERS[self.name][name])
         return value if isinstance(value, int | float) else 0.0
 
     def names(self, name: str) -> frozenset[str]:
-        """A parameter that is a list of names, in lower case."""
+        """The value of a parameter that is a list of names, in lower case."""
         value = self.parameters.get(name, STAGE_PARAMETERS[self.name][name])
         return frozenset(map(str.lower, value)) if isinstance(value, tuple) else frozenset()
 
 
 SHARES: Final = ("trigger", "target", "keep_recent", "summary_share", "minimum_saving")
-# What is a number of tokens, or true or false.
+# Fields that are a number of tokens, or true or false.
 PLAIN: Final[Mapping[str, Value]] = MappingProxyType(
     {
         **dict.fromkeys(("buffer_tokens", "reserve_tokens", "branch_reserve_tokens"), 0),
         **dict.fromkeys(("splits_turns", "lists_files", "trusts_usage"), False),
     }
 )
-# What names a row of a table, with the names there are.
+# Fields that name a row of a table, with the available names.
 NAMED: Final[Mapping[str, Collection[str]]] = MappingProxyType(
     {
         "counter": COUNTERS,
@@ -93,7 +93,7 @@ NAMED: Final[Mapping[str, Collection[str]]] = MappingProxyType(
         "headings": HEADINGS,
     }
 )
-# Figures of a compaction that a policy may report beside those of any; `report` has their functions.
+# Additional figures of a compaction that a policy may report; `report` has their functions.
 FIGURES: Final = (
     "original_count",
     "final_count",
@@ -108,19 +108,20 @@ FIGURES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """When and how a session is compacted; shares are of the budget.
+    """When and how a session is compacted. Shares are of the budget.
 
-    `trigger` and `target`: when to compact, and how far down. `buffer_tokens`: what both leave free at least.
-    `keep_recent`: what a summary leaves as it is. `summary_share`: the most a rolling summary may take.
-    `minimum_saving`: an automatic plan that saves less is empty. `reserve_tokens`: what is kept for the answer, in the
-    place of the layout's reserve. `branch_reserve_tokens`: what of the window a summary of a branch may not read.
+    `trigger` and `target`: when to compact, and how far down. `buffer_tokens`: tokens that both leave free at least.
+    `keep_recent`: the newest messages that a summary leaves as they are. `summary_share`: the most that a rolling
+    summary may take. `minimum_saving`: an automatic plan that saves less is empty. `reserve_tokens`: tokens kept for
+    the answer instead of the layout's reserve. `branch_reserve_tokens`: the part of the window that the input of a
+    branch summary leaves free.
 
-    `counter` is what all this is counted by; whether a view fits is always counted exactly. `layout` divides the
-    context window, `registry` knows windows that we do not, `transcript` is the style in which a summarizer gets a
-    conversation, `headings` are those of its summary. Where it `splits_turns`, a summary that ends in the middle of a
-    turn has a part of its own for that turn; where it `lists_files`, the files that were read and changed stand below
-    it. `trusts_usage`: what a provider reported takes the place of the counter's estimate. `report` are the `FIGURES`
-    that are reported of a compaction. A preset that `is_loose` may have a target that is not below its trigger.
+    `counter` counts all of this; whether a view fits is always counted exactly. `layout` divides the context window.
+    `registry` lists windows of models that Foldline's own table lacks. `transcript` is the style in which a summarizer
+    gets a conversation, `headings` are those of the summary. `splits_turns`: a summary that ends in the middle of a
+    turn has a separate part for that turn. `lists_files`: the files that were read and changed stand below a summary.
+    `trusts_usage`: a provider's reported usage replaces the counter's estimate. `report`: the `FIGURES` that a
+    compaction reports. Only a preset that `is_loose` may have a target that is not below its trigger.
     """
 
     preset: str
@@ -150,13 +151,15 @@ class Policy:
             value = getattr(self, name)
             if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= 1:
                 raise InvalidPolicy(
-                    f"policy.{name}", f"must be a share of the budget, above 0 to 1, not {_said(value)}"
+                    f"policy.{name}", f"must be a share of the budget, above 0 to 1, not {_shown(value)}"
                 )
         self._check_plain()
         for name, available in NAMED.items():
             value = getattr(self, name)
             if not isinstance(value, str) or value not in available:
-                raise InvalidPolicy(f"policy.{name}", f"{_said(value)} is no {name}; available: {', '.join(available)}")
+                raise InvalidPolicy(
+                    f"policy.{name}", f"{_shown(value)} is no {name}; available: {', '.join(available)}"
+                )
         for name in self.report:
             if name not in FIGURES:
                 raise InvalidPolicy("policy.report", f"{name!r} is no figure; available: {', '.join(FIGURES)}")
@@ -173,24 +176,26 @@ class Policy:
                 _value(value, default, f"policy.{name}")
 
     def stage(self, name: str) -> Stage:
-        """The policy's own stage of this name, or that with its defaults."""
+        """The policy's stage of this name; if it has none, the stage with default parameters."""
         return next((stage for stage in self.stages if stage.name == name), Stage(name))
 
     def naming(self, stages: list[str]) -> Policy:
         """The same policy with only these stages, in this order.
 
         Raises:
-            InvalidPolicy: a name is no stage.
+            InvalidPolicy: a name is not the name of a stage.
         """
         own = self.stages
         return replace(self, stages=tuple(stage_of(name, f"stages[{i}]", own) for i, name in enumerate(stages)))
 
 
 def stage_of(value: Any, path: str, own_stages: Iterable[Stage] = ()) -> Stage:
-    """A stage from its name, or from `{"name": …, parameters…}`; what is not given is as in one's own of that name.
+    """A stage from its name or from `{"name": …, parameters…}`.
+
+    Parameters that are not given come from the stage of that name in `own_stages`, if there is one.
 
     Raises:
-        InvalidPolicy: unknown stage or parameter, or a value of another kind than the parameter's.
+        InvalidPolicy: the stage or a parameter is unknown, or a value has the wrong type.
     """
     settings: Any = {"name": value} if isinstance(value, str) else value
     name = settings.get("name") if isinstance(settings, Mapping) else None
@@ -214,39 +219,41 @@ def _value(value: Any, default: Value | None, path: str) -> Value:
         return tuple(value)
     if isinstance(default, bool):
         if not isinstance(value, bool):
-            raise InvalidPolicy(path, f"must be true or false, not {_said(value)}")
+            raise InvalidPolicy(path, f"must be true or false, not {_shown(value)}")
         return value
     if isinstance(default, float):
         if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 1:
-            raise InvalidPolicy(path, f"must be a share from 0 to 1, not {_said(value)}")
+            raise InvalidPolicy(path, f"must be a share from 0 to 1, not {_shown(value)}")
         return value
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= LARGEST:
         raise InvalidPolicy(path, "must be an integer of 0 or more, of a size that a context window can have")
     return value
 
 
-def _said(value: Any) -> str:
-    """A value as in JSON, or a text between quotes."""
+def _shown(value: Any) -> str:
+    """A value for an error's message: as JSON, and text between quotes."""
     return repr(value) if isinstance(value, str) else json.dumps(value, default=repr)
 
 
-# More than anyone has use for; they are looked at with every plan.
+# Real policies have fewer. The limits exist because every plan goes through them.
 MOST_STAGES: Final = 16
 MOST_NAMES: Final = 100
 LARGEST: Final = 1 << 53
-# What only a preset says of itself.
+# Fields that only a preset sets.
 _OF_PRESETS: Final = frozenset({"preset", "is_loose"})
 
 
 def policy_of(values: Mapping[str, Any], presets: Mapping[str, Policy], base: Policy | None = None) -> Policy:
-    """A policy from `{preset?, …}`: the preset, or without one the base, with the given fields replaced.
+    """A policy from `{preset?, …}`: the named preset with the given fields replaced.
+
+    Without a `preset`, the fields replace those of `base`, or of the default preset if there is no base.
 
     Raises:
-        InvalidPolicy: names the field and what is available.
+        InvalidPolicy: a field or value is unknown; the message names it and what is available.
     """
     preset = values.get("preset", "foldline")
     if not isinstance(preset, str) or preset not in presets:
-        raise InvalidPolicy("policy.preset", f"{_said(preset)} is no preset; available: {', '.join(presets)}")
+        raise InvalidPolicy("policy.preset", f"{_shown(preset)} is no preset; available: {', '.join(presets)}")
     start = base if base and "preset" not in values else presets[preset]
     known = {item.name for item in fields(Policy)} - _OF_PRESETS
     changes = {key: value for key, value in values.items() if key != "preset"}
@@ -264,13 +271,13 @@ def policy_of(values: Mapping[str, Any], presets: Mapping[str, Policy], base: Po
 
 
 def to_stored(policy: Policy, presets: Mapping[str, Policy]) -> dict[str, Any]:
-    """The policy as JSON with what it has else than its preset, so that other versions can read it too."""
+    """The policy as JSON with only the fields that differ from its preset, so that other versions can read it."""
     own = to_json(presets[policy.preset])
     return {key: value for key, value in to_json(policy).items() if key == "preset" or value != own[key]}
 
 
 def from_stored(values: Mapping[str, Any], presets: Mapping[str, Policy]) -> Policy:
-    """The policy that `to_stored` wrote; fields of another version are passed over."""
+    """The policy that `to_stored` wrote; unknown fields, written by another version, are ignored."""
     known = {item.name for item in fields(Policy)} - _OF_PRESETS | {"preset"}
     return policy_of({key: value for key, value in values.items() if key in known}, presets)
 

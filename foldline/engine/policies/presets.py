@@ -1,4 +1,4 @@
-"""The named policies, as data: `name` is a system as it is documented, `name@program` as its program computes."""
+"""The presets as data: `name` follows the documentation of a system, `name@program` the code of its program."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ _PI: Final = Policy(
 _ALL: Final = (
     _FOLDLINE,
     _NEUROLINK,
-    # Compacts at 80 %, and then down to no less than all there is room for.
+    # Compacts at 80 %. Its target is the whole budget, so it stops as soon as the view fits.
     replace(
         _NEUROLINK,
         preset="neurolink@program",
@@ -155,7 +155,7 @@ _ALL: Final = (
         ),
     ),
     _PI,
-    # Where a batch alone is more than it keeps, it keeps less.
+    # If one batch alone is larger than the tokens it keeps, it keeps less than those.
     replace(
         _PI,
         preset="pi@program",

@@ -1,4 +1,4 @@
-"""Figures that a preset reports of a compaction beside those of any: by name, each a function of what happened."""
+"""The additional figures of a compaction that a policy may report: a table of functions by name."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from foldline.engine.tokens.estimates import EXACT
 
 @dataclass(frozen=True, slots=True)
 class Happened:
-    """What a compaction did, as the policy sees it.
+    """A compaction in the policy's own measure: the outlines before and after it, and its edits.
 
-    `before` and `after` are in the policy's measure, `level` is the level of use before. `is_asked_for`: a job was
-    queued for a summary. Of the summary among the edits, if there is one: `is_partial` if it is made from less than all
-    that was due, `is_without_model` if no model wrote it.
+    `level` is the level of use before it. `is_asked_for`: a job was queued for a summary. If a summary is among the
+    edits, `is_partial` says that it is made of less than all that was due, and `is_without_model` that no model wrote
+    it.
     """
 
     before: Outline
@@ -34,14 +34,14 @@ class Happened:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure of one compaction, and what that of several is made of theirs, oldest first."""
+    """A figure: `of` computes it for one compaction, `together` combines those of several, oldest first."""
 
     of: Callable[[Happened], Any]
     together: Callable[[Sequence[Any]], Any]
 
 
 def message_count(outline: Outline) -> int:
-    """The messages of a view: what is said in it, its summaries and its markers."""
+    """The number of messages in a view, with its summaries and markers."""
     return sum(map(_in_view, outline.items)) + outline.sums.markers[-1]
 
 
@@ -57,23 +57,23 @@ def _hidden(outline: Outline) -> set[int]:
 
 
 def messages_removed(happened: Happened) -> int:
-    """The messages that were put out of view and are not in a summary."""
+    """The number of messages that the compaction hid and no summary covers."""
     return len(_hidden(happened.after) - _hidden(happened.before))
 
 
 def files_deduped(happened: Happened) -> int:
-    """The files of which an older read became a pointer to a later one."""
+    """The number of files with a read that became a pointer to a later read."""
     superseded = {edit.first for edit in happened.edits if edit.kind == "supersede"}
     return len({entry.read.path for _, entry in happened.before.results if entry.read and entry.seq in superseded})
 
 
 def tier(happened: Happened) -> int:
-    """How far a compaction went.
+    """The tier of a compaction, from 0 to 4.
 
-    0: nothing was done. 1: contents of results or arguments were replaced or cut, all messages are in view. 2: a
-    summary was asked for, which a job publishes later, or one by a model of all that was due was published. 3: one by a
-    model was published that is made from a part of that: more is due, or its input had to be cut. 4: no model had a
-    part in it: messages were put out of view and nobody was asked for a summary, or an extractive one was published.
+    0: there are no edits. 1: contents of results or arguments were replaced or cut; all messages are in view. 2: a job
+    was queued for a summary, or a model's summary of everything that was due was published. 3: a model's summary of a
+    part of that was published: more is due, or its input had to be cut. 4: without a model: messages were hidden and no
+    summary was requested, or an extractive summary was published.
     """
     kinds = {edit.kind for edit in happened.edits}
     if "condense" in kinds:
@@ -84,9 +84,10 @@ def tier(happened: Happened) -> int:
 
 
 def level_of(policy: Policy, frame: Frame, tokens: int) -> str:
-    """The highest level of the policy's layout that a view of these tokens in the policy's count reaches, else `none`.
+    """The highest level of the policy's layout that a view reaches, or `none`.
 
-    They are those of the whole view. Levels are of the whole window or of what is left for input, as the layout says.
+    `tokens` are those of the whole view by the policy's counter. The layout decides whether its levels are of the whole
+    window or of the room for input.
 
     Raises:
         UnknownModel, InvalidPolicy: there is no window.
@@ -126,12 +127,15 @@ _FIGURES: Final[Mapping[str, Figure]] = MappingProxyType(
 
 
 def report_of(names: Iterable[str], happened: Happened) -> dict[str, Any]:
-    """These figures, of `policy.FIGURES`, of what happened."""
+    """The values of these figures for one compaction; `names` are among `policy.FIGURES`."""
     return {name: _FIGURES[name].of(happened) for name in names}
 
 
 def together(reports: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """The figures of several compactions, oldest first, as if they were one; those that only some have are of those."""
+    """The figures of several compactions, oldest first, as if they were one.
+
+    A figure that only some of them report is combined from those.
+    """
     values: dict[str, list[Any]] = {}
     for report in reports:
         for name, value in report.items():

@@ -1,1 +1,1 @@
-"""How text is counted, estimated and cut."""
+"""Counting and estimating the tokens of text, and cutting text to a size."""

@@ -1,4 +1,4 @@
-"""What a call takes of its budget, by kind of content."""
+"""The tokens that a call takes of its budget, by kind of content."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from foldline.engine.wire import dumps_text
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """What a call takes of its budget, in tokens by kind of content; `files` says what to send of each file."""
+    """The tokens that a call takes, by kind of content. `files` says how much of each file to send."""
 
     limit: int
     breakdown: Mapping[str, int]
@@ -21,17 +21,17 @@ class Breakdown:
 
     @property
     def used(self) -> int:
-        """Tokens of everything together."""
+        """Tokens of all kinds of content together."""
         return sum(self.breakdown.values())
 
     @property
     def fits(self) -> bool:
-        """Whether it is within the limit."""
+        """Whether the call is within the limit."""
         return self.used <= self.limit
 
     @property
     def usage_ratio(self) -> float:
-        """The share of the limit that is used; 1 where there is none to use."""
+        """The share of the limit that is used; 1 if the limit is 0."""
         return self.used / self.limit if self.limit > 0 else 1.0
 
 
@@ -46,7 +46,7 @@ def estimated(
     tools: Sequence[JsonObject] = (),
     files: Sequence[str] = (),
 ) -> Breakdown:
-    """The breakdown of a call by estimate. Tool definitions are measured by their JSON, for any provider alike."""
+    """The breakdown of a call by an estimate. Tool definitions are four characters of JSON a token for any provider."""
 
     def framed(text: str | None) -> int:
         return estimate.text(text, provider) + estimate.message if text else 0

@@ -1,4 +1,4 @@
-"""How text and messages are counted: an exact o200k tokenizer and the framing table."""
+"""The exact count of text and messages: an o200k tokenizer and the table of framing tokens."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from foldline.engine.wire import dumps_text
 
 CountText: TypeAlias = Callable[[str], int]
 
-# Framing in tokens, added to the text of each. Chat templates spend 3-4 tokens a message and about as much again to
-# wrap a call or a result; an image is priced as the larger of what the hosted vision models charge for a page-sized
-# picture. MARK is for the short text that some format needs beside or instead of a part (`formats.marks`):
-# a view has one count, and it holds in every format.
+# Framing in tokens, added to the text of each. Chat templates spend 3-4 tokens on a message and about as many again to
+# wrap a call or a result. IMAGE is the highest charge of the hosted vision models for a page-sized picture. MARK is for
+# the short text that some formats need beside or instead of a part (`formats.marks`): a view has one count, and it
+# holds in every format.
 MESSAGE: Final = 4
 CALL: Final = 8
 RESULT: Final = 4
@@ -32,9 +32,9 @@ ENCODING: Final = "o200k_base"
 
 @cache
 def exact_counter() -> CountText:
-    """The tokenizer's own counter; its tables are read from the wheel at the first call, which takes about a second.
+    """The tokenizer's own counter. The first call reads its tables from the wheel, which takes about a second.
 
-    It raises TypeError on lone surrogates: `count_text` is what callers use.
+    Callers use `count_text`: the counter raises TypeError on lone surrogates.
     """
     tokenizer: Any = quicktok.get_encoding(ENCODING)
     count: CountText = tokenizer.count
@@ -42,7 +42,7 @@ def exact_counter() -> CountText:
 
 
 def count_text(text: str) -> int:
-    """Tokens of `text` in the o200k encoding; a lone surrogate counts as a question mark."""
+    """Tokens of a text in the o200k encoding; a lone surrogate counts as a question mark."""
     try:
         return exact_counter()(text)
     except TypeError:
@@ -69,7 +69,7 @@ def count_parts(parts: Iterable[Part]) -> int:
 
 
 def count_message(message: Message) -> int:
-    """Tokens of one message as it stands, its framing included."""
+    """Tokens of one message, its framing included."""
     return (MARKED if message.role in MARKED_ROLES or not message.parts else MESSAGE) + count_parts(message.parts)
 
 
@@ -84,12 +84,12 @@ def count_system(system: str | None) -> int:
 
 
 def count_tools(tools: Iterable[JsonObject]) -> int:
-    """Tokens of tool definitions: their compact JSON and framing."""
+    """Tokens of tool definitions: their compact JSON and their framing."""
     return sum(TOOL + count_text(dumps_text(tool)) for tool in tools)
 
 
 def scaled(tokens: int, multiplier: int) -> int:
-    """`tokens` × multiplier (in thousandths), rounded up: the count that is compared with a budget."""
+    """`tokens` × `multiplier` in thousandths, rounded up. This is the count that is compared with a budget."""
     return -(-tokens * multiplier // 1000)
 
 

@@ -1,6 +1,6 @@
-"""How other systems count: tokens estimated from the length of a text, without a tokenizer.
+"""The counters of other systems: tokens estimated from the length of a text, without a tokenizer.
 
-Presets decide by these where their system does; what fits is decided by the exact count alone.
+Presets plan by the counter of their system. Whether a view fits is decided by the exact count alone.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from foldline.engine.messages import Image, Message, Part, Text, Thinking, ToolC
 
 
 def utf16_units(text: str) -> int:
-    """The length of a text as JavaScript has it: a character above U+FFFF counts twice."""
+    """The length of a text in UTF-16 units, as in JavaScript: a character above U+FFFF counts as two."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def utf8_bytes(text: str) -> int:
-    """The length of a text in UTF-8."""
+    """The length of a text in bytes of UTF-8."""
     return len(text.encode("utf-8", "surrogatepass"))
 
 
@@ -36,7 +36,7 @@ CODE_SHARE: Final = 0.5
 
 
 def _density(text: str) -> float:
-    """Units a token by what a text consists of: other scripts, code, or prose."""
+    """UTF-16 units per token: 1.5 for other scripts, 2.5 for code, 3.5 for prose."""
     if utf16_units(text) - len(text.encode("ascii", "ignore")) > utf16_units(text) * FOREIGN_SHARE:
         return 1.5
     code = sum(utf16_units(span) for span in _code_spans(text))
@@ -44,13 +44,13 @@ def _density(text: str) -> float:
 
 
 def _code_spans(text: str) -> Iterator[str]:
-    """What stands in fences or braces, each character once."""
+    """The spans of a text in code fences or braces; they do not overlap."""
     closing = dict(_CLOSING)
     start = 0
     while closing and (match := re.compile("|".join(closing)).search(text, start)):
         end = text.find(closing[match[0]], match.end())
         if end < 0:
-            # Looked for once, as there may be very many.
+            # Without a closing mark for one opening mark, later ones have none either: do not search for each.
             del closing[match[0]]
             continue
         start = end + len(closing[match[0]])
@@ -64,11 +64,12 @@ def _compact(arguments: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A way to count: a text of `length` units takes `whole(length / units a token × spread)` tokens.
+    """A counter: a text takes `whole(length / density × spread)` tokens; `density` is in units of `length` per token.
 
-    That is multiplied by what the provider's tokenizer needs more and by a safety margin, and rounded up. `message` and
-    `conversation` are added for each message and once for all. `counted` are the parts that cost anything, `image` what
-    each image does. Where it `joins`, the lengths of all parts, images too, are added before that is made tokens.
+    That is multiplied by the provider's entry in `multipliers` and by the safety `margin`, and rounded up. Each message
+    adds `message` tokens, each conversation `conversation`, each image `image`. Parts of types not in `counted` are
+    free. A counter that `joins` adds up the lengths of all parts, images included, before it computes tokens; others
+    compute tokens for each part.
     """
 
     length: Callable[[str], int] = utf16_units
@@ -89,15 +90,15 @@ class Estimate:
         return self.scaled(self._base(text, is_code=is_code), provider)
 
     def scaled(self, base: int, provider: str | None = None) -> int:
-        """A base, as `base` has it, as tokens of a provider."""
+        """Tokens for a provider from a `base`: with the multiplier and the margin."""
         return ceil(base * self._multiplier(provider) * self.margin)
 
     def chars_for(self, tokens: int, provider: str | None = None) -> int:
-        """How many units of prose `tokens` are worth, by proportion."""
+        """The units of prose that fit `tokens`, by proportion."""
         return floor(tokens / (self._multiplier(provider) * self.margin) * self.density(""))
 
     def base(self, parts: Iterable[Part]) -> int:
-        """What parts take before anything is made of it that depends on the provider."""
+        """The size of parts before the provider's multiplier and the margin. Facts keep it, as it fits any provider."""
         if self.joins:
             return self.whole(self._sum(parts, self.length) / self.density("") * self.spread)
         return self._sum(parts, self._base)
@@ -138,9 +139,9 @@ class Estimate:
 
 
 class ContextCount(NamedTuple):
-    """What a context takes: what the provider reported last, and what came after it by estimate.
+    """The tokens of a context: the provider's last report, and an estimate of the messages after it.
 
-    `last_usage` is the index of the message the report came with, None if there was none.
+    `last_usage` is the index of the message with that report, None if there is none.
     """
 
     usage_tokens: int
@@ -149,12 +150,12 @@ class ContextCount(NamedTuple):
 
     @property
     def tokens(self) -> int:
-        """Both together."""
+        """Reported and estimated tokens together."""
         return self.usage_tokens + self.trailing_tokens
 
 
 def context_count(estimates: Sequence[int], reported: Mapping[int, int]) -> ContextCount:
-    """What messages of these estimates take, where the provider `reported` its own count with some, by index."""
+    """The tokens of messages with these estimates. `reported` has the provider's own counts by message index."""
     if not reported:
         return ContextCount(0, sum(estimates), None)
     last = max(reported)
@@ -188,7 +189,8 @@ ESTIMATES: Final[Mapping[str, Estimate]] = MappingProxyType(
 EXACT: Final = "exact"
 COUNTERS: Final = (EXACT, *ESTIMATES)
 
-# The bases that facts keep: one for all estimates that differ only in what they make of it.
+# The estimates whose base facts keep, and the index of each counter's base. Counters that differ only in what is
+# computed from the base share one.
 SIZED: Final = tuple(ESTIMATES[name] for name in ("neurolink", "agent-code", "codebuddy", "pi"))
 SIZES: Final[Mapping[str, int]] = MappingProxyType(
     {"neurolink": 0, "agent-code": 1, "codebuddy": 2, "pi": 3, "chars4": 0}
@@ -196,5 +198,5 @@ SIZES: Final[Mapping[str, int]] = MappingProxyType(
 
 
 def sizes_of(parts: Sequence[Part]) -> tuple[int, ...]:
-    """The bases of parts by all estimates, in the order of `SIZED`."""
+    """The base of parts by each estimate, in the order of `SIZED`."""
     return tuple(estimate.base(parts) for estimate in SIZED)

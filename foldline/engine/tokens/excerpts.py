@@ -1,4 +1,4 @@
-"""Head and tail of a long text, and of the string values of JSON arguments, cut between graphemes."""
+"""Excerpts: the head and tail of a long text or of the strings in JSON arguments, cut between graphemes."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import regex
 from foldline.engine.arguments import json_object
 from foldline.engine.wire import dumps_text
 
-# Characters an excerpt keeps, smallest first: roughly 75, 750 and 7,500 tokens of English. An entry's facts hold the
-# tokens of its excerpt at every level, so that planning one never reads a text.
+# The characters that an excerpt keeps, smallest first: roughly 75, 750 and 7,500 tokens of English. An entry's facts
+# hold the tokens of its excerpt at every level, so that planning an excerpt reads no text.
 LEVELS: Final = (300, 3_000, 30_000)
 HEAD_SHARE: Final = 0.6
 NOTE: Final = "\n[… {count:,} characters left out …]\n"
-# A shorter text is not worth an excerpt: it would lose its middle and hardly any tokens.
+# A text below this multiple of a level gets no excerpt: it would lose its middle and save hardly any tokens.
 WORTHWHILE_FACTOR: Final = 2
-# Graphemes longer than this exist only in adversarial text; a boundary is searched no further.
+# Longer graphemes exist only in adversarial text; the search for a boundary goes no further.
 GRAPHEME_REACH: Final = 128
 
 _GRAPHEME: Final = regex.compile(r"\X")
@@ -36,9 +36,9 @@ def boundary(text: str, index: int) -> int:
 
 
 def excerpt(text: str, chars: int, note: str = NOTE) -> str:
-    """The head and tail of `text`, `chars` characters together, and a note of how many were left out between them.
+    """The head and tail of `text`, together `chars` characters, with a note between them of how many are left out.
 
-    A text that is not longer is returned as it is.
+    A text of at most `chars` characters is returned as it is.
     """
     if len(text) <= chars:
         return text
@@ -55,7 +55,7 @@ def is_worthwhile(text: str, level: int) -> bool:
 
 
 def excerpt_arguments(arguments: str) -> str:
-    """JSON arguments with every string value cut to the smallest level; anything but a JSON object stays as it is."""
+    """JSON arguments with every string cut to the smallest level; text that is no JSON object stays as it is."""
     if not is_worthwhile(arguments, 0):
         return arguments
     value = json_object(arguments)

@@ -1,6 +1,6 @@
-"""What entries, and what Foldline itself says in a view, take in one way of counting: exactly, or by an estimate.
+"""Measures: the tokens of entries, and of Foldline's own texts in a view, by the exact count or by an estimate.
 
-An outline is built with one. The exact one decides what fits; a policy may plan by an estimate.
+Every outline has a measure. The exact measure decides whether a view fits; a policy may plan by an estimate.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from foldline.engine.tokens.estimates import ESTIMATES, EXACT, SIZES, Estimate
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Tokens of what may stand in a view beside or instead of what was said.
+    """Tokens of the texts that may stand in a view beside an original or in its place.
 
-    `frame` is a result's message beside its content; `cleared` and `pointer` are such contents; `late` is what a
-    result takes more as a quotation. `marker` and `stub` are whole messages. Originals that take no more than
-    `least_pending` are not worth a summary. `counted` gives an entry's facts in this count.
+    `frame` is a result's message without its content. `cleared` and `pointer` are the contents of a cleared and of a
+    superseded result. `late` is the extra cost of a quoted result. `marker` and `stub` are whole messages. Originals of
+    at most `least_pending` tokens are not worth a summary. `counted` gives an entry's facts by this measure.
     """
 
     frame: int
@@ -36,7 +36,7 @@ class Measure:
     counted: Callable[[Facts], Facts] = lambda entry: entry
 
     def shown(self, entry: Facts, cell: Edit | None) -> int:
-        """What an entry takes in a view under its edit, or as itself."""
+        """Tokens of an entry in a view, with its edit if it has one."""
         if cell is None:
             return entry.tokens
         if entry.answers is None:
@@ -48,18 +48,18 @@ class Measure:
         return self._frame(entry) + entry.excerpts[cell.level]
 
     def least(self, entry: Facts) -> int:
-        """What an entry takes under whichever edit leaves the least of it in view."""
+        """Tokens of an entry with the edit that makes it smallest in view."""
         if entry.answers is None:
             return entry.tokens - entry.arguments_saving
         contents = (self.cleared, self.pointer, *filter(None, entry.excerpts))
         return min(entry.tokens, self._frame(entry) + min(contents))
 
     def content(self, entry: Facts) -> int:
-        """What a result's content takes."""
+        """Tokens of a result's content."""
         return entry.tokens - self._frame(entry)
 
     def added(self, entry: Facts, stubs: int) -> int:
-        """What a new entry adds to a view, with the stubs for the calls that it leaves without a result."""
+        """Tokens that a new entry adds to a view, with `stubs` stubs for the calls that it leaves without a result."""
         return self.counted(entry).tokens + self.stub * stubs
 
     def _frame(self, entry: Facts) -> int:
@@ -67,13 +67,13 @@ class Measure:
 
 
 def is_quoted(entry: Facts) -> bool:
-    """Whether an entry is a result that stands in views as a quotation."""
+    """Whether an entry is a late result, which views quote in a user message."""
     return entry.is_late and entry.answers is not None
 
 
 @cache
 def exact_measure() -> Measure:
-    """The count that promises are kept by."""
+    """The measure by the exact count, which decides whether a view fits."""
     return Measure(
         frame=MESSAGE + RESULT,
         cleared=wording.cleared_tokens(),
@@ -87,7 +87,7 @@ def exact_measure() -> Measure:
 
 @cache
 def measure_of(counter: str, provider: str | None = None) -> Measure:
-    """The measure of a counter, one of `estimates.COUNTERS`, for a provider's models."""
+    """The measure by a counter, one of `estimates.COUNTERS`, for a provider's models."""
     if counter == EXACT:
         return exact_measure()
     estimate = ESTIMATES[counter]
@@ -110,7 +110,7 @@ def measure_of(counter: str, provider: str | None = None) -> Measure:
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """Facts by estimate. Those from before sizes were kept stay as they are; excerpts are taken in proportion."""
+    """Facts by an estimate. Excerpts are estimated in proportion; facts of old versions without sizes stay exact."""
 
     estimate: Estimate
     provider: str | None

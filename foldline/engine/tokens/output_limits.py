@@ -1,4 +1,4 @@
-"""A text cut to a token budget by an estimate, and a tool's output cut to so many bytes and lines."""
+"""Cuts a text to a token budget by an estimate, and a tool's output to a number of bytes and lines."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ ELLIPSIS: Final = "..."
 MAX_OUTPUT_BYTES: Final = 50 * 1024
 MAX_OUTPUT_LINES: Final = 2_000
 
-# Where a text is cut, the better place first; each counts in the second half of the room only. Else it is cut between
-# graphemes: a script without spaces, or one long word, would lose too much otherwise.
+# Where a text is cut, the better place first: after a sentence or line, or after a word. A place must be in the second
+# half of the room. Else the cut is between graphemes: a script without spaces or one long word would lose too much.
 _PLACES: Final = (regex.compile(r"[.!?](?= )|\n"), regex.compile(r"\S(?=\s)"))
 
 
 class Truncated(NamedTuple):
-    """A text within its limits: `kept` is what it has of the original, without what says that the rest is missing."""
+    """A text within its limits. `kept` is its part of the original, without the notice that the rest is missing."""
 
     text: str
     kept: str
@@ -31,10 +31,10 @@ class Truncated(NamedTuple):
 
 
 def fit_text(text: str, budget_tokens: int, estimate: Estimate, provider: str | None = None) -> Truncated:
-    """The head of a text with an ellipsis, both together within the budget by this estimate.
+    """The head of a text and an ellipsis, together within the budget by this estimate.
 
-    It ends after a sentence or a line, else after a word, else after a grapheme. A text that fits is returned as it is;
-    where not even a grapheme and the ellipsis fit, nothing is.
+    It ends after a sentence or a line, else after a word, else after a grapheme. A text that fits is returned as it is.
+    The answer is empty if the budget is too small for a grapheme and the ellipsis.
     """
     if estimate.text(text, provider) <= budget_tokens:
         return Truncated(text, text, is_cut=False)
@@ -44,7 +44,7 @@ def fit_text(text: str, budget_tokens: int, estimate: Estimate, provider: str | 
         tokens = estimate.text(kept + ELLIPSIS, provider)
         if kept and tokens <= budget_tokens:
             return Truncated(kept + ELLIPSIS, kept, is_cut=True)
-        # An estimate rounds up, and it may take this text for denser than the prose that the room was for.
+        # An estimate rounds up, and it may rate this text as denser than the prose that `room` is computed for.
         room = min(room - 1, room * budget_tokens // tokens)
     return Truncated("", "", is_cut=True)
 
@@ -52,10 +52,10 @@ def fit_text(text: str, budget_tokens: int, estimate: Estimate, provider: str | 
 def limit_output(
     text: str, max_bytes: int = MAX_OUTPUT_BYTES, max_lines: int = MAX_OUTPUT_LINES, side: Side = "tail"
 ) -> Truncated:
-    """One side of a tool's output, at most `max_bytes` of UTF-8 and `max_lines`, and a notice of what is left out.
+    """The head or the tail of a tool's output, and a notice of how many bytes and lines are left out.
 
-    The notice stands where the rest was; it counts within neither limit. Only a newline ends a line, and a grapheme is
-    kept whole or not at all. An output within both limits is returned as it is.
+    It keeps at most `max_bytes` of UTF-8 and `max_lines` lines. The notice is not counted; it stands in place of the
+    rest. Only a newline ends a line. No grapheme is cut. An output within both limits is returned as it is.
     """
     size, lines = utf8_bytes(text), text.count("\n") + 1
     if size <= max_bytes and lines <= max_lines:
@@ -69,7 +69,7 @@ def limit_output(
 
 
 def head_of(text: str, limit: int, length: Callable[[str], int]) -> str:
-    """The longest head of a text within a limit by this length that cuts no grapheme."""
+    """The longest head of a text whose `length` is at most `limit`; no grapheme is cut."""
     return text[: boundary(text, _fitting(text, limit, length))]
 
 
@@ -94,7 +94,7 @@ def _tail(text: str, max_bytes: int, max_lines: int) -> str:
 
 
 def _fitting(chars: Iterable[str], limit: int, length: Callable[[str], int]) -> int:
-    """How many characters fit a limit, the first ones first."""
+    """The number of characters, from the first on, that fit the limit together."""
     return sum(1 for _ in takewhile(lambda total: total <= limit, accumulate(map(length, chars))))
 
 

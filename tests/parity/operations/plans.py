@@ -11,7 +11,7 @@ from foldline.engine.outline import Outline, Unit
 from foldline.engine.planning.pipeline import make_plan
 from foldline.engine.planning.plan import Plan
 from foldline.engine.planning.recent import older_items
-from foldline.engine.planning.stages.hiding import slide
+from foldline.engine.planning.stages.hiding import hide_fraction
 from foldline.engine.policies.policy import Stage
 from foldline.engine.policies.presets import PRESETS
 from foldline.engine.tokens.estimates import ESTIMATES
@@ -87,7 +87,7 @@ def _slide_stage(fraction: float) -> Stage:
 
 def _truncate(args: Json) -> Json:
     outline = outline_of_vector(args["messages"], neurolink_measure())
-    plan = slide(outline, Plan(outline.tokens), _slide_stage(args["fraction"]))
+    plan = hide_fraction(outline, Plan(outline.tokens), _slide_stage(args["fraction"]))
     return {"removed": hidden(plan), "applied": bool(plan.edits)}
 
 

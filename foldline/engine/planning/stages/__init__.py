@@ -1,4 +1,4 @@
-"""The stages, by name. Each adds edits to a plan; none reads a message."""
+"""The stages by name. A stage adds edits to a plan and reads no message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Take whole turns out of the middle."""
+"""The stage `collapse`: hides whole turns in the middle."""
 
 from __future__ import annotations
 

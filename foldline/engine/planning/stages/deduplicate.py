@@ -1,4 +1,4 @@
-"""Replace an older read of a file by a pointer where a later successful read shows all of it."""
+"""The stage `deduplicate`: replaces a read of a file by a pointer if a later successful read shows all of it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from foldline.engine.planning.plan import Parameters, Plan
 
 
 def deduplicate(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
-    """Supersede every read in view that a later one in view covers, where that saves tokens.
-    With a `minimum_saving_share` it is done to all of them if it saves that share of what they take together, or else
-    to none. Where it `stops_at_target`, nothing is done if that is reached already.
+    """Supersede every read in view that a later read in view covers, if that saves tokens.
+
+    With a `minimum_saving_share`, either all of them are superseded or, if that saves less than this share of their
+    tokens together, none. With `stops_at_target`, nothing is done if the target is reached already.
     """
     own = parameters.own
     least_share = own.share("minimum_saving_share")
@@ -42,5 +43,8 @@ def deduplicate(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
 
 
 def stands_in(later: Read, later_tokens: int, read: Read, tokens: int) -> bool:
-    """Whether a later read shows what an older one did: one of less than half its size is taken for a part of it."""
+    """Whether a later read can replace an older one: it covers the same lines and has at least half its tokens.
+
+    A result that is less than half as large probably shows only a part.
+    """
     return later.covers(read) and later_tokens * 2 >= tokens

@@ -1,4 +1,4 @@
-"""Clearing results and cutting them to excerpts, for the stages that differ only in which, and how far."""
+"""Clears results and cuts them to excerpts. Several stages use it; they choose the results."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def clearing(
     enough_tokens: int | None = None,
     least_tokens: int = 0,
 ) -> Plan:
-    """The plan with these results cleared, each with the index of its item, where that saves tokens.
+    """The plan with these results cleared. `results` have the index of their item; one that saves nothing is skipped.
 
-    It stops once it saves `enough_tokens`. If it saves less than `least_tokens`, nothing is cleared.
+    It stops after it has saved `enough_tokens`. If all results together save less than `least_tokens`, none is cleared.
     """
     return _editing(outline, plan, stage, results, _cleared, enough_tokens=enough_tokens, least_tokens=least_tokens)
 
@@ -35,7 +35,7 @@ def excerpting(
     *,
     enough_tokens: int | None = None,
 ) -> Plan:
-    """The plan with these results cut to excerpts of a level, where there is one and it saves tokens."""
+    """The plan with these results cut to excerpts of a level; a result without one, or that saves nothing, stays."""
 
     def excerpted(entry: Facts) -> Edit | None:
         has_level = level < len(entry.excerpts) and entry.excerpts[level] > 0
@@ -66,7 +66,7 @@ def _editing(
         if enough_tokens is not None and saved >= enough_tokens:
             break
         cell, edit = before.get(entry.seq), edited(entry)
-        # Of what is cleared or superseded there is nothing left to edit.
+        # A cleared or superseded result has no content left to edit.
         if edit is None or (cell is not None and cell.kind != "excerpt"):
             continue
         saving = outline.measure.shown(entry, cell) - outline.measure.shown(entry, edit)

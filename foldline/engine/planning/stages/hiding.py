@@ -1,4 +1,4 @@
-"""Hiding runs of units, for the stages that differ only in which, and how far."""
+"""Hides runs of units. The stages `truncate` and `collapse` use it; they choose the runs."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ from foldline.engine.policies.policy import Stage
 
 
 def hide(outline: Outline, plan: Plan, start: int, stop: int, goal: int) -> Plan:
-    """Hide units from `start` on until the goal is reached and what is hidden is worth a summary, or none."""
+    """Hide units from `start` on until the goal is reached and the hidden units are worth a summary.
+
+    If all units up to `stop` are not worth a summary, nothing is hidden.
+    """
     stop = min(stop, outline.closed)
     return hide_to_one_of(outline, plan, "truncate", start, ends=range(start + 1, stop + 1), goal=goal)
 
 
 def hide_to_one_of(outline: Outline, plan: Plan, stage: str, start: int, *, ends: Sequence[int], goal: int) -> Plan:
-    """Hide units from `start` up to the first of these ends, ascending, that reaches the goal, or else up to the last.
+    """Hide units from `start` up to the first of `ends` that reaches the goal, or up to the last if none does.
 
-    Nothing is hidden where the goal is reached already, or what would be is not worth a summary.
+    `ends` are ascending. Nothing is hidden if the goal is reached already, or if the units are not worth a summary.
     """
     if plan.tokens <= goal or not ends:
         return plan
@@ -32,12 +35,11 @@ def hide_to_one_of(outline: Outline, plan: Plan, stage: str, start: int, *, ends
     return plan.hiding(stage, outline, start, end) if outline.is_worth_a_summary(start, end) else plan
 
 
-def slide(outline: Outline, plan: Plan, own: Stage) -> Plan:
-    """Hide the stage's `fraction` of the messages after its first `keep_first`, oldest first.
+def hide_fraction(outline: Outline, plan: Plan, own: Stage) -> Plan:
+    """Hide the stage's `fraction` of the messages after the first `keep_first`, oldest first.
 
-    The number of messages is rounded down to an even one, and then to whole units. What is hidden ends before the last
-    user message or comes after it. A history of no more than two messages beside those that stay is left alone, as that
-    would be no fraction of it.
+    The number of messages is rounded down to an even number, and then to whole units. The last user message is never
+    hidden. Nothing is hidden if at most two messages follow the first `keep_first`.
     """
     fraction, kept = own.share("fraction"), own.number("keep_first")
     before = _messages_before(outline)
@@ -51,12 +53,12 @@ def slide(outline: Outline, plan: Plan, own: Stage) -> Plan:
     return hide_to_one_of(outline, plan, "truncate", start, ends=range(max(start + 1, stop), stop + 1), goal=0)
 
 
-# A first exchange and one more: there is no middle to take anything from.
+# Two messages are one exchange; half of it cannot be hidden.
 SMALLEST_REST = 2
 
 
 def _messages_before(outline: Outline) -> list[int]:
-    """How many messages there are before each item, and in all; a live summary is one."""
+    """The number of messages before each item, and at last of all messages; a live summary is one."""
     before = [0]
     for item in outline.items:
         before.append(before[-1] + (len(item.entries) if isinstance(item, Unit) else 1))
@@ -64,5 +66,5 @@ def _messages_before(outline: Outline) -> list[int]:
 
 
 def _last_at(before: Sequence[int], messages: int) -> int:
-    """The last item that has no more than so many messages before it."""
+    """The index of the last item with at most `messages` messages before it."""
     return max(index for index, count in enumerate(before) if count <= messages)

@@ -1,4 +1,4 @@
-"""Clear all but the newest results of some tools."""
+"""The stage `microcompact`: clears all but the newest results of some tools."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from foldline.engine.planning.stages.editing import clearing
 
 
 def microcompact(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
-    """Clear every result of `tools` (of any, if none is named), but for the newest `keep_results`, of which one stays.
+    """Clear every result of `tools`, or of any tool if none is named.
 
-    What belongs to the last `keep_turns` turns stays too.
+    The newest `keep_results` of them stay, at least one, and so do the results of the last `keep_turns` turns.
     """
     if plan.tokens <= parameters.goals.target:
         return plan
@@ -24,6 +24,6 @@ def microcompact(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
 
 
 def _turn_start(outline: Outline, turns: int) -> int:
-    """The index at which so many last turns begin; 0 if there are no more."""
+    """The index of the first item of the last `turns` turns; 0 if there are no more turns than that."""
     starts = outline.turn_starts
     return starts[max(0, len(starts) - turns)] if turns and starts else len(outline.items)

@@ -1,4 +1,4 @@
-"""Clear old tool results, oldest first, until the target is reached."""
+"""The stage `prune`: clears old tool results until the target is reached."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from foldline.engine.tokens.measures import Measure
 
 
 def prune(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
-    """Clear results, oldest first, until the target is reached, or all of them unless it `stops_at_target`.
+    """Clear results, oldest first, until the target is reached; without `stops_at_target`, clear all of them.
 
-    Spared are those of less than `minimum_tokens`, those in what the policy keeps recent (or in the newest
-    `keep_recent_tokens` of the view), the newest results up to `protect_tokens`, those of `protected_tools`, and reads
-    that older, superseded ones point to: the pointers would point at nothing. If all this saves less than
+    These results stay: those of less than `minimum_tokens`; those in the newest `keep_recent_tokens` of the view (else
+    in the tokens that the policy keeps recent); the newest results up to `protect_tokens`; those of `protected_tools`;
+    and reads that the pointers of superseded reads refer to. If clearing the others saves less than
     `minimum_saving_tokens`, nothing is cleared.
 
-    Before, every result of more than `excerpt_over_chars` is cut to an excerpt that is shorter, if that is given.
+    Before that, if `excerpt_over_chars` is given, every longer result is cut to a shorter excerpt.
     """
     goals, own = parameters.goals, parameters.own
     if plan.tokens <= goals.target:
@@ -60,7 +60,7 @@ def _excerpting(outline: Outline, plan: Plan, longest: int) -> Plan:
 
 
 def _newest(results: Sequence[tuple[int, Facts]], tokens: int, measure: Measure) -> set[int]:
-    """The newest results whose contents take so many tokens; the one that crosses the line is among them."""
+    """The seqs of the newest results whose contents have at least `tokens` together."""
     newest: set[int] = set()
     for _, entry in reversed(results):
         if tokens <= 0:
@@ -71,7 +71,7 @@ def _newest(results: Sequence[tuple[int, Facts]], tokens: int, measure: Measure)
 
 
 def _pointed_at(results: Sequence[tuple[int, Facts]], cells: Mapping[int, Edit], measure: Measure) -> set[int]:
-    """The newest read in view that stands in for each superseded one."""
+    """The seqs of the reads in view that superseded reads point to: for each, the newest that can replace it."""
     shown: dict[str, list[tuple[Read, int, int]]] = {}
     pointed_at: set[int] = set()
     for _, entry in reversed(results):

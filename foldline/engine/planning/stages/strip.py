@@ -1,4 +1,4 @@
-"""Clear long results of older messages."""
+"""The stage `strip`: clears long results of older messages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from foldline.engine.planning.stages.editing import clearing
 
 
 def strip(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
-    """Clear results of more than `longer_than_chars`, but for those among the newest `keep_messages`."""
+    """Clear results of more than `longer_than_chars` characters, except among the newest `keep_messages` messages."""
     if plan.tokens <= parameters.goals.target:
         return plan
     own = parameters.own

@@ -1,4 +1,4 @@
-"""Ask for a summary of what is older than the policy keeps recent."""
+"""The stage `summarize`: requests a summary of the messages that are older than the recent ones."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from foldline.engine.planning.plan import Parameters, Plan
 
 
 def summarize(_outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
-    """Mark the plan as wanting a summary while the target is not reached, or, unless it `stops_at_target`, when asked.
+    """Mark the plan as wanting a summary if the target is not reached.
 
-    Which range it will cover is decided when a worker claims the job (`cut_points`): by then there may be more.
+    Without `stops_at_target`, a requested compaction always wants one. `cut_points` decides the range of the summary
+    when a worker claims the job, since more messages may have arrived by then.
     """
     is_asked = parameters.is_asked and not parameters.own.number("stops_at_target")
     wanted = is_asked or plan.tokens > parameters.goals.target

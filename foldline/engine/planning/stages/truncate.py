@@ -1,4 +1,4 @@
-"""Make the view fit: hide old turns, then cut the current one down, down to the target and in whole batches."""
+"""The stage `truncate`: makes the view fit. It hides old turns and then cuts the current turn."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from foldline.engine.models.budget import Goals
 from foldline.engine.outline import Outline, Summarized
 from foldline.engine.planning.plan import Parameters, Plan
 from foldline.engine.planning.stages.editing import excerpting
-from foldline.engine.planning.stages.hiding import hide, slide
+from foldline.engine.planning.stages.hiding import hide, hide_fraction
 from foldline.engine.policies.policy import Stage
 from foldline.engine.tokens.excerpts import LEVELS
 
 
 def truncate(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
-    """Edit until the target is reached; nothing, while the view fits and nobody gave a target of their own.
+    """Edit until the target is reached. A view that fits stays as it is, unless the request gave a target.
 
-    Order: the stage's `fraction` is hidden, if it has one (`slide`); then units of older turns, oldest first; in the
-    current turn results are cut to excerpts, the newest last, then arguments; then its batches are hidden, the newest
-    complete one only if the view would not fit otherwise. The last user message, open batches and live summaries are
-    never edited.
+    It goes through these steps in order. If the stage has a `fraction`, `hide_fraction` hides it. Units of older turns
+    are hidden, oldest first. In the current turn, results are cut to excerpts, oldest first, then arguments of calls.
+    Batches of the current turn are hidden, the newest complete one only if the view would not fit otherwise. The last
+    user message, open batches and live summaries are never edited.
     """
     goals = parameters.goals
     if plan.tokens <= (goals.target if parameters.has_target else goals.limit):
         return plan
-    plan = slide(outline, plan, parameters.own)
+    plan = hide_fraction(outline, plan, parameters.own)
     end = len(outline.items)
     current = outline.last_user + 1
     in_reach = max(current, parameters.horizon)
@@ -40,7 +40,7 @@ def truncate(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
 
 
 def fit(outline: Outline, plan: Plan, goals: Goals, *, has_target: bool = False) -> Plan:
-    """What `truncate` does where it is no stage of the policy: the view has to fit whatever that says."""
+    """The plan after `truncate` with default parameters, for policies without this stage: every view has to fit."""
     return truncate(outline, plan, Parameters(goals, is_asked=False, has_target=has_target, own=Stage("truncate")))
 
 

@@ -19,8 +19,8 @@ from foldline.engine.summaries.headings import Section
 
 # Of a user message of many lines, which probably quotes something, these are taken for the request.
 PASTED_LINES: Final = 8
-ASK_HEAD: Final = 4
-ASK_TAIL: Final = 2
+REQUEST_HEAD: Final = 4
+REQUEST_TAIL: Final = 2
 THOUGHT_LINES: Final = 2
 THOUGHT_CHARS: Final = 4_000
 
@@ -34,7 +34,7 @@ class Turn:
 
     order: int
     said: list[str] = field(default_factory=list)
-    asks: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
     remarks: list[tuple[int, str]] = field(default_factory=list)
     has_calls: bool = False
     is_task: bool = False
@@ -42,7 +42,7 @@ class Turn:
 
 
 @dataclass(slots=True)
-class Gathering:
+class Collected:
     """Candidates of a run of messages, in the making; `goes_on` if the rest of its last turn is not among them."""
 
     total: int
@@ -68,25 +68,25 @@ class Gathering:
         return self.turns[-1]
 
 
-def gather(messages: Sequence[Message], *, knows_the_task: bool, goes_on: bool = False) -> Gathering:
+def collect(messages: Sequence[Message], *, knows_the_task: bool, goes_on: bool = False) -> Collected:
     """What was said and done; `knows_the_task` if an earlier summary already says what was asked first."""
-    gathering = Gathering(len(messages), knows_the_task, goes_on)
+    collected = Collected(len(messages), knows_the_task, goes_on)
     for order, message in enumerate(messages):
-        _note(gathering, message, order)
-    return gathering
+        _note(collected, message, order)
+    return collected
 
 
-def _note(gathering: Gathering, message: Message, order: int) -> None:
+def _note(collected: Collected, message: Message, order: int) -> None:
     if message.result is not None:
-        gathering.activity.result(message.result, order)
+        collected.activity.result(message.result, order)
     elif message.role == "assistant":
-        _note_assistant(gathering, message, order)
+        _note_assistant(collected, message, order)
     elif message.role == "user":
-        _note_user(gathering, message.text, order)
+        _note_user(collected, message.text, order)
     else:
         for sentence in scan(_without_frame(message)):
             is_rule = cues.RULE(sentence)
-            gathering.add(Section.RULES if is_rule else Section.SAID, sentence, 0.7 if is_rule else 0.2, order)
+            collected.add(Section.RULES if is_rule else Section.SAID, sentence, 0.7 if is_rule else 0.2, order)
 
 
 def _without_frame(message: Message) -> str:
@@ -94,8 +94,8 @@ def _without_frame(message: Message) -> str:
     return "\n".join(part.text for part in message.parts if isinstance(part, Text) and part.text != wording.BRANCH)
 
 
-def _note_assistant(gathering: Gathering, message: Message, order: int) -> None:
-    turn = gathering.turn
+def _note_assistant(collected: Collected, message: Message, order: int) -> None:
+    turn = collected.turn
     text = message.text.strip()
     if text:
         turn.remarks.append((order, text))
@@ -103,54 +103,54 @@ def _note_assistant(gathering: Gathering, message: Message, order: int) -> None:
         turn.is_answered = not message.calls
     for call in message.calls:
         turn.has_calls = True
-        if thought := gathering.activity.call(call, order):
-            _note_thought(gathering, thought, order)
+        if thought := collected.activity.call(call, order):
+            _note_thought(collected, thought, order)
     for part in message.parts:
         if isinstance(part, Thinking):
-            _note_thought(gathering, part.text, order)
+            _note_thought(collected, part.text, order)
 
 
-def _note_thought(gathering: Gathering, thought: str, order: int) -> None:
+def _note_thought(collected: Collected, thought: str, order: int) -> None:
     found = (line for line in scan(thought[:THOUGHT_CHARS]) if cues.DECISION(line) and not cues.NARRATION(line))
     for line in islice(found, THOUGHT_LINES):
-        gathering.add(Section.SAID, line, 0.2 + 0.1 * gathering.recency(order), order)
+        collected.add(Section.SAID, line, 0.2 + 0.1 * collected.recency(order), order)
 
 
-def _note_user(gathering: Gathering, text: str, order: int) -> None:
-    if command := _answered_command(gathering, text):
-        gathering.activity.run(command, text, order)
+def _note_user(collected: Collected, text: str, order: int) -> None:
+    if command := _answered_command(collected, text):
+        collected.activity.run(command, text, order)
         return
     turn = Turn(order)
-    gathering.turns.append(turn)
-    turn.said = _request(gathering, _sorted_out(gathering, text, order), order)
-    turn.asks = [ask for ask in turn.said if not cues.CHATTER(ask)]
-    turn.is_task = bool(turn.asks) and not gathering.knows_the_task
-    gathering.knows_the_task |= turn.is_task
+    collected.turns.append(turn)
+    turn.said = _request_lines(collected, _sorted_out(collected, text, order), order)
+    turn.requests = [request for request in turn.said if not cues.CHATTER(request)]
+    turn.is_task = bool(turn.requests) and not collected.knows_the_task
+    collected.knows_the_task |= turn.is_task
 
 
-def _sorted_out(gathering: Gathering, text: str, order: int) -> list[str]:
+def _sorted_out(collected: Collected, text: str, order: int) -> list[str]:
     """What a user message says, without rules, reported failures and what is not language: these are noted."""
     said: list[str] = []
     for line in windows(text):
         if cues.FAILURE.match(line):
-            gathering.add(Section.ENDED, line, 0.6 + 0.25 * gathering.recency(order), order)
+            collected.add(Section.ENDED, line, 0.6 + 0.25 * collected.recency(order), order)
         elif is_prose(line):
             rules, rest = _parted(line)
             said += rest
             for rule in rules:
-                gathering.add(Section.RULES, rule, 0.85 + 0.1 * gathering.recency(order), order)
+                collected.add(Section.RULES, rule, 0.85 + 0.1 * collected.recency(order), order)
         else:
-            gathering.add(Section.SAID, line, 0.1 + 0.1 * specifics(line), order)
+            collected.add(Section.SAID, line, 0.1 + 0.1 * specifics(line), order)
     return said
 
 
-def _request(gathering: Gathering, said: list[str], order: int) -> list[str]:
-    """The lines that ask for something: of the task all, of a message that quotes at length its beginning and end."""
-    if not gathering.knows_the_task or len(said) <= PASTED_LINES:
+def _request_lines(collected: Collected, said: list[str], order: int) -> list[str]:
+    """The lines that request for something: of the task all, of a message that quotes at length its beginning and end."""
+    if not collected.knows_the_task or len(said) <= PASTED_LINES:
         return said
-    for line in said[ASK_HEAD:-ASK_TAIL]:
-        gathering.add(Section.SAID, line, 0.2 + 0.1 * specifics(line), order)
-    return said[:ASK_HEAD] + said[-ASK_TAIL:]
+    for line in said[REQUEST_HEAD:-REQUEST_TAIL]:
+        collected.add(Section.SAID, line, 0.2 + 0.1 * specifics(line), order)
+    return said[:REQUEST_HEAD] + said[-REQUEST_TAIL:]
 
 
 def _parted(line: str) -> tuple[list[str], list[str]]:
@@ -164,9 +164,9 @@ def _parted(line: str) -> tuple[list[str], list[str]]:
     return rules, rest
 
 
-def _answered_command(gathering: Gathering, text: str) -> str | None:
+def _answered_command(collected: Collected, text: str) -> str | None:
     """The command this user message is the output of, in transcripts that have no tool calls."""
-    remarks = gathering.turns[-1].remarks if gathering.turns else []
+    remarks = collected.turns[-1].remarks if collected.turns else []
     if not remarks or not _PROMPT.search(text[-200:]):
         return None
     fenced = _FENCED.search(remarks[-1][1][-6_000:])

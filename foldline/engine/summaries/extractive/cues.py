@@ -73,8 +73,8 @@ RULE: Final = Cue(
     "|반드시|절대|하지 ?마|금지|해야 ?(?:한다|합니다|해)|만 사용",
 )
 
-# Desires: weaker than a rule, stronger than chatter.
-DESIRE: Final = Cue(
+# Preferences: weaker than a rule, stronger than chatter.
+PREFERENCE: Final = Cue(
     _words(
         """
         only

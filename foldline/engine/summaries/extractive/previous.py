@@ -47,7 +47,7 @@ TASK: Final = 1.0
 MOST_LINES: Final = 4_000
 
 
-def recall(previous: Sequence[str], activity: Activity, *, is_continued: bool) -> list[Item]:
+def earlier_items(previous: Sequence[str], activity: Activity, *, is_continued: bool) -> list[Item]:
     """Candidates from the earlier summaries, oldest first, with negative places; files go to `activity`.
 
     `is_continued` if there are newer turns, by which what was open is out of date.

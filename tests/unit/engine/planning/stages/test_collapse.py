@@ -5,7 +5,7 @@ from foldline.engine.messages import Message, ToolCall, user
 from foldline.engine.models.budget import Goals
 from foldline.engine.planning.plan import Parameters, Plan
 from foldline.engine.planning.stages.collapse import collapse
-from foldline.engine.planning.stages.hiding import slide
+from foldline.engine.planning.stages.hiding import hide_fraction
 from foldline.engine.policies.policy import Stage
 from foldline.engine.wording import marker_tokens
 from tests.support.conversations import Conversation, answer, assistant
@@ -95,7 +95,7 @@ def test_turns_hidden_before_are_hidden_on_as_one_run() -> None:
 def test_what_the_plan_hides_already_is_counted_once() -> None:
     talk = turns("abcdef")
     outline = talk.outline
-    slid = slide(outline, Plan(outline.tokens), Stage("truncate", {"keep_first": 1, "fraction": 0.5}))
+    slid = hide_fraction(outline, Plan(outline.tokens), Stage("truncate", {"keep_first": 1, "fraction": 0.5}))
     assert slid.hides
     plan = collapsed(talk, 700, slid)
     assert plan.tokens == outline.edited(plan.edits).tokens

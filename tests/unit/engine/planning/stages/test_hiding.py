@@ -3,7 +3,7 @@ import pytest
 from foldline.engine.edits import Edit
 from foldline.engine.messages import Message, ToolCall, user
 from foldline.engine.planning.plan import Plan
-from foldline.engine.planning.stages.hiding import hide, hide_to_one_of, slide
+from foldline.engine.planning.stages.hiding import hide, hide_fraction, hide_to_one_of
 from foldline.engine.policies.policy import Stage, Value
 from foldline.engine.tokens.measures import exact_measure
 from foldline.engine.wording import marker_tokens
@@ -25,7 +25,7 @@ def work(*names: str) -> list[Message]:
 def slid(talk: Conversation, **parameters: Value) -> list[tuple[int, int]]:
     """The seqs that go out of view."""
     outline = talk.outline
-    plan = slide(outline, Plan(outline.tokens), Stage("truncate", parameters))
+    plan = hide_fraction(outline, Plan(outline.tokens), Stage("truncate", parameters))
     assert plan.tokens == outline.edited(plan.edits).tokens
     return [(edit.first, edit.last) for edit in plan.hides]
 
@@ -131,7 +131,7 @@ def test_only_the_given_ends_are_ends() -> None:
 
 def test_hiding_from_the_front_goes_on_where_something_is_hidden_already() -> None:
     outline = talk_of(12).outline
-    first = slide(outline, Plan(outline.tokens), Stage("truncate", {"keep_first": 2, "fraction": 0.4}))
+    first = hide_fraction(outline, Plan(outline.tokens), Stage("truncate", {"keep_first": 2, "fraction": 0.4}))
     assert first.hidden == ((2, 6),)
     further = hide(outline, first, 0, 10, first.tokens - 400)
     assert further.hidden == ((0, 6),)
@@ -142,5 +142,5 @@ def test_hiding_from_the_front_goes_on_where_something_is_hidden_already() -> No
 def test_sliding_from_inside_what_is_hidden_counts_nothing_twice() -> None:
     outline = talk_of(12).outline
     hidden = Plan(outline.tokens).hiding("collapse", outline, 1, 5)
-    plan = slide(outline, hidden, Stage("truncate", {"keep_first": 3, "fraction": 0.7}))
+    plan = hide_fraction(outline, hidden, Stage("truncate", {"keep_first": 3, "fraction": 0.7}))
     assert plan.tokens == outline.edited(plan.edits).tokens

@@ -10,7 +10,7 @@ from foldline.engine.summaries.extractive.lines import clean, lines, sentences
 from foldline.engine.summaries.headings import Section
 
 
-def leftovers(messages: Sequence[Message], chars: int) -> Iterator[Item]:
+def other_lines(messages: Sequence[Message], chars: int) -> Iterator[Item]:
     """Other lines of what was said and returned, newest message first, up to about `chars` characters in all."""
     texts = [(order, text) for order in range(len(messages) - 1, -1, -1) for text in _texts(messages[order])]
     each = max(1_000, chars // max(1, len(texts)))
