@@ -92,7 +92,9 @@ def _note_requests(collected: Collected, section: Section, turn: Turn, worth: fl
     for number, request in enumerate(_joined(turn.requests)):
         preference = 0.1 if cues.PREFERENCE(request) else 0.0
         weight = 0.1 * min(1.0, len(request) / SUBSTANTIAL_CHARS)
-        collected.add(section, request, (worth + preference + weight + 0.1 * specifics(request)) * 0.8**number, turn.order)
+        collected.add(
+            section, request, (worth + preference + weight + 0.1 * specifics(request)) * 0.8**number, turn.order
+        )
 
 
 def _joined(requests: Iterable[str]) -> Iterator[str]:

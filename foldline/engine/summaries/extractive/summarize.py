@@ -6,8 +6,8 @@ from typing import Final
 
 from foldline.engine.summaries.extractive.candidates import candidates_of
 from foldline.engine.summaries.extractive.collect import collect
-from foldline.engine.summaries.extractive.other_lines import other_lines
 from foldline.engine.summaries.extractive.lines import cut_to_tokens
+from foldline.engine.summaries.extractive.other_lines import other_lines
 from foldline.engine.summaries.extractive.previous import earlier_items
 from foldline.engine.summaries.extractive.section_lines import places
 from foldline.engine.summaries.extractive.selection import LINE_CHARS, select
