@@ -145,7 +145,7 @@ def _sorted_out(collected: Collected, text: str, order: int) -> list[str]:
 
 
 def _request_lines(collected: Collected, said: list[str], order: int) -> list[str]:
-    """The lines that request for something: of the task all, of a message that quotes at length its beginning and end."""
+    """The lines of a request: all of the task; of a message that quotes at length, its beginning and its end."""
     if not collected.knows_the_task or len(said) <= PASTED_LINES:
         return said
     for line in said[REQUEST_HEAD:-REQUEST_TAIL]:
