@@ -58,7 +58,7 @@ bench: .venv/.ready ## measure side by side with the alternatives
 	@$(BIN)/python -m benchmarks
 
 demo: .venv/.ready ## see a long session being folded
-	@$(BIN)/python -m demo.__main__
+	@$(BIN)/python -m demo
 
 run: .venv/.ready ## serve the API and its worker in one process
 	@$(BIN)/foldline serve

@@ -40,7 +40,7 @@ def values() -> str:
 def _compared(policy: Policy) -> tuple[str, ...]:
     goals = FRAME.gauge(policy, FRAME.goals(policy, 0, 1000), Fixed()).goals
     of = " of the window" if layout_of(policy, FRAME.window(policy).tokens).of_window else ""
-    buffer = f" less {policy.buffer_tokens:,}" if policy.buffer_tokens else ""
+    buffer = f", less {policy.buffer_tokens:,}" if policy.buffer_tokens else ""
     return (
         f"`{policy.preset}`",
         f"{goals.trigger:,} ({_percent(policy.trigger)}{of}{buffer})",

@@ -1,4 +1,4 @@
-"""Builds the HTTP application of one process."""
+"""Builds the HTTP application of a process."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from foldline_api.service import AppState
 def create_app(
     settings: Settings, store: Store, signals: Signals | None = None, *, waiters_max: int = WAITERS_MAX
 ) -> FastAPI:
-    """The application on this store; its tables exist already. Whoever made the store closes it.
+    """The application on a store whose tables exist. The caller closes the store.
 
-    `app.state.subject` is what can be asked about it.
+    `app.state.subject` is the process that health checks describe.
     """
     signals = signals or Signals()
     signals.metrics.follow(store)
@@ -77,7 +77,7 @@ def create_app(
 
 
 async def _to_docs(_request: Request) -> RedirectResponse:
-    """Whoever opens the address of the service in a browser gets the page for people."""
+    """Redirects from the address of the service to the page of its routes."""
     return RedirectResponse(docs_page.PATH)
 
 

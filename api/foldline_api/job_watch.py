@@ -1,6 +1,6 @@
-"""Waiting for jobs without holding a thread: one task reads the states of all watched jobs, in one query.
+"""Waits for jobs without holding a thread: one task reads the states of all watched jobs, in one query.
 
-The task runs only while somebody waits. It starts with the first waiter and ends with the last, or with the service.
+The task starts with the first waiter. It ends with the last waiter, or with the service.
 """
 
 from __future__ import annotations
@@ -21,38 +21,38 @@ from foldline_api.http.problems import TooManyWaiting
 ReadJobs = Callable[[Collection[str]], Mapping[str, Job]]
 
 POLL_SECONDS: Final = 0.05
-# Proxies close connections on which nothing comes for a minute.
+# Proxies close a connection that is silent for a minute.
 REPEAT_SECONDS: Final = 15.0
 WAITERS_MAX: Final = 1000
 
 
 @dataclass(eq=False, slots=True)
 class _Waiter:
-    """Somebody who waits for news of a job; `seen` is what was told last, `news` what was read after it."""
+    """A request that waits for a job. `seen` is the state it has; `latest` is the state delivered after that."""
 
     seen: Job
-    news: Job | None = None
-    has_news: asyncio.Event = field(default_factory=asyncio.Event)
+    latest: Job | None = None
+    is_delivered: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def tell(self, news: Job | None) -> None:
-        """Wake who waits; None says that nothing more will come."""
-        self.news = news
-        self.has_news.set()
+    def deliver(self, job: Job | None) -> None:
+        """Wake the request with a new state of the job; None says that no other state will come."""
+        self.latest = job
+        self.is_delivered.set()
 
-    async def next(self, patience_seconds: float) -> Job | None:
-        """The next thing that was told, or once more the last one if nothing was for so long."""
-        with anyio.move_on_after(patience_seconds):
-            await self.has_news.wait()
-        if not self.has_news.is_set():
+    async def next(self, timeout_seconds: float) -> Job | None:
+        """The next state of the job, or the last one again if nothing is delivered for so long."""
+        with anyio.move_on_after(timeout_seconds):
+            await self.is_delivered.wait()
+        if not self.is_delivered.is_set():
             return self.seen
-        self.has_news.clear()
-        if self.news is not None:
-            self.seen = self.news
-        return self.news
+        self.is_delivered.clear()
+        if self.latest is not None:
+            self.seen = self.latest
+        return self.latest
 
 
 class Watch:
-    """Watches jobs for those who wait for them. All of it runs on one event loop; only `read_jobs` runs on a thread."""
+    """Watches jobs for requests that wait for them. It runs on one event loop; only `read_jobs` runs on a thread."""
 
     def __init__(
         self, read_jobs: ReadJobs, waiters_max: int = WAITERS_MAX, repeat_seconds: float = REPEAT_SECONDS
@@ -66,47 +66,49 @@ class Watch:
 
     @property
     def waiting(self) -> int:
-        """How many wait now."""
+        """How many requests wait now."""
         return len(self._waiters)
 
     @property
     def is_full(self) -> bool:
-        """Whether nobody else can wait now."""
+        """Whether no other request can wait now."""
         return self._is_stopping or len(self._waiters) >= self._waiters_max
 
     async def changes(self, job: Job) -> AsyncGenerator[Job]:
-        """The job as given, anew at each change and now and then, until it has ended, is gone, or the service stops.
+        """The job as given, then after each change and every `repeat_seconds`.
+
+        The changes end when the job has ended or is gone, or when the service stops.
 
         Raises:
-            TooManyWaiting: as many as allowed wait already.
+            TooManyWaiting: as many requests as allowed wait already.
         """
         yield job
         if job.has_ended:
             return
         async with self._waiting(job) as waiter:
-            while (news := await waiter.next(self._repeat_seconds)) is not None:
-                yield news
-                if news.has_ended:
+            while (latest := await waiter.next(self._repeat_seconds)) is not None:
+                yield latest
+                if latest.has_ended:
                     return
 
     async def ended(self, job: Job, timeout_seconds: float) -> Job:
-        """The job once it has ended, or as it is when time is up, or when nobody else can wait."""
+        """The job once it has ended, or as it is after `timeout_seconds`; at once if no other request can wait."""
         if job.has_ended or self.is_full:
             return job
         async with self._waiting(job) as waiter:
             with anyio.move_on_after(timeout_seconds):
-                while (news := await waiter.next(self._repeat_seconds)) is not None and not news.has_ended:
+                while (latest := await waiter.next(self._repeat_seconds)) is not None and not latest.has_ended:
                     pass
             return waiter.seen
 
     def stop(self) -> None:
-        """Tell all waiters that nothing more will come; for the event loop's own thread."""
+        """End all waiting. Call it on the event loop's own thread."""
         self._is_stopping = True
         for waiter in self._waiters:
-            waiter.tell(None)
+            waiter.deliver(None)
 
     async def close(self) -> None:
-        """`stop`, and wait until the task has ended."""
+        """Stop, and wait until the task has ended."""
         self.stop()
         if self._task is not None:
             await asyncio.wait([self._task])
@@ -129,22 +131,22 @@ class Watch:
         limiter = anyio.CapacityLimiter(1)
         try:
             while self._waiters and not self._is_stopping:
-                await self._look(limiter)
+                await self._read_states(limiter)
                 await asyncio.sleep(POLL_SECONDS)
         finally:
-            # Whatever ended this, nobody may be left waiting for it.
+            # Whatever ended the task, no request may keep waiting for it.
             for waiter in self._waiters:
-                waiter.tell(None)
+                waiter.deliver(None)
 
-    async def _look(self, limiter: anyio.CapacityLimiter) -> None:
-        asked = {waiter.seen.id for waiter in self._waiters}
+    async def _read_states(self, limiter: anyio.CapacityLimiter) -> None:
+        watched = {waiter.seen.id for waiter in self._waiters}
         try:
-            found = await anyio.to_thread.run_sync(self._read_jobs, asked, limiter=limiter)
+            found = await anyio.to_thread.run_sync(self._read_jobs, watched, limiter=limiter)
         except Unavailable:
-            # The database will be back, or those who wait will give up.
+            # The next poll tries again.
             return
         for waiter in self._waiters:
-            news = found.get(waiter.seen.id)
-            # Who came while the database was asked is told next time.
-            if waiter.seen.id in asked and news != waiter.seen:
-                waiter.tell(news)
+            job = found.get(waiter.seen.id)
+            # Jobs that were added during the query are read by the next one.
+            if waiter.seen.id in watched and job != waiter.seen:
+                waiter.deliver(job)

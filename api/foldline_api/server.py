@@ -1,4 +1,4 @@
-"""The server under the application: uvicorn, set up for small answers and for streams that do not end by themselves."""
+"""The server of the application: uvicorn, set up for small answers and for event streams."""
 
 from __future__ import annotations
 
@@ -24,6 +24,6 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        # Event streams end with their job only, and uvicorn waits for open connections before it tells the app to stop.
+        # Event streams end with their job, and uvicorn stops the application only after all connections are closed.
         self._service.watch.stop()
         await super().shutdown(sockets)

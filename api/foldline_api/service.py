@@ -1,4 +1,4 @@
-"""What the routes of one app share: settings, store, the watch over jobs, and the idempotency keys in flight."""
+"""The state that the routes of one application share."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from foldline_api.job_watch import Watch
 
 @dataclass(slots=True)
 class KeysInFlight:
-    """The idempotency keys that requests of this process are being worked on for."""
+    """The idempotency keys of the requests that this process works on now."""
 
     _keys: set[tuple[str, str, str]] = field(default_factory=set)
     _lock: Lock = field(default_factory=Lock)
 
     @property
     def held(self) -> int:
-        """How many are held now."""
+        """The number of keys that are held now."""
         return len(self._keys)
 
     @contextmanager
     def holding(self, key: Key) -> Iterator[None]:
-        """Hold the key for the length of the block.
+        """Hold the key during the block.
 
         Raises:
             IdempotencyInFlight: another request holds it.
@@ -47,7 +47,7 @@ class KeysInFlight:
 
 @dataclass(frozen=True, slots=True)
 class AppState:
-    """Shared by the routes of one app."""
+    """The settings, the store, the watch over jobs, and the idempotency keys in flight."""
 
     settings: Settings
     store: Store

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -17,7 +18,8 @@ from tests.support.log.race import (
     batch_of,
     run_clients,
 )
-from tests.support.processes.deployment import deployed
+from tests.support.processes.databases import Server
+from tests.support.processes.deployment import installed, url_of
 from tests.support.processes.http import client, items_of
 from tests.support.processes.server import served_with_worker
 
@@ -44,7 +46,7 @@ def assert_views_are_valid(connected: httpx.Client, session: str) -> None:
 
 
 def race(urls: Sequence[str]) -> None:
-    """Let every client append to one session, each through one of the addresses, and look at what became of it."""
+    """Let every client append to one session, each through one of the addresses, and check the session."""
     with client(urls[0]) as connected:
         created = ok(
             connected.post("/sessions", json={"model": "nobody/nothing", "context_window": WINDOW, "system": "Go."})
@@ -77,6 +79,14 @@ def test_appends_of_eight_clients_arrive_whole_once_and_in_order_while_summaries
 
 
 @pytest.mark.timeout(180)
-def test_they_do_so_through_two_api_processes_with_two_worker_processes_behind_them() -> None:
-    with deployed(apis=2, FOLDLINE_SUMMARIZER="extractive") as deployment:
-        race([deployment.stack["api-1"].url, deployment.stack["api-2"].url])
+def test_they_do_so_through_two_api_processes_with_two_worker_processes_behind_them(
+    postgresql: Server, tmp_path: Path
+) -> None:
+    with (
+        postgresql.database() as database,
+        installed(tmp_path, database, FOLDLINE_SUMMARIZER="extractive") as deployment,
+    ):
+        apis = [deployment.api, deployment.start("api")]
+        for _ in range(2):
+            deployment.start("worker")
+        race([url_of(api) for api in apis])

@@ -20,7 +20,7 @@ from stack.stack import Stack
 from tests.support.eventually import eventually
 from tests.support.processes.http import client
 from tests.support.processes.program import foldline, python
-from tests.support.recorded import anthropic_session, coding_session, write_sessions
+from tests.support.recorded import coding_session, write_sessions
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -36,19 +36,18 @@ VARIABLES: Final = {
 MOVED: Final = ("_HOST", "_PORT")
 
 
-@pytest.fixture
-def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
-    for name in ("DATABASE_URL", "REDIS_URL"):  # what runs elsewhere cannot be killed
-        monkeypatch.delenv(name, raising=False)
-    with Stack(is_durable=True, environment=VARIABLES) as stack:
-        yield stack
+@pytest.fixture(scope="module")
+def stack() -> Iterator[Stack]:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        for name in ("DATABASE_URL", "REDIS_URL"):  # what runs elsewhere cannot be killed
+            monkeypatch.delenv(name, raising=False)
+        with Stack(is_durable=True, environment=VARIABLES) as stack:
+            yield stack
 
 
 @pytest.fixture
 def sessions(tmp_path: Path) -> Path:
-    return write_sessions(
-        tmp_path / "sessions.jsonl", coding=coding_session(1, turns=4), anthropic=anthropic_session(2, turns=4)
-    )
+    return write_sessions(tmp_path / "sessions.jsonl", coding=coding_session(1, turns=4))
 
 
 def replay(stack: Stack, sessions: Path, after: str) -> None:
@@ -58,7 +57,7 @@ def replay(stack: Stack, sessions: Path, after: str) -> None:
 
 
 def is_whole(stack: Stack, killed: Member) -> bool:
-    """Whether what was killed is back, all is ready, and the API misses nothing."""
+    """Whether the killed process runs again, all processes are ready, and the API reports no missing part."""
     if not (killed.restarts and stack.is_ready):
         return False
     with client(stack.api_url) as connected:
@@ -84,15 +83,19 @@ def test_each_service_is_started_with_the_command_and_the_environment_that_are_w
         assert process.cmdline()[-len(services[name]["command"]) :] == services[name]["command"]
 
 
-def test_a_command_in_it_gets_into_flower_and_is_told_how_and_where_operators_look() -> None:
+def test_a_command_in_it_gets_flowers_login_and_all_addresses_and_its_exit_code_is_the_stacks() -> None:
     script = """
-        import os, httpx
+        import os, sys, httpx
+        assert os.environ["FOLDLINE_URL"] == sys.argv[1]
+        assert all(os.environ[name] for name in ("FOLDLINE_DATABASE_URL", "FOLDLINE_BROKER_URL"))
         url, login = os.environ["FOLDLINE_FLOWER_URL"], os.environ["FOLDLINE_FLOWER_LOGIN"]
         print(login, *(httpx.get(url, auth=auth).status_code for auth in (None, tuple(login.split(":")))))
+        sys.exit(7 if httpx.get(f"{sys.argv[1]}/readyz").is_success else 1)
     """
 
-    done = python("-m", "stack", "--workers", "1", "--", sys.executable, "-c", dedent(script))
+    done = python("-m", "stack", "--workers", "1", "--", sys.executable, "-c", dedent(script), "{url}")
 
+    assert done.returncode == 7, done.stderr
     login, *answers = done.stdout.split()
     assert answers == ["401", "200"]
     assert f"# Flower's user and password: {login}\n" in done.stderr

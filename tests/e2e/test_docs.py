@@ -43,7 +43,7 @@ SECONDS_FOR_A_PAGE = 40
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What is typed, and the answer as the page shows it; nothing shown means no problem."""
+    """A command, and its output as the page shows it; without output shown, any answer but a problem will do."""
 
     typed: str
     shown: str
@@ -60,7 +60,7 @@ def page_of(name: str) -> str:
 
 
 def blocks(text: str, language: str) -> list[str]:
-    """What stands on a page in this language."""
+    """The code blocks of a page in this language."""
     found: list[str] = re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
     return found
 
@@ -93,7 +93,7 @@ def _goes_on(typed: str) -> bool:
 
 
 def answers_to(commands: list[Command], url: str, folder: Path, **variables: str) -> list[str]:
-    """What one shell in this folder prints for each command."""
+    """The output of each command, typed into one shell in this folder."""
     address = url.removeprefix("http://")
     lines = [f"{command.typed.replace(ADDRESS, address)}\nprintf '{END}'" for command in commands]
     done = subprocess.run(
@@ -110,7 +110,7 @@ def answers_to(commands: list[Command], url: str, folder: Path, **variables: str
 
 
 def wrong_on(text: str, url: str, folder: Path, **variables: str) -> str:
-    """What a page shows else than the service answers."""
+    """The differences between a page and the service's answers."""
     commands = list(commands_of(text))
     answers = answers_to(commands, url, folder, **variables)
 

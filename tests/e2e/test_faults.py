@@ -1,9 +1,10 @@
-"""What dies, freezes or is said twice, while real processes work: every job still ends, and is applied once."""
+"""Processes that die or freeze and messages that are repeated: every job still ends, and is applied once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Event, Thread
 from time import monotonic
 
@@ -13,16 +14,19 @@ from sqlalchemy import text
 
 from foldline.log.compaction.enqueue import INTERACTIVE
 from foldline.log.storage.store import Store
+from stack.services.servers import postgres
 from tests.support.eventually import eventually
 from tests.support.processes.api import user
-from tests.support.processes.deployment import LEASE_SECONDS, Deployment, append_surely, deployed
+from tests.support.processes.databases import Server
+from tests.support.processes.deployment import LEASE_SECONDS, Deployment, append_surely, deployed, installed
 from tests.support.processes.http import client, items_of
 from tests.support.processes.scripted_llm import slow
 
 pytestmark = pytest.mark.timeout(300)
 
 JOBS = 100
-FROZEN_SECONDS = 30.0
+# Twice what a socket waits for an answer, and more.
+FROZEN_SECONDS = 12.0
 # Far below what a broker that does not answer would cost: its socket time-out is 5 s.
 APPEND_SECONDS_MAX = 2.0
 
@@ -35,7 +39,7 @@ def shared() -> Iterator[Deployment]:
 
 @pytest.fixture
 def deployment(shared: Deployment) -> Iterator[Deployment]:
-    """A deployment that is whole, and that a test leaves such that it becomes whole again."""
+    """A deployment in which all processes run; it recovers after each test."""
     shared.wait_until_whole()
     shared.llm.requests.clear()
     shared.llm.disconnects = 0
@@ -44,17 +48,17 @@ def deployment(shared: Deployment) -> Iterator[Deployment]:
 
 
 def running_job(deployment: Deployment, seconds: float) -> tuple[str, str]:
-    """A session and the job in it that a worker is about, with a summarizer that takes so long."""
+    """A session and its running job, with a summarizer that takes this long."""
     deployment.llm.script(slow(seconds))
     session = deployment.new_session()
-    job_id = deployment.ask(session)
+    job_id = deployment.request_summary(session)
     eventually(lambda: deployment.calls == 1)
     assert deployment.job(job_id)["state"] == "running"
     return session, job_id
 
 
 def job_on_one(deployment: Deployment, other: str) -> tuple[str, str]:
-    """A session and the job in it that the one worker is about, for a minute; the other is idle and ready."""
+    """A session and its job, which runs on one worker for a minute; the other worker is idle."""
     deployment.stack[other].stop()
     session, job_id = running_job(deployment, 60)
     deployment.stack[other].start()
@@ -74,7 +78,7 @@ def test_a_job_whose_worker_was_killed_in_mid_summary_runs_again_within_two_leas
     assert deployment.summaries(session) == 1
 
 
-def test_a_worker_told_to_stop_hands_its_job_back_at_once_and_leaves_no_call_running(deployment: Deployment) -> None:
+def test_a_stopped_worker_returns_its_job_at_once_and_leaves_no_call_running(deployment: Deployment) -> None:
     session, job_id = job_on_one(deployment, other="worker-2")
     deployment.stack["worker-1"].terminate()
 
@@ -127,7 +131,7 @@ def test_all_jobs_end_though_the_broker_fails_while_they_wait_and_appends_do_not
     deployment.llm.script(*[slow(0.2)] * JOBS)
     sessions = [deployment.new_session() for _ in range(JOBS)]
     live = deployment.new_session()
-    jobs = [deployment.ask(session) for session in sessions]
+    jobs = [deployment.request_summary(session) for session in sessions]
     with fault(deployment):  # type: ignore[attr-defined]
         slowest = max(append_seconds(deployment, live) for _ in range(100))
 
@@ -147,10 +151,10 @@ def append_seconds(deployment: Deployment, session: str) -> float:
 def test_a_frozen_broker_makes_the_service_degraded_not_unready(deployment: Deployment) -> None:
     deployment.stack["broker"].freeze()
     try:
-        asked = monotonic()
+        started = monotonic()
         found = deployment.get("/readyz")
         # A second is what Kubernetes gives a probe; the rest is for a busy machine.
-        assert monotonic() - asked < 2
+        assert monotonic() - started < 2
     finally:
         deployment.stack["broker"].thaw()
     assert (found["status"], found["database"]) == ("degraded", "ok")
@@ -179,7 +183,7 @@ def test_what_was_acknowledged_is_there_once_after_the_database_was_restarted(de
     assert sum(refusals) > 0, "nobody noticed"
     assert [item["id"] for item in messages_of(deployment, session)[before:]] == acknowledged
     assert len(acknowledged) == 120
-    assert deployment.wait_for(deployment.ask(session), "succeeded")
+    assert deployment.wait_for(deployment.request_summary(session), "succeeded")
 
 
 def test_what_was_acknowledged_is_there_once_though_the_process_that_took_it_was_killed(deployment: Deployment) -> None:
@@ -242,7 +246,7 @@ def test_each_job_is_done_once_though_every_message_is_delivered_twice(deploymen
     deployment.llm.script(*[slow(0.1)] * 20)
     sessions = [deployment.new_session() for _ in range(20)]
     with everything_said_twice(deployment) as doubled:
-        jobs = [deployment.ask(session) for session in sessions]
+        jobs = [deployment.request_summary(session) for session in sessions]
         ended = deployment.wait_until_ended(jobs)
 
     assert [(job["state"], job["attempts"]) for job in ended] == [("succeeded", 1)] * 20
@@ -251,24 +255,24 @@ def test_each_job_is_done_once_though_every_message_is_delivered_twice(deploymen
     assert len(doubled) > 5
 
 
-def test_two_workers_that_are_rung_for_one_job_at_once_ask_the_summarizer_once(deployment: Deployment) -> None:
-    message = ring_seen(deployment)
+def test_two_workers_that_are_notified_of_one_job_at_once_call_the_summarizer_once(deployment: Deployment) -> None:
+    message = notification_seen(deployment)
     with Redis.from_url(deployment.stack.broker_url) as redis:
         for _ in range(5):
             deployment.llm.requests.clear()
             deployment.llm.script(slow(0.3))
             session = deployment.new_session()
-            job_id = deployment.ask(session)
+            job_id = deployment.request_summary(session)
             redis.lpush(INTERACTIVE, *[message] * 8)
             assert deployment.wait_for(job_id, "succeeded")["attempts"] == 1
             assert deployment.calls == 1
             assert deployment.summaries(session) == 1
 
 
-def ring_seen(deployment: Deployment) -> str:
-    """A message as it is on its way to the workers."""
+def notification_seen(deployment: Deployment) -> str:
+    """A notification as the broker has it."""
     with Redis.from_url(deployment.stack.broker_url, decode_responses=True) as redis, redis.monitor() as monitor:
-        job_id = deployment.ask(deployment.new_session())
+        job_id = deployment.request_summary(deployment.new_session())
         while not (said := monitor.next_command())["command"].startswith("LPUSH"):
             pass
     deployment.wait_for(job_id, "succeeded")
@@ -313,13 +317,18 @@ def test_the_cheap_stages_carry_on_while_every_worker_is_gone(deployment: Deploy
     eventually(lambda: deployment.get(f"{session}/stats")["pending_tokens"] == 0, 60)
 
 
-def test_a_summary_that_is_done_while_the_database_restarts_is_published_without_a_second_call() -> None:
-    # The lease outlasts the restart, however busy the machine is.
-    with deployed(workers=1, FOLDLINE_LEASE_SECONDS="60") as deployment:
+def test_a_summary_that_is_done_while_the_database_restarts_is_published_without_a_second_call(tmp_path: Path) -> None:
+    with (
+        postgres(is_own=True) as service,
+        Server(service.url).database() as database,
+        # The lease outlasts the restart, however busy the machine is.
+        installed(tmp_path, database, FOLDLINE_LEASE_SECONDS="60") as deployment,
+    ):
+        deployment.start("worker")
         session, job_id = running_job(deployment, 1)
-        deployment.stack["database"].stop()
+        service.stop()
         eventually(lambda: deployment.llm.answered == 1)
-        deployment.stack["database"].start()
+        service.start()
         deployment.wait_until_whole()
 
         assert deployment.wait_for(job_id, "succeeded")["attempts"] == 1

@@ -1,4 +1,4 @@
-"""Hooks of a package installed beside Foldline: what they do to summaries, and what they are told, over HTTP."""
+"""Hooks of a package installed beside Foldline, over HTTP: their decisions on summaries, and the outcomes they get."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ from foldline.terminal import ExitCode
 from tests.e2e.test_branches import alone, as_read, branch_summaries, leave, view_of
 from tests.support.eventually import eventually
 from tests.support.processes.api import assistant, calling, result, user
-from tests.support.processes.deployment import Deployment, Json, deployed
+from tests.support.processes.daemons import Daemon
+from tests.support.processes.databases import Server
+from tests.support.processes.deployment import Deployment, Installed, Json, installed
 from tests.support.processes.hook_package import ADVICE, BY_HAND, HOOKS, REASON, RULES, install
 from tests.support.processes.http import items_of
 from tests.support.processes.program import foldline
 
 pytestmark = pytest.mark.timeout(120)
 
-Asking: TypeAlias = Callable[[Deployment, str, str], str]
+Request: TypeAlias = Callable[[Deployment, str, str], str]
 
 # Far below how long a hook of the package hangs.
 HOOK_SECONDS: Final = 0.3
@@ -31,8 +33,8 @@ FAILURES: Final = ("hang", "fail", "babble")
 
 @pytest.fixture(scope="module")
 def scribed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The file with what hooks were told."""
-    return tmp_path_factory.mktemp("told") / "told.jsonl"
+    """The file with the outcomes that a hook got."""
+    return tmp_path_factory.mktemp("outcomes") / "outcomes.jsonl"
 
 
 @pytest.fixture(scope="module")
@@ -41,35 +43,49 @@ def variables(tmp_path_factory: pytest.TempPathFactory, scribed: Path) -> dict[s
 
 
 @pytest.fixture(scope="module")
-def shared(variables: dict[str, str]) -> Iterator[Deployment]:
+def shared(
+    postgresql: Server, tmp_path_factory: pytest.TempPathFactory, variables: dict[str, str]
+) -> Iterator[tuple[Installed, Daemon]]:
+    """An API process and a worker."""
+    folder = tmp_path_factory.mktemp("logs")
     # Long enough for a hook that answers, on a busy machine too.
-    with deployed(apis=1, workers=1, FOLDLINE_HOOK_TIMEOUT_SECONDS="1", **variables) as deployment:
-        yield deployment
+    with (
+        postgresql.database() as database,
+        installed(folder, database, FOLDLINE_HOOK_TIMEOUT_SECONDS="1", **variables) as deployment,
+    ):
+        yield deployment, deployment.start("worker")
 
 
 @pytest.fixture
-def deployment(shared: Deployment) -> Deployment:
-    """A deployment in which a hook that fails has nothing to say."""
-    shared.llm.requests.clear()
-    return shared
+def deployment(shared: tuple[Installed, Daemon]) -> Installed:
+    """A deployment in which a summary goes on without a hook that fails."""
+    deployment, _ = shared
+    deployment.llm.requests.clear()
+    return deployment
+
+
+@pytest.fixture
+def worker(shared: tuple[Installed, Daemon]) -> Daemon:
+    """The deployment's one worker."""
+    return shared[1]
 
 
 @pytest.fixture(scope="module")
 def strict(tmp_path_factory: pytest.TempPathFactory, variables: dict[str, str]) -> Iterator[Deployment]:
-    """`foldline serve`, where hooks must be heard."""
+    """`foldline serve` where a job fails with its hook."""
     strictly = {"FOLDLINE_HOOKS_FAIL": "closed", "FOLDLINE_HOOK_TIMEOUT_SECONDS": str(HOOK_SECONDS)}
     with alone(tmp_path_factory.mktemp("strict"), **variables, **strictly) as deployment:
         yield deployment
 
 
-def ask(deployment: Deployment, session: str, instructions: str) -> str:
+def request_compaction(deployment: Deployment, session: str, instructions: str) -> str:
     """The id of a job for a compaction with these instructions."""
     body = {"summarize": True, "instructions": instructions}
     return str(deployment.post(f"{session}/compact", body, 202)["job"]["id"])
 
 
-def ask_of_branch(deployment: Deployment, session: str, instructions: str) -> str:
-    """The id of a job for what is left behind by going back to the first answer."""
+def request_branch_summary(deployment: Deployment, session: str, instructions: str) -> str:
+    """The id of a job for the entries left by going back to the first answer."""
     entries = items_of(deployment.client, f"{session}/entries")
     return str(leave(deployment, session, entries[1]["id"], instructions=instructions)["job"]["id"])
 
@@ -82,13 +98,13 @@ def test_a_job_that_a_hook_cancels_says_who_and_why_and_changes_nothing(deployme
     session = deployment.new_session()
     before = view_of(deployment, session)
 
-    job = deployment.wait_for(ask(deployment, session, "cancel"), "cancelled")
+    job = deployment.wait_for(request_compaction(deployment, session, "cancel"), "cancelled")
 
     assert job["error"] == f"cancelled by the hook guard: {REASON}"
     assert (compactions(deployment, session), deployment.calls) == ([], 0)
     deployment.post(f"{session}/messages", {"messages": [user("and now?")]})
     assert view_of(deployment, session) == [*before, user("and now?")]
-    deployment.wait_for(deployment.ask(session), "succeeded")
+    deployment.wait_for(deployment.request_summary(session), "succeeded")
     assert deployment.summaries(session) == 1
 
 
@@ -96,7 +112,7 @@ def test_a_branch_whose_summary_a_hook_cancels_gets_none(deployment: Deployment)
     session = deployment.new_session()
     shared = view_of(deployment, session)[:2]
 
-    job = deployment.wait_for(ask_of_branch(deployment, session, "cancel"), "cancelled")
+    job = deployment.wait_for(request_branch_summary(deployment, session, "cancel"), "cancelled")
 
     assert job["error"] == f"cancelled by the hook guard: {REASON}"
     assert (branch_summaries(deployment, session), deployment.calls) == ([], 0)
@@ -106,7 +122,7 @@ def test_a_branch_whose_summary_a_hook_cancels_gets_none(deployment: Deployment)
 def test_a_summary_that_a_hook_supplies_is_published_word_for_word_without_a_call(deployment: Deployment) -> None:
     session = deployment.new_session()
 
-    job = deployment.wait_for(ask(deployment, session, "supply"), "succeeded")
+    job = deployment.wait_for(request_compaction(deployment, session, "supply"), "succeeded")
 
     (made,) = compactions(deployment, session)
     assert (made["id"], made["from_hook"]) == (job["compaction_id"], "guard")
@@ -118,7 +134,7 @@ def test_a_summary_that_a_hook_supplies_is_published_word_for_word_without_a_cal
 def test_a_branchs_summary_that_a_hook_supplies_is_its_entry_word_for_word(deployment: Deployment) -> None:
     session = deployment.new_session()
 
-    job = deployment.wait_for(ask_of_branch(deployment, session, "supply"), "succeeded")
+    job = deployment.wait_for(request_branch_summary(deployment, session, "supply"), "succeeded")
 
     (entry,) = branch_summaries(deployment, session)
     assert (entry["id"], entry["from_hook"], entry["summary"]) == (job["entry_id"], "guard", BY_HAND)
@@ -127,9 +143,9 @@ def test_a_branchs_summary_that_a_hook_supplies_is_its_entry_word_for_word(deplo
     assert deployment.calls == 0
 
 
-@pytest.mark.parametrize("asking", [ask, ask_of_branch])
-def test_what_a_hook_advises_is_told_the_model_beside_the_users_wishes(deployment: Deployment, asking: Asking) -> None:
-    job_id = asking(deployment, deployment.new_session(), "advise: name the dates")
+@pytest.mark.parametrize("request_of", [request_compaction, request_branch_summary])
+def test_a_hooks_instructions_are_in_the_prompt_beside_the_users(deployment: Deployment, request_of: Request) -> None:
+    job_id = request_of(deployment, deployment.new_session(), "advise: name the dates")
 
     deployment.wait_for(job_id, "succeeded")
 
@@ -143,20 +159,20 @@ def test_a_hook_that_fails_is_gone_on_without_and_the_summary_is_the_models(
 ) -> None:
     session = deployment.new_session()
 
-    deployment.wait_for(ask(deployment, session, failure), "succeeded")
+    deployment.wait_for(request_compaction(deployment, session, failure), "succeeded")
 
     (made,) = compactions(deployment, session)
     assert (made["stages_used"], made["from_hook"], deployment.calls) == (["summarize"], None, 1)
 
 
-@pytest.mark.parametrize("asking", [ask, ask_of_branch])
+@pytest.mark.parametrize("request_of", [request_compaction, request_branch_summary])
 @pytest.mark.parametrize("failure", FAILURES)
 def test_where_hooks_must_be_heard_a_job_fails_with_the_hook_that_did(
-    strict: Deployment, failure: str, asking: Asking
+    strict: Deployment, failure: str, request_of: Request
 ) -> None:
     session = strict.new_session()
 
-    job = strict.wait_for(asking(strict, session, f"{failure}: a secret"), "failed")
+    job = strict.wait_for(request_of(strict, session, f"{failure}: a secret"), "failed")
 
     assert job["error"].startswith("the hook guard failed: ")
     assert "secret" not in job["error"]
@@ -166,7 +182,7 @@ def test_where_hooks_must_be_heard_a_job_fails_with_the_hook_that_did(
 
 def test_appends_do_not_wait_for_a_hook_that_hangs_on_a_job(strict: Deployment) -> None:
     session = strict.new_session()
-    job_id = ask(strict, session, "hang")
+    job_id = request_compaction(strict, session, "hang")
     eventually(lambda: strict.job(job_id)["state"] != "queued")
 
     seconds = [seconds_of(strict, session, "and then?")[0] for _ in range(5)]
@@ -175,7 +191,7 @@ def test_appends_do_not_wait_for_a_hook_that_hangs_on_a_job(strict: Deployment) 
     strict.wait_for(job_id, "failed")
 
 
-def test_appends_that_compact_do_not_wait_for_a_hook_that_hangs_when_it_is_told(strict: Deployment) -> None:
+def test_appends_that_compact_do_not_wait_for_a_hook_that_hangs_on_an_outcome(strict: Deployment) -> None:
     strict.post("/sessions", {"id": "slow", "model": "nobody/nothing", "context_window": 2_000})
     answers = [seconds_of(strict, "/sessions/slow", f"{n} {'and so on ' * 100}") for n in range(12)]
 
@@ -186,28 +202,28 @@ def test_appends_that_compact_do_not_wait_for_a_hook_that_hangs_when_it_is_told(
 
 
 def seconds_of(deployment: Deployment, session: str, text: str) -> tuple[float, Json]:
-    """How long an append took, and its answer."""
+    """The duration of an append, and its response."""
     started = monotonic()
     answer = deployment.post(f"{session}/messages", {"messages": [user(text)]})
     return monotonic() - started, answer
 
 
-def told_of(scribed: Path, session: str) -> list[Json]:
-    """What hooks were told of a session so far."""
+def outcomes_of(scribed: Path, session: str) -> list[Json]:
+    """The outcomes of a session that the hooks got so far."""
     # The last line may be half written.
     *whole, _ = scribed.read_text().split("\n") if scribed.exists() else [""]
     return [line for line in map(json.loads, whole) if session == f"/sessions/{line['session_id']}"]
 
 
-def told_once(scribed: Path, session: str) -> Json:
-    """The one thing that hooks are told of a session, once they are."""
-    eventually(lambda: told_of(scribed, session))
-    (told,) = told_of(scribed, session)
-    return told
+def only_outcome(scribed: Path, session: str) -> Json:
+    """The only outcome of a session, once the hooks have got it."""
+    eventually(lambda: outcomes_of(scribed, session))
+    (outcome,) = outcomes_of(scribed, session)
+    return outcome
 
 
-def test_hooks_are_told_of_an_inline_compaction_by_the_process_that_made_it(
-    deployment: Deployment, scribed: Path
+def test_hooks_get_the_outcome_of_an_inline_compaction_from_the_process_that_made_it(
+    deployment: Installed, scribed: Path
 ) -> None:
     session = deployment.new_session(1)
     turns = [[user("look"), calling(name), result(name, "x y z " * 150), assistant("seen")] for name in "ab"]
@@ -215,56 +231,64 @@ def test_hooks_are_told_of_an_inline_compaction_by_the_process_that_made_it(
     answer = deployment.post(f"{session}/compact", {"summarize": False}, 200)
     assert answer["result"]["stages_used"] == ["prune"]
 
-    told = told_once(scribed, session)
+    outcome = only_outcome(scribed, session)
 
     (made,) = compactions(deployment, session)
-    assert told["pid"] == deployment.stack["api-1"].pid
-    assert (told["kind"], told["state"], told["entry_id"]) == ("compact", "succeeded", made["id"])
+    assert outcome["pid"] == deployment.api.process.pid
+    assert (outcome["kind"], outcome["state"], outcome["entry_id"]) == ("compact", "succeeded", made["id"])
     figures = ("reason", "stages_used", "tokens_before", "tokens_after")
-    assert {name: told["told"][name] for name in figures} == {name: made[name] for name in figures}
+    assert {name: outcome["facts"][name] for name in figures} == {name: made[name] for name in figures}
 
 
-def test_hooks_are_told_of_a_summary_by_the_worker_that_published_it(deployment: Deployment, scribed: Path) -> None:
+def test_hooks_get_the_outcome_of_a_summary_from_the_worker_that_published_it(
+    deployment: Deployment, worker: Daemon, scribed: Path
+) -> None:
     session = deployment.new_session()
-    job = deployment.wait_for(ask(deployment, session, "supply"), "succeeded")
+    job = deployment.wait_for(request_compaction(deployment, session, "supply"), "succeeded")
 
-    told = told_once(scribed, session)
+    outcome = only_outcome(scribed, session)
 
-    assert told["pid"] == deployment.stack["worker-1"].pid
-    assert (told["kind"], told["state"], told["entry_id"]) == ("compact", "succeeded", job["compaction_id"])
-    assert (told["told"]["from_hook"], told["told"]["details"]["ticket"]) == ("guard", 7)
+    assert outcome["pid"] == worker.process.pid
+    assert (outcome["kind"], outcome["state"], outcome["entry_id"]) == ("compact", "succeeded", job["compaction_id"])
+    assert (outcome["facts"]["from_hook"], outcome["facts"]["details"]["ticket"]) == ("guard", 7)
 
 
-def test_hooks_are_told_of_a_branchs_summary_by_whoever_placed_it(deployment: Deployment, scribed: Path) -> None:
+def test_hooks_get_the_outcome_of_a_branch_summary_from_the_process_that_placed_it(
+    deployment: Installed, worker: Daemon, scribed: Path
+) -> None:
     session = deployment.new_session()
     tip = items_of(deployment.client, f"{session}/entries")[-1]["id"]
     job = deployment.wait_for(leave(deployment, session, "e0-2")["job"]["id"], "succeeded")
     deployment.post(f"{session}/branch", {"entry_id": tip}, 200)
     again = leave(deployment, session, "e0-2")
 
-    eventually(lambda: len(told_of(scribed, session)) == 2)
+    eventually(lambda: len(outcomes_of(scribed, session)) == 2)
 
-    by_worker, by_api = sorted(told_of(scribed, session), key=lambda told: str(told["entry_id"]))
-    assert (by_worker["pid"], by_worker["entry_id"]) == (deployment.stack["worker-1"].pid, job["entry_id"])
-    assert (by_api["pid"], by_api["entry_id"]) == (deployment.stack["api-1"].pid, again["summary_entry_id"])
+    by_worker, by_api = sorted(outcomes_of(scribed, session), key=lambda outcome: str(outcome["entry_id"]))
+    assert (by_worker["pid"], by_worker["entry_id"]) == (worker.process.pid, job["entry_id"])
+    assert (by_api["pid"], by_api["entry_id"]) == (deployment.api.process.pid, again["summary_entry_id"])
     (entry,) = branch_summaries(deployment, session)
-    for told in (by_worker, by_api):
-        assert (told["kind"], told["state"], told["told"]["summary"]) == ("branch", "succeeded", entry["summary"])
+    for outcome in (by_worker, by_api):
+        assert (outcome["kind"], outcome["state"], outcome["facts"]["summary"]) == (
+            "branch",
+            "succeeded",
+            entry["summary"],
+        )
 
 
-def test_hooks_are_told_of_a_job_that_was_cancelled(deployment: Deployment, scribed: Path) -> None:
+def test_hooks_get_the_outcome_of_a_cancelled_job(deployment: Deployment, scribed: Path) -> None:
     session = deployment.new_session()
-    job = deployment.wait_for(ask(deployment, session, "cancel"), "cancelled")
+    job = deployment.wait_for(request_compaction(deployment, session, "cancel"), "cancelled")
 
-    told = told_once(scribed, session)
+    outcome = only_outcome(scribed, session)
 
-    assert (told["kind"], told["state"], told["job_id"]) == ("compact", "cancelled", job["id"])
-    assert (told["entry_id"], told["error"]) == (None, job["error"])
+    assert (outcome["kind"], outcome["state"], outcome["job_id"]) == ("compact", "cancelled", job["id"])
+    assert (outcome["entry_id"], outcome["error"]) == (None, job["error"])
 
 
-def test_a_process_says_which_hooks_it_has(deployment: Deployment) -> None:
-    for name in ("api-1", "worker-1"):
-        assert "hooks: guard, scribe, sloth\n" in deployment.stack[name].logged()
+def test_a_process_says_which_hooks_it_has(deployment: Installed, worker: Daemon) -> None:
+    for process in (deployment.api, worker):
+        assert "hooks: guard, scribe, sloth\n" in process.printed
 
 
 # By the command that meets it: the module of a package that is wrong, and a word of what is said of it.
@@ -277,24 +301,24 @@ BROKEN: Final = {
 
 @pytest.mark.parametrize("command", BROKEN)
 def test_a_process_whose_hook_cannot_be_loaded_ends_at_once_and_says_which(
-    deployment: Deployment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+    deployment: Installed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     source, said = BROKEN[command]
     settings = {"FOLDLINE_PORT": "0", **install(tmp_path, source, guard="Guard")}
     if command == "serve":
         settings["FOLDLINE_DATABASE_URL"] = f"sqlite:///{tmp_path}/foldline.db"
     else:
-        settings["FOLDLINE_DATABASE_URL"] = deployment.stack.database_url
-        settings["FOLDLINE_BROKER_URL"] = deployment.stack.broker_url
+        settings["FOLDLINE_DATABASE_URL"] = deployment.database_url
+        settings["FOLDLINE_BROKER_URL"] = "redis://127.0.0.1:1/0"
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
 
     done = foldline(command)
 
-    told = " ".join(done.stderr.split())
+    printed = " ".join(done.stderr.split())
     assert done.returncode == ExitCode.BAD_INPUT
-    assert "the hook guard cannot be used: " in told
-    assert said in told
-    assert "secret" not in told
-    assert "Traceback" not in told
+    assert "the hook guard cannot be used: " in printed
+    assert said in printed
+    assert "secret" not in printed
+    assert "Traceback" not in printed
     assert "listening" not in done.stdout

@@ -99,7 +99,7 @@ def waiting_in(url: str) -> str:
     return job_id
 
 
-def test_it_rings_a_broker_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_notifies_through_an_external_broker(monkeypatch: pytest.MonkeyPatch) -> None:
     with sqlite_database() as url, valkey() as broker:
         job_id = waiting_in(url)
         monkeypatch.setenv("FOLDLINE_BROKER_URL", broker.url)
@@ -108,7 +108,7 @@ def test_it_rings_a_broker_outside(monkeypatch: pytest.MonkeyPatch) -> None:
             assert connected.llen(BACKGROUND) == 1
 
 
-def test_it_tells_what_happens_without_the_broker(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_says_what_happens_without_the_broker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FOLDLINE_BROKER_URL", "redis://127.0.0.1:1/0")
     with sqlite_database() as url:
         code, lines, notes = run(url, "retry", job_id := waiting_in(url))
@@ -119,7 +119,7 @@ def test_it_tells_what_happens_without_the_broker(monkeypatch: pytest.MonkeyPatc
     ]
 
 
-def test_an_address_of_no_broker_is_told_before_anything_is_done(
+def test_an_invalid_broker_url_is_reported_before_anything_is_done(
     database: str, scenes: list[Scene], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FOLDLINE_BROKER_URL", "amqp://user:geheim@127.0.0.1:1")
@@ -130,7 +130,7 @@ def test_an_address_of_no_broker_is_told_before_anything_is_done(
     assert len(scenes[0].jobs) == 1
 
 
-def test_it_rings_for_what_was_queued_before_the_database_failed(
+def test_it_notifies_of_what_was_queued_before_the_database_failed(
     database: str, scenes: list[Scene], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failed, _, waiting = (scene.jobs[0].id for scene in scenes)

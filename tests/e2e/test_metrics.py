@@ -1,4 +1,4 @@
-"""What operators are told after a replay, held against what the replay itself counted."""
+"""The metrics after a replay, compared with what the replay itself counted."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ROUTES = {
 }
 
 
-class Told:
+class Exported:
     """The samples of several processes together."""
 
     def __init__(self, texts: list[str]) -> None:
@@ -51,7 +51,7 @@ class Told:
 
 
 @pytest.mark.timeout(180)
-def test_every_metric_is_told_after_a_replay_and_counts_what_the_replay_counted(
+def test_every_metric_is_exported_after_a_replay_and_counts_what_the_replay_counted(
     installation: Installation, llm: ScriptedLLM, tmp_path: Path
 ) -> None:
     processes = [installation.start("api", "--port", "0", until=r"listening on http\S+", **PORT)]
@@ -70,33 +70,33 @@ def test_every_metric_is_told_after_a_replay_and_counts_what_the_replay_counted(
 
     assert done.returncode == 0, done.stdout + done.stderr
     report = json.loads((tmp_path / "report").read_bytes())
-    told = Told([metrics_of(process.printed) for process in processes])
-    assert {name for metric in METRICS for name in metric.sample_names} <= told.names
+    exported = Exported([metrics_of(process.printed) for process in processes])
+    assert {name for metric in METRICS for name in metric.sample_names} <= exported.names
 
     # A replay ends each session with one view whatever its size, which it does not time.
     untimed = {"context": report["sessions"]}
     for request, (method, route) in ROUTES.items():
         answered = report["latency_seconds"][request]["requests"] + untimed.get(request, 0)
-        assert told.sum("foldline_request_seconds_count", method=method, route=route) == answered, request
-        assert told.sum("foldline_requests_total", method=method, route=route) == answered, request
-    assert told.sum("foldline_requests_total", method="POST", route="/sessions", status="201") == report["sessions"]
-    assert told.by("foldline_compactions_total", "reason") == report["compactions_by_reason"]
-    assert told.by("foldline_jobs_ended_total", "state") == report["jobs_by_state"]
-    assert told.by("foldline_triggers_total", "reason")["asked"] == report["latency_seconds"]["compact"]["requests"]
-    assert told.sum("foldline_queue_jobs") == 0
+        assert exported.sum("foldline_request_seconds_count", method=method, route=route) == answered, request
+        assert exported.sum("foldline_requests_total", method=method, route=route) == answered, request
+    assert exported.sum("foldline_requests_total", method="POST", route="/sessions", status="201") == report["sessions"]
+    assert exported.by("foldline_compactions_total", "reason") == report["compactions_by_reason"]
+    assert exported.by("foldline_jobs_ended_total", "state") == report["jobs_by_state"]
+    assert exported.by("foldline_triggers_total", "reason")["asked"] == report["latency_seconds"]["compact"]["requests"]
+    assert exported.sum("foldline_queue_jobs") == 0
     with client(url) as connected:
         jobs = [job for session in items_of(connected, "/sessions") for job in jobs_of(connected, session["id"])]
         stats = [connected.get(f"/sessions/{s['id']}/stats").json() for s in items_of(connected, "/sessions")]
-    assert told.sum("foldline_pending_tokens") == sum(of["pending_tokens"] for of in stats)
+    assert exported.sum("foldline_pending_tokens") == sum(of["pending_tokens"] for of in stats)
     usage = sum((Counter(job["usage"] or {}) for job in jobs), Counter[str]())
-    assert told.by("foldline_summarizer_tokens_total", "direction") == {k: usage[k] for k in ("input", "output")}
-    assert told.sum("foldline_summarizer_seconds_count", provider="openai", model="scripted") == len(llm.requests)
-    saving = {stage for stage, saved in told.by("foldline_stage_tokens_saved_total", "stage").items() if saved}
+    assert exported.by("foldline_summarizer_tokens_total", "direction") == {k: usage[k] for k in ("input", "output")}
+    assert exported.sum("foldline_summarizer_seconds_count", provider="openai", model="scripted") == len(llm.requests)
+    saving = {stage for stage, saved in exported.by("foldline_stage_tokens_saved_total", "stage").items() if saved}
     assert saving == set(report["compactions_by_stage"])
 
 
 def metrics_of(printed: str) -> str:
-    """What a process tells at the operator's port that it printed."""
+    """The metrics of a process, from the operator's port whose address it printed."""
     found = re.search(r"metrics and probes on (http://\S+)", printed)
     assert found
     with client(found[1]) as port:

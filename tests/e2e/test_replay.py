@@ -70,7 +70,7 @@ def test_generated_sessions_replay_without_violations(sessions: Path, tmp_path: 
     assert report["latency_seconds"].keys() == {"append", "context"}
 
 
-def test_asked_compactions_are_timed(sessions: Path, tmp_path: Path) -> None:
+def test_requested_compactions_are_timed(sessions: Path, tmp_path: Path) -> None:
     report_file = tmp_path / "report.json"
 
     done = foldline(
@@ -147,7 +147,7 @@ def test_a_service_that_is_not_there_ends_with_exit_code_3(sessions: Path) -> No
     assert "Traceback" not in done.stderr
 
 
-def test_a_service_with_keys_asks_for_one(sessions: Path, database: str) -> None:
+def test_a_service_with_keys_requires_one(sessions: Path, database: str) -> None:
     with open_api(database, api_keys="acme:secret") as api:
         address = api.client.base_url.netloc.decode()
         command = ("replay", sessions, "--window", "128k", "--session", "chat", "--url", address)
@@ -208,7 +208,7 @@ def test_disabled_compaction_lets_sessions_grow_and_says_nothing(sessions: Path,
     assert httpx.get(f"{url}/sessions/{coding['session_id']}").json()["auto_compact"] is False
 
 
-def test_disabled_compaction_still_compacts_when_asked(sessions: Path, url: str, tmp_path: Path) -> None:
+def test_disabled_compaction_still_compacts_on_request(sessions: Path, url: str, tmp_path: Path) -> None:
     _, report = replayed(
         sessions, 5000, url, tmp_path / "report.json", "--disable-compaction", "--compact-every", "5"
     )  # fmt: skip

@@ -37,7 +37,7 @@ def serving(
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_it_serves_until_told_to_stop_and_ends_with_exit_code_0(tmp_path: Path, number: signal.Signals) -> None:
+def test_it_serves_until_stopped_and_ends_with_exit_code_0(tmp_path: Path, number: signal.Signals) -> None:
     with serving(tmp_path, is_anew=True) as (running, url):
         with client(url) as connected:
             assert connected.get("/healthz").status_code == 200
@@ -78,7 +78,7 @@ def test_it_refuses_to_be_reached_from_outside_without_keys() -> None:
     assert "FOLDLINE_API_KEYS" in done.stderr
 
 
-def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
+def test_a_port_that_is_taken_is_reported(tmp_path: Path) -> None:
     with serving(tmp_path) as (_, url):
         port = url.rpartition(":")[2]
         done = foldline("serve", "--port", port, "--database-url", f"sqlite:///{tmp_path}/other.db")
@@ -87,7 +87,7 @@ def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
     assert "--port" in done.stderr
 
 
-def test_a_database_that_does_not_open_is_told(tmp_path: Path) -> None:
+def test_a_database_that_does_not_open_is_reported(tmp_path: Path) -> None:
     done = foldline("serve", "--port", "0", "--database-url", f"sqlite:///{tmp_path}/none/foldline.db")
 
     assert done.returncode == 3
@@ -99,7 +99,7 @@ def test_a_database_that_does_not_open_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("url", "code"), [("nonsense", 2), ("mysql://u:secret@host/log", 2), ("sqlite:///{folder}/notes.txt", 3)]
 )
-def test_an_address_of_no_database_is_told(tmp_path: Path, url: str, code: int) -> None:
+def test_an_invalid_database_url_is_reported(tmp_path: Path, url: str, code: int) -> None:
     (tmp_path / "notes.txt").write_text("Nothing of this is a database.")
 
     done = foldline("serve", "--port", "0", "--database-url", url.format(folder=tmp_path))
@@ -111,14 +111,14 @@ def test_an_address_of_no_database_is_told(tmp_path: Path, url: str, code: int) 
     assert "Traceback" not in done.stderr
 
 
-def test_a_setting_that_cannot_be_used_is_told_without_its_value(tmp_path: Path) -> None:
+def test_an_invalid_setting_is_reported_without_its_value(tmp_path: Path) -> None:
     done = foldline("serve", "--port", "99999")
 
     assert done.returncode == 2
     assert "FOLDLINE_PORT" in done.stderr
 
 
-def test_a_broker_outside_the_process_is_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_external_broker_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FOLDLINE_BROKER_URL", "redis://:secret@127.0.0.1:1/0")
 
     done = foldline("serve", "--port", "0", "--database-url", f"sqlite:///{tmp_path}/foldline.db")
@@ -215,7 +215,7 @@ INSIDE = {"FOLDLINE_BROKER_URL": "memory://"}
 
 
 @pytest.mark.parametrize(
-    ("command", "variables", "told"),
+    ("command", "variables", "message"),
     [
         ("api", SQLITE | REDIS, "FOLDLINE_DATABASE_URL"),
         ("worker", SQLITE | REDIS, "FOLDLINE_DATABASE_URL"),
@@ -225,7 +225,7 @@ INSIDE = {"FOLDLINE_BROKER_URL": "memory://"}
     ],
 )
 def test_what_works_in_one_process_only_is_refused_in_several(
-    command: str, variables: dict[str, str], told: str, monkeypatch: pytest.MonkeyPatch
+    command: str, variables: dict[str, str], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
@@ -233,14 +233,16 @@ def test_what_works_in_one_process_only_is_refused_in_several(
     done = foldline(command)
 
     assert done.returncode == 2
-    assert told in done.stderr
+    assert message in done.stderr
     assert "foldline serve" in done.stderr
     assert "Traceback" not in done.stderr
     assert not Path("foldline.db").exists()
 
 
 @pytest.mark.parametrize("command", ["api", "worker"])
-def test_an_address_of_no_postgresql_is_told_with_an_example(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_url_that_is_not_postgresql_is_reported_with_an_example(
+    command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("FOLDLINE_BROKER_URL", REDIS["FOLDLINE_BROKER_URL"])
     unset = foldline(command)
     monkeypatch.setenv("FOLDLINE_DATABASE_URL", "nonsense:secret")
@@ -257,7 +259,7 @@ def test_an_address_of_no_postgresql_is_told_with_an_example(command: str, monke
 @pytest.mark.parametrize(
     "url", ["amqp://user:secret@127.0.0.1:1", "redis://:secret@127.0.0.1:secret/0", "redis://:secret@127.0.0.1:1/none"]
 )
-def test_an_address_of_no_broker_is_told(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_broker_url_is_reported(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FOLDLINE_BROKER_URL", url)
 
     done = foldline("beat")
@@ -285,7 +287,7 @@ def test_an_address_with_a_bracket_in_its_password_ends_with_one_line(
     assert "Traceback" not in done.stderr
 
 
-def test_a_password_in_the_query_of_an_address_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_password_in_the_query_of_a_url_is_not_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     query = "user=u&password=geheim&sslpassword=geheim&connect_timeout=1"
     monkeypatch.setenv("FOLDLINE_DATABASE_URL", f"postgresql://127.0.0.1:1/log?{query}")
 
@@ -296,7 +298,7 @@ def test_a_password_in_the_query_of_an_address_is_not_told(monkeypatch: pytest.M
     assert "geheim" not in done.stderr
 
 
-def test_a_queue_that_is_none_is_told() -> None:
+def test_an_unknown_queue_is_refused() -> None:
     done = foldline("worker", "--queues", "summarize.interactive,else")
 
     assert done.returncode == 2
@@ -304,7 +306,9 @@ def test_a_queue_that_is_none_is_told() -> None:
     assert "summarize.background" in done.stderr
 
 
-def test_a_database_without_tables_is_told(tmp_path: Path, postgresql: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_database_without_tables_is_reported(
+    tmp_path: Path, postgresql: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with postgresql.database(is_empty=True) as database:
         monkeypatch.setenv("FOLDLINE_DATABASE_URL", database)
         monkeypatch.setenv("FOLDLINE_BROKER_URL", "redis://127.0.0.1:1/0")
@@ -324,7 +328,7 @@ def test_migrate_brings_a_database_to_the_newest_tables_once(tmp_path: Path) -> 
     assert second.stdout.startswith("database: already at ")
 
 
-def test_the_version_is_told() -> None:
+def test_the_version_is_printed() -> None:
     done = started_anew("--version")
 
     assert (done.returncode, done.stdout) == (0, f"foldline {version('foldline')}\n")

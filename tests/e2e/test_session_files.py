@@ -43,7 +43,7 @@ def written(path: Path, entries: list[Json], **header: str) -> Path:
 
 
 def long_talk(path: Path, name: str = "long") -> Path:
-    """A file with some 24,000 tokens, a third of which a summary asked for under pi's preset takes up."""
+    """A file with about 24,000 tokens; a requested summary under pi's preset covers a third of them."""
     text = "so it goes on and on " * 100
     turns = [
         said(f"{role}{n}", role, content=[{"type": "text", "text": text}])
@@ -61,7 +61,7 @@ def run(*arguments: str | Path) -> tuple[int, str, str]:
 
 
 def refusal(*arguments: str | Path, code: int = 2) -> str:
-    """What a command that cannot do what it should tells, as one line."""
+    """The error of a command that fails, as one line."""
     found, stdout, stderr = run(*arguments)
     assert (found, stdout) == (code, ""), stderr
     return " ".join(stderr.split())
@@ -91,9 +91,9 @@ def test_an_import_prints_the_id_and_a_table_and_makes_the_database(tmp_path: Pa
 def test_a_session_is_imported_once(file: Path) -> None:
     ran("import", file)
     assert ran("import", file, "--session", "twin") == "twin\n"
-    told = refusal("import", file)
-    assert "'talk' is used already" in told
-    assert "--session" in told
+    error = refusal("import", file)
+    assert "'talk' is used already" in error
+    assert "--session" in error
 
 
 def test_what_is_imported_is_exported_as_it_was(tmp_path: Path, file: Path) -> None:
@@ -125,20 +125,20 @@ def test_options_go_before_what_the_file_says(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "error"),
     [
         (("--model", "nobody/none"), "give --window, or name it"),
         (("--window", "huge"), "talk.jsonl: --window: "),
         (("--policy", "none"), "there is no preset 'none'"),
     ],
 )
-def test_an_option_that_cannot_work_imports_nothing(file: Path, options: tuple[str, str], told: str) -> None:
+def test_an_option_that_cannot_work_imports_nothing(file: Path, options: tuple[str, str], error: str) -> None:
     ran("import", file, "--session", "twin")
-    assert told in refusal("import", file, *options)
+    assert error in refusal("import", file, *options)
     assert "there is no session 'talk'" in refusal("export", "talk")
 
 
-def test_a_file_that_is_none_is_told_by_its_line(tmp_path: Path, file: Path) -> None:
+def test_an_invalid_file_is_reported_with_the_line(tmp_path: Path, file: Path) -> None:
     file.write_text(file.read_text() + "\n{}\n")
     assert "talk.jsonl: line 8: entry.type" in refusal("import", file)
     assert "cannot read" in refusal("import", tmp_path / "nowhere.jsonl")
@@ -160,19 +160,19 @@ def test_a_file_that_names_no_model_needs_one(tmp_path: Path) -> None:
     assert "bare.jsonl: --model: is not in the file" in refusal("import", file)
 
 
-def test_what_is_not_there_is_told() -> None:
+def test_a_missing_database_is_reported() -> None:
     for command in (("export", "talk"), ("compact", "--dry-run")):
         assert "there is no database at" in refusal(*command, code=3)
 
 
-def test_a_session_that_is_not_there_is_told(file: Path) -> None:
+def test_a_missing_session_is_reported(file: Path) -> None:
     ran("import", file, "--tenant", "ann")
     assert "`foldline import FILE`" in refusal("compact", "--dry-run")
     for command in (("export", "x"), ("compact", "--dry-run", "--session", "x"), ("compact", "--session", "x")):
         assert "there is no session 'x'" in refusal(*command)
 
 
-def test_a_dry_run_tells_that_there_is_nothing_to_summarize_in_the_newest_session(tmp_path: Path, file: Path) -> None:
+def test_a_dry_run_reports_that_there_is_nothing_to_summarize_in_the_newest_session(tmp_path: Path, file: Path) -> None:
     ran("import", long_talk(tmp_path / "long.jsonl"))
     ran("import", file)
     code, stdout, stderr = run("compact", "--dry-run")
@@ -206,18 +206,18 @@ def test_a_dry_run_shows_where_a_summary_would_cut(tmp_path: Path) -> None:
 def test_a_stored_session_is_compacted_and_its_summary_queued(tmp_path: Path) -> None:
     ran("import", long_talk(tmp_path / "long.jsonl"))
     code, stdout, stderr = run("compact", "--session", "long", "--policy", "foldline", "--target", "9000")
-    told = json.loads(stdout)
-    assert (code, told["session"]) == (0, "long")
-    assert told["tokens_before"] > 20_000
-    assert told["tokens_after"] <= 9_000
-    assert ["tokens_after", str(told["tokens_after"])] in cells(stderr)
+    report = json.loads(stdout)
+    assert (code, report["session"]) == (0, "long")
+    assert report["tokens_before"] > 20_000
+    assert report["tokens_after"] <= 9_000
+    assert ["tokens_after", str(report["tokens_after"])] in cells(stderr)
     (made,) = [line for line in lines_of(ran("export", "long"))[1:] if line["type"] != "message"]
-    assert (made["customType"], told["compactions"]) == ("foldline.compaction", [made["id"]])
-    assert ran("jobs", "list").splitlines()[1].split()[0] == told["job"]
+    assert (made["customType"], report["compactions"]) == ("foldline.compaction", [made["id"]])
+    assert ran("jobs", "list").splitlines()[1].split()[0] == report["job"]
     assert stderr.splitlines()[-1] == "The job waits for whoever works on this database, such as `foldline serve`."
 
 
-def test_a_compaction_that_queues_no_job_tells_of_none(tmp_path: Path) -> None:
+def test_a_compaction_that_queues_no_job_reports_none(tmp_path: Path) -> None:
     ran("import", long_talk(tmp_path / "long.jsonl"))
     code, stdout, stderr = run("compact", "--session", "long", "--no-summarize")
     assert (code, json.loads(stdout)["job"]) == (0, None)
@@ -271,7 +271,7 @@ def test_a_service_with_keys_wants_one(tmp_path: Path, file: Path) -> None:
         assert ran("export", "talk", "--url", url, "--api-key", "secret") == file.read_text()
 
 
-def test_a_service_that_is_not_there_is_told(file: Path) -> None:
+def test_a_service_that_does_not_answer_is_reported(file: Path) -> None:
     assert "Is the service running?" in refusal("import", file, "--url", "http://127.0.0.1:1", code=3)
 
 

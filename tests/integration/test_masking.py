@@ -28,19 +28,19 @@ __all__ = ["clock", "new_scene", "scene", "store"]
 
 SAID, CALLED, GOT, ASKED, SUMMED = (
     EXAMPLES[name]
-    for name in ("a password that is told", "a token of GitHub", "a private key", "a key of Anthropic", "a cookie")
+    for name in ("a password in a sentence", "a token of GitHub", "a private key", "a key of Anthropic", "a cookie")
 )
 SECRETS = [example.secret for example in (SAID, CALLED, GOT, ASKED, SUMMED)]
 
 
-def asked(llm: ScriptedLLM, request: SummaryInput, input_tokens: int = 8_000) -> SummaryDraft:
+def summarized(llm: ScriptedLLM, request: SummaryInput, input_tokens: int = 8_000) -> SummaryDraft:
     client = ChatClient(base_url=llm.base_url, api_key=None, model="small", timeout_seconds=10)
     with closing(OpenAI(client, input_tokens=input_tokens)) as summarizer:
         return summarizer.summarize(request, Cancellation())
 
 
 def summarize(scene: Scene, llm: ScriptedLLM, claim: Claim) -> None:
-    assert publish.publish(scene.store, claim, asked(llm, claim.request)) == "succeeded"
+    assert publish.publish(scene.store, claim, summarized(llm, claim.request)) == "succeeded"
 
 
 def test_no_secret_of_a_session_reaches_the_summarizer_and_the_session_keeps_them_all(scene: Scene) -> None:
@@ -83,7 +83,7 @@ def test_no_part_of_a_secret_is_left_where_the_input_is_cut() -> None:
     )
     request = SummaryInput((output,), conversation, 200, output)
     with ScriptedLLM(scripted.OVERFLOW) as llm:
-        assert not asked(llm, request, 4_000).degraded
+        assert not summarized(llm, request, 4_000).degraded
     assert all(count_text(sent.prompt) <= limit for sent, limit in zip(llm.requests, (4_000, 2_000), strict=True))
     parts = {token[start : start + 8] for token in tokens for start in range(len(token) - 7)}
     assert not any(part in sent.prompt for sent in llm.requests for part in parts)
@@ -93,7 +93,7 @@ def test_the_extractive_summary_that_stands_in_is_made_from_the_originals() -> N
     said = Message("user", (Text(f"You must log in with {CALLED.text} first."),))
     request = SummaryInput((), (said, Message("assistant", (Text("I will."),))), 200)
     with ScriptedLLM(default=scripted.EMPTY) as llm:
-        draft = asked(llm, request)
+        draft = summarized(llm, request)
     assert draft.degraded
     assert draft.text == extractive.summarize(request)
     assert CALLED.secret in draft.text

@@ -1,4 +1,4 @@
-"""The operator's port of each process: figures, probes and queues, without a key."""
+"""The operator's port of each process: metrics, probes and queues, without a key."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def worker(installation: Installation) -> Daemon:
     return installation.worker(**PORT)
 
 
-def test_the_api_tells_without_a_key_on_its_port_alone(api: Daemon) -> None:
+def test_the_api_serves_metrics_without_a_key_only_on_the_operators_port(api: Daemon) -> None:
     page = re.search(r"listening on (http://\S+)", api.printed)
     assert page
     with client(port_of(api)) as port, client(page[1]) as outside:
@@ -45,14 +45,14 @@ def test_the_api_tells_without_a_key_on_its_port_alone(api: Daemon) -> None:
         assert outside.get("/queues").status_code == 401
 
 
-def test_the_api_tells_what_waits_as_json(installation: Installation, api: Daemon) -> None:
+def test_the_api_serves_the_backlog_as_json(installation: Installation, api: Daemon) -> None:
     installation.queue()
     with client(port_of(api)) as port:
         queues = port.get("/queues").json()
         assert queues.keys() == {"summarize.interactive", "summarize.background"}
-        asked = port.get("/queues/summarize.interactive").json()
-        assert {name: asked[name] for name in ("queued", "running", "load")} == {"queued": 1, "running": 0, "load": 1}
-        assert asked["oldest_seconds"] > 0
+        queue = port.get("/queues/summarize.interactive").json()
+        assert {name: queue[name] for name in ("queued", "running", "load")} == {"queued": 1, "running": 0, "load": 1}
+        assert queue["oldest_seconds"] > 0
         assert port.get("/queues/nothing").status_code == 404
         assert 'foldline_queue_jobs{queue="summarize.interactive",state="queued"} 1.0' in port.get("/metrics").text
 
@@ -70,7 +70,7 @@ def test_silence_of_the_database_is_not_taken_for_an_empty_queue(installation: I
         assert port.get("/healthz").status_code == 200
 
 
-def test_a_worker_that_takes_messages_is_ready_and_tells_what_it_did(
+def test_a_worker_that_consumes_messages_is_ready_and_exports_its_metrics(
     installation: Installation, worker: Daemon
 ) -> None:
     installation.is_done()
@@ -124,7 +124,7 @@ def test_flower_opens_nothing_to_who_has_no_login(installation: Installation) ->
         eventually(lambda: "one@" in outside.get("/api/workers", params={"refresh": "1"}, auth=known).text)
 
         def sees_a_task() -> bool:
-            # Those that a worker did before Flower asked it to tell are not seen.
+            # Tasks that a worker ran before Flower enabled its events are not shown.
             installation.is_done()
             return "foldline.summarize" in outside.get("/api/tasks", auth=known).text
 

@@ -99,14 +99,14 @@ def test_a_server_that_ignores_streaming_is_understood() -> None:
     assert len(llm.requests) == 1
 
 
-def test_a_server_that_refuses_streaming_is_asked_without_it_from_then_on() -> None:
+def test_a_server_that_refuses_streaming_is_called_without_it_from_then_on() -> None:
     with ScriptedLLM(scripted.NO_STREAMING) as llm, asking(llm.base_url) as summarizer:
         assert not summarizer.summarize(REQUEST, Cancellation()).degraded
         assert not summarizer.summarize(REQUEST, Cancellation()).degraded
     assert ["stream" in request.body for request in llm.requests] == [True, False, False]
 
 
-def test_a_server_that_speaks_of_its_upstream_is_still_asked_to_stream() -> None:
+def test_streaming_is_still_requested_of_a_server_that_mentions_its_upstream() -> None:
     refusals = [Reply(text="rate-limited upstream", status=status) for status in (403, 400, 429)]
     with ScriptedLLM(*refusals) as llm, asking(llm.base_url) as summarizer:
         for status in (403, 400):
@@ -193,7 +193,7 @@ def test_a_refused_call_says_what_the_provider_said() -> None:
     assert caught.value.reason == "HTTP 401: Incorrect API key provided: …. You can find yours in your account."
 
 
-def test_a_refusal_that_quotes_the_prompt_is_told_without_it() -> None:
+def test_a_refusal_that_quotes_the_prompt_is_reported_without_it() -> None:
     refusal = Reply(text=f"messages[1] must not say {SECRET} nor 'alias'", status=400)
     with ScriptedLLM(refusal) as llm, pytest.raises(SummarizerUnavailable) as caught:
         summarize(llm)
@@ -224,7 +224,7 @@ REFUSED_IDS = ["truncated", "empty", "blank", "tool call", "too long", "broken o
 
 
 @pytest.mark.parametrize("refused", REFUSED, ids=REFUSED_IDS)
-def test_a_refused_answer_is_asked_for_once_more(refused: Reply) -> None:
+def test_a_refused_answer_is_requested_once_more(refused: Reply) -> None:
     with ScriptedLLM(refused) as llm:
         draft = summarize(llm)
     assert not draft.degraded
@@ -287,7 +287,7 @@ SPLIT = replace(
 )
 
 
-def test_the_beginning_of_a_turn_is_asked_for_after_what_was_before_it() -> None:
+def test_the_beginning_of_a_turn_is_requested_after_what_was_before_it() -> None:
     with ScriptedLLM() as llm:
         draft = summarize(llm, SPLIT)
     before, turn = llm.requests
@@ -310,7 +310,7 @@ def test_both_parts_of_a_summary_share_its_tokens_and_their_usage_is_summed() ->
     assert usage["output"] == sum(part["output"] for part in alone)
 
 
-def test_an_answer_refused_for_one_part_is_asked_for_once_more_for_that_part() -> None:
+def test_an_answer_refused_for_one_part_is_requested_once_more_for_that_part() -> None:
     with ScriptedLLM(scripted.SUMMARY, scripted.TRUNCATED) as llm:
         draft = summarize(llm, SPLIT)
     assert not draft.degraded
@@ -331,7 +331,7 @@ def test_a_part_that_is_refused_twice_is_replaced_alone(place: int) -> None:
     assert count_text(draft.text) <= SPLIT.max_tokens
 
 
-def test_without_room_for_two_parts_all_is_asked_for_at_once() -> None:
+def test_without_room_for_two_parts_all_is_requested_at_once() -> None:
     with ScriptedLLM() as llm:
         summarize(llm, replace(SPLIT, max_tokens=100))
     (request,) = llm.requests
@@ -350,7 +350,7 @@ def test_a_failure_of_the_second_part_leaves_no_summary_for_now() -> None:
 
 @dataclass(slots=True)
 class Call:
-    """A summary being asked for in a thread, that can be cancelled."""
+    """A call of the summarizer in a thread, that can be cancelled."""
 
     summarizer: OpenAI
     cancellation: Cancellation = field(default_factory=Cancellation)
@@ -434,9 +434,9 @@ def test_neither_text_nor_key_is_logged_or_in_errors(caplog: pytest.LogCaptureFi
         pytest.raises(SummarizerUnavailable) as caught,
     ):
         summarize(llm)
-    told = caplog.text + repr(caught.value) + repr(caught.value.__cause__)
-    assert SECRET not in told
-    assert KEY not in told
+    logged = caplog.text + repr(caught.value) + repr(caught.value.__cause__)
+    assert SECRET not in logged
+    assert KEY not in logged
 
 
 def test_settings_pick_the_extractive_summarizer() -> None:

@@ -1,4 +1,4 @@
-"""One trace from a request through its job to the call of the model, told to a collector by real processes."""
+"""One trace from a request through its job to the call of the model, sent to a collector by real processes."""
 
 from __future__ import annotations
 
@@ -89,12 +89,12 @@ def test_a_summary_is_in_the_trace_of_the_append_that_made_it_due(
     job_id = appended(service)
     assert ended(service, processes, job_id) == "succeeded"
 
-    (asked,), (done,), (called,) = (collector.named(name) for name in (APPEND, "summarize", "chat scripted"))
-    assert {span.trace_id for span in (asked, done, called)} == {CALLER}
-    assert asked.parent_id == TRACEPARENT["traceparent"].split("-")[2]
-    assert (done.parent_id, called.parent_id) == (asked.span_id, done.span_id)
-    assert (asked.service, done.service, called.service) == ("foldline-api", "foldline-worker", "foldline-worker")
-    assert (asked.kind, done.kind, called.kind) == (SERVER, CONSUMER, CLIENT)
+    (server_span,), (done,), (called,) = (collector.named(name) for name in (APPEND, "summarize", "chat scripted"))
+    assert {span.trace_id for span in (server_span, done, called)} == {CALLER}
+    assert server_span.parent_id == TRACEPARENT["traceparent"].split("-")[2]
+    assert (done.parent_id, called.parent_id) == (server_span.span_id, done.span_id)
+    assert (server_span.service, done.service, called.service) == ("foldline-api", "foldline-worker", "foldline-worker")
+    assert (server_span.kind, done.kind, called.kind) == (SERVER, CONSUMER, CLIENT)
     names = {"foldline.session_id": "s", "foldline.job_id": job_id}
     assert facts(done) == {**names, "foldline.state": "succeeded"}
     assert facts(called) == {"gen_ai.operation.name": "chat", "gen_ai.request.model": "scripted"}
@@ -103,7 +103,7 @@ def test_a_summary_is_in_the_trace_of_the_append_that_made_it_due(
 
 
 @pytest.mark.timeout(120)
-def test_log_lines_name_session_job_and_trace_and_nothing_tells_what_was_said(
+def test_log_lines_name_session_job_and_trace_and_quote_no_conversation(
     service: httpx.Client, processes: list[Daemon], collector: Collector, llm: ScriptedLLM
 ) -> None:
     llm.script(*[SERVER_ERROR] * 4)
@@ -121,7 +121,7 @@ def test_log_lines_name_session_job_and_trace_and_nothing_tells_what_was_said(
     assert (request["session_id"], request["trace_id"], request["status"]) == ("s", CALLER, 201)
     assert {span.is_failed for span in collector.named("chat scripted")} == {True}
     assert [span.is_failed for span in collector.named("summarize")] == [True]
-    assert all("swordfish" not in told for told in (api.printed, worker.printed, *(s.text for s in collector.spans)))
+    assert all("swordfish" not in text for text in (api.printed, worker.printed, *(s.text for s in collector.spans)))
 
 
 @pytest.mark.timeout(120)

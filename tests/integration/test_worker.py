@@ -1,4 +1,4 @@
-"""The embedded worker with the real store on SQLite: from a ring to a published summary, and everything in between."""
+"""The embedded worker with the real store on SQLite: from a notification to a published summary."""
 
 from __future__ import annotations
 
@@ -123,9 +123,9 @@ def test_an_append_over_the_trigger_is_summarized_by_itself(serve: Callable[...,
     assert service.job(job_id).attempts == 1
 
 
-def test_what_someone_asked_for_is_summarized(serve: Callable[..., Service]) -> None:
+def test_a_requested_summary_is_published(serve: Callable[..., Service]) -> None:
     service = serve(Extractive())
-    service.ends(service.ask(service.add_session("s")), "succeeded")
+    service.ends(service.request_summary(service.add_session("s")), "succeeded")
 
 
 def test_a_message_reaches_the_summarizer_within_50_ms(serve: Callable[..., Service]) -> None:
@@ -136,7 +136,7 @@ def test_a_message_reaches_the_summarizer_within_50_ms(serve: Callable[..., Serv
     for number in range(15):
         session = service.add_session(f"s{number}")
         asked = perf_counter()
-        service.ask(session)
+        service.request_summary(session)
         delays.append(held.started() - asked)
     assert median(delays) < 0.05, [round(delay * 1000) for delay in delays]
 
@@ -150,7 +150,7 @@ def test_an_idle_worker_takes_under_2_percent_of_a_core(serve: Callable[..., Ser
 
 def test_jobs_left_by_an_earlier_process_are_done_on_start(serve: Callable[..., Service]) -> None:
     service = serve(Extractive(), is_running=False)
-    job_id = service.ask(service.add_session("s"))
+    job_id = service.request_summary(service.add_session("s"))
     with service.worker():
         service.ends(job_id, "succeeded")
 
@@ -159,7 +159,7 @@ def test_a_lost_message_costs_one_sweep(serve: Callable[..., Service]) -> None:
     service = serve(Extractive(), sweep_seconds=0.1)
     session = service.add_session("s")
     with unheard(service.store):
-        job_id = service.ask(session)
+        job_id = service.request_summary(session)
     service.ends(job_id, "succeeded")
 
 
@@ -167,7 +167,7 @@ def test_the_maintenance_queue_sweeps(serve: Callable[..., Service]) -> None:
     service = serve(Extractive())
     session = service.add_session("s")
     with unheard(service.store):
-        job_id = service.ask(session)
+        job_id = service.request_summary(session)
     service.store.publish(JobWaits(MAINTENANCE))
     service.ends(job_id, "succeeded")
 
@@ -185,17 +185,17 @@ def test_one_message_sets_every_thread_to_work(serve: Callable[..., Service]) ->
 
     service = serve(Together(), worker_concurrency=4)
     with unheard(service.store):
-        asked = [service.ask(service.add_session(f"s{number}")) for number in range(8)]
+        asked = [service.request_summary(service.add_session(f"s{number}")) for number in range(8)]
     service.store.publish(JobWaits(INTERACTIVE))
     for job_id in asked:
         service.ends(job_id, "succeeded")
 
 
-def test_a_thread_is_kept_for_what_someone_asked_for(serve: Callable[..., Service]) -> None:
+def test_a_thread_is_reserved_for_requested_jobs(serve: Callable[..., Service]) -> None:
     held = Held()
     service = serve(held, worker_concurrency=2, is_running=False)
     automatic = [service.queue_automatic(service.add_session(name)) for name in ("a", "b")]
-    asked = service.ask(service.add_session("c"))
+    asked = service.request_summary(service.add_session("c"))
     with service.worker():
         held.started(), held.started()
         eventually(lambda: service.job(asked).state == "running")
@@ -209,9 +209,9 @@ def test_a_job_that_waited_for_another_of_its_session_follows_at_once(serve: Cal
     held = Held()
     service = serve(held)
     session = service.add_session("s")
-    first = service.ask(session)
+    first = service.request_summary(session)
     held.started()
-    second = service.ask(session, "only the decisions")
+    second = service.request_summary(session, "only the decisions")
     assert second != first
     held.go.set()
     eventually(lambda: service.job(second).state in ("succeeded", "superseded"))
@@ -219,7 +219,7 @@ def test_a_job_that_waited_for_another_of_its_session_follows_at_once(serve: Cal
 
 def test_an_unavailable_summarizer_fails_the_job_with_its_reason(serve: Callable[..., Service]) -> None:
     service = serve(Raising(SummarizerUnavailable("HTTP 503")))
-    job_id = service.ask(service.add_session("s"))
+    job_id = service.request_summary(service.add_session("s"))
     service.ends(job_id, "failed")
     assert "HTTP 503" in service.job(job_id).error
 
@@ -230,7 +230,7 @@ def test_an_unexpected_error_fails_the_job_without_showing_any_text(
     service = serve(Raising(KeyError(SAID)))
     monkeypatch.setattr(caplog.handler, "formatter", formatter("text", Silent()))
     with caplog.at_level(logging.DEBUG):
-        job_id = service.ask(service.add_session("s"))
+        job_id = service.request_summary(service.add_session("s"))
         service.ends(job_id, "failed")
         eventually(lambda: job_id in caplog.text)
     assert service.job(job_id).error.startswith("KeyError at ")
@@ -241,12 +241,12 @@ def test_an_unexpected_error_fails_the_job_without_showing_any_text(
 def test_cancelling_a_job_stops_its_summarizer(serve: Callable[..., Service]) -> None:
     held = Held()
     service = serve(held, lease_seconds=1, worker_concurrency=1)
-    job_id = service.ask(service.add_session("s"))
+    job_id = service.request_summary(service.add_session("s"))
     held.started()
     with service.store.write() as tx:
         endings.cancel(tx, TENANT, job_id)
     # The only thread is free again, so the call has ended.
-    service.ask(service.add_session("next"))
+    service.request_summary(service.add_session("next"))
     held.started()
     held.go.set()
     assert service.job(job_id).state == "cancelled"
@@ -255,7 +255,7 @@ def test_cancelling_a_job_stops_its_summarizer(serve: Callable[..., Service]) ->
 def test_a_call_longer_than_its_lease_keeps_it(serve: Callable[..., Service]) -> None:
     held = Held()
     service = serve(held, lease_seconds=1, sweep_seconds=0.05)
-    job_id = service.ask(service.add_session("s"))
+    job_id = service.request_summary(service.add_session("s"))
     begun = held.started()
     eventually(lambda: perf_counter() - begun > 1.5)
     held.go.set()
@@ -267,7 +267,7 @@ def test_a_call_longer_than_its_lease_keeps_it(serve: Callable[..., Service]) ->
 def test_stopping_hands_a_running_job_back_and_another_worker_does_it(serve: Callable[..., Service]) -> None:
     held = Held()
     service = serve(held, is_running=False)
-    job_id = service.ask(service.add_session("s"))
+    job_id = service.request_summary(service.add_session("s"))
     worker = service.worker()
     worker.start()
     held.started()
@@ -285,7 +285,7 @@ def test_stopping_does_not_wait_for_a_summarizer_that_never_ends(
 ) -> None:
     held = Held(obeys=False)
     service = serve(held, is_running=False)
-    service.ask(service.add_session("s"))
+    service.request_summary(service.add_session("s"))
     worker = service.worker()
     worker.start()
     held.started()
@@ -320,7 +320,7 @@ def test_log_lines_of_a_job_name_it_in_their_text(
     caplog.set_level(logging.INFO)
     monkeypatch.setattr(caplog.handler, "formatter", formatter("text", Silent()))
     service = serve(Extractive())
-    job_id = service.ask(service.add_session("s"))
+    job_id = service.request_summary(service.add_session("s"))
     eventually(lambda: f"job_id={job_id} " in caplog.text)
     assert re.search(rf"job succeeded .*job_id={job_id} .*session_id=s$", caplog.text, re.MULTILINE)
 
@@ -330,7 +330,7 @@ def test_two_services_in_one_process_keep_their_jobs_apart(serve: Callable[..., 
     for number in range(5):
         for service in services:
             # One message at a time: had the other's worker taken it, nobody would do the job.
-            service.ends(service.ask(service.add_session(f"s{number}")), "succeeded")
+            service.ends(service.request_summary(service.add_session(f"s{number}")), "succeeded")
     assert [len(service.jobs()) for service in services] == [5, 5]
 
 
@@ -339,7 +339,7 @@ def test_a_worker_can_be_started_again_and_again_without_a_trace(serve: Callable
     handlers = list(logging.getLogger().handlers)
     for number in range(3):
         with service.worker() as worker:
-            service.ends(service.ask(service.add_session(f"s{number}")), "succeeded")
+            service.ends(service.request_summary(service.add_session(f"s{number}")), "succeeded")
             was_alive = worker.is_alive
         assert (was_alive, worker.is_alive) == (True, False)
         assert worker.stop()
@@ -352,7 +352,7 @@ def test_celerys_own_variables_are_ignored(serve: Callable[..., Service], monkey
     monkeypatch.setenv("CELERY_BROKER_URL", "redis://127.0.0.1:1/0")
     monkeypatch.setenv("DJANGO_SETTINGS_MODULE", "nowhere")
     service = serve(Extractive())
-    service.ends(service.ask(service.add_session("s")), "succeeded")
+    service.ends(service.request_summary(service.add_session("s")), "succeeded")
 
 
 @pytest.mark.parametrize("is_busy", [False, True])
@@ -366,7 +366,7 @@ def test_a_process_that_forgets_to_stop_its_worker_still_exits_cleanly(tmp_path:
         service = Service(Path(sys.argv[1]), held)
         service.worker().start()
         if sys.argv[2] == "True":
-            service.ask(service.add_session("s"))
+            service.request_summary(service.add_session("s"))
             held.started()
     """
     # What is forgotten is not closed either, of which newer Pythons speak.

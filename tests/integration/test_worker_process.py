@@ -1,4 +1,4 @@
-"""`foldline worker` and `foldline beat` as processes, on a real PostgreSQL and a real Valkey that gets hurt."""
+"""`foldline worker` and `foldline beat` as processes on a real PostgreSQL and a Valkey that is frozen or killed."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_messages_are_taken_again_soon_after_the_broker_is_back(
     assert worker.is_alive
 
 
-def test_a_ring_while_the_broker_is_away_is_sent_when_it_is_back(installation: Installation) -> None:
+def test_a_notification_while_the_broker_is_away_is_sent_when_it_is_back(installation: Installation) -> None:
     installation.worker()
     installation.is_done()
     installation.broker.kill()
@@ -153,7 +153,9 @@ def test_a_killed_workers_job_is_done_by_another_when_its_lease_ends(
     installation.ends(job, "succeeded")
 
 
-def test_a_ring_that_a_busy_worker_cannot_use_reaches_an_idle_one(installation: Installation, llm: ScriptedLLM) -> None:
+def test_a_notification_that_a_busy_worker_cannot_use_reaches_an_idle_one(
+    installation: Installation, llm: ScriptedLLM
+) -> None:
     llm.script(slow(60))
     installation.worker("--concurrency", "1")
     installation.queue()

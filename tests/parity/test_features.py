@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 
 import pytest
-from pydantic import ValidationError
 
 from foldline.engine.overflow import verdict_of
 from tests.parity.__main__ import OWN
@@ -41,11 +39,6 @@ def test_the_library_holds_the_value_that_is_listed(row: Feature) -> None:
     assert held_by(row.ours, row.value) == row.value
 
 
-def test_every_system_is_listed_and_no_feature_twice() -> None:
-    assert {row.system for row in FEATURES} == SYSTEMS <= {row.system for row in DIFFERENCES}
-    assert [name for name, times in Counter((row.system, row.name) for row in FEATURES).items() if times > 1] == []
-
-
 @pytest.mark.parametrize("folder", [OWN, RECORDED], ids=["own", "recorded"])
 def test_every_recorded_defect_is_explained(folder: Path) -> None:
     if not folder.is_dir():
@@ -60,20 +53,3 @@ def test_every_wording_listed_is_known(row: Feature) -> None:
     provider, _, wording = row.name.partition(": ")
     verdict = verdict_of(f"400: {wording}")
     assert (verdict.is_overflow, verdict.provider) == (True, provider)
-
-
-def test_a_row_is_one_only_with_a_test_a_value_or_a_reason(tmp_path: Path) -> None:
-    for keys in ("", 'test = "?", why = "x"', 'test = "?", value = 1', 'test = "?", note = "x"', 'test = ""'):
-        row = ", ".join(filter(None, ['kind = "field"', 'ours = "`y`"', keys]))
-        (tmp_path / "features.toml").write_text(f"[x.y]\nz = {{ {row} }}\n")
-        with pytest.raises(ValidationError):
-            features(tmp_path)
-
-
-def test_a_test_is_found_by_its_file_and_name() -> None:
-    own = "tests/parity/test_features.py::test_a_test_is_found_by_its_file_and_name"
-    assert is_there(own)
-    assert is_there(f"{own}[some-case]")
-    assert is_there("agent-code gap")
-    for name in ("tests/parity/test_features.py::test_x", "tests/parity/test_x.py::test_x", "agent-code x", OPEN):
-        assert not is_there(name)

@@ -70,15 +70,6 @@ def test_an_example_changes_what_it_names_of_the_preset_and_nothing_else(name: s
     assert given.keys() > {"preset", "stages"}
 
 
-def test_links_to_the_reference_lead_to_its_headings() -> None:
-    reference = (REPOSITORY / "docs" / "presets-reference.md").read_text(encoding="utf-8")
-    headings = re.findall(r"^#+ (.*)$", reference, re.MULTILINE)
-    anchors = {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
-    linked = re.findall(r"\(presets-reference\.md#([^)]+)\)", page())
-    assert len(linked) == 2 * len(TITLES)
-    assert set(linked) <= anchors
-
-
 def test_every_row_of_a_table_has_as_many_cells_as_its_head() -> None:
     lines = page().replace(r"\|", "").splitlines()
     tables = [(line, above) for above, line in pairwise(lines) if above.startswith("|")]

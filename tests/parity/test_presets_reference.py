@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 
 from tests.parity.features import differences, features
@@ -33,12 +32,3 @@ def test_a_value_of_a_preset_is_shown_by_its_field_or_its_stage() -> None:
     lines = page().splitlines()
     assert "| threshold 80 % | `trigger` of the preset: 0.8 |" in lines
     assert "| at least four recent messages are kept | `keep_messages` of the stage `summarize`: 4 |" in lines
-
-
-def test_the_contents_link_to_the_headings_of_the_page() -> None:
-    anchors = {
-        heading.lower().replace(":", "").replace(" ", "-") for heading in re.findall(r"^## (.*)$", page(), re.MULTILINE)
-    }
-    linked = re.findall(r"\]\(#([^)]+)\)", page())
-    assert len(linked) == 2 * len(TITLES)
-    assert set(linked) == anchors

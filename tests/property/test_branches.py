@@ -22,7 +22,7 @@ from foldline.log.storage.store import Limits, Transaction
 from tests.support.log.invariants import INVARIANTS
 from tests.support.log.pair import SESSION, Pair
 from tests.support.log.reference import Reference, reachable
-from tests.support.log.reference_parts import Ask, Entry
+from tests.support.log.reference_parts import Entry, ReferenceRequest
 from tests.support.log.sessions import TENANT, Clock, Wire, open_store, words
 from tests.support.processes.databases import sqlite_database
 
@@ -30,7 +30,12 @@ LIMITS = Limits(lease_seconds=60, retry_seconds=40, max_attempts=3, summarizer_t
 CHOICES = st.integers(0, 99)
 QUEUES = st.sampled_from((INTERACTIVE, BACKGROUND))
 LEAVING = st.sampled_from(
-    (None, Ask(is_asked=True), Ask(is_asked=True), Ask(is_asked=True, instructions="keep the names"))
+    (
+        None,
+        ReferenceRequest(is_asked=True),
+        ReferenceRequest(is_asked=True),
+        ReferenceRequest(is_asked=True, instructions="keep the names"),
+    )
 )
 POLICIES: tuple[Wire, ...] = (
     {},
@@ -110,7 +115,7 @@ class Branches(RuleBasedStateMachine):
 
     @rule(goal=st.sampled_from((None, 120)), summarize=st.booleans())
     def compact(self, goal: int | None, *, summarize: bool) -> None:
-        self.pair.compact(Ask(is_asked=True, target_tokens=goal), summarize=summarize)
+        self.pair.compact(ReferenceRequest(is_asked=True, target_tokens=goal), summarize=summarize)
 
     @precondition(lambda self: self.pair.live)
     @rule(choice=CHOICES)
@@ -123,31 +128,31 @@ class Branches(RuleBasedStateMachine):
 
     # ---- between branches ----
 
-    @rule(choice=CHOICES, ask=LEAVING)
-    def leave(self, choice: int, ask: Ask | None) -> None:
+    @rule(choice=CHOICES, request=LEAVING)
+    def leave(self, choice: int, request: ReferenceRequest | None) -> None:
         """To an earlier entry of the path: a new branch, unless it is the last of another."""
-        self.pair.move(self.path[choice % len(self.path)].id, ask)
+        self.pair.move(self.path[choice % len(self.path)].id, request)
 
-    @rule(choice=CHOICES, ask=LEAVING)
-    def go_to_another(self, choice: int, ask: Ask | None) -> None:
+    @rule(choice=CHOICES, request=LEAVING)
+    def go_to_another(self, choice: int, request: ReferenceRequest | None) -> None:
         found = list(reachable(self.reference))
-        self.pair.move(found[choice % len(found)].id, ask)
+        self.pair.move(found[choice % len(found)].id, request)
 
     @precondition(lambda self: len(self.reference.branches) > 1)
-    @rule(choice=CHOICES, ask=LEAVING)
-    def come_back(self, choice: int, ask: Ask | None) -> None:
+    @rule(choice=CHOICES, request=LEAVING)
+    def come_back(self, choice: int, request: ReferenceRequest | None) -> None:
         """To the leaf of a branch, with all that is there."""
         leaf = self.reference.branches[choice % len(self.reference.branches)].leaf
         if leaf is not None:
-            self.pair.move(leaf.id, ask)
+            self.pair.move(leaf.id, request)
 
-    @rule(count=st.sampled_from((12, 60)), choice=CHOICES, ask=LEAVING)
-    def try_and_come_back(self, count: int, choice: int, ask: Ask | None) -> None:
+    @rule(count=st.sampled_from((12, 60)), choice=CHOICES, request=LEAVING)
+    def try_and_come_back(self, count: int, choice: int, request: ReferenceRequest | None) -> None:
         """A detour: off the path, a turn there, and back to where one was."""
         here = self.path[-1].id
         self.leave(choice, None)
         self.work(count=count, calls=1, tool="edit_file", choice=choice)
-        self.pair.move(here, ask)
+        self.pair.move(here, request)
 
     # ---- workers, on whichever branch ----
 

@@ -23,7 +23,7 @@ from foldline.log.use_cases.lifecycle import NewSession
 from tests.support.log.invariants import INVARIANTS, newest_job
 from tests.support.log.pair import SESSION, Held, Pair
 from tests.support.log.reference import Reference, reachable
-from tests.support.log.reference_parts import Ask, Entry, placed
+from tests.support.log.reference_parts import Entry, ReferenceRequest, placed
 from tests.support.log.sessions import TENANT, Clock, Wire, open_store, words
 from tests.support.processes.databases import sqlite_database
 
@@ -47,7 +47,13 @@ POLICIES = st.sampled_from(
 )
 # Whether what is left behind is summarized, and how.
 LEAVING = st.sampled_from(
-    (None, None, Ask(is_asked=True), Ask(is_asked=True), Ask(is_asked=True, instructions="keep the names"))
+    (
+        None,
+        None,
+        ReferenceRequest(is_asked=True),
+        ReferenceRequest(is_asked=True),
+        ReferenceRequest(is_asked=True, instructions="keep the names"),
+    )
 )
 DRAFTS = st.sampled_from(("short", "short", "full", "blank", "too long"))
 
@@ -252,8 +258,8 @@ class Log(RuleBasedStateMachine):
         self, *, summarize: bool | None, goal: int | None, stages: list[str] | None, instructions: str | None,
         policy: Wire | None,
     ) -> None:  # fmt: skip
-        ask = Ask(is_asked=True, instructions=instructions, target_tokens=goal, policy=policy)
-        self.pair.compact(ask, stages=stages, summarize=summarize)
+        request = ReferenceRequest(is_asked=True, instructions=instructions, target_tokens=goal, policy=policy)
+        self.pair.compact(request, stages=stages, summarize=summarize)
 
     @rule(queue=QUEUES)
     def claim(self, queue: str) -> None:
@@ -281,7 +287,7 @@ class Log(RuleBasedStateMachine):
             self.branch(choice, is_near=True)
         elif meanwhile == "compact":
             self.pair.append([self._user(90), self._assistant(40), self._user(12)])
-            self.pair.compact(Ask(is_asked=True, target_tokens=60), summarize=choice % 2 == 0)
+            self.pair.compact(ReferenceRequest(is_asked=True, target_tokens=60), summarize=choice % 2 == 0)
         self._publish(held, kind)
 
     @rule(queue=QUEUES, kind=DRAFTS, then=st.sampled_from(("nothing", "claim", "cancel", "delete")))
@@ -383,18 +389,18 @@ class Log(RuleBasedStateMachine):
             assert [message.source for message in shown] == originals, "a part of what was undone still shows"
 
     @precondition(lambda self: self.path)
-    @rule(choice=CHOICES, is_near=st.booleans(), ask=LEAVING)
-    def branch(self, choice: int, *, is_near: bool, ask: Ask | None = None) -> None:
+    @rule(choice=CHOICES, is_near=st.booleans(), request=LEAVING)
+    def branch(self, choice: int, *, is_near: bool, request: ReferenceRequest | None = None) -> None:
         found = self.path if is_near else list(reachable(self.reference))
-        self.pair.move(found[-1 - choice % len(found)].id, ask)
+        self.pair.move(found[-1 - choice % len(found)].id, request)
 
     @precondition(lambda self: len(self.reference.branches) > 1)
-    @rule(choice=CHOICES, ask=LEAVING)
-    def go_back(self, choice: int, ask: Ask | None) -> None:
+    @rule(choice=CHOICES, request=LEAVING)
+    def go_back(self, choice: int, request: ReferenceRequest | None) -> None:
         number = choice % len(self.reference.branches)
         own = [entry for entry in self.reference.path(number) if entry.branch == number and entry.kind == "message"]
         if own:
-            self.pair.move(own[-1].id, ask)
+            self.pair.move(own[-1].id, request)
             assert self.reference.head == number, "a branch's last message names its leaf"
 
     # ---- pins, settings, deletion ----
@@ -462,7 +468,7 @@ class Log(RuleBasedStateMachine):
         self.pair.sweep(200)
         for _ in range(4):
             before = self.pair.rendered()
-            self.pair.compact(Ask(is_asked=True))
+            self.pair.compact(ReferenceRequest(is_asked=True))
             self._drain()
             if self.pair.rendered() == before:
                 return

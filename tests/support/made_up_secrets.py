@@ -91,7 +91,7 @@ EXAMPLES = {
     "a short name in JSON": Example("credential", "hunter" + "2", '{"user": "me", "pass":"', '"}'),
     "a password in JSON": Example("credential", made_up(16), '{"password": "', '"}'),
     "a password in a string in JSON": Example("credential", made_up(16), '{"text": "password: \\"', '\\""}'),
-    "a password that is told": Example("credential", "hunter2x", "the password is ", ", try it"),
+    "a password in a sentence": Example("credential", "hunter2x", "the password is ", ", try it"),
     "a key in a header": Example("credential", made_up(32), "x-api-key: ", "\n"),
     "a password after a flag": Example("credential", made_up(12), "login --password ", " --user me"),
     "a token after a flag": Example("credential", made_up(30), "deploy --auth-token=", " now"),

@@ -17,7 +17,7 @@ _KEY: Final = "thorough"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.stash[_LEFT_OUT] = Counter()
+    config.stash[_LEFT_OUT] = Counter[str]()
 
 
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:
@@ -28,7 +28,8 @@ def pytest_deselected(items: Sequence[pytest.Item]) -> None:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if (output := getattr(session.config, "workeroutput", None)) is not None:
-        output[_KEY] = dict(session.config.stash[_LEFT_OUT])
+        counts: Counter[str] = session.config.stash[_LEFT_OUT]
+        output[_KEY] = dict(counts)
 
 
 @pytest.hookimpl(optionalhook=True)

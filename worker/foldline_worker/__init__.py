@@ -1,1 +1,1 @@
-"""Celery: the app, its queues and tasks, the notifier and the sweeper. Nothing here knows SQL or how a plan is made."""
+"""The worker: Celery app, queues, tasks, notifier, sweeper, summarizers and hooks. SQL and planning are not here."""

@@ -1,4 +1,4 @@
-"""The Celery app, configured on purpose: what each option is for stands beside it. Tasks live in `tasks`."""
+"""The Celery app and its configuration, each option with its reason. The tasks are in `tasks`."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def create_worker(
     hooks: Hooks | None = None,
     signals: Signals | None = None,
 ) -> tuple[Celery, Notifier, Leases]:
-    """The app of a process that runs tasks, the notifier, and the leases of the jobs they do.
+    """The Celery app of a process that runs tasks, its notifier, and the leases of its jobs.
 
-    Whoever starts notifier and leases stops them. Once `stopping` is set, the tasks hand their jobs back and take no
-    more.
+    The caller starts and stops the notifier and the leases. Once `stopping` is set, the tasks put their jobs back into
+    the queue and claim no more.
     """
     signals = signals or Signals()
     app = create_celery(settings)
@@ -59,15 +59,15 @@ def create_worker(
         hooks=hooks,
         tracing=signals.tracing,
     )
-    # Not shared: Celery would add these, bound to this store, to every app made later in the process.
+    # Not shared: Celery would add these tasks, bound to this store, to every app made later in the process.
     app.task(name=SUMMARIZE, shared=False)(tasks.summarize)
     app.task(name=SWEEP, shared=False)(tasks.sweep)
     return app, notifier, leases
 
 
 def create_celery(settings: Settings) -> Celery:
-    """The app of a process that only sends tasks, by name."""
-    # Celery sets up logging of its own, unless someone says that it is done.
+    """The Celery app of a process that only sends tasks, by name."""
+    # Celery sets up logging of its own, unless this signal has a receiver.
     setup_logging.connect(_is_set_up)
     # No fixups: one of them looks for Django in the environment.
     app = Celery("foldline", set_as_current=False, fixups=[], amqp=PatientAMQP)
@@ -93,83 +93,83 @@ def create_celery(settings: Settings) -> Celery:
 
 
 def _is_set_up(**_: Any) -> None:
-    """Nothing is left to do."""
+    """Does nothing: logging is set up already."""
 
 
 _DELIVERY: dict[str, Any] = {
-    # What is not declared does not exist: a misspelt queue is an error, not a queue nobody reads.
+    # A misspelt queue is an error, not a new queue that no worker reads.
     "task_create_missing_queues": False,
     "task_default_queue": MAINTENANCE,
-    # Only JSON is sent, and only JSON is read: a message must not be able to run code.
+    # Only JSON is sent and read: a message must not be able to run code.
     "task_serializer": "json",
     "result_serializer": "json",
     "event_serializer": "json",
     "accept_content": ["json"],
-    # The database holds every outcome; a second copy at the broker would only go stale.
+    # The database has every result; a copy at the broker would go stale.
     "result_backend": None,
     "task_ignore_result": True,
-    # A message is done with once a thread has it. It is a notification: what a killed worker had claimed is under a
-    # lease in the database, and a ring that got lost is rung again by the sweeper. Kept until the job ends, it would be
-    # delivered a second time whenever a job outlasts the broker's patience, and help nobody sooner.
+    # A message is acknowledged once a thread has it. It is only a notification: a killed worker's job has a lease in
+    # the
+    # database, and the sweeper sends a lost notification again. If it were kept until the job ends, the broker would
+    # deliver it again whenever a job takes longer than the visibility time-out.
     "task_acks_late": False,
-    # Who sends decides how often to try: the notifier until the broker is back, beat at its next turn.
+    # The sender decides about retries: the notifier retries until the broker is back, beat sends the next sweep.
     "task_publish_retry": False,
 }
 
 _CONNECTION: dict[str, Any] = {
-    # A worker without a broker waits for it, from the first moment on and for as long as it takes.
+    # A worker without a broker waits for it, at the start and later, without a limit.
     "broker_connection_retry_on_startup": True,
     "broker_connection_retry": True,
     "broker_connection_max_retries": None,
-    # It would end tasks whose messages can no longer be acknowledged late. There are none, and Celery warns of the
-    # setting's absence each time a connection is lost.
+    # No effect, because no message is acknowledged late; but without it Celery warns at each lost connection.
     "worker_cancel_long_running_tasks_on_connection_loss": True,
-    # Running tasks hold no messages, so there is nothing to take fewer of after a connection was lost.
+    # Running tasks hold no messages, so the prefetch count need not shrink after a lost connection.
     "worker_enable_prefetch_count_reduction": False,
 }
 
 _REDIS: dict[str, Any] = {
-    # A broker that accepts and never answers may hold up whoever sends, but not for good.
+    # A broker that accepts connections and never answers may delay a sender only for this long.
     "socket_timeout": SOCKET_SECONDS,
     "socket_connect_timeout": SOCKET_SECONDS,
     "retry_on_timeout": False,
-    # A peer that vanished without a word is noticed by the system too.
+    # The operating system notices a peer that vanished.
     "socket_keepalive": True,
-    # The connection that waits for messages has no time-out; one whose answer is overdue by this is made anew.
+    # The connection that waits for messages has no time-out; it is replaced if a health check fails.
     "health_check_interval": HEALTH_CHECK_SECONDS,
-    # No copy of what was delivered is kept at the broker, for the reason given at task_acks_late. That also saves two
-    # round trips a message, and leaves no visibility time-out to outlast.
+    # The broker keeps no copy of delivered messages, for the reason at task_acks_late. That saves two round trips for
+    # each message, and there is no visibility time-out.
     "ack_emulation": False,
-    # Jobs have an order of their own; without priorities, three keys are watched instead of twelve.
+    # The database orders the jobs; without priorities, the worker watches three keys instead of twelve.
     "priority_steps": [0],
-    # The queues in the order they are declared in: what someone waits for comes first.
+    # Queues in the order of their declaration: interactive jobs first.
     "queue_order_strategy": "priority",
-    # Who it is, in the broker's list of clients.
+    # The name in the broker's list of clients.
     "client_name": "foldline",
 }
 
 _EXECUTION: dict[str, Any] = {
     # Summaries wait for the network: threads share one process, its connections and its memory.
     "worker_pool": "threads",
-    # Messages that may wait in the process for a thread, for each slot. A thread passes on at once what it has no slot
-    # for, so that an idle worker elsewhere gets it.
+    # Messages that may wait in the process for a thread, for each slot. A thread without a free slot sends the message
+    # again at once, so that an idle worker gets it.
     "worker_prefetch_multiplier": 1,
-    # No task has a rate limit; without this the consumer keeps a bucket for each.
+    # No task has a rate limit; otherwise the consumer keeps a bucket for each.
     "worker_disable_rate_limits": True,
-    # Who rang is of no interest.
+    # No monitor needs the senders of notifications.
     "task_send_sent_event": False,
     "enable_utc": True,
     "timezone": "UTC",
 }
 
 _QUIET: dict[str, Any] = {
-    # The process has set up its logging; Celery's lines go through it like anyone's.
+    # The process has set up its logging, and Celery's lines go through it.
     "worker_hijack_root_logger": False,
     "worker_redirect_stdouts": False,
 }
 
 _EMBEDDED: dict[str, Any] = {
-    # Nothing outside this process can reach the memory broker, or listen.
+    # No other process can reach the memory broker.
     "worker_enable_remote_control": False,
     "worker_send_task_events": False,
 }

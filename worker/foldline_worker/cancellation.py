@@ -1,4 +1,4 @@
-"""How work that has begun is told that nobody wants it any more, whatever it waits for."""
+"""Cancellation of running work across threads: work checks for it, or is woken from a wait."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from threading import Event, Lock
 
 
 class Cancelled(Exception):
-    """Nobody wants the result any more."""
+    """The work was cancelled, so its result is not wanted any more."""
 
 
 class Cancellation:
-    """Cancelled once and for all, from any thread; the work asks, or is woken."""
+    """A cancellation token. Any thread may cancel it, once; the work checks it, or is woken by it."""
 
     def __init__(self) -> None:
         self._cancelled = Event()
@@ -21,11 +21,11 @@ class Cancellation:
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether the work may stop."""
+        """Whether the work was cancelled."""
         return self._cancelled.is_set()
 
     def cancel(self) -> None:
-        """Tells the work, and ends what it waits for."""
+        """Cancel the work, and call the functions that end its waits."""
         with self._lock:
             self._cancelled.set()
             ends = list(self._ends)
@@ -33,16 +33,16 @@ class Cancellation:
             end()
 
     def check(self) -> None:
-        """Goes on if the work is still wanted.
+        """Raise if the work was cancelled.
 
         Raises:
-            Cancelled: it is not.
+            Cancelled: it was.
         """
         if self.is_cancelled:
             raise Cancelled
 
     def wait(self, seconds: float) -> None:
-        """Waits for so long.
+        """Wait for `seconds`.
 
         Raises:
             Cancelled: the work was cancelled before or meanwhile.
@@ -52,7 +52,7 @@ class Cancellation:
 
     @contextmanager
     def ending(self, end: Callable[[], None]) -> Iterator[None]:
-        """A block in which `end` is called on cancelling, from the thread that cancels; it must not block or raise.
+        """A block in which cancelling calls `end`, in the thread that cancels; `end` must not block or raise.
 
         Raises:
             Cancelled: the work was cancelled before.

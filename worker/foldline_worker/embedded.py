@@ -1,7 +1,7 @@
-"""The whole worker inside another process: notifier, Celery worker and sweeper on daemon threads, started as one.
+"""A complete worker inside another process: notifier, Celery worker and sweeper on daemon threads.
 
-Any number may run in one process, each on a broker of its own. Stopping is warm and bounded: running summaries are told
-to stop and hand their jobs back, and what does not end in time is left to its lease.
+Any number may run in one process, each with a memory broker of its own. Stopping cancels running summaries and puts
+their jobs back into the queue. A summary that does not end in time keeps its job until the lease lapses.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ START_SECONDS_MAX: Final = 30.0
 
 
 class WorkerDidNotStart(Exception):
-    """The Celery worker ended, or was not ready in time; its own log lines say why."""
+    """The Celery worker ended, or was not ready in time; its log lines have the reason."""
 
 
 class BrokerOutside(Exception):
-    """The settings name a broker outside this process, which the worker inside it would wait for and never use."""
+    """The settings name an external broker, which an embedded worker cannot use."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -44,7 +44,7 @@ class BrokerOutside(Exception):
 
 
 class EmbeddedWorker:
-    """A context: inside it, jobs that the store queues get done. Starts once; closes the summarizer."""
+    """A context manager that runs the store's jobs. It can be started once, and closes the summarizer at the end."""
 
     def __init__(
         self,
@@ -68,15 +68,15 @@ class EmbeddedWorker:
 
     @property
     def is_alive(self) -> bool:
-        """Whether messages are being taken: not before the start, after the stop, or once Celery gave up."""
+        """Whether the Celery worker runs: False before the start, after the stop, or once Celery has failed."""
         return self._worker.is_alive
 
     def start(self) -> None:
-        """Returns when messages are being taken.
+        """Start the threads; returns when messages are consumed.
 
         Raises:
             BrokerOutside: FOLDLINE_BROKER_URL is not memory://.
-            WorkerDidNotStart: Celery gave up, or took too long.
+            WorkerDidNotStart: Celery failed, or took longer than `START_SECONDS_MAX`.
         """
         if not self._has_memory_broker:
             raise BrokerOutside
@@ -85,12 +85,12 @@ class EmbeddedWorker:
         self._leases.start()
         self.notifier.start()
         self._store.subscribe(self.notifier.on_event)
-        # It looks for what an earlier process left, so it needs the notifier.
+        # The first sweep notifies of jobs that an earlier process left, so it needs the notifier.
         self._sweeper.start()
         atexit.register(self.stop)
 
     def stop(self, timeout_seconds: float | None = None) -> bool:
-        """Ends every thread, by default within `settings.stop_seconds`. False if one is left; may be called twice."""
+        """Stop all threads, by default within `settings.stop_seconds`; False if one is left. May be called twice."""
         if not self._is_started:
             return True
         self._is_started = False
@@ -116,18 +116,18 @@ class EmbeddedWorker:
 
 
 class _CeleryThread:
-    """Celery's own worker, without its command line: no signal handlers, no logging set-up, no process title."""
+    """Celery's worker without its command line: no signal handlers, no logging set-up, no process title."""
 
     def __init__(self, app: Any) -> None:
         self._is_ready = Event()
         self._controller: Any = WorkController(
             app=app,
             pool=AppThreads,
-            # Kombu's event loop is one for the process; the blocking loop is one for the thread.
+            # Kombu has one event loop for the process; the blocking loop is per thread.
             use_eventloop=False,
-            # Called with the consumer, which is what takes calls from other threads.
+            # Called with the consumer, which accepts calls from other threads.
             ready_callback=lambda _: self._is_ready.set(),
-            # There are no other workers on this broker to greet, follow or tell of.
+            # There are no other workers on this broker.
             without_mingle=True,
             without_gossip=True,
             without_heartbeat=True,
@@ -147,7 +147,7 @@ class _CeleryThread:
                 raise WorkerDidNotStart
 
     def stop(self, timeout_seconds: float) -> bool:
-        # Raised in Celery's loop, between two messages: its own stop() would tear things down under the running loop.
+        # Raised in Celery's loop, between two messages: Celery's stop() would close things under the running loop.
         self._controller.consumer.call_soon(_shut_down)
         self._thread.join(timeout_seconds)
         return not self._thread.is_alive()

@@ -1,4 +1,4 @@
-"""The hold on claimed jobs: one thread extends those of a process together, while their summaries are written."""
+"""Extends the leases of a process's jobs while their summaries are written, on one thread."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from foldline_worker.cancellation import Cancellation
 
 logger = logging.getLogger(__name__)
 
-# Often enough that two missed beats do not lose a lease, and that a cancelled job stops within seconds.
+# Often enough that two failed beats do not lose a lease, and that a cancelled job stops within seconds.
 BEATS_PER_LEASE: Final = 4
 BEAT_SECONDS_MAX: Final = 2.0
-# A call in flight tells nothing about itself but the time it took, so progress stops short of the end.
+# Progress is estimated from the time that passed, so it stays below 1 until the end.
 PROGRESS_MAX: Final = 0.95
 
 
@@ -31,15 +31,15 @@ class _Hold:
 
 
 class Leases:
-    """The leases of a process.
+    """The leases of a process's running jobs.
 
-    A job that is lost or was cancelled is told so, and so is one that is claimed once `stopping` is set.
+    A job's work is cancelled when its lease is gone, when the job was cancelled, or when `stopping` is set.
 
     Args:
-        beat: extends leases, given the progress of the jobs under them; answers with those that still hold.
-        lease_seconds: how long a lease holds that is not extended.
+        beat: extends leases, given the progress of their jobs; returns those that are still current.
+        lease_seconds: how long a lease lasts unless it is extended.
         expected_seconds: how long a summary may take; a job's progress is the share of it that has passed.
-        stopping: once it is set, leases run out by themselves.
+        stopping: once it is set, leases are not extended any more.
     """
 
     def __init__(
@@ -57,27 +57,27 @@ class Leases:
         self._thread = Thread(target=self._run, name="foldline-leases", daemon=True)
 
     def start(self) -> None:
-        """From now on, leases are extended."""
+        """Start to extend leases."""
         self._thread.start()
 
     def stop(self, timeout_seconds: float) -> bool:
-        """Ends, once `stopping` is set. False if it did not in time."""
+        """Wait for the thread to end, once `stopping` is set; False if it does not in time."""
         self._thread.join(timeout_seconds)
         return not self._thread.is_alive()
 
     @property
     def is_alive(self) -> bool:
-        """Whether leases are being extended."""
+        """Whether the thread that extends leases runs."""
         return self._thread.is_alive()
 
     def cancel_all(self) -> None:
-        """Cancels all jobs that are held, and waits for nothing: whoever sets `stopping` calls this next."""
+        """Cancel the work of all held jobs, without a wait; to be called after `stopping` is set."""
         for hold in dict(self._hold_by_lease).values():
             hold.cancellation.cancel()
 
     @contextmanager
     def held(self, lease: Lease) -> Iterator[Cancellation]:
-        """A block in which a lease is extended; what it yields says when to stop."""
+        """A block in which a lease is extended; it yields the cancellation of the work."""
         hold = self._hold_by_lease[lease] = _Hold()
         try:
             if self._stopping.is_set():
@@ -89,7 +89,7 @@ class Leases:
     def _run(self) -> None:
         while not self._stopping.wait(self._interval_seconds):
             if holds := dict(self._hold_by_lease):
-                # A database that is away for a moment must not end the calls: the leases still run.
+                # A short outage of the database must not cancel the work: the leases have not lapsed.
                 with Contained(partial(_report, holds)):
                     self._extend(holds)
 

@@ -1,4 +1,4 @@
-"""What the worker does with a message: it claims a job, has a summary written, and publishes it or fails."""
+"""The worker's tasks: claim a job, have its summary written, publish it or end the job otherwise."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from foldline_worker.summarizers.contract import Summarizer, SummarizerUnavailab
 
 
 class Slots:
-    """`number` slots; the last one is kept for what someone asked for, so that it need not wait for automatic jobs."""
+    """The slots for concurrent summaries; the last one is reserved for interactive jobs."""
 
     def __init__(self, number: int) -> None:
         self._number = number
@@ -50,32 +50,32 @@ class Slots:
         self._lock = Lock()
 
     def take(self, queue: str) -> bool:
-        """Whether a job of this queue may start; whoever gets True gives the slot back."""
+        """Take a slot for a job of this queue; False if none is free. The caller gives it back."""
         with self._lock:
             has_one = self._taken.total() < self._number and self._taken[queue] < self._limits[queue]
             self._taken[queue] += has_one
             return has_one
 
     def give_back(self, queue: str) -> None:
-        """Ends what `take` began."""
+        """Give back a slot that `take` gave."""
         with self._lock:
             self._taken[queue] -= 1
 
 
 logger = logging.getLogger(__name__)
 
-# Threads at the database at a time: more only take the interpreter from each other, and twice as many get less done.
+# Threads that use the database at a time: more compete for the interpreter, and twice as many get less done.
 DATABASE_THREADS: Final = 3
 PUBLISH_WAIT_SECONDS: Final = 0.2
 PUBLISH_WAIT_SECONDS_MAX: Final = 5.0
 
 
 class Tasks:
-    """The tasks of one process. They take keywords only, ignore those they do not know, and may run twice.
+    """The tasks of one process. They take keywords only, ignore unknown ones, and may run twice.
 
-    `queues` are those that this process takes from. Once `stopping` is set, running jobs are handed back and no more
-    are taken. `pass_on` is called with the queue of a message that came at such a time, or while every slot was taken:
-    it is sent again a moment later.
+    `queues` are those that this process consumes. Once `stopping` is set, running jobs are put back into the queue and
+    no more are claimed. `pass_on` is called with the queue of a message that came then, or while every slot was taken:
+    the notifier sends the message again a moment later.
     """
 
     def __init__(
@@ -105,38 +105,38 @@ class Tasks:
         self._waiting = Lock()
 
     def summarize(self, *, queue: str = BACKGROUND, **_unknown: object) -> None:
-        """Does jobs for as long as any wait; which ones is the database's decision, not the message's."""
+        """Do jobs while any wait. The database decides which ones; the message only says that there are some."""
         if self._stopping.is_set() or not self._slots.take(queue):
-            # Another process may be idle: the message must not end here.
+            # Another process may be idle, so the message is sent again.
             self._pass_on(queue)
             return
-        # What fails here has its remedy elsewhere: the lease lapses and the sweeper notifies.
+        # After an error here the lease lapses, and the sweeper notifies.
         with Contained(lambda error: logger.error("task of %s failed: %s", queue, describe(error))):
             if self._do_next(queue, is_notified=True):
                 while not self._stopping.is_set() and self._do_another():
                     pass
-                # A job may have waited for its session, in a queue that this process does not take from any more.
+                # A job may have waited for its session, in a queue that this process does not consume any more.
                 for other in (INTERACTIVE, BACKGROUND):
                     if self._stopping.is_set() or other not in self._queues:
                         self._store.publish(JobWaits(other))
 
     def sweep(self, **_unknown: object) -> None:
-        """What the sweeper's thread does in a process of its own."""
+        """Sweep once; sent by beat."""
         with Contained(lambda error: logger.error("sweep failed: %s", describe(error))):
             sweep(self._store)
 
     def _do_another(self) -> bool:
-        """Whether there was a job to do, in any queue; what someone waits for goes first."""
+        """Do a job of any queue, interactive ones first; False if there was none."""
         return any(self._slots.take(queue) and self._do_next(queue) for queue in self._queues)
 
     def _do_next(self, queue: str, *, is_notified: bool = False) -> bool:
-        """Whether there was a job to do. The slot for it is taken, and given back."""
+        """Do the next job of a queue; False if there was none. The caller took a slot; it is given back here."""
         try:
             claim = self._claim(queue)
             if claim is None:
                 return False
             if is_notified and claim.is_followed:
-                # Passed on before the work, so that one message wakes as many threads as there are jobs.
+                # Notified before the work, so that one message wakes as many threads as there are jobs.
                 self._store.publish(JobWaits(queue))
             self._finish(claim)
             return True
@@ -144,26 +144,26 @@ class Tasks:
             self._slots.give_back(queue)
 
     def _claim(self, queue: str) -> Claim | None:
-        # One thread at most waits for a session that is being written to: others have summaries to publish.
+        # At most one thread waits for a locked session: the others have summaries to publish.
         with self._at_database, suppress(ClaimDeferred), _tried(self._waiting) as waits:
-            # Stopping may have begun before this thread could get here.
+            # Stopping may have begun while this thread waited.
             if not self._stopping.is_set():
                 return claims.claim(self._store, queue, waits=waits)
         self._pass_on(queue)
         return None
 
     def _finish(self, claim: Claim) -> None:
-        """Ends the job, or hands it back. Each step is conditional on the lease, so a late one changes nothing."""
+        """End the job, or put it back into the queue. Each step needs the lease, so a late one changes nothing."""
         names = {"job_id": claim.job_id, "session_id": claim.preparation.session_id}
         facts = {f"foldline.{name}": value for name, value in names.items()}
         span = self._tracing.span("summarize", place="consumer", parent=claim.traceparent, facts=facts)
-        with about(**names), span as told, Contained(lambda error: self._fail(claim, error)), _failing(told):
+        with about(**names), span as opened, Contained(lambda error: self._fail(claim, error)), _failing(opened):
             state = self._write(claim)
-            told.note({"foldline.state": state})
+            opened.note({"foldline.state": state})
             logger.info("job %s", state)
 
     def _write(self, claim: Claim) -> str:
-        """The job's end state, after the hooks were asked and the summarizer, unless a hook knows better."""
+        """Call the hooks, then the summarizer unless a hook decided, and publish; the state in which the job ended."""
         with self._leases.held(claim.lease) as cancellation:
             decision = self._hooks.before(claim.preparation, cancellation)
             if decision.cancelled is not None:
@@ -177,16 +177,18 @@ class Tasks:
         if decision.summary is not None:
             supplier = f"{HOOK}{decision.hook}"
             return SummaryDraft(decision.summary, degraded=False, summarizer=supplier, details=decision.details)
-        wishes = [text for text in (request.instructions, decision.instructions) if text]
-        return self._summarizer.summarize(replace(request, instructions="\n\n".join(wishes) or None), cancellation)
+        instructions = [text for text in (request.instructions, decision.instructions) if text]
+        return self._summarizer.summarize(
+            replace(request, instructions="\n\n".join(instructions) or None), cancellation
+        )
 
     def _publish(self, claim: Claim, draft: SummaryDraft) -> str:
-        """The job's end state. A summary was paid for: it outlasts a short absence of the database."""
+        """Publish; the end state. Retried while the database is away, because the summary is paid for."""
         patient = Retrying(
             retry=retry_if_exception_type(Unavailable),
             wait=wait_exponential(multiplier=PUBLISH_WAIT_SECONDS, max=PUBLISH_WAIT_SECONDS_MAX)
             + wait_random(0, PUBLISH_WAIT_SECONDS),
-            # Longer, and the job is somebody else's.
+            # After this the lease has lapsed.
             stop=stop_after_delay(self._settings.lease_seconds) | stop_when_event_set(self._stopping),
             sleep=sleep_using_event(self._stopping),
             reraise=True,
@@ -216,7 +218,7 @@ class Tasks:
 
 @contextmanager
 def _failing(span: Span) -> Iterator[None]:
-    """A block whose exceptions fail the span, whoever takes them."""
+    """A block whose exceptions mark the span as failed, also if they are caught outside."""
     try:
         yield
     except Exception as error:
@@ -226,7 +228,7 @@ def _failing(span: Span) -> Iterator[None]:
 
 @contextmanager
 def _tried(lock: Lock) -> Iterator[bool]:
-    """Whether this thread has the lock in the block; it does not wait for it."""
+    """Try to take the lock for the block, without a wait; yields whether it was taken."""
     has_it = lock.acquire(blocking=False)
     try:
         yield has_it

@@ -1,4 +1,4 @@
-"""Who may ask: bearer keys, each of one tenant; without keys a single tenant, from this machine only."""
+"""Authorization: each bearer key belongs to a tenant. Without keys, there is one tenant on this machine alone."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FOREIGN_PAGE: Final = "without API keys this service answers no web pages of oth
 
 
 class Auth:
-    """Middleware that names the tenant in `request.state.tenant`, or answers 401."""
+    """Middleware that puts the tenant into `request.state.tenant`, or answers 401."""
 
     def __init__(self, app: ASGIApp, tenants_by_key: Mapping[str, str]) -> None:
         self._app = app
@@ -51,7 +51,7 @@ class Auth:
         return self._tenant_of(given.strip().encode())
 
     def _tenant_of(self, given: bytes) -> str:
-        # Every key is compared, and in constant time, so that the time taken tells nothing of a key.
+        # Every key is compared in constant time, so that the duration of a request says nothing about a key.
         found = [tenant for key, tenant in self._tenants if hmac.compare_digest(key, given)]
         if not found:
             raise Unauthorized(UNKNOWN_KEY)
@@ -59,7 +59,7 @@ class Auth:
 
 
 def _check_is_local(scope: Scope, headers: Headers) -> None:
-    """Refuse other machines, and web pages that make a browser on this one ask for them."""
+    """Refuse other machines, and web pages of other origins in a browser on this machine."""
     client, origin = scope.get("client"), headers.get("origin")
     if client is not None and not _is_local(client[0]):
         raise Unauthorized(FOREIGN_CLIENT)

@@ -1,4 +1,4 @@
-"""Entity tags: which versions `If-Match` allows, and whether `If-None-Match` names a view (RFC 9110, section 13.1)."""
+"""Entity tags of views, and the headers `If-Match` and `If-None-Match` (RFC 9110, section 13.1)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 ANY: Final = "*"
 WEAK: Final = "W/"
-_VERSION: Final = re.compile(r'(?P<quote>"?)(?P<version>\d{1,18})(?:-[a-z]+)?(?P=quote)')
+_VERSION: Final = re.compile(r'(?P<quote>"?)(?P<version>\d{1,18})(?:-[a-z][a-z0-9_-]*)?(?P=quote)')
 
 
 class InvalidTag(ValueError):
@@ -16,21 +16,21 @@ class InvalidTag(ValueError):
 
 
 def view_tag(version: int, format_name: str) -> str:
-    """The tag of a view that fits."""
+    """The tag of the view at a version, in a format."""
     return f'"{version}-{format_name}"'
 
 
 def is_named(tag: str, given: Iterable[str]) -> bool:
-    """Whether `If-None-Match` headers name the tag; they may do so weakly, or name any."""
+    """Whether `If-None-Match` headers name the tag, strongly or weakly, or with `*`."""
     names = _names(given)
     return ANY in names or tag in [name.removeprefix(WEAK) for name in names]
 
 
 def versions_in(given: Iterable[str]) -> set[int] | None:
-    """The versions that `If-Match` headers allow, to which weak tags add none; None if every version is allowed.
+    """The versions that `If-Match` headers allow; None if they allow every version. Weak tags allow none.
 
     Raises:
-        InvalidTag: for a text that is neither a version nor a tag of this service.
+        InvalidTag: a text is neither a version nor a tag of this service.
     """
     names = _names(given)
     if not names or ANY in names:
@@ -39,7 +39,7 @@ def versions_in(given: Iterable[str]) -> set[int] | None:
 
 
 def _names(given: Iterable[str]) -> list[str]:
-    # None of our tags holds a comma, so a tag that is cut at one is none of ours anyway.
+    # Tags of this service have no comma, so a tag that is cut at one is not of this service.
     return [name.strip() for value in given for name in value.split(",")]
 
 

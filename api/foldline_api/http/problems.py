@@ -1,6 +1,6 @@
-"""Errors on the wire: one table from what the code raises to a problem document (RFC 9457).
+"""Errors as problem documents (RFC 9457): one table has the type and status of each exception.
 
-Errors that only HTTP can have are defined here; others come from `foldline.engine.errors` and `foldline.log.errors`.
+Errors that only HTTP has are defined here; the others come from `foldline.engine.errors` and `foldline.log.errors`.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ RETRY_SECONDS: Final = "1"
 
 
 class RequestError(Exception):
-    """Root of the errors that only HTTP can have."""
+    """Root of the errors that only HTTP has."""
 
 
 class MalformedJson(RequestError):
-    """The body is no JSON; `place` has `position`, `line` and `column`, where they are known."""
+    """The body is not JSON; `place` has `position`, `line` and `column`, if they are known."""
 
     def __init__(self, detail: str, place: Mapping[str, int]) -> None:
-        super().__init__(f"the body is no JSON: {detail}")
+        super().__init__(f"the body is not JSON: {detail}")
         self.place = place
 
 
 class InvalidRequest(RequestError):
-    """A header, parameter or field has the wrong shape; `path` points to it."""
+    """A header, parameter or field has the wrong shape; `path` names it."""
 
     def __init__(self, path: str, detail: str) -> None:
         super().__init__(f"{path}: {detail}")
@@ -55,7 +55,7 @@ class NoRoute(RequestError):
 
 
 class MethodNotAllowed(RequestError):
-    """The path has other methods than the request's."""
+    """The path does not take the request's method; `allowed` are those that it takes."""
 
     def __init__(self, method: str, path: str, allowed: list[str]) -> None:
         super().__init__(f"{path} does not take {method}; it takes {', '.join(allowed)}")
@@ -71,21 +71,21 @@ class BodyTooLarge(RequestError):
 
 
 class Unauthorized(RequestError):
-    """The request carries no key of a tenant, or comes from where no key-less request may come from."""
+    """The request has no valid key, or the service has no keys and the request is not from this machine."""
 
 
 class TooManyWaiting(RequestError):
-    """As many clients as the service allows are waiting for jobs."""
+    """As many clients as the service allows wait for jobs already."""
 
     def __init__(self) -> None:
-        super().__init__("too many clients are waiting for jobs; ask for the job's state instead, or come back later")
+        super().__init__("too many clients wait for jobs; read the job's state instead, or try again later")
 
 
 @dataclass(frozen=True, slots=True)
 class ProblemType:
-    """A row of the table: the problem's name and status, and the facts of an error that go into the document.
+    """A row of the table: the problem's name and status, and the facts of the error that go into the document.
 
-    `detail` stands in for an error's own text, where that may tell of things that are no client's business.
+    `detail` replaces the error's own text if that text may quote internals.
     """
 
     name: str
@@ -96,7 +96,7 @@ class ProblemType:
 
     @property
     def title(self) -> str:
-        """The name as people write it."""
+        """The name as a title."""
         words = self.name.replace("-", " ")
         return words[0].upper() + words[1:].replace("json", "JSON")
 
@@ -127,7 +127,7 @@ PROBLEM_TYPES: Final[Mapping[type[Exception], ProblemType]] = {
         "body-too-large",
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         lambda error: {"limit_bytes": error.limit_bytes},
-        # What is left of the body is not read, so the connection is of no further use.
+        # The rest of the body is not read, so the connection cannot be used again.
         {"Connection": "close"},
     ),
     engine.UnknownModel: ProblemType("unknown-model", _UNPROCESSABLE, lambda error: {"model": error.model}),
@@ -172,14 +172,14 @@ PROBLEM_TYPES: Final[Mapping[type[Exception], ProblemType]] = {
         "unavailable",
         HTTPStatus.SERVICE_UNAVAILABLE,
         headers=_AGAIN,
-        detail="others are writing to the same session, or all connections are in use; try again later",
+        detail="other requests are writing to the same session, or all connections are in use; try again later",
     ),
     TooManyWaiting: ProblemType("unavailable", HTTPStatus.SERVICE_UNAVAILABLE, headers=_AGAIN),
 }
 
 
 def install(app: FastAPI) -> None:
-    """Let every error of an app's routes leave as a problem document."""
+    """Answer every error of the application's routes with a problem document."""
     for error in PROBLEM_TYPES:
         app.add_exception_handler(error, _known)
     app.add_exception_handler(RequestValidationError, _parameter)
@@ -188,7 +188,7 @@ def install(app: FastAPI) -> None:
 
 
 def problem(error: Exception) -> Response:
-    """The document of an error that the table knows."""
+    """The problem document of an error that is in the table."""
     kind = PROBLEM_TYPES[type(error)]
     if kind.detail is not None:
         logger.warning("%s: %s", kind.name, error)
@@ -207,13 +207,13 @@ async def _known(_request: Request, error: Exception) -> Response:
 
 
 async def _parameter(_request: Request, error: Exception) -> Response:
-    """A query parameter that FastAPI refused."""
+    """Answers with the problem of a query parameter that FastAPI refused."""
     found = error.errors()[0] if isinstance(error, RequestValidationError) else {"loc": (), "msg": str(error)}
     return problem(InvalidRequest(".".join(map(str, found["loc"])), str(found["msg"])))
 
 
 async def _plain(request: Request, error: Exception) -> Response:
-    """What the framework itself refuses: unknown routes, and methods that a route does not have."""
+    """Answers with the problem of an unknown route, or of a method that the path does not take."""
     if not isinstance(error, HTTPException) or error.status_code != HTTPStatus.METHOD_NOT_ALLOWED:
         return problem(NoRoute(request.url.path))
     allowed = _methods(request)
@@ -223,14 +223,14 @@ async def _plain(request: Request, error: Exception) -> Response:
 
 
 def _methods(request: Request) -> list[str]:
-    """The methods of a path; several routes may share it, and the framework names those of the first only."""
+    """The methods of a path. Several routes may share it, and the framework names only those of the first."""
     routes: list[Route] = request.app.state.routes
     matching = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]
     return sorted({method for route in matching for method in route.methods or ()})
 
 
 async def _unforeseen(_request: Request, _error: Exception) -> Response:
-    """A mistake of ours; the server logs it."""
+    """Answers an error that is not in the table, which is a bug; the server logs it."""
     status = HTTPStatus.INTERNAL_SERVER_ERROR
     body = {"type": "about:blank", "title": status.phrase, "status": int(status)}
     return Response(dumps(body), status, media_type=MEDIA_TYPE)

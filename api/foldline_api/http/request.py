@@ -1,4 +1,4 @@
-"""A request as the routes see it: its tenant, its checked body, and what its headers ask for."""
+"""A request as the routes see it: its tenant, its checked body, and its headers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from foldline_api.service import AppState
 B = TypeVar("B", bound=Body)
 
 KEY_CHARS_MAX: Final = 255
-# Where a session is never at.
+# No session has this version.
 NO_VERSION: Final = 0
 WITH_BODY: Final = frozenset({"POST", "PATCH"})
 
@@ -31,9 +31,9 @@ _WAIT: Final = re.compile(r"(?:^|[,;\s])wait\s*=\s*\"?(\d{1,9})\"?", re.IGNORECA
 
 @dataclass(frozen=True, slots=True)
 class ApiRequest:
-    """One request. `raw` is its body; it is parsed where the route runs, off the event loop.
+    """One request. `raw` is its body, which the route parses outside of the event loop.
 
-    `session_id` is empty where the route is not about one session.
+    `session_id` is empty if the path has none.
     """
 
     service: AppState
@@ -44,21 +44,21 @@ class ApiRequest:
     raw: bytes
 
     def body(self, model: type[B]) -> B:
-        """The body, checked; no body at all is an empty object.
+        """The body, checked against a model. An empty body counts as an empty object.
 
         Raises:
-            MalformedJson: it is no JSON.
+            MalformedJson: the body is not JSON.
             InvalidRequest: it has the wrong shape.
         """
         return checked(model, _parsed(self.raw) if self.raw.strip() else {})
 
     @property
     def if_match(self) -> int | None:
-        """The version that `If-Match` asks for; of several, the present one if it is among them.
+        """The version that `If-Match` requires. Of several versions, this is the session's present one, if it is named.
 
         Raises:
-            InvalidRequest: it is neither a version nor an ETag of this service.
-            NotFound: it names several versions of a session that is not there.
+            InvalidRequest: the header is neither a version nor an ETag of this service.
+            NotFound: the header names several versions, and there is no such session.
         """
         try:
             versions = versions_in(self.headers.getlist("if-match"))
@@ -75,7 +75,11 @@ class ApiRequest:
 
     @property
     def key(self) -> Key | None:
-        """What the request is remembered under, if it carries an `Idempotency-Key`."""
+        """The key under which the answer is stored; None without an `Idempotency-Key`.
+
+        Raises:
+            InvalidRequest: the header is empty or too long.
+        """
         value = self.headers.get("idempotency-key")
         if value is None:
             return None
@@ -85,18 +89,18 @@ class ApiRequest:
 
     @property
     def wait_seconds(self) -> float:
-        """How long `Prefer: wait=N` allows to wait, within what the service allows; 0 if it is not sent."""
+        """The seconds of `Prefer: wait=N`, up to the service's maximum; 0 without the header."""
         match = _WAIT.search(self.headers.get("prefer", ""))
         return min(float(match[1]), self.service.settings.wait_seconds_max) if match else 0.0
 
 
 async def read_request(request: Request) -> ApiRequest:
-    """The request, its body read to the end.
+    """The request with its complete body.
 
     Raises:
-        NoRoute: its path has a character that no id has and no database takes.
-        InvalidRequest: it has a query parameter that the route does not take.
-        BodyTooLarge: it has more bytes than the service takes.
+        NoRoute: the path has a NUL, which no id has and PostgreSQL refuses.
+        InvalidRequest: the route does not take one of the query parameters.
+        BodyTooLarge: the body has more bytes than the service takes.
     """
     if "\0" in request.url.path:
         raise NoRoute(request.url.path)
@@ -143,7 +147,7 @@ def _parsed(raw: bytes) -> Any:
 
 
 def _place(error: ValueError) -> dict[str, int]:
-    """Where a text is no JSON: from 0 in characters (bytes, where it is no UTF-8); lines and columns from 1."""
+    """Where the JSON is wrong: the position from 0 in characters (bytes if it is not UTF-8), line and column from 1."""
     if isinstance(error, json.JSONDecodeError):
         return {"position": error.pos, "line": error.lineno, "column": error.colno}
     return {"position": error.start} if isinstance(error, UnicodeDecodeError) else {}

@@ -21,7 +21,7 @@ from foldline_api.http.responses import JsonAnswer, json_response, to_response, 
 from foldline_api.schemas.answers import AppendAnswer, ContextAnswer
 from foldline_api.schemas.bodies import AppendBody, UsageBody
 from foldline_api.schemas.openapi import described
-from foldline_api.schemas.parameters import FormatName, Model
+from foldline_api.schemas.parameters import Format, Model
 
 router = APIRouter(tags=["messages"])
 
@@ -30,7 +30,7 @@ router = APIRouter(tags=["messages"])
 def append_messages(session_id: str, incoming: FromRequest) -> Response:
     """Append messages at the head. If the view is then over the trigger, it is compacted before the answer."""
     body = incoming.body(AppendBody)
-    drafts = prepare(_parsed(body.messages, body.format))
+    drafts = prepare(_messages_of(body.messages, body.format))
     usage = None if body.usage is None else _usage(body.usage)
     if_match = incoming.if_match
 
@@ -48,7 +48,7 @@ def append_messages(session_id: str, incoming: FromRequest) -> Response:
     return to_response(write_once(incoming, work))
 
 
-def _parsed(messages: list[Any], format_name: str | None) -> list[Message]:
+def _messages_of(messages: list[Any], format_name: str | None) -> list[Message]:
     name = detect(messages) if format_name is None else format_name
     if name not in FORMATS:
         raise InvalidRequest("format", f"{name} is no format; available: {', '.join(FORMATS)}")
@@ -60,15 +60,18 @@ def _usage(body: UsageBody) -> Usage:
 
 
 @router.get("/sessions/{session_id}/context", **described(ContextAnswer, others={304: "Nothing changed."}))
-def read_view_json(
+def read_context(
     session_id: str,
     incoming: FromRequest,
     *,
-    format_name: Annotated[FormatName, Query(alias="format")] = DEFAULT,
+    format_name: Format = DEFAULT,
     model: Model = None,
-    fit: Annotated[Literal["budget", "none"], Query(description="`none` renders whatever the size.")] = "budget",
+    fit: Annotated[
+        Literal["budget", "none"], Query(description="`none` ignores the budget: the view may be too large.")
+    ] = "budget",
     open_: Annotated[
-        Literal["refuse", "stub"], Query(alias="open", description="What to do while calls wait for results.")
+        Literal["refuse", "stub"],
+        Query(alias="open", description="While tool calls wait for results: refuse, or add stubs for the results."),
     ] = "refuse",
 ) -> Response:
     """Read the view: the messages that the model should see now.

@@ -1,1 +1,1 @@
-"""The shapes of requests and answers, as the OpenAPI document shows them."""
+"""The shapes of requests and answers in the OpenAPI document."""

@@ -1,4 +1,4 @@
-"""What answers look like, as models: for the API's page, and for tests that hold the answers against them."""
+"""Answers: models that describe them in the OpenAPI document. Tests check the real answers against them."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ class ResponseModel(BaseModel):
 
 
 class Problem(BaseModel):
-    """What went wrong (RFC 9457); the last segment of `type` is its name, and some types carry further fields."""
+    """A problem document (RFC 9457). The last segment of `type` is the problem's name. Some types have more fields."""
 
     model_config = ConfigDict(extra="allow")
 
-    type: str = Field(description=f"One of {NAMES}, after `/problems/`.", examples=["/problems/invalid-request"])
+    type: str = Field(description=f"`/problems/` and one of {NAMES}.", examples=["/problems/invalid-request"])
     title: str
     status: int
     detail: str
 
 
 class Page(ResponseModel, Generic[T]):
-    """A page of a list, oldest first; `next_cursor` leads to the next one."""
+    """A page of a list, oldest first. `next_cursor` is the `cursor` of the next page, null on the last one."""
 
     items: list[T]
     next_cursor: str | None
 
 
 class BudgetAnswer(ResponseModel):
-    """What a view takes of its budget, in tokens."""
+    """A budget and how much of it a view takes, in tokens."""
 
     limit: int
     used: int
@@ -49,20 +49,20 @@ class BudgetAnswer(ResponseModel):
 
 
 class ReportAnswer(ResponseModel):
-    """Figures of a compaction that the `report` of a policy adds; tokens are those of the history, by its counter."""
+    """Figures of a compaction that the policy's `report` adds. Tokens are of the history, in the policy's count."""
 
-    original_count: int | None = Field(None, description="Messages in view before.")
-    final_count: int | None = Field(None, description="Messages in view after, with summaries and markers.")
+    original_count: int | None = Field(None, description="Messages in the view before.")
+    final_count: int | None = Field(None, description="Messages in the view after, with summaries and markers.")
     original_tokens: int | None = None
     final_tokens: int | None = None
     tier: Literal[0, 1, 2, 3, 4] | None = Field(
         None,
-        description="0: nothing was done. 1: results were replaced or cut. 2: a summary was asked for, or one by a "
-        "model was published. 3: that is made from a part of what was due. 4: no model had a part in it.",
+        description="0: nothing was done. 1: results were replaced or cut. 2: a summary was requested, or a model's "
+        "summary was published. 3: that summary covers only a part of what was due. 4: no model was used.",
     )
-    warning_level: str | None = Field(None, description="The highest level of use reached before, else `none`.")
-    files_deduped: int | None = Field(None, description="Files of which an older read became a pointer.")
-    messages_removed: int | None = Field(None, description="Messages put out of view without a summary.")
+    warning_level: str | None = Field(None, description="The highest level of use that was reached before, or `none`.")
+    files_deduped: int | None = Field(None, description="Files whose older reads became pointers.")
+    messages_removed: int | None = Field(None, description="Messages that were put out of view without a summary.")
 
 
 class SessionAnswer(ResponseModel):
@@ -78,16 +78,16 @@ class SessionAnswer(ResponseModel):
     policy: dict[str, Any]
     auto_compact: bool
     message_count: int
-    multiplier: float = Field(description="Tokens as the provider counts them, for each of ours.")
+    multiplier: float = Field(description="How many tokens the provider counts for one that Foldline counts.")
     budget: BudgetAnswer
     created_at: str
 
 
 class StepAnswer(ReportAnswer):
-    """What a request compacted on the way: `id` is null if it only queued the job `job_id`."""
+    """What the trigger did after a change. `id` is null if it only queued the job `job_id`."""
 
     id: str | None = Field(description="The newest of `ids`.")
-    ids: list[str] = Field(description="The compactions made, oldest first.")
+    ids: list[str] = Field(description="The compactions that were made, oldest first.")
     stages_used: list[str]
     tokens_before: int
     tokens_after: int
@@ -101,7 +101,7 @@ class ChangedSession(SessionAnswer):
 
 
 class AppendAnswer(ResponseModel):
-    """What an append did."""
+    """The new entries, and the session after the append."""
 
     entry_ids: list[str]
     version: int
@@ -111,7 +111,7 @@ class AppendAnswer(ResponseModel):
 
 
 class ContextAnswer(ResponseModel):
-    """A view in a wire format; `lossy` counts the parts that the format cannot carry as they were."""
+    """A view in a wire format. `lossy` counts the parts that this format cannot represent exactly."""
 
     messages: list[dict[str, Any]]
     system: str | None
@@ -122,7 +122,7 @@ class ContextAnswer(ResponseModel):
 
 
 class ResultAnswer(ReportAnswer):
-    """What a compaction did to the view."""
+    """What compactions did to the view."""
 
     compacted: bool
     stages_used: list[str]
@@ -132,7 +132,7 @@ class ResultAnswer(ReportAnswer):
 
 
 class JobAnswer(ResponseModel):
-    """A job and how far it is."""
+    """A job and its progress."""
 
     id: str
     session_id: str
@@ -144,49 +144,51 @@ class JobAnswer(ResponseModel):
     usage: dict[str, int] | None
     degraded: bool
     compaction_id: str | None
-    entry_id: str | None = Field(description="The entry that the summary of a branch became.")
-    result: ResultAnswer | None = Field(description="What the compaction it made did to the view.")
+    entry_id: str | None = Field(description="The entry with the summary, for the job of a branch summary.")
+    result: ResultAnswer | None = Field(description="What the job's compaction did to the view.")
     superseded_by: str | None
     created_at: str
     ended_at: str | None
 
 
 class CutAnswer(ResponseModel):
-    """What a summary would cover, in one job or several, and where what stays as it is begins."""
+    """The messages that a summary would cover, in one job or several, and the first entry that would stay as it is."""
 
     first_entry_id: str | None
     first_kept_entry_id: str | None
-    turn_start_entry_id: str | None = Field(description="Where the turn begins in the middle of which that is.")
+    turn_start_entry_id: str | None = Field(description="The first entry of the turn that would be split.")
     is_split_turn: bool
-    messages: int = Field(description="Those to summarize, without the beginning of a split turn.")
-    turn_prefix_messages: int = Field(description="Those of the beginning of a split turn.")
-    replaces: list[str] = Field(description="The summaries that would be taken up.")
-    context_tokens: int = Field(description="What the view takes as the policy counts, or as a provider reported.")
+    messages: int = Field(description="Messages to summarize, without the beginning of a split turn.")
+    turn_prefix_messages: int = Field(description="Messages to summarize of the beginning of a split turn.")
+    replaces: list[str] = Field(description="The summaries that would be replaced.")
+    context_tokens: int = Field(description="Tokens of the view, in the policy's count or as a provider reported them.")
     read_files: list[str]
     modified_files: list[str]
 
 
 class CompactAnswer(ResponseModel):
-    """What was compacted at once, and the job that does the rest."""
+    """What was compacted at once, and the job of the summary."""
 
     job: JobAnswer | None
-    joined: bool = Field(description="Whether the job was there before.")
+    joined: bool = Field(description="Whether the job existed before the request.")
     result: ResultAnswer
-    summary: CutAnswer | None = Field(None, description="Of a `dry_run`: what a summary would be asked for.")
+    summary: CutAnswer | None = Field(
+        None, description="For a `dry_run` that would request a summary: what that would cover."
+    )
 
 
 class VerdictAnswer(ResponseModel):
-    """What the refusal says; tokens are the provider's."""
+    """What the provider's error means. Tokens are the provider's."""
 
     is_overflow: bool
     provider: str | None
-    actual_tokens: int | None = Field(description="Tokens of the input, where the text tells them from the output.")
+    actual_tokens: int | None = Field(description="Tokens of the input, if the error separates them from the output.")
     limit_tokens: int | None
-    retryable: bool = Field(description="Whether compacting can help.")
+    retryable: bool = Field(description="Whether a smaller view can help.")
 
 
 class OverflowAnswer(ResponseModel):
-    """What the refusal says, and what was done about it."""
+    """What the provider's error means, and what was compacted."""
 
     verdict: VerdictAnswer
     result: ResultAnswer
@@ -194,7 +196,7 @@ class OverflowAnswer(ResponseModel):
 
 
 class CompactionAnswer(ReportAnswer):
-    """A compaction; what its policy reports tells of this one alone."""
+    """A compaction. Figures of the policy's `report` are of this compaction alone."""
 
     id: str
     live: bool
@@ -202,65 +204,67 @@ class CompactionAnswer(ReportAnswer):
     stages_used: list[str]
     tokens_before: int
     tokens_after: int
-    first_kept_entry_id: str | None = Field(description="Of one with a summary: the first entry after what it covers.")
+    first_kept_entry_id: str | None = Field(description="For a summary: the first entry after those that it covers.")
     details: dict[str, Any] | None = Field(
-        description="Of one with a summary: `read_files` and `modified_files` in all it covers, and what a hook told."
+        description="For a summary: `read_files` and `modified_files` of all that it covers, and what a hook added."
     )
-    from_hook: str | None = Field(description="The hook that supplied the summary.")
+    from_hook: str | None = Field(description="The hook that wrote the summary.")
 
 
 class UndoneAnswer(ResponseModel):
-    """The compactions that were taken back."""
+    """The compactions that the undo took back."""
 
     undone: list[str]
     version: int
 
 
 class RedoneAnswer(ResponseModel):
-    """The compactions that are live again."""
+    """The compactions that the redo restored."""
 
     redone: list[str]
     version: int
 
 
 class MovedAnswer(ResponseModel):
-    """The view at the new head."""
+    """The session after the move."""
 
     version: int
     budget: BudgetAnswer
     open_calls: list[str]
     compaction: StepAnswer | None
-    job: JobAnswer | None = Field(description="The job that summarizes what was left behind.")
-    summary_entry_id: str | None = Field(description="The entry with that summary, if it is there at once.")
+    job: JobAnswer | None = Field(description="The job of the branch summary.")
+    summary_entry_id: str | None = Field(description="The entry with the branch summary, if it was added at once.")
 
 
 class StatsAnswer(ResponseModel):
-    """How full a view is."""
+    """How much of its budget a view takes."""
 
     estimated_input_tokens: int
     available_input_tokens: int
     usage_ratio: float
     within_budget: bool
-    should_compact: bool = Field(description="`counted_tokens` are over `trigger_tokens`, or the view does not fit.")
+    should_compact: bool = Field(
+        description="Whether `counted_tokens` are over `trigger_tokens`, or the view does not fit."
+    )
     counted_tokens: int = Field(
-        description="Tokens of the history (not of system prompt, tools and pins) in the policy's own count, in which "
-        "`trigger_tokens` and `target_tokens` are too."
+        description="Tokens of the history (without system prompt, tools and pins) in the policy's own count, like "
+        "`trigger_tokens` and `target_tokens`."
     )
     trigger_tokens: int | None = Field(
-        description="Null, like the target, where that count has no room for a history: then only fitting counts."
+        description="Null, like `target_tokens`, if that count leaves no room for a history; then the budget decides."
     )
     target_tokens: int | None
     warning_level: str = Field(
-        description="The highest level of use that the policy's `layout` names and the view reaches, else `none`: "
-        f"one of {LEVELS}."
+        description="The highest level of use in the policy's `layout` that the view reaches, or `none`. Levels: "
+        f"{LEVELS}."
     )
     message_count: int
-    pending_tokens: int = Field(description="Tokens out of view that no summary covers yet.")
+    pending_tokens: int = Field(description="Tokens that are out of view and that no summary covers yet.")
     breakdown: dict[str, int]
 
 
 class PlacedAnswer(ResponseModel):
-    """What to send of a file."""
+    """How much of a file to send."""
 
     path: str
     action: Literal["keep", "truncate", "preview", "exclude"]
@@ -269,38 +273,40 @@ class PlacedAnswer(ResponseModel):
 
 
 class PendingAnswer(StatsAnswer):
-    """How full a view would be with a call that is about to be made."""
+    """How much of its budget the next call would take."""
 
     files: list[PlacedAnswer]
 
 
 class EntryAnswer(ResponseModel):
-    """An entry; a message as it was appended, whatever became of it in the view."""
+    """An entry. A message is as it was appended, even if compactions changed it in the view."""
 
     id: str
     kind: Literal["message", "compaction", "undo", "redo", "branch_summary", "other"]
-    parent_id: str | None = Field(description="The entry that it was added to.")
+    parent_id: str | None = Field(description="The entry before it.")
     format: str | None
-    message: Any = Field(None, description="Of kind `other`, the object that the imported file had.")
-    summary: str | None = Field(None, description="What a compaction, or a branch that was left, is in the view.")
-    details: dict[str, Any] | None = Field(None, description="Of such a summary: `read_files` and `modified_files`.")
-    from_hook: str | None = Field(None, description="The hook that supplied that summary.")
-    left_entry_id: str | None = Field(None, description="The last entry of that branch when it was left.")
+    message: Any = Field(None, description="The message. For kind `other`, the object in the imported file.")
+    summary: str | None = Field(None, description="The text that a compaction or branch summary shows in the view.")
+    details: dict[str, Any] | None = Field(None, description="For such a summary: `read_files` and `modified_files`.")
+    from_hook: str | None = Field(None, description="The hook that wrote that summary.")
+    left_entry_id: str | None = Field(
+        None, description="For a branch summary: the last entry of the branch that the head left."
+    )
     tags: dict[str, Any]
     created_at: str
 
 
 class BranchAnswer(ResponseModel):
-    """A branch; moving to its leaf makes it the one in use."""
+    """A branch. Moving to its `leaf_entry_id` makes it the branch in use."""
 
     leaf_entry_id: str | None
-    left_entry_id: str | None = Field(description="Where it left the branch it comes from.")
+    left_entry_id: str | None = Field(description="The entry of another branch after which this one begins.")
     message_count: int
     is_head: bool
 
 
 class ImportedAnswer(ResponseModel):
-    """A session that was imported, and how much of each there is in it."""
+    """An imported session, and how many entries of each kind it has."""
 
     session: SessionAnswer
     entries: int
@@ -325,21 +331,21 @@ class PinnedAnswer(PinAnswer):
 
 
 class ModelAnswer(ResponseModel):
-    """A model, by the beginning of its name; for some presets that of any provider's, or a word in it."""
+    """A model, by the beginning of its name. Some presets match any provider, or a word in the name."""
 
     model: str
-    context_window: int = Field(description="What a session gets.")
+    context_window: int = Field(description="The context window that a session gets.")
     listed_window: int | None = Field(
-        description="What the system that the preset follows has for it; Foldline's own window, if it has one, wins."
+        description="The window in the system that the preset follows. Foldline's own window, if it has one, is used."
     )
-    is_exact: bool = Field(description="Whether its own tokenizer is used, so that no margin is needed.")
-    limit: int = Field(description="The most a view may take, counted exactly.")
-    trigger_tokens: int = Field(description="By the preset's counter, like the target.")
+    is_exact: bool = Field(description="Whether Foldline has the model's tokenizer, so that no margin is needed.")
+    limit: int = Field(description="The most tokens of a view, counted exactly.")
+    trigger_tokens: int = Field(description="In the preset's count, like `target_tokens`.")
     target_tokens: int
 
 
 class PresetAnswer(ResponseModel):
-    """A policy with a name."""
+    """A preset: a policy with a name."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -354,13 +360,13 @@ class StatelessCompactAnswer(ResultAnswer):
 
     messages: list[dict[str, Any]]
     budget: BudgetAnswer
-    orphaned_calls_fixed: int = Field(description="Calls in view that got a stub, having no result.")
-    orphaned_results_fixed: int = Field(description="Results in view that are quoted as text, having no call.")
+    orphaned_calls_fixed: int = Field(description="Calls without a result, which got a stub.")
+    orphaned_results_fixed: int = Field(description="Results without a call, which are quoted as text.")
     images_left_out: int
 
 
 class StatelessBudgetAnswer(BudgetAnswer):
-    """What a call takes of a model's budget."""
+    """How much of a model's budget a call takes."""
 
     files: list[PlacedAnswer]
 
@@ -372,7 +378,7 @@ class HealthAnswer(ResponseModel):
 
 
 class ReadyAnswer(ResponseModel):
-    """Whether requests can be served (`degraded`: yes, and summaries wait), and of each part `ok` or what is wrong."""
+    """Whether the service can serve requests (`degraded`: yes, but summaries wait), and the state of each part."""
 
     status: Literal["ok", "degraded", "unavailable"]
     database: str

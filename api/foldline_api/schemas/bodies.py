@@ -1,6 +1,6 @@
-"""What request bodies may hold: models that check them and describe them on the API's page.
+"""Request bodies: models that check them and describe them in the OpenAPI document.
 
-Text that users write is checked by hand, because pydantic refuses lone surrogates.
+Text is checked by functions of this module, because pydantic refuses lone surrogates.
 """
 
 from __future__ import annotations
@@ -11,12 +11,16 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidat
 from pydantic_core import PydanticCustomError
 
 from foldline.engine.errors import InvalidPolicy
+from foldline.engine.formats import FORMATS
 from foldline.engine.models.windows import parse_size
 from foldline.engine.policies.presets import DEFAULT_PRESET, PRESETS
 from foldline.log.storage import ids
 from foldline_api.http.problems import InvalidRequest
 
 LARGEST: Final = ids.LARGEST
+MESSAGES: Final = "Messages in one wire format."
+*_OTHERS, _LAST = FORMATS
+FORMAT: Final = f"The wire format: {', '.join(_OTHERS)} or {_LAST}. Default: recognized by the messages."
 
 
 def _text(value: Any) -> str:
@@ -80,22 +84,26 @@ Size: TypeAlias = Annotated[
 
 
 class Body(BaseModel):
-    """Root of the request bodies: types are not converted, unknown fields are refused."""
+    """Root of the request bodies. Types are not converted, and unknown fields are refused."""
 
     model_config = ConfigDict(strict=True, extra="forbid", hide_input_in_errors=True)
 
 
 class Moving(Body):
-    """A body of a request that moves the head."""
+    """The body of a request that moves the head."""
 
-    parent: Text | None = Field(None, description="The entry that must be the newest message on the path, or later.")
+    parent: Text | None = Field(
+        None,
+        description="The newest message that the caller knows, or a later entry. If there is a newer message, "
+        "the request is refused.",
+    )
 
 
 class SessionBody(Body):
     """A new session."""
 
     id: Id | None = None
-    model: Name = Field(description="As provider/name.", examples=["anthropic/claude-sonnet-4-5"])
+    model: Name = Field(description="The model, as provider/name.", examples=["anthropic/claude-sonnet-4-5"])
     context_window: Size | None = None
     max_output_tokens: Positive | None = None
     system: Text | None = None
@@ -105,23 +113,23 @@ class SessionBody(Body):
 
 
 class ImportBody(Body):
-    """A session file, and what the session is to have else than the file says."""
+    """A session file, and fields of the session that replace those of the file."""
 
-    file: Text = Field(description="The text of a session file of pi: JSON Lines.")
-    id: Id | None = Field(None, description="The file's own if left out.")
-    model: Name | None = Field(None, description="As provider/name; the file's own if left out.")
+    file: Text = Field(description="The text of a session file of pi, which is JSON Lines.")
+    id: Id | None = Field(None, description="Default: the id in the file.")
+    model: Name | None = Field(None, description="The model, as provider/name. Default: the model in the file.")
     context_window: Size | None = None
     max_output_tokens: Positive | None = None
     system: Text | None = None
     tools: list[JsonObject] | None = None
-    policy: PolicyObject | None = Field(None, description='{"preset": "pi"} if left out.')
+    policy: PolicyObject | None = Field(None, description='Default: `{"preset": "pi"}`.')
     auto_compact: bool = True
 
 
 class ChangeBody(Body):
-    """What of a session is to change; what is left out stays."""
+    """The fields of a session to change; others stay."""
 
-    model: Name = Field("", description="As provider/name.")
+    model: Name = Field("", description="The model, as provider/name.")
     context_window: Size | None = None
     max_output_tokens: Positive | None = None
     system: Text | None = None
@@ -131,10 +139,10 @@ class ChangeBody(Body):
 
 
 class UsageBody(Body):
-    """What a provider reported for a view, as it reported it."""
+    """The usage that a provider reported for a view, as it reported it."""
 
-    version: Count = Field(description="The version of the view that was sent.")
-    model: Name | None = Field(None, description="As provider/name; the session's if left out.")
+    version: Count = Field(description="The version of the view that the provider received.")
+    model: Name | None = Field(None, description="The model, as provider/name. Default: the session's.")
     input: Count
     output: Count = 0
     cache_read: Count = 0
@@ -142,52 +150,56 @@ class UsageBody(Body):
 
 
 class AppendBody(Moving):
-    """Messages to add at the head."""
+    """Messages to append at the head."""
 
-    messages: list[Any] = Field(description="In one wire format.")
-    format: Name | None = Field(None, description="openai, anthropic or native; found out if left out.")
+    messages: list[Any] = Field(description=MESSAGES)
+    format: Name | None = Field(None, description=FORMAT)
     usage: UsageBody | None = None
 
 
 class CompactBody(Moving):
-    """How to compact; all of it is optional."""
+    """How to compact. Every field is optional."""
 
-    instructions: Text | None = Field(None, description="What the summary should look at.")
-    stages: list[StageName] | None = Field(None, description="These stages only, in this order.")
-    target_tokens: Positive | None = None
-    policy: PolicyObject | None = None
-    summarize: bool | None = Field(None, description="Whether to ask for a summary; as the plan decides if left out.")
-    dry_run: bool = Field(default=False, description="Say what it would do, and do nothing.")
+    instructions: Text | None = Field(None, description="Instructions for the summary.")
+    stages: list[StageName] | None = Field(
+        None, description="The stages to run, in this order. Default: those of the policy."
+    )
+    target_tokens: Positive | None = Field(None, description="How far down to compact. Default: the policy's target.")
+    policy: PolicyObject | None = Field(None, description="A policy for this request alone.")
+    summarize: bool | None = Field(None, description="Whether to request a summary. Default: the stages decide.")
+    dry_run: bool = Field(default=False, description="Answer with what would happen, and change nothing.")
 
 
 class OverflowBody(Moving):
-    """A provider's refusal."""
+    """The error with which a provider refused a view."""
 
     error: TextOrObject = Field(
-        description="What the provider answered: its text, or its JSON body.",
+        description="The provider's error: its text or its JSON body.",
         examples=["prompt is too long: 213462 tokens > 200000 maximum"],
     )
-    version: Count = Field(description="The version of the view that was sent: a later one is left alone.")
-    provider: Name | None = Field(None, description="Who refused; found out from the wording if left out.")
+    version: Count = Field(description="The version of the refused view. A later version is not compacted.")
+    provider: Name | None = Field(None, description="The provider. Default: recognized by the wording.")
 
 
 class BranchBody(Moving):
-    """Where to move the head."""
+    """The entry to move the head to."""
 
     entry_id: Text
-    summarize: bool = Field(default=False, description="Whether to summarize what is left behind.")
-    instructions: Text | None = Field(None, description="What that summary should look at.")
+    summarize: bool = Field(
+        default=False, description="Whether to summarize the messages that the new head does not see."
+    )
+    instructions: Text | None = Field(None, description="Instructions for that summary.")
 
 
 class PinBody(Moving):
-    """A text to pin, or an entry whose text is copied."""
+    """A text to pin, or an entry whose text to copy."""
 
     text: Text | None = None
     entry_id: Text | None = None
 
 
 class FileBody(Body):
-    """A file that a pending call would carry."""
+    """A file of the next call: its content, or its size."""
 
     path: Text
     size_bytes: Annotated[int, Field(ge=0, le=2**53)] | None = None
@@ -195,20 +207,22 @@ class FileBody(Body):
 
 
 class PendingBody(Body):
-    """A call that is about to be made."""
+    """The parts of the next call that are not in the session yet."""
 
     prompt: Text | None = None
-    tools: list[JsonObject] | None = Field(None, description="The session's if left out.")
+    tools: list[JsonObject] | None = Field(None, description="Default: the session's.")
     files: list[FileBody] = Field(default_factory=list)
 
 
 class StatelessBody(Body):
-    """Messages, and the model they are for."""
+    """Messages, and the model that receives them."""
 
-    messages: list[Any] = Field(description="In one wire format.")
-    format: Name | None = Field(None, description="openai, anthropic or native; found out if left out.")
-    model: Name | None = Field(None, description="As provider/name.")
-    context_window: Size | None = Field(None, description="Needed where no model is given, or one that is not known.")
+    messages: list[Any] = Field(description=MESSAGES)
+    format: Name | None = Field(None, description=FORMAT)
+    model: Name | None = Field(None, description="The model, as provider/name.")
+    context_window: Size | None = Field(
+        None, description="Required without a model, and for a model that is not known."
+    )
     max_output_tokens: Positive | None = None
     system: Text | None = None
     tools: list[JsonObject] | None = None
@@ -220,13 +234,13 @@ class StatelessCompactBody(StatelessBody):
     policy: PolicyObject | None = None
     target_tokens: Positive | None = None
     stages: list[StageName] | None = None
-    summarize: bool = Field(default=False, description="Put an extractive summary in the place of what is old.")
-    max_images: Count | None = Field(None, description="As many of the newest images stay; all if left out.")
-    max_image_bytes: Count | None = Field(None, description="What they may take together, as base64.")
+    summarize: bool = Field(default=False, description="Replace old messages by an extractive summary.")
+    max_images: Count | None = Field(None, description="How many of the newest images stay. Default: all.")
+    max_image_bytes: Count | None = Field(None, description="The most bytes of these images together, as base64.")
 
 
 class StatelessBudgetBody(StatelessBody):
-    """Messages of a call that is about to be made."""
+    """The parts of a call to count."""
 
     messages: list[Any] = Field(default_factory=list)
     prompt: Text | None = None
@@ -237,10 +251,10 @@ B = TypeVar("B", bound=Body)
 
 
 def checked(model: type[B], value: Any) -> B:
-    """The value as this model.
+    """The value as an instance of the model.
 
     Raises:
-        InvalidRequest: with the path of the first thing that is wrong.
+        InvalidRequest: the value does not fit the model; the error has the path of the first field that does not.
     """
     if not isinstance(value, dict):
         raise InvalidRequest("body", "must be a JSON object")

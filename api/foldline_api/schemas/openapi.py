@@ -1,6 +1,6 @@
-"""The service's description of itself: what routes take and give, shown at `/docs`.
+"""The OpenAPI document: the bodies and answers of routes, shown at `/docs`.
 
-Routes read and write JSON by themselves, so the models here describe and do not convert.
+Routes read and write JSON by themselves, so its models describe and do not convert.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def described(
     stream: str | None = None,
     others: Mapping[int, str] | None = None,
 ) -> dict[str, Any]:
-    """Arguments for a route's decorator that describe its body and answers; `stream` is a type other than JSON."""
+    """Arguments of a route's decorator that describe its body and answers; `stream` is a media type, if not JSON."""
     success: dict[str, Any] = {"description": HTTPStatus(status).phrase}
     if answer is not None:
         success["model"] = answer

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from fastapi import Query
 
+from foldline.engine.formats import FORMATS
 from foldline_api.schemas.bodies import LARGEST
 
-Cursor: TypeAlias = Annotated[str | None, Query(description="The `next_cursor` of the page before.")]
-Limit: TypeAlias = Annotated[int, Query(ge=1, le=500, description="Most items on the page.")]
-Model: TypeAlias = Annotated[str | None, Query(description="Reckon with another model, as provider/name.")]
-MaxOutputTokens: TypeAlias = Annotated[int | None, Query(gt=0, le=LARGEST, description="Reckon with this reserve.")]
-FormatName: TypeAlias = Literal["openai", "anthropic", "native"]
+Cursor: TypeAlias = Annotated[str | None, Query(description="The `next_cursor` of the previous page.")]
+Limit: TypeAlias = Annotated[int, Query(ge=1, le=500, description="The most items on the page.")]
+Model: TypeAlias = Annotated[
+    str | None, Query(description="Use another model's budget than the session's, as provider/name.")
+]
+MaxOutputTokens: TypeAlias = Annotated[
+    int | None, Query(gt=0, le=LARGEST, description="Use another output reserve than the session's.")
+]
+if TYPE_CHECKING:
+    FormatName: TypeAlias = str
+else:
+    # The names of a registry are not known to type checkers.
+    FormatName = Literal[tuple(FORMATS)]
+Format: TypeAlias = Annotated[FormatName, Query(alias="format", description="The wire format of the messages.")]

@@ -120,7 +120,7 @@ def kept_key(path: Path, wanted: Wanted, request: SummaryRequest) -> dict[str, A
         "pk": path.session.pk,
         "wanted": wanted.key,
         "most": wanted.covered.max_tokens + summary_frame_tokens(),
-        # A request for a summary after a degraded one asks for a better one.
+        # A request for a summary after a degraded one is for a better one.
         "takes_degraded": not request.is_asked,
     }
 

@@ -12,13 +12,14 @@ from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import ENTRY
 
-LEAST, MOST = 1000, 2000
+# In thousandths.
+MULTIPLIER_MIN, MULTIPLIER_MAX = 1000, 2000
 # The weight of an older view's usage: one call says little, so most of the multiplier stays.
 WEIGHT: Final = 0.25
 
 
 # Providers whose `input` leaves out what their cache held; with the others it is in it.
-COUNTING_CACHED_APART: Final = frozenset({"anthropic", "bedrock"})
+INPUT_WITHOUT_CACHE: Final = frozenset({"anthropic", "bedrock"})
 
 _KEPT_AT_VERSION: Final = (
     select(ENTRY.c.kept)
@@ -43,7 +44,7 @@ class Usage:
     def prompt_tokens(self, session_model: str) -> int:
         """All tokens of the prompt, those read from or written to a cache included."""
         provider = (self.model or session_model).partition("/")[0]
-        return self.input + (self.cache_read + self.cache_write if provider in COUNTING_CACHED_APART else 0)
+        return self.input + (self.cache_read + self.cache_write if provider in INPUT_WITHOUT_CACHE else 0)
 
 
 def learn(tx: Transaction, path: Path, usage: Usage) -> None:
@@ -66,7 +67,7 @@ def learn(tx: Transaction, path: Path, usage: Usage) -> None:
     reported = prompt_tokens * 1000 / counted
     old = path.session.multiplier
     new = reported if is_current else old + (reported - old) * WEIGHT
-    path.session.multiplier = max(LEAST, min(MOST, round(new)))
+    path.session.multiplier = max(MULTIPLIER_MIN, min(MULTIPLIER_MAX, round(new)))
 
 
 def _history_at(tx: Transaction, path: Path, version: int) -> int | None:

@@ -18,10 +18,10 @@ from foldline.log.compaction.summaries import KEPT, Made, Wanted, details, kept,
 from foldline.log.compaction.summary_request import HOOK_KINDS, SummaryRequest, request_from_json, requested_policy
 from foldline.log.errors import Busy, SessionsError
 from foldline.log.job_state import JobState
-from foldline.log.jobs.endings import UNWORKABLE, end
+from foldline.log.jobs.endings import UNREADABLE, end
 from foldline.log.jobs.kinds import JOB_KINDS
 from foldline.log.jobs.leases import Claim, Lease, Preparation
-from foldline.log.jobs.publish import PATIENCE_MILLISECONDS, finish
+from foldline.log.jobs.publish import LOCK_TIMEOUT_MILLISECONDS, finish
 from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Store, Transaction
@@ -118,11 +118,11 @@ def _claim_first(store: Store, queue: str, *, waits: bool) -> Claim | str | None
     except (Busy, IntegrityError) as error:
         # The session stayed locked, or another job of the branch was claimed between reading and locking.
         raise ClaimDeferred from error
-    except UNWORKABLE as error:
+    except UNREADABLE as error:
         if not job_id:
             raise
         with store.write() as tx:
-            end(tx, job_id, JobState.FAILED, f"this session cannot be worked with: {error}")
+            end(tx, job_id, JobState.FAILED, f"this version cannot read the session: {error}")
         return job_id
 
 
@@ -137,7 +137,7 @@ def _wait_for_first(tx: Transaction, wanted: Mapping[str, Any], *, waits: bool) 
         return None
     row = None
     if waits:
-        tx.wait_at_most(PATIENCE_MILLISECONDS)
+        tx.wait_at_most(LOCK_TIMEOUT_MILLISECONDS)
         row = tx.execute(_AWAITED, wanted).first()
     if row is None:
         raise ClaimDeferred

@@ -19,7 +19,7 @@ from foldline.log.storage.store import Store, Transaction
 from foldline.log.storage.tables import JOB, SESSION
 
 # Errors for a row that this version cannot read: a preset or model that is gone, a value of another shape.
-UNWORKABLE: Final = (CompactionError, LookupError, TypeError, ValueError)
+UNREADABLE: Final = (CompactionError, LookupError, TypeError, ValueError)
 # The random part added to a pause, so that sessions which failed together are not retried together.
 JITTER: Final = 0.25
 LEASE_LAPSED: Final = "the worker's lease lapsed"

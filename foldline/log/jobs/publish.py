@@ -25,7 +25,7 @@ from foldline.log.storage.tables import ENTRY
 
 BASE_MOVED: Final = "the session was edited while the summary was written"
 # How long a lock is waited for: one locked session must not keep the jobs of all others waiting.
-PATIENCE_MILLISECONDS: Final = 500
+LOCK_TIMEOUT_MILLISECONDS: Final = 500
 
 
 def publish(store: Store, claim: Claim, draft: SummaryDraft) -> JobState:
@@ -35,10 +35,10 @@ def publish(store: Store, claim: Claim, draft: SummaryDraft) -> JobState:
     inline compactions since the claim. Publishing twice changes nothing.
 
     Raises:
-        Busy: the session stayed locked for `PATIENCE_MILLISECONDS`; try again.
+        Busy: the session stayed locked for `LOCK_TIMEOUT_MILLISECONDS`; try again.
     """
     with store.write() as tx:
-        tx.wait_at_most(PATIENCE_MILLISECONDS)
+        tx.wait_at_most(LOCK_TIMEOUT_MILLISECONDS)
         path, job = open_claimed(tx, claim)
         if path is None or job is None:
             return state_of(tx, claim.job_id)

@@ -12,7 +12,7 @@ from sqlalchemy import bindparam, delete, select, tuple_
 
 from foldline.log.compaction import trigger
 from foldline.log.job_state import JobState
-from foldline.log.jobs.endings import LEASE_LAPSED, UNWORKABLE, end, requeue
+from foldline.log.jobs.endings import LEASE_LAPSED, UNREADABLE, end, requeue
 from foldline.log.storage import paths
 from foldline.log.storage.events import JobWaits, LeaseLapsed, SweepDone
 from foldline.log.storage.store import Store, Transaction
@@ -75,9 +75,9 @@ def _take_back(store: Store, job: Any) -> None:
             if row is not None:
                 tx.events.append(LeaseLapsed(row.queue))
                 requeue(tx, row, attempts=row.attempts, error=LEASE_LAPSED)
-    except UNWORKABLE as error:
+    except UNREADABLE as error:
         with store.write() as tx:
-            end(tx, job.id, JobState.FAILED, f"this session cannot be worked with: {error}")
+            end(tx, job.id, JobState.FAILED, f"this version cannot read the session: {error}")
 
 
 def _run_held_back(store: Store, session_pk: int, branch: int) -> None:
@@ -90,7 +90,7 @@ def _run_held_back(store: Store, session_pk: int, branch: int) -> None:
                 path.next_summary_at = 0
                 trigger.run_trigger(tx, path)
                 paths.save_edited(tx, path, before)
-    except UNWORKABLE:
+    except UNREADABLE:
         # The failed job has the error; the next append or compaction tries again.
         with store.write() as tx:
             tx.execute(_no_longer_held_back(session_pk, branch))

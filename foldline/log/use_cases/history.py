@@ -1,11 +1,11 @@
 """The compaction history of a path: compactions as they are listed, and which of them are undone.
 
-Undos and redos name the compactions that they change, so nobody needs to read other compactions to know if one is live.
+An undo or redo names the compactions that it changes. Whether one is live follows from these entries alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -48,10 +48,10 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Reversals:
-    """What the undos and redos on a path amount to.
+    """The effect of the undos and redos on a path.
 
-    `undone` are the ids of the compactions that are not live. `redoable` are the undos that a redo can still take back,
-    oldest first.
+    `undone` are the ids of the compactions that are not live. `redoable` are the undos that were not redone, oldest
+    first.
     """
 
     undone: frozenset[str]
@@ -62,24 +62,19 @@ def records(
     tx: Transaction,
     session: Session,
     parts: Sequence[Segment],
-    kinds: tuple[str, ...] = entry_log.EDITING,
-    *,
+    kinds: tuple[str, ...],
     limit: int | None = None,
 ) -> list[Record]:
-    """The entries of these kinds in these runs, oldest first."""
+    """The first `limit` entries of these kinds in these runs, oldest first."""
     rows = entry_log.rows_in(tx, session, parts, _COLUMNS, kinds=kinds, limit=limit)
     return [Record(segments.entry_id(branch, seq), seq, kind, loads(body)) for branch, seq, kind, body in rows]
 
 
 def reversals(tx: Transaction, session: Session, parts: Sequence[Segment]) -> Reversals:
-    """What the undos and redos in these runs amount to; reads no compaction."""
-    return _folded(records(tx, session, parts, (UNDO, REDO)))
-
-
-def _folded(found: Iterable[Record]) -> Reversals:
+    """The effect of the undos and redos in these runs. Compactions are not read."""
     undone: set[str] = set()
     undos: list[Record] = []
-    for record in found:
+    for record in records(tx, session, parts, (UNDO, REDO)):
         undone.update(record.body["undone"])
         if record.kind == UNDO:
             undos.append(record)
@@ -92,25 +87,25 @@ def _folded(found: Iterable[Record]) -> Reversals:
 def compactions(
     tx: Transaction, tenant: str, session_id: str, after_seq: int = 0, limit: int | None = None
 ) -> list[Compaction]:
-    """Up to `limit` compactions on the path in use after this seq, oldest first.
+    """Up to `limit` compactions on the head's path after `after_seq`, oldest first.
 
-    Reads the bodies of these compactions, and of the undos and redos after that seq: earlier ones cannot name them.
+    Only these compactions are read, and the undos and redos after `after_seq`: earlier ones cannot name them.
 
     Raises:
         NotFound: no such session.
     """
     path = paths.open_head(tx, tenant, session_id)
     later = segments.clipped(segments.segments(tx, path), [(after_seq + 1, path.leaf_seq)])
-    found = records(tx, path.session, later, (COMPACTION,), limit=limit)
+    found = records(tx, path.session, later, (COMPACTION,), limit)
     undone = reversals(tx, path.session, later).undone if found else frozenset()
     return [_listed(record, is_live=record.id not in undone) for record in found]
 
 
 def compaction_of_job(tx: Transaction, tenant: str, job: Job) -> Compaction | None:
-    """The compaction that a job made, if it is on the path in use.
+    """The compaction that a job made, if it is on the head's path.
 
     Raises:
-        NotFound: the session is gone.
+        NotFound: no such session.
     """
     name = job.result.get("compaction_id")
     if name is None:
@@ -120,10 +115,10 @@ def compaction_of_job(tx: Transaction, tenant: str, job: Job) -> Compaction | No
 
 
 def seq_of(compaction_id: str) -> int:
-    """The place of a compaction on the paths it is on.
+    """The seq in a compaction's id.
 
     Raises:
-        NotFound: the id has not the form of one.
+        NotFound: the text is not an id of an entry.
     """
     try:
         return segments.parse_entry_id(compaction_id)[1]
@@ -140,7 +135,7 @@ def _listed(record: Record, *, is_live: bool) -> Compaction:
         body["tokens_before"],
         body["tokens_after"],
         is_live,
-        # Compactions from before there were figures have none.
+        # Compactions of earlier versions have no figures.
         body.get("report", {}),
         body.get(entry_log.SUMMARY_FACTS_KEY, {}),
     )

@@ -8,7 +8,7 @@ from foldline.engine.overflow import Verdict
 from foldline.log.compaction import trigger
 from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.compaction.trigger import TriggerResult
-from foldline.log.compaction.usage import MOST
+from foldline.log.compaction.usage import MULTIPLIER_MAX
 from foldline.log.errors import CannotShrink, UnknownVersion
 from foldline.log.storage import paths
 from foldline.log.storage.rows import Path
@@ -61,7 +61,7 @@ def _raise_multiplier(path: Path, actual_tokens: int | None) -> None:
     counted = path.kept + session.overhead_tokens
     if actual_tokens is not None and counted:
         reported = -(-actual_tokens * 1000 // counted)
-        session.multiplier = max(session.multiplier, min(MOST, reported))
+        session.multiplier = max(session.multiplier, min(MULTIPLIER_MAX, reported))
 
 
 def _target(path: Path, verdict: Verdict) -> int:

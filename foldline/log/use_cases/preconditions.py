@@ -1,4 +1,4 @@
-"""What a caller may demand of a session before a request changes it: a version, and the newest message it knows."""
+"""The preconditions of a change: the version that `If-Match` requires, and the newest message that the caller knows."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from foldline.log.storage.store import Transaction
 
 
 def open_to_change(tx: Transaction, tenant: str, session_id: str, *, parent: str | None, if_match: int | None) -> Path:
-    """The path in use, of which this transaction is now the only writer.
+    """The head's path, locked: this transaction is its only writer.
 
     Raises:
         NotFound: no such session.
         StaleVersion: `if_match` is given and is not its version.
-        UnknownParent: `parent` is given, and is older than the newest message on the path, or not on it.
+        UnknownParent: `parent` is given and is neither the newest message on the path nor a later entry.
     """
     path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
     if parent is not None:

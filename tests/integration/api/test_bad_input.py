@@ -135,7 +135,7 @@ def test_a_session_that_cannot_be_is_refused_with_the_path(api: Api, fields: dic
     [("POST", "/sessions"), ("PATCH", "{session}"), ("POST", "{session}/compact"), ("POST", "/compact")],
 )
 @pytest.mark.parametrize(
-    ("policy", "field", "told"),
+    ("policy", "field", "reported"),
     [
         ({"preset": "unheard-of"}, "preset", "codebuddy@program"),
         ({"preset": None}, "preset", "available: foldline"),
@@ -172,12 +172,12 @@ def test_a_session_that_cannot_be_is_refused_with_the_path(api: Api, fields: dic
     ],
 )
 def test_a_policy_that_cannot_work_is_refused_wherever_it_is_given(
-    api: Api, method: str, path: str, *, policy: Json, field: str, told: str
+    api: Api, method: str, path: str, *, policy: Json, field: str, reported: str
 ) -> None:
     session = api.session()
     problem = api.problem(method, path.format(session=session), {**NEEDED.get(path, {}), "policy": policy})
     assert (problem["name"], problem["status"], problem["path"]) == ("invalid-request", 422, f"policy.{field}")
-    assert told in problem["detail"]
+    assert reported in problem["detail"]
     assert api.get(session)["version"] == 1
 
 
@@ -301,7 +301,7 @@ def test_usage_of_a_version_to_come_is_refused(api: Api) -> None:
         ),
     ],
 )
-def test_a_policy_of_the_wrong_shape_is_told_how_to_give_it(
+def test_a_policy_of_the_wrong_shape_is_refused_with_an_example(
     api: Api, path: str, body: Json, field: str, detail: str
 ) -> None:
     problem = api.problem("POST" if path else "PATCH", f"{api.session()}{path}", body)
@@ -315,7 +315,7 @@ def test_an_overflow_of_an_empty_session_has_nothing_to_make_smaller(api: Api) -
     assert problem["detail"] == "there is nothing in the session that could be made smaller"
 
 
-def test_a_value_that_is_refused_is_told_what_it_must_be(api: Api) -> None:
+def test_a_value_is_refused_with_what_it_must_be(api: Api) -> None:
     session = api.session()
     details = [
         api.problem("POST", f"{session}/messages", [])["detail"],

@@ -123,15 +123,15 @@ def test_a_summary_of_a_branch_is_tagged_with_the_summary_that_covers_it(api: Ap
     assert placed["tags"] == first["tags"]
 
 
-def test_a_compaction_with_a_summary_tells_what_is_kept_and_of_files_and_an_inline_one_does_not(api: Api) -> None:
+def test_a_compaction_with_a_summary_lists_what_is_kept_and_the_files_and_an_inline_one_does_not(api: Api) -> None:
     session = api.session(auto_compact=False)
     api.say(session, user("one"), *writing("c1", "a.py"))
     api.fill(session, turns=4)
     api.post(f"{session}/compact", {"stages": ["truncate"], "target_tokens": 700, "summarize": False}, 202)
     api.do_jobs()
     inline, summarized = api.get(f"{session}/compactions")["items"]
-    told = ("first_kept_entry_id", "details", "from_hook")
-    assert [inline[name] for name in told] == [None, None, None]
+    reported = ("first_kept_entry_id", "details", "from_hook")
+    assert [inline[name] for name in reported] == [None, None, None]
     assert summarized["details"] == {"read_files": [], "modified_files": ["a.py"]}
     assert summarized["from_hook"] is None
     covered = [entry for entry in api.get(f"{session}/entries")["items"] if "condense_parent" in entry["tags"]]
@@ -155,6 +155,6 @@ def test_the_statistics_count_by_what_was_reported_where_the_policy_trusts_that(
     session = api.session(policy={"preset": preset}, context_window=40_000)
     api.say(session, user("one"))
     api.say(session, assistant("two"), usage={"version": 2, "input": 500, "output": 80})
-    told = api.get(f"{session}/stats")["counted_tokens"]
+    reported = api.get(f"{session}/stats")["counted_tokens"]
     # The JSON of no tools is a token by the estimate, and none of the history.
-    assert told == counted - 1 if counted else told < 20
+    assert reported == counted - 1 if counted else reported < 20

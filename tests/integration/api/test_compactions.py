@@ -11,7 +11,7 @@ from tests.support.eventually import eventually
 from tests.support.processes.api import Api, Json, assistant, calling, result, user
 
 
-def test_a_compaction_that_was_asked_for_tells_what_it_did_and_which_job_goes_on(api: Api) -> None:
+def test_a_compaction_that_was_asked_for_says_what_it_did_and_which_job_goes_on(api: Api) -> None:
     session = api.session(auto_compact=False)
     api.fill(session, turns=3)
     answer = api.post(f"{session}/compact", {"instructions": "Mind the numbers."}, 202)
@@ -117,7 +117,7 @@ def test_a_client_that_waits_is_answered_when_the_job_has_ended(api: Api) -> Non
     assert answer["result"]["tokens_saved"] > 0
 
 
-def test_a_client_that_waits_in_vain_is_told_so(api: Api) -> None:
+def test_a_client_that_waits_in_vain_is_answered_202(api: Api) -> None:
     session = api.session(auto_compact=False)
     api.fill(session, turns=3)
     started = monotonic()

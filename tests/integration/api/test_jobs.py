@@ -48,7 +48,7 @@ def test_a_job_is_cancelled_once(api: Api, job: Json) -> None:
     assert api.do_jobs() == []
 
 
-def test_events_tell_of_each_change_and_end_with_the_job(api: Api, job: Json) -> None:
+def test_events_show_each_change_and_end_with_the_job(api: Api, job: Json) -> None:
     events: list[Json] = []
 
     def listen() -> None:
@@ -68,8 +68,8 @@ def test_events_tell_of_each_change_and_end_with_the_job(api: Api, job: Json) ->
         eventually(lambda: len(events) == 3)
         endings.fail(api.store, claim, "no luck")
         listening.result(10)
-    told = [(event["state"], event["progress"]) for event in events]
-    assert told == [("queued", 0.0), ("running", 0.0), ("running", 0.5), ("failed", 0.5)]
+    reported = [(event["state"], event["progress"]) for event in events]
+    assert reported == [("queued", 0.0), ("running", 0.0), ("running", 0.5), ("failed", 0.5)]
     assert events[-1] == api.get(f"/jobs/{job['id']}")
 
 
@@ -163,7 +163,7 @@ def test_nobody_waits_forever_when_the_database_breaks() -> None:
     asyncio.run(run())
 
 
-def test_a_job_that_is_gone_tells_nothing_more() -> None:
+def test_a_job_that_is_gone_ends_its_events() -> None:
     async def run() -> None:
         assert [job async for job in Watch(lambda _ids: {}).changes(WAITING)] == [WAITING]
 
@@ -186,7 +186,7 @@ def test_a_database_that_is_away_for_a_while_is_waited_for() -> None:
     asyncio.run(run())
 
 
-def test_a_job_that_does_not_change_is_told_again_from_time_to_time() -> None:
+def test_a_job_that_does_not_change_is_sent_again_from_time_to_time() -> None:
     async def run() -> None:
         watch = Watch(lambda _ids: {"job_1": WAITING}, repeat_seconds=0.01)
         async with aclosing(watch.changes(WAITING)) as changes:

@@ -25,7 +25,7 @@ ANTHROPIC_RESULTS = {
 }
 
 
-def test_an_append_tells_what_it_did(api: Api) -> None:
+def test_an_append_says_what_it_did(api: Api) -> None:
     session = api.session()
     answer = api.say(session, user("hello"), calling("c1", "c2"), result("c1"))
     assert len(answer["entry_ids"]) == 3

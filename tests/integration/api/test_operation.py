@@ -87,7 +87,7 @@ def is_every_thread_taken(api: Api) -> bool:
     return False
 
 
-def test_a_database_that_keeps_silent_is_told_in_time_and_asked_once() -> None:
+def test_a_database_that_keeps_silent_is_reported_in_time_and_asked_once() -> None:
     with (
         postgres(is_own=True) as service,
         Server(service.url).database() as database,

@@ -122,7 +122,7 @@ def test_the_multiplier_is_never_lowered(api: Api) -> None:
     assert api.get(session)["multiplier"] == 2.0
 
 
-def test_a_report_of_an_older_version_changes_nothing_and_tells_what_is(api: Api) -> None:
+def test_a_report_of_an_older_version_changes_nothing_and_says_what_is(api: Api) -> None:
     session, before = filled(api)
     used, version = before["budget"]["used"], before["version"]
     body = {"error": f"{REFUSED}: {used * 2} tokens > {used}", "version": version - 1}

@@ -1,4 +1,4 @@
-"""A session under each preset, and what the presets tell of their compactions."""
+"""A session under each preset, and what the presets say of their compactions."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def figures(answer: Json) -> set[str]:
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_a_session_under_a_preset_is_compacted_and_tells_what_that_preset_tells(api: Api, preset: str) -> None:
+def test_a_session_under_a_preset_is_compacted_and_reports_the_figures_of_the_preset(api: Api, preset: str) -> None:
     wanted = set(PRESETS[preset].report)
     session = api.session(context_window=WINDOW, policy={"preset": preset}, system="Be brief.")
 
@@ -123,7 +123,7 @@ def test_the_tiers_of_code_buddy(api: Api) -> None:
     for number in range(10, 13):
         api.say(session, *reading(number))
     asked = api.post(f"{session}/compact", {"stages": [], "summarize": True, "instructions": "again"}, 202)
-    api.do_jobs("They talked, as far as one can tell without a model.", degraded=True)
+    api.do_jobs("They talked, as far as one can say without a model.", degraded=True)
     assert api.get(f"/jobs/{asked['job']['id']}")["result"]["tier"] == 4
 
 
@@ -181,20 +181,20 @@ def test_a_request_that_waits_says_that_its_job_compacted(api: Api, preset: str,
     for number in range(9):
         api.say(session, *reading(number))
     answer = waited_for(api, session, {"summarize": True, "stages": stages, "target_tokens": 3000})
-    told = answer["result"]
-    assert (told["compacted"], told["stages_used"]) == (True, [*stages, "summarize"])
-    assert figures(told) == set(PRESETS[preset].report)
-    assert (answer["job"]["result"]["compacted"], told["tokens_saved"] > 0) == (True, True)
+    reported = answer["result"]
+    assert (reported["compacted"], reported["stages_used"]) == (True, [*stages, "summarize"])
+    assert figures(reported) == set(PRESETS[preset].report)
+    assert (answer["job"]["result"]["compacted"], reported["tokens_saved"] > 0) == (True, True)
 
 
-def test_a_request_that_waits_tells_of_both_compactions_as_one(api: Api) -> None:
+def test_a_request_that_waits_reports_both_compactions_as_one(api: Api) -> None:
     session = api.session(context_window=WINDOW, policy=AT_ONCE)
     for number in range(9):
         api.say(session, *reading(number))
     before = api.get(f"{session}/stats")
-    told = waited_for(api, session, {"summarize": True})["result"]
-    assert (told["tier"], told["original_count"], told["final_count"]) == (2, 36, 5)
-    assert told["warning_level"] == before["warning_level"]
+    reported = waited_for(api, session, {"summarize": True})["result"]
+    assert (reported["tier"], reported["original_count"], reported["final_count"]) == (2, 36, 5)
+    assert reported["warning_level"] == before["warning_level"]
 
 
 def test_the_figures_of_neurolink_count_files_and_messages(api: Api) -> None:
@@ -210,7 +210,7 @@ def test_the_figures_of_neurolink_count_files_and_messages(api: Api) -> None:
     assert truncated["messages_removed"] >= 4
 
 
-def test_a_policy_of_the_request_tells_its_own_figures(api: Api) -> None:
+def test_a_policy_of_the_request_reports_its_own_figures(api: Api) -> None:
     session = api.session(context_window=WINDOW)
     for number in range(5):
         api.say(session, *reading(number))
@@ -222,16 +222,16 @@ def test_a_policy_of_the_request_tells_its_own_figures(api: Api) -> None:
     assert figures(api.post(f"{session}/compact", {})["result"]) == set()
 
 
-def test_an_overflow_is_told_with_the_figures_of_the_preset(api: Api) -> None:
+def test_an_overflow_is_reported_with_the_figures_of_the_preset(api: Api) -> None:
     session = api.session(context_window=WINDOW, policy={"preset": "codebuddy"})
     version = api.say(session, *reading(1), *reading(2), *reading(3))["version"]
-    told = [
+    reported = [
         api.post(f"{session}/overflow", {"error": error, "version": version})["result"]
         for error in ("Rate limit reached", "prompt is too long: 213462 tokens > 200000 maximum")
     ]
-    assert [figures(answer) for answer in told] == [set(PRESETS["codebuddy"].report)] * 2
-    assert [answer["tier"] > 0 for answer in told] == [False, True]
-    assert told[1]["final_tokens"] < told[1]["original_tokens"] == told[0]["original_tokens"]
+    assert [figures(answer) for answer in reported] == [set(PRESETS["codebuddy"].report)] * 2
+    assert [answer["tier"] > 0 for answer in reported] == [False, True]
+    assert reported[1]["final_tokens"] < reported[1]["original_tokens"] == reported[0]["original_tokens"]
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def test_an_exact_policy_counts_the_history_as_the_view_does(api: Api) -> None:
     assert call["counted_tokens"] == stats["counted_tokens"] + call["breakdown"]["prompt"]
 
 
-def test_no_trigger_is_told_where_an_estimate_leaves_no_room_for_a_history(api: Api) -> None:
+def test_no_trigger_is_reported_where_an_estimate_leaves_no_room_for_a_history(api: Api) -> None:
     # Long words that are one token each; by their length they take more than there is.
     session = api.session(context_window=4000, system=" international" * 1000, policy={"preset": "neurolink"})
     api.say(session, user("hello"))

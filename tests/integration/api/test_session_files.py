@@ -89,7 +89,7 @@ def test_entries_are_listed_as_what_they_are(api: Api) -> None:
 
 
 @pytest.mark.parametrize("time", ["0001-01-01T00:00:00", "0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59"])
-def test_a_time_that_cannot_be_told_is_passed_over(api: Api, time: str) -> None:
+def test_a_time_that_cannot_be_written_is_passed_over(api: Api, time: str) -> None:
     session = imported(api, [{**entry, "timestamp": time} for entry in ENTRIES])
     listed = items_of(api.client, f"{session}/entries")
     assert all(item["created_at"] >= api.get(session)["created_at"] for item in listed)
@@ -167,7 +167,7 @@ def test_what_no_column_holds_is_refused_with_its_line(api: Api, file: str, line
 
 
 def test_an_entry_that_no_model_sees_is_shown_as_the_file_has_it(api: Api) -> None:
-    unseen = entry("new", "n", edits=[[1, 2]], told="x")
+    unseen = entry("new", "n", edits=[[1, 2]], reported="x")
     session = imported(api, chain(asks("u1"), unseen))
     shown = items_of(api.client, f"{session}/entries")[1]
     assert (shown["kind"], shown["tags"], shown["message"]) == ("other", {}, {**unseen, "parentId": "u1"})

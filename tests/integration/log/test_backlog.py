@@ -1,4 +1,4 @@
-"""What waits to be done, over all sessions."""
+"""The backlog of jobs and pending tokens, over all sessions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_nothing_waits_in_an_empty_log(store: Store) -> None:
     assert waiting(store) == Backlog({INTERACTIVE: Queue(), BACKGROUND: Queue()}, 0)
 
 
-def test_jobs_are_told_by_queue_with_the_age_of_the_oldest(new_scene: NewScene, clock: Clock) -> None:
+def test_jobs_are_counted_by_queue_with_the_age_of_the_oldest(new_scene: NewScene, clock: Clock) -> None:
     first, second = new_scene(), new_scene(id="t")
     first.append(*turns(7, 60))
     clock.advance(5)
@@ -57,7 +57,7 @@ def test_a_job_behind_another_of_its_branch_is_no_work_for_workers_yet(scene: Sc
     assert waiting(scene.store).queues[INTERACTIVE] == Queue(queued=1)
 
 
-def test_what_is_owed_is_a_sum_over_the_heads_of_sessions_that_live(store: Store) -> None:
+def test_pending_tokens_are_summed_over_the_heads_of_live_sessions(store: Store) -> None:
     first, second = Scene(store), Scene(store, id="t")
     for scene in (first, second):
         scene.append(*turns(12, 60))

@@ -1,4 +1,4 @@
-"""The events of the log that operators count, after their commit."""
+"""The events that metrics count, after the commit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.support.log.sessions import Clock, Scene, batch, turns, user
 
 @pytest.fixture
 def observed(scene: Scene) -> list[Event]:
-    """The events from now on that operators count: others notify of jobs that wait."""
+    """The events from now on, without those that a job waits."""
     events: list[Event] = []
     scene.store.subscribe(lambda event: None if isinstance(event, JobWaits) else events.append(event))
     return events

@@ -26,7 +26,7 @@ def test_an_automatic_plan_that_saves_little_changes_nothing_while_the_view_fits
     assert scene.states == []
 
 
-def test_what_is_owed_is_summarized_even_if_that_saves_nothing(scene: Scene) -> None:
+def test_what_is_pending_is_summarized_even_if_that_saves_nothing(scene: Scene) -> None:
     scene.append(*turns(1, 60), user(900))
     assert scene.layout == ["hidden 1-2", "user 3"]
     before = scene.used
@@ -104,7 +104,7 @@ def test_a_compact_request_without_summaries_still_queues_what_it_hides(scene: S
     assert scene.pending == 0
 
 
-def test_a_compact_request_without_summaries_asks_for_none_if_nothing_is_owed(scene: Scene) -> None:
+def test_a_compact_request_without_summaries_queues_none_if_nothing_is_pending(scene: Scene) -> None:
     scene.append(*turns(5, 60))
     step = scene.compact(summarize=False)
     assert (step.request, scene.states) == (None, [])
@@ -118,7 +118,7 @@ def test_an_open_batch_is_never_edited(scene: Scene) -> None:
     assert scene.used <= 1_000
 
 
-def test_a_session_with_automatic_compaction_off_is_compacted_only_when_asked(scene: Scene) -> None:
+def test_a_session_with_automatic_compaction_off_is_compacted_only_on_request(scene: Scene) -> None:
     with scene.store.write() as tx:
         lifecycle.change(tx, scene.tenant, scene.id, {"auto_compact": False})
     scene.append(*turns(8, 60))

@@ -1,4 +1,4 @@
-"""The headings of a session's policy get to whoever writes its summaries, also where others come into use."""
+"""A summarizer gets the headings of the session's policy, also after they have changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Leases, single flight, failures and what the sweeper takes back."""
+"""Leases, single flight, failures and lapsed leases."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_other_parameters_update_the_waiting_job_and_raise_its_class(scene: Scen
     assert scene.claimed().request.instructions == "names"
 
 
-def test_a_failure_holds_automatic_jobs_back_until_the_sweeper_asks_again(scene: Scene, clock: Clock) -> None:
+def test_a_failure_holds_automatic_jobs_back_until_the_sweeper_runs_the_trigger(scene: Scene, clock: Clock) -> None:
     over_trigger(scene)
     endings.fail(scene.store, scene.claimed(), "the summarizer is down")
     scene.append(assistant(20))
@@ -148,7 +148,7 @@ def test_each_failure_in_a_row_holds_back_for_twice_as_long_until_one_succeeds(s
     assert pause_seconds(scene) == 30
 
 
-def test_a_summarizer_that_asks_to_be_left_alone_for_longer_is(scene: Scene) -> None:
+def test_a_summarizers_longer_retry_after_is_respected(scene: Scene) -> None:
     over_trigger(scene)
     endings.fail(scene.store, scene.claimed(), "HTTP 429", retry_after_seconds=95.5)
     assert pause_seconds(scene) == 95.5
@@ -161,7 +161,7 @@ def test_a_pause_is_never_longer_than_the_longest_but_for_chance(scene: Scene) -
     assert pause_seconds(scene) == 600 * 1.25
 
 
-def test_a_failure_does_not_hold_back_a_job_someone_asked_for(scene: Scene) -> None:
+def test_a_failure_does_not_hold_back_a_requested_job(scene: Scene) -> None:
     over_trigger(scene)
     running = scene.claimed()
     scene.compact()
@@ -224,7 +224,7 @@ def test_a_commit_that_queues_a_job_notifies_of_its_queue(scene: Scene) -> None:
     assert queues == [BACKGROUND, INTERACTIVE]
 
 
-def test_what_a_newer_version_asks_on_top_does_not_stop_this_one(scene: Scene) -> None:
+def test_a_newer_versions_fields_of_a_request_do_not_stop_this_one(scene: Scene) -> None:
     over_trigger(scene)
     asked = {**loads(scene.jobs[0].parameters), "depth": 3}
     with scene.store.write() as tx:
@@ -232,7 +232,7 @@ def test_what_a_newer_version_asks_on_top_does_not_stop_this_one(scene: Scene) -
     assert scene.work() == ["succeeded"]
 
 
-def test_an_error_that_quotes_what_no_column_takes_is_still_told(scene: Scene) -> None:
+def test_an_error_that_quotes_what_no_column_takes_is_still_stored(scene: Scene) -> None:
     over_trigger(scene)
     endings.fail(scene.store, scene.claimed(), "it said \0 and \ud800")
     assert scene.states == ["failed: it said  and ?"]

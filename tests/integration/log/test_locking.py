@@ -1,4 +1,4 @@
-"""What PostgreSQL lets happen at the same time: one transaction waits for another, and goes on from what that left."""
+"""Concurrent transactions on PostgreSQL: one waits for another, and then works on what the other committed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ database_kind = only_postgresql
 
 @contextmanager
 def waiting(store: Store, work: Callable[[], T]) -> Iterator[Future[T]]:
-    """Runs `work` on a thread, and the block once it waits for a lock; what it came to is known after the block."""
+    """Run `work` on a thread, and the block once it waits for a lock; its result is there after the block."""
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(work)
         eventually(lambda: future.done() or is_lock_waited_for(store))
@@ -128,7 +128,7 @@ def _entries(tx: Transaction) -> int:
     return number
 
 
-def test_of_two_processes_with_one_idempotency_key_one_is_told_to_come_back(store: Store) -> None:
+def test_of_two_processes_with_one_idempotency_key_one_must_repeat_later(store: Store) -> None:
     answer = StoredResponse(201, {}, b"{}")
 
     def create(tx: Transaction) -> StoredResponse | None:
@@ -162,7 +162,7 @@ def test_a_claim_that_may_not_wait_says_that_there_is_work(
     two_scenes: list[Scene], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # To PostgreSQL that is no bound: one that waited would do so until its statement is cancelled.
-    monkeypatch.setattr(claims, "PATIENCE_MILLISECONDS", 0)
+    monkeypatch.setattr(claims, "LOCK_TIMEOUT_MILLISECONDS", 0)
     first, second = two_scenes
     with first.store.write() as tx:
         for scene in two_scenes:

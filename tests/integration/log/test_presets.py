@@ -1,4 +1,4 @@
-"""Sessions whose policy counts in another way, or is not the session's own."""
+"""Sessions under policies with other counters, and compactions under a policy of the request."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from tests.support.processes.databases import only_sqlite
 database_kind = only_sqlite
 
 
-def ask(scene: Scene, *, summarize: bool | None = None, **wishes: Any) -> None:
+def request_summary(scene: Scene, *, summarize: bool | None = None, **values: Any) -> None:
     with scene.store.write() as tx:
-        compact.compact(tx, TENANT, scene.id, SummaryRequest(is_asked=True, **wishes), summarize=summarize)
+        compact.compact(tx, TENANT, scene.id, SummaryRequest(is_asked=True, **values), summarize=summarize)
 
 
 def change(scene: Scene, **changes: Any) -> None:
@@ -59,18 +59,18 @@ def test_a_session_that_is_not_compacted_by_itself_is_counted_all_the_same(new_s
 def test_what_is_overridden_for_one_compaction_holds_whatever_becomes_of_the_policy(new_scene: NewScene) -> None:
     scene = new_scene()
     scene.append(*turns(5, 60))
-    ask(scene, policy={"target": 0.7}, summarize=True)
+    request_summary(scene, policy={"target": 0.7}, summarize=True)
     change(scene, policy={"trigger": 0.6, "target": 0.3})
     claim = scene.claimed()
     change(scene, policy={"trigger": 0.5, "target": 0.2})
     assert scene.publish(claim) == "succeeded"
 
 
-def test_one_wish_ends_with_what_was_due_when_it_was_made(new_scene: NewScene) -> None:
+def test_a_request_ends_with_what_was_due_when_it_was_made(new_scene: NewScene) -> None:
     scene = new_scene(20_000, policy={"preset": "neurolink"})
     scene.window(400)
     scene.append(*turns(20, 60))
-    ask(scene, summarize=True)
+    request_summary(scene, summarize=True)
     assert len(scene.work()) > 1
     # Three in ten of forty messages stay.
     assert sum(line.startswith(("user", "batch")) for line in scene.layout) == 12
@@ -81,7 +81,7 @@ def test_a_target_of_ones_own_is_summarized_down_to_whatever_the_policy_counts_b
     for counter in ("exact", "chars4"):
         scene = new_scene(20_000, id=counter, policy={"counter": counter})
         scene.append(*turns(40, 60))
-        ask(scene, target_tokens=2_000, summarize=True)
+        request_summary(scene, target_tokens=2_000, summarize=True)
         claim = scene.claimed()
         ranges.append((claim.wanted.covered.first, claim.wanted.covered.last))
     assert ranges[0][0] == ranges[1][0] == 1
@@ -105,10 +105,10 @@ def test_a_summary_of_what_an_overflow_put_out_of_view_stays_under_what_was_refu
 def test_a_summary_under_other_headings_is_another_one(new_scene: NewScene) -> None:
     scene = new_scene()
     scene.append(*turns(5, 60))
-    ask(scene, summarize=True)
+    request_summary(scene, summarize=True)
     scene.work()
     scene.undo(scene.live[-1])
-    ask(scene, policy={"headings": "pi"}, summarize=True)
+    request_summary(scene, policy={"headings": "pi"}, summarize=True)
     assert scene.claimed().request.headings == "pi"
 
 

@@ -1,4 +1,4 @@
-"""What a publish does to a session that went on meanwhile, and summaries that are used more than once."""
+"""Publishing to a session that continued in the meantime, and summaries that are used more than once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from foldline.log.jobs import publish
 from tests.support.log.sessions import Clock, Scene, assistant, turns, user
 
 
-def test_a_summary_of_a_state_that_was_undone_is_dropped_and_what_is_owed_is_asked_for_again(scene: Scene) -> None:
+def test_a_summary_of_an_undone_state_is_dropped_and_what_is_pending_is_queued_again(scene: Scene) -> None:
     scene.append(*turns(6, 60))
     scene.compact(summarize=False, target_tokens=600)
     claim = scene.claimed()
@@ -62,7 +62,7 @@ def test_a_kept_summary_that_has_no_room_on_another_branch_is_visible_there(scen
     assert scene.states == ["succeeded", "failed: no-room"]
 
 
-def test_a_publish_that_leaves_the_view_over_the_trigger_asks_for_more(scene: Scene) -> None:
+def test_a_publish_that_leaves_the_view_over_the_trigger_queues_another_job(scene: Scene) -> None:
     scene.window(260)
     scene.append(*turns(7, 60))
     assert scene.publish(scene.claimed(), tokens=200) == "succeeded"
@@ -70,7 +70,7 @@ def test_a_publish_that_leaves_the_view_over_the_trigger_asks_for_more(scene: Sc
     assert scene.states == ["succeeded", "queued"]
 
 
-def test_a_kept_summary_is_published_without_a_job_and_the_rest_is_asked_for(scene: Scene) -> None:
+def test_a_kept_summary_is_published_without_a_job_and_the_rest_is_requested(scene: Scene) -> None:
     scene.window(130)
     scene.append(*turns(3, 60), user(300), assistant(60))
     scene.compact(summarize=False, target_tokens=400)

@@ -1,4 +1,4 @@
-"""Which entries a summary covers, and that nothing is asked for twice or for ever."""
+"""Which entries a summary covers, and that no range is requested twice or forever."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_summary_shows_where_it_covers_part_of_what_one_edit_hid(scene: Scene)
     assert scene.pending == 4 * 64
 
 
-def test_an_asked_range_larger_than_one_window_is_summarized_to_its_end(scene: Scene) -> None:
+def test_a_requested_range_larger_than_one_window_is_summarized_to_its_end(scene: Scene) -> None:
     scene.window(130)
     scene.append(*turns(5, 60))
     scene.compact()
@@ -70,7 +70,7 @@ def test_an_asked_range_larger_than_one_window_is_summarized_to_its_end(scene: S
     assert scene.layout[0] == "summary 1-5"
 
 
-def test_compacting_again_asks_for_nothing_more(scene: Scene) -> None:
+def test_compacting_again_queues_no_job(scene: Scene) -> None:
     scene.append(*turns(5, 60))
     scene.compact()
     scene.work()
@@ -91,7 +91,7 @@ def test_an_undone_range_is_not_summarized_again_by_itself(scene: Scene) -> None
     assert not scene.layout[0].startswith("summary")
 
 
-def test_an_undone_range_is_summarized_again_when_asked(scene: Scene) -> None:
+def test_an_undone_range_is_summarized_again_on_request(scene: Scene) -> None:
     scene.append(*turns(7, 60))
     scene.work()
     scene.undo(scene.live[0])

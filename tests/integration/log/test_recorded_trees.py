@@ -74,7 +74,7 @@ def _model_change(_value: Json) -> Json:
     return {"type": "model_change", "provider": "test", "modelId": "other"}
 
 
-# Each says its id and nothing else, so that the view tells which entries are in it.
+# The text of each is its id alone, so that the view shows which entries are in it.
 ENTRIES: Mapping[str, Callable[[Json], Json]] = {
     "user": _user,
     "assistant": _assistant,

@@ -18,6 +18,7 @@ from foldline.engine.wire import DEPTH_MAX
 from foldline.log.compaction.compactions import Compaction
 from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.errors import Conflict, NotFound
+from foldline.log.storage.entry_log import SUMMARY_FACTS_KEY
 from foldline.log.storage.store import Store
 from foldline.log.transfer.exporting import export_session
 from foldline.log.transfer.importing import import_session
@@ -194,17 +195,19 @@ def test_what_follows_an_imported_compaction_is_counted(import_file: Import) -> 
     assert_consistent(import_file(SUMMED_UP))
 
 
-def test_what_a_compaction_tells_is_in_the_list(import_file: Import) -> None:
+def test_the_facts_of_a_compactions_summary_are_in_the_list(import_file: Import) -> None:
     noted = {"details": {"readFiles": ["b"], "modifiedFiles": ["x"]}}
-    told = compactions(import_file(chain(*TALK, compaction("k", "u2", **noted), compaction("l", None, fromHook=True))))
-    assert [(each.reason, each.stages_used, each.report) for each in told] == [("imported", ["summarize"], {})] * 2
-    assert told[0].summary_facts == {
+    listed = compactions(
+        import_file(chain(*TALK, compaction("k", "u2", **noted), compaction("l", None, fromHook=True)))
+    )
+    assert [(each.reason, each.stages_used, each.report) for each in listed] == [("imported", ["summarize"], {})] * 2
+    assert listed[0].summary_facts == {
         "first_kept_entry_id": "e0-5",
         "details": {"read_files": ["b", "c1"], "modified_files": ["x"]},
         "from_hook": None,
     }
-    assert told[1].summary_facts["from_hook"] == "extension"
-    assert told[0].tokens_before > told[0].tokens_after
+    assert listed[1].summary_facts["from_hook"] == "extension"
+    assert listed[0].tokens_before > listed[0].tokens_after
 
 
 def test_a_branch_summary_names_the_entry_that_was_left(import_file: Import) -> None:
@@ -234,7 +237,7 @@ def test_what_no_model_sees_is_listed_and_never_in_view(import_file: Import) -> 
 
 
 def test_what_a_file_has_under_a_name_of_ours_is_nothing_of_ours(import_file: Import) -> None:
-    ours = {"edits": [["condense", 1]], "told": 7, "origin": "x"}
+    ours = {"edits": [["condense", 1]], SUMMARY_FACTS_KEY: 7, "origin": "x"}
     unseen = entry("new", "n", **ours, body=None)
     (first, second) = listed(import_file(chain(user("u1"), unseen)))
     assert (first.tags, second.tags, second.summary) == ({}, {}, None)
@@ -457,14 +460,14 @@ def test_a_head_that_was_moved_in_a_file_of_the_first_version_is_in_the_file(sto
     assert names_in(seen(again(scene)), {"u1", "a1", "k"}) == ["u1", "a1"]
 
 
-# Keeps about a hundred tokens of what it is asked to compact.
+# A compaction on request keeps about a hundred tokens.
 PI = {"preset": "pi", "stages": [{"name": "summarize", "keep_tokens": 100}]}
 
 # ---- sessions of ours, and sessions that went on ---------------------------------------------------------------
 
 
 def again(scene: Scene) -> Imported:
-    """The session that becomes of a session's file."""
+    """The session that the import of an exported session makes."""
     return Imported(scene.store, id=f"again-{scene.path.session.version}", file=exported(scene))
 
 
@@ -487,8 +490,8 @@ def test_a_session_of_ours_becomes_a_file(new_scene: NewScene) -> None:
         ("e0-1", None), ("e0-2", "e0-1"), ("e0-3", "e0-2"), ("e0-4", "e0-3"),
     ]  # fmt: skip
     assert {line["timestamp"] for line in lines} == {now}
-    told = [(line["message"]["role"], line["message"].get("model")) for line in lines]
-    assert told == [("user", None), ("assistant", "gpt-4o"), ("toolResult", None), ("assistant", "gpt-4o")]
+    roles = [(line["message"]["role"], line["message"].get("model")) for line in lines]
+    assert roles == [("user", None), ("assistant", "gpt-4o"), ("toolResult", None), ("assistant", "gpt-4o")]
     assert {line["message"]["timestamp"] for line in lines} == {1_893_456_000_000}
     assert_shows_the_same(scene)
 

@@ -1,4 +1,4 @@
-"""Transactions: all or nothing, and one state for whoever reads, on each database."""
+"""Transactions: all or nothing, and one consistent state for readers, on each database."""
 
 from __future__ import annotations
 

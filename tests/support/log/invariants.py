@@ -66,21 +66,25 @@ def originals_are_readable(pair: Pair) -> None:
     for entry, original in zip(found, expected, strict=True):
         assert original.message is None or entry.body == original.message.source
         if original.kind == "branch_summary":
-            assert entry.body["details"] == summaries.details(original.files), "files are told of nested summaries too"
+            assert entry.body["details"] == summaries.details(original.files), (
+                "the files include those of nested summaries"
+            )
     assert [compaction.id for compaction in listed if compaction.is_live] == pair.live
-    told = [compaction.summary_facts["details"] for compaction in listed if compaction.summary_facts]
+    stored = [compaction.summary_facts["details"] for compaction in listed if compaction.summary_facts]
     published = [entry for entry in expected if entry.kind == "compaction" and entry.summary]
-    assert told == [summaries.details(entry.files) for entry in published], "files are told of all that is covered"
+    assert stored == [summaries.details(entry.files) for entry in published], (
+        "the files are those of all that is covered"
+    )
 
 
-def jobs_are_what_was_asked_for(pair: Pair) -> None:
+def jobs_match_the_requests(pair: Pair) -> None:
     assert pair.jobs() == pair.expected_jobs()
     for branch in pair.reference.branches:
         for state in ("queued", "running"):
             assert len(pair.reference.jobs_of(branch.number, state)) <= 1, "single flight"
 
 
-def what_is_owed_has_a_job_or_a_visible_failure(pair: Pair) -> None:
+def what_is_pending_has_a_job_or_a_visible_failure(pair: Pair) -> None:
     head = pair.reference.branches[pair.reference.head]
     if not pair.reference.outline(head.number).pending_tokens:
         return
@@ -168,8 +172,8 @@ def _tokens(item: Item) -> int:
 INVARIANTS = (
     every_branch_is_what_its_entries_amount_to,
     originals_are_readable,
-    jobs_are_what_was_asked_for,
-    what_is_owed_has_a_job_or_a_visible_failure,
+    jobs_match_the_requests,
+    what_is_pending_has_a_job_or_a_visible_failure,
     the_view_is_what_originals_and_edits_give,
     a_view_fits_and_is_valid_or_says_why_not,
 )

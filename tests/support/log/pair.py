@@ -1,4 +1,4 @@
-"""A session on a real database and its reference, always told the same and expected to answer the same."""
+"""A session on a real database and its reference: both get the same calls and must give the same results."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from foldline.log.storage.store import Store, Transaction
 from foldline.log.storage.tables import JOB
 from foldline.log.use_cases import append, branches, compact, lifecycle, pins, undo, views
 from tests.support.log.reference import Reference
-from tests.support.log.reference_parts import Ask, Job, Refused, fold
+from tests.support.log.reference_parts import Job, ReferenceRequest, Refused, fold
 from tests.support.log.sessions import TENANT, Clock, Wire
 
 Real: TypeAlias = Callable[[Transaction], Any]
@@ -124,10 +124,12 @@ class Pair:
         reported = (input_tokens, output) if is_current else None
         self.append(wire, reported=reported, usage=Usage(version, input_tokens, output=output))
 
-    def compact(self, ask: Ask, *, stages: list[str] | None = None, summarize: bool | None = True) -> None:
+    def compact(
+        self, request: ReferenceRequest, *, stages: list[str] | None = None, summarize: bool | None = True
+    ) -> None:
         self.write(
-            lambda tx: compact.compact(tx, TENANT, SESSION, _real(ask), stages=stages, summarize=summarize),
-            lambda: self.reference.compact(ask, stages=stages, summarize=summarize),
+            lambda tx: compact.compact(tx, TENANT, SESSION, _real(request), stages=stages, summarize=summarize),
+            lambda: self.reference.compact(request, stages=stages, summarize=summarize),
         )
 
     def undo(self, name: str) -> None:
@@ -136,12 +138,12 @@ class Pair:
     def redo(self) -> None:
         self.write(lambda tx: undo.redo(tx, TENANT, SESSION), self.reference.redo)
 
-    def move(self, name: str, ask: Ask | None = None) -> None:
-        """Move the head; with an ask, what is left behind is summarized."""
-        real_ask = None if ask is None else _real(ask)
+    def move(self, name: str, request: ReferenceRequest | None = None) -> None:
+        """Move the head; with a request, the entries it leaves are summarized."""
+        real_request = None if request is None else _real(request)
         self.write(
-            lambda tx: branches.move(tx, TENANT, SESSION, name, request=real_ask),
-            lambda: self.reference.move(name, ask),
+            lambda tx: branches.move(tx, TENANT, SESSION, name, request=real_request),
+            lambda: self.reference.move(name, request),
         )
 
     def pin(self, text: str) -> None:
@@ -245,7 +247,7 @@ class Pair:
         return [_job(row, loads(row.parameters)) for row in rows]
 
     def expected_jobs(self) -> list[Any]:
-        return [_job(job, loads(dumps(job.ask._asdict()))) for job in self.reference.jobs]
+        return [_job(job, loads(dumps(job.request._asdict()))) for job in self.reference.jobs]
 
     def state(self) -> Any:
         """All that is kept of the session, but its version and what a heartbeat changes."""
@@ -267,12 +269,12 @@ class Pair:
         return head.branch, leaves, texts, self.jobs()
 
 
-def _real(ask: Ask) -> summary_request.SummaryRequest:
-    return summary_request.SummaryRequest(**ask._asdict())
+def _real(request: ReferenceRequest) -> summary_request.SummaryRequest:
+    return summary_request.SummaryRequest(**request._asdict())
 
 
-def _job(job: Any, ask: Any) -> Any:
-    return job.id, job.branch, job.state, job.queue, job.attempts, job.superseded_by, job.error == "no-room", ask
+def _job(job: Any, request: Any) -> Any:
+    return job.id, job.branch, job.state, job.queue, job.attempts, job.superseded_by, job.error == "no-room", request
 
 
 @contextmanager

@@ -38,11 +38,11 @@ from tests.support.log.reference_parts import (
     INTERACTIVE,
     KEPT_AT_ONCE,
     KINDS,
-    Ask,
     Branch,
     Entry,
     Job,
     Kind,
+    ReferenceRequest,
     Refused,
     Summary,
     fold,
@@ -123,35 +123,35 @@ class Reference:
         """Unscaled tokens of system prompt and pins."""
         return count_system(self.system) + pins_tokens(self.pins)
 
-    def policy_for(self, ask: Ask) -> Policy:
-        return self.policy if ask.policy is None else from_stored(ask.policy, PRESETS)
+    def policy_for(self, request: ReferenceRequest) -> Policy:
+        return self.policy if request.policy is None else from_stored(request.policy, PRESETS)
 
-    def goals(self, branch: int, ask: Ask = AUTOMATIC) -> Goals:
+    def goals(self, branch: int, request: ReferenceRequest = AUTOMATIC) -> Goals:
         """What plans on a branch aim at: also with stubs for the calls that wait, its view has to fit."""
         stubs = stub_tokens() * len(self.open_calls(branch))
-        goals = self.frame.goals(self.policy_for(ask), self.overhead + stubs, self.multiplier)
-        if ask.target_tokens is None:
+        goals = self.frame.goals(self.policy_for(request), self.overhead + stubs, self.multiplier)
+        if request.target_tokens is None:
             return goals
-        return goals.aiming_at(unscaled(ask.target_tokens, self.multiplier) - self.overhead)
+        return goals.aiming_at(unscaled(request.target_tokens, self.multiplier) - self.overhead)
 
-    def gauge(self, branch: int, ask: Ask = AUTOMATIC) -> Gauge:
+    def gauge(self, branch: int, request: ReferenceRequest = AUTOMATIC) -> Gauge:
         """How the policy sees it; there are no tools."""
         stubs = stub_tokens() * len(self.open_calls(branch))
         fixed = Fixed(self.system, "[]", pins_tokens(self.pins) + stubs)
-        goals = self.goals(branch, ask)
-        gauge = self.frame.gauge(self.policy_for(ask), goals, fixed)
-        return gauge if ask.target_tokens is None else gauge.aimed(goals, self.outline(branch))
+        goals = self.goals(branch, request)
+        gauge = self.frame.gauge(self.policy_for(request), goals, fixed)
+        return gauge if request.target_tokens is None else gauge.aimed(goals, self.outline(branch))
 
     def jobs_of(self, branch: int, *states: str) -> list[Job]:
         """The jobs that summarize ranges of a branch."""
         return self.jobs_like(branch, AUTOMATIC, *states)
 
-    def jobs_like(self, branch: int, ask: Ask, *states: str) -> list[Job]:
+    def jobs_like(self, branch: int, request: ReferenceRequest, *states: str) -> list[Job]:
         """The jobs on a branch for what was left in the same place, or for its own ranges."""
         return [
             job
             for job in self.jobs
-            if job.branch == branch and job.state in states and _subject(job.ask) == _subject(ask)
+            if job.branch == branch and job.state in states and _subject(job.request) == _subject(request)
         ]
 
     # ---- what callers do ----
@@ -176,22 +176,22 @@ class Reference:
         newest = max((entry.seq for entry in path if entry.kind == "message"), default=0)
         return any(entry.id == name and entry.seq >= newest for entry in path)
 
-    def compact(self, ask: Ask, *, stages: list[str] | None, summarize: bool | None) -> None:
-        if ask.policy is not None:
-            ask = ask._replace(policy=to_stored(policy_of(ask.policy, PRESETS, self.policy), PRESETS))
-        policy = self.policy_for(ask) if stages is None else self.policy_for(ask).naming(stages)
-        outline, has_target = self.outline(self.head), ask.target_tokens is not None
-        goals, gauge = self.goals(self.head, ask), self.gauge(self.head, ask)
+    def compact(self, request: ReferenceRequest, *, stages: list[str] | None, summarize: bool | None) -> None:
+        if request.policy is not None:
+            request = request._replace(policy=to_stored(policy_of(request.policy, PRESETS, self.policy), PRESETS))
+        policy = self.policy_for(request) if stages is None else self.policy_for(request).naming(stages)
+        outline, has_target = self.outline(self.head), request.target_tokens is not None
+        goals, gauge = self.goals(self.head, request), self.gauge(self.head, request)
         plan = plan_for(outline, policy.stages, goals, gauge, is_asked=True, has_target=has_target)
         is_wanted = plan.is_summary_wanted if summarize is None else summarize
         if plan.edits:
             self._add(self.head, "compaction", edits=plan.edits, lifts_bars=is_wanted)
         if is_wanted:
             outline = self.outline(self.head)
-            due = due_items(outline, self.policy_for(ask), self.gauge(self.head, ask), is_asked=True)
-            self._request(self.head, ask._replace(until=outline.items[due - 1].last if due else 0))
+            due = due_items(outline, self.policy_for(request), self.gauge(self.head, request), is_asked=True)
+            self._request(self.head, request._replace(until=outline.items[due - 1].last if due else 0))
         elif self.outline(self.head).pending_tokens:
-            automatic = AUTOMATIC._replace(target_tokens=ask.target_tokens)
+            automatic = AUTOMATIC._replace(target_tokens=request.target_tokens)
             self._request(self.head, automatic, is_planned=True, left=KEPT_AT_ONCE + 1)
 
     def undo(self, name: str) -> list[str]:
@@ -206,7 +206,7 @@ class Reference:
         while absorbed := [entry for entry in live if entry not in taken and _are_hides_absorbed(entry, taken)]:
             taken = live[live.index(absorbed[0]) :]
         self._add(self.head, "undo", undone=tuple(taken))
-        self._request_owed(self.head)
+        self._request_pending(self.head)
         return [entry.id for entry in taken]
 
     def redo(self) -> list[str]:
@@ -220,13 +220,13 @@ class Reference:
             raise Refused("RedoSuperseded")
         back = tuple(entry for entry in folded.live if entry in since)
         self._add(self.head, "redo", undo=undo, redone=undo.undone, undone=back)
-        self._request_owed(self.head)
+        self._request_pending(self.head)
         return [entry.id for entry in undo.undone]
 
-    def move(self, name: str, ask: Ask | None = None) -> None:
+    def move(self, name: str, request: ReferenceRequest | None = None) -> None:
         """To the branch that ends here or whose last message this is, else to a new one.
 
-        With an ask, what is left behind is summarized.
+        With an request, what is left behind is summarized.
         """
         found = (entry for branch in self.branches for entry in path_to(branch.leaf) if entry.id == name)
         entry = next(found, None)
@@ -243,10 +243,10 @@ class Reference:
         old, new = self.path(self.head), self.path(tip.number)
         self.head = tip.number
         behind = [entry for entry in old if entry not in new]
-        if ask and behind:
+        if request and behind:
             edits = next((entry for entry in reversed(old) if entry.kind in EDITING), None)
             at = (edits.branch, edits.seq) if edits else None
-            self._request(tip.number, ask._replace(left=(old[-1].branch, behind[0].seq, behind[-1].seq, at)))
+            self._request(tip.number, request._replace(left=(old[-1].branch, behind[0].seq, behind[-1].seq, at)))
         self._run_trigger(tip.number)
 
     def pin(self, text: str) -> None:
@@ -311,19 +311,19 @@ class Reference:
 
     def _is_runnable(self, job: Job) -> bool:
         is_due = job.state == "queued" and job.not_before <= self.now
-        return is_due and not self.jobs_like(job.branch, job.ask, "running")
+        return is_due and not self.jobs_like(job.branch, job.request, "running")
 
     def _take(self, job: Job) -> bool:
-        covered = self._range(job.branch, job.ask)
+        covered = self._range(job.branch, job.request)
         if covered is None:
             job.end("superseded")
             self._run_trigger(job.branch)
             return False
-        kept = self._kept(job.branch, covered, job.ask)
+        kept = self._kept(job.branch, covered, job.request)
         if kept is not None:
-            if self._publish(job.branch, covered, kept, job.ask):
+            if self._publish(job.branch, covered, kept, job.request):
                 job.end("succeeded")
-                self._after_publish(job.branch, job.ask)
+                self._after_publish(job.branch, job.request)
             else:
                 job.end("failed", "no-room")
             return False
@@ -335,28 +335,28 @@ class Reference:
     def summarized_by(self, job: Job) -> tuple[list[str], list[Message]]:
         """What the worker must be given: texts of the summaries it replaces, and the originals not under one."""
         assert job.covered is not None
-        path = self.read_path(job.branch, job.ask)
-        covered, condensed = job.covered, self.read_edits(job.branch, job.ask).condensed
+        path = self.read_path(job.branch, job.request)
+        covered, condensed = job.covered, self.read_edits(job.branch, job.request).condensed
         inside = [entry for entry in path if covered.first <= entry.seq <= covered.last]
         fresh = [entry for entry in inside if not any(edit.first <= entry.seq <= edit.last for edit in condensed)]
         return [self.written[name] for name in covered.replaces], [
             entry.message or replace(entry.said, role="developer") for entry in fresh if entry.said
         ]
 
-    def read_path(self, number: int, ask: Ask) -> list[Entry]:
+    def read_path(self, number: int, request: ReferenceRequest) -> list[Entry]:
         """The path of which a summary is made: that of another branch as it was when that was left."""
-        if ask.left is None:
+        if request.left is None:
             return self.path(number)
-        return [entry for entry in self.path(ask.left[0]) if entry.seq <= ask.left[2]]
+        return [entry for entry in self.path(request.left[0]) if entry.seq <= request.left[2]]
 
-    def read_edits(self, number: int, ask: Ask) -> LiveEdits:
+    def read_edits(self, number: int, request: ReferenceRequest) -> LiveEdits:
         """The edits through which that is seen, without summaries that reach back to before what was left."""
-        live = fold(self.read_path(number, ask)).edits
-        own = tuple(edit for edit in live.condensed if not ask.left or edit.first >= ask.left[1])
+        live = fold(self.read_path(number, request)).edits
+        own = tuple(edit for edit in live.condensed if not request.left or edit.first >= request.left[1])
         return replace(live, condensed=own)
 
     def files_of(self, entries: Iterable[Entry]) -> Files:
-        """The files that were read and changed in all that these entries say, and those told of by branches."""
+        """The files that were read and changed in these entries, and those of branch summaries among them."""
         found = Files()
         for entry in entries:
             found |= files_of(entry.facts.calls) | entry.files if entry.said else Files()
@@ -368,9 +368,9 @@ class Reference:
         since = path[path.index(job.base) + 1 :] if job.base else path
         assert covered is not None
         edits = [entry for entry in since if entry.kind in EDITING and not entry.is_inline_compaction]
-        appendix = self._appendix(job.branch, covered, job.ask)
+        appendix = self._appendix(job.branch, covered, job.request)
         shown = f"{text}\n\n{appendix}" if appendix else text
-        if edits and not job.ask.left:
+        if edits and not job.request.left:
             job.end("superseded")
             self._run_trigger(job.branch)
         elif not text.strip() or summary_tokens(shown) > covered.max_tokens + summary_frame_tokens():
@@ -378,11 +378,11 @@ class Reference:
         else:
             summary = Summary(f"sum_{self.summaries_before + len(self.texts) + 1}", text, shown)
             self.texts[summary.id], self.written[summary.id] = shown, text
-            self.summaries[self._key(job.branch, covered, job.ask)] = summary
-            if self._publish(job.branch, covered, summary, job.ask):
+            self.summaries[self._key(job.branch, covered, job.request)] = summary
+            if self._publish(job.branch, covered, summary, job.request):
                 job.end("succeeded")
                 self.branches[job.branch].failures = 0
-                self._after_publish(job.branch, job.ask)
+                self._after_publish(job.branch, job.request)
             else:
                 self.fail(job, "no-room")
         return job.state
@@ -390,13 +390,13 @@ class Reference:
     def fail(self, job: Job, error: str) -> None:
         """A failure holds automatic jobs of the branch back, waiting ones included; each in a row for twice as long."""
         job.end("failed", error)
-        if job.ask.left:
+        if job.request.left:
             return
         branch = self.branches[job.branch]
         branch.next_summary_at = self.now + min(self.retry_ms * 2**branch.failures, self.retry_ms_max)
         branch.failures += 1
         for other in self.jobs_of(job.branch, "queued"):
-            if not other.ask.is_asked:
+            if not other.request.is_asked:
                 other.not_before = branch.next_summary_at
 
     def beat(self, job: Job) -> None:
@@ -412,10 +412,10 @@ class Reference:
         if job.attempts >= self.max_attempts:
             self.fail(job, "lapsed")
             return
-        for other in self.jobs_like(job.branch, job.ask, "queued"):
+        for other in self.jobs_like(job.branch, job.request, "queued"):
             other.end("superseded", by=job.id)
-            if other.ask.is_asked:
-                job.ask, job.queue = other.ask, other.queue
+            if other.request.is_asked:
+                job.request, job.queue = other.request, other.queue
         job.state, job.error = "queued", "lapsed"
 
     def sweep(self) -> None:
@@ -468,36 +468,36 @@ class Reference:
         if (is_wanted or pending) and self.now >= self.branches[number].next_summary_at:
             self._request(number, AUTOMATIC, is_planned=is_over, left=left)
 
-    def _request_owed(self, number: int) -> None:
+    def _request_pending(self, number: int) -> None:
         if self.outline(number).pending_tokens and self.now >= self.branches[number].next_summary_at:
             self._request(number, AUTOMATIC, left=KEPT_AT_ONCE + 1)
 
-    def _range(self, number: int, ask: Ask) -> SummaryRange | None:
-        """What a summary would cover: undone ones are not made again unless asked for, or hidden to make room."""
-        if ask.left:
-            return self._range_left(number, ask)
+    def _range(self, number: int, request: ReferenceRequest) -> SummaryRange | None:
+        """The range of a summary; an undone one is not made again unless requested, or hidden to make room."""
+        if request.left:
+            return self._range_left(number, request)
         outline = self.outline(number)
-        policy, gauge = self.policy_for(ask), self.gauge(number, ask if ask.is_asked else AUTOMATIC)
-        if not ask.is_asked:
+        policy, gauge = self.policy_for(request), self.gauge(number, request if request.is_asked else AUTOMATIC)
+        if not request.is_asked:
             gauge = replace(gauge, reported=self.seen(number))
-        due = due_items(outline, policy, gauge, is_asked=ask.is_asked)
-        if ask.until is not None:
-            due = min(due, sum(item.last <= ask.until for item in outline.items))
+        due = due_items(outline, policy, gauge, is_asked=request.is_asked)
+        if request.until is not None:
+            due = min(due, sum(item.last <= request.until for item in outline.items))
         own, seen = policy.stage("summarize"), outline.measured(gauge.measure)
         window = min(self.summarizer_tokens, chunk_tokens(seen, own, self.window, due))
-        covered = next_range(outline, self.goals(number, ask), window, due, is_asked=ask.is_asked)
-        if covered and not ask.is_asked:
+        covered = next_range(outline, self.goals(number, request), window, due, is_asked=request.is_asked)
+        if covered and not request.is_asked:
             inside = [item for item in outline.items if covered.first <= item.first <= covered.last]
             shown = [item for item in inside if isinstance(item, Unit) and not item.is_hidden]
             assert not any(within(unit.first, unit.last, outline.live.barred) for unit in shown)
         return covered
 
-    def _range_left(self, number: int, ask: Ask) -> SummaryRange | None:
+    def _range_left(self, number: int, request: ReferenceRequest) -> SummaryRange | None:
         """Of what was left, the newest that a summarizer has room for."""
-        assert ask.left
-        path, first = self.read_path(number, ask), ask.left[1]
+        assert request.left
+        path, first = self.read_path(number, request), request.left[1]
         facts = [entry for entry in placed(path)[0] if entry.seq >= first]
-        items = outline_of(facts, self.read_edits(number, ask)).items
+        items = outline_of(facts, self.read_edits(number, request)).items
         if not items:
             return None
         said = [entry for item in items if isinstance(item, Unit) for entry in item.entries]
@@ -529,60 +529,66 @@ class Reference:
             start, newest.last, tuple(e.summary for e in edits), tokens, 0, is_pending=False, max_tokens=most
         )
 
-    def _request(self, number: int, ask: Ask, *, is_planned: bool = False, left: int = KEPT_AT_ONCE) -> bool:
+    def _request(
+        self, number: int, request: ReferenceRequest, *, is_planned: bool = False, left: int = KEPT_AT_ONCE
+    ) -> bool:
         """Publish a kept summary, or queue a job; whether there was anything to summarize."""
-        if not (is_planned or ask.is_asked) and self.jobs_of(number, "queued", "running"):
+        if not (is_planned or request.is_asked) and self.jobs_of(number, "queued", "running"):
             return True
-        covered = self._range(number, ask)
+        covered = self._range(number, request)
         if covered is None:
             return False
-        kept = self._kept(number, covered, ask)
+        kept = self._kept(number, covered, request)
         if kept is None:
-            self._queue(number, ask)
-        elif self._publish(number, covered, kept, ask):
-            self._after_publish(number, ask, left - 1)
+            self._queue(number, request)
+        elif self._publish(number, covered, kept, request):
+            self._after_publish(number, request, left - 1)
         else:
-            self._show_no_room(number, ask)
+            self._show_no_room(number, request)
             return False
         return True
 
-    def _queue(self, number: int, ask: Ask) -> None:
+    def _queue(self, number: int, request: ReferenceRequest) -> None:
         """One running and one waiting: join the running one if it will do, or the waiting one."""
-        if any(not ask.is_asked or running.ask == ask for running in self.jobs_like(number, ask, "running")):
+        if any(
+            not request.is_asked or running.request == request for running in self.jobs_like(number, request, "running")
+        ):
             return
-        for waiting in self.jobs_like(number, ask, "queued"):
-            if ask.is_asked:
-                waiting.ask, waiting.queue, waiting.not_before = ask, INTERACTIVE, 0
+        for waiting in self.jobs_like(number, request, "queued"):
+            if request.is_asked:
+                waiting.request, waiting.queue, waiting.not_before = request, INTERACTIVE, 0
             return
-        self.jobs.append(self._new_job(number, ask))
+        self.jobs.append(self._new_job(number, request))
 
-    def _new_job(self, number: int, ask: Ask) -> Job:
+    def _new_job(self, number: int, request: ReferenceRequest) -> Job:
         name = f"job_{self.jobs_before + len(self.jobs) + 1}"
-        return Job(name, number, ask, INTERACTIVE if ask.is_asked else BACKGROUND)
+        return Job(name, number, request, INTERACTIVE if request.is_asked else BACKGROUND)
 
-    def _show_no_room(self, number: int, ask: Ask) -> None:
-        alike = (job for job in reversed(self.jobs) if job.branch == number and _subject(job.ask) == _subject(ask))
+    def _show_no_room(self, number: int, request: ReferenceRequest) -> None:
+        alike = (
+            job for job in reversed(self.jobs) if job.branch == number and _subject(job.request) == _subject(request)
+        )
         newest = next(alike, None)
         if newest is None or newest.error != "no-room":
-            job = self._new_job(number, ask)
+            job = self._new_job(number, request)
             job.end("failed", "no-room")
             self.jobs.append(job)
 
-    def _key(self, number: int, covered: SummaryRange, ask: Ask) -> object:
-        path = self.read_path(number, ask)
+    def _key(self, number: int, covered: SummaryRange, request: ReferenceRequest) -> object:
+        path = self.read_path(number, request)
         ends = [entry.id for entry in path if entry.seq in {covered.first, covered.last}]
-        policy = self.policy_for(ask)
+        policy = self.policy_for(request)
         shape = (policy.headings, policy.transcript, policy.splits_turns, policy.lists_files)
-        return (ask.left and ask.left[1], *ends, covered.replaces, ask.instructions, *shape)
+        return (request.left and request.left[1], *ends, covered.replaces, request.instructions, *shape)
 
-    def _kept(self, number: int, covered: SummaryRange, ask: Ask) -> Summary | None:
-        kept = self.summaries.get(self._key(number, covered, ask))
+    def _kept(self, number: int, covered: SummaryRange, request: ReferenceRequest) -> Summary | None:
+        kept = self.summaries.get(self._key(number, covered, request))
         return kept if kept and kept.tokens <= covered.max_tokens + summary_frame_tokens() else None
 
-    def _publish(self, number: int, covered: SummaryRange, summary: Summary, ask: Ask) -> bool:
+    def _publish(self, number: int, covered: SummaryRange, summary: Summary, request: ReferenceRequest) -> bool:
         """Put the summary in its place and fit the view again; not if that would make a fitting view too large."""
-        if ask.left:
-            return self._place(number, summary, ask)
+        if request.left:
+            return self._place(number, summary, request)
         goals, outline = self.goals(number), self.outline(number)
         condense = Edit(
             "condense", covered.first, covered.last, summary=summary.id, tokens=summary.tokens,
@@ -594,18 +600,18 @@ class Reference:
             return False
         inside = [entry for entry in self.path(number) if covered.first <= entry.seq <= covered.last]
         self._add(
-            number, "compaction", edits=(condense, *plan.edits), is_inline=False, lifts_bars=ask.is_asked,
+            number, "compaction", edits=(condense, *plan.edits), is_inline=False, lifts_bars=request.is_asked,
             summary=summary, files=self.files_of(inside),
         )  # fmt: skip
         return True
 
-    def _place(self, number: int, summary: Summary, ask: Ask) -> bool:
+    def _place(self, number: int, summary: Summary, request: ReferenceRequest) -> bool:
         """Add the summary of what was left at the leaf, once, unless that would make a fitting view too large."""
         if any(entry.summary == summary and entry.kind == "branch_summary" for entry in self.path(number)):
             return True
         goals, outline, branch = self.goals(number), self.outline(number), self.branches[number]
         before, reported = branch.leaf, branch.reported
-        self._add(number, "branch_summary", summary=summary, files=self._files_left(ask))
+        self._add(number, "branch_summary", summary=summary, files=self._files_left(request))
         after = self.outline(number)
         plan = fit(after, Plan(after.tokens), goals)
         placed_at = branch.leaf.seq if branch.leaf else 0
@@ -617,31 +623,31 @@ class Reference:
             self._add(number, "compaction", edits=plan.edits)
         return True
 
-    def _appendix(self, number: int, covered: SummaryRange, ask: Ask) -> str:
+    def _appendix(self, number: int, covered: SummaryRange, request: ReferenceRequest) -> str:
         """The files that stand below a summary, where it has room for them."""
-        if not self.policy_for(ask).lists_files or covered.max_tokens < 8 * SMALLEST_SUMMARY:
+        if not self.policy_for(request).lists_files or covered.max_tokens < 8 * SMALLEST_SUMMARY:
             return ""
         inside = (entry for entry in self.path(number) if covered.first <= entry.seq <= covered.last)
-        files = self._files_left(ask) if ask.left else self.files_of(inside)
+        files = self._files_left(request) if request.left else self.files_of(inside)
         return file_lists(files, covered.max_tokens // 4 - 4)
 
-    def _files_left(self, ask: Ask) -> Files:
+    def _files_left(self, request: ReferenceRequest) -> Files:
         """Of all that was left."""
-        assert ask.left
-        return self.files_of(entry for entry in self.read_path(0, ask) if entry.seq >= ask.left[1])
+        assert request.left
+        return self.files_of(entry for entry in self.read_path(0, request) if entry.seq >= request.left[1])
 
-    def _after_publish(self, number: int, ask: Ask, left: int = KEPT_AT_ONCE) -> None:
-        """The rest of what was asked for, else the trigger; a job does what is too much for one request."""
-        if ask.left or not ask.is_asked:
+    def _after_publish(self, number: int, request: ReferenceRequest, left: int = KEPT_AT_ONCE) -> None:
+        """Request the rest of the range, or run the trigger; a job does what is too much for one request."""
+        if request.left or not request.is_asked:
             self._run_trigger(number, left)
         elif not left:
-            self._queue(number, ask)
-        elif not self._request(number, ask, left=left):
+            self._queue(number, request)
+        elif not self._request(number, request, left=left):
             self._run_trigger(number)
 
 
-def _subject(ask: Ask) -> Any:
-    return ask.left and (ask.left[0], ask.left[2])
+def _subject(request: ReferenceRequest) -> Any:
+    return request.left and (request.left[0], request.left[2])
 
 
 def _are_hides_absorbed(entry: Entry, taken: Sequence[Entry]) -> bool:

@@ -97,8 +97,8 @@ class Entry:
         return [(edit.first, edit.last) for edit in self.edits if edit.kind == "condense"]
 
 
-class Ask(NamedTuple):
-    """What a summary is to be like, and whether someone asked for it."""
+class ReferenceRequest(NamedTuple):
+    """A summary request of the reference, with the fields of `SummaryRequest`."""
 
     is_asked: bool
     instructions: str | None = None
@@ -112,7 +112,7 @@ class Ask(NamedTuple):
         return "branch_summary" if self.left else "summary"
 
 
-AUTOMATIC = Ask(is_asked=False)
+AUTOMATIC = ReferenceRequest(is_asked=False)
 
 
 @dataclass
@@ -121,7 +121,7 @@ class Job:
 
     id: str
     branch: int
-    ask: Ask
+    request: ReferenceRequest
     queue: str
     state: str = "queued"
     error: str | None = None

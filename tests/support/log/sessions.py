@@ -162,9 +162,9 @@ class Scene:
         self, *, instructions: str | None = None, target_tokens: int | None = None, summarize: bool | None = None,
         stages: list[str] | None = None,
     ) -> TriggerResult:  # fmt: skip
-        ask = SummaryRequest(is_asked=True, instructions=instructions, target_tokens=target_tokens)
+        request = SummaryRequest(is_asked=True, instructions=instructions, target_tokens=target_tokens)
         with self.store.write() as tx:
-            return compact.compact(tx, self.tenant, self.id, ask, stages=stages, summarize=summarize).step
+            return compact.compact(tx, self.tenant, self.id, request, stages=stages, summarize=summarize).step
 
     def undo(self, compaction_id: str) -> list[str]:
         with self.store.write() as tx:
@@ -179,7 +179,7 @@ class Scene:
             return branches.move(tx, self.tenant, self.id, entry_id).step
 
     def leave(self, entry_id: str, instructions: str | None = None) -> Moved:
-        """Move the head, and ask for a summary of what that leaves behind."""
+        """Move the head, and request a summary of the entries it leaves."""
         with self.store.write() as tx:
             return branches.move(
                 tx, self.tenant, self.id, entry_id, request=SummaryRequest(is_asked=True, instructions=instructions)
@@ -276,7 +276,7 @@ class Scene:
     def records(self) -> list[Record]:
         with self.store.read() as tx:
             path = paths.open_head(tx, self.tenant, self.id)
-            return history.records(tx, path.session, segments.segments(tx, path))
+            return history.records(tx, path.session, segments.segments(tx, path), entry_log.EDITING)
 
     @property
     def jobs(self) -> list[Any]:

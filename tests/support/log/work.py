@@ -1,4 +1,4 @@
-"""Sessions with something to summarize, and what becomes of their jobs, seen through a store."""
+"""Sessions with something to summarize, and the states of their jobs, through a store."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from foldline.log.use_cases import append, lifecycle
 from tests.support.eventually import eventually
 
 TENANT = "acme"
-SAID = "please look at the file again and tell me more about its configuration "
+SAID = "please look at the file again and say more about its configuration "
 
 
 class Work:
@@ -39,8 +39,8 @@ class Work:
         with self.store.write() as tx:
             append.append(tx, TENANT, session, drafts)
 
-    def ask(self, session: str, instructions: str | None = None) -> str:
-        """The job that a request for a summary becomes."""
+    def request_summary(self, session: str, instructions: str | None = None) -> str:
+        """The id of the job for a requested summary."""
         with self.store.write() as tx:
             path = paths.open_head(tx, TENANT, session, lock=True)
             step = trigger.compact_now(tx, path, SummaryRequest(is_asked=True, instructions=instructions))
@@ -50,7 +50,7 @@ class Work:
         return step.request.job_id
 
     def queue_automatic(self, session: str) -> str:
-        """The job that the trigger queues for a session that outgrew it."""
+        """The id of the job that the trigger queues for a session over it."""
         jobs_before = len(self.jobs())
         while len(self.jobs()) == jobs_before:
             self.append(session, SAID * 12, SAID * 12)

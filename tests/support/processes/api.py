@@ -149,5 +149,5 @@ def documented_bodies() -> list[type[Body]]:
 
 def _model(method: str, path: str, status: int) -> Any:
     found = (route for name, route in documented_routes() if name == method and route.path_regex.match(path))
-    # A job that goes on and one that ended are told of in the same shape.
+    # Running and ended jobs have the same shape.
     return next(found).responses.get(200 if status == httpx.codes.ACCEPTED else status, {}).get("model")

@@ -1,4 +1,4 @@
-"""An OpenTelemetry collector on loopback: takes traces by OTLP over HTTP, and keeps the spans."""
+"""An OpenTelemetry collector on loopback, which takes traces by OTLP over HTTP and keeps the spans."""
 
 from __future__ import annotations
 

@@ -60,13 +60,13 @@ class Server:
             yield url
 
     def drop_template(self) -> None:
-        """Leave nothing behind on a server that goes on."""
+        """Drop what was made, on a server that continues to run."""
         if self._template is not None:
             with self._administered() as connection:
                 _drop(connection, self._template)
 
     def _newest_tables(self) -> str:
-        """A database with the newest tables and nothing in them, made when it is first asked for."""
+        """A database with the newest tables and no rows, made at the first use."""
         if self._template is None:
             self._template = _new_name()
             with self._administered() as connection:
@@ -164,7 +164,7 @@ def module_database(database_kind: str, request: pytest.FixtureRequest) -> Itera
 
 
 def is_lock_waited_for(store: Store) -> bool:
-    """Whether a transaction on this PostgreSQL database waits for what another has."""
+    """Whether a transaction on this PostgreSQL database waits for another's lock."""
     waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
     with store.read() as tx:
         return bool(tx.execute(text(waiting)).scalar())

@@ -1,18 +1,25 @@
-"""Foldline as in production, on this machine: real processes, a real broker and database, and a scripted summarizer."""
+"""Foldline as in production, on this machine: real processes, a real broker and database, and a scripted summarizer.
+
+`deployed` is a stack, whose processes come back when they die. `installed` is ready in a tenth of the time: a test
+starts the processes that it needs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import count
+from pathlib import Path
 from typing import Any, Final
 
 import httpx
 
+from stack.services.servers import valkey
 from stack.stack import Stack
 from tests.support.eventually import eventually
 from tests.support.processes.api import assistant, user
+from tests.support.processes.daemons import Daemon, daemon
 from tests.support.processes.http import client
 from tests.support.processes.scripted_llm import ScriptedLLM
 
@@ -29,7 +36,7 @@ _KEYS = count()
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """A stack, the summarizer its workers ask, and a client of its first API process."""
+    """A stack, the summarizer that its workers call, and a client of its first API process."""
 
     stack: Stack
     llm: ScriptedLLM
@@ -37,7 +44,7 @@ class Deployment:
 
     @property
     def calls(self) -> int:
-        """How often the summarizer was asked."""
+        """The number of calls of the summarizer."""
         return len(self.llm.requests)
 
     def post(self, path: str, body: Any = None, status: int = 201) -> Any:
@@ -51,15 +58,15 @@ class Deployment:
         return response.json()
 
     def new_session(self, turns: int = 3) -> str:
-        """The path of a session with something to summarize, which compacts only when asked."""
+        """The path of a session with something to summarize, which compacts only on request."""
         body = {"model": "nobody/nothing", "context_window": 2_000, "auto_compact": False}
         session = f"/sessions/{self.post('/sessions', body)['id']}"
         said = [message for n in range(turns) for message in (user(f"{n} {WORDS}"), assistant(f"{n} {WORDS}"))]
         self.post(f"{session}/messages", {"messages": said})
         return session
 
-    def ask(self, session: str) -> str:
-        """The id of a job that somebody asked for."""
+    def request_summary(self, session: str) -> str:
+        """The id of the job for a requested summary."""
         job: Json = self.post(f"{session}/compact", {"summarize": True}, 202)["job"]
         return str(job["id"])
 
@@ -84,7 +91,7 @@ class Deployment:
         return sum("summarize" in item["stages_used"] for item in items)
 
     def wait_until_whole(self) -> None:
-        """Returns when every process is there, and the API finds nothing wrong."""
+        """Wait until every process runs, and the API reports no missing part."""
         eventually(lambda: all(member.is_ready for member in self.stack.members), PATIENCE_SECONDS)
         eventually(lambda: self._readiness() == "ok", PATIENCE_SECONDS)
 
@@ -122,16 +129,23 @@ def append_surely(urls: Sequence[str], session: str, messages: Sequence[Json]) -
     return found, next(tries) - 1
 
 
+def asks(llm: ScriptedLLM) -> dict[str, str]:
+    """The settings of a worker that asks this summarizer."""
+    return {
+        "FOLDLINE_SUMMARIZER": "openai",
+        "FOLDLINE_SUMMARIZER_BASE_URL": llm.base_url,
+        "FOLDLINE_SUMMARIZER_MODEL": "scripted",
+    }
+
+
 @contextmanager
 def deployed(*, apis: int = 1, workers: int = 2, **environment: str) -> Iterator[Deployment]:
-    """A deployment that is ready; leases and sweeps are short, so that what they mend is mended soon."""
+    """A deployment that is ready; leases and sweeps are short, so that it recovers soon."""
     with ScriptedLLM() as llm:
         settings = {
             "FOLDLINE_LEASE_SECONDS": str(LEASE_SECONDS),
             "FOLDLINE_SWEEP_SECONDS": str(SWEEP_SECONDS),
-            "FOLDLINE_SUMMARIZER": "openai",
-            "FOLDLINE_SUMMARIZER_BASE_URL": llm.base_url,
-            "FOLDLINE_SUMMARIZER_MODEL": "scripted",
+            **asks(llm),
             **environment,
         }
         with (
@@ -139,3 +153,46 @@ def deployed(*, apis: int = 1, workers: int = 2, **environment: str) -> Iterator
             client(stack.api_url) as connected,
         ):
             yield Deployment(stack, llm, connected)
+
+
+@dataclass(frozen=True, slots=True)
+class Installed(Deployment):
+    """An API process, and whatever is started beside it; nothing is in its stack, and what dies does not come back."""
+
+    api: Daemon
+    database_url: str
+    _folder: Path
+    _variables: Mapping[str, str]
+    _running: ExitStack
+
+    def start(self, command: str) -> Daemon:
+        """A worker, beat or another API process, once it is ready."""
+        return self._running.enter_context(_daemon(self._folder, command, self._variables))
+
+
+# What a process prints when it is ready.
+READY: Final = {"api": r"listening on http\S+", "worker": "ready:", "beat": "beat: Starting"}
+
+
+def _daemon(folder: Path, command: str, variables: Mapping[str, str]) -> AbstractContextManager[Daemon]:
+    options = ("--port", "0") if command == "api" else ()
+    return daemon(folder, command, *options, until=READY[command], variables=variables)
+
+
+def url_of(api: Daemon) -> str:
+    return api.ready.removeprefix("listening on ")
+
+
+@contextmanager
+def installed(folder: Path, database_url: str, **environment: str) -> Iterator[Installed]:
+    """An installation on this database; the logs go into the folder."""
+    with ScriptedLLM() as llm, valkey() as broker, ExitStack() as running:
+        variables = {
+            "FOLDLINE_DATABASE_URL": database_url,
+            "FOLDLINE_BROKER_URL": broker.url,
+            **asks(llm),
+            **environment,
+        }
+        api = running.enter_context(_daemon(folder, "api", variables))
+        with client(url_of(api)) as connected:
+            yield Installed(Stack(), llm, connected, api, database_url, folder, variables, running)

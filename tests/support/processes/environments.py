@@ -78,7 +78,7 @@ class Environment:
         self._pip("uninstall", "--yes", name)
 
     def lend(self, *requirements: str) -> None:
-        """Make what these requirements ask for importable, from the packages that run the tests, but not Foldline."""
+        """Make these requirements importable, from the packages that run the tests, but not Foldline."""
         lent = self.folder / "lent"
         lent.mkdir()
         for source in _top_level(found for found in _closure(requirements) if found.name != OURS):

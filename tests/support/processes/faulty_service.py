@@ -1,4 +1,4 @@
-"""A service that speaks enough of the HTTP contract to be replayed against, and breaks the promises it is told to.
+"""A service with enough of the HTTP contract for a replay, which breaks promises as its script says.
 
 It never compacts: every view is the whole history. What it gets right is what a replay must not complain about.
 """
@@ -24,7 +24,7 @@ Fault = Callable[[JsonDict], None]
 
 @dataclass(slots=True)
 class Script:
-    """What goes wrong: `spoil` changes each fitted view, `forget` the entries; the rest is what answers say."""
+    """The faults: `spoil` changes each fitted view, `forget` the entries; the other fields are values of responses."""
 
     limit: int = 100_000
     spoil: Fault = lambda _view: None

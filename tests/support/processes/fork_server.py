@@ -182,6 +182,8 @@ def _become(request: Mapping[str, Any]) -> None:
     os.environ.clear()
     os.environ.update(request["environment"])
     tempfile.tempdir = None
+    # Behind the first entry, as an interpreter places them when it starts.
+    sys.path[1:1] = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
     sys.argv[1:] = request["arguments"]
     if request["warnings_end_it"]:
         warnings.simplefilter("error")

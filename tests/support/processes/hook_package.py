@@ -14,8 +14,8 @@ BY_HAND: Final = "# Decided\n- Näme it “fold”, not <fold>."
 ADVICE: Final = "Keep every figure."
 HANG_SECONDS: Final = 3.0
 
-# A module with hooks. `Guard` does to a job what the job's instructions begin with, so that each test has a hook of its
-# own; `Scribe` writes down what it is told; `Sloth` hangs when it is told of the session `slow`.
+# A module with hooks. `Guard` decides on a job by the first word of the job's instructions, so that each test has a
+# hook of its own. `Scribe` writes the outcomes it gets to a file. `Sloth` hangs on an outcome of the session `slow`.
 RULES: Final = f"""
     import json
     import os
@@ -63,7 +63,7 @@ HOOKS: Final = {"guard": "Guard", "scribe": "Scribe", "sloth": "Sloth"}
 
 
 def install(folder: Path, source: str, **hooks: str) -> dict[str, str]:
-    """The variables of a process that has the package; its hooks are named for what they are in its one module."""
+    """The variables of a process that has the package; `hooks` maps their names to the module's attributes."""
     about = folder / "team_rules-1.0.dist-info"
     about.mkdir(parents=True)
     (folder / "team_rules.py").write_text(dedent(source))

@@ -1,4 +1,4 @@
-"""The HTTP client of the tests and benchmarks: it talks to services on loopback, whatever proxy the machine has set."""
+"""The HTTP client of the tests and benchmarks, for services on loopback; it ignores the machine's proxy settings."""
 
 from __future__ import annotations
 

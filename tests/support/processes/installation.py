@@ -31,7 +31,7 @@ BACK_SECONDS: Final = 5.0
 
 @dataclass
 class Installation(Work):
-    """A database and a broker, a client that works on them, and whatever is started beside it."""
+    """A database and a broker, a client that works on them, and the processes started beside it."""
 
     broker: BackingService
     folder: Path
@@ -49,9 +49,9 @@ class Installation(Work):
         return self.start("worker", *options, **variables)
 
     def queue(self) -> str:
-        """A job that waits in the interactive queue, and was rung for."""
+        """The id of a job that waits in the interactive queue, with its notification sent."""
         self.sessions += 1
-        return self.ask(self.add_session(f"s{self.sessions}"))
+        return self.request_summary(self.add_session(f"s{self.sessions}"))
 
     def is_done(self, seconds: float = BACK_SECONDS) -> None:
         """A job that is queued now gets done."""
@@ -90,7 +90,7 @@ def installation(postgresql: Server, tmp_path: Path) -> Iterator[Installation]:
 
 @pytest.fixture
 def llm(installation: Installation) -> Iterator[ScriptedLLM]:
-    """An endpoint that workers started after it ask; by default it answers at once."""
+    """An endpoint for workers that are started after it; by default it answers at once."""
     with ScriptedLLM() as served:
         installation.variables |= {
             "FOLDLINE_SUMMARIZER": "openai",

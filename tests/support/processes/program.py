@@ -68,8 +68,7 @@ def start(
     """`foldline` with these arguments, running; from the fork server unless only a new interpreter will do."""
     variables = variables or {}
     environment = os.environ | dict(variables)
-    # Variables of the interpreter's own are read as it starts.
-    if is_anew or not HAS_FORK_SERVER or any(name.startswith("PYTHON") for name in variables):
+    if is_anew or not HAS_FORK_SERVER:
         options = ["-W", "error"] if warnings_end_it else []
         return subprocess.Popen(
             [sys.executable, *options, "-m", MAIN, *arguments],

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from foldline_api.http.etags import InvalidTag, is_named, versions_in, view_tag
 
+from foldline.engine.formats import FORMATS
+
 
 @pytest.mark.parametrize(
     ("given", "versions"),
@@ -13,7 +15,7 @@ from foldline_api.http.etags import InvalidTag, is_named, versions_in, view_tag
         (["*"], None),
         (['"2"'], {2}),
         (["2"], {2}),
-        ([view_tag(2, "openai")], {2}),
+        *(([view_tag(2, name)], {2}) for name in (*FORMATS, "openai-responses_2")),
         (['"1", "2-native"'], {1, 2}),
         (['"1"', '"2"'], {1, 2}),
         (['W/"1"'], set()),

@@ -1,4 +1,4 @@
-"""Originals stay readable, and their tags say where they went."""
+"""Originals stay readable, and their tags name the edit that covers them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs of a path, ids of entries, and what a path is made of."""
+"""The segments of a path, and the ids of entries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers that are remembered together with their effect."""
+"""Stored responses, written together with the effects of their requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions as a whole: what they may be created with and changed to, and how they go."""
+"""Creating, changing and deleting sessions."""
 
 from __future__ import annotations
 

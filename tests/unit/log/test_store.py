@@ -1,4 +1,4 @@
-"""Transactions: all or nothing, one writer at a time, doorbells after the commit."""
+"""Transactions: all or nothing, one writer at a time, events after the commit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is left of a deleted session, and when it goes."""
+"""The sweep of deleted sessions: which rows remain, and when they are removed."""
 
 from __future__ import annotations
 

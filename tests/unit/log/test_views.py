@@ -33,7 +33,7 @@ def test_a_view_that_does_not_fit_names_its_largest_entries(scene: Scene) -> Non
     assert len(scene.wire(must_fit=False)) == 2
 
 
-def test_stubs_of_open_calls_count_when_they_are_asked_for(scene: Scene) -> None:
+def test_stubs_of_open_calls_count_when_they_are_requested(scene: Scene) -> None:
     scene.append(user(20), calls("a", "b"))
     with scene.store.read() as tx:
         stubbed = views.view(tx, scene.tenant, scene.id, stub_open=True)
@@ -41,7 +41,7 @@ def test_stubs_of_open_calls_count_when_they_are_asked_for(scene: Scene) -> None
     assert stubbed.open_calls == ["a", "b"]
 
 
-def test_a_view_with_open_calls_is_refused_unless_stubs_are_asked_for(scene: Scene) -> None:
+def test_a_view_with_open_calls_is_refused_unless_stubs_are_requested(scene: Scene) -> None:
     scene.append(user(20), calls("a"))
     with scene.store.read() as tx, pytest.raises(CallsOpen):
         views.view(tx, scene.tenant, scene.id)

@@ -138,7 +138,7 @@ def test_a_note_names_the_session_by_the_ids_of_file_and_service() -> None:
     assert record.usage_crossings == {"notice": 1, "warning": 1}
 
 
-def test_use_is_counted_but_not_told_where_compaction_is_disabled() -> None:
+def test_use_is_counted_but_not_shown_where_compaction_is_disabled() -> None:
     notes, record = notes_of(Script(limit=60), DISABLED)
 
     assert notes == []
@@ -153,7 +153,7 @@ def test_calls_reported_open_that_are_not_are_a_violation() -> None:
     assert "open calls are ['c9'], expected []" in driven(Script(open_calls=["c9"])).violations[0]
 
 
-def test_owed_tokens_that_nobody_summarizes_are_a_violation() -> None:
+def test_pending_tokens_that_are_never_summarized_are_a_violation() -> None:
     record = driven(Script(pending_tokens=7, jobs=[{"id": "j", "state": "failed", "error": "no answer"}]))
 
     assert record.violations == ["message 7: 7 tokens stay pending and no job makes progress (j failed: no answer)"]
@@ -188,7 +188,7 @@ def test_a_message_that_was_lost_is_a_violation(forget: Callable[[list[JsonDict]
     assert driven(Script(forget=forget)).violations == [f"message 7: {expected}"]
 
 
-def test_compactions_are_asked_for_as_often_as_told() -> None:
+def test_compactions_are_requested_at_the_given_interval() -> None:
     record = driven(Script(), settings=Options("openai/gpt-4o", 8000, compact_every=2, patience_seconds=0.1))
 
     assert record.requested_compactions == 1

@@ -15,7 +15,7 @@ def options(**given: Any) -> Options:
     return Options("openai/gpt-4o", 8000, **given)
 
 
-def test_a_session_is_created_with_nothing_that_was_not_asked_for() -> None:
+def test_a_session_is_created_with_only_the_given_options() -> None:
     assert options().session_body() == {"model": "openai/gpt-4o", "context_window": 8000}
     assert options(policy="foldline").session_body()["policy"] == {"preset": "foldline"}
 

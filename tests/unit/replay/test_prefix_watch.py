@@ -32,7 +32,7 @@ def watched() -> tuple[PrefixWatch, Log]:
     return watch, log
 
 
-def test_a_view_that_grows_needs_no_explanation_and_asks_for_none() -> None:
+def test_a_view_that_grows_needs_no_explanation_and_lists_nothing() -> None:
     watch, log = watched()
     watch.appended(2, compacted=False)
 
@@ -40,7 +40,7 @@ def test_a_view_that_grows_needs_no_explanation_and_asks_for_none() -> None:
     assert (watch.changes, log.questions) == (0, 0)
 
 
-def test_a_changed_prefix_without_a_compaction_is_told_with_its_place() -> None:
+def test_a_changed_prefix_without_a_compaction_is_reported_with_its_place() -> None:
     watch, _ = watched()
     watch.appended(2, compacted=False)
     watch.saw(2, view("a", "b"))
@@ -94,7 +94,7 @@ def test_a_compaction_explains_one_change_only() -> None:
 
 def test_a_compaction_listed_a_view_too_early_explains_the_next_change() -> None:
     watch, log = watched()
-    # c2 is published after the view was made and before the list was asked for.
+    # c2 is published after the view was made and before the list is fetched.
     log.waiting = [{"id": "c1"}, {"id": "c2"}]
     watch.appended(2, compacted=True)
     watch.saw(2, view("x", "b"))
@@ -103,7 +103,7 @@ def test_a_compaction_listed_a_view_too_early_explains_the_next_change() -> None
     assert watch.saw(4, view("y", "b", "c")) == (True, None)
 
 
-def test_a_compaction_that_was_asked_for_explains_a_changed_prefix() -> None:
+def test_a_requested_compaction_explains_a_changed_prefix() -> None:
     watch, log = watched()
     log.waiting = [{"id": "c1"}]
     watch.compaction_requested()

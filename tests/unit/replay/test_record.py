@@ -62,7 +62,7 @@ def test_what_jobs_failed_with_is_listed_once_for_each_error() -> None:
     assert record.listed == ["2 jobs failed: no answer", "1 job failed: empty"]
 
 
-def test_compactions_that_were_asked_for_are_explained() -> None:
+def test_requested_compactions_are_explained() -> None:
     record = SessionRecord("one", pace=PACE, requested_compactions=1)
     record.compactions = [compaction("prune")] * 6
 

@@ -14,7 +14,7 @@ def budget(used: int) -> dict[str, Any]:
 
 
 def watched(*uses: int, threshold: float | None = None) -> list[str | None]:
-    """The name of the level that each of these uses is noted with, if it is."""
+    """The name of the level that each of these uses passes, or None."""
     watch = UsageWatch(levels_of(threshold))
     crossings = [watch.saw(budget(used)) for used in uses]
     return [None if crossing is None else crossing.level.name for crossing in crossings]
@@ -98,7 +98,7 @@ def test_a_summary_on_its_way_is_one_crossing_until_the_use_is_lower() -> None:
     assert [crossing is not None for crossing in noted] == [True, False, False, False, True]
 
 
-def test_a_summary_of_what_is_owed_passes_no_level_that_is_counted_exactly() -> None:
+def test_a_summary_of_pending_entries_passes_no_level_that_is_counted_exactly() -> None:
     asked = {"id": None, "job_id": "job_1", "tokens_before": 3_900, "tokens_after": 3_900}
 
     assert UsageWatch(levels_of()).saw(budget(3_900), asked) is None

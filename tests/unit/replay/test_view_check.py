@@ -102,11 +102,11 @@ BAD_VIEWS: list[tuple[str, JsonDict, str]] = [
 
 
 @pytest.mark.parametrize(("format_name", "view", "expected"), BAD_VIEWS)
-def test_a_bad_view_is_told(format_name: str, view: JsonDict, expected: str) -> None:
+def test_a_bad_view_is_reported(format_name: str, view: JsonDict, expected: str) -> None:
     assert any(expected in text for text in check_view(format_name, view, EXPECTED))
 
 
-def test_a_result_behind_another_message_is_told() -> None:
+def test_a_result_behind_another_message_is_reported() -> None:
     view = openai_view()
     view["messages"].insert(3, {"role": "user", "content": "wait"})
 

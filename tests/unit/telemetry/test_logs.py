@@ -18,7 +18,7 @@ class Traced(Silent):
 
 
 def logged(log_format: str, *args: Any, tracing: Silent | None = None, **options: Any) -> str:
-    """What a line looks like that is logged with these arguments."""
+    """The log line for these arguments."""
     with StringIO() as stream:
         handler = logging.StreamHandler(stream)
         handler.setFormatter(formatter(log_format, tracing or Silent()))
@@ -60,7 +60,7 @@ def test_a_line_outside_of_a_trace_has_no_trace() -> None:
 
 
 @pytest.mark.parametrize("log_format", ["json", "text"])
-def test_an_exception_is_told_by_its_kind_and_place_and_not_quoted(log_format: str) -> None:
+def test_an_exception_is_logged_by_its_kind_and_place_and_not_quoted(log_format: str) -> None:
     with pytest.raises(ValueError, match=SECRET) as raised:
         int(SECRET)
     line = logged(log_format, "it broke", exc_info=raised.value)

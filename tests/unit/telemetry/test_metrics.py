@@ -51,14 +51,14 @@ def test_what_a_summary_used_is_counted_by_direction() -> None:
     metrics = Metrics()
     metrics.summarized("openai", "small", 2.0, {"input": 900, "output": 40})
     metrics.not_summarized("openai", "small")
-    told = samples(metrics)
-    assert told['foldline_summarizer_tokens_total{direction="input",model="small",provider="openai"}'] == 900
-    assert told['foldline_summarizer_tokens_total{direction="output",model="small",provider="openai"}'] == 40
-    assert told['foldline_summarizer_seconds_sum{model="small",provider="openai"}'] == 2.0
-    assert told['foldline_summarizer_failures_total{model="small",provider="openai"}'] == 1
+    exported = samples(metrics)
+    assert exported['foldline_summarizer_tokens_total{direction="input",model="small",provider="openai"}'] == 900
+    assert exported['foldline_summarizer_tokens_total{direction="output",model="small",provider="openai"}'] == 40
+    assert exported['foldline_summarizer_seconds_sum{model="small",provider="openai"}'] == 2.0
+    assert exported['foldline_summarizer_failures_total{model="small",provider="openai"}'] == 1
 
 
-def test_what_waits_is_told_while_somebody_knows_it_and_no_longer() -> None:
+def test_the_backlog_is_exported_only_while_it_is_known() -> None:
     metrics = Metrics()
     backlog = Backlog({"q": Queue(queued=3, running=1, load=4, oldest_seconds=2.5)}, pending_tokens=70)
     known, unknown = samples(metrics, backlog), samples(metrics)
@@ -70,22 +70,22 @@ def test_what_waits_is_told_while_somebody_knows_it_and_no_longer() -> None:
 
 
 def test_a_part_that_does_not_answer_is_down() -> None:
-    told = samples(Metrics(), database=True, broker=False)
-    assert told['foldline_part_up{part="database"}'] == 1
-    assert told['foldline_part_up{part="broker"}'] == 0
+    exported = samples(Metrics(), database=True, broker=False)
+    assert exported['foldline_part_up{part="database"}'] == 1
+    assert exported['foldline_part_up{part="broker"}'] == 0
 
 
-def test_every_metric_of_the_table_is_told_under_its_name_and_kind() -> None:
+def test_every_metric_of_the_catalog_is_exported_with_its_name_and_kind() -> None:
     text = Metrics().text({}, Backlog({}, 0)).decode()
     kinds = dict(re.findall(r"^# TYPE (\S+) (\S+)$", text, re.MULTILINE))
     ours = {name: kind for name, kind in kinds.items() if name.startswith("foldline_")}
     assert ours == {metric.name: metric.kind.value for metric in METRICS}
 
 
-def test_a_process_tells_only_what_is_for_its_kind_to_tell() -> None:
+def test_a_process_exports_only_the_metrics_of_its_kind() -> None:
     text = Metrics([Source.BEAT]).text({"broker": True}, None).decode()
-    told = set(re.findall(r"^(foldline_\w+)", text, re.MULTILINE))
-    assert told == {"foldline_part_up"}
+    exported = set(re.findall(r"^(foldline_\w+)", text, re.MULTILINE))
+    assert exported == {"foldline_part_up"}
 
 
 def test_counters_are_named_as_prometheus_wants_them() -> None:

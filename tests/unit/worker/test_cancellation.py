@@ -1,4 +1,4 @@
-"""Telling work that nobody wants it any more."""
+"""Cancelling work that runs or waits."""
 
 from __future__ import annotations
 

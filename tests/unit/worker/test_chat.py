@@ -1,4 +1,4 @@
-"""What is kept of an endpoint's answer."""
+"""Which parts of an endpoint's answer are kept."""
 
 from __future__ import annotations
 

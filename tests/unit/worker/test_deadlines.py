@@ -1,4 +1,4 @@
-"""What may take only so long in all."""
+"""Deadlines for whole calls."""
 
 from __future__ import annotations
 

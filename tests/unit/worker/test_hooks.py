@@ -1,4 +1,4 @@
-"""What hooks of other packages may do to a summary, and what they cannot do to the worker."""
+"""Hooks of other packages: their decisions on a summary, the outcomes they get, and the bounds on their calls."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ SECRET = "what the user said"
 
 
 @dataclass(frozen=True)
-class Asked:
+class FakePreparation:
     kind: str = "compact"
     job_id: str = "job_a"
     max_tokens: int = 8
 
 
 @dataclass(frozen=True)
-class Told:
+class FakeOutcome:
     kind: str = "compact"
     number: int = 0
 
@@ -52,9 +52,9 @@ def raising(error: BaseException) -> SimpleNamespace:
 
 
 def decision(*answers: object, fails_closed: bool = False) -> Decision:
-    """What hooks named a, b, … with these answers decide."""
+    """The decision of hooks named a, b, … with these answers."""
     hooks = {name: answering(answer) for name, answer in zip("abc", answers, strict=False)}
-    return Hooks(hooks, SECONDS, fails_closed=fails_closed).before(Asked(), Cancellation())
+    return Hooks(hooks, SECONDS, fails_closed=fails_closed).before(FakePreparation(), Cancellation())
 
 
 class Hanging:
@@ -83,7 +83,7 @@ def hanging() -> Iterator[Hanging]:
 
 
 @contextmanager
-def telling(after: Callable[[Any], object], seconds: float = SECONDS) -> Iterator[Hooks]:
+def reporting_to(after: Callable[[Any], object], seconds: float = SECONDS) -> Iterator[Hooks]:
     hooks = Hooks({"a": SimpleNamespace(after_compact=after)}, seconds)
     hooks.start()
     yield hooks
@@ -111,18 +111,18 @@ def test_hooks_are_known_by_their_names() -> None:
     assert Hooks({}, SECONDS).is_empty
 
 
-def test_a_hook_gets_what_is_prepared_and_only_of_the_kind_it_asked_for() -> None:
+def test_a_hook_gets_preparations_only_of_the_kind_it_has_a_method_for() -> None:
     seen: list[object] = []
     hooks = Hooks({"a": SimpleNamespace(before_branch=seen.append)}, SECONDS)
-    hooks.before(Asked("compact"), Cancellation())
-    hooks.before(Asked("branch"), Cancellation())
-    assert seen == [Asked("branch")]
+    hooks.before(FakePreparation("compact"), Cancellation())
+    hooks.before(FakePreparation("branch"), Cancellation())
+    assert seen == [FakePreparation("branch")]
 
 
-def test_hooks_are_asked_in_the_order_of_their_names_one_after_another() -> None:
+def test_hooks_are_called_in_the_order_of_their_names_one_after_another() -> None:
     seen: list[str] = []
-    asked = {name: SimpleNamespace(before_compact=lambda _, name=name: seen.append(name)) for name in "cab"}
-    Hooks(asked, SECONDS).before(Asked(), Cancellation())
+    hooks = {name: SimpleNamespace(before_compact=lambda _, name=name: seen.append(name)) for name in "cab"}
+    Hooks(hooks, SECONDS).before(FakePreparation(), Cancellation())
     assert seen == ["a", "b", "c"]
 
 
@@ -200,7 +200,7 @@ def test_a_hook_that_raises_counts_as_no_answer_and_its_message_is_not_logged(
     error: BaseException, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
     hooks = Hooks({"a": raising(error), "b": answering({"instructions": "Keep B."})}, SECONDS)
-    assert hooks.before(Asked(), Cancellation()) == Decision(instructions="Keep B.")
+    assert hooks.before(FakePreparation(), Cancellation()) == Decision(instructions="Keep B.")
     assert f"hook a failed: {type(error).__name__} at test_hooks.py:" in caplog.text
     assert SECRET not in caplog.text + capsys.readouterr().err
 
@@ -210,7 +210,7 @@ def test_a_hook_that_hangs_counts_as_no_answer_after_its_time(
 ) -> None:
     hooks = Hooks({"a": hanging, "b": answering({"summary": "S"})}, SHORT_SECONDS)
     begun = monotonic()
-    assert hooks.before(Asked(), Cancellation()) == Decision(hook="b", summary="S")
+    assert hooks.before(FakePreparation(), Cancellation()) == Decision(hook="b", summary="S")
     assert SHORT_SECONDS <= monotonic() - begun < SECONDS
     assert "hook a failed: it did not answer within 0.05 s" in caplog.text
 
@@ -227,7 +227,7 @@ def test_where_hooks_must_be_heard_one_that_fails_fails_the_job(
 ) -> None:
     hooks = Hooks({"a": hook, "b": answering({"summary": "S"})}, SECONDS, fails_closed=True)
     with pytest.raises(HookFailed) as failed:
-        hooks.before(Asked(), Cancellation())
+        hooks.before(FakePreparation(), Cancellation())
     assert failed.value.name == "a"
     assert failed.value.reason.startswith(reason)
     assert str(failed.value) == f"the hook a failed: {failed.value.reason}"
@@ -236,7 +236,7 @@ def test_where_hooks_must_be_heard_one_that_fails_fails_the_job(
 
 def test_where_hooks_must_be_heard_one_that_hangs_fails_the_job(hanging: Hanging) -> None:
     with pytest.raises(HookFailed, match="the hook a failed: it did not answer within"):
-        Hooks({"a": hanging}, SHORT_SECONDS, fails_closed=True).before(Asked(), Cancellation())
+        Hooks({"a": hanging}, SHORT_SECONDS, fails_closed=True).before(FakePreparation(), Cancellation())
 
 
 def test_a_hook_with_too_many_hanging_calls_is_not_called_until_one_comes_back(
@@ -244,13 +244,13 @@ def test_a_hook_with_too_many_hanging_calls_is_not_called_until_one_comes_back(
 ) -> None:
     hooks = Hooks({"a": hanging}, SHORT_SECONDS)
     for _ in range(MOST_ABANDONED + 1):
-        assert hooks.before(Asked(), Cancellation()) == Decision()
+        assert hooks.before(FakePreparation(), Cancellation()) == Decision()
     assert hanging.calls == MOST_ABANDONED
     assert f"it was not called: {MOST_ABANDONED} earlier calls still hang" in caplog.text
     hanging.go.set()
 
     def is_called_again() -> bool:
-        hooks.before(Asked(), Cancellation())
+        hooks.before(FakePreparation(), Cancellation())
         return hanging.calls > MOST_ABANDONED
 
     eventually(is_called_again)
@@ -259,7 +259,7 @@ def test_a_hook_with_too_many_hanging_calls_is_not_called_until_one_comes_back(
 def test_hanging_calls_of_one_hook_are_nothing_to_another(hanging: Hanging) -> None:
     hooks = Hooks({"a": hanging, "b": answering({"instructions": "Keep B."})}, SHORT_SECONDS)
     for _ in range(MOST_ABANDONED + 1):
-        assert hooks.before(Asked(), Cancellation()).instructions == "Keep B."
+        assert hooks.before(FakePreparation(), Cancellation()).instructions == "Keep B."
 
 
 def test_a_job_that_is_cancelled_does_not_wait_for_its_hook(hanging: Hanging) -> None:
@@ -272,15 +272,15 @@ def test_a_job_that_is_cancelled_does_not_wait_for_its_hook(hanging: Hanging) ->
     Thread(target=cancel).start()
     begun = monotonic()
     with pytest.raises(Cancelled):
-        Hooks({"a": hanging}, 30).before(Asked(), cancellation)
+        Hooks({"a": hanging}, 30).before(FakePreparation(), cancellation)
     assert monotonic() - begun < SECONDS
 
 
-def test_no_hook_is_asked_about_a_job_that_was_cancelled(hanging: Hanging) -> None:
+def test_no_hook_is_called_for_a_cancelled_job(hanging: Hanging) -> None:
     cancellation = Cancellation()
     cancellation.cancel()
     with pytest.raises(Cancelled):
-        Hooks({"a": hanging}, SECONDS).before(Asked(), cancellation)
+        Hooks({"a": hanging}, SECONDS).before(FakePreparation(), cancellation)
     assert hanging.calls == 0
 
 
@@ -288,87 +288,89 @@ def test_a_job_that_is_cancelled_while_its_hook_answers_is_cancelled() -> None:
     cancellation = Cancellation()
     hook = SimpleNamespace(before_compact=lambda _: cancellation.cancel())
     with pytest.raises(Cancelled):
-        Hooks({"a": hook}, SECONDS).before(Asked(), cancellation)
+        Hooks({"a": hook}, SECONDS).before(FakePreparation(), cancellation)
 
 
-def test_hooks_are_told_in_order_and_only_of_the_kind_they_asked_for() -> None:
+def test_hooks_get_outcomes_in_order_and_only_of_the_kind_they_have_a_method_for() -> None:
     seen: list[object] = []
-    with telling(seen.append) as hooks:
+    with reporting_to(seen.append) as hooks:
         for number in range(3):
-            hooks.report(Told("branch", number))
-            hooks.report(Told("compact", number))
-    assert seen == [Told("compact", number) for number in range(3)]
+            hooks.report(FakeOutcome("branch", number))
+            hooks.report(FakeOutcome("compact", number))
+    assert seen == [FakeOutcome("compact", number) for number in range(3)]
 
 
-def test_a_hook_is_told_without_waiting_for_the_end() -> None:
-    is_told = Event()
-    with telling(lambda _: is_told.set()) as hooks:
-        hooks.report(Told())
-        assert is_told.wait(SECONDS)
+def test_an_outcome_is_reported_to_a_hook_without_waiting_for_the_end() -> None:
+    is_reported = Event()
+    with reporting_to(lambda _: is_reported.set()) as hooks:
+        hooks.report(FakeOutcome())
+        assert is_reported.wait(SECONDS)
 
 
-def test_what_was_told_before_the_start_is_told_then() -> None:
+def test_outcomes_before_the_start_are_reported_then() -> None:
     seen: list[object] = []
     hooks = Hooks({"a": SimpleNamespace(after_branch=seen.append)}, SECONDS)
-    hooks.report(Told("branch"))
+    hooks.report(FakeOutcome("branch"))
     hooks.start()
     assert hooks.stop(SECONDS)
-    assert seen == [Told("branch")]
+    assert seen == [FakeOutcome("branch")]
 
 
-def test_a_hook_that_fails_when_told_is_logged_and_the_next_is_told(caplog: pytest.LogCaptureFixture) -> None:
-    seen: list[Told] = []
+def test_a_hook_that_fails_on_an_outcome_is_logged_and_gets_the_next_one(caplog: pytest.LogCaptureFixture) -> None:
+    seen: list[FakeOutcome] = []
 
-    def fail_once(outcome: Told) -> None:
+    def fail_once(outcome: FakeOutcome) -> None:
         seen.append(outcome)
         if outcome.number == 0:
             raise RuntimeError(SECRET)
 
-    with telling(fail_once) as hooks:
-        hooks.report(Told(number=0))
-        hooks.report(Told(number=1))
-    assert seen == [Told(number=0), Told(number=1)]
+    with reporting_to(fail_once) as hooks:
+        hooks.report(FakeOutcome(number=0))
+        hooks.report(FakeOutcome(number=1))
+    assert seen == [FakeOutcome(number=0), FakeOutcome(number=1)]
     assert "hook a failed on an outcome: RuntimeError at test_hooks.py:" in caplog.text
     assert SECRET not in caplog.text
 
 
-def test_a_hook_that_hangs_when_told_holds_up_nobody(hanging: Hanging, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_hook_that_hangs_on_an_outcome_delays_nothing(hanging: Hanging, caplog: pytest.LogCaptureFixture) -> None:
     seen: list[object] = []
     hooks = Hooks({"a": hanging, "b": SimpleNamespace(after_compact=seen.append)}, SHORT_SECONDS)
     hooks.start()
-    hooks.report(Told(number=0))
-    hooks.report(Told(number=1))
+    hooks.report(FakeOutcome(number=0))
+    hooks.report(FakeOutcome(number=1))
     assert hooks.stop(SECONDS)
-    assert seen == [Told(number=0), Told(number=1)]
+    assert seen == [FakeOutcome(number=0), FakeOutcome(number=1)]
     assert caplog.text.count("hook a failed on an outcome: it did not answer within 0.05 s") == 2
 
 
-def test_what_is_too_much_to_tell_is_dropped_and_said_once_each_time(caplog: pytest.LogCaptureFixture) -> None:
+def test_outcomes_beyond_the_limit_are_dropped_and_that_is_logged_once_each_time(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     seen: list[int] = []
     gates = Hanging(), Hanging()
 
-    def after(outcome: Told) -> None:
+    def after(outcome: FakeOutcome) -> None:
         seen.append(outcome.number)
         if outcome.number < len(gates):
             gates[outcome.number].after_compact(outcome)
 
-    with telling(after, 30) as hooks:
+    with reporting_to(after, 30) as hooks:
         for run, gate in enumerate(gates):
-            hooks.report(Told(number=run))
+            hooks.report(FakeOutcome(number=run))
             assert gate.has_begun.wait(SECONDS)
             for number in range(2, MOST_WAITING + 5):
-                hooks.report(Told(number=number))
+                hooks.report(FakeOutcome(number=number))
             assert caplog.text.count(f"outcomes are not reported to hooks: {MOST_WAITING} wait") == run + 1
             gate.go.set()
             eventually(lambda: seen[-1] == MOST_WAITING + 1)
             seen.clear()
 
 
-def test_hooks_that_want_to_be_told_nothing_cost_no_thread() -> None:
+def test_hooks_without_after_methods_cost_no_thread() -> None:
     hooks = Hooks({"a": answering(None)}, SECONDS)
     before = {*threading.enumerate()}
     hooks.start()
-    hooks.report(Told())
+    hooks.report(FakeOutcome())
     assert {*threading.enumerate()} <= before
     assert hooks.stop(SECONDS)
 
@@ -377,30 +379,30 @@ def test_the_end_does_not_wait_for_a_hook_longer_than_it_may(hanging: Hanging) -
     hooks = Hooks({"a": hanging}, 30)
     hooks.start()
     for _ in range(3):
-        hooks.report(Told())
+        hooks.report(FakeOutcome())
     assert hanging.has_begun.wait(SECONDS)
     assert not hooks.stop(SHORT_SECONDS)
     assert hooks.stop(SECONDS)
     assert hanging.calls == 1
 
 
-def test_what_waits_at_the_end_is_told_if_there_is_time(hanging: Hanging) -> None:
+def test_outcomes_that_wait_at_the_end_are_reported_if_there_is_time(hanging: Hanging) -> None:
     hooks = Hooks({"a": hanging}, 30)
     hooks.start()
     for _ in range(3):
-        hooks.report(Told())
+        hooks.report(FakeOutcome())
     assert hanging.has_begun.wait(SECONDS)
     Timer(SHORT_SECONDS, hanging.go.set).start()
     assert hooks.stop(SECONDS)
     assert hanging.calls == 3
 
 
-def test_what_ends_after_the_end_is_told_nobody_and_that_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_outcomes_after_the_end_are_dropped_and_that_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     seen: list[object] = []
-    with telling(seen.append) as hooks:
+    with reporting_to(seen.append) as hooks:
         pass
-    hooks.report(Told())
-    hooks.report(Told())
+    hooks.report(FakeOutcome())
+    hooks.report(FakeOutcome())
     assert seen == []
     assert caplog.text.count("outcomes are not reported to hooks: 0 wait, or the process ends") == 1
 
@@ -446,7 +448,7 @@ def test_installed_hooks_are_modules_classes_and_instances(install: Install) -> 
     install("foldline_policies", CODE, a="", b=":Policy", c=":policy")
     hooks = load_hooks(SECONDS, fails_closed=True)
     assert hooks.names == ("a", "b", "c")
-    said = hooks.before(Asked(), Cancellation()).instructions
+    said = hooks.before(FakePreparation(), Cancellation()).instructions
     assert said == "of a module, for job_a\n\nof a class\n\nof an instance"
 
 
@@ -455,14 +457,14 @@ def test_where_none_is_installed_there_are_no_hooks() -> None:
 
 
 @pytest.mark.parametrize("fails_closed", [True, False])
-def test_installed_hooks_fail_as_they_are_told_to(install: Install, *, fails_closed: bool) -> None:
+def test_installed_hooks_fail_open_or_closed_as_set(install: Install, *, fails_closed: bool) -> None:
     install("foldline_broken", "def before_compact(preparation):\n    raise ValueError", broken="")
     hooks = load_hooks(SECONDS, fails_closed=fails_closed)
     if fails_closed:
         with pytest.raises(HookFailed):
-            hooks.before(Asked(), Cancellation())
+            hooks.before(FakePreparation(), Cancellation())
     else:
-        assert hooks.before(Asked(), Cancellation()) == Decision()
+        assert hooks.before(FakePreparation(), Cancellation()) == Decision()
 
 
 UNUSABLE = {

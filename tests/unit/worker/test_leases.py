@@ -1,4 +1,4 @@
-"""How claimed jobs are held while their summaries are written."""
+"""Extending the leases of jobs while their summaries are written."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ A, B = Lease("job_a", "lease_1"), Lease("job_b", "lease_2")
 
 
 class Beats:
-    """Answers beats: every lease holds, but for those that are lost; the first may fail."""
+    """Extends every lease but the lost ones; the first beat may fail."""
 
     def __init__(self, error: Exception | None = None) -> None:
         self.progress: list[dict[Lease, float]] = []
@@ -72,7 +72,7 @@ def test_a_job_that_is_done_is_not_extended_again() -> None:
         assert B not in beats.progress[-1]
 
 
-def test_a_failing_database_does_not_end_the_hold_and_is_told(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failing_database_does_not_cancel_the_work_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     beats = Beats(RuntimeError("gone"))
     with keeping(beats) as leases, leases.held(A) as cancellation:
         eventually(lambda: len(beats.progress) >= 2)

@@ -1,4 +1,4 @@
-"""What is taken out of the input of a hosted summarizer, and what is not."""
+"""What is masked in the input of a summarizer that calls a model, and what is not."""
 
 from __future__ import annotations
 

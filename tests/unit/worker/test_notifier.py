@@ -1,4 +1,4 @@
-"""Rings become messages, and never hold up the one who rings."""
+"""Notifications become messages, and never block the caller."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def messages_in(connection: Connection, queue: str) -> list[tuple[str, dict[str,
     return found
 
 
-def test_a_ring_is_a_message_by_task_name_and_keyword(app: Celery, connection: Connection) -> None:
+def test_a_notification_is_a_message_by_task_name_and_keyword(app: Celery, connection: Connection) -> None:
     notifier = Notifier(app)
     notifier.start()
     for queue in (INTERACTIVE, BACKGROUND, MAINTENANCE):
@@ -60,7 +60,7 @@ def test_a_ring_is_a_message_by_task_name_and_keyword(app: Celery, connection: C
     assert messages_in(connection, MAINTENANCE) == [("foldline.sweep", {"queue": MAINTENANCE})]
 
 
-def test_rings_that_wait_are_one_message_each_queue(app: Celery, connection: Connection) -> None:
+def test_notifications_that_wait_are_one_message_for_each_queue(app: Celery, connection: Connection) -> None:
     notifier = Notifier(app)
     for _ in range(1000):
         notifier.notify(INTERACTIVE)
@@ -82,7 +82,7 @@ def test_an_unknown_queue_is_logged_and_the_notifier_goes_on(
     assert len(messages_in(connection, INTERACTIVE)) == 1
 
 
-def test_a_broker_that_never_answers_does_not_hold_up_a_ring(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_broker_that_never_answers_does_not_block_a_notification(caplog: pytest.LogCaptureFixture) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as frozen:
         app = create_celery(load_settings(broker_url=f"redis://127.0.0.1:{frozen.getsockname()[1]}/0"))
         notifier = Notifier(app)
@@ -98,7 +98,7 @@ def test_a_broker_that_never_answers_does_not_hold_up_a_ring(caplog: pytest.LogC
     app.close()
 
 
-def test_it_tells_whether_all_was_sent(app: Celery) -> None:
+def test_it_knows_whether_all_was_sent(app: Celery) -> None:
     nobody = create_celery(load_settings(broker_url="redis://127.0.0.1:1/0"))
     for broker, has_unsent in ((app, False), (nobody, True)):
         notifier = Notifier(broker)
@@ -109,7 +109,7 @@ def test_it_tells_whether_all_was_sent(app: Celery) -> None:
     nobody.close()
 
 
-def test_a_ring_that_is_passed_on_is_sent_a_moment_later(app: Celery, connection: Connection) -> None:
+def test_a_notification_that_is_passed_on_is_sent_a_moment_later(app: Celery, connection: Connection) -> None:
     notifier = Notifier(app)
     notifier.start()
     notifier.notify(INTERACTIVE)
@@ -121,7 +121,7 @@ def test_a_ring_that_is_passed_on_is_sent_a_moment_later(app: Celery, connection
     assert notifier.stop(SOON)
 
 
-def test_a_new_ring_does_not_wait_for_one_that_is_passed_on(app: Celery, connection: Connection) -> None:
+def test_a_new_notification_does_not_wait_for_one_that_is_passed_on(app: Celery, connection: Connection) -> None:
     notifier = Notifier(app)
     notifier.start()
     notifier.pass_on(INTERACTIVE)
@@ -139,7 +139,7 @@ def test_what_is_passed_on_is_sent_before_the_end(app: Celery, connection: Conne
     assert len(messages_in(connection, BACKGROUND)) == 1
 
 
-def test_a_ring_is_sent_when_the_broker_is_back(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_notification_is_sent_when_the_broker_is_back(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     with valkey(is_own=True) as broker, create_celery(load_settings(broker_url=broker.url)) as app:
         broker.kill()

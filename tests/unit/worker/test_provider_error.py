@@ -1,4 +1,4 @@
-"""What is shown of a provider's refusal."""
+"""Excerpts of providers' error messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many jobs of which class run at the same time."""
+"""How many jobs of each class run at the same time."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def test_one_slot_serves_either_class() -> None:
         assert taken(Slots(1), queue, INTERACTIVE, BACKGROUND) == [True, False, False]
 
 
-def test_the_last_slot_is_kept_for_what_someone_asked_for() -> None:
+def test_the_last_slot_is_reserved_for_interactive_jobs() -> None:
     assert taken(Slots(3), BACKGROUND, BACKGROUND, BACKGROUND, INTERACTIVE) == [True, True, False, True]
 
 
-def test_what_someone_asked_for_may_take_every_slot() -> None:
+def test_interactive_jobs_may_take_every_slot() -> None:
     assert taken(Slots(2), INTERACTIVE, INTERACTIVE, INTERACTIVE, BACKGROUND) == [True, True, False, False]
 
 

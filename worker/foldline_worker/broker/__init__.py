@@ -1,1 +1,1 @@
-"""The broker: its transport, the queues, and notifying it of waiting jobs."""
+"""The broker: its transport and queues, the notifier, and what is logged while it is away."""

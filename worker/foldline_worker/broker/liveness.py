@@ -1,4 +1,4 @@
-"""Whether a process's loop turns, and what is logged while the broker is away."""
+"""Liveness of a process's event loop, and one log line instead of many while the broker is away."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ from kombu.exceptions import OperationalError
 from kombu.transport.virtual.base import W_NO_CONSUMERS
 from redis.exceptions import RedisError
 
-# A broker that does not answer holds a loop up for some time-outs; longer than this, and something else does.
+# A broker that does not answer blocks a loop for some time-outs; a longer block has another cause.
 LATE_SECONDS: Final = 60.0
 TICK_SECONDS: Final = 5.0
 
 
 class Ticks:
-    """The ticks of a loop, which may be `pause_seconds` apart."""
+    """Records that an event loop runs. `pause_seconds` is the longest time between two ticks of a healthy loop."""
 
     def __init__(self, pause_seconds: float = TICK_SECONDS) -> None:
         self._late_seconds = LATE_SECONDS + pause_seconds
         self._last = monotonic()
 
     def tick(self) -> None:
-        """For the loop."""
+        """Record that the loop runs; called by the loop."""
         self._last = monotonic()
 
     @property
     def are_on_time(self) -> bool:
-        """Whether there was one lately."""
+        """Whether the last tick is recent."""
         return monotonic() - self._last < self._late_seconds
 
 
 logger = logging.getLogger(__name__)
 
-# What others raise around the error that says it.
+# Exceptions that wrap the one with the cause.
 WRAPPERS: Final = (OperationalError, SchedulingError)
 AWAY: Final = (OSError, RedisError, OperationalError)
-# Who else speaks of it.
-HEARD: Final = ("celery.beat", "celery.worker.consumer.consumer", "kombu.transport.virtual.base")
+# Celery's loggers that log each failure to reach the broker.
+BROKER_LOGGERS: Final = ("celery.beat", "celery.worker.consumer.consumer", "kombu.transport.virtual.base")
 
 
 class Outage:
-    """Whether the broker at `url` is away, for all threads that use it; the lines have no password in them."""
+    """Whether the broker at `url` is away, shared by all threads; its log lines have no password."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
@@ -57,12 +57,12 @@ class Outage:
 
     @property
     def is_on(self) -> bool:
-        """Whether it is away, as far as anybody noticed."""
+        """Whether the broker is away, as of the last try."""
         return self._is_on
 
     def begin(self, error: BaseException) -> None:
-        """For who could not reach the broker."""
-        if self._turns(is_on=True):
+        """Record that the broker could not be reached; logged once per outage."""
+        if self._change(is_on=True):
             logger.warning(
                 "the broker at %s does not answer (%s); jobs wait in the database, and it is tried again until it is "
                 "back. Check FOLDLINE_BROKER_URL if this goes on",
@@ -71,31 +71,31 @@ class Outage:
             )
 
     def end(self) -> None:
-        """For who could reach it; nothing is said unless it was away."""
-        if self._turns(is_on=False):
+        """Record that the broker was reached; logged at the end of an outage."""
+        if self._change(is_on=False):
             logger.info("the broker at %s is back", self._place)
 
-    def _turns(self, *, is_on: bool) -> bool:
+    def _change(self, *, is_on: bool) -> bool:
         with self._lock:
             was_on, self._is_on = self._is_on, is_on
         return was_on != is_on
 
 
 @contextmanager
-def told_once(outage: Outage) -> Iterator[None]:
-    """A block in which Celery's lines about a broker that is away become those of `outage`."""
-    rewriting = _Rewriting(outage)
-    for name in HEARD:
-        logging.getLogger(name).addFilter(rewriting)
+def logged_once(outage: Outage) -> Iterator[None]:
+    """A block in which Celery's lines about an unreachable broker are replaced by those of `outage`."""
+    outage_filter = _OutageFilter(outage)
+    for name in BROKER_LOGGERS:
+        logging.getLogger(name).addFilter(outage_filter)
     try:
         yield
     finally:
-        for name in HEARD:
-            logging.getLogger(name).removeFilter(rewriting)
+        for name in BROKER_LOGGERS:
+            logging.getLogger(name).removeFilter(outage_filter)
 
 
-class _Rewriting(logging.Filter):
-    """Passes what is not about a broker that is away."""
+class _OutageFilter(logging.Filter):
+    """Drops log records about an unreachable broker, and reports them to the outage."""
 
     def __init__(self, outage: Outage) -> None:
         super().__init__()
@@ -107,8 +107,7 @@ class _Rewriting(logging.Filter):
             if isinstance(argument, BaseException) and isinstance(_origin(argument), AWAY):
                 self._outage.begin(argument)
                 return False
-        # Said of a message that comes while the worker stops. It was a notification at most, and goes back to its
-        # queue.
+        # Logged for a message that comes while the worker stops. It was a notification, and goes back to its queue.
         return record.msg != W_NO_CONSUMERS
 
 

@@ -1,4 +1,4 @@
-"""Notifies workers through the broker of jobs that wait, on one thread, so that no request waits for it."""
+"""Notifies workers of waiting jobs through the broker, on one thread, so that no request waits for the broker."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from foldline_worker.broker.queues import TASK_BY_QUEUE
 
 logger = logging.getLogger(__name__)
 
-# Long enough for an idle worker to be ahead of a busy one in the broker's line, short for whoever waits for the job.
+# Long enough for an idle worker to get the message before a busy one, and short for a caller who waits for the job.
 PASSED_ON_SECONDS: Final = 0.25
 RETRY_SECONDS: Final = 1.0
 
 
 class Notifier:
-    """Sends a message for each queue in which jobs wait.
+    """Sends a message for each queue with waiting jobs.
 
-    A notification only says that jobs wait, and a worker that finds one notifies the next: many notifications of one
-    queue are one message, so at most one for each queue waits here. A message that cannot be sent is tried again until
-    the broker is back; the sweeper notifies for what is left at the end.
+    A notification only says that jobs wait, and a worker that finds one notifies the next. So several notifications of
+    one queue become one message, and at most one for each queue waits here. A message that cannot be sent is tried
+    again until the broker is back. The sweeper notifies for those that are left at the end.
     """
 
     def __init__(self, app: Celery) -> None:
@@ -49,20 +49,20 @@ class Notifier:
         self._thread.start()
 
     def notify(self, queue: str) -> None:
-        """Has a message sent to `queue`, soon. Returns at once, whatever state the broker is in."""
+        """Have a message sent to `queue`. Returns at once, in any state of the broker."""
         self._notify_at(queue, monotonic())
 
     def pass_on(self, queue: str) -> None:
-        """Has a message sent in a moment: this process had one and cannot use it, another may."""
+        """Have a message sent after a moment, in place of one that this process could not use."""
         self._notify_at(queue, monotonic() + PASSED_ON_SECONDS)
 
     def on_event(self, event: Event) -> None:
-        """A subscriber of a store: notifies of jobs that wait."""
+        """Notify of a job that waits; to be subscribed to a store."""
         if isinstance(event, JobWaits):
             self.notify(event.queue)
 
     def stop(self, timeout_seconds: float) -> bool:
-        """Sends what waits and ends. False if the broker did not let it end in time."""
+        """Send what waits and end the thread; False if the broker blocked it for longer."""
         with self._wake:
             self._is_stopping = True
             self._wake.notify()
@@ -71,12 +71,12 @@ class Notifier:
 
     @property
     def is_alive(self) -> bool:
-        """Whether messages are being sent."""
+        """Whether the thread that sends messages runs."""
         return self._thread.is_alive()
 
     @property
     def has_unsent(self) -> bool:
-        """Whether the end came before all could be sent; the sweeper notifies for the rest."""
+        """Whether messages were left at the end; the sweeper notifies for those."""
         return self._has_unsent or self._thread.is_alive()
 
     def _notify_at(self, queue: str, due: float) -> None:
@@ -91,7 +91,7 @@ class Notifier:
         self._disconnect()
 
     def _next(self) -> list[str]:
-        """The queues whose time has come; waits for one, and is empty only when it is time to end."""
+        """The queues whose messages are due; waits for one, and is empty only at the end."""
         with self._wake:
             while not (queues := self._due()) and not self._is_stopping:
                 self._wake.wait(self._pause_seconds())
@@ -111,7 +111,7 @@ class Notifier:
         return max(min(self._due_by_queue.values()), self._retry_at) - monotonic()
 
     def _send(self, queue: str) -> None:
-        # Nobody waits for an answer here, and the sweeper notifies for every job that still waits.
+        # An error is only logged: the sweeper notifies for every job that still waits.
         with Contained(lambda error: self._give_up(queue, error)):
             task = TASK_BY_QUEUE[queue]
             self._app.send_task(task, kwargs={"queue": queue}, queue=queue, producer=self._connected(), retry=False)
@@ -132,7 +132,7 @@ class Notifier:
     def _connected(self) -> Producer:
         if self._producer is None:
             self._connection = self._app.connection_for_write()
-            # Left to itself, kombu would try to connect without end.
+            # Without a limit, kombu would retry forever.
             self._connection.ensure_connection(max_retries=1, interval_start=0)
             self._producer = Producer(self._connection.channel())
         return self._producer
@@ -145,7 +145,7 @@ class Notifier:
 
 @contextmanager
 def notifying(notifier: Notifier, store: Store, stop_seconds: float) -> Iterator[None]:
-    """A block in which workers are notified of the store's jobs; at its end, what still waits is sent."""
+    """A block in which workers are notified of the store's jobs; at its end, the messages that wait are sent."""
     notifier.start()
     store.subscribe(notifier.on_event)
     try:

@@ -1,4 +1,4 @@
-"""The queues of the broker and the task that is sent to each. Nothing else names a task or declares a queue."""
+"""The broker's queues and the task of each. Tasks are named and queues declared only here."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ TASK_BY_QUEUE: Final = {INTERACTIVE: SUMMARIZE, BACKGROUND: SUMMARIZE, MAINTENAN
 
 
 def declared_queues() -> list[Queue]:
-    """The kombu queues on one direct exchange; durable, so that a broker restart does not lose them."""
+    """The kombu queues, on one direct exchange; durable, so that they outlast a restart of the broker."""
     exchange = Exchange("foldline", type="direct", durable=True)
     return [Queue(name, exchange, routing_key=name, durable=True) for name in TASK_BY_QUEUE]

@@ -1,4 +1,4 @@
-"""How we reach a broker: kombu's connection, which tries again sooner, and its memory transport, one for each app.
+"""Connections to the broker: with faster retries than kombu's, and a memory transport for each app.
 
 Kombu keeps the memory transport's queues on the class, so two apps in one process would take each other's messages. A
 subclass for each app has queues of its own.
@@ -15,33 +15,31 @@ from kombu import Connection
 from kombu.transport import memory
 from kombu.transport.virtual.base import BrokerState
 
-# A message waits half of this on average, and an idle worker takes under 1 % of a core. With kombu's own 1 s each
-# summary would be that much later.
+# A message waits half of this on average, and an idle worker takes under 1 % of a core. Kombu's default is 1 s.
 POLLING_SECONDS: Final = 0.02
-# Celery's loop looks at its stop flag between drains, and asks for drains of 2 s.
+# Celery's loop checks its stop flag between drains, and its drains take 2 s.
 DRAIN_SECONDS_MAX: Final = 0.1
-# Pauses between tries to connect. Kombu's grow to 30 s, which is how long a worker would sit beside a broker that is
-# back.
+# Pauses between attempts to connect. Kombu's grow to 30 s, so a worker would be idle that long after an outage.
 RETRY_SECONDS: Final = {"interval_start": 0.2, "interval_step": 0.2, "interval_max": 1.0}
 
 
 class PatientConnection(Connection):
-    """A connection that is tried again within a second, for as long as its user wants."""
+    """A connection that is retried at least once a second."""
 
     def ensure_connection(self, *args: Any, **options: Any) -> Any:
         return super().ensure_connection(*args, **{**RETRY_SECONDS, **options})
 
 
 class PatientAMQP(AMQP):
-    """What an app makes its connections with."""
+    """Celery's AMQP class with `PatientConnection`."""
 
     Connection = PatientConnection
 
 
 def verified(url: str) -> str:
-    """The address of a broker, whose certificate is looked at if it has one and the address does not say otherwise.
+    """The broker's URL; for TLS, with an option to verify the certificate unless the URL has one already.
 
-    Kombu would take any certificate, or with a transport of ours speak in plain text.
+    By default kombu accepts any certificate, and with a custom transport it does not use TLS at all.
     """
     parts = urlsplit(url)
     if parts.scheme != "rediss" or "ssl_cert_reqs" in parse_qs(parts.query):
@@ -50,7 +48,7 @@ def verified(url: str) -> str:
 
 
 def private_transport() -> type[memory.Transport]:
-    """A memory transport that shares nothing with any other."""
+    """A new memory transport class with queues of its own."""
 
     class PrivateChannel(memory.Channel):
         pass

@@ -1,6 +1,6 @@
-"""Hooks of other packages: who is asked, and calling them within bounds.
+"""Hooks of other packages: finding them, calling them with a time-out, and reporting outcomes to them.
 
-`Preparation` and `Outcome` are what hooks are called with.
+`Preparation` and `Outcome` are the objects that hooks are called with.
 """
 
 from __future__ import annotations

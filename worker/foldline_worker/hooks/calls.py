@@ -1,4 +1,4 @@
-"""Calls into other people's code: each has a thread of its own, and only so long. What is called is not known here."""
+"""Calls of foreign code with a time-out, each on a thread of its own. Which code is called is not known here."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from foldline_worker.cancellation import Cancellation
 
 T = TypeVar("T")
 
-# A Python thread cannot be killed: one that hangs is abandoned, and so many of a hook are all that may pile up.
+# A Python thread cannot be killed, so one that hangs is abandoned; this is the most for each hook.
 MOST_ABANDONED: Final = 8
 TOO_SLOW: Final = "it did not answer within {:g} s"
 STILL_HANGING: Final = "it was not called: {} earlier calls still hang"
 
 
 class CallFailed(Exception):
-    """There is no answer that could be used; `reason` says why and quotes nothing."""
+    """A call gave no valid answer; `reason` quotes no conversation."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -27,7 +27,7 @@ class CallFailed(Exception):
 
 
 class HookCalls:
-    """The calls of one hook, from any thread."""
+    """The calls of one hook; may be used from any thread."""
 
     def __init__(self, timeout_seconds: float) -> None:
         self._timeout_seconds = timeout_seconds
@@ -35,11 +35,11 @@ class HookCalls:
         self._lock = Lock()
 
     def call(self, work: Callable[[], T], cancellation: Cancellation) -> T:
-        """What `work` returns.
+        """The result of `work`.
 
         Raises:
-            Cancelled: nobody wants it any more; the call is abandoned.
-            CallFailed: it raised, or hangs, or too many before it still do.
+            Cancelled: the summary was cancelled; the call is abandoned.
+            CallFailed: it raised, or took too long, or too many earlier calls still hang.
         """
         self._check_abandoned()
         future: Future[T] = Future()
@@ -47,7 +47,7 @@ class HookCalls:
         future.add_done_callback(lambda _: woken.set())
         thread = Thread(target=_run, args=(future, work), name="foldline-hook", daemon=True)
         with cancellation.ending(woken.set):
-            # Where no more threads are to be had it is the hook that failed, not whoever asks it.
+            # If no thread can be started, the call has failed.
             _answer(thread.start)
             woken.wait(self._timeout_seconds)
         if not future.done():
@@ -75,6 +75,6 @@ def _answer(work: Callable[[], T]) -> T:
         return work()
     except CallFailed:
         raise
-    # Not only an `Exception`: code that ends its thread must not leave the caller waiting, nor print what it was given.
+    # Not only an `Exception`: code that ends its thread must not leave the caller waiting, or print a conversation.
     except BaseException as error:
         raise CallFailed(describe(error)) from error

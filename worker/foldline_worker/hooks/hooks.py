@@ -1,6 +1,6 @@
-"""Hooks of packages installed beside Foldline: asked before a summary is written, and called with what came of it.
+"""Hooks of packages installed beside Foldline: called before a summary is written, and with the outcome.
 
-They register under the entry point group `foldline.hooks`; `importlib.metadata` is all the machinery that needs.
+They register under the entry point group `foldline.hooks`. Their contract is in `docs/hooks.md`.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ logger = logging.getLogger(__name__)
 
 GROUP: Final = "foldline.hooks"
 METHODS: Final = ("before_compact", "before_branch", "after_compact", "after_branch")
-# Minutes of a busy process; what more there is would come too late to be of use.
+# Minutes of outcomes of a busy process; later ones would come too late to be useful.
 MOST_WAITING: Final = 1_000
 UNEXPLAINED: Final = "a hook cancelled it and gave no reason"
 NO_ANSWER: Final = "its answer {}"
 
 
 class InvalidHook(Exception):
-    """A hook is installed that cannot be used: without what may be a policy, the process must not start."""
+    """An installed hook cannot be used. The process must not start without it, because it may enforce a policy."""
 
     def __init__(self, name: str, reason: str) -> None:
         super().__init__(f"the hook {name} cannot be used: {reason}")
@@ -45,7 +45,7 @@ class InvalidHook(Exception):
 
 
 class HookFailed(Exception):
-    """A hook that must be heard gave no answer that could be used; `reason` quotes nothing."""
+    """A hook failed, and the settings let a summary fail with it; `reason` quotes no conversation."""
 
     def __init__(self, name: str, reason: str) -> None:
         super().__init__(f"the hook {name} failed: {reason}")
@@ -54,14 +54,14 @@ class HookFailed(Exception):
 
 
 class HasKind(Protocol):
-    """What hooks hear of: a compaction (`compact`) or the summary of a branch (`branch`)."""
+    """An argument of hooks; `kind` is `compact` for a compaction or `branch` for a branch summary."""
 
     @property
     def kind(self) -> str: ...
 
 
 class HasJob(HasKind, Protocol):
-    """What hooks are asked about: a summary that a job is to write, whose text may take `max_tokens`."""
+    """The argument of `before_…` hooks: a summary that a job is to write, of at most `max_tokens`."""
 
     @property
     def job_id(self) -> str: ...
@@ -71,10 +71,11 @@ class HasJob(HasKind, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the hooks want of a summary; nothing, unless it says so.
+    """The decision of all hooks on a summary; without values, the summarizer writes it as usual.
 
-    `hook` is the one that cancelled it, with `cancelled` as its reason, or that supplied `summary` and, beside it,
-    `details`, a JSON object. `instructions` are those of all hooks that were asked.
+    `cancelled` is the reason of the hook that cancelled it. `summary` is the text of the hook that supplied it, and
+    `details` a JSON object from the same hook. `hook` is the name of that hook. `instructions` are those of all hooks
+    that were called.
     """
 
     hook: str | None = None
@@ -87,8 +88,8 @@ class Decision:
 class Hooks:
     """The hooks of a process, called in the order of their names.
 
-    A hook fails if it raises, takes longer than `timeout_seconds`, or gives an answer of the wrong shape. That is
-    logged. If it was asked about a summary, the summary goes on without it, or, with `fails_closed`, the job fails.
+    A hook fails if it raises, takes longer than `timeout_seconds`, or returns an invalid answer. The failure is logged.
+    Before a summary, the summary goes on without that hook, or the job fails if `fails_closed`.
     """
 
     def __init__(self, hooks: Mapping[str, object], timeout_seconds: float, *, fails_closed: bool = False) -> None:
@@ -108,20 +109,20 @@ class Hooks:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there are none."""
+        """Whether no hooks are installed."""
         return not self.names
 
     def before(self, preparation: HasJob, cancellation: Cancellation) -> Decision:
-        """What the hooks want of this summary. The first that cancels it or supplies it is the last that is asked.
+        """The decision of the hooks on this summary. No hook is called after one that cancels or supplies it.
 
         Raises:
-            Cancelled: nobody wants the summary any more.
-            HookFailed: a hook failed, and they must all be heard.
+            Cancelled: the summary was cancelled.
+            HookFailed: a hook failed, and `fails_closed` is set.
         """
         decision = Decision()
         instructions: list[str] = []
         for name, method in self._hooks_by_method[f"before_{preparation.kind}"]:
-            decision = self._ask(name, method, preparation, cancellation)
+            decision = self._call_before(name, method, preparation, cancellation)
             if decision.instructions is not None:
                 instructions.append(decision.instructions)
             if decision.hook is not None:
@@ -129,12 +130,12 @@ class Hooks:
         return replace(decision, instructions="\n\n".join(instructions) or None)
 
     def start(self) -> None:
-        """From now on, outcomes are reported to the hooks."""
+        """Start to report outcomes to the hooks."""
         if self._hooks_by_method["after_compact"] or self._hooks_by_method["after_branch"]:
             self._thread.start()
 
     def stop(self, timeout_seconds: float) -> bool:
-        """Reports what still waits and ends. False if the hooks did not let it end in time; the rest is dropped."""
+        """Report the outcomes that wait and end the thread; False if that took too long, and the rest is dropped."""
         with self._wake:
             self._is_stopping = True
             self._wake.notify()
@@ -145,13 +146,13 @@ class Hooks:
         return has_ended
 
     def on_event(self, event: Event) -> None:
-        """A subscriber of a store: reports what came of compactions and jobs."""
+        """Report the outcome of a compaction or job; to be subscribed to a store."""
         outcome = outcome_of(event)
         if outcome is not None:
             self.report(outcome)
 
     def report(self, outcome: HasKind) -> None:
-        """Has the outcome reported to the hooks, soon and at most once. Returns at once, whatever they do."""
+        """Have the outcome reported to the hooks, at most once. Returns at once."""
         if not self._hooks_by_method.get(f"after_{outcome.kind}"):
             return
         with self._wake:
@@ -163,11 +164,11 @@ class Hooks:
             elif not was_dropping:
                 logger.warning("outcomes are not reported to hooks: %d wait, or the process ends", len(self._waiting))
 
-    def _ask(
+    def _call_before(
         self, name: str, method: Callable[[HasJob], object], preparation: HasJob, cancellation: Cancellation
     ) -> Decision:
         try:
-            # The answer is read on the hook's thread too: reading it may run code of the hook.
+            # The answer is validated on the hook's thread too, because that may run code of the hook.
             return self._calls[name].call(lambda: _decision(name, method(preparation), preparation), cancellation)
         except CallFailed as failure:
             about = {"hook": name, "job_id": preparation.job_id}
@@ -183,7 +184,7 @@ class Hooks:
                     self._report(name, partial(method, outcome))
 
     def _next(self) -> HasKind | None:
-        """The next outcome to report; waits for one, and is None only when it is time to end."""
+        """The next outcome to report; waits for one, and is None only at the end."""
         with self._wake:
             self._wake.wait_for(lambda: self._waiting or self._is_stopping)
             return self._waiting.popleft() if self._waiting else None
@@ -197,7 +198,7 @@ class Hooks:
 
 @contextmanager
 def reporting(hooks: Hooks, store: Store, stop_seconds: float) -> Iterator[None]:
-    """A block in which hooks hear of the store's compactions and jobs; at its end, what still waits is reported."""
+    """A block in which the store's outcomes are reported to hooks; at its end, those that wait are reported."""
     hooks.start()
     store.subscribe(hooks.on_event)
     try:
@@ -208,10 +209,10 @@ def reporting(hooks: Hooks, store: Store, stop_seconds: float) -> Iterator[None]
 
 
 def load_hooks(timeout_seconds: float, *, fails_closed: bool) -> Hooks:
-    """The hooks that are installed.
+    """The installed hooks.
 
     Raises:
-        InvalidHook: one cannot be loaded, has nothing that could be called, or has the name of another.
+        InvalidHook: one cannot be loaded, has none of the methods, or has the name of another.
     """
     hooks: dict[str, object] = {}
     for entry in entry_points(group=GROUP):
@@ -226,7 +227,7 @@ def _loaded(entry: EntryPoint) -> object:
         found = entry.load()
         hook = found() if isclass(found) else found
     except (ImportError, AttributeError) as error:
-        # These say what is missing, and there is no conversation yet that they could quote.
+        # These messages name what is missing, and there is no conversation yet that they could quote.
         raise InvalidHook(entry.name, str(error)) from error
     except Exception as error:
         raise InvalidHook(entry.name, describe(error)) from error
@@ -255,7 +256,7 @@ def _decision(hook: str, answer: object, about: HasJob) -> Decision:
     return Decision(
         hook if "summary" in given else None,
         summary=given.get("summary"),
-        # A copy: what the hook does to its own later is nothing to us.
+        # A copy, which the hook cannot change later.
         details=loads(dumps(given.get("details", {}))),
         instructions=given.get("instructions"),
     )
@@ -272,7 +273,7 @@ def _faults(given: Mapping[Any, Any]) -> Iterator[str]:
 
 
 def _refused(summary: object, max_tokens: int) -> Iterator[str]:
-    """What keeps a summary from being published, as it would a model's."""
+    """Why the summary may not be published, by the same rules as a model's."""
     if isinstance(summary, str) and (why := refusal(summary, "stop", has_tool_calls=False, max_tokens=max_tokens)):
         yield f"has a summary that cannot be published: {why}"
 
@@ -282,7 +283,7 @@ def _is_text(value: object) -> bool:
 
 
 def _is_json_object(value: object) -> bool:
-    """Whether it comes back from JSON as it was."""
+    """Whether the value is unchanged after a round trip through JSON."""
     try:
         return isinstance(value, dict) and bool(loads_bounded(dumps(value)) == value)
     except (TypeError, ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""What `after_compact` and `after_branch` of a hook are called with."""
+"""The argument of `after_compact` and `after_branch` hooks, made from the session log's events."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from foldline.log.storage.events import BranchSummarized, CompactionMade, Event,
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a compaction, or of the summary of a branch.
+    """The outcome of a compaction or of a branch summary.
 
-    `kind` is `compact` or `branch`. `state` is `succeeded` for a compaction that was made, inline or by a summary, or
-    for the summary of a branch that was added: `entry_id` is that entry, and `facts` are what the API lists of it.
-    Otherwise the job `job_id` ended as `failed`, `cancelled` or `superseded`, with its `error`.
+    `kind` is `compact` or `branch`. `state` is `succeeded` for a new compaction, inline or by a summary, or a new
+    branch summary. Then `entry_id` is the new entry, and `facts` are the fields that the API lists of it. Otherwise the
+    job `job_id` ended as `failed`, `cancelled` or `superseded`, and `error` is the reason.
     """
 
     kind: str
@@ -30,9 +30,9 @@ class Outcome:
 
 
 def outcome_of(event: Event) -> Outcome | None:
-    """The outcome that an event is, if it is one."""
+    """The outcome that an event stands for; None for other events."""
     match event:
-        # An import repeats compactions that were made elsewhere and long ago.
+        # An import repeats compactions that were made elsewhere.
         case CompactionMade(reason="imported"):
             return None
         case CompactionMade():
@@ -41,7 +41,7 @@ def outcome_of(event: Event) -> Outcome | None:
             return Outcome("branch", event.session_id, JobState.SUCCEEDED, event.entry_id, facts=event.facts)
         # A job that succeeded is reported by the entry that it made.
         case JobEnded() if event.state != JobState.SUCCEEDED:
-            # A newer version may have made the job, of a kind that this one does not know.
+            # A newer version may have made a job of a kind that this one does not know.
             kind = HOOK_KINDS.get(event.kind, event.kind)
             return Outcome(kind, event.session_id, event.state, job_id=event.job_id, error=event.error)
     return None

@@ -1,1 +1,1 @@
-"""The processes that stand on Celery: worker, beat and Flower."""
+"""The processes on Celery: worker, beat and Flower, and their thread pool and sweeper."""

@@ -1,4 +1,4 @@
-"""The schedule of a deployment with workers of its own: one sweep at a time, sent by Celery beat."""
+"""The beat process: sends sweeps to the workers on a schedule, by Celery beat."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ from foldline.telemetry.health import BROKER, Subject, broker_answers
 from foldline.telemetry.metrics import Signals
 from foldline.telemetry.ops_server import serving_ops
 from foldline_worker.app import create_celery
-from foldline_worker.broker.liveness import Outage, Ticks, told_once
+from foldline_worker.broker.liveness import Outage, Ticks, logged_once
 from foldline_worker.broker.queues import MAINTENANCE, SWEEP
 
 logger = logging.getLogger(__name__)
 
-# Without a worker, sweeps that nobody needs any more would wait for it. But they are sent by beat's clock and expire by
-# the worker's: if these differed by more than this, every sweep would be too old on arrival, and none would be done.
+# Sweeps expire, so that they do not pile up without a worker. They are sent by beat's clock and expire by the worker's:
+# if the clocks differed by more than this, every sweep would have expired on arrival.
 EXPIRY_SECONDS_MIN: Final = 3600.0
 EXPIRY_SWEEPS_MIN: Final = 10
 _LONG_AGO: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 def run_beat(settings: Settings, signals: Signals, metrics_listener: socket | None = None) -> None:
-    """Sends a sweep at once and then every `settings.sweep_seconds`, until SIGTERM or SIGINT ends the process.
+    """Send a sweep at once and then every `settings.sweep_seconds`, until SIGTERM or SIGINT ends the process.
 
-    Operators are answered at `metrics_listener`, if there is one.
+    The operator's port is served on `metrics_listener`, if there is one.
     """
     outage = Outage(settings.broker_url)
     after_task_publish.connect(lambda **_: outage.end(), weak=False)
     ticks = Ticks(settings.sweep_seconds)
     parts = {BROKER: partial(broker_answers, settings)}
     subject = Subject(signals.metrics, parts, needed=parts.keys(), is_alive=lambda: ticks.are_on_time)
-    with create_celery(settings) as app, told_once(outage), serving_ops(subject, metrics_listener):
+    with create_celery(settings) as app, logged_once(outage), serving_ops(subject, metrics_listener):
         app.conf.beat_schedule = {"sweep": _sweep(settings)}
-        # In memory: what a restart forgets is when it last swept, and it sweeps at once. There is no file to write.
-        # Celery takes whatever makes a scheduler, and says that it takes a name.
+        # The schedule is in memory: after a restart, beat sweeps at once. Celery's types ask for a name, but a factory
+        # works as well.
         scheduler: Any = partial(PatientScheduler, ticks, outage)
         beat = _Beat(app=app, scheduler=scheduler, quiet=True, socket_timeout=0)
         logger.info("beat: Starting, %s to %s every %g s", SWEEP, MAINTENANCE, settings.sweep_seconds)
@@ -53,7 +53,7 @@ def run_beat(settings: Settings, signals: Signals, metrics_listener: socket | No
 
 
 class PatientScheduler(Scheduler):
-    """Celery's, in memory, which says that it is at work, also while it waits for the broker."""
+    """Celery's in-memory scheduler, which also ticks while it waits for the broker."""
 
     def __init__(self, ticks: Ticks, outage: Outage, *args: Any, **options: Any) -> None:
         self._ticks = ticks
@@ -65,7 +65,7 @@ class PatientScheduler(Scheduler):
         return super().tick(*args, **options)
 
     def _ensure_connected(self) -> Any:
-        """Celery's own, which is called from within a tick, and tries until the broker is there."""
+        """As Celery's, which is called within a tick and retries until the broker is there; ticks at each retry."""
         return self.connection.ensure_connection(self._try_again)
 
     def _try_again(self, error: Exception, _pause_seconds: float) -> None:
@@ -74,7 +74,7 @@ class PatientScheduler(Scheduler):
 
 
 class _Beat(Beat):
-    """Celery's beat. It has nothing to keep, so it ends where it is, also before a broker that does not answer."""
+    """Celery's beat. It ends at once on a signal, also while the broker does not answer: it has no state to save."""
 
     def install_sync_handler(self, _service: Any) -> None:
         for number in (signal.SIGTERM, signal.SIGINT):

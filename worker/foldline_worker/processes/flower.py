@@ -1,4 +1,4 @@
-"""Flower: the page on workers and tasks, on our app and settings, with nothing of it open to who has no login."""
+"""The Flower process: Celery's page on workers and tasks, with our settings, and a login for all of it."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from foldline.telemetry.ops_server import serving_ops
 from foldline_worker.app import create_celery
 from foldline_worker.broker.liveness import TICK_SECONDS, Ticks
 
-# Flower answers these without a login. Its figures are on the operator's port instead, and so is a probe.
+# Flower serves these without a login. Its metrics and a probe are on the operator's port instead.
 CLOSED: Final = ("/metrics", "/healthcheck")
 EVERY_HOST: Final = ".*"
-# Some 3 kB each; Flower's own number would outgrow a container.
+# About 3 kB each; Flower's default would need more memory than a container has.
 TASKS_MAX: Final = 10_000
-# Scaled workers leave for good, each with a name of its own.
+# Workers that were scaled down never come back: each has a name of its own.
 PURGE_SECONDS: Final = 600
 
 
 class FlowerMetrics:
-    """What Flower counts of workers and tasks, and the figures of its process; it keeps them for the whole process."""
+    """The metrics of Flower and its process, from Prometheus's default registry, which Flower uses."""
 
     def text(self, _answers_by_part: Mapping[str, bool], _backlog: Backlog | None) -> bytes:
-        """All figures, in Prometheus's text format."""
+        """See `MetricsSource`."""
         return generate_latest(REGISTRY)
 
 
@@ -51,7 +51,7 @@ def run_flower(
 ) -> None:
     """Serve the page until SIGTERM or SIGINT; `login` is `user:password`.
 
-    Operators are answered at `metrics_listener`, if there is one.
+    The operator's port is served on `metrics_listener`, if there is one.
     """
     ticks = Ticks()
     subject = Subject(FlowerMetrics(), {BROKER: partial(broker_answers, settings)}, is_alive=lambda: ticks.are_on_time)
@@ -59,11 +59,11 @@ def run_flower(
     options.max_tasks = TASKS_MAX
     options.purge_offline_workers = PURGE_SECONDS
     with create_celery(settings) as app, serving_ops(subject, metrics_listener):
-        # Flower takes the loop of its thread, which newer Pythons do not make by themselves.
+        # Flower uses the thread's event loop, which newer Pythons do not create by themselves.
         asyncio.set_event_loop(asyncio.new_event_loop())
         page = Flower(capp=app, options=options, **flower_settings)
         page.add_handlers(EVERY_HOST, [(path, NotFoundErrorHandler) for path in CLOSED])
-        # Tornado accepts until nobody else waits.
+        # Tornado accepts connections until none waits.
         listener.settimeout(0)
         HTTPServer(page).add_socket(listener)
         for number in (signal.SIGTERM, signal.SIGINT):

@@ -1,8 +1,8 @@
-"""The pool of a worker: daemon threads that know which app they work for.
+"""The worker's thread pool: daemon threads with the worker's app as their current one.
 
-Celery's own thread pool differs in three ways that matter. Its threads look a task up in the process-wide default app,
-so a second app's worker in one process takes messages and never runs them; the process cannot exit before its threads
-are done, and a summary may take minutes; and an error outside a task's body vanishes.
+Celery's own thread pool differs in three ways that matter. Its threads look up a task in the process-wide default app,
+so a second app's worker in one process takes messages and never runs them. The process cannot exit before its threads
+end, and a summary may take minutes. And an error outside a task's body is not logged.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from foldline.telemetry.logs import Contained, describe
 
 logger = logging.getLogger(__name__)
 
-# Threads beyond the slots for summaries, so that sweeps and rings are answered while every slot is taken.
+# Threads beyond the slots for summaries, so that sweeps and notifications are handled while every slot is taken.
 SPARE_THREADS: Final = 1
 
 
 class AppThreads(BasePool):
-    """`limit` threads and a spare one that run what Celery applies, with the worker's app as their current one."""
+    """A Celery pool of `limit` threads and a spare one, with the worker's app as their current one."""
 
     # Stopping waits for threads, which a signal handler may not.
     signal_safe = False
@@ -51,7 +51,7 @@ class AppThreads(BasePool):
         self._work.put(partial(apply_target, target, args, kwargs, callback, accept_callback))
 
     def on_stop(self) -> None:
-        """Waits for the threads; whoever stops the worker decides for how long."""
+        """Wait for the threads; the caller that stops the worker bounds the time."""
         for _ in self._threads:
             self._work.put(None)
         for thread in self._threads:
@@ -60,6 +60,6 @@ class AppThreads(BasePool):
     def _run(self) -> None:
         self.app.set_current()
         while task := self._work.get():
-            # A broken message may not cost a thread.
+            # A broken message must not end a thread.
             with Contained(lambda error: logger.error("message not run: %s", describe(error))):
                 task()

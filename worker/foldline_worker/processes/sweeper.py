@@ -1,4 +1,4 @@
-"""The sweeper of a process without Celery beat: a thread that looks for lapsed leases and forgotten jobs."""
+"""The sweeper of an embedded worker, which has no Celery beat: a thread that sweeps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ logger = logging.getLogger(__name__)
 
 
 class Sweeper:
-    """Sweeps once on start, for what an earlier process left, and then every `interval_seconds`."""
+    """Sweeps at the start, for jobs that an earlier process left, and then every `interval_seconds`."""
 
     def __init__(self, store: Store, interval_seconds: float) -> None:
         self._store = store
@@ -25,7 +25,7 @@ class Sweeper:
         self._thread.start()
 
     def stop(self, timeout_seconds: float) -> bool:
-        """Ends after the sweep in progress. False if that did not end in time."""
+        """End after the sweep in progress; False if that did not end in time."""
         self._stopping.set()
         self._thread.join(timeout_seconds)
         return not self._thread.is_alive()
@@ -36,6 +36,6 @@ class Sweeper:
             self._sweep()
 
     def _sweep(self) -> None:
-        # The next sweep is the remedy, so this thread may not end.
+        # The thread must not end: the next sweep tries again.
         with Contained(lambda error: logger.warning("sweep failed: %s", describe(error))):
             sweep(self._store)

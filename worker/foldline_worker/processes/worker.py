@@ -1,4 +1,4 @@
-"""The worker as a process of its own: Celery's worker program, stopped our way, and the notifier beside it."""
+"""The worker process: Celery's worker program with our own way to stop, the notifier and the operator's port."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from foldline.telemetry.logs import describe
 from foldline.telemetry.metrics import Signals
 from foldline.telemetry.ops_server import serving_ops
 from foldline_worker.app import create_worker
-from foldline_worker.broker.liveness import TICK_SECONDS, Outage, Ticks, told_once
+from foldline_worker.broker.liveness import TICK_SECONDS, Outage, Ticks, logged_once
 from foldline_worker.broker.notifier import notifying
 from foldline_worker.hooks.hooks import Hooks
 from foldline_worker.leases import Leases
@@ -36,16 +36,16 @@ from foldline_worker.summarizers.contract import Summarizer
 
 logger = logging.getLogger(__name__)
 
-# What kombu raises for a message that is no JSON, or has not the form of one of its own.
+# The errors that kombu raises for a message that is not JSON, or not in kombu's form.
 MALFORMED: Final = (LookupError, TypeError, ValueError)
 
 
-# The part of a worker that answers while messages are taken.
+# The health check of a worker that passes while it consumes messages.
 QUEUES: Final = "queues"
 
 
 class WorkerFailed(Exception):
-    """Celery's worker ended by itself; its own log lines say why."""
+    """Celery's worker ended by itself; its log lines have the reason."""
 
 
 def run_worker(
@@ -60,28 +60,28 @@ def run_worker(
     signals: Signals | None = None,
     metrics_listener: socket | None = None,
 ) -> None:
-    """Takes messages in the main thread until SIGTERM or SIGINT; what then still runs is handed back.
+    """Consume messages in the main thread until SIGTERM or SIGINT; then running jobs are put back into the queue.
 
     Args:
-        settings: of this process.
-        store: whose jobs are done; its events notify other workers meanwhile.
-        summarizer: who writes; closed at the end.
-        name: a Celery node name, `name@host`.
-        queues: the queues to take messages from.
-        on_ready: called once, when the first message can be taken.
-        hooks: asked before each summary.
-        signals: what it is observed by.
-        metrics_listener: where it answers operators, if anywhere.
+        settings: the settings of this process.
+        store: the store of the jobs; its events notify other workers.
+        summarizer: writes the summaries; closed at the end.
+        name: the Celery node name, `name@host`.
+        queues: the queues to consume.
+        on_ready: called once, when messages can be consumed.
+        hooks: called before each summary.
+        signals: the metrics and tracing of this process.
+        metrics_listener: the socket of the operator's port, if there is one.
 
     Raises:
-        WorkerFailed: it ended before it was told to.
+        WorkerFailed: Celery's worker ended without a signal.
     """
     _warm_up()
     stopping, ended = Event(), Event()
     signals = signals or Signals()
     signals.metrics.follow(store)
     app, notifier, leases = create_worker(settings, store, summarizer, stopping, queues, hooks=hooks, signals=signals)
-    # By its name: monitors ask a worker for its configuration, which has to be JSON.
+    # Set by its name: monitors read a worker's configuration, which has to be JSON.
     app.conf.broker_transport = f"{__name__}:{PatientTransport.__name__}"
     consuming = Consuming(notifier.outage, Ticks())
     app.steps["consumer"].add(consuming.step())
@@ -95,7 +95,7 @@ def run_worker(
     try:
         leases.start()
         with (
-            told_once(notifier.outage),
+            logged_once(notifier.outage),
             notifying(notifier, store, settings.stop_seconds),
             serving_ops(subject, metrics_listener),
         ):
@@ -111,18 +111,18 @@ def run_worker(
 
 
 def _warm_up() -> None:
-    # Loading takes a second, which the first job would spend while it holds its session.
+    # Loading takes a second, in which the first job would hold its session's lock.
     exact_counter()
-    # What is loaded stays; the collector would look through all of it again and again, for a tenth of a second.
+    # Loaded objects stay; without this the collector would scan all of them again and again, each time for 0.1 s.
     gc.collect()
     gc.freeze()
 
 
 class PatientTransport(redis.Transport):
-    """Kombu's transport, which lets nothing that somebody left in a queue end the worker."""
+    """Kombu's Redis transport, which drops malformed messages instead of ending the worker."""
 
     def on_readable(self, *place: Any) -> None:
-        # The message is out of the queue by then. It was a notification at most, and the sweeper notifies again.
+        # The message is out of the queue already. It was a notification, and the sweeper notifies again.
         try:
             super().on_readable(*place)
         except MALFORMED as error:
@@ -130,7 +130,7 @@ class PatientTransport(redis.Transport):
 
 
 class Consuming:
-    """Whether Celery's consumer takes messages, and its loop turns."""
+    """Whether Celery's consumer consumes messages, and its event loop runs."""
 
     def __init__(self, outage: Outage, ticks: Ticks) -> None:
         self.is_on = Event()
@@ -139,11 +139,11 @@ class Consuming:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it takes messages or waits for the broker."""
+        """Whether the loop runs, or waits for the broker."""
         return self._ticks.are_on_time or self._outage.is_on
 
     def step(self) -> type[StartStopStep]:
-        """A step of Celery's consumer, which starts each time when it takes messages, and stops when it cannot."""
+        """A step of Celery's consumer that starts when it begins to consume, and stops when it loses the broker."""
         consuming = self
 
         class Connected(StartStopStep):
@@ -158,7 +158,7 @@ class Consuming:
         return Connected
 
     def begin(self, timer: Any) -> None:
-        """Messages are taken from now on, by the loop of this timer."""
+        """Record that messages are consumed, and tick by the loop's timer."""
         self._outage.end()
         self._ticks.tick()
         # Celery clears the timer before it starts again.
@@ -166,12 +166,12 @@ class Consuming:
         self.is_on.set()
 
     def end(self) -> None:
-        """No messages are taken until it begins again."""
+        """Record that no messages are consumed."""
         self.is_on.clear()
 
 
 class _Program(Worker):
-    """Celery's worker. SIGTERM and SIGINT mean the same, and what stops it also stops the running tasks."""
+    """Celery's worker. SIGTERM and SIGINT mean the same, and stopping it also stops the running tasks."""
 
     consumer: Any
 
@@ -180,7 +180,7 @@ class _Program(Worker):
     ) -> None:
         self._stopping = stopping
         with warnings.catch_warnings():
-            # Celery warns root of messages that carry code. Only JSON is read here.
+            # Celery warns a worker that runs as root of messages with code. Only JSON is read here.
             warnings.simplefilter("ignore", SecurityWarning)
             super().__init__(
                 app=app,
@@ -189,29 +189,32 @@ class _Program(Worker):
                 pool=AppThreads,
                 quiet=True,
                 ready_callback=lambda _consumer: on_ready(),
-                # The database tells workers apart, and the living from the dead; they need not talk among themselves.
+                # Workers need not know each other: the database has the leases of their jobs.
                 without_mingle=True,
                 without_gossip=True,
             )
 
     def install_platform_tweaks(self, _worker: Any) -> None:
-        """Our signals, in place of Celery's: there a warm stop waits for every task, and Ctrl-C counts as a failure."""
+        """Our signal handlers: Celery's warm stop waits for every task, and its Ctrl-C counts as a failure."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._stop_soon)
 
     def on_close(self) -> None:
-        # Remote control gets here without a signal.
+        # A shutdown by remote control gets here without a signal.
         self._stopping.set()
         super().on_close()
 
     def end_in_time(self, leases: Leases, ended: Event, stop_seconds: float) -> None:
-        """For a thread of its own: once it is time to stop, ends the process, if it has not ended by itself."""
+        """Wait for the stop, cancel running jobs, and end the process if it takes longer than `stop_seconds`.
+
+        Runs on a thread of its own.
+        """
         self._stopping.wait()
         leases.cancel_all()
-        # Celery's loop looks for a signal between two events, and a signal is none.
+        # Celery's loop checks for the stop between two events, and a signal is no event.
         self.consumer.call_soon(lambda: None)
         if not ended.wait(stop_seconds):
-            # A broker or a database that does not answer holds the main thread. Jobs are left to their leases.
+            # A broker or a database that does not answer blocks the main thread. The jobs' leases lapse.
             logger.warning("the worker did not stop in time; jobs it still has are taken back when their leases end")
             os._exit(EX_OK)
 

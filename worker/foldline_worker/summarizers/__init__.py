@@ -1,1 +1,1 @@
-"""Who writes summaries, and what each is told."""
+"""Summarizers: the interface, the implementations, and the masking of secrets before a call of a model."""

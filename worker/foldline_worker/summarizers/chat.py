@@ -1,6 +1,6 @@
-"""One answer of an OpenAI-compatible chat endpoint, over HTTP: streamed if the server can, bounded, and cancellable.
+"""A client of an OpenAI-compatible chat endpoint: streaming if the server can, bounded, and cancellable.
 
-Texts and keys are never logged and stand in no error; of what a provider says only a cleaned excerpt does.
+No log line or error has a text or a key; of a provider's error message it has only a cleaned excerpt.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from foldline_worker.summarizers.deadlines import Deadlines
 from foldline_worker.summarizers.provider_error import excerpt_of
 
 CONNECT_SECONDS: Final = 5.0
-# An answer is a few thousand tokens; whatever is longer is no summary.
+# An answer has a few thousand tokens; a longer one is not a summary.
 MOST_ANSWER_BYTES: Final = 8 * 1024 * 1024
 MOST_ERROR_BYTES: Final = 64 * 1024
 MOST_NAME_CHARS: Final = 200
-# The HTTP client's name for it.
+# The HTTP client's event for a new connection.
 CONNECTED: Final = "connection.connect_tcp.complete"
 DATA: Final = b"data:"
 DONE: Final = b"[DONE]"
@@ -41,20 +41,20 @@ TOO_SLOW: Final = "the call took too long"
 NOT_JSON: Final = "its answer is not JSON"
 ERROR_INSIDE: Final = "it reported an error in its answer"
 
-# Only these refuse an option of the request; a 403 that speaks of streaming is about a plan or a region.
+# Only these statuses may refuse an option of the request; a 403 about streaming is about a plan or a region.
 _BAD_REQUESTS: Final = frozenset({400, 404, 422})
-# A word of its own: proxies speak of their upstream.
+# As a word of its own: proxies mention their upstream.
 _STREAM: Final = re.compile(r"\bstream(?:ing|_options)?\b", re.IGNORECASE)
 MAX_TOKENS: Final = "max_tokens"
 MAX_COMPLETION_TOKENS: Final = "max_completion_tokens"
 
 
 class ChatError(Exception):
-    """Root of why there is no answer: `EndpointUnavailable`, `InputTooLong`."""
+    """Root of the errors of a call: `EndpointUnavailable`, `InputTooLong`."""
 
 
 class EndpointUnavailable(ChatError):
-    """The endpoint gave no answer; `is_passing` if another try may get one, `retry_after_seconds` if it said when."""
+    """The endpoint gave no answer. `is_passing`: another try may succeed, after `retry_after_seconds` if given."""
 
     def __init__(self, reason: str, *, is_passing: bool, retry_after_seconds: float | None = None) -> None:
         super().__init__(reason)
@@ -69,7 +69,7 @@ class InputTooLong(ChatError):
 
 @dataclass(slots=True)
 class ChatAnswer:
-    """What the model said, and how it ended; an answer that broke off has no finish reason."""
+    """The model's answer; one that broke off has no finish reason. `usage` has `input` and `output` tokens."""
 
     content: str = ""
     finish_reason: str | None = None
@@ -78,7 +78,7 @@ class ChatAnswer:
     usage: dict[str, int] = field(default_factory=dict)
 
     def take(self, chunk: dict[str, Any]) -> None:
-        """Adds one chunk of a stream, or a whole answer that came at once."""
+        """Add a chunk of a stream, or a complete answer."""
         self.model = _name(chunk.get("model")) or self.model
         self._take_usage(chunk.get("usage"))
         choices = chunk.get("choices")
@@ -95,34 +95,34 @@ class ChatAnswer:
 
 
 def _name(value: object) -> str | None:
-    """A name as the database takes it and people read it; anything else is none."""
+    """The value if it is a printable name that the database can store, else None."""
     return value if isinstance(value, str) and value.isprintable() and len(value) <= MOST_NAME_CHARS else None
 
 
 class Connection:
-    """The socket of a call, kept so that another thread can end it: closing alone would not wake a waiting read."""
+    """The sockets of a call, so that another thread can end it: closing the client would not wake a waiting read."""
 
     def __init__(self) -> None:
         self.is_cut = False
         self._sockets: list[socket.socket] = []
 
     def trace(self, event: str, info: dict[str, Any]) -> None:
-        """Told by the HTTP client of each step."""
+        """Called by the HTTP client at each step of a request."""
         if event == CONNECTED:
-            # A second handle on what lies under TLS: the one in use would go on without encryption.
+            # A duplicate of the socket under TLS: shutting down the one in use would continue without encryption.
             self._sockets.append(info["return_value"].get_extra_info("socket").dup())
         if self.is_cut:
             self.cut()
 
     def cut(self) -> None:
-        """Ends the connection; a read that waits on it returns at once."""
+        """End the connection; a waiting read returns at once."""
         self.is_cut = True
         for handle in list(self._sockets):
             with suppress(OSError):
                 handle.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Lets go of what was kept; the HTTP client closes its own."""
+        """Close the duplicates; the HTTP client closes its own sockets."""
         for handle in self._sockets:
             handle.close()
 
@@ -150,8 +150,9 @@ class ChatClient:
             base_url=base_url.rstrip("/") + "/",
             headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
             timeout=httpx.Timeout(timeout_seconds, connect=min(CONNECT_SECONDS, timeout_seconds)),
-            # Each call has a connection of its own, so that ending one ends nothing else; summaries are seconds apart.
-            # How many there are at a time is the worker's to say.
+            # Each call has a connection of its own, so that ending it ends no other call. The worker's slots bound
+            # their
+            # number.
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=0),
             trust_env=False,
         )
@@ -163,7 +164,7 @@ class ChatClient:
         self.close()
 
     def close(self) -> None:
-        """Closes the connections."""
+        """Close the connections."""
         self._http.close()
         self._deadlines.close()
 
@@ -171,9 +172,9 @@ class ChatClient:
         """The model's answer to the chat messages.
 
         Raises:
-            Cancelled: nobody wants it any more; the connection is ended.
+            Cancelled: the work was cancelled; the connection is ended.
             InputTooLong: the prompt exceeds the model's context window.
-            Unavailable: no answer, for any other reason.
+            EndpointUnavailable: no answer, for any other reason.
         """
         called = {"gen_ai.operation.name": "chat", "gen_ai.request.model": self.model}
         with (
@@ -186,7 +187,7 @@ class ChatClient:
 
     @contextmanager
     def _cuttable(self, cancellation: Cancellation) -> Iterator[Connection]:
-        """The connection of a call, which is cut when the call is cancelled or overdue."""
+        """The connection of a call, which is ended when the call is cancelled or overdue."""
         connection = Connection()
         try:
             with (
@@ -196,7 +197,7 @@ class ChatClient:
             ):
                 yield connection
         finally:
-            # Whatever came of it: a connection that was cut looks like an error, or like the end of the answer.
+            # Checked first: an ended connection looks like an error, or like the end of the answer.
             if connection.is_cut:
                 cancellation.check()
                 raise EndpointUnavailable(TOO_SLOW, is_passing=True)
@@ -232,14 +233,14 @@ class ChatClient:
         return body | {"stream": True, "stream_options": {"include_usage": True}} if self._streams else body
 
     def _adapts(self, status: int, text: str, body: dict[str, Any]) -> bool:
-        """Whether the refusal names an option in `body` that can be had otherwise, as it will be from now on."""
+        """Whether the refusal names an option in `body` that has an alternative, which is used from now on."""
         if status not in _BAD_REQUESTS:
             return False
         if MAX_TOKENS in body and MAX_COMPLETION_TOKENS in text:
             self._limit_name = MAX_COMPLETION_TOKENS
             return True
         if "stream" in body and _STREAM.search(text):
-            # Some servers know no streaming, or not its options: they are asked for the answer in one piece.
+            # Some servers do not support streaming or its options; they are sent requests without it.
             self._streams = False
             return True
         return False
@@ -248,7 +249,7 @@ class ChatClient:
         status = response.status_code
         if status in _OVERFLOW_STATUSES and verdict_of(text).is_overflow:
             return InputTooLong(f"HTTP {status}")
-        # What is wrong with the request is for the user to put right; a failing server's own words are not.
+        # The user can correct a bad request by the message; a failing server's message does not help.
         sent = (message["content"] for message in messages)
         said = excerpt_of(text, sent, self._key) if response.is_client_error else ""
         is_passing = status == _TOO_MANY_REQUESTS or status in _TIMED_OUT or status >= _SERVER_ERROR
@@ -271,7 +272,7 @@ def _read_answer(response: httpx.Response) -> ChatAnswer:
 
 
 def _events(response: httpx.Response) -> Iterator[bytes]:
-    """The data of a stream's events, up to its end mark."""
+    """The data of a stream's events, up to `[DONE]`."""
     pending = b""
     for piece in _bounded(response, MOST_ANSWER_BYTES):
         *complete, pending = (pending + piece).split(b"\n")
@@ -284,7 +285,7 @@ def _events(response: httpx.Response) -> Iterator[bytes]:
 
 
 def _bounded(response: httpx.Response, most: int) -> Iterator[bytes]:
-    """The body in pieces, cut off after about `most` bytes."""
+    """The response's body in pieces, cut off after about `most` bytes."""
     read = 0
     for piece in response.iter_bytes():
         yield piece
@@ -304,6 +305,6 @@ def _object(data: bytes) -> dict[str, Any]:
 
 
 def _retry_after(response: httpx.Response) -> float | None:
-    """The pause the server asks for in seconds; a date, which few send, is left to the ordinary backoff."""
+    """The seconds in `Retry-After`; None for a date, which few servers send, so that the ordinary backoff applies."""
     value = response.headers.get("retry-after", "")
     return float(value) if re.fullmatch(r"\d{1,6}(?:\.\d{1,6})?", value) else None

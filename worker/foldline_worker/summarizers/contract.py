@@ -1,4 +1,4 @@
-"""What a summarizer is: the port that the worker's tasks call."""
+"""The interface of summarizers, which the worker's tasks call."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from foldline_worker.cancellation import Cancellation
 
 
 class SummarizerUnavailable(Exception):
-    """No summary could be had; `reason` quotes neither prompt nor key; `retry_after_seconds` is when to ask again."""
+    """No summary could be written; `reason` quotes neither prompt nor key. `retry_after_seconds` may be known."""
 
     def __init__(self, reason: str, retry_after_seconds: float | None = None) -> None:
         super().__init__(f"the summarizer gave no answer: {reason}")
@@ -21,12 +21,12 @@ class Summarizer(Protocol):
     """Writes one summary."""
 
     def summarize(self, request: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
-        """A draft that may be published.
+        """A draft of a summary that may be published, of at most `request.max_tokens`.
 
         Raises:
-            Cancelled: nobody wants it any more.
-            SummarizerUnavailable: there is no summary now; trying later may help.
+            Cancelled: the summary was cancelled.
+            SummarizerUnavailable: no summary can be written now; a later try may succeed.
         """
 
     def close(self) -> None:
-        """Ends what it holds open. Called once, by the owner of the worker."""
+        """Close connections and threads. Called once, by the owner of the worker."""

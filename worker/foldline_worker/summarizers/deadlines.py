@@ -1,4 +1,4 @@
-"""What may take only so long in all: a time-out of a socket starts again with every byte that trickles in."""
+"""Deadlines for whole calls: a socket's time-out starts again with every byte, so it does not bound a call."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from threading import Event, Lock, Thread
 from time import monotonic
 from typing import Final
 
-LOOK_SECONDS: Final = 0.25
+POLL_SECONDS: Final = 0.25
 
 
 class Deadlines:
-    """Ends what is overdue, from one thread for all; it starts with the first that is to be watched."""
+    """Ends overdue calls, on one thread for all of them, which starts with the first."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -21,7 +21,7 @@ class Deadlines:
         self._thread: Thread | None = None
 
     def close(self) -> None:
-        """Ends the thread."""
+        """End the thread."""
         with self._lock:
             self._closing.set()
             thread, self._thread = self._thread, None
@@ -30,7 +30,7 @@ class Deadlines:
 
     @contextmanager
     def within(self, seconds: float, end: Callable[[], None]) -> Iterator[None]:
-        """A block in which `end` is called after so long, or up to `LOOK_SECONDS` later; it must not block or raise."""
+        """A block that calls `end` after `seconds`, or up to `POLL_SECONDS` later; it must not block or raise."""
         with self._lock:
             self._due_by_end[end] = monotonic() + seconds
             if self._thread is None and not self._closing.is_set():
@@ -43,7 +43,7 @@ class Deadlines:
                 del self._due_by_end[end]
 
     def _run(self) -> None:
-        while not self._closing.wait(LOOK_SECONDS):
+        while not self._closing.wait(POLL_SECONDS):
             now = monotonic()
             with self._lock:
                 overdue = [end for end, due in self._due_by_end.items() if due <= now]

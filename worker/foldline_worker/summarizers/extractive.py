@@ -14,7 +14,7 @@ EXTRACTIVE: Final = "extractive"
 
 
 class Extractive:
-    """Takes the conversation's own lines; needs no network and always answers."""
+    """Writes a summary of lines of the conversation; never fails."""
 
     def summarize(self, request: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
         """See `Summarizer`."""
@@ -22,9 +22,9 @@ class Extractive:
         return SummaryDraft(extractive.summarize(request), degraded=False, summarizer=EXTRACTIVE)
 
     def close(self) -> None:
-        """See `Summarizer`; there is nothing to end."""
+        """See `Summarizer`; there is nothing to close."""
 
 
 def create(_settings: Settings, _tracing: Tracing | None = None) -> Extractive:
-    """The summarizer; it has no settings."""
+    """The extractive summarizer, which has no settings."""
     return Extractive()

@@ -1,6 +1,6 @@
-"""What a hosted summarizer gets: the summary's input, with a placeholder in the place of each secret.
+"""Masks secrets in the input of a summarizer that calls a model, each with a placeholder.
 
-The originals are not touched. What secrets look like is known by `redact-secret` and `secret_patterns`.
+The originals are not changed. `redact-secret` and `secret_patterns` know what secrets look like.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from foldline.engine.messages import Image, Message, Other, Part, Text, Thinking
 from foldline.engine.summaries.prompt import SummaryInput
 from foldline_worker.summarizers.secret_patterns import PATTERNS
 
-# Library words that would say little to a reader; others are used as they are, with spaces.
+# Clearer words for some of the library's kinds; the others are used as they are, with spaces.
 _KINDS: Final = {
     "authorization_credential": "authorization",
     "connection_string_password": "url credential",
     "contextual_secret": "credential",
     "vendor_prefixed_credential": "provider api key",
 }
-# To the library a key that was cut short ends where the next one does, whatever lies between.
+# For the library, a key that was cut short ends at the end of the next one, so its private keys are not used.
 _PRIVATE_KEY: Final = "private_key"
 _PLACEHOLDER: Final = re.compile(r"\[secret removed: (?P<kind>[a-z0-9 ]{1,64})\]")
-# Text is bounded where it comes in; a limit here would keep a summary from being made.
+# The API bounds texts already; a limit here would only make summaries fail.
 _LIMITS: Final = redact_secret.WholeInputLimits(max_input_bytes=1 << 32, max_findings=1 << 24)
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
-# With a secret gone, what stood beside it can turn out to be one. A second pass ends this, except in hostile text.
+# With a secret masked, the text beside it may match as one. Two passes are enough, except for hostile text.
 _MOST_PASSES: Final = 5
-# A name such as `password` says that its value is a secret; a longer value is content.
+# A name such as `password` marks its value as a secret, but not a value longer than this.
 _LONGEST_NAMED: Final = 512
 
 
 class _Span(NamedTuple):
-    """The characters from `start` up to `end` are a secret of this kind."""
+    """A secret of this kind, from character `start` up to `end`."""
 
     start: int
     end: int
@@ -46,7 +46,7 @@ class _Span(NamedTuple):
 
 
 def masked(request: SummaryInput) -> SummaryInput:
-    """The request without the secrets in its conversation, earlier summaries and instructions; the rest is the same."""
+    """The summarizer's input with all secrets masked, in messages, earlier summaries and instructions."""
     return replace(
         request,
         previous=tuple(map(mask, request.previous)),
@@ -57,7 +57,7 @@ def masked(request: SummaryInput) -> SummaryInput:
 
 
 def mask(text: str) -> str:
-    """`text` with `[secret removed: …]`, which names the kind, for each secret; masking again changes nothing."""
+    """The text with `[secret removed: KIND]` for each secret; masking again changes nothing."""
     for _ in range(_MOST_PASSES):
         before, text = text, _masked_once(text)
         if text == before:
@@ -66,12 +66,12 @@ def mask(text: str) -> str:
 
 
 def mask_arguments(arguments: str) -> str:
-    """Arguments with the secrets in their strings masked; a JSON object stays one, and names tell what a value is."""
+    """A tool call's arguments with secrets masked; a JSON object stays one, and its names mark values as secrets."""
     value = json_object(arguments)
     if value is None:
         return mask(arguments)
-    # One look at all of it is much faster than one at each string, and mostly there is nothing to find. The text is
-    # looked at too: of two members with one name, the value has but the last.
+    # One search over everything is much faster than one for each string, and mostly finds nothing. The text itself is
+    # searched too: of two members with the same name, the parsed value has only the last.
     whole = "\n".join((arguments, *_strings(value)))
     if _masked_once(whole) == whole:
         return arguments
@@ -88,7 +88,7 @@ def _masked_once(text: str) -> str:
 
 
 def _merged(spans: Iterable[_Span]) -> Iterator[_Span]:
-    """Spans in order that do not overlap; of those that did, the first names the kind."""
+    """The spans in order, with overlapping ones joined; the first of them names the kind."""
     current: _Span | None = None
     for span in sorted(spans, key=lambda span: span.start):
         if current is None or span.start >= current.end:
@@ -102,7 +102,7 @@ def _merged(spans: Iterable[_Span]) -> Iterator[_Span]:
 
 
 def _placeholders(text: str) -> Iterator[_Span]:
-    """What was masked before, so that it is taken for no secret of another kind."""
+    """The placeholders in the text, which must not match as secrets of another kind."""
     return (_Span(*match.span(), match["kind"]) for match in _PLACEHOLDER.finditer(text))
 
 
@@ -110,7 +110,7 @@ def _known(text: str) -> Iterator[_Span]:
     try:
         findings = redact_secret.scan(text, limits=_LIMITS)
     except redact_secret.InvalidInputError:
-        # It takes no lone surrogates; one character for one keeps the positions.
+        # The library refuses lone surrogates; replacing each by one character keeps the positions.
         findings = redact_secret.scan(_SURROGATE.sub("\ufffd", text), limits=_LIMITS)
     for found in findings:
         if found.type != _PRIVATE_KEY:
@@ -126,7 +126,7 @@ def _matched(text: str) -> Iterator[_Span]:
 
 
 def _strings(value: Any, name: str = "") -> Iterator[str]:
-    """All strings in a JSON value, each by itself and after its name."""
+    """All strings in a JSON value, each alone and with its name."""
     match value:
         case str():
             yield value
@@ -189,6 +189,6 @@ _Said = TypeVar("_Said", Text, Thinking)
 
 
 def _masked_text(part: _Said) -> _Said:
-    # The form the part arrived in still holds the secret.
+    # The part's original form, `source`, still has the secret.
     without = mask(part.text)
     return part if without == part.text else replace(part, text=without, source=None)

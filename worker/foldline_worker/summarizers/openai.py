@@ -1,4 +1,4 @@
-"""The summarizer that calls an OpenAI-compatible endpoint."""
+"""The summarizer that calls a model at an OpenAI-compatible endpoint. HTTP is in `chat`."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ OPENAI: Final = "openai"
 
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """How often and how patiently a failed call is repeated; longer pauses are the caller's, who need not wait here."""
+    """How often a failed call is repeated, and how long the pauses are. A call that needs a longer pause fails."""
 
     attempts: int = 4
     wait_initial_seconds: float = 0.5
     wait_max_seconds: float = 10.0
 
     def is_worthwhile(self, error: BaseException) -> bool:
-        """Whether to call again."""
+        """Whether to repeat the call."""
         if not isinstance(error, EndpointUnavailable) or not error.is_passing:
             return False
         return error.retry_after_seconds is None or error.retry_after_seconds <= self.wait_max_seconds
 
     def pause_seconds(self, state: RetryCallState) -> float:
-        """The pause the server asked for, or else one that doubles with each call, with jitter."""
+        """The server's `Retry-After`, or else a pause that doubles with each call, with jitter."""
         error = state.outcome.exception() if state.outcome else None
         if isinstance(error, EndpointUnavailable) and error.retry_after_seconds is not None:
             return error.retry_after_seconds
@@ -55,7 +55,10 @@ class Retries:
 
 
 class OpenAI:
-    """Asks a model, which gets no secrets; what may not be published is asked for once more, then made extractively."""
+    """Calls a model with masked input.
+
+    An answer that may not be published is requested once more, and then replaced by an extractive summary.
+    """
 
     def __init__(self, client: ChatClient, *, input_tokens: int, retries: Retries | None = None) -> None:
         self._client = client
@@ -63,16 +66,16 @@ class OpenAI:
         self._retries = retries or Retries()
 
     def close(self) -> None:
-        """Closes the connections."""
+        """Close the connections."""
         self._client.close()
 
     def summarize(self, request: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
         """See `Summarizer`."""
         pieces = divided(request)
         try:
-            # One after the other: many a local server answers one request at a time and refuses others.
+            # One after the other: many local servers refuse concurrent requests.
             drafts = [
-                _Asking(self._client, self._retries, piece, cancellation).draft(self._input_tokens) for piece in pieces
+                _Piece(self._client, self._retries, piece, cancellation).draft(self._input_tokens) for piece in pieces
             ]
         except EndpointUnavailable as error:
             raise SummarizerUnavailable(error.reason, error.retry_after_seconds) from error
@@ -80,7 +83,7 @@ class OpenAI:
 
 
 def _merged(pieces: Sequence[SummaryInput], drafts: Sequence[SummaryDraft]) -> SummaryDraft:
-    """One draft of several: degraded if one of them is, and then by the summarizer of that one."""
+    """The drafts of the pieces as one; degraded if one of them is, with the summarizer of that one."""
     usage: Counter[str] = Counter()
     for draft in drafts:
         usage.update(draft.usage)
@@ -88,21 +91,21 @@ def _merged(pieces: Sequence[SummaryInput], drafts: Sequence[SummaryDraft]) -> S
     return replace(worst, text=joined(pieces, [draft.text for draft in drafts]), usage=dict(usage))
 
 
-class _Asking:
-    """One piece of a summary in the making: what it used so far, over all calls."""
+class _Piece:
+    """One piece of a summary, with the tokens used so far over all its calls."""
 
     def __init__(self, client: ChatClient, retries: Retries, request: SummaryInput, cancellation: Cancellation) -> None:
         self._client = client
         self._retries = retries
         self._request = request
-        # Before anything is cut to fit: half a secret would be found no more.
+        # Masked before the input is cut to fit, because half a secret would not be found.
         self._sent = masked(request)
         self._cancellation = cancellation
         self._usage: Counter[str] = Counter()
         self._model = client.model
 
     def draft(self, input_tokens: int) -> SummaryDraft:
-        """The draft from at most `input_tokens`, or from half of them if the model has no room for so many."""
+        """The draft from at most `input_tokens`, or from half of them if the model's window is too small."""
         halved = max(SMALLEST_INPUT_TOKENS, input_tokens // 2)
         for tokens in (input_tokens, halved):
             try:
@@ -145,7 +148,7 @@ class _Asking:
 
 
 def create(settings: Settings, tracing: Tracing | None = None) -> OpenAI:
-    """The summarizer on the endpoint that the settings name."""
+    """The summarizer for the endpoint in the settings."""
     client = ChatClient(
         base_url=settings.summarizer_base_url or "",
         api_key=settings.summarizer_api_key,

@@ -1,4 +1,4 @@
-"""What a provider says of a call it refused, made safe to show: short, without keys and without what it was sent."""
+"""Excerpts of a provider's error messages that are safe to log: short, without keys and without the prompt."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final
 from foldline.engine.wire import loads_bounded
 
 MOST_CHARS: Final = 200
-# Providers quote what they refuse: between quotation marks, or as a run this long that the prompt has too.
+# Providers quote the prompt: between quotation marks, or as a run of at least this many characters.
 QUOTED_CHARS: Final = 16
 LEFT_OUT: Final = "…"
 
@@ -18,23 +18,23 @@ _QUOTED: Final = re.compile(r"(?P<mark>['\"`])(?P<inside>.+?)(?P=mark)")
 _KEY: Final = re.compile(
     r"\bBearer\s+\S+"
     r"|\b(?:sk|pk|rk|gsk|xai|hf|nvapi)[-_][\w*.\-]{3,}"
-    # Names of models and of parameters are words with dashes between them; keys of no known form are not.
+    # A key of unknown form: unlike names of models and parameters, it is not made of words with dashes.
     r"|(?=\w*[\d*])[A-Za-z0-9*]{20,}",
     re.IGNORECASE,
 )
 
 
 def excerpt_of(body: str, sent: Iterable[str], key: str | None) -> str:
-    """The message of an error body in at most 200 characters, or "" if there is none.
+    """The message of an error body in at most `MOST_CHARS` characters, or "" if there is none.
 
-    `sent` are the texts of the refused request; nothing of them and no key, `key` least of all, is in the excerpt.
+    `sent` are the texts of the refused request. The excerpt has nothing of them, and no key, in particular not `key`.
     """
-    # Anything longer is cut off anyway, and what is compared with the prompt has to be short.
-    said = _squeezed(_message(body))[: 4 * MOST_CHARS]
+    # A longer message is cut off anyway, and the comparison with the prompt needs a short one.
+    message = _squeezed(_message(body))[: 4 * MOST_CHARS]
     if key:
-        said = said.replace(key, LEFT_OUT)
-    said = _without(_KEY.sub(LEFT_OUT, said), "\n".join(map(_squeezed, sent)))
-    return said if len(said) <= MOST_CHARS else said[: MOST_CHARS - 1] + LEFT_OUT
+        message = message.replace(key, LEFT_OUT)
+    message = _without(_KEY.sub(LEFT_OUT, message), "\n".join(map(_squeezed, sent)))
+    return message if len(message) <= MOST_CHARS else message[: MOST_CHARS - 1] + LEFT_OUT
 
 
 def _message(body: str) -> str:
@@ -48,16 +48,16 @@ def _message(body: str) -> str:
 
 
 def _squeezed(text: str) -> str:
-    """One line of printable characters."""
+    """The text on one line, without unprintable characters."""
     return " ".join("".join(character if character.isprintable() else " " for character in text).split())
 
 
-def _without(said: str, sent: str) -> str:
-    """`said` without what it quotes of `sent`, and without the runs they share."""
-    said = _QUOTED.sub(lambda quoted: LEFT_OUT if quoted["inside"] in sent else quoted[0], said)
-    starts = range(len(said) - QUOTED_CHARS + 1)
-    shared = {at for start in starts if said[start : start + QUOTED_CHARS] in sent for at in _run(start)}
-    kept = "".join("\0" if at in shared else character for at, character in enumerate(said))
+def _without(message: str, sent: str) -> str:
+    """The message without quotations of `sent`, and without the runs of characters that both share."""
+    message = _QUOTED.sub(lambda quoted: LEFT_OUT if quoted["inside"] in sent else quoted[0], message)
+    starts = range(len(message) - QUOTED_CHARS + 1)
+    shared = {at for start in starts if message[start : start + QUOTED_CHARS] in sent for at in _run(start)}
+    kept = "".join("\0" if at in shared else character for at, character in enumerate(message))
     return re.sub("\0+", LEFT_OUT, kept)
 
 

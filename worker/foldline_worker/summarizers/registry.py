@@ -1,4 +1,4 @@
-"""The summarizers there are, by the name that FOLDLINE_SUMMARIZER gives them. A new one is a module and a row here."""
+"""The summarizers by their names in FOLDLINE_SUMMARIZER. A new one is a module and a row here."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NO_MODEL: Final = "none"
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """How a summarizer is made of the settings, and which of them it cannot do without."""
+    """How to make a summarizer from the settings, and which settings it needs."""
 
     create: Callable[[Settings, Tracing | None], Summarizer]
     needs: tuple[str, ...] = ()
@@ -39,17 +39,17 @@ def create_summarizer(settings: Settings, tracing: Tracing | None = None) -> Sum
     """The summarizer that the settings name.
 
     Raises:
-        InvalidSettings: there is none of this name, or it lacks a setting.
+        InvalidSettings: no summarizer has this name, or it lacks a setting.
     """
     check_summarizer(settings)
     return SUMMARIZERS[settings.summarizer].create(settings, tracing)
 
 
 def check_summarizer(settings: Settings) -> None:
-    """Refuse settings that no summarizer can be made of, before anything else is started.
+    """Check that the settings name a summarizer and have what it needs, before anything else is started.
 
     Raises:
-        InvalidSettings: there is none of this name, or it lacks a setting.
+        InvalidSettings: no summarizer has this name, or it lacks a setting.
     """
     name = settings.summarizer
     if name not in SUMMARIZERS:
@@ -60,12 +60,12 @@ def check_summarizer(settings: Settings) -> None:
 
 
 def model_of(settings: Settings) -> str | None:
-    """The model that writes the summaries, if one does."""
+    """The model that writes the summaries; None if the summarizer uses none."""
     return settings.summarizer_model if "summarizer_model" in SUMMARIZERS[settings.summarizer].needs else None
 
 
 class Metered:
-    """Another summarizer, under the names that figures have it by."""
+    """Wraps a summarizer and counts its summaries, with `provider` and `model` as labels."""
 
     def __init__(self, summarizer: Summarizer, metrics: Metrics, *, provider: str, model: str | None) -> None:
         self._summarizer = summarizer

@@ -1,8 +1,8 @@
-"""What secrets look like: those that `redact-secret` leaves, because it takes a format only at its full length.
+"""Patterns of secrets that the library `redact-secret` misses, because it needs a secret at its full length.
 
-A session holds excerpts of files, line numbers and shell commands, so here a secret may be cut short, or be recognized
-by what stands in front of it. The pattern's group `secret` is the secret, or else all of the match. Each pattern's time
-is linear in the text: what repeats is bounded, possessive, or begins with a literal.
+A session has excerpts of files, line numbers and shell commands, so a secret may be cut short, or recognized only by
+the text before it. The pattern's group `secret` is the secret, or else the whole match. Each pattern runs in linear
+time: what repeats is bounded, possessive, or begins with a literal.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Final, NamedTuple
 
 
 class SecretPattern(NamedTuple):
-    """A kind of secret, in the words its placeholder uses, and how it is found.
+    """A kind of secret, as its placeholder names it, and the pattern that finds it.
 
-    Where there are `words`, one of them, in lower case, is in every match: asking for them is much faster.
+    If there are `words`, every match has one of them, in lower case; looking for words first is much faster.
     """
 
     kind: str
@@ -22,7 +22,7 @@ class SecretPattern(NamedTuple):
     words: tuple[str, ...] = ()
 
     def is_possible(self, folded: str) -> bool:
-        """Whether a text may have a match; `folded` is the text without case."""
+        """Whether a text may have a match; `folded` is its `casefold()`."""
         return not self.words or any(word in folded for word in self.words)
 
 

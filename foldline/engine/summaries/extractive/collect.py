@@ -152,7 +152,7 @@ def _sorted_out(collected: Collected, text: str, order: int) -> list[str]:
 
 
 def _request_lines(collected: Collected, said: list[str], order: int) -> list[str]:
-    """The lines of a user message that are its request: all for the task, the first and last for a long message."""
+    """The lines of a request: all of the task; of a message that quotes at length, its beginning and its end."""
     if not collected.knows_the_task or len(said) <= PASTED_LINES:
         return said
     for line in said[REQUEST_HEAD:-REQUEST_TAIL]:

@@ -82,7 +82,7 @@ def test_messages_texts_and_tokens_all_have_to_be_kept() -> None:
     assert kept(talk, keep_messages=2, keep_texts=5, keep_tokens=EACH * 7) == 7
 
 
-def test_the_most_that_is_kept_ends_every_other_wish() -> None:
+def test_the_most_that_is_kept_ends_every_other_request() -> None:
     talk = talk_of(10)
     assert kept(talk, keep_messages=6, keep_texts=5, keep_tokens_most=EACH * 2) == 2
     assert kept(talk, keep_messages=6, keep_texts=5, keep_tokens_most=EACH * 2 + 1) == 3

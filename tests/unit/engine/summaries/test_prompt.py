@@ -104,11 +104,11 @@ def test_a_long_result_is_cut_in_its_middle() -> None:
 
 
 def test_long_results_give_way_before_what_was_said() -> None:
-    wish = "keep this wish " * 300
+    instructions = "keep this name " * 300
     results = [Message("tool", (ToolResult(f"c{number}", (Text("log line\n" * 2_000),)),)) for number in range(10)]
-    asked = SummaryInput((), (Message("user", (Text(wish),)), *results), 500)
+    asked = SummaryInput((), (Message("user", (Text(instructions),)), *results), 500)
     sent = prompt(asked, 4_000)[1]["content"]
-    assert wish.strip() in sent
+    assert instructions.strip() in sent
     assert "left out" in sent
 
 

@@ -1,4 +1,4 @@
-"""Where the summary of a branch that was left goes, what is told of it, and what takes it up."""
+"""Branch summaries as entries: where they are added, what the API lists of them, and which summaries cover them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def scene(new_scene: NewScene) -> Scene:
 
 
 def details(scene: Scene) -> list[dict[str, list[str]]]:
-    """What is told of the compactions on the path that have a summary, oldest first."""
+    """The summary facts of the compactions on the path that have a summary, oldest first."""
     with scene.store.read() as tx:
         listed = history.compactions(tx, scene.tenant, scene.id)
     return [compaction.summary_facts["details"] for compaction in listed if compaction.summary_facts]
@@ -160,7 +160,7 @@ def body_of(scene: Scene, entry_id: str) -> dict[str, Any]:
     return body
 
 
-def test_what_is_told_of_a_branch_names_an_entry_that_there_is(scene: Scene) -> None:
+def test_a_branch_summary_names_an_entry_that_exists(scene: Scene) -> None:
     """Also if nothing was said on the branch that was left: its last entry is another branch's."""
     said = scene.append(*turns(3, 60)).entry_ids
     scene.move(said[3])
@@ -182,16 +182,16 @@ def left_with_files(scene: Scene) -> None:
     scene.publish(scene.claimed(), word=" two")
 
 
-def test_a_summary_of_a_branch_tells_of_the_files_of_those_it_was_made_of(scene: Scene) -> None:
+def test_a_branch_summary_lists_the_files_of_the_summaries_it_was_made_of(scene: Scene) -> None:
     left_with_files(scene)
     assert scene.layout == ["user 1", "user 2", "note 3"]
-    told = body_of(scene, scene.entries[-1])
-    assert told["details"] == {"read_files": ["first.py"], "modified_files": ["second.py"]}
-    assert (told["from"], told["from_hook"]) == ("e1-5", None)
-    assert told["summary"] == " two" * 40
+    body = body_of(scene, scene.entries[-1])
+    assert body["details"] == {"read_files": ["first.py"], "modified_files": ["second.py"]}
+    assert (body["from"], body["from_hook"]) == ("e1-5", None)
+    assert body["summary"] == " two" * 40
 
 
-def test_a_compaction_that_covers_a_summary_of_a_branch_tells_of_its_files(scene: Scene) -> None:
+def test_a_compaction_that_covers_a_branch_summary_lists_its_files(scene: Scene) -> None:
     left_with_files(scene)
     scene.append(*touching("c", "write_file", "first.py"), *turns(3, 60))
     scene.compact()
@@ -207,9 +207,9 @@ def test_a_summarizer_gets_a_summary_of_a_branch_as_a_developer_message(scene: S
     scene.append(*turns(3, 60))
     scene.compact()
     claim = scene.claimed()
-    told = next(message for message in claim.request.messages if message.role == "developer")
-    assert told.text.endswith(" other" * 40)
-    assert wording.BRANCH in told.text
+    message_read = next(message for message in claim.request.messages if message.role == "developer")
+    assert message_read.text.endswith(" other" * 40)
+    assert wording.BRANCH in message_read.text
 
 
 def test_the_extractive_summarizer_keeps_what_a_summary_of_a_branch_says(scene: Scene) -> None:

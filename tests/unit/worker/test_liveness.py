@@ -1,4 +1,4 @@
-"""Whether a process whose loop turns, or waits for the broker, counts as alive."""
+"""A process is alive while its loop runs, or while it waits for the broker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a summary is about to be made of: the beginning of a turn apart, and the whole cut as it is told."""
+"""What a job is about to summarize: the beginning of a split turn, the planned cut, and the preparation for hooks."""
 
 from __future__ import annotations
 
@@ -82,18 +82,18 @@ def test_a_summary_with_a_split_turn_is_another_than_one_without(pi: Scene) -> N
     pi.work()
     pi.undo(pi.live[-1])
     with pi.store.write() as tx:
-        ask = SummaryRequest(is_asked=True, policy={"splits_turns": False})
-        compact(tx, TENANT, pi.id, ask, summarize=True)
+        request = SummaryRequest(is_asked=True, policy={"splits_turns": False})
+        compact(tx, TENANT, pi.id, request, summarize=True)
     assert pi.claimed().request.turn_prefix == ()
 
 
 # The cut.
 
 
-def cut(scene: Scene, **wishes: Any) -> PlannedCut:
+def cut(scene: Scene, **values: Any) -> PlannedCut:
     with scene.store.read() as tx:
         path = paths.open_head(tx, TENANT, scene.id)
-        return cut_of(tx, path, entry_log.outline(tx, path), SummaryRequest(is_asked=True, **wishes))
+        return cut_of(tx, path, entry_log.outline(tx, path), SummaryRequest(is_asked=True, **values))
 
 
 def test_a_cut_names_what_is_covered_and_what_stays(scene: Scene) -> None:
@@ -115,7 +115,7 @@ def test_a_cut_names_what_is_covered_and_what_stays(scene: Scene) -> None:
     }
 
 
-def test_a_cut_is_what_the_summary_covers_that_is_asked_for(pi: Scene) -> None:
+def test_a_cut_is_what_the_requested_summary_covers(pi: Scene) -> None:
     split(pi, before=2)
     found, claim = cut(pi), pi.claimed()
     assert (found.first, found.turn_start) == ("e0-1", "e0-5")
@@ -203,10 +203,10 @@ def test_a_policy_that_trusts_no_report_estimates_the_context(pi: Scene) -> None
     assert cut(pi, policy=untrusting).context_tokens < 200 < cut(pi).context_tokens
 
 
-# What a job tells before it begins.
+# The preparation that hooks get.
 
 
-def test_a_preparation_tells_what_the_job_is_about_to_do(scene: Scene) -> None:
+def test_a_preparation_describes_what_the_job_is_about_to_summarize(scene: Scene) -> None:
     said = scene.append(*touching("a", "write_file", "a.py"), *turns(4, 60)).entry_ids
     scene.compact(instructions="mind the names")
     about = scene.claimed().preparation
@@ -219,7 +219,7 @@ def test_a_preparation_tells_what_the_job_is_about_to_do(scene: Scene) -> None:
     assert about.request.instructions == "mind the names"
 
 
-def test_a_preparation_tells_that_the_trigger_asked(scene: Scene) -> None:
+def test_a_preparation_names_the_trigger_as_its_reason(scene: Scene) -> None:
     scene.append(*turns(7, 60))
     assert scene.claimed().preparation.reason == "trigger"
 

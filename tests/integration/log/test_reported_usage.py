@@ -1,4 +1,4 @@
-"""What a provider reported of a view, in the place of the policy's estimate: how long it is trusted, and by whom."""
+"""A provider's reported usage in place of the policy's estimate: how long it holds, and which policies trust it."""
 
 from __future__ import annotations
 
@@ -48,18 +48,18 @@ def change(scene: Scene, **changes: Any) -> None:
         lifecycle.change(tx, scene.tenant, scene.id, changes)
 
 
-def told(scene: Scene, **asked: Any) -> Stats:
+def stats_of(scene: Scene, **options: Any) -> Stats:
     with scene.store.read() as tx:
-        return stats.stats(tx, scene.tenant, scene.id, **asked)
+        return stats.stats(tx, scene.tenant, scene.id, **options)
 
 
 def counted(scene: Scene) -> int:
-    """What the history takes."""
-    return told(scene).counted_tokens
+    """The tokens of the history."""
+    return stats_of(scene).counted_tokens
 
 
 def whole(scene: Scene) -> int:
-    """What the view takes that has nothing beside its history."""
+    """The tokens of a view without fixed parts."""
     return counted(scene) + NO_TOOLS
 
 
@@ -111,9 +111,9 @@ def test_what_came_after_a_report_is_found_again_also_where_that_ends_within_a_b
     """The figure is not kept for the models of another provider; this estimate is the same for them."""
     scene.append(user(60))
     report(scene, 300, calls("a", "b"), result("a", 40), output=30)
-    assert told(scene, model="anthropic/claude-opus-4").counted_tokens == counted(scene)
+    assert stats_of(scene, model="anthropic/claude-opus-4").counted_tokens == counted(scene)
     scene.append(user(20))
-    assert told(scene, model="anthropic/claude-opus-4").counted_tokens == counted(scene)
+    assert stats_of(scene, model="anthropic/claude-opus-4").counted_tokens == counted(scene)
 
 
 def test_what_is_in_every_view_is_no_part_of_the_history_that_was_reported(new_scene: NewScene) -> None:
@@ -139,7 +139,7 @@ def test_statistics_go_by_the_report(scene: Scene, input_tokens: int, *, is_over
     change(scene, auto_compact=False)
     scene.append(*turns(8, 60), user(60))
     report(scene, input_tokens, assistant(60), output=200)
-    assert (told(scene).should_compact, scene.states) == (is_over, [])
+    assert (stats_of(scene).should_compact, scene.states) == (is_over, [])
 
 
 def test_a_report_that_is_lower_than_the_estimate_puts_the_trigger_off(scene: Scene) -> None:
@@ -159,7 +159,7 @@ def test_the_trigger_leaves_the_reserve_of_the_policy_free(
     change(scene, max_output_tokens=None)
     scene.append(*turns(7, 60), user(60))
     report(scene, 1_400, assistant(60), output=200)
-    assert (scene.states, told(scene).trigger_tokens) == (states, 2_100 - reserve_tokens - NO_TOOLS)
+    assert (scene.states, stats_of(scene).trigger_tokens) == (states, 2_100 - reserve_tokens - NO_TOOLS)
 
 
 REPORTS_OF_OTHERS: dict[str, dict[str, Any]] = {

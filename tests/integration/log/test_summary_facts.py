@@ -1,4 +1,4 @@
-"""What is told of a summary: in the list of compactions, and of files below its text."""
+"""The facts of a summary in the list of compactions, and the lists of files below its text."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_small_summary_has_no_room_for_lists(new_scene: NewScene) -> None:
     assert listed(scene)[-1].summary_facts["details"] == FILES
 
 
-def test_other_presets_list_no_files_and_tell_of_them(scene: Scene) -> None:
+def test_other_presets_add_no_lists_of_files_and_report_the_files(scene: Scene) -> None:
     with_files(scene).append(*turns(5, 60))
     scene.compact()
     scene.work()
@@ -84,7 +84,7 @@ def test_the_summary_of_a_branch_has_the_lists_too(new_scene: NewScene) -> None:
     assert LISTS.replace("\n", "\\n") in str(scene.wire()[-1]["content"])
 
 
-def test_what_is_told_of_a_summary_is_of_all_it_covers_also_of_what_it_takes_up(scene: Scene) -> None:
+def test_a_summarys_files_are_those_of_all_it_covers_also_of_summaries_it_replaces(scene: Scene) -> None:
     with_files(scene).append(*turns(4, 60), *touching("c", "write_file", "later.py"))
     scene.compact()
     scene.work()
@@ -96,7 +96,7 @@ def test_what_is_told_of_a_summary_is_of_all_it_covers_also_of_what_it_takes_up(
     assert second["details"] == {"read_files": [], "modified_files": ["a.py", "b.py", "later.py"]}
 
 
-def test_the_first_entry_after_what_a_summary_covers_is_told(scene: Scene) -> None:
+def test_the_first_entry_after_a_summarys_range_is_reported(scene: Scene) -> None:
     said = scene.append(*turns(5, 60)).entry_ids
     scene.compact()
     scene.work()
@@ -116,19 +116,19 @@ def test_what_stays_before_a_summary_is_not_the_first_that_is_kept_after_it(scen
     assert listed(scene)[0].summary_facts["first_kept_entry_id"] == said[6]
 
 
-def test_nothing_more_is_told_of_an_inline_compaction(scene: Scene) -> None:
+def test_an_inline_compaction_has_no_summary_facts(scene: Scene) -> None:
     scene.append(*turns(5, 60))
     scene.compact(summarize=False, target_tokens=300)
     assert [compaction.summary_facts for compaction in listed(scene)] == [{}]
 
 
-def test_what_a_hook_supplied_and_told_is_told(scene: Scene) -> None:
+def test_a_hooks_summary_is_listed_with_the_hook_and_its_details(scene: Scene) -> None:
     scene.append(*turns(5, 60))
     scene.compact()
     more = {"ticket": 7, "read_files": ["made.up"]}
     publish.publish(
         scene.store, scene.claimed(), SummaryDraft("Said.", degraded=False, summarizer="hook notes", details=more)
     )
-    told = listed(scene)[0].summary_facts
-    assert told["from_hook"] == "notes"
-    assert told["details"] == {"ticket": 7, "read_files": [], "modified_files": []}
+    facts = listed(scene)[0].summary_facts
+    assert facts["from_hook"] == "notes"
+    assert facts["details"] == {"ticket": 7, "read_files": [], "modified_files": []}

@@ -1,4 +1,4 @@
-"""Which jobs there are for branches that were left, and when none is needed: the same is summarized once."""
+"""Jobs for branch summaries, and when none is needed: the same entries are summarized once."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_summary_is_not_said_again_where_another_covers_it(scene: Scene) -> No
     assert scene.layout[0] == "summary 1-10"
 
 
-def test_what_other_instructions_asked_for_is_another_summary(scene: Scene) -> None:
+def test_other_instructions_make_another_summary(scene: Scene) -> None:
     said = scene.append(*turns(3, 60)).entry_ids
     scene.leave(said[1])
     scene.work()
@@ -111,7 +111,7 @@ def test_jobs_for_branches_that_were_left_for_one_target_run_side_by_side(scene:
     assert [scene.publish(claim) for claim in claims] == ["succeeded"] * 2
 
 
-def test_a_wish_for_a_branch_whose_job_waits_joins_it_with_its_instructions(scene: Scene) -> None:
+def test_a_request_for_a_branch_whose_job_waits_joins_it_with_its_instructions(scene: Scene) -> None:
     first, _, target = three_leaves(scene)
     waiting = leave_for(scene, first, target, "mind the names")
     assert leave_for(scene, first, target, "mind the dates") == QueuedJob(waiting.job_id, is_joined=True)
@@ -120,7 +120,7 @@ def test_a_wish_for_a_branch_whose_job_waits_joins_it_with_its_instructions(scen
     assert scene.claim() is None
 
 
-def test_a_wish_for_a_branch_whose_job_runs_joins_it_or_waits_behind_it(scene: Scene) -> None:
+def test_a_request_for_a_branch_whose_job_runs_joins_it_or_waits_behind_it(scene: Scene) -> None:
     first, _, target = three_leaves(scene)
     running = leave_for(scene, first, target)
     claim = scene.claimed()
@@ -223,7 +223,7 @@ def test_each_kept_summary_without_room_is_visible(scene: Scene) -> None:
     assert [job.subject for job in scene.jobs if job.state == "failed"] == [first, second]
 
 
-def test_a_lapsed_job_for_a_branch_is_one_with_the_wish_that_waits_behind_it(scene: Scene, clock: Clock) -> None:
+def test_a_lapsed_branch_job_merges_with_the_request_that_waits_behind_it(scene: Scene, clock: Clock) -> None:
     first, second, target = three_leaves(scene)
     running = leave_for(scene, second, target).job_id
     scene.claimed()

@@ -1,4 +1,4 @@
-"""Leaving a branch with a wish for a summary of it: what of it is read."""
+"""Branch summaries: which entries of the left branch a summarizer reads."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def test_all_that_was_said_after_the_common_entry_is_read_and_its_summary_goes_t
     assert claim.wanted.ends == ("e0-3", "e0-6")
     assert scene.publish(claim) == "succeeded"
     assert scene.layout == ["user 1", "batch 2", "note 3"]
-    told = scene.wire()[-1]
-    assert told["role"] == "user"
-    assert wording.BRANCH in str(told["content"])
-    assert "gist gist" in str(told["content"])
+    last = scene.wire()[-1]
+    assert last["role"] == "user"
+    assert wording.BRANCH in str(last["content"])
+    assert "gist gist" in str(last["content"])
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_nothing_is_summarized_where_only_edits_are_left(scene: Scene) -> None:
     assert (moved.queued, moved.summary_entry_id) == (None, None)
 
 
-def test_a_move_without_a_wish_for_a_summary_asks_for_none(scene: Scene) -> None:
+def test_a_move_without_a_summary_request_queues_no_job(scene: Scene) -> None:
     said = scene.append(*turns(3, 60)).entry_ids
     scene.move(said[1])
     assert scene.jobs == []
@@ -139,7 +139,7 @@ def test_the_newest_item_is_read_whatever_there_is_room_for(scene: Scene) -> Non
     assert roles(scene.claimed()) == ["assistant", "tool"]
 
 
-def test_originals_are_read_in_the_place_of_a_summary_that_tells_of_what_was_not_left_too(scene: Scene) -> None:
+def test_originals_are_read_in_place_of_a_summary_that_covers_entries_that_were_not_left(scene: Scene) -> None:
     said = scene.append(*turns(5, 60)).entry_ids
     scene.compact()
     scene.work()
@@ -161,7 +161,7 @@ def test_a_live_summary_is_read_in_the_place_of_what_it_covers(scene: Scene) -> 
     assert span(claim) == (summary.last + 1, 13)
 
 
-def test_a_live_summary_that_there_is_no_room_for_is_not_read_and_its_files_are_told_of(scene: Scene) -> None:
+def test_a_live_summary_without_room_is_not_read_and_its_files_are_listed(scene: Scene) -> None:
     said = scene.append(user(60), *touching("a", "write_file", "a.py"), *turns(4, 60)).entry_ids
     scene.compact()
     scene.work()
@@ -187,7 +187,7 @@ def test_a_branch_is_read_as_it_was_when_it_was_left(scene: Scene) -> None:
     assert (span(claim), claim.wanted.covered.replaces) == ((3, 10), ())
 
 
-def test_files_are_told_of_all_that_was_left_also_of_what_is_not_read(scene: Scene) -> None:
+def test_files_of_all_left_entries_are_listed_also_of_those_not_read(scene: Scene) -> None:
     scene.window(70)
     said = scene.append(user(20), *touching("a", "read_file", "common.py")).entry_ids
     scene.append(*touching("b", "write_file", "old.py"), *touching("c", "read_file", "seen.py"), assistant(60))

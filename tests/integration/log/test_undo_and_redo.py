@@ -97,7 +97,7 @@ def test_undoing_a_summary_takes_back_the_hides_it_absorbed(scene: Scene) -> Non
     assert scene.pending == 0
 
 
-def test_an_undo_asks_for_what_it_leaves_owed(scene: Scene) -> None:
+def test_an_undo_queues_what_it_leaves_pending(scene: Scene) -> None:
     scene.append(*turns(6, 60))
     hide(scene, 600)
     second = hide(scene, 300)
@@ -107,7 +107,7 @@ def test_an_undo_asks_for_what_it_leaves_owed(scene: Scene) -> None:
     assert scene.states[-1] == "queued"
 
 
-def test_a_redo_asks_for_what_it_brings_back_as_owed(scene: Scene) -> None:
+def test_a_redo_queues_what_it_makes_pending_again(scene: Scene) -> None:
     scene.append(*turns(3, 60))
     hidden = hide(scene, 200)
     scene.undo(hidden)

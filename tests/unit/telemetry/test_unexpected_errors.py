@@ -1,4 +1,4 @@
-"""What is said about an unexpected error, and that it stops where it is contained."""
+"""What is logged of an unexpected error, and that it does not leave a contained block."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def test_a_description_names_kind_and_place_and_never_the_message() -> None:
     with pytest.raises(LookupError) as caught:
         fail_with("what the user said")
     text = describe(caught.value)
-    assert text.startswith("LookupError at test_failures.py:")
-    assert " in fail_with < test_failures.py:" in text
+    assert text.startswith("LookupError at test_unexpected_errors.py:")
+    assert " in fail_with < test_unexpected_errors.py:" in text
     assert "what the user said" not in text
 
 

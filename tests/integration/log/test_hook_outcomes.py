@@ -1,4 +1,4 @@
-"""The outcomes of compactions and jobs that hooks hear of, after their commit."""
+"""The outcomes of compactions and jobs that hooks get, after the commit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.log.sessions import TENANT, Scene, turns, user
 
 @pytest.fixture
 def outcomes(scene: Scene) -> Iterator[list[Outcome]]:
-    """All outcomes of the session, which must have been committed when a subscriber hears of them."""
+    """All outcomes of the session; each must be committed when a subscriber gets it."""
     heard: list[Outcome] = []
 
     def hear(event: Event) -> None:

@@ -1,4 +1,4 @@
-"""What an operator does to jobs: finding them over all tenants, having them tried again, cancelling them."""
+"""The operator's actions on jobs over all tenants: list, retry, cancel."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_a_failed_job_is_queued_again_at_once_and_notifies(scene: Scene, clock: 
     assert scene.work() == ["succeeded"]
 
 
-def test_a_retried_job_keeps_what_was_asked(scene: Scene) -> None:
+def test_a_retried_job_keeps_the_request(scene: Scene) -> None:
     scene.append(*turns(5, 60))
     scene.compact(instructions="keep the names")
     failed_id = fail_next(scene)
@@ -117,7 +117,7 @@ def test_a_job_retried_twice_is_queued_once(scene: Scene) -> None:
     assert len(scene.jobs) == 2
 
 
-def test_a_retried_job_joins_what_was_asked_since_and_leaves_its_wishes(scene: Scene) -> None:
+def test_a_retried_job_joins_a_later_request_and_leaves_its_instructions(scene: Scene) -> None:
     scene.append(*turns(5, 60))
     scene.compact(instructions="names")
     failed_id = fail_next(scene)
