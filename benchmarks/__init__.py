@@ -1,1 +1,1 @@
-"""Side-by-side measurements: ratios of medians over interleaved rounds, with a bound each has to keep."""
+"""Side-by-side measurements: ratios of medians over interleaved rounds, each with a bound."""

@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: every row, one table, exit code 1 if a bound is missed."""
+"""`python -m benchmarks`: measures every row and prints one table; the exit code is 1 if a bound is missed."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from stack.stack import Stack
 
 
 def main() -> int:
-    """Measure all rows; the exit code."""
+    """Measure all rows. Returns the exit code."""
     with tempfile.TemporaryDirectory(prefix="foldline-bench-") as name, closing(_rows(Path(name))) as rows:
         return 0 if show(measure(row) for row in rows) else 1
 
 
 def _rows(folder: Path) -> Generator[Row, None, None]:
-    """Each row while what it needs is running, and little else."""
+    """Each row; only the processes that it needs are running meanwhile."""
     yield from engine.rows()
     yield from log.rows("SQLite", f"sqlite:///{folder}/log.db")
     yield from http.rows_on_sqlite(folder)
@@ -29,7 +29,7 @@ def _rows(folder: Path) -> Generator[Row, None, None]:
         yield from http.rows_on_postgresql(folder, stack)
         yield from latency.rows(folder, stack)
         yield from slots.rows(folder, stack)
-        # It leaves jobs behind, which a worker would do before those it is measured with.
+        # It leaves jobs behind. A worker would do them before the jobs of the next rows.
         yield from frozen.rows(stack)
 
 

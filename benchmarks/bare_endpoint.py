@@ -1,4 +1,4 @@
-"""What the append through HTTP is measured against: a bare FastAPI endpoint that runs the same statements.
+"""A bare FastAPI endpoint that runs the same statements; the append through HTTP is measured against it.
 
 `python -m benchmarks.bare_endpoint URL`: on the tables of the database at URL, with connections like ours, and nothing
 between the request and SQLAlchemy Core but FastAPI's own parsing.
@@ -81,7 +81,7 @@ def _entry(row: Any, seq: int, body: bytes) -> dict[str, Any]:
 
 def main() -> None:
     """Serve on a free port of the loopback interface until stopped."""
-    # Without the protocol named, asyncio leaves Nagle's algorithm on, and every answer waits 40 ms.
+    # If the protocol is not named, asyncio leaves Nagle's algorithm on, and every answer waits 40 ms.
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.bind(("127.0.0.1", 0))
     sys.stdout.write(f"listening on http://127.0.0.1:{listening.getsockname()[1]}\n")

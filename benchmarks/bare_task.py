@@ -1,4 +1,4 @@
-"""What a job's way to its worker is measured against: that of a task of a Celery as it comes, with threads.
+"""A task of a plain Celery app with threads; the start of a job is measured against its start.
 
 `python -m benchmarks.bare_task BROKER` is the worker.
 """
@@ -19,7 +19,7 @@ ARRIVE_SECONDS: Final = 60
 
 
 def create_app(broker: str) -> Celery:
-    """The app of both ends; its one task notes when its body began."""
+    """The Celery app of sender and worker; its one task reports when its body began."""
     app = Celery("bare", broker=broker)
     app.conf.worker_pool = "threads"
     client = redis.Redis.from_url(broker)
@@ -40,7 +40,7 @@ class BareTask:
         self._client: Any = redis.Redis.from_url(broker)
 
     def way_seconds(self) -> float:
-        """From the call that sends a task to the first line of its body."""
+        """The seconds from the call that sends a task to the first line of its body."""
         sent = monotonic()
         self._app.send_task(TASK)
         _, arrived = self._client.blpop([ARRIVALS], timeout=ARRIVE_SECONDS)

@@ -21,7 +21,7 @@ from foldline.engine.tokens.counter import count_messages, exact_counter
 
 ENTRIES = 10_000
 WINDOW = 128_000
-# Runs of each side in a round, so that neither is timed only with the other's data in the caches.
+# Runs of each side in a round, so that no side is timed only with the other's data in the caches.
 REPEATS = 5
 
 
@@ -47,7 +47,7 @@ def _planning(body: bytes, messages: list[Message]) -> Row:
 
 
 def _each(work: Callable[[], object]) -> float:
-    """What one of several runs in a row takes; none of them keeps its result."""
+    """The average seconds of several runs in a row; none of them keeps its result."""
 
     def run() -> None:
         for _ in range(REPEATS):

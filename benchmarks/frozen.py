@@ -1,4 +1,4 @@
-"""The row of appends beside a broker that does not answer, against the same beside one that does."""
+"""The row of appends while the broker does not answer, against appends while it does."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from benchmarks.http import append_all, new_session
 from stack.stack import Stack
 
 SESSIONS: Final = 16
-# The trigger is crossed about half way, and queues a job.
+# The trigger is reached after about half of them, and a job is queued.
 APPENDS_EACH: Final = 25
 MODEL: Final = {"model": "openai/gpt-4o", "context_window": 4_000}
 ROUNDS: Final = 7
 
 
 def rows(stack: Stack) -> Iterator[Row]:
-    """The row; there is no worker, so the jobs wait and only appending takes time."""
+    """The row. There is no worker, so the jobs wait and only appending takes time."""
 
     def time_quiet() -> float:
         sessions = [new_session(stack.api_url, MODEL) for _ in range(SESSIONS)]

@@ -1,4 +1,4 @@
-"""Rounds of two things in turn, their ratio round by round, and the table of results."""
+"""Times two sides in turn, computes their ratio round by round, and prints the table of results."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ WIDTH: Final = 140
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A bound to keep: `ours` against `theirs`, each timed once a round; the ratio is ours / theirs, of seconds.
+    """A measurement with a bound: `ours` against `theirs`, each timed once in each round.
 
-    `ours_at_most_seconds` is for what has to be fast whatever it is compared with.
+    The ratio of their seconds, ours / theirs, may be `at_most`. `ours_at_most_seconds` is an additional bound for ours.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Row:
 
     @property
     def bound(self) -> str:
-        """What has to hold, for the table."""
+        """The bounds as text for the table."""
         lines = [f"<= {self.at_most:.3f}"]
         if math.isfinite(self.ours_at_most_seconds):
             lines.append(f"<= {_human(self.ours_at_most_seconds)}")
@@ -76,14 +76,14 @@ class Result:
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """How long one run of `work` takes."""
+    """The seconds of one run of `work`."""
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
 
 
 def measure(row: Row) -> Result:
-    """Both sides in turn: one warm-up round, then those that count; the one that goes first alternates."""
+    """Time both sides in turn: one warm-up round, then the rounds that count. They alternate in going first."""
     row.time_ours()
     row.time_theirs()
     ours: list[float] = []
@@ -96,7 +96,7 @@ def measure(row: Row) -> Result:
 
 
 def show(results: Iterable[Result]) -> bool:
-    """Print the table; whether every bound holds."""
+    """Print the table. Returns whether every bound holds."""
     table = Table("row", "ours (median)", "against (median)", "ratio", "spread", "bound", "")
     is_all_kept = True
     for result in results:

@@ -52,14 +52,14 @@ def _row(database: str, ours: str, theirs: str) -> Row:
 
 
 def new_session(service: str, body: dict[str, Any]) -> str:
-    """Where to append to a new session."""
+    """The address at which to append to a new session."""
     with Client(service) as client:
         return f"{service}/sessions/{client.create_session(body)['id']}/messages"
 
 
 @contextmanager
 def _bare(folder: Path, database_url: str) -> Iterator[str]:
-    """Where to append to a session through the bare endpoint."""
+    """The address at which to append to a session through the bare endpoint."""
     store = Store(database_url)
     migrations.upgrade(store.engine)
     with store.write() as tx:

@@ -1,4 +1,4 @@
-"""The row of how soon a job begins: from its commit to the summarizer, against a bare Celery task's way to its body."""
+"""The row of a job's start: the time from its commit to the summarizer, against that of a bare Celery task."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from typing import Final
 from benchmarks.bare_task import BareTask
 from benchmarks.harness import Row
 from benchmarks.processes import running
-from benchmarks.work import Summarizer, ask, new_sessions, notifying_store, summarizing, wait_until_published
+from benchmarks.work import (
+    Summarizer,
+    new_sessions,
+    notifying_store,
+    request_summary,
+    summarizing,
+    wait_until_published,
+)
 from foldline.log.storage.events import Event, JobWaits
 from foldline.log.storage.store import Store
 from stack.stack import Stack
@@ -43,7 +50,7 @@ def rows(folder: Path, stack: Stack) -> Iterator[Row]:
 
 
 class _Way:
-    """The way of one job after the other. It is the first to hear of a commit."""
+    """Times the start of one job after the other. It is the first subscriber to a commit."""
 
     def __init__(self, store: Store, llm: Summarizer) -> None:
         self._store = store
@@ -53,13 +60,13 @@ class _Way:
         self._committed = 0.0
 
     def seconds(self) -> float:
-        """What the next job took; the worker is idle again."""
+        """The seconds until the next job began; the worker is idle again when this returns."""
         number, session_id = next(self._sessions)
         with self._store.write() as tx:
-            ask(tx, TENANT, session_id)
+            request_summary(tx, TENANT, session_id)
         arrived = self._llm.arrival(number)
         wait_until_published(self._store, TENANT, number + 1)
-        # The worker still looks for more, and finds none.
+        # The worker looks for more jobs and finds none.
         sleep(IDLE_SECONDS)
         return arrived - self._committed
 

@@ -1,4 +1,4 @@
-"""The processes that stand beside the measured ones: they end with us, and say when they are ready."""
+"""The helper processes of a measurement: they end with our process, and they log when they are ready."""
 
 from __future__ import annotations
 

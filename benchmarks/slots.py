@@ -1,4 +1,4 @@
-"""The row of how much of its slots a worker process uses: summaries that take a second, against the ideal."""
+"""The row of a worker's slots: the time of many summaries of a second each, against the ideal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ from time import monotonic
 from typing import Final
 
 from benchmarks.harness import Row
-from benchmarks.work import Summarizer, ask, new_sessions, notifying_store, summarizing, wait_until_published
+from benchmarks.work import (
+    Summarizer,
+    new_sessions,
+    notifying_store,
+    request_summary,
+    summarizing,
+    wait_until_published,
+)
 from foldline.log.compaction.enqueue import INTERACTIVE
 from foldline.log.storage.events import JobWaits
 from foldline.log.storage.store import Store
@@ -22,7 +29,7 @@ ROUNDS: Final = 3
 
 
 def rows(folder: Path, stack: Stack) -> Iterator[Row]:
-    """The row: all jobs wait already, each in a session of its own, when the worker hears of the first."""
+    """The row. All jobs are queued, each in its own session, before the worker is notified of the first."""
     slots = ("--concurrency", str(SLOTS))
     with summarizing(folder, stack, *slots, delay_seconds=SUMMARY_SECONDS) as llm, notifying_store(stack) as store:
         numbers = itertools.count()
@@ -38,13 +45,13 @@ def rows(folder: Path, stack: Stack) -> Iterator[Row]:
 
 
 def _drain_seconds(silent: Store, store: Store, llm: Summarizer, number: int) -> float:
-    """From the first request to the last publish of one round."""
+    """The seconds from the first request to the last publish of one round."""
     tenant = f"slots-{number}"
     _queue(silent, tenant)
     silent.close()
     store.publish(JobWaits(INTERACTIVE))
     begun = llm.arrival(number * JOBS)
-    # Nothing else is asked for until only the last summaries are missing.
+    # The database is not polled until only the last summaries are missing.
     llm.arrival(number * JOBS + JOBS - 1)
     wait_until_published(store, tenant, JOBS)
     return monotonic() - begun
@@ -55,4 +62,4 @@ def _queue(silent: Store, tenant: str) -> None:
     ids = new_sessions(silent, tenant, JOBS)
     with silent.write() as tx:
         for session_id in ids:
-            ask(tx, tenant, session_id)
+            request_summary(tx, tenant, session_id)

@@ -1,4 +1,4 @@
-"""A model that takes its time: every chat completion is answered after the same pause, however many are under way.
+"""A slow model: it answers every chat completion after the same pause, however many are running.
 
 `python -m benchmarks.slow_llm --delay SECONDS` serves on a free port of the loopback interface. GET /arrivals/N is the
 time.monotonic() at which the first byte of chat request N came, the first being 0; it is answered once that has come.
@@ -22,7 +22,7 @@ USAGE: Final = {"prompt_tokens": 500, "completion_tokens": 10}
 
 
 class SlowLLM:
-    """The server's state: when its requests came."""
+    """The server's state: the times at which requests arrived."""
 
     def __init__(self, delay_seconds: float) -> None:
         self._delay_seconds = delay_seconds
@@ -31,7 +31,7 @@ class SlowLLM:
 
     async def serve(self, reader: StreamReader, writer: StreamWriter) -> None:
         """Answer the one request of a connection."""
-        # A client may leave, or connect and ask for nothing.
+        # A client may leave, or connect and send nothing.
         with suppress(asyncio.IncompleteReadError, ConnectionError):
             first = await reader.readexactly(1)
             now = monotonic()

@@ -1,4 +1,4 @@
-"""Small sessions with something to summarize, jobs in them, and a worker process with a slow model to do them."""
+"""Small sessions to summarize, their jobs, and a slow model for the worker that runs them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SAID: Final = [{"role": role, "content": f"{turn} {WORDS}"} for turn in range(3)
 
 
 def new_sessions(store: Store, tenant: str, number: int) -> list[str]:
-    """The ids of so many sessions of a few hundred tokens, which compact only when asked."""
+    """The ids of `number` new sessions of a few hundred tokens, which compact only on request."""
     drafts = append.prepare(FORMATS["openai"].parse(SAID))
     with store.write() as tx:
         ids = [lifecycle.create(tx, tenant, NEW).session.id for _ in range(number)]
@@ -41,13 +41,13 @@ def new_sessions(store: Store, tenant: str, number: int) -> list[str]:
     return ids
 
 
-def ask(tx: Transaction, tenant: str, session_id: str) -> None:
-    """Queue the job of a summary that someone asked for."""
+def request_summary(tx: Transaction, tenant: str, session_id: str) -> None:
+    """Queue the job of a requested summary."""
     compact.compact(tx, tenant, session_id, SummaryRequest(is_asked=True), summarize=True)
 
 
 def wait_until_published(store: Store, tenant: str, number: int) -> None:
-    """Returns when so many jobs of the tenant have published their summaries.
+    """Wait until `number` jobs of the tenant have published their summaries.
 
     Raises:
         RuntimeError: they did not.
@@ -58,19 +58,19 @@ def wait_until_published(store: Store, tenant: str, number: int) -> None:
 
 
 def count_by_state(store: Store, tenant: str) -> dict[str, int]:
-    """How many of the tenant's jobs are in each state."""
+    """The number of the tenant's jobs in each state."""
     with store.read() as tx:
         return admin.count_by_state(tx, admin.Chosen(tenant=tenant))
 
 
 @dataclass(frozen=True, slots=True)
 class Summarizer:
-    """The address of a slow model, which knows when it was asked."""
+    """The address of a slow model, which remembers when its requests arrived."""
 
     url: str
 
     def arrival(self, number: int) -> float:
-        """The time.monotonic() of request `number`, from 0; waits for it.
+        """The `time.monotonic()` at which request `number`, from 0, arrived; waits for it.
 
         Raises:
             TimeoutError: it did not come.
@@ -84,7 +84,7 @@ class Summarizer:
 
 @contextmanager
 def summarizing(folder: Path, stack: Stack, *worker_options: str, delay_seconds: float) -> Iterator[Summarizer]:
-    """The model that a worker of the stack asks, once the worker is ready."""
+    """The slow model of a worker of the stack, once the worker is ready."""
     with serving(folder, "benchmarks.slow_llm", "--delay", str(delay_seconds)) as url:
         environment = {
             "FOLDLINE_DATABASE_URL": stack.database_url,

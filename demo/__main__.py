@@ -1,4 +1,4 @@
-"""`python -m demo`: a coding agent's session in a small window, through a real service, and what becomes of it."""
+"""`python -m demo`: sends a coding agent's session through a real service, and prints how it is compacted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Final
 from rich.console import Console
 from rich.text import Text
 
-from demo.story import PIN, SYSTEM, say, tool_definitions
+from demo.story import PIN, SYSTEM, tool_definitions, transcript
 from demo.workspace import scratch_workspace
 from foldline.cli.layout import KEPT, Line, layout
 from foldline.client import Client
@@ -27,13 +27,13 @@ WINDOW: Final = 16_000
 FORMAT: Final = "openai"
 ACTIVE_STATES: Final = frozenset({"queued", "running"})
 POLL_SECONDS: Final = 0.02
-# An extractive summary takes milliseconds; this is for machines that are busy with something else.
+# An extractive summary takes milliseconds. The limit is for busy machines.
 LONGEST_WAIT_SECONDS: Final = 60.0
 STYLES: Final = {KEPT: "dim", "condense": "green", "hide": "yellow", "pin": "cyan"}
 
 
 class Demo:
-    """One session reported turn by turn; `say` prints."""
+    """One session, printed turn by turn."""
 
     def __init__(self, service: Client, console: Console, messages: list[JsonDict]) -> None:
         self._tools = tool_definitions()
@@ -89,7 +89,7 @@ class Demo:
         self._paid += view_tokens(FORMAT, view, self._tools)
         self._paid_without += self._progress.plain_tokens + outside_tokens(SYSTEM, self._tools)
         self._wait_for_jobs()
-        self._say_compactions()
+        self._print_compactions()
 
     def _wait_for_jobs(self) -> None:
         deadline = monotonic() + LONGEST_WAIT_SECONDS
@@ -98,7 +98,7 @@ class Demo:
                 raise CommandFailed("a summary did not end in a minute", ExitCode.SERVICE_FAILED)
             sleep(POLL_SECONDS)
 
-    def _say_compactions(self) -> None:
+    def _print_compactions(self) -> None:
         for compaction in self._service.compactions(self._id):
             if compaction["id"] not in self._known:
                 self._known.add(compaction["id"])
@@ -107,7 +107,7 @@ class Demo:
                 self.say(f"{self._progress.messages:7}   {stages:<28} {before:>6,} → {after:>6,} tokens", "green")
 
     def _rewind(self) -> None:
-        """Undo the last compaction, with what it absorbed, and redo it; the views around it are what it did."""
+        """Undo the last compaction with those it absorbed, redo it, and print the views before and after it."""
         live = [compaction for compaction in self._service.compactions(self._id) if compaction["live"]]
         if not live:
             raise CommandFailed("nothing was compacted", ExitCode.SERVICE_FAILED)
@@ -166,7 +166,7 @@ def main(arguments: Sequence[str] = ()) -> int:
         return ExitCode.BAD_INPUT
     try:
         with scratch_workspace() as workspace:
-            messages = say(workspace)
+            messages = transcript(workspace)
         with embedded_service() as url, Client(url) as service:
             Demo(service, answers(), messages).run()
     except KeyboardInterrupt:

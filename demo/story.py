@@ -1,6 +1,6 @@
 """The demo's transcript: a coding agent at work on this repository.
 
-What the agent says and which tools it calls is written here; what the tools answer is what they really say.
+The agent's words and calls are written here; the results are those of real tools.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """What the agent says, and the tools it calls with it, side by side."""
+    """An assistant message: its text, and its calls in parallel."""
 
     text: str
     calls: tuple[ToolUse, ...] = ()
@@ -38,7 +38,7 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class StoryTurn:
-    """What the user asks, and what the agent does about it."""
+    """A user's request, and the agent's messages until it is done."""
 
     request: str
     acts: tuple[Act, ...]
@@ -92,7 +92,7 @@ STORY: Final = (
         (
             Act(
                 "I will start with the README and the modules that the name suggests.",
-                (read("README.md"), run("ls compaction")),
+                (read("README.md"), run("ls foldline/engine")),
             ),
             Act(
                 "The words are messages, outline, plan, edits and view. I will read them in that order.",
@@ -187,7 +187,7 @@ STORY: Final = (
         ),
     ),
     StoryTurn(
-        "Good. Check the final state once more before I commit, and say me what to write.",
+        "Good. Check the final state once more before I commit, and suggest a commit message.",
         (
             Act(
                 "I read the changed lines and run the tests one last time.",
@@ -228,8 +228,8 @@ def tool_definitions() -> list[JsonDict]:
     ]
 
 
-def say(workspace: Workspace) -> list[JsonDict]:
-    """The story as OpenAI messages, every tool result produced by really calling the tool."""
+def transcript(workspace: Workspace) -> list[JsonDict]:
+    """The story as OpenAI messages. Every tool result comes from a real call of the tool."""
     return list(_messages(workspace))
 
 

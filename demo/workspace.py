@@ -1,4 +1,4 @@
-"""The tools of the demo's coding agent. They work on a scratch copy of this repository: what they return is real."""
+"""The tools of the demo's coding agent. They really work, on a scratch copy of this repository."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REPOSITORY: Final = Path(__file__).resolve().parents[1]
 COPIED: Final = ("foldline", "README.md")
 IGNORED: Final = shutil.ignore_patterns("__pycache__", "*.pyc", "demo*")
 PYTHON: Final = "python"
-# The same sources shall give the same transcript: durations and addresses differ from run to run.
+# Durations and addresses differ from run to run. They are replaced, so that the same sources give the same transcript.
 _VARYING: Final = ((re.compile(r"\b\d+\.\d+s\b"), "0.1s"), (re.compile(r"0x[0-9a-f]{6,}"), "0x…"))
 
 
@@ -36,7 +36,7 @@ class Workspace:
         }
 
     def call(self, tool: str, arguments: Mapping[str, str | int]) -> str:
-        """What the tool says; an error is an answer too."""
+        """The result of a tool as text; an operating system's error is a result too."""
         try:
             return self._tools[tool](**arguments)
         except OSError as error:
@@ -50,7 +50,7 @@ class Workspace:
 
     def _search(self, pattern: str, path: str) -> str:
         _, found = embedded.output_of(["grep", "-rnE", "--include=*.py", pattern, path], self._folder)
-        # The order of files in a folder is the file system's affair.
+        # The order of files in a folder depends on the file system.
         return "\n".join(sorted(found.splitlines())) or "no match"
 
     def _write_file(self, path: str, content: str) -> str:
@@ -74,7 +74,7 @@ class Workspace:
 
 @contextmanager
 def scratch_workspace() -> Iterator[Workspace]:
-    """A workspace on a copy of this repository that is gone afterwards."""
+    """A workspace on a copy of this repository, which is removed after the block."""
     with TemporaryDirectory(prefix="foldline-demo-") as name:
         folder = Path(name).resolve()
         for source in COPIED:

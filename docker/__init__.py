@@ -1,1 +1,1 @@
-"""The container image: how it is built and tried, and the Compose file of a whole deployment."""
+"""Builds and checks the container image; the Compose file of a deployment is here too."""

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`answers PATH`: exits with 0 if the Foldline in this container answers well there, on its operator's port."""
+"""`answers PATH`: exits with 0 if the operator's port of the Foldline in this container answers there with success."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ SECONDS: Final = 4.0
 
 
 def main() -> int:
-    """The exit code; nothing of Foldline is loaded, since this runs every few seconds."""
+    """The exit code. It loads nothing of Foldline, since it runs every few seconds."""
     return 0 if answers(int(os.environ["FOLDLINE_METRICS_PORT"]), sys.argv[1]) else 1
 
 
 def answers(port: int, path: str) -> bool:
-    """Whether who listens on a port of this machine answers well at a path."""
+    """Whether the server on a port of this machine answers at a path with success."""
     connection = HTTPConnection("127.0.0.1", port, timeout=SECONDS)
     try:
         connection.request("GET", path)

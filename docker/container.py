@@ -1,4 +1,4 @@
-"""A container that a cautious user would start: no capabilities, a root that is read-only, no way to gain rights."""
+"""Containers with restricted rights: no capabilities, a read-only root, no new privileges."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ CAUTION: Final = ("--read-only", "--tmpfs=/tmp", "--cap-drop=ALL", "--security-o
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """A container that runs."""
+    """A running container."""
 
     engine: Engine
     name: str
 
     def execute(self, *command: str) -> str:
-        """What a command answers that is run inside."""
+        """The output of a command that is run inside."""
         return self.engine.run("exec", self.name, *command)
 
     def seconds_until(self, *check: str) -> float:
-        """How long it took until a check that is run inside succeeded.
+        """The seconds until a check that is run inside succeeded.
 
         Raises:
             EngineFailed: it never did; the message ends with the container's log.
@@ -43,7 +43,7 @@ class Container:
         return monotonic() - begun
 
     def stop(self) -> tuple[float, int]:
-        """Ask it to end: the seconds that it took, and the exit code."""
+        """Stop it in good order. Returns the seconds that took, and the exit code."""
         begun = monotonic()
         self.engine.run("stop", "--time", str(GRACE_SECONDS), self.name)
         seconds = monotonic() - begun
@@ -51,13 +51,13 @@ class Container:
 
 
 def options_for(variables: Mapping[str, str], *options: str) -> list[str]:
-    """Options of a cautious user's `run`, with an environment and whatever else is wanted."""
+    """Options of `run` that restrict the container's rights, with these variables and further options."""
     return [*CAUTION, *options, *(f"--env={name}={value}" for name, value in variables.items())]
 
 
 @contextmanager
 def running(engine: Engine, image: str, options: Sequence[str], *arguments: str) -> Iterator[Container]:
-    """A container of an image with these arguments, which is gone after the block, with its volumes."""
+    """A container of an image with these arguments; it and its volumes are removed after the block."""
     container = Container(engine, f"foldline-{token_hex(4)}")
     try:
         engine.run("run", "--detach", "--name", container.name, *options, image, *arguments)

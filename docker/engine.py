@@ -1,6 +1,6 @@
 """The programs that build and run images: buildah with podman, docker, or podman alone.
 
-Their own settings (storage, isolation, network) come from their files and variables, as for whoever calls them by hand.
+Their settings (storage, isolation, network) come from their own files and variables, as when they are called by hand.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ TAIL_LINES: Final = 20
 
 
 class NoEngine(Exception):
-    """No such program is installed; the message says what to install."""
+    """None of these programs is installed; the message says what to install."""
 
 
 class EngineFailed(Exception):
@@ -25,7 +25,7 @@ class EngineFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """A program that builds images and one that runs them, with one store of images."""
+    """A program that builds images and a program that runs them; both use the same store of images."""
 
     build_command: tuple[str, ...]
     runner: str
@@ -35,7 +35,7 @@ class Engine:
         return all(shutil.which(program) for program in (self.build_command[0], self.runner))
 
     def build(self, file: str, context: str, tag: str, arguments: Mapping[str, str]) -> None:
-        """Build an image, showing what is done.
+        """Build an image; the program's output is shown.
 
         Raises:
             EngineFailed: it could not be built.
@@ -46,12 +46,12 @@ class Engine:
             raise EngineFailed(f"{' '.join(self.build_command)} failed; what it said is above")
 
     def facts(self, image: str) -> dict[str, Any]:
-        """What is known of an image, as the runner has it."""
+        """The runner's description of an image."""
         found: list[dict[str, Any]] = json.loads(self.run("image", "inspect", image))
         return found[0]
 
     def run(self, *arguments: str) -> str:
-        """What a command of the runner answers.
+        """The output of a command of the runner.
 
         Raises:
             EngineFailed: it failed.
@@ -76,7 +76,7 @@ ENGINES: Final = (
 
 
 def engine() -> Engine:
-    """The first that is here.
+    """The first of `ENGINES` that is installed.
 
     Raises:
         NoEngine: none is.

@@ -1,4 +1,4 @@
-"""`python -m docker.image`: builds the image, runs it, and checks what is promised about it."""
+"""`python -m docker.image`: builds the image, runs it, and checks the promises about it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from stack.services.postgresql import plain
 from stack.services.servers import postgres, valkey
 from tests.support.recorded import anthropic_session, chat_session, coding_session, write_sessions
 
-# Of the environment we run in.
+# The programs of our own Python environment.
 PROGRAMS: Final = Path(sys.executable).parent
 DOCKERFILE: Final = "docker/Dockerfile"
 BASE: Final = "docker.io/library/python:3.13-slim"
@@ -34,7 +34,7 @@ MEGABYTE: Final = 1_000_000
 REPLAY_WINDOW: Final = "5000"
 COLUMNS: Final = (("", False), ("wanted", False), ("found", False))
 
-# For the image's Python: adds up the files that pip lists, of the packages that were installed.
+# For the image's Python: the bytes of all files of the installed packages, as pip lists them.
 PACKAGES_BYTES: Final = """
 from importlib.metadata import distributions
 from sysconfig import get_path
@@ -110,9 +110,9 @@ def _mb(size: float) -> str:
 
 
 def _alone(used: Engine, tag: str) -> Iterator[Finding]:
-    """What it is without a command: one process on an SQLite file.
+    """The findings about a container without a command: one process on an SQLite file.
 
-    Its ports are the same inside and outside, so that it may as well share the machine's network.
+    Its ports are the same inside and outside, so it can share the machine's network.
     """
     port, api_key = str(free_port()), token_hex(16)
     variables = {
@@ -131,7 +131,7 @@ def _alone(used: Engine, tag: str) -> Iterator[Finding]:
 
 
 def _health_check(facts: dict[str, Any]) -> list[str]:
-    """The image's own; docker keeps it in another place than podman."""
+    """The health check of the image; docker keeps it in another place than podman."""
     kind, *command = (facts.get("Healthcheck") or facts["Config"]["Healthcheck"])["Test"]
     if kind != "CMD":
         raise EngineFailed(f"the health check is a {kind}, which needs a shell")
@@ -144,7 +144,7 @@ def _stopped(container: Container) -> Finding:
 
 
 def _as_deployed(used: Engine, tag: str) -> Iterator[Finding]:
-    """What it is with each command and environment of the Compose file, beside servers on this machine."""
+    """The findings about containers in each role of the Compose file, beside servers on this machine."""
     with postgres(is_own=True) as database, valkey(is_own=True) as broker:
         variables = {
             "FOLDLINE_API_KEYS": f"image:{token_hex(16)}",
@@ -166,7 +166,7 @@ def _in_role(used: Engine, tag: str, role: Role) -> Finding:
 
 
 def _replayed(url: str, api_key: str) -> str:
-    """The last line of a replay against a service, which counts what was wrong."""
+    """The last line of a replay against a service, which counts the failures."""
     with tempfile.TemporaryDirectory() as folder:
         sessions = write_sessions(
             Path(folder) / "sessions.jsonl",

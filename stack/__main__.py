@@ -1,4 +1,4 @@
-"""`python -m stack`: starts the command line, and lets no interrupt end it in the middle of that."""
+"""`python -m stack`: loads the command line; an interrupt waits until it is loaded."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib import import_module
 
 
 def main() -> None:
-    """What the command needs takes a second to load; an interrupt waits until it can be answered in good order."""
+    """Block interrupts while the command loads, which takes a second; the command unblocks them."""
     signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
     import_module("stack.command").app()
 

@@ -1,4 +1,4 @@
-"""The command line: the whole of Foldline on this machine until Ctrl-C, or for as long as a command runs."""
+"""The command line: runs all of Foldline on this machine until Ctrl-C, or while a command runs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def main(
         _let_interrupt()
         code = _with_command(stack, command) if command else _until_interrupted(stack)
     except KeyboardInterrupt:
-        # Without a command, to be interrupted is how it ends.
+        # Without a command, an interrupt is the normal end.
         code = ExitCode.INTERRUPTED if command else ExitCode.DONE
     except (DidNotStart, InvalidCompose, NoBinaries) as error:
         notes().print(f"stack: {error}", markup=False, style="red")
@@ -62,28 +62,28 @@ def main(
 
 
 def _let_interrupt() -> None:
-    """From here on the first interrupt is raised, also one that came while we were being loaded."""
+    """Raise the first interrupt from here on, also one that arrived while the program was being loaded."""
     for number in INTERRUPTS:
         signal.signal(number, _interrupted)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTS)
 
 
 def _interrupted(_number: int, _frame: FrameType | None) -> None:
-    # Another one, make's beside the terminal's for example, must not cut the ending short.
+    # A second interrupt, as from make and from the terminal, must not disturb the shutdown.
     for number in INTERRUPTS:
         signal.signal(number, _ignored)
     raise KeyboardInterrupt
 
 
 def _ignored(_number: int, _frame: FrameType | None) -> None:
-    """Unlike SIG_IGN, this is not passed on to programs that are started meanwhile."""
+    """Ignore a signal. Unlike SIG_IGN, programs that are started meanwhile do not inherit this."""
 
 
 def _until_interrupted(stack: Stack) -> int:
     console = answers()
     shown = table if console.is_terminal else lines
-    with shown(stack, console) as say, stack:
-        say()
+    with shown(stack, console) as update, stack:
+        update()
         console.print(hints(stack), markup=False, soft_wrap=True)
         with suppress(KeyboardInterrupt):
             Event().wait()
@@ -91,10 +91,10 @@ def _until_interrupted(stack: Stack) -> int:
 
 
 def _with_command(stack: Stack, command: list[str]) -> int:
-    """The command has the terminal to itself; what happens to the stack goes to stderr, line by line."""
+    """Run the command. It has the terminal to itself, and the changes of the stack go to stderr, line by line."""
     console = notes()
-    with lines(stack, console) as say, stack:
-        say()
+    with lines(stack, console) as update, stack:
+        update()
         console.print(login(stack), markup=False, soft_wrap=True)
         words = [word.replace("{url}", stack.api_url) for word in command]
         try:
@@ -109,13 +109,13 @@ def _run(words: list[str], environment: dict[str, str]) -> int:
         try:
             return exit_code(process.wait())
         except KeyboardInterrupt:
-            # A shell would leave behind what it runs.
+            # A shell alone would leave its child processes behind.
             trees.kill(process.pid)
             raise
 
 
 def _environment(stack: Stack) -> dict[str, str]:
-    """Ours, with what a program needs to use the stack, and `foldline` on PATH."""
+    """Our environment with the stack's variables, and with `foldline` on PATH."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     return {**os.environ, "PATH": path, **stack.variables}
 

@@ -1,4 +1,4 @@
-"""Reads docker/compose.yaml by the real Compose, which interpolates and merges it as a deployment would."""
+"""Reads docker/compose.yaml with the real Compose, which interpolates and merges it as in a deployment."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from typing import Any, Final
 from stack.processes.guarded import REPOSITORY
 
 FILE: Final = REPOSITORY / "docker" / "compose.yaml"
-# Of the environment we run in.
+# The program of our own Python environment.
 PROGRAM: Final = Path(sys.executable).parent / "docker-compose"
 
 
 class InvalidCompose(Exception):
-    """Compose refuses the file or lacks a variable; the message is what it says."""
+    """Compose refuses the file or lacks a variable; the message is Compose's own."""
 
 
 def services(variables: Mapping[str, str], profiles: Collection[str] = ()) -> dict[str, dict[str, Any]]:
-    """The services by name, with these variables and no others, in these profiles and none.
+    """The services by name, with only these variables, in these profiles and in no profile.
 
     Raises:
         InvalidCompose: the file is not valid, or a variable is missing.
@@ -32,6 +32,6 @@ def services(variables: Mapping[str, str], profiles: Collection[str] = ()) -> di
     done = subprocess.run(command, env=dict(variables), capture_output=True, text=True, check=False)
     if done.returncode:
         raise InvalidCompose(done.stderr.strip())
-    # What it writes is for Compose to read, so each `$` is doubled.
+    # Its output is meant for Compose again, so each `$` is doubled.
     found: dict[str, dict[str, Any]] = json.loads(done.stdout.replace("$$", "$"))["services"]
     return found

@@ -1,4 +1,4 @@
-"""The kinds of Foldline's processes, as docker/compose.yaml has them, and how they are moved to loopback."""
+"""The kinds of Foldline's processes, from docker/compose.yaml, and their addresses on loopback."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ WORKER: Final = "worker"
 class Role:
     """A kind of process: the arguments of `foldline`, its environment, and whether others wait until it is ready.
 
-    Its operator's port answers at `health_path` when it is; without one, it ends by itself. `published` is the variable
-    with the port that is for others than Foldline's own processes, if there is one.
+    It is ready when its operator's port answers at `health_path`; without a path, when it has ended by itself.
+    `published` is the variable with its port for users, if it has one.
     """
 
     name: str
@@ -34,27 +34,27 @@ class Role:
         return self.health_path is None
 
     def places(self) -> dict[str, str]:
-        """Where one process of it shall listen, instead of where it would in a container."""
+        """The variables with which one process listens on free ports of loopback, instead of those of a container."""
         ports = {name: str(free_port()) for name in self.environment if name.endswith("_PORT")}
         return ports | {name: HOST for name in self.environment if name.endswith("_HOST")}
 
     def ready(self, places: Mapping[str, str]) -> Sign:
-        """How to know that a process at such places is ready."""
+        """The sign that a process with these variables is ready."""
         if self.health_path is None:
             return Ends()
         return Answers(int(places["FOLDLINE_METRICS_PORT"]), self.health_path)
 
     def metrics_url(self, places: Mapping[str, str]) -> str:
-        """Where a process at such places answers operators; empty for one that ends by itself."""
+        """The address of a process's operator's port; empty for a process that ends by itself."""
         return "" if self.is_once else f"http://{HOST}:{places['FOLDLINE_METRICS_PORT']}"
 
     def url(self, places: Mapping[str, str]) -> str:
-        """What others than Foldline's own processes call a process at such places by; empty if they do not."""
+        """The address of a process for users; empty if it has none."""
         return f"http://{HOST}:{places[self.published]}" if self.published else ""
 
 
 def roles(variables: Mapping[str, str]) -> list[Role]:
-    """All roles, with these variables, each after those it comes after.
+    """All roles with these variables, each after those that it depends on.
 
     Raises:
         InvalidCompose: docker/compose.yaml is not valid, or lacks a variable.
@@ -66,7 +66,7 @@ def roles(variables: Mapping[str, str]) -> list[Role]:
 
 
 def alike(found: Sequence[Role]) -> list[Role]:
-    """The same with one kind of worker, which takes from all queues, in place of those that share them out."""
+    """The same roles, but with one kind of worker for all queues instead of one for each."""
     workers = [role for role in found if role.arguments[0] == WORKER]
     others = [role for role in found if role not in workers]
     return [*others, replace(workers[0], name=WORKER, arguments=(WORKER,))]
@@ -86,7 +86,7 @@ def _role(name: str, service: Mapping[str, Any], *, is_awaited: bool) -> Role:
 
 
 def _health_path(check: Mapping[str, Any]) -> str | None:
-    """What docker/answers.py is asked for, where a service has to answer at all."""
+    """The path in a service's health check; None if the check is disabled."""
     if check.get("disable"):
         return None
     _kind, _program, path = check["test"]

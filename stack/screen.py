@@ -1,4 +1,4 @@
-"""What a stack looks like from outside: a table that follows it on a terminal, elsewhere a line for each change."""
+"""Shows the state of a stack: as a live table on a terminal, elsewhere as a line for each change."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ COLUMNS: Final = (
 STYLES: Final = {"ready": "green", "starting": "yellow", "ended": "red"}
 REFRESHES_PER_SECOND: Final = 4
 NOT_STARTED: Final = ("waiting", 0)
-# Characters in a line of the terminal, from which on a process's last words say something beside the rest.
+# The width of a terminal, in characters, from which on there is room for the last line of each log.
 WIDTH_FOR_LOGS: Final = 120
 TIMESTAMP: Final = re.compile(r"^\d{4}-\d\d-\d\d[ T][\d:.,]+ ")
 
 
 @contextmanager
 def table(stack: Stack, console: Console) -> Iterator[Callable[[], None]]:
-    """A table of the stack's processes on a terminal, which follows them while the block runs.
+    """A live table of the stack's processes on a terminal, until the end of the block.
 
-    Call what it yields to have the table up to date.
+    Yields a function that updates the table at once.
     """
 
     def picture() -> RenderableType:
@@ -52,9 +52,9 @@ def table(stack: Stack, console: Console) -> Iterator[Callable[[], None]]:
 
 @contextmanager
 def lines(stack: Stack, console: Console) -> Iterator[Callable[[], None]]:
-    """A line for each change of a process's state, while the block runs.
+    """A line for each change of a process's state, until the end of the block.
 
-    Call what it yields to have the changes so far reported.
+    Yields a function that prints the changes so far at once.
     """
     changes, is_over = _Changes(stack, console), Event()
     follower = Thread(target=_follow, args=(changes, is_over), name="stack-lines")
@@ -68,13 +68,13 @@ def lines(stack: Stack, console: Console) -> Iterator[Callable[[], None]]:
 
 
 def hints(stack: Stack) -> str:
-    """What one needs to use it, as lines to paste into a shell; a terminal must be left to wrap them."""
+    """The stack's environment variables as lines to paste into a shell; print them without wrapping."""
     exports = [f"export {name}={quote(value)}" for name, value in stack.variables.items()]
     return "\n".join([*exports, login(stack), f"# Logs: {stack.logs}"])
 
 
 def login(stack: Stack) -> str:
-    """What Flower wants to hear, as a line that may be pasted with the rest."""
+    """Flower's user and password, as a comment of a shell."""
     return f"# Flower's user and password: {stack.flower_login}"
 
 
@@ -98,7 +98,7 @@ def _row(member: Member) -> tuple[object, ...]:
 
 
 def _address(member: Member) -> str:
-    """A page to click on; else where its metrics are, or just a host and port: the database's carries a password."""
+    """The address of a process: its page, else its metrics, else host and port without the database's password."""
     if member.url.startswith("http"):
         return member.url
     if member.metrics_url:
@@ -107,7 +107,7 @@ def _address(member: Member) -> str:
 
 
 class _Changes:
-    """The states of processes that have not been reported yet."""
+    """Prints the changes in the states of processes, each once."""
 
     def __init__(self, stack: Stack, console: Console) -> None:
         self._stack = stack
@@ -116,7 +116,7 @@ class _Changes:
         self._lock = Lock()
 
     def report(self) -> None:
-        """A line for each process whose state is not the one reported last."""
+        """Print a line for each process whose state differs from the one printed last."""
         with self._lock:
             for member in self._stack.members:
                 now = (member.state, member.pid)

@@ -1,4 +1,4 @@
-"""Foldline as in production: services, API, workers, beat and Flower, each a process of its own that comes back."""
+"""Foldline as in production: services, API, workers, beat and Flower, each a process that is restarted if it dies."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ LOOK_SECONDS: Final = 0.05
 class Stack:
     """`with Stack() as stack:` is a stack that is ready; `stack["api-1"]` is a process of it.
 
-    What it consists of, beside a broker and a database, are the services of docker/compose.yaml, each with its command
-    and environment, moved to loopback. Processes are named for them, with a number where there may be several: broker,
-    database, migrate, api-1, worker-interactive, worker-background, beat, flower. With a number of `workers` there are
-    worker-1, worker-2 and so on instead, of which each takes from all queues. One that dies comes back; one that is
-    stopped does not. `environment` is for Foldline's processes, on top of our own; `without` names services to leave
-    out. Nobody needs a key, unless FOLDLINE_API_KEYS is set. Logs go to files in `logs`, by default a folder that goes
-    with the stack.
+    It runs a broker, a database and the services of docker/compose.yaml, each with its command and environment, on
+    loopback. Processes have the names of these services, with a number if there may be several: broker, database,
+    migrate, api-1, worker-interactive, worker-background, beat, flower. With a number of `workers` there are worker-1,
+    worker-2 and so on instead; each takes from all queues. A process that dies is restarted, a stopped one is not.
+    `environment` is for Foldline's processes, in addition to our own; `without` names services to leave out. API keys
+    are needed only if FOLDLINE_API_KEYS is set. Logs are files in `logs`, by default a folder that is removed with the
+    stack.
     """
 
     def __init__(
@@ -83,12 +83,12 @@ class Stack:
 
     @property
     def members(self) -> list[Member]:
-        """All that has been started so far, in that order."""
+        """The processes that have been started so far, in that order."""
         return [*self._services, *self._processes]
 
     @property
     def is_ready(self) -> bool:
-        """Whether all of it has been started and is ready."""
+        """Whether all processes have been started and are ready."""
         return self._is_started and all(member.is_ready for member in self.members)
 
     @property
@@ -107,7 +107,7 @@ class Stack:
 
     @property
     def variables(self) -> dict[str, str]:
-        """What a program needs to use it, as environment variables; those of Flower, if it is part of it."""
+        """The environment variables with which a program uses the stack; with Flower's if it is part of the stack."""
         flower = {} if FLOWER in self._without else self._flower_variables()
         return {
             "FOLDLINE_URL": self.api_url,
@@ -138,7 +138,7 @@ class Stack:
         opened.callback(self._is_stopping.set)
 
     def _take(self, name: str, service: BackingService) -> None:
-        """Note where a service is; one of ours is watched as well."""
+        """Keep the address of a service; a service of our own is watched as well."""
         self._addresses[name] = service.url
         if service.is_ours:
             member = Member(name, service.process, Works(service.answers), url=service.url)
@@ -147,16 +147,16 @@ class Stack:
             self._services.append(member)
 
     def _roles(self) -> list[Role]:
-        """What is to be started, in that order."""
+        """The roles to start, in that order."""
         found = roles(self._compose_variables())
         return [role for role in (found if self._workers is None else alike(found)) if role.name not in self._without]
 
     def _compose_variables(self) -> dict[str, str]:
-        """What docker/compose.yaml is filled in with: all of Foldline's variables that are set, and who is where."""
+        """The variables of docker/compose.yaml: Foldline's variables that are set, and the services' addresses."""
         given = {name: value for name, value in os.environ.items() if name.startswith(PREFIX)}
         return {
             "FOLDLINE_LOG_FORMAT": "text",
-            # In containers the API listens to others, and does not start without.
+            # In containers the API listens on all addresses, and it does not start there without keys.
             "FOLDLINE_API_KEYS": "nobody:nothing",
             **given,
             **self._environment,
@@ -201,7 +201,7 @@ class Stack:
                 member.look()
 
     def _stop(self) -> None:
-        """End what stands on the services, all at the same time; the services go after it."""
+        """End all processes at the same time, and then the services they use."""
         with ThreadPoolExecutor(max_workers=len(self._processes) or 1) as pool:
             list(pool.map(Member.stop, reversed(self._processes)))
         for member in reversed(self._services):

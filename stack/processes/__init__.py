@@ -1,1 +1,1 @@
-"""Programs that end with us, and that come back when they die."""
+"""Processes that end when their starter ends, and that are restarted when they die."""

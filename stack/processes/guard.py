@@ -1,9 +1,9 @@
-"""`python -m stack.processes.guard OPTIONS -- COMMAND`: runs a command for as long as its starter lives, at most.
+"""`python -m stack.processes.guard OPTIONS -- COMMAND`: runs a command, and ends it when its starter ends.
 
-The starter alone holds the other end of the guard's input. A line from there ends the command in good order; that the
-input ends without one means that the starter was killed, and then the command's folder goes too. The first line of
-output is the command's process id; the command's own output goes to the guard's stderr. The guard's exit code is the
-command's, as shells have it.
+Only the starter holds the other end of the guard's input. A byte from there ends the command in good order. If the
+input ends without one, the starter was killed; then the command's folder is removed too. The first line of output is
+the command's process id; the command's own output goes to the guard's stderr. The guard's exit code is the command's,
+as a shell gives it.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ STARTER_DIED: Final = b""
 
 
 def main() -> int:
-    """Run the command to its end; its exit code."""
+    """Run the command to its end. Returns its exit code."""
     options = _options()
     process = _started(options)
     events: SimpleQueue[bytes] = SimpleQueue()
-    Thread(target=_say_end, args=(process, events), daemon=True).start()
-    # Not `sys.stdin`: a thread that waits there holds a lock that Python wants at exit.
+    Thread(target=_report_end, args=(process, events), daemon=True).start()
+    # Not `sys.stdin`: a thread that waits there holds a lock that Python needs at exit.
     Thread(target=lambda: events.put(os.read(0, 1)), daemon=True).start()
     word = events.get()
     if word != ENDED:
@@ -42,7 +42,7 @@ def main() -> int:
 
 
 def exit_code(code: int) -> int:
-    """An exit code of `subprocess` as shells have it: 128 and the signal's number for what a signal ended."""
+    """An exit code of `subprocess` as a shell gives it: 128 plus the signal's number if a signal ended the process."""
     return code if code >= 0 else 128 - code
 
 
@@ -65,19 +65,19 @@ def _started(options: Namespace) -> subprocess.Popen[bytes]:
         start_new_session=True,
         **identity(options.user),
     )
-    # A starter that was killed meanwhile does not read; the end of our input will say.
+    # If the starter was killed meanwhile, it does not read this; the end of our input will show that.
     with suppress(BrokenPipeError):
         os.write(sys.stdout.fileno(), b"%d\n" % process.pid)
     return process
 
 
-def _say_end(process: subprocess.Popen[bytes], events: SimpleQueue[bytes]) -> None:
+def _report_end(process: subprocess.Popen[bytes], events: SimpleQueue[bytes]) -> None:
     process.wait()
     events.put(ENDED)
 
 
 def _end(process: subprocess.Popen[bytes], options: Namespace, events: SimpleQueue[bytes]) -> None:
-    """Ask the command to end, and end it if it does not; a frozen one can only hear us once it is thawed."""
+    """Ask the command to end, and kill it if it does not. A frozen command is thawed, so that it gets the signal."""
     process.send_signal(options.stop_signal)
     trees.thaw(process.pid)
     try:

@@ -1,4 +1,4 @@
-"""A program that ends with us, however we end: it runs under a guard, which notices when we are gone."""
+"""A program that ends when our process ends, even if that is killed: a guard watches it."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from stack.processes import trees
 
 REPOSITORY: Final = Path(__file__).resolve().parents[2]
 STOP_SECONDS: Final = 20.0
-# On top of the time the program gets: for the guard to notice, and to kill.
+# Added to the program's own time: the guard needs it to notice the end and to kill the program.
 GUARD_SECONDS: Final = 15.0
 LOG_LINES_SHOWN: Final = 15
-# More than so many lines; logs of a long run are too long to be read for their end.
+# Only the end of a log is read, as logs of long runs are large. It has more than LOG_LINES_SHOWN lines.
 LOG_END_BYTES: Final = 16_384
 
 
 class DidNotStart(Exception):
-    """A program ended, or was silent, before it was ready; the message ends with what it logged last."""
+    """A program ended before it was ready, or was not ready in time; the message ends with its last log lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What to run, and how it wants to be ended. Without a folder it runs in the repository."""
+    """A command to run, and the signal and the seconds to end it. Without a folder it runs in the repository."""
 
     command: Sequence[str]
     log: Path
@@ -48,7 +48,7 @@ class Guarded:
         self._guard: subprocess.Popen[bytes] | None = None
         self._pid = 0
         self._log_start = 0
-        # Also what has not been started may be asked for its last lines.
+        # The last lines of the log can be read before the first start.
         program.log.touch()
 
     @property
@@ -62,14 +62,14 @@ class Guarded:
 
     @property
     def exit_code(self) -> int | None:
-        """How it ended last, as shells have it; None while it runs or has not run yet."""
+        """Its last exit code, as a shell gives it; None while it runs or before its first start."""
         return None if self._guard is None else self._guard.poll()
 
     def start(self) -> None:
         """Start it, if it does not run.
 
         Raises:
-            DidNotStart: the program is not there or cannot be run.
+            DidNotStart: the program is missing or cannot be run.
         """
         if self.is_running:
             return
@@ -85,20 +85,20 @@ class Guarded:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 bufsize=0,
-                # Ctrl-C in the terminal reaches us alone, so that we end everything in good order.
+                # Ctrl-C in the terminal reaches only our process, which then ends everything in good order.
                 start_new_session=True,
             )
         self._pid = self._announced_pid(self._guard)
 
     def stop(self) -> None:
-        """Ask it to end, frozen or not, and end it if it does not within `stop_seconds`."""
+        """Ask it to end, frozen or not, and kill it if it does not within `stop_seconds`."""
         if self._guard is not None and self._guard.stdin and self.exit_code is None:
             with suppress(BrokenPipeError):
                 self._guard.stdin.write(b".")
         self._forget(self.program.stop_seconds + GUARD_SECONDS)
 
     def wait(self, seconds: float) -> int | None:
-        """Wait for it to end by itself; the exit code, or None if it still runs then."""
+        """Wait for it to end by itself. Returns the exit code, or None if it still runs after `seconds`."""
         if self._guard is not None:
             with suppress(subprocess.TimeoutExpired):
                 self._guard.wait(seconds)
@@ -111,27 +111,27 @@ class Guarded:
                 os.kill(self._pid, self.program.stop_signal)
 
     def kill(self) -> None:
-        """End it and all it started without a chance to tidy up; they are gone when this returns."""
+        """Kill it and all processes it started; they have ended when this returns."""
         if self._guard is not None and self.is_running:
             trees.kill(self._pid)
             self._guard.wait(GUARD_SECONDS)
 
     def freeze(self) -> None:
-        """Stop it and all it started where they are: connections stay open and nobody answers."""
+        """Freeze it and all processes it started: connections stay open and nobody answers."""
         if self.is_running:
             trees.freeze(self._pid)
 
     def thaw(self) -> None:
-        """Let what is frozen go on."""
+        """Let it continue after `freeze`."""
         if self.is_running:
             trees.thaw(self._pid)
 
     def logged(self) -> str:
-        """What it logged since it was started."""
+        """The text it logged since its last start."""
         return self._log_from(self._log_start)
 
     def last_lines(self, number: int = LOG_LINES_SHOWN) -> str:
-        """The end of what it logged since it was started; nothing once the log is gone."""
+        """The last lines it logged since its last start; "" if the log was removed."""
         try:
             return self._log_end(number)
         except FileNotFoundError:
@@ -160,7 +160,7 @@ class Guarded:
         return int(line)
 
     def _forget(self, seconds: float = GUARD_SECONDS) -> None:
-        """Wait for a guard that is about to end, and close our ends of its pipes."""
+        """Wait for a guard that is ending, and close our ends of its pipes."""
         if self._guard is not None:
             self._guard.wait(seconds)
             for pipe in (self._guard.stdin, self._guard.stdout):

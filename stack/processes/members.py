@@ -1,4 +1,4 @@
-"""One process of a running stack, which is started again when it dies."""
+"""One process of a running stack, which is restarted when it dies."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from stack.processes.signs import Sign
 from stack.processes.waiting import comes_true
 
 START_SECONDS: Final = 60.0
-# A process that dies at once would otherwise keep a core busy with being started.
+# The pause between restarts. Without it, a process that dies at once would keep a core busy.
 RESTART_SECONDS: Final = 1.0
 
 
 class Member:
-    """A process by its name in the stack. Once it is watched, `look` keeps it running until it is stopped."""
+    """A process with its name in the stack. Repeated calls of `look` keep it running until it is stopped."""
 
     def __init__(
         self, name: str, process: Guarded, ready: Sign, *, url: str = "", metrics_url: str = "", is_once: bool = False
@@ -30,7 +30,7 @@ class Member:
         self._is_once = is_once
         self._is_wanted = self._was_ready = False
         self._started = self._next_restart = 0.0
-        # Whoever watches the stack does so on a thread of its own.
+        # The thread that watches the stack is another one.
         self._lock = RLock()
 
     @property
@@ -44,12 +44,12 @@ class Member:
 
     @property
     def uptime_seconds(self) -> float:
-        """Since its last start; 0 while it does not run."""
+        """Seconds since its last start; 0 while it does not run."""
         return monotonic() - self._started if self._process.is_running else 0.0
 
     @property
     def state(self) -> str:
-        """One of waiting (for its first start), starting, ready (it was, since it started), ended, done and stopped."""
+        """Its state: waiting (for its first start), starting, ready (once since it started), ended, done or stopped."""
         if self._process.is_running:
             return "ready" if self._was_ready else "starting"
         if self._is_once and self.exit_code == 0:
@@ -63,11 +63,11 @@ class Member:
         return self.state in {"ready", "done"}
 
     def logged(self) -> str:
-        """What it logged since its last start."""
+        """The text it logged since its last start."""
         return self._process.logged()
 
     def last_line(self) -> str:
-        """What it logged last."""
+        """The last line of its log."""
         return self._process.last_lines(1)
 
     def start(self) -> None:
@@ -79,10 +79,10 @@ class Member:
             self._is_wanted = True
 
     def wait_until_ready(self) -> None:
-        """Wait for a first start to succeed.
+        """Wait until it is ready after its first start.
 
         Raises:
-            DidNotStart: it ended or did not get ready; the message ends with its log.
+            DidNotStart: it ended or did not become ready; the message ends with its log.
         """
         comes_true(lambda: self._look_ready() or not self._process.is_running, START_SECONDS)
         if not self._look_ready():
@@ -99,28 +99,28 @@ class Member:
                 self.start()
 
     def stop(self) -> None:
-        """End it in good order, and leave it ended until it is started."""
+        """End it in good order; it is not restarted."""
         with self._lock:
             self._is_wanted = False
             self._process.stop()
 
     def terminate(self) -> None:
-        """Ask it to end in good order, without waiting; it comes back."""
+        """Ask it to end in good order, without waiting; it is restarted."""
         with self._lock:
             self._process.terminate()
 
     def kill(self) -> None:
-        """End it without a chance to tidy up; it comes back."""
+        """Kill it; it is restarted."""
         with self._lock:
             self._process.kill()
 
     def freeze(self) -> None:
-        """Stop it where it is; a frozen process counts as running."""
+        """Freeze it; a frozen process counts as running."""
         with self._lock:
             self._process.freeze()
 
     def thaw(self) -> None:
-        """Let it go on."""
+        """Let it continue after `freeze`."""
         with self._lock:
             self._process.thaw()
 

@@ -1,4 +1,4 @@
-"""How to know that a process is ready: as data, so that a table of processes can say it."""
+"""The signs that a process is ready, as data for a table of processes."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from docker.answers import answers
 
 
 class Watched(Protocol):
-    """What a sign may look at."""
+    """The facts of a process that a sign uses."""
 
     @property
     def url(self) -> str:
-        """Where it serves, if it does."""
+        """The address it serves at; empty if it serves none."""
 
     @property
     def exit_code(self) -> int | None:
-        """How it ended, or None while it runs."""
+        """Its exit code, or None while it runs."""
 
     def logged(self) -> str:
-        """What it logged since it was started."""
+        """The text it logged since its last start."""
 
 
 class Sign(Protocol):
-    """A way to know."""
+    """A sign that a process is ready."""
 
     def shows(self, process: Watched) -> bool:
         """Whether the process is ready now."""
@@ -33,7 +33,7 @@ class Sign(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """Ready when it answers well at a path of its operator's port, which the containers' health checks ask as well."""
+    """Ready when a path of its operator's port answers with success; the containers' health checks use the same."""
 
     port: int
     path: str
@@ -44,7 +44,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Works:
-    """Ready when a client of its own finds it so, asked with its address."""
+    """Ready when the function `answers`, called with its address, says so."""
 
     answers: Callable[[str], bool]
 
@@ -64,7 +64,7 @@ class Logs:
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """Ready when it has done its work and ended well; what comes after it waits for that."""
+    """Ready when it has ended with exit code 0; the processes after it wait for that."""
 
     def shows(self, process: Watched) -> bool:
         return process.exit_code == 0

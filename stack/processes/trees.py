@@ -1,4 +1,4 @@
-"""Signals for a process and all that descend from it.
+"""Signals for a process and all its descendants.
 
 A process group is not enough: PostgreSQL gives each connection's process a group of its own.
 """
@@ -14,12 +14,12 @@ import psutil
 
 from stack.processes.waiting import comes_true
 
-# The kernel ends a killed process at once, unless it waits for a disk.
+# The kernel ends a killed process at once, unless the process waits for a disk.
 DEATH_SECONDS: Final = 10.0
 
 
 def freeze(pid: int) -> list[psutil.Process]:
-    """Stop them where they are, the root first so that it starts no more; what was frozen."""
+    """Stop the processes, the root first so that it starts no more. Returns those that were stopped."""
     frozen: list[psutil.Process] = []
     while new := [process for process in _tree(pid) if process not in frozen]:
         _signal(new, signal.SIGSTOP)
@@ -28,19 +28,19 @@ def freeze(pid: int) -> list[psutil.Process]:
 
 
 def thaw(pid: int) -> None:
-    """Let them go on, the root last so that it finds the others running."""
+    """Continue the processes, the root last so that it finds the others running."""
     _signal(reversed(_tree(pid)), signal.SIGCONT)
 
 
 def kill(pid: int) -> None:
-    """End all of them without a chance to tidy up, frozen or not, and wait until they are gone."""
+    """Kill all of them, frozen or not, and wait until they have ended."""
     killed = freeze(pid)
     _signal(killed, signal.SIGKILL)
     comes_true(lambda: all(map(is_gone, killed)), DEATH_SECONDS)
 
 
 def is_gone(process: psutil.Process) -> bool:
-    """Whether it has ended; a container without an init never forgets orphans, so those count as ended."""
+    """Whether a process has ended. Zombies count as ended, since a container without an init never removes them."""
     try:
         return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

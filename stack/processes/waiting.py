@@ -1,4 +1,4 @@
-"""Waiting for a condition that nothing announces."""
+"""Waiting for a condition by polling."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ POLL_SECONDS: Final = 0.02
 
 
 def comes_true(condition: Callable[[], bool], seconds: float) -> bool:
-    """Whether `condition` held within so many seconds; returns as soon as it does."""
+    """Whether `condition` becomes true within `seconds`; returns as soon as it does."""
     retrying = Retrying(
         retry=retry_if_result(operator.not_),
         stop=stop_after_delay(seconds),

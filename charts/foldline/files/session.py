@@ -1,4 +1,4 @@
-"""What `helm test` runs: a session is made, said something to, read and deleted, at the address that is given."""
+"""The program of `helm test`: creates a session at the given address, appends to it, reads it and deletes it."""
 
 import os
 import sys

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from demo.story import PIN, RUN_TESTS, STORY, say, tool_definitions
+from demo.story import PIN, RUN_TESTS, STORY, tool_definitions, transcript
 from demo.workspace import scratch_workspace
 from foldline.engine.formats import FORMATS, rules
 from foldline.engine.tokens.counter import count_messages
 
-# The first test says the story for all: its tools run programs, which takes a while on a busy machine.
+# The first test runs the story for all tests. Its tools run programs, which takes a while on a busy machine.
 pytestmark = pytest.mark.timeout(300)
 
 WHAT_VARIES = re.compile(r"0x[0-9a-f]{6,}|\b(?!0\.1s)\d+\.\d+s\b")
@@ -20,7 +20,7 @@ WHAT_VARIES = re.compile(r"0x[0-9a-f]{6,}|\b(?!0\.1s)\d+\.\d+s\b")
 @pytest.fixture(scope="module")
 def messages() -> list[dict[str, Any]]:
     with scratch_workspace() as workspace:
-        return say(workspace)
+        return transcript(workspace)
 
 
 def test_the_story_is_a_valid_transcript(messages: list[dict[str, Any]]) -> None:
@@ -34,7 +34,7 @@ def test_nothing_in_the_story_varies_from_run_to_run(messages: list[dict[str, An
     assert not [text for text in printed if tempfile.gettempdir() in text]
 
 
-def test_the_story_is_long_enough_to_be_folded_several_times(messages: list[dict[str, Any]]) -> None:
+def test_the_story_is_long_enough_to_be_compacted_several_times(messages: list[dict[str, Any]]) -> None:
     assert count_messages(FORMATS["openai"].parse(messages)) > 25_000
 
 

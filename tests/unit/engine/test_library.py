@@ -47,42 +47,42 @@ def native(turns: int = 12) -> list[dict[str, Any]]:
 def test_messages_come_back_in_their_format_valid_and_within_the_budget(
     messages: list[dict[str, Any]], *, is_summarized: bool
 ) -> None:
-    folded = compact(messages, context_window="4k", summarize=is_summarized)
+    compacted = compact(messages, context_window="4k", summarize=is_summarized)
     name = "native" if "parts" in messages[0] else "anthropic" if messages[0]["role"] == "user" else "openai"
-    assert folded.fits
-    assert folded.tokens_after < folded.tokens_before
-    assert folded.tokens_saved == folded.tokens_before - folded.tokens_after
-    assert rules.check(name, folded.messages, None) == []
-    assert count_messages(FORMATS[name].parse(folded.messages)) <= folded.budget.used
+    assert compacted.fits
+    assert compacted.tokens_after < compacted.tokens_before
+    assert compacted.tokens_saved == compacted.tokens_before - compacted.tokens_after
+    assert rules.check(name, compacted.messages, None) == []
+    assert count_messages(FORMATS[name].parse(compacted.messages)) <= compacted.budget.used
 
 
 def test_tokens_before_and_after_are_those_of_the_whole_view() -> None:
     messages = openai()
-    folded = compact(messages, context_window="4k", system="Be kind.", tools=[TOOL])
+    compacted = compact(messages, context_window="4k", system="Be kind.", tools=[TOOL])
     before, after = (
-        budget(view, context_window="4k", system="Be kind.", tools=[TOOL]) for view in (messages, folded.messages)
+        budget(view, context_window="4k", system="Be kind.", tools=[TOOL]) for view in (messages, compacted.messages)
     )
-    assert (folded.tokens_before, folded.tokens_after) == (before.used, after.used)
-    assert folded.budget.used == after.used < before.used
+    assert (compacted.tokens_before, compacted.tokens_after) == (before.used, after.used)
+    assert compacted.budget.used == after.used < before.used
 
 
 def test_messages_that_are_small_come_back_as_they_are() -> None:
     messages = openai(2)
-    folded = compact(messages, model="openai/gpt-4o")
-    assert folded.messages == messages
-    assert (folded.stages_used, folded.tokens_saved) == ((), 0)
+    compacted = compact(messages, model="openai/gpt-4o")
+    assert compacted.messages == messages
+    assert (compacted.stages_used, compacted.tokens_saved) == ((), 0)
 
 
 def test_system_messages_at_the_front_and_the_last_user_message_stay() -> None:
     messages = openai()
-    folded = compact(messages, context_window="4k")
-    assert folded.messages[0] is messages[0]
-    assert messages[-4] in folded.messages
+    compacted = compact(messages, context_window="4k")
+    assert compacted.messages[0] is messages[0]
+    assert messages[-4] in compacted.messages
 
 
 def test_a_target_of_ones_own_is_gone_down_to() -> None:
-    folded = compact(openai(), model="openai/gpt-4o", target_tokens=1_000)
-    assert folded.budget.used <= 1_000
+    compacted = compact(openai(), model="openai/gpt-4o", target_tokens=1_000)
+    assert compacted.budget.used <= 1_000
 
 
 def test_only_the_named_stages_run() -> None:
@@ -91,9 +91,9 @@ def test_only_the_named_stages_run() -> None:
 
 
 def test_a_summary_holds_what_was_demanded() -> None:
-    folded = compact(openai(30), context_window="6k", summarize=True)
-    assert "summarize" in folded.stages_used
-    assert "config_3.toml" in str(folded.messages)
+    compacted = compact(openai(30), context_window="6k", summarize=True)
+    assert "summarize" in compacted.stages_used
+    assert "config_3.toml" in str(compacted.messages)
 
 
 def test_compacting_again_changes_nothing() -> None:
@@ -104,9 +104,9 @@ def test_compacting_again_changes_nothing() -> None:
 
 
 def test_what_cannot_fit_is_said_not_hidden() -> None:
-    folded = compact([{"role": "user", "content": LONG * 9}], context_window="4k")
-    assert not folded.fits
-    assert folded.messages[0]["content"] == LONG * 9
+    compacted = compact([{"role": "user", "content": LONG * 9}], context_window="4k")
+    assert not compacted.fits
+    assert compacted.messages[0]["content"] == LONG * 9
 
 
 @pytest.mark.parametrize(

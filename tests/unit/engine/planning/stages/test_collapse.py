@@ -95,9 +95,9 @@ def test_turns_hidden_before_are_hidden_on_as_one_run() -> None:
 def test_what_the_plan_hides_already_is_counted_once() -> None:
     talk = turns("abcdef")
     outline = talk.outline
-    slid = hide_fraction(outline, Plan(outline.tokens), Stage("truncate", {"keep_first": 1, "fraction": 0.5}))
-    assert slid.hides
-    plan = collapsed(talk, 700, slid)
+    hidden = hide_fraction(outline, Plan(outline.tokens), Stage("truncate", {"keep_first": 1, "fraction": 0.5}))
+    assert hidden.hides
+    plan = collapsed(talk, 700, hidden)
     assert plan.tokens == outline.edited(plan.edits).tokens
 
 

@@ -22,8 +22,8 @@ def work(*names: str) -> list[Message]:
     return [head, *(answer(name, LONG) for name in names)]
 
 
-def slid(talk: Conversation, **parameters: Value) -> list[tuple[int, int]]:
-    """The seqs that go out of view."""
+def hidden_fraction(talk: Conversation, **parameters: Value) -> list[tuple[int, int]]:
+    """The ranges of seqs that are hidden."""
     outline = talk.outline
     plan = hide_fraction(outline, Plan(outline.tokens), Stage("truncate", parameters))
     assert plan.tokens == outline.edited(plan.edits).tokens
@@ -31,32 +31,32 @@ def slid(talk: Conversation, **parameters: Value) -> list[tuple[int, int]]:
 
 
 def test_a_fraction_of_what_follows_the_first_messages_is_hidden() -> None:
-    assert slid(talk_of(10), keep_first=2, fraction=0.5) == [(3, 6)]
-    assert slid(talk_of(10), keep_first=2, fraction=0.75) == [(3, 8)]
-    assert slid(talk_of(10), fraction=0.5) == [(1, 4)]
+    assert hidden_fraction(talk_of(10), keep_first=2, fraction=0.5) == [(3, 6)]
+    assert hidden_fraction(talk_of(10), keep_first=2, fraction=0.75) == [(3, 8)]
+    assert hidden_fraction(talk_of(10), fraction=0.5) == [(1, 4)]
 
 
-def test_without_a_fraction_nothing_slides() -> None:
-    assert slid(talk_of(10)) == []
-    assert slid(talk_of(10), keep_first=2) == []
+def test_without_a_fraction_nothing_is_hidden() -> None:
+    assert hidden_fraction(talk_of(10)) == []
+    assert hidden_fraction(talk_of(10), keep_first=2) == []
 
 
 @pytest.mark.parametrize(("count", "last"), [(10, 6), (11, 6), (12, 6), (13, 6), (14, 8)])
 def test_the_number_of_messages_is_rounded_down_to_an_even_one(count: int, last: int) -> None:
-    assert slid(talk_of(count), keep_first=2, fraction=0.5) == [(3, last)]
+    assert hidden_fraction(talk_of(count), keep_first=2, fraction=0.5) == [(3, last)]
 
 
 def test_the_number_of_messages_is_rounded_down_to_whole_units() -> None:
     talk = Conversation.of([user("go"), user("on"), *work("a"), *work("b", "c", "d"), user("and"), user("so")])
-    assert slid(talk, keep_first=2, fraction=0.5) == [(3, 4)]
-    assert slid(talk, keep_first=2, fraction=0.8) == [(3, 8)]
-    assert slid(talk, keep_first=2, fraction=1.0) == [(3, 9)]
+    assert hidden_fraction(talk, keep_first=2, fraction=0.5) == [(3, 4)]
+    assert hidden_fraction(talk, keep_first=2, fraction=0.8) == [(3, 8)]
+    assert hidden_fraction(talk, keep_first=2, fraction=1.0) == [(3, 9)]
 
 
 def test_the_first_messages_stay_in_whole_units() -> None:
     talk = Conversation.of([user("go"), *work("a", "b"), *(message for name in "cdefg" for message in work(name))])
     talk.extend([user("on")])
-    assert slid(talk, keep_first=2, fraction=0.5) == [(5, 10)]
+    assert hidden_fraction(talk, keep_first=2, fraction=0.5) == [(5, 10)]
 
 
 def test_a_live_summary_is_one_of_the_messages_and_stays() -> None:
@@ -64,41 +64,41 @@ def test_a_live_summary_is_one_of_the_messages_and_stays() -> None:
     talk.summaries["s1"] = "They talked."
     talk.apply([Edit("condense", 3, 12, summary="s1", tokens=40, original_tokens=2_000)])
     # Eleven messages: two, the summary and eight more. Four of the nine go, the summary counted but not hidden.
-    assert slid(talk, keep_first=2, fraction=0.5) == [(13, 15)]
+    assert hidden_fraction(talk, keep_first=2, fraction=0.5) == [(13, 15)]
 
 
 def test_the_last_user_message_and_what_follows_it_stay() -> None:
     talk = Conversation.of([user(LONG), assistant(LONG), assistant(LONG), user(LONG)])
     talk.extend([message for name in "abcd" for message in work(name)])
-    assert slid(talk, keep_first=1, fraction=1.0) == [(2, 3)]
+    assert hidden_fraction(talk, keep_first=1, fraction=1.0) == [(2, 3)]
 
 
-def test_what_comes_after_the_last_user_message_slides_where_that_is_among_the_first() -> None:
+def test_messages_after_the_last_user_message_are_hidden_if_that_is_among_the_first() -> None:
     talk = Conversation.of([user("go"), *(message for name in "abcdef" for message in work(name))])
-    assert slid(talk, keep_first=1, fraction=0.5) == [(2, 7)]
+    assert hidden_fraction(talk, keep_first=1, fraction=0.5) == [(2, 7)]
 
 
 def test_an_open_batch_stays() -> None:
     talk = Conversation.of([user("go"), *work("a"), *work("b")])
     talk.extend([assistant("", ToolCall("x", "ls", "{}"), ToolCall("y", "ls", "{}")), answer("x", LONG)])
-    assert slid(talk, keep_first=1, fraction=1.0) == [(2, 5)]
+    assert hidden_fraction(talk, keep_first=1, fraction=1.0) == [(2, 5)]
 
 
 @pytest.mark.parametrize(("count", "hidden"), [(2, []), (3, []), (4, []), (5, [(3, 4)])])
 def test_a_small_history_is_left_alone(count: int, hidden: list[tuple[int, int]]) -> None:
-    assert slid(talk_of(count), keep_first=2, fraction=1.0) == hidden
+    assert hidden_fraction(talk_of(count), keep_first=2, fraction=1.0) == hidden
 
 
 def test_an_exchange_beside_the_first_messages_has_no_middle_to_take_from() -> None:
     talk = Conversation.of([user(LONG), assistant(LONG), assistant(LONG), assistant(LONG)])
-    assert slid(talk, keep_first=2, fraction=1.0) == []
+    assert hidden_fraction(talk, keep_first=2, fraction=1.0) == []
     talk.extend([assistant(LONG)])
-    assert slid(talk, keep_first=2, fraction=1.0) == [(3, 4)]
+    assert hidden_fraction(talk, keep_first=2, fraction=1.0) == [(3, 4)]
 
 
 def test_a_fraction_too_small_to_summarize_is_not_hidden() -> None:
     talk = Conversation.of([user("hi") if number % 2 == 0 else assistant("ho") for number in range(8)])
-    assert slid(talk, keep_first=2, fraction=0.5) == []
+    assert hidden_fraction(talk, keep_first=2, fraction=0.5) == []
 
 
 def test_units_are_hidden_until_the_goal_is_reached() -> None:
