@@ -67,7 +67,7 @@ class Branches(RuleBasedStateMachine):
         self.work(count=12, calls=1, tool="read_file", choice=0)
 
     def new_database(self) -> AbstractContextManager[str]:
-        """What the session lives in; it is gone after the block."""
+        """The resources of the session; they are removed after the block."""
         return sqlite_database()
 
     @property
@@ -105,7 +105,7 @@ class Branches(RuleBasedStateMachine):
 
     @rule(tool=st.sampled_from(sorted(TOOLS)), choice=CHOICES)
     def begin_a_batch(self, tool: str, choice: int) -> None:
-        """Two calls, of which one is answered: the other stays open."""
+        """Two calls, and the result of one; the other stays open."""
         self.said += 1
         ids = [f"o{self.said}-1", f"o{self.said}-2"]
         arguments = json.dumps({"path": TOOLS[tool][choice % 2]})
@@ -130,7 +130,7 @@ class Branches(RuleBasedStateMachine):
 
     @rule(choice=CHOICES, request=LEAVING)
     def leave(self, choice: int, request: ReferenceRequest | None) -> None:
-        """To an earlier entry of the path: a new branch, unless it is the last of another."""
+        """Move to an earlier entry of the path: a new branch, unless the entry is the leaf of another."""
         self.pair.move(self.path[choice % len(self.path)].id, request)
 
     @rule(choice=CHOICES, request=LEAVING)
@@ -141,14 +141,14 @@ class Branches(RuleBasedStateMachine):
     @precondition(lambda self: len(self.reference.branches) > 1)
     @rule(choice=CHOICES, request=LEAVING)
     def come_back(self, choice: int, request: ReferenceRequest | None) -> None:
-        """To the leaf of a branch, with all that is there."""
+        """Move to the leaf of a branch."""
         leaf = self.reference.branches[choice % len(self.reference.branches)].leaf
         if leaf is not None:
             self.pair.move(leaf.id, request)
 
     @rule(count=st.sampled_from((12, 60)), choice=CHOICES, request=LEAVING)
     def try_and_come_back(self, count: int, choice: int, request: ReferenceRequest | None) -> None:
-        """A detour: off the path, a turn there, and back to where one was."""
+        """Leave the path, add a turn on another branch, and come back."""
         here = self.path[-1].id
         self.leave(choice, None)
         self.work(count=count, calls=1, tool="edit_file", choice=choice)
@@ -163,7 +163,7 @@ class Branches(RuleBasedStateMachine):
     @precondition(lambda self: self.pair.held)
     @rule(choice=CHOICES, share=st.sampled_from((0, 50, 100, 101)))
     def publish(self, choice: int, share: int) -> None:
-        """Late, early or again; as long as may be, or too long."""
+        """Publish a summary late, early or again; of the largest length, or too long."""
         held = self.pair.held[choice % len(self.pair.held)]
         most = held.claim.wanted.covered.max_tokens
         self.pair.publish(held, words(most * share // 100) if share else "Folded.")
@@ -198,7 +198,7 @@ class Branches(RuleBasedStateMachine):
 
     @invariant()
     def every_branch_shows_its_own(self) -> None:
-        """Its originals through its own edits, and as before if it has no new entry: whatever was done elsewhere."""
+        """A branch shows its originals with its own edits, and the same as before if it has no new entry."""
         with self.store.read() as tx:
             session = paths.open_head(tx, TENANT, SESSION).session
             for branch in self.reference.branches:
@@ -217,7 +217,7 @@ class Branches(RuleBasedStateMachine):
 
 
 def _shown(tx: Transaction, path: Path) -> list[Message]:
-    """What the session itself would show of a branch, open calls stubbed."""
+    """The view of a branch, with open calls stubbed."""
     outline = entry_log.outline(tx, path)
     texts = {edit.summary: summaries.shown_text(tx, edit.summary) for edit in outline.live.condensed}
     messages = entry_log.messages_in(tx, path.session, segments.segments(tx, path))

@@ -76,7 +76,7 @@ def test_a_view_fits_after_a_plan_unless_what_may_not_be_edited_is_too_much(case
 
 
 def _uneditable_tokens(outline: Outline) -> int:
-    """The last user message, open calls, summaries, markers, and what is too little to be worth a summary."""
+    """Tokens of the last user message, open calls, summaries, markers, and units too small to be worth a summary."""
     last_user = outline.items[outline.last_user] if outline.last_user >= 0 else None
     kept = [item for item in outline.items if item is last_user or isinstance(item, Summarized) or item.is_open]
     markers = wording.marker_tokens() * (len(kept) + 2)

@@ -19,7 +19,7 @@ from foldline.engine.tokens.counter import count_text
 from tests.support.taken_over import taken_over
 
 LEAST_TOKENS = 8
-# Enough for all that is generated.
+# More tokens than any generated input has.
 ROOMY_TOKENS = 50_000
 WORDS = [
     *(
@@ -85,7 +85,7 @@ requests = st.builds(
     headings=st.sampled_from(sorted(HEADINGS)),
     turn_prefix=st.one_of(st.just(()), st.lists(messages, max_size=12).map(tuple)),
 )
-# What may stand in front of what was said.
+# Prefixes that the summarizer may put in front of a line.
 MARKS = re.compile(rf"^- (?:(?:{'|'.join(section.value for section in Section)}): )?")
 
 
@@ -169,13 +169,13 @@ OWN_WORDS = {"(no output)", "(nothing was said)", "$"}
 
 
 def is_own(piece: str, line: str) -> bool:
-    """Whether the summarizer says this by itself, in whole or cut to fit the budget."""
+    """Whether this is a text of the summarizer's own, whole or cut to fit the budget."""
     is_cut = f"{piece}…" in line
     return any(piece == words or (is_cut and words.startswith(piece)) for words in OWN_WORDS)
 
 
 def everything(request: SummaryInput) -> list[str]:
-    """All texts that went in, arguments also as they read."""
+    """All texts of the input; of arguments, also their values."""
     said = list(request.previous)
     for message in request.said:
         for part in message.parts:
@@ -199,5 +199,5 @@ def values(arguments: str) -> list[str]:
 
 
 def squeezed(text: str) -> str:
-    """Text without what cleaning, cutting and joining may take from it."""
+    """The text without the characters that cleaning, cutting and joining may remove."""
     return "".join(character for character in clean(text) if character.isalnum())

@@ -1,4 +1,4 @@
-"""Laws of what files may take."""
+"""Laws of the tokens that files may take."""
 
 from __future__ import annotations
 

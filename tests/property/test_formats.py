@@ -1,4 +1,4 @@
-"""What every format promises for every transcript."""
+"""The promises of every format for every transcript."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_real_transcripts_make_the_round_trip(path: Path, target: str) -> None:
         once = _convert(messages, "openai", target)
         assert _convert(messages, "openai", "openai") == messages
         assert _convert(once, target, target) == once
-        # Unanswered calls and empty messages are for the view to deal with; nothing else may be wrong.
+        # The view handles unanswered calls and empty messages; nothing else may be wrong.
         assert [found for found in check(target, once, None) if not _is_for_the_view(found)] == []
 
 

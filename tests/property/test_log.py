@@ -1,4 +1,4 @@
-"""Interleavings of all that clients and workers can do to a session, on a real database, against the reference."""
+"""Interleavings of all operations of clients and workers on a session, on a real database, against the reference."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ POLICIES = st.sampled_from(
         {"preset": "neurolink", "keep_recent": 0.05, "stages": [{"name": "summarize", "keep_share": 0.1}, "truncate"]},
     )
 )
-# Whether what is left behind is summarized, and how.
+# Whether the branch that is left is summarized, and how.
 LEAVING = st.sampled_from(
     (
         None,
@@ -97,7 +97,7 @@ class Log(RuleBasedStateMachine):
             append.append(tx, "other", SESSION, append.prepare(ANYTHING))
 
     def new_database(self) -> AbstractContextManager[str]:
-        """What the session lives in; it is gone after the block."""
+        """The resources of the session; they are removed after the block."""
         return sqlite_database()
 
     # ---- short names ----
@@ -119,7 +119,7 @@ class Log(RuleBasedStateMachine):
         return self.reference.open_calls(self.reference.head)
 
     def _text(self, count: int) -> str:
-        """A text that was not said before."""
+        """A text that is in no earlier message."""
         self.said += 1
         return f"m{self.said}" + words(count)
 
@@ -182,7 +182,7 @@ class Log(RuleBasedStateMachine):
 
     @rule(left=st.sampled_from((-2_000, -1, 30, 60, 90)))
     def ask_something_huge(self, left: int) -> None:
-        """A message that leaves so many tokens of the budget, or does not fit."""
+        """Append a message that leaves this many tokens of the budget, or that does not fit."""
         self.pair.append([self._user(max(1, self.reference.limit - self.reference.overhead - left))])
 
     @precondition(lambda self: self.waiting)
@@ -360,7 +360,7 @@ class Log(RuleBasedStateMachine):
     def undo_then_redo(self, choice: int) -> None:
         before = self.pair.rendered()
         self.pair.undo(self.pair.live[choice % len(self.pair.live)])
-        # What the undo makes pending again may have been summarized before: then that is published, and undone in turn.
+        # A kept summary may cover what the undo makes pending again. Then that is published, and undone in turn.
         if self.path[-1].kind == "undo":
             self.pair.redo()
             last = self.path[-1]
@@ -475,7 +475,7 @@ class Log(RuleBasedStateMachine):
         pytest.fail("compacting again without new entries keeps changing the view")
 
     def _drain(self) -> None:
-        """Do all the jobs there are."""
+        """Run all waiting jobs."""
         for _ in range(3 * sum(len(self.reference.path(branch.number)) + 3 for branch in self.reference.branches)):
             if not any(job.state in {"queued", "running"} for job in self.reference.jobs):
                 return
@@ -499,7 +499,7 @@ class Log(RuleBasedStateMachine):
         now = (self.reference.head, edits, list(self.reference.pins))
         before, earlier = self.earlier
         assert before != now or shown[: len(earlier)] == earlier
-        # The stubs of open calls give way to results.
+        # Results replace the stubs of open calls.
         self.earlier = (None if self.waiting else now, shown)
 
     @invariant()

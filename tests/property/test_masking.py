@@ -1,4 +1,4 @@
-"""Any conversation with any secrets in it: none is left, all else is, and masking twice is masking once."""
+"""Masking of any conversation removes all secrets and nothing else, and masking again changes nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.conversations import texts as ordinary_texts
 from tests.support.conversations import transcripts
 from tests.support.made_up_secrets import EXAMPLES, HARMLESS, Example
 
-# Pieces that a secret, a placeholder or a quotation could be cut from, put together in any order.
+# Parts of secrets, placeholders and quotations, joined in any order.
 PIECES = (
     *(example.before for example in EXAMPLES.values() if example.before),
     *(example.text[: len(example.text) * 2 // 3] for example in EXAMPLES.values()),
@@ -61,12 +61,12 @@ def test_arguments_stay_json_of_the_same_shape_without_a_secret(value: dict[str,
 
 
 def _of_any_kind(text: str) -> str:
-    """The text with placeholders that name no kind: what is near a secret may show another one."""
+    """The text with placeholders that name no kind, since the text near a secret may make it look like another kind."""
     return re.sub(r"\[secret removed: [a-z0-9 ]+\]", "[secret removed]", text)
 
 
 def _shape(value: Any) -> Any:
-    """The value with every string taken for the same."""
+    """The value with every string replaced by the same one."""
     if isinstance(value, list):
         return [_shape(item) for item in value]
     if isinstance(value, dict):

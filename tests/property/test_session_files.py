@@ -1,4 +1,4 @@
-"""Session files of any shape: what is imported comes out as it was, and shows what pi shows."""
+"""Session files of any shape: an import is exported unchanged, and its views are those of pi."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from tests.support.transcripts import json_values, texts
 
 
 class Step(NamedTuple):
-    """What comes next in a file: after which of the last steps, and, for a summary, which entry it names."""
+    """The next entry of a file: the earlier step that it follows, and the entry that a summary names."""
 
     kind: str
     after: int
@@ -71,7 +71,7 @@ REGULAR: Mapping[str, Make] = {
     "model_change": lambda name, _named, _step: [model_change(name)],
     "unknown": lambda name, _named, step: [entry("something_new", name, data=step.extra)],
 }
-# Also calls that nothing answers, and results of no call or not right after it.
+# Also calls without results, results without calls, and results that do not follow their call.
 LOOSE: Mapping[str, Make] = {
     **REGULAR,
     "open": lambda name, _named, _step: [answer(name, "c1", "c2")],
@@ -81,7 +81,7 @@ LOOSE: Mapping[str, Make] = {
 
 USAGES = st.dictionaries(st.sampled_from((*USAGE, "totalTokens")), st.integers(0, 50_000), max_size=3)
 STOPS = st.sampled_from(("stop", "toolUse", "aborted", "error"))
-# What entries are called here, and what is near to what they have in a file.
+# Keys and kinds of Foldline's own entries, and texts that resemble keys and values of a file.
 CLASHES = st.sampled_from(
     (
         "origin",

@@ -1,4 +1,4 @@
-"""Whatever happened to a session: undo gives back what was said, redo what was shown, and the books are right."""
+"""In any session, undo gives back the originals and redo the view before the undo, and the kept totals are right."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from tests.support.processes.databases import sqlite_database
 from tests.support.transcripts import anthropic_wire_messages, wire_messages
 
 Act: TypeAlias = Callable[[Scene], Any]
-# The preset of a session, what happens to it between appends, and its budget as a share of what is said.
+# The preset of a session, the operations between appends, and its budget as a share of its messages' tokens.
 Life: TypeAlias = tuple[str, list[tuple[int, Act]], float]
 
-# The least budget in which a session without fixed parts can work at all.
+# The smallest budget in which a session without fixed parts can work.
 SMALLEST_LIMIT: Final = 150
 
 
@@ -60,7 +60,7 @@ ACTS: Final[tuple[Act, ...]] = (
 
 
 def renamed(parts: list[list[Wire]]) -> list[Wire]:
-    """One transcript of several, whose call ids stay apart."""
+    """One transcript made of several, with distinct call ids."""
     return [_renamed(message, f"_{number}") for number, part in enumerate(parts) for message in part]
 
 
@@ -73,7 +73,7 @@ def _renamed(message: Wire, suffix: str) -> Wire:
     return {**message, "content": blocks}
 
 
-# One act after each append; the work is often done.
+# One operation after each append; often a worker's.
 PLANS = st.lists(st.tuples(st.integers(1, 5), st.sampled_from(ACTS)), min_size=4, max_size=12)
 LIVES = st.tuples(st.sampled_from(list(PRESETS)), PLANS, st.sampled_from((0.2, 0.4, 0.7, 1.5)))
 OPENAI = wire_messages(min_turns=2, max_turns=7)
@@ -82,7 +82,7 @@ ANTHROPIC = st.lists(anthropic_wire_messages(), min_size=1, max_size=2).map(rena
 
 @contextmanager
 def played(messages: list[Wire], format_name: str, life: Life) -> Iterator[Scene]:
-    """A session of these messages, in the middle of its life."""
+    """A session of these messages after some operations."""
     preset, plan, share = life
     tokens = count_messages(FORMATS[format_name].parse(messages))
     with sqlite_database() as url, open_store(url) as store:
@@ -127,7 +127,7 @@ def test_redo_restores_what_was_shown_before_the_undo(messages: list[Wire], life
     with played(messages, "openai", life) as scene:
         before = shown(scene, "openai"), scene.live
         undo(scene)
-        # What an undo leaves pending may be answered by a kept summary at once; after that there is no way back.
+        # A kept summary may cover at once what an undo leaves pending; after that there is no redo.
         if before[1] and scene.records[-1].kind == "undo":
             scene.redo()
             assert (shown(scene, "openai"), scene.live) == before

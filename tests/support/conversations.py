@@ -1,4 +1,4 @@
-"""Generated conversations at the level of canonical messages, and a small driver that runs the engine over them."""
+"""Generated conversations of canonical messages, and a small driver that runs the engine on them."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def results(draw: st.DrawFn, call_id: str) -> Message:
 
 @st.composite
 def batches(draw: st.DrawFn) -> list[Message]:
-    """An assistant message with calls, and some of their results: out of order, missing, doubled or unasked for."""
+    """An assistant message with calls, and results: out of order, missing, repeated, or of no call."""
     ids = draw(st.lists(st.sampled_from(("a", "b", "c", "d")), min_size=1, max_size=3))
     head = assistant(draw(texts(300)), *(draw(calls(call_id)) for call_id in ids))
     answered = draw(st.permutations([*ids, *draw(st.lists(st.sampled_from(("a", "z")), max_size=1))]))
@@ -111,7 +111,7 @@ def batches(draw: st.DrawFn) -> list[Message]:
 
 @st.composite
 def single_messages(draw: st.DrawFn) -> list[Message]:
-    """One message outside any batch: mostly of the user or the assistant."""
+    """One message outside any batch, mostly of the user or the assistant."""
     match draw(st.integers(0, 9)):
         case 0:
             return [Message("developer", (Text(draw(texts(400))),), "native")]
@@ -157,7 +157,7 @@ OTHER_STAGES = (
 
 
 def policies(presets: Iterable[Policy]) -> st.SearchStrategy[Policy]:
-    """Every preset, as it is or with other shares, and with other stages."""
+    """Every preset: unchanged, with other shares, or with other stages."""
     shares: st.SearchStrategy[dict[str, float]] = st.sampled_from(
         (
             {},
@@ -172,7 +172,7 @@ def policies(presets: Iterable[Policy]) -> st.SearchStrategy[Policy]:
 
 
 class Aims(NamedTuple):
-    """A policy, its goals as we count, and how the policy itself sees the conversation."""
+    """A policy with its exact goals, and its gauge of a conversation."""
 
     policy: Policy
     goals: Goals
@@ -180,7 +180,7 @@ class Aims(NamedTuple):
 
 
 def exact_aims(policy: Policy, goals: Goals) -> Aims:
-    """The aims of a policy that counts as we do."""
+    """The aims of a policy with the exact counter."""
     return Aims(policy, goals, Gauge(exact_measure(), goals))
 
 
@@ -234,7 +234,7 @@ class Conversation:
         self.live = self.live.adding(edits)
 
     def condense(self, span: SummaryRange, text: str) -> None:
-        """Publish a summary of the range, `text` cut to what it may take."""
+        """Publish a summary of the range; `text` is cut to its maximum."""
         while count_text(text) > span.max_tokens:
             text = text[: len(text) // 2]
         summary = f"s{len(self.summaries) + 1}"
@@ -254,7 +254,7 @@ class Conversation:
         )
 
     def condense_all(self, aims: Aims, window_tokens: int, *, is_asked: bool, text: str = "They talked.") -> int:
-        """Publish summaries until nothing is left to summarize; how many that took."""
+        """Publish summaries until nothing is left to summarize. Returns their number."""
         published = 0
         while (span := self.next_range(aims, window_tokens, is_asked=is_asked)) is not None:
             self.condense(span, text)
@@ -265,7 +265,7 @@ class Conversation:
 
 @dataclass(frozen=True)
 class Case:
-    """A conversation with a policy and goals that may or may not bind."""
+    """A conversation with a policy; it may or may not be over the policy's goals."""
 
     conversation: Conversation
     aims: Aims
@@ -286,7 +286,7 @@ class Case:
 
 @st.composite
 def cases(draw: st.DrawFn, presets: Iterable[Policy], max_steps: int = 14) -> Case:
-    """A session in the middle of its life: some compactions behind it, and goals near its size."""
+    """A session after some compactions, with goals near its size."""
     policy = draw(policies(presets))
     conversation = Conversation.of(draw(transcripts(max_steps)))
     for more in draw(st.lists(transcripts(5), max_size=2)):
@@ -304,13 +304,13 @@ def cases(draw: st.DrawFn, presets: Iterable[Policy], max_steps: int = 14) -> Ca
 
 @st.composite
 def aims_near(draw: st.DrawFn, policy: Policy, tokens: int) -> Aims:
-    """Goals for a budget between far too small and more than enough for `tokens`, and how the policy sees that."""
+    """The aims for a budget between far too small and more than enough for `tokens`."""
     limit = max(1, int(tokens * draw(st.sampled_from((0.05, 0.2, 0.5, 0.8, 1.0, 1.3, 2.5)))))
     fixed = draw(st.sampled_from((0, limit // 10)))
     goals = goals_of(policy, limit, fixed, draw(st.sampled_from((1000, 1237, 2000))))
     if policy.counter == EXACT:
         return exact_aims(policy, goals)
-    # An estimate and its room may be far from the exact ones, either way.
+    # An estimate and its room may be far above or below the exact ones.
     room = int(limit * draw(st.sampled_from((0.4, 1.0, 2.0))))
     measure = measure_of(policy.counter, draw(st.sampled_from(("openai", "mistral"))))
     return Aims(policy, goals, Gauge(measure, goals_of(policy, room, fixed, 1000, safety=1.1)))

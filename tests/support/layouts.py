@@ -1,4 +1,4 @@
-"""What a plan does to a view, as text a reviewer can read in a diff."""
+"""The effect of a plan on a view, as text that a reviewer can read in a diff."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from foldline.engine.tokens.measures import exact_measure
 
 
 def layout(outline: Outline, plan: Plan) -> str:
-    """One line an entry: `03 tool       clear      4812 → 19`; unedited ones show their tokens alone."""
+    """One line for each entry: `03 tool       clear      4812 → 19`; an unedited entry shows only its tokens."""
     after = outline.edited(plan.edits)
     hidden = {id_ for item in after.items if isinstance(item, Unit) and item.is_hidden for id_ in _seqs(item)}
     lines: list[str] = []
@@ -23,7 +23,7 @@ def layout(outline: Outline, plan: Plan) -> str:
 
 
 def shape(live: LiveEdits, facts: list[Facts]) -> str:
-    """One word an item: `summary`, `marker` (a run of hidden units), or the kind of the unit."""
+    """One word for each item: `summary`, `marker` (a run of hidden units), or the kind of the unit."""
     words: list[str] = []
     for item in outline_of(facts, live).items:
         word = "summary" if isinstance(item, Summarized) else "marker" if item.is_hidden else item.kind

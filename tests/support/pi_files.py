@@ -1,4 +1,4 @@
-"""Session files of pi written for tests, whose entries say their names, and sessions that were made of such files."""
+"""Session files of pi for tests, and sessions imported from them. The text of each entry has the entry's name."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HEADER: Json = {"type": "session", "version": 3, "id": "s", "timestamp": TIME, "
 
 
 def entry(kind: str, name: str, **fields: Any) -> Json:
-    """An entry that has no parent yet."""
+    """An entry without a parent."""
     return {"type": kind, "id": name, "timestamp": TIME, **fields}
 
 
@@ -40,7 +40,7 @@ def user(name: str) -> Json:
 
 
 def answer(name: str, *calls: str, **fields: Any) -> Json:
-    """What an assistant says, with calls of these ids."""
+    """An assistant's message with calls of these ids."""
     listed = [{"type": "toolCall", "id": call, "name": "read", "arguments": {"path": call}} for call in calls]
     return said(name, "assistant", content=[{"type": "text", "text": name}, *listed], **fields)
 
@@ -93,7 +93,7 @@ def lines_of(text: str) -> list[Json]:
 
 @dataclass(slots=True)
 class Imported(Scene):
-    """A session that was made of a file; `limit` is its budget, as large as any test needs."""
+    """A session imported from a file; `limit` is its budget, large enough for any test."""
 
     limit: int = 100_000
     file: str = ""
@@ -126,7 +126,7 @@ def entry_ids(scene: Scene) -> dict[str, str]:
 
 
 def leaves_of(file: str) -> list[str]:
-    """The ids of the entries that no other follows."""
+    """The ids of the entries without a child."""
     entries = pi.read(file).entries
     parents = {each.parent for each in entries}
     return [each.id for each in entries if each.id not in parents]
@@ -139,7 +139,7 @@ def seen(scene: Scene, *, must_fit: bool = False) -> list[Message]:
 
 
 def names_in(messages: Sequence[Message], names: Collection[str]) -> list[str]:
-    """The names that are said in a view, in its order."""
+    """The names of entries in a view, in its order."""
     lines = (line.removeprefix("$ ") for message in messages for part in message.parts for line in _lines(part))
     return [line for line in lines if line in names]
 
@@ -153,7 +153,7 @@ def _lines(part: Part) -> Iterator[str]:
 
 
 def bare(messages: Sequence[Message]) -> list[Message]:
-    """What messages say, in whatever form it came; pi names the tool of a result, which not all do."""
+    """Messages without the differences between formats; only pi, for example, names the tool of a result."""
     return [Message(message.role, tuple(map(_bare, message.parts))) for message in messages]
 
 
@@ -164,7 +164,7 @@ def _bare(part: Any) -> Any:
 
 
 def shown_at_leaves(scene: Scene) -> list[list[Message]]:
-    """The views at all leaves of the tree, in an order of their own."""
+    """The views at all leaves of the tree, sorted."""
     with scene.store.read() as tx:
         pk = paths.open_head(tx, scene.tenant, scene.id).session.pk
         last = select(ENTRY.c.branch, func.max(ENTRY.c.seq)).where(ENTRY.c.session_pk == pk).group_by(ENTRY.c.branch)

@@ -1,4 +1,4 @@
-"""Recorded sessions for tests that start the program: made here, seeded, and long enough to be compacted."""
+"""Generated sessions for tests that start the program: seeded, and long enough to be compacted."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ READ_FILE: JsonDict = {
 
 
 def coding_session(seed: int, turns: int = 6, calls: int = 4) -> list[JsonDict]:
-    """OpenAI messages of a coding agent: reads, some of them again, in parallel, now and then unanswered or late."""
+    """OpenAI messages of a coding agent: reads, some repeated or in parallel, and a few without a result or late."""
     random = Random(seed)
     messages: list[JsonDict] = [{"role": "system", "content": "You are a careful agent."}]
     number = 0

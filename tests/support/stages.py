@@ -1,4 +1,4 @@
-"""One stage on a session without edits."""
+"""Runs one stage on a session without edits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.conversations import Conversation
 
 
 def cleared_by(stage: Stage, messages: Iterable[Message], goals: Goals) -> list[int]:
-    """The seqs of the results that the stage clears; it does nothing else."""
+    """The seqs of the results that the stage clears; it must not do anything else."""
     outline = Conversation.of(messages).outline
     parameters = Parameters(goals, is_asked=True, has_target=False, own=stage)
     plan = STAGES[stage.name](outline, Plan(outline.tokens), parameters)

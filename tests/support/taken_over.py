@@ -1,4 +1,4 @@
-"""What is left of a summary once the extractive summarizer has read it to write the next one."""
+"""The lines of a summary that the extractive summarizer takes over into the next one."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ broken_arguments = st.sampled_from(
 
 @st.composite
 def arguments(draw: st.DrawFn) -> str:
-    """Arguments as a model writes them: a JSON object, spaced as it likes."""
+    """Arguments as a model writes them: a JSON object with any spacing."""
     separators = draw(st.sampled_from(((",", ":"), (", ", ": "), (" , ", " : "))))
     return json.dumps(draw(inputs), ensure_ascii=draw(st.booleans()), separators=separators)
 
@@ -145,7 +145,7 @@ odd_messages = st.one_of(
 
 @st.composite
 def messy_wire_messages(draw: st.DrawFn) -> list[Wire]:
-    """A transcript as it may really arrive, every message acceptable by itself.
+    """A transcript as real clients may send it; every message is acceptable by itself.
 
     Orphan, late and repeated results, calls never answered, ids used again or of no known pattern, broken arguments,
     empty messages, unknown parts, system messages anywhere.
@@ -165,7 +165,7 @@ def messy_wire_messages(draw: st.DrawFn) -> list[Wire]:
 
 @st.composite
 def strange_batches(draw: st.DrawFn) -> list[Wire]:
-    """Complete batches of OpenAI messages whose ids, arguments and contents are strange; every pair is right."""
+    """Complete batches of OpenAI messages with strange ids, arguments and contents; every call has its result."""
     messages: list[Wire] = draw(st.lists(odd_messages.filter(lambda m: m["role"] in {"system", "user"}), max_size=2))
     for _ in range(draw(st.integers(1, 4))):
         assistant = draw(_messy_assistant())
