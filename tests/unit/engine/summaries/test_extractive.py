@@ -279,7 +279,7 @@ def test_rules_outlive_many_rounds_of_chatter() -> None:
     for number in range(12):
         talk = Session()
         for step in range(10):
-            talk.say(user(f"Look at part {number}.{step} of the plan and tell me more about it."))
+            talk.say(user(f"Look at part {number}.{step} of the plan and explain it in detail."))
             talk.say(
                 assistant(f"Part {number}.{step} is about the {step}th item, which was updated with {step} points.")
             )
