@@ -38,10 +38,10 @@ types: .venv/.ready ## mypy --strict
 check: lint types ## lint, types, unit and property tests: before each commit
 	@$(PYTEST) -n 2 tests/unit tests/property
 
-# Helm is fetched before a test's time runs. Tests wait for processes a third of their time, so three share two cores.
+# Helm is fetched before a test's time runs.
 test: lint types ## lint, types and every test
 	@$(BIN)/python -m charts.helm version > /dev/null
-	@$(PYTEST) -n 3 tests
+	@$(PYTEST) -n 2 tests
 
 chart: .venv/.ready ## lint the Helm chart and check what it renders; HELM=3 with Helm 3 instead of 4
 	@$(BIN)/python -m charts.helm lint --strict charts/foldline --values tests/chart/values/minimal.yaml
