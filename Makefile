@@ -12,6 +12,8 @@ BIN := .venv/bin
 PIP := -m pip install --disable-pip-version-check --no-input
 PIP_INSTALL := $(PIP) -qq
 PYTEST := $(BIN)/python -m pytest -q
+# On two cores, as tests also wait; whichever process has nothing more to do takes tests from another.
+PARALLEL := -n 3 --dist worksteal
 CODE := foldline api/foldline_api worker/foldline_worker tests benchmarks demo tools stack docker charts
 UV_VERSION := 0.13.9
 
@@ -36,20 +38,20 @@ types: .venv/.ready ## mypy --strict
 	@$(BIN)/python -m mypy $(CODE)
 
 check: lint types ## lint, types, unit and property tests: before each commit
-	@$(PYTEST) -n 2 tests/unit tests/property
+	@$(PYTEST) $(PARALLEL) tests/unit tests/property
 
 # Helm is fetched before a test's time runs.
 test: lint types ## lint, types and every test
 	@$(BIN)/python -m charts.helm version > /dev/null
-	@$(PYTEST) -n 2 tests
+	@$(PYTEST) $(PARALLEL) tests
 
 chart: .venv/.ready ## lint the Helm chart and check what it renders; HELM=3 with Helm 3 instead of 4
 	@$(BIN)/python -m charts.helm lint --strict charts/foldline --values tests/chart/values/minimal.yaml
-	@$(PYTEST) -n 2 tests/chart
+	@$(PYTEST) $(PARALLEL) tests/chart
 
 property: .venv/.ready ## property tests with many more examples, and the tests marked `thorough`
-	@HYPOTHESIS_PROFILE=thorough $(PYTEST) -n 2 --timeout 1800 -m "" tests/property tests/integration/test_log_on_postgresql.py
-	@HYPOTHESIS_PROFILE=thorough $(PYTEST) -n 2 --timeout 1800 -m thorough --ignore tests/property tests
+	@HYPOTHESIS_PROFILE=thorough $(PYTEST) $(PARALLEL) --timeout 1800 -m "" tests/property tests/integration/test_log_on_postgresql.py
+	@HYPOTHESIS_PROFILE=thorough $(PYTEST) $(PARALLEL) --timeout 1800 -m thorough --ignore tests/property tests
 
 parity: .venv/.ready ## recorded answers of the systems the presets follow: VECTORS=FOLDER, or a small set of our own
 	@$(BIN)/python -m tests.parity $(VECTORS)

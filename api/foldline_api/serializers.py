@@ -20,7 +20,6 @@ from foldline.log.storage.rows import Path
 from foldline.log.use_cases.branches import Branch
 from foldline.log.use_cases.entries import Entry
 from foldline.log.use_cases.pins import Pin
-from foldline.log.use_cases.views import breakdown
 from foldline_api.http.responses import timestamp
 
 NO_SUMMARY_FACTS: Final[Mapping[str, Any]] = {"first_kept_entry_id": None, "details": None, "from_hook": None}
@@ -50,7 +49,7 @@ def budget_json(path: Path, used: int | None = None, budget: Budget | None = Non
     """The budget and how much of it the head's view takes; `used` and `budget` replace the session's own."""
     used = path.used if used is None else used
     limit = (budget or path.session.budget).limit
-    return {"limit": limit, "used": used, "fits": used <= limit, "breakdown": breakdown(path, used)}
+    return {"limit": limit, "used": used, "fits": used <= limit, "breakdown": path.breakdown(used)}
 
 
 def breakdown_json(call: Breakdown) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from foldline import migrations
 from foldline.log.errors import InvalidDatabase, Unavailable
 from foldline.log.storage.engines import SQLITE, address_of
 from foldline.log.storage.store import Limits, Store, translated
-from foldline.migrations import NewerSchema, Standing
+from foldline.migrations import CannotMigrate, Standing
 from foldline.settings import InvalidSettings, Settings, load_settings
 from foldline.telemetry.tracing import Tracing
 from foldline.terminal import CommandFailed, ExitCode
@@ -65,8 +65,8 @@ def open_store(settings: Settings, tracing: Tracing | None = None) -> Iterator[S
     """The store of a process, closed after the block. Its jobs remember the trace in which they were requested.
 
     Raises:
-        CommandFailed: there is no such database, or it does not open, or it fails within the block, or a migration in
-            the block finds it to be of a newer version.
+        CommandFailed: there is no such database, or it does not open, or it fails within the block, or it cannot be
+            migrated there.
     """
     limits = Limits(
         lease_seconds=ceil(settings.lease_seconds),
@@ -95,7 +95,7 @@ def open_store(settings: Settings, tracing: Tracing | None = None) -> Iterator[S
             f"the database at {place_of(store)} does not answer: {problem}. Check FOLDLINE_DATABASE_URL",
             ExitCode.SERVICE_FAILED,
         ) from error
-    except NewerSchema as error:
+    except CannotMigrate as error:
         raise CommandFailed(str(error), ExitCode.SERVICE_FAILED) from error
     finally:
         store.close()

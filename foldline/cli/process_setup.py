@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import typer
 from foldline_worker.hooks.hooks import Hooks, InvalidHook, load_hooks, reporting
-from foldline_worker.summarizers.registry import check_summarizer
+from foldline_worker.summarizers.registry import check_summarizer, model_of
 
 from foldline.cli.database import place_of
 from foldline.log.errors import InvalidDatabase
@@ -78,8 +78,9 @@ def check_summarizer_settings(settings: Settings) -> None:
 
 def print_parts(settings: Settings, store: Store) -> None:
     """Say where the data is and who writes summaries."""
-    model = f", model {settings.summarizer_model}" if settings.summarizer == "openai" else ""
-    print_status(settings, f"data in {place_of(store)}, summaries: {settings.summarizer}{model}")
+    model = model_of(settings)
+    summarizer = f"{settings.summarizer}, model {model}" if model else settings.summarizer
+    print_status(settings, f"data in {place_of(store)}, summaries: {summarizer}")
 
 
 @contextmanager
@@ -134,7 +135,7 @@ def _tracing(settings: Settings, role: str) -> Tracing:
     except ImportError as error:
         raise CommandFailed(
             "FOLDLINE_TRACES_URL is set, and the packages that send traces are not installed: install the extra "
-            "`tracing`, as in pip install '.[tracing]', or leave it unset"
+            "`tracing`, as in pip install 'foldline[service,tracing]', or leave it unset"
         ) from error
     tracing: Tracing = module.OpenTelemetry(settings.traces_url, role)
     return tracing

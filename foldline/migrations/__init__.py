@@ -1,8 +1,9 @@
 """The schema's migrations, by Alembic.
 
 Migrations run before new processes start, and processes of the former version continue beside them. So each revision
-keeps the former version working: it adds nullable columns or columns with defaults, widens types, and makes indexes. A
-column that is no longer used is dropped one version after the last program that used it.
+after 0007 keeps the former version working: it adds nullable columns or columns with defaults, widens types, and makes
+indexes. A column that is no longer used is dropped one version after the last program that used it. 0007 renamed
+columns, and refuses while a process of 0.1 is connected.
 """
 
 from __future__ import annotations
@@ -60,7 +61,11 @@ class Schema:
         return Standing.OLDER if self.revision in self.known else Standing.NEWER
 
 
-class NewerSchema(Exception):
+class CannotMigrate(Exception):
+    """The database cannot be migrated as things are; nothing was changed. The message says what to do."""
+
+
+class NewerSchema(CannotMigrate):
     """The database was migrated by a newer version of Foldline."""
 
     def __init__(self, schema: Schema) -> None:
@@ -81,10 +86,10 @@ def upgrade(engine: Engine) -> Schema:
     """Upgrade the database to the newest schema, if it is not there already; the schema before.
 
     It may run again, and in several processes at once, which take turns. On PostgreSQL each revision is a transaction
-    of its own, so that none locks one table while it waits for another.
+    of its own; one that changes several tables locks them in the order in which an append does.
 
     Raises:
-        NewerSchema: the database is of a newer version; nothing was changed.
+        CannotMigrate: the database is of a newer version, or a revision cannot run while other processes are connected.
     """
     with engine.connect() as connection, _turn(connection):
         # Read after the wait: the process before may have upgraded already.
@@ -110,8 +115,7 @@ def _turn(connection: Connection) -> Iterator[None]:
     for option in ("statement_timeout = 0", f"lock_timeout = '{LOCK_SECONDS}s'"):
         connection.execute(text(f"SET {option}"))
     # The lock is polled, not waited for: CREATE INDEX CONCURRENTLY waits for every statement that began before it, and
-    # so
-    # would wait for this one.
+    # would wait for this one too.
     Retrying(retry=retry_if_result(operator.not_), wait=wait_fixed(TURN_SECONDS))(_has_turn, connection)
     try:
         yield

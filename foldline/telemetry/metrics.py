@@ -115,47 +115,50 @@ class Metrics:
         """Count a summary that the summarizer could not write."""
         self._of(metric_catalog.SUMMARIZER_FAILURES, provider, model).inc()
 
-    @singledispatchmethod
     def count(self, event: Event) -> None:
         """Count an event of the session log.
 
         Raises:
-            TypeError: no metric handles this class of event.
+            TypeError: this class of event is not registered below.
         """
+        self._count(event)
+
+    @singledispatchmethod
+    def _count(self, event: Event) -> None:
         raise TypeError(type(event).__name__)
 
-    @count.register
+    @_count.register
     def _(self, triggered: TriggerRan) -> None:
         self._of(metric_catalog.TRIGGERS, triggered.reason, triggered.preset).inc()
 
-    @count.register
+    @_count.register
     def _(self, compacted: CompactionMade) -> None:
         self._of(metric_catalog.COMPACTIONS, compacted.reason, compacted.preset).inc()
 
-    @count.register
+    @_count.register
     def _(self, ran: StageRan) -> None:
         if ran.seconds is not None:
             self._of(metric_catalog.STAGE_DURATION, ran.stage, ran.preset).observe(ran.seconds)
         self._of(metric_catalog.STAGE_SAVINGS, ran.stage, ran.preset).inc(ran.tokens_saved)
 
-    @count.register
+    @_count.register
     def _(self, ended: JobEnded) -> None:
         self._of(metric_catalog.JOBS_ENDED, ended.kind, ended.state).inc()
 
-    @count.register
+    @_count.register
     def _(self, lapsed: LeaseLapsed) -> None:
         self._of(metric_catalog.LEASE_EXPIRIES, lapsed.queue).inc()
 
-    @count.register
+    @_count.register
     def _(self, _swept: SweepDone) -> None:
         self._of(metric_catalog.SWEEPS).inc()
 
-    @count.register
+    @_count.register
     def _(self, reported: OverflowReported) -> None:
         self._of(metric_catalog.OVERFLOWS, reported.provider).inc()
 
-    @count.register(JobWaits)
-    @count.register(BranchSummarized)
+    @_count.register(JobWaits)
+    @_count.register(BranchSummarized)
     def _(self, _event: Event) -> None:
         """Not counted: the metrics of jobs show both."""
 

@@ -41,7 +41,7 @@ def rendered(release: str, chart: str, *options: str) -> list[Any]:
 
 
 def test_the_page_uses_only_known_commands_for_the_cluster() -> None:
-    kubectl = ("create", "exec", "get", "logs", "rollout")
+    kubectl = ("create", "exec", "get", "logs", "rollout", "scale")
     known = {("helm", verb) for verb in ("install", "test", "upgrade")} | {("kubectl", verb) for verb in kubectl}
     assert {tuple(words[:2]) for words in COMMANDS} == known
 

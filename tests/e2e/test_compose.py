@@ -20,7 +20,7 @@ from stack.stack import Stack
 from tests.support.eventually import eventually
 from tests.support.processes.http import client
 from tests.support.processes.program import foldline, python
-from tests.support.recorded import coding_session, write_sessions
+from tests.support.recorded import anthropic_session, coding_session, write_sessions
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -47,7 +47,9 @@ def stack() -> Iterator[Stack]:
 
 @pytest.fixture
 def sessions(tmp_path: Path) -> Path:
-    return write_sessions(tmp_path / "sessions.jsonl", coding=coding_session(1, turns=4))
+    return write_sessions(
+        tmp_path / "sessions.jsonl", coding=coding_session(1, turns=4), anthropic=anthropic_session(2)
+    )
 
 
 def replay(stack: Stack, sessions: Path, after: str) -> None:

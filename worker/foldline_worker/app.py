@@ -109,9 +109,8 @@ _DELIVERY: dict[str, Any] = {
     "result_backend": None,
     "task_ignore_result": True,
     # A message is acknowledged once a thread has it. It is only a notification: a killed worker's job has a lease in
-    # the
-    # database, and the sweeper sends a lost notification again. If it were kept until the job ends, the broker would
-    # deliver it again whenever a job takes longer than the visibility time-out.
+    # the database, and the sweeper sends a lost notification again. If it were kept until the job ends, the broker
+    # would deliver it again whenever a job takes longer than the visibility time-out.
     "task_acks_late": False,
     # The sender decides about retries: the notifier retries until the broker is back, beat sends the next sweep.
     "task_publish_retry": False,

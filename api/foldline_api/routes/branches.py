@@ -7,7 +7,6 @@ from fastapi import APIRouter, Response
 from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases import branches
-from foldline.log.use_cases.views import open_calls_of
 from foldline_api import serializers
 from foldline_api.http.problems import InvalidRequest
 from foldline_api.http.request import FromRequest
@@ -41,7 +40,7 @@ def move_to_branch(session_id: str, incoming: FromRequest) -> Response:
             {
                 "version": moved.path.session.version,
                 "budget": serializers.budget_json(moved.path),
-                "open_calls": open_calls_of(moved.path),
+                "open_calls": moved.path.open_calls,
                 "compaction": serializers.step_json(moved.path, moved.step),
                 "job": None if moved.job is None else serializers.job_json(moved.job),
                 "summary_entry_id": moved.summary_entry_id,

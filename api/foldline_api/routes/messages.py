@@ -12,7 +12,7 @@ from foldline.engine.messages import Message
 from foldline.log.compaction.usage import Usage
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases.append import append, prepare
-from foldline.log.use_cases.views import View, open_calls_of, view
+from foldline.log.use_cases.views import View, view
 from foldline_api import serializers
 from foldline_api.http.etags import is_named, view_tag
 from foldline_api.http.problems import InvalidRequest
@@ -40,7 +40,7 @@ def append_messages(session_id: str, incoming: FromRequest) -> Response:
             "entry_ids": done.entry_ids,
             "version": done.path.session.version,
             "budget": serializers.budget_json(done.path),
-            "open_calls": open_calls_of(done.path),
+            "open_calls": done.path.open_calls,
             "compaction": serializers.step_json(done.path, done.step),
         }
         return JsonAnswer(appended, HTTPStatus.CREATED)

@@ -7,10 +7,10 @@ from foldline_worker.app import create_celery
 from foldline_worker.broker.notifier import Notifier, notifying
 
 from foldline.cli.api_server import run_api
-from foldline.cli.database import check_schema, open_store, settings_of
+from foldline.cli.database import check_schema, open_store, place_of, settings_of
 from foldline.cli.listening import Host, Port, announce, check_host, listener_for, metrics_listener_for
 from foldline.cli.options import BrokerUrl, DatabaseUrl, LogLevel
-from foldline.cli.process_setup import check_broker, check_database, installed_hooks, print_parts, telemetry_of
+from foldline.cli.process_setup import check_broker, check_database, installed_hooks, print_status, telemetry_of
 from foldline.telemetry.metric_catalog import Source
 from foldline.telemetry.ops_server import serving_ops
 
@@ -54,6 +54,6 @@ def api(
             installed_hooks(settings, store),
             serving_ops(app.state.subject, metrics_listener),
         ):
-            print_parts(settings, store)
+            print_status(settings, f"data in {place_of(store)}")
             announce(listener, settings)
             run_api(app, listener, settings)

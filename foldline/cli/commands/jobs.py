@@ -16,6 +16,7 @@ from foldline.cli.database import check_file, check_schema, open_store, settings
 from foldline.cli.jobs_table import STATES, as_json, print_table
 from foldline.cli.process_setup import check_broker
 from foldline.log.errors import Conflict, NotFound
+from foldline.log.job_state import JobState
 from foldline.log.jobs import admin
 from foldline.log.jobs.admin import Chosen
 from foldline.log.storage.events import JobWaits
@@ -136,7 +137,7 @@ def _retry(tx: Transaction, job_id: str) -> str:
 
 def _cancel(tx: Transaction, job_id: str) -> str:
     admin.cancel(tx, job_id)
-    return "cancelled"
+    return JobState.CANCELLED
 
 
 @contextmanager

@@ -19,7 +19,8 @@ FORMATS: Final[Mapping[str, Format]] = MappingProxyType(
 )
 DEFAULT: Final = openai.NAME
 
-_NAME_BY_KEY: Final = {key: format_.name for format_ in FORMATS.values() for key in format_.signs.keys}
+# The native format's first: its messages may have keys that are others' signs, and no other has its own.
+_NAME_BY_KEY: Final = {key: format_.name for format_ in reversed([*FORMATS.values()]) for key in format_.signs.keys}
 _NAME_BY_PART_TYPE: Final = {type_: format_.name for format_ in FORMATS.values() for type_ in format_.signs.part_types}
 _NAME_BY_ROLE: Final = {role: format_.name for format_ in FORMATS.values() for role in format_.signs.roles}
 

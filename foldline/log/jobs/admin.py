@@ -20,7 +20,7 @@ from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import JOB, SESSION
 
 # Why a job in this state cannot be retried.
-NOT_AGAIN: Final = {"running": "it is running; cancel it first", "succeeded": "it has succeeded"}
+NOT_AGAIN: Final = {JobState.RUNNING: "it is running; cancel it first", JobState.SUCCEEDED: "it has succeeded"}
 
 
 @dataclass(frozen=True, slots=True)

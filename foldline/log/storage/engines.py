@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from importlib.metadata import version
 from time import monotonic
 from typing import Any, Final, NamedTuple
 
@@ -104,7 +105,7 @@ def _postgresql(address: URL, connections: int) -> Engines:
         pool_use_lifo=True,
         isolation_level="READ COMMITTED",
         connect_args={
-            "application_name": "foldline",
+            "application_name": f"foldline {version('foldline')}",
             "connect_timeout": WAIT_SECONDS,
             "options": _options(address),
             # A server that vanished is noticed within this time, not after the kernel's two hours.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from itertools import accumulate, pairwise
+from typing import Final, NamedTuple
 
 from foldline.engine.messages import JsonObject
 from foldline.engine.models.budget import Budget, Goals
@@ -17,6 +18,8 @@ from foldline.engine.tokens.estimates import EXACT
 from foldline.engine.tokens.measures import exact_measure
 from foldline.engine.wire import loads
 from foldline.engine.wording import stub_tokens
+
+PARTS: Final = ("system", "tools", "pins", "history")
 
 
 @dataclass(slots=True)
@@ -131,6 +134,19 @@ class Path:
     def used(self) -> int:
         """The scaled tokens of the view at the leaf."""
         return self.session.used(self.kept)
+
+    @property
+    def open_calls(self) -> list[str]:
+        """The ids of the tool calls that wait for a result."""
+        return [call.id for call in self.tail.open_calls]
+
+    def breakdown(self, used: int | None = None) -> dict[str, int]:
+        """The scaled tokens of system, tools, pins and history, which add up to `used` (by default the view's)."""
+        session = self.session
+        system = session.fixed_tokens - session.tools_tokens
+        fixed = accumulate((system, session.tools_tokens, session.pins_tokens), initial=0)
+        ends = [*(scaled(tokens, session.multiplier) for tokens in fixed), self.used if used is None else used]
+        return {name: end - start for name, (start, end) in zip(PARTS, pairwise(ends), strict=True)}
 
     def goals(self, policy: Policy | None = None) -> Goals:
         """The trigger, target and limit by the exact count, with room kept for the stubs of open calls."""

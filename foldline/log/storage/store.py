@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import secrets
 import threading
 from collections.abc import Callable, Iterator
@@ -20,6 +21,8 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from foldline.log.errors import Busy, Unavailable
 from foldline.log.storage.engines import CONNECTIONS, SQLITE, address_of, open_engines
 from foldline.log.storage.events import Event, Subscriber
+
+logger = logging.getLogger(__name__)
 
 Clock: TypeAlias = Callable[[], datetime]
 NewId: TypeAlias = Callable[[str], str]
@@ -160,13 +163,21 @@ class Store:
             self.publish(event)
 
     def publish(self, event: Event) -> None:
-        """Call all subscribers with an event, of a committed transaction or of none."""
+        """Call all subscribers with an event, of a committed transaction or of none.
+
+        What a subscriber raises is logged: the transaction is committed, and the other subscribers still get the event.
+        """
         for subscriber in self.subscribers:
-            subscriber(event)
+            try:
+                subscriber(event)
+            except Exception:
+                # Without the event, which may quote a conversation.
+                logger.exception("a subscriber failed on %s", type(event).__name__)
 
     def subscribe(self, subscriber: Subscriber) -> None:
-        """Call `subscriber` with each event from now on; it must not block."""
-        self.subscribers = (*self.subscribers, subscriber)
+        """Call `subscriber` once with each event from now on; it must not block. A second call changes nothing."""
+        if subscriber not in self.subscribers:
+            self.subscribers = (*self.subscribers, subscriber)
 
     def unsubscribe(self, subscriber: Subscriber) -> None:
         """Stop calling `subscriber`."""

@@ -93,7 +93,6 @@ class BranchRow(SQLModel, table=True):
 
 class EntryRow(SQLModel, table=True):
     """One immutable entry: a message, compaction, undo, redo, branch summary, or an imported one that no view shows.
-    entry.
 
     `kept` and `raw` are the view's tokens after it, with and without edits. `edits_branch` and `edits_seq` name the
     newest compaction, undo or redo on the path; that entry's `live` column has the edits in force after it. `tail_unit`

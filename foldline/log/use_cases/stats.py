@@ -17,7 +17,6 @@ from foldline.log.compaction.usage_estimate import ensure_estimate, should_compa
 from foldline.log.storage import paths
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
-from foldline.log.use_cases.views import breakdown
 
 NOTHING: Final = MappingProxyType({"system": 0, "tools": 0, "pins": 0, "history": 0})
 
@@ -64,7 +63,7 @@ def stats(
     limit = frame.budget(path.session.policy).limit
     if not path.messages:
         return Stats(0, limit, should_compact=False, message_count=0, pending_tokens=0, breakdown=NOTHING)
-    return _stats(tx, path, frame, path.used, breakdown(path))
+    return _stats(tx, path, frame, path.used, path.breakdown())
 
 
 def stats_with_call(

@@ -1,9 +1,8 @@
-"""Makes the view of a session, and its breakdown. Reading never writes: writers have made the view fit."""
+"""Makes the view of a session. Reading never writes: writers have made the view fit."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
 from typing import Final
 
 from sqlalchemy import bindparam, select
@@ -25,7 +24,6 @@ from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import PIN
 
 LARGEST_SHOWN: Final = 5
-PARTS: Final = ("system", "tools", "pins", "history")
 
 _PINS: Final = select(PIN.c.text).where(PIN.c.session_pk == bindparam("pk")).order_by(PIN.c.number)
 
@@ -42,11 +40,6 @@ class View:
     used: int
     open_calls: list[str]
     budget: Budget
-
-
-def open_calls_of(path: Path) -> list[str]:
-    """The ids of the tool calls that wait for a result."""
-    return [call.id for call in path.tail.open_calls]
 
 
 def budget_for(path: Path, model: str | None = None, max_output_tokens: int | None = None) -> Budget:
@@ -80,7 +73,7 @@ def view(
     """
     path = paths.open_head(tx, tenant, session_id)
     budget = budget_for(path, model)
-    waiting = open_calls_of(path)
+    waiting = path.open_calls
     if waiting and must_fit and not stub_open:
         raise CallsOpen(waiting)
     stubs = stub_tokens() * len(waiting)
@@ -129,12 +122,3 @@ def _largest(tx: Transaction, path: Path, outline: Outline) -> list[tuple[str, i
     parts = segments.segments(tx, path)
     multiplier = path.session.multiplier
     return [(segments.id_at(parts, entry.seq), scaled(entry.tokens, multiplier)) for entry in entries[:LARGEST_SHOWN]]
-
-
-def breakdown(path: Path, used: int | None = None) -> dict[str, int]:
-    """The scaled tokens of system, tools, pins and history, which add up to `used` (by default the view's)."""
-    session = path.session
-    system = session.fixed_tokens - session.tools_tokens
-    fixed = accumulate((system, session.tools_tokens, session.pins_tokens), initial=0)
-    ends = [*(scaled(tokens, session.multiplier) for tokens in fixed), path.used if used is None else used]
-    return {name: end - start for name, (start, end) in zip(PARTS, pairwise(ends), strict=True)}

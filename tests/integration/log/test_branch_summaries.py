@@ -13,7 +13,6 @@ from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.engine.tokens.estimates import ESTIMATES
 from foldline.log.jobs import publish
 from foldline.log.use_cases import entries, history, views
-from foldline.log.use_cases.views import open_calls_of
 from tests.support.log.scenes import NewScene
 from tests.support.log.sessions import Scene, assistant, calls, result, roles, span, touching, turns, user
 
@@ -48,9 +47,9 @@ def test_a_summary_of_a_branch_left_into_a_batch_stays_behind_that_batch(scene: 
     claim = scene.claimed()
     assert (span(claim), roles(claim)) == ((4, 5), ["tool", "assistant"])
     assert scene.publish(claim) == "succeeded"
-    assert (scene.layout, open_calls_of(scene.path)) == (["user 1", "batch 2-4"], ["b"])
+    assert (scene.layout, scene.path.open_calls) == (["user 1", "batch 2-4"], ["b"])
     scene.append(result("b", 20))
-    assert (scene.layout, open_calls_of(scene.path)) == (["user 1", "batch 2-5"], [])
+    assert (scene.layout, scene.path.open_calls) == (["user 1", "batch 2-5"], [])
     shown = scene.wire()
     assert [message["role"] for message in shown] == ["user", "assistant", "tool", "tool", "user"]
     assert wording.BRANCH in str(shown[-1]["content"])

@@ -7,7 +7,6 @@ import pytest
 from foldline.log.errors import NotFound, StaleVersion, UnknownParent
 from foldline.log.storage.store import Store
 from foldline.log.use_cases import append, entries
-from foldline.log.use_cases.views import open_calls_of
 from tests.support.log.sessions import Scene, assistant, calls, result, turns, user
 
 
@@ -54,11 +53,11 @@ def test_moving_twice_to_the_same_entry_makes_one_branch(scene: Scene) -> None:
 
 def test_moving_into_a_batch_opens_its_calls_again(scene: Scene) -> None:
     said = scene.append(user(20), calls("a", "b"), result("a", 20), result("b", 20), user(20)).entry_ids
-    assert open_calls_of(scene.path) == []
+    assert scene.path.open_calls == []
     scene.move(said[2])
-    assert open_calls_of(scene.path) == ["b"]
+    assert scene.path.open_calls == ["b"]
     scene.append(result("b", 30))
-    assert open_calls_of(scene.path) == []
+    assert scene.path.open_calls == []
     assert scene.layout == ["user 1", "batch 2-4"]
 
 

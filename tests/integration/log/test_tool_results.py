@@ -7,7 +7,6 @@ import pytest
 from foldline.engine.formats import rules
 from foldline.log.errors import CallsOpen
 from foldline.log.use_cases import views
-from foldline.log.use_cases.views import open_calls_of
 from tests.support.log.scenes import NewScene
 from tests.support.log.sessions import Scene, Wire, assistant, calls, result, user
 
@@ -20,12 +19,12 @@ def assert_valid(scene: Scene) -> None:
 def test_a_late_result_closes_no_call_that_still_waits(scene: Scene) -> None:
     scene.append(user(20), calls("a", "b"), user(20), calls("c", "d"))
     scene.append(result("a", 10))
-    assert open_calls_of(scene.path) == ["c", "d"]
+    assert scene.path.open_calls == ["c", "d"]
     scene.append(result("c", 10))
     scene.append(result("c", 10))
-    assert open_calls_of(scene.path) == ["d"]
+    assert scene.path.open_calls == ["d"]
     scene.append(result("d", 10))
-    assert open_calls_of(scene.path) == []
+    assert scene.path.open_calls == []
     assert scene.layout == ["user 1", "batch 2", "user 3", "batch 4-8"]
     assert_valid(scene)
 
@@ -50,7 +49,7 @@ def test_a_user_or_assistant_message_closes_what_is_open(scene: Scene, closing: 
         views.view(tx, scene.tenant, scene.id)
     assert caught.value.calls == ["a"]
     scene.append(closing)
-    assert open_calls_of(scene.path) == []
+    assert scene.path.open_calls == []
     assert_valid(scene)
 
 
@@ -59,5 +58,5 @@ def test_a_hundred_parallel_calls_are_answered_in_any_order(new_scene: NewScene)
     names = [f"c{number}" for number in range(100)]
     scene.append(user(20), calls(*names))
     scene.append(*(result(name, 4) for name in reversed(names)))
-    assert open_calls_of(scene.path) == []
+    assert scene.path.open_calls == []
     assert_valid(scene)

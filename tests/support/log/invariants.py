@@ -51,7 +51,7 @@ def _check_path(tx: Transaction, path: Path, reference: Reference) -> None:
     assert path.estimated in {None, reference.seen(path.branch)}
     assert path.raw == reference.outline(path.branch, is_raw=True).tokens
     assert path.pending_tokens == outline.pending_tokens
-    assert views.open_calls_of(path) == reference.open_calls(path.branch)
+    assert path.open_calls == reference.open_calls(path.branch)
     for summary, later in zip(live.condensed, live.condensed[1:], strict=False):
         assert summary.last < later.first
     assert all(summary.tokens < summary.original_tokens for summary in live.condensed)

@@ -25,6 +25,7 @@ from pkgutil import iter_modules
 from threading import Lock
 from typing import IO, Any, Final
 
+REPOSITORY: Final = Path(__file__).resolve().parents[3]
 # One byte, with a socket and two files.
 _START: Final = b"!"
 
@@ -96,6 +97,7 @@ class _Server:
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", __name__, str(theirs.fileno())],
+                cwd=REPOSITORY,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
@@ -119,10 +121,14 @@ def _server() -> _Server:
 
 
 def _import_all() -> None:
-    """Import what any command does, so that none has to; their garbage collectors leave it alone."""
-    commands = import_module("foldline.cli.commands")
-    for module in iter_modules(commands.__path__, "foldline.cli.commands."):
-        import_module(module.name)
+    """Import what any command does, so that none has to; their garbage collectors leave it alone.
+
+    A warning ends the server, and so fails every test that starts a command.
+    """
+    with warnings.catch_warnings(action="error"):
+        commands = import_module("foldline.cli.commands")
+        for module in iter_modules(commands.__path__, "foldline.cli.commands."):
+            import_module(module.name)
     gc.collect()
     gc.freeze()
 

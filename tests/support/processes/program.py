@@ -17,7 +17,7 @@ from typing import IO, Final, TypeAlias
 
 from tests.support.processes import fork_server
 
-REPOSITORY = Path(__file__).resolve().parents[3]
+REPOSITORY = fork_server.REPOSITORY
 MAIN: Final = "foldline.cli.main"
 # Elsewhere libraries do not outlive a fork.
 HAS_FORK_SERVER: Final = sys.platform == "linux"

@@ -54,7 +54,7 @@ def test_a_breakdown_says_what_the_view_is_made_of(new_scene: NewScene) -> None:
     scene = new_scene(system=words(20))
     scene.append(user(30))
     scene.pin(10)
-    parts = views.breakdown(scene.path)
+    parts = scene.path.breakdown()
     assert (parts["system"], parts["tools"], parts["history"]) == (count_system(words(20)), 0, 34)
     assert parts["pins"] > 10
     assert sum(parts.values()) == scene.used

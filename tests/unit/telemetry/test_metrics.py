@@ -1,12 +1,15 @@
 import re
+from typing import get_args
 
 import pytest
 
 from foldline.log.jobs.backlog import Backlog, Queue
 from foldline.log.storage.events import (
+    BranchSummarized,
     CompactionMade,
     Event,
     JobEnded,
+    JobWaits,
     LeaseLapsed,
     OverflowReported,
     StageRan,
@@ -26,6 +29,8 @@ COUNTED = {
     "foldline_sweeps_total": SweepDone(),
     'foldline_overflow_reports_total{provider="vllm"}': OverflowReported("vllm"),
 }
+# The metrics of jobs show both.
+NOT_COUNTED = (JobWaits("summarize.background"), BranchSummarized("s", "e0-1", {}))
 
 
 def samples(metrics: Metrics, backlog: Backlog | None = None, **answers_by_part: bool) -> dict[str, float]:
@@ -39,6 +44,16 @@ def test_each_event_is_counted_once(name: str, event: Event) -> None:
     metrics.count(event)
     metrics.count(event)
     assert samples(metrics)[name] == 2
+
+
+def test_every_event_is_counted_or_known_not_to_be() -> None:
+    assert {type(event) for event in (*COUNTED.values(), *NOT_COUNTED)} == set(get_args(Event))
+    metrics = Metrics()
+    before = samples(metrics)
+    for event in NOT_COUNTED:
+        metrics.count(event)
+    # Those of the process itself change by themselves.
+    assert {name for name, value in samples(metrics).items() if before[name] != value and "foldline" in name} == set()
 
 
 def test_a_stage_that_was_not_run_now_has_no_duration() -> None:

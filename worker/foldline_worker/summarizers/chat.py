@@ -151,8 +151,7 @@ class ChatClient:
             headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
             timeout=httpx.Timeout(timeout_seconds, connect=min(CONNECT_SECONDS, timeout_seconds)),
             # Each call has a connection of its own, so that ending it ends no other call. The worker's slots bound
-            # their
-            # number.
+            # their number.
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=0),
             trust_env=False,
         )

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from foldline.engine.formats import detect
+from foldline.engine.formats import FORMATS, detect
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,15 @@ from foldline.engine.formats import detect
         ([{"role": "user", "content": [{"type": "image_url"}]}, {"content": [{"type": "tool_use"}]}], "openai"),
         ([{"role": "tool", "tool_call_id": "c", "content": [{"type": "image"}]}], "openai"),
         ([{"role": "user", "parts": []}], "native"),
+        ([{"role": "assistant", "parts": [], "tool_calls": []}], "native"),
     ],
 )
 def test_the_first_clear_sign_decides(messages: list[Any], name: str) -> None:
     assert detect(messages) == name
+
+
+def test_no_two_formats_have_a_sign_in_common() -> None:
+    """Else the table's later row would win, and nobody would notice."""
+    for kind in ("keys", "part_types", "roles"):
+        signs = [sign for format_ in FORMATS.values() for sign in getattr(format_.signs, kind)]
+        assert len(signs) == len(set(signs))

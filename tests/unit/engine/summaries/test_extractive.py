@@ -353,26 +353,36 @@ def test_instructions_in_a_developer_message_are_rules() -> None:
     assert under(Section.RULES, summary) == ["You must answer in French."]
 
 
+HOSTILE = {
+    "spaces": " " * 1_000_000,
+    "gap": "do " + " " * 1_000_000 + " it",
+    "words": "word " * 2_000_000,
+    "one word": "x" * 10_000_000,
+    "lines": "must\n" * 1_000_000,
+    "dashes": "-" * 1_000_000,
+    "ticks": "`" * 300_000,
+    "marks": "?!. " * 250_000,
+    "newlines": "\n" * 1_000_000,
+    "accents": "a\u0301" * 200_000,
+    "chinese": "不要" * 300_000,
+}
+
+
 @UNDER_ONE
-@pytest.mark.parametrize(
-    "text",
-    [
-        " " * 1_000_000,
-        "do " + " " * 1_000_000 + " it",
-        "word " * 2_000_000,
-        "x" * 10_000_000,
-        "must\n" * 1_000_000,
-        "-" * 1_000_000,
-        "`" * 300_000,
-        "?!. " * 250_000,
-        "\n" * 1_000_000,
-        "a\u0301" * 200_000,
-        "不要" * 300_000,
-    ],
-    ids=["spaces", "gap", "words", "one word", "lines", "dashes", "ticks", "marks", "newlines", "accents", "chinese"],
-)
+@pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.timeout(SECONDS_FOR_HOSTILE_TEXT)
-def test_hostile_text_does_not_hang(text: str) -> None:
+def test_hostile_text_does_not_hang(name: str) -> None:
+    summarize_only(HOSTILE[name])
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.timeout(SECONDS_FOR_HOSTILE_TEXT)
+def test_hostile_text_does_not_hang_under_any_headings(name: str) -> None:
+    """A little of it: what takes hours for a million characters takes minutes for these."""
+    summarize_only(HOSTILE[name][:100_000] + " it")
+
+
+def summarize_only(text: str) -> None:
     messages = (
         user(text),
         assistant(text),
