@@ -63,6 +63,17 @@ class LiveEdits:
             self.barred,
         )
 
+    def first_difference(self, other: LiveEdits) -> int | None:
+        """The first seq that shows differently under the other edits; None if all entries show the same."""
+        differing = {*self.hidden} ^ {*other.hidden}, self._shown_edits() ^ other._shown_edits()
+        return min((first for edits in differing for first, *_ in edits), default=None)
+
+    def _shown_edits(self) -> set[tuple[int, int, str, int, str]]:
+        return {
+            (edit.first, edit.last, edit.kind, edit.level, edit.summary)
+            for edit in (*self.cells.values(), *self.condensed)
+        }
+
     def barring(self, spans: Iterable[tuple[int, int]]) -> LiveEdits:
         """The same edits, with exactly these ranges barred."""
         return LiveEdits(self.cells, self.hidden, self.condensed, tuple(spans))

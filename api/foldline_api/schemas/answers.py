@@ -110,6 +110,18 @@ class AppendAnswer(ResponseModel):
     compaction: StepAnswer | None
 
 
+class ReasoningAnswer(ResponseModel):
+    """The signed reasoning of a view: the number of parts shown, and of parts left out by reason.
+
+    A provider refuses it once something before it has changed: `compacted` by an edit, `fixed_parts` by another model,
+    system prompt, tools or pins. `unknown_view`: a summary was published while the model worked, and the append did not
+    say by `usage.version` which view the model had.
+    """
+
+    shown: int
+    left_out: dict[str, int]
+
+
 class ContextAnswer(ResponseModel):
     """A view in a wire format. `lossy` counts the parts that this format cannot represent exactly."""
 
@@ -119,6 +131,7 @@ class ContextAnswer(ResponseModel):
     version: int
     lossy: int
     open_calls: list[str]
+    reasoning: ReasoningAnswer
 
 
 class ResultAnswer(ReportAnswer):

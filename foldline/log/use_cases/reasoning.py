@@ -1,0 +1,165 @@
+"""Which reasoning a view shows: a provider takes signed reasoning back only after what it had before it.
+
+It is shown if model, system prompt, tools and pins are what they were in the view that the model saw, and if no edit
+that came or went since then changes what is shown before it. Then all reasoning before it is shown as it was in that
+view, too, because the same holds for it. (Anthropic, "Preserved thinking".)
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import bindparam, select
+
+from foldline.engine.edits import LiveEdits
+from foldline.engine.facts import Facts, Seen
+from foldline.engine.messages import Message
+from foldline.engine.outline import Outline, Unit
+from foldline.engine.wire import dumps, loads
+from foldline.log.storage import entry_log, segments
+from foldline.log.storage.pins import pins_of
+from foldline.log.storage.rows import Path, Session
+from foldline.log.storage.store import Transaction
+from foldline.log.storage.tables import ENTRY
+
+# Why reasoning is left out.
+COMPACTED: Final = "compacted"
+FIXED_PARTS: Final = "fixed_parts"
+UNKNOWN_VIEW: Final = "unknown_view"
+
+_EDITS_AT: Final = (ENTRY.c.seq, ENTRY.c.edits_branch, ENTRY.c.edits_seq)
+UNKNOWN: Final = Seen()
+# The digest of a message that arrived before digests were noted: its fixed parts count as unchanged.
+UNNOTED: Final = "unnoted"
+# A version that is more entries back than this is not looked for.
+ENTRIES_LOOKED_AT: Final = 1000
+DIGEST_CHARS: Final = 16
+_SINCE: Final = (
+    select(*_EDITS_AT, ENTRY.c.version, ENTRY.c.kind, ENTRY.c.body)
+    .where(ENTRY.c.session_pk == bindparam("pk"), ENTRY.c.branch == bindparam("branch"), ENTRY.c.seq > bindparam("seq"))
+    .order_by(ENTRY.c.seq)
+)
+
+
+class FixedParts(NamedTuple):
+    """What comes before all messages of a view of a session, and the model that the view is for."""
+
+    session: Session
+    model: str
+    pins: Sequence[str]
+
+    @property
+    def digest(self) -> str:
+        """A digest of all of it."""
+        session = self.session
+        parts = (dumps(self.model), session.system_json or b"", session.tools_json, dumps(list(self.pins)))
+        return hashlib.sha256(b"\0".join(parts)).hexdigest()[:DIGEST_CHARS]
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningShown:
+    """The reasoning of a view: the number of parts it shows, and why those of some messages (by seq) are left out.
+
+    `parts_left_out` has the number of these parts for each reason.
+    """
+
+    parts: int = 0
+    left_out: Mapping[int, str] = field(default_factory=dict)
+    parts_left_out: Mapping[str, int] = field(default_factory=dict)
+
+
+def shown(
+    tx: Transaction,
+    path: Path,
+    outline: Outline,
+    messages: Mapping[int, Message],
+    fixed: FixedParts,
+) -> ReasoningShown:
+    """The reasoning that the view of this outline shows after these fixed parts."""
+    parts = {seq: number for seq, message in messages.items() if (number := message.bound_parts)}
+    if not parts:
+        return ReasoningShown()
+    seen = _seen(tx, path, [entry for entry in _in_view(outline) if entry.seq in parts])
+    firsts = _first_differences(tx, path, outline.live, seen.values())
+    digest = fixed.digest
+    left_out: dict[int, str] = {}
+    for seq, view in seen.items():
+        first = firsts[view.edits_at]
+        if view == UNKNOWN:
+            left_out[seq] = UNKNOWN_VIEW
+        elif view.fixed not in {digest, UNNOTED}:
+            left_out[seq] = FIXED_PARTS
+        elif seq in outline.live.cells or (first is not None and first <= seq):
+            left_out[seq] = COMPACTED
+    counts = Counter[str]()
+    for seq, reason in left_out.items():
+        counts[reason] += parts[seq]
+    return ReasoningShown(sum(parts.values()) - counts.total(), left_out, counts)
+
+
+def seen_view(tx: Transaction, path: Path, version: int | None) -> Seen:
+    """The view that a model saw when it wrote a message that arrives now.
+
+    `version` is the version of that view, if the caller said so. If not, it is the newest one, unless a job published a
+    summary since the last message: then nobody knows which of the two it was.
+    """
+    fixed = FixedParts(path.session, path.session.model, pins_of(tx, path.session.pk))
+    now = Seen(fixed.digest, path.edits_at)
+    if version is not None:
+        return now if version >= path.session.version else _seen_at(tx, path, version, now)
+    was_edited = path.edits_at is not None and path.edits_at > (path.branch, path.last_message_seq)
+    return UNKNOWN if was_edited and _was_published(tx, path) else now
+
+
+def _seen_at(tx: Transaction, path: Path, version: int, now: Seen) -> Seen:
+    """The view of an older version; unknown if something else than entries came since then, or if it is too old."""
+    rows = _since(tx, path, path.leaf_seq - ENTRIES_LOOKED_AT)
+    versions = {row.version for row in rows if row.version > version}
+    known = [row for row in rows if row.version <= version]
+    if not known or len(versions) != path.session.version - version:
+        return UNKNOWN
+    return now._replace(edits_at=_edits_at(known[-1]))
+
+
+def _was_published(tx: Transaction, path: Path) -> bool:
+    rows = _since(tx, path, path.last_message_seq)
+    return any(row.kind == "compaction" and not loads(row.body)["is_inline"] for row in rows)
+
+
+def _since(tx: Transaction, path: Path, seq: int) -> list[Any]:
+    return list(tx.execute(_SINCE, {"pk": path.session.pk, "branch": path.branch, "seq": seq}))
+
+
+def _in_view(outline: Outline) -> Iterator[Facts]:
+    for item in outline.items:
+        if isinstance(item, Unit) and not item.is_hidden:
+            yield from item.entries
+
+
+def _seen(tx: Transaction, path: Path, entries: Sequence[Facts]) -> dict[int, Seen]:
+    """The view that each of these messages is bound to, by seq."""
+    noted = {entry.seq: entry.seen for entry in entries if entry.seen is not None}
+    unnoted = [(entry.seq, entry.seq) for entry in entries if entry.seen is None]
+    if not unnoted:
+        return noted
+    parts = segments.clipped(segments.segments(tx, path), unnoted)
+    rows = entry_log.rows_in(tx, path.session, parts, _EDITS_AT)
+    return noted | {row.seq: Seen(UNNOTED, _edits_at(row)) for row in rows}
+
+
+def _edits_at(row: Any) -> tuple[int, int] | None:
+    return None if row.edits_branch is None else (row.edits_branch, row.edits_seq)
+
+
+def _first_differences(
+    tx: Transaction, path: Path, live: LiveEdits, seen: Iterable[Seen]
+) -> dict[tuple[int, int] | None, int | None]:
+    """The first seq that shows differently under the live edits of each view; None if none does."""
+    return {
+        at: None if at == path.edits_at else live.first_difference(entry_log.live_edits_at(tx, path.session, at))
+        for at in {view.edits_at for view in seen}
+    }
