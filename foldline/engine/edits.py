@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -35,13 +35,15 @@ class LiveEdits:
 
     `cells` maps the seq of an entry to its edit; the entry is in no summary. `hidden` are seq ranges, oldest first.
     `condensed` are the outermost summaries, disjoint and oldest first. `barred` are the ranges whose summary was
-    undone. They are summarized again only on request, or after they had to be hidden.
+    undone. They are summarized again only on request, or after they had to be hidden. Bound reasoning of entries before
+    the seq `reasoning_from` is left out, because the provider refused it.
     """
 
     cells: Mapping[int, Edit] = field(default_factory=lambda: MappingProxyType({}))
     hidden: tuple[tuple[int, int], ...] = ()
     condensed: tuple[Edit, ...] = ()
     barred: tuple[tuple[int, int], ...] = ()
+    reasoning_from: int = 0
 
     def adding(self, edits: Iterable[Edit]) -> LiveEdits:
         """The live edits after these new edits."""
@@ -61,10 +63,16 @@ class LiveEdits:
             tuple(sorted({span for span in hidden if not covered(*span, condensed)})),
             tuple(condensed),
             self.barred,
+            self.reasoning_from,
         )
 
     def first_difference(self, other: LiveEdits) -> int | None:
-        """The first seq that shows differently under the other edits; None if all entries show the same."""
+        """The first seq that shows differently under the other edits; None if all entries show the same.
+
+        It is 0 if reasoning was refused in between.
+        """
+        if self.reasoning_from != other.reasoning_from:
+            return 0
         differing = {*self.hidden} ^ {*other.hidden}, self._shown_edits() ^ other._shown_edits()
         return min((first for edits in differing for first, *_ in edits), default=None)
 
@@ -76,7 +84,7 @@ class LiveEdits:
 
     def barring(self, spans: Iterable[tuple[int, int]]) -> LiveEdits:
         """The same edits, with exactly these ranges barred."""
-        return LiveEdits(self.cells, self.hidden, self.condensed, tuple(spans))
+        return replace(self, barred=tuple(spans))
 
 
 def covered(first: int, last: int, condensed: Sequence[Edit]) -> bool:
@@ -104,6 +112,7 @@ def to_json(live: LiveEdits) -> dict[str, Any]:
         "hidden": live.hidden,
         "condensed": live.condensed,
         "barred": live.barred,
+        **({"reasoning_from": live.reasoning_from} if live.reasoning_from else {}),
     }
 
 
@@ -115,6 +124,7 @@ def from_json(values: Mapping[str, Any]) -> LiveEdits:
         _spans(values["hidden"]),
         edits_from_json(values["condensed"]),
         _spans(values["barred"]),
+        values.get("reasoning_from", 0),
     )
 
 

@@ -114,8 +114,8 @@ class ReasoningAnswer(ResponseModel):
     """The signed reasoning of a view: the number of parts shown, and of parts left out by reason.
 
     A provider refuses it once something before it has changed: `compacted` by an edit, `fixed_parts` by another model,
-    system prompt, tools or pins. `unknown_view`: a summary was published while the model worked, and the append did not
-    say by `usage.version` which view the model had.
+    system prompt, tools or pins; `refused` if the caller reported that. `unknown_view`: a summary was published while
+    the model worked, and the append did not say by `usage.version` which view the model had.
     """
 
     shown: int
@@ -194,10 +194,11 @@ class VerdictAnswer(ResponseModel):
     """What the provider's error means. Tokens are the provider's."""
 
     is_overflow: bool
+    is_reasoning_refused: bool = Field(description="Whether the provider refuses signed reasoning in the view.")
     provider: str | None
     actual_tokens: int | None = Field(description="Tokens of the input, if the error separates them from the output.")
     limit_tokens: int | None
-    retryable: bool = Field(description="Whether a smaller view can help.")
+    retryable: bool = Field(description="Whether a smaller view, or one without that reasoning, can help.")
 
 
 class OverflowAnswer(ResponseModel):

@@ -30,6 +30,7 @@ from foldline.log.storage.tables import ENTRY
 COMPACTED: Final = "compacted"
 FIXED_PARTS: Final = "fixed_parts"
 UNKNOWN_VIEW: Final = "unknown_view"
+REFUSED: Final = "refused"
 
 _EDITS_AT: Final = (ENTRY.c.seq, ENTRY.c.edits_branch, ENTRY.c.edits_seq)
 UNKNOWN: Final = Seen()
@@ -89,7 +90,9 @@ def shown(
     left_out: dict[int, str] = {}
     for seq, view in seen.items():
         first = firsts[view.edits_at]
-        if view == UNKNOWN:
+        if seq < outline.live.reasoning_from:
+            left_out[seq] = REFUSED
+        elif view == UNKNOWN:
             left_out[seq] = UNKNOWN_VIEW
         elif view.fixed not in {digest, UNNOTED}:
             left_out[seq] = FIXED_PARTS
