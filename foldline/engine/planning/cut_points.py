@@ -12,6 +12,10 @@ from foldline.engine.outline import Item, Outline, Summarized, Unit
 from foldline.engine.wording import summary_frame_tokens
 
 TURN_KINDS: Final = frozenset({"user", "note"})
+# The most that a summary may take of the originals it covers, and the length that it may have in any case. Without the
+# share, a range would save nothing wherever the policy's largest summary is longer than one input of the summarizer.
+LENGTH_SHARE: Final = 0.4
+LEAST_LENGTH: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +111,8 @@ def _range_of(run: list[Item], goals: Goals) -> SummaryRange | None:
     is_pending = any(unit.is_hidden for unit in units)
     # Only a summary of hidden messages may take more room than they take now.
     most = original_tokens if is_pending else min(original_tokens, shown)
-    max_tokens = min(goals.summary_max, most - summary_frame_tokens() - 1)
+    length = max(LEAST_LENGTH, int(original_tokens * LENGTH_SHARE))
+    max_tokens = min(goals.summary_max, length, most - summary_frame_tokens() - 1)
     if not units or max_tokens < SMALLEST_SUMMARY:
         return None
     return SummaryRange(
