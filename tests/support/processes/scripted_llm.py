@@ -162,9 +162,11 @@ class _Handler(BaseHTTPRequestHandler):
         reply = llm.take(Recorded(self.path, self.headers.get("authorization"), self.headers.get("traceparent"), body))
         self.close_connection = True
         if self._waits(reply.delay_seconds):
-            with suppress(ConnectionError):
+            try:
                 self._answer(reply, body)
                 llm.note_answer()
+            except ConnectionError:
+                llm.note_disconnect()
 
     def _waits(self, seconds: float) -> bool:
         """Whether the client is still there after `seconds`."""
