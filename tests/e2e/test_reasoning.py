@@ -107,7 +107,7 @@ def test_a_report_of_refused_reasoning_heals_the_session(service: httpx.Client) 
         agent.append({"role": "assistant", "content": [thinking, {"type": "text", "text": "looked"}]})
         agent.work(3, Random(1))
         assert provider.refusals == 1
-        view = agent.view
+    view = agent.ask("GET", f"{agent.path}/context?format=anthropic&open=stub")
     assert view["reasoning"]["left_out"] == {"refused": 1}
     (healed,) = agent.ask("GET", f"{agent.path}/compactions")["items"]
     assert healed["reason"] == "reasoning"

@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from itertools import count
 from typing import Any
 
+import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -20,6 +21,7 @@ from foldline.engine.overflow import verdict_of
 from foldline.engine.policies.presets import PRESETS
 from foldline.log.compaction.usage import Usage
 from foldline.log.errors import Conflict, RedoSuperseded
+from foldline.log.storage import paths
 from foldline.log.use_cases import lifecycle, overflow, pins, views
 from tests.support.log.sessions import TENANT, Clock, Scene, Wire, open_store, words
 from tests.support.processes.databases import sqlite_database
@@ -147,7 +149,7 @@ class Reasoning(RuleBasedStateMachine):
         ids = [name for name in self.scene.entries if name.startswith("e")]
         self.scene.move(ids[choice % len(ids)])
         with self._store.read() as tx:
-            self.open_calls = views.paths.open_head(tx, TENANT, self.scene.id).open_calls
+            self.open_calls = paths.open_head(tx, TENANT, self.scene.id).open_calls
 
     @precondition(lambda self: len(self.pins) < 2)
     @rule()
@@ -173,7 +175,7 @@ class Reasoning(RuleBasedStateMachine):
     def refuse(self) -> None:
         self.excused |= set(self.signatures)
         with self._store.write() as tx:
-            version = views.paths.open_head(tx, TENANT, self.scene.id).session.version
+            version = paths.open_head(tx, TENANT, self.scene.id).session.version
             overflow.relieve(tx, TENANT, self.scene.id, verdict_of(REFUSAL), version=version)
         assert not any(_thinking(message) for message in (self.request() or {"messages": []})["messages"])
 
@@ -203,4 +205,4 @@ def _thinking(message: Wire) -> bool:
     return not isinstance(content, str) and any(block["type"] == "thinking" for block in content)
 
 
-TestReasoning = Reasoning.TestCase
+TestReasoning = pytest.mark.timeout(1_800)(Reasoning.TestCase)
