@@ -345,7 +345,7 @@ class PinnedAnswer(PinAnswer):
 
 
 class ModelAnswer(ResponseModel):
-    """A model, by the beginning of its name. Some presets match any provider, or a word in the name."""
+    """A model. Some presets list the beginning of a name, match any provider, or match a word in the name."""
 
     model: str
     context_window: int = Field(description="The context window that a session gets.")
@@ -353,6 +353,7 @@ class ModelAnswer(ResponseModel):
         description="The window in the system that the preset follows. Foldline's own window, if it has one, is used."
     )
     is_exact: bool = Field(description="Whether Foldline has the model's tokenizer, so that no margin is needed.")
+    source: str = Field(description="Where Foldline's window is from, with its date; empty for a `listed_window`.")
     limit: int = Field(description="The most tokens of a view, counted exactly.")
     trigger_tokens: int = Field(description="In the preset's count, like `target_tokens`.")
     target_tokens: int
