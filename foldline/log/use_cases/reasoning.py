@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -85,23 +85,49 @@ def shown(
     if not parts:
         return ReasoningShown()
     seen = _seen(tx, path, [entry for entry in _in_view(outline) if entry.seq in parts])
-    firsts = _first_differences(tx, path, outline.live, seen.values())
-    digest = fixed.digest
-    left_out: dict[int, str] = {}
-    for seq, view in seen.items():
-        first = firsts[view.edits_at]
-        if seq < outline.live.reasoning_from:
-            left_out[seq] = REFUSED
-        elif view == UNKNOWN:
-            left_out[seq] = UNKNOWN_VIEW
-        elif view.fixed not in {digest, UNNOTED}:
-            left_out[seq] = FIXED_PARTS
-        elif seq in outline.live.cells or (first is not None and first <= seq):
-            left_out[seq] = COMPACTED
+    lives = {view.edits_at: entry_log.live_edits_at(tx, path.session, view.edits_at) for view in seen.values()}
+    now = Seen(fixed.digest, path.edits_at)
+    judge = _Judge(seen, {**lives, now.edits_at: outline.live})
+    left_out = {seq: reason for seq in seen if (reason := judge.reason(seq, now)) is not None}
     counts = Counter[str]()
     for seq, reason in left_out.items():
         counts[reason] += parts[seq]
     return ReasoningShown(sum(parts.values()) - counts.total(), left_out, counts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """Judges the reasoning of messages, by the view that each is bound to and the live edits of these views."""
+
+    seen: Mapping[int, Seen]
+    lives: Mapping[tuple[int, int] | None, LiveEdits]
+    _known: dict[tuple[int, Seen], str | None] = field(default_factory=dict)
+
+    def reason(self, seq: int, view: Seen) -> str | None:
+        """Why a view leaves out the reasoning of the message `seq`; None if it shows it."""
+        if (seq, view) not in self._known:
+            self._known[seq, view] = self._reason(seq, view)
+        return self._known[seq, view]
+
+    def _reason(self, seq: int, view: Seen) -> str | None:
+        seen, live = self.seen[seq], self.lives[view.edits_at]
+        if seq < live.reasoning_from:
+            return REFUSED
+        if seen == UNKNOWN:
+            return UNKNOWN_VIEW
+        if seen.fixed != view.fixed and UNNOTED not in {seen.fixed, view.fixed}:
+            return FIXED_PARTS
+        then = self.lives[seen.edits_at]
+        first = None if seen.edits_at == view.edits_at else live.first_difference(then)
+        if seq in live.cells or (first is not None and first <= seq):
+            return COMPACTED
+        # Where no reasoning was refused in between, what is shown before the message is the same by induction.
+        is_same = then.reasoning_from == live.reasoning_from or self._before(seq, seen) == self._before(seq, view)
+        return None if is_same else REFUSED
+
+    def _before(self, seq: int, view: Seen) -> list[int]:
+        """The messages before this one whose reasoning the view shows."""
+        return [other for other in self.seen if other < seq and self.reason(other, view) is None]
 
 
 def seen_view(tx: Transaction, path: Path, version: int | None) -> Seen:
@@ -156,13 +182,3 @@ def _seen(tx: Transaction, path: Path, entries: Sequence[Facts]) -> dict[int, Se
 
 def _edits_at(row: Any) -> tuple[int, int] | None:
     return None if row.edits_branch is None else (row.edits_branch, row.edits_seq)
-
-
-def _first_differences(
-    tx: Transaction, path: Path, live: LiveEdits, seen: Iterable[Seen]
-) -> dict[tuple[int, int] | None, int | None]:
-    """The first seq that shows differently under the live edits of each view; None if none does."""
-    return {
-        at: None if at == path.edits_at else live.first_difference(entry_log.live_edits_at(tx, path.session, at))
-        for at in {view.edits_at for view in seen}
-    }
