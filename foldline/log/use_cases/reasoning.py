@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import and_, bindparam, select
 
 from foldline.engine.edits import LiveEdits
 from foldline.engine.facts import Facts, Seen
@@ -24,7 +24,7 @@ from foldline.log.storage import entry_log, segments
 from foldline.log.storage.pins import pins_of
 from foldline.log.storage.rows import Path, Session
 from foldline.log.storage.store import Transaction
-from foldline.log.storage.tables import ENTRY
+from foldline.log.storage.tables import BRANCH, ENTRY
 
 # Why reasoning is left out.
 COMPACTED: Final = "compacted"
@@ -43,6 +43,20 @@ _SINCE: Final = (
     select(*_EDITS_AT, ENTRY.c.version, ENTRY.c.kind, ENTRY.c.body)
     .where(ENTRY.c.session_pk == bindparam("pk"), ENTRY.c.branch == bindparam("branch"), ENTRY.c.seq > bindparam("seq"))
     .order_by(ENTRY.c.seq)
+)
+
+_LEAF_VERSIONS: Final = (
+    select(ENTRY.c.version)
+    .join_from(
+        BRANCH,
+        ENTRY,
+        and_(
+            ENTRY.c.session_pk == BRANCH.c.session_pk,
+            ENTRY.c.branch == BRANCH.c.branch,
+            ENTRY.c.seq == BRANCH.c.leaf_seq,
+        ),
+    )
+    .where(BRANCH.c.session_pk == bindparam("pk"), ENTRY.c.version > bindparam("version"))
 )
 
 
@@ -145,9 +159,12 @@ def seen_view(tx: Transaction, path: Path, version: int | None) -> Seen:
 
 
 def _seen_at(tx: Transaction, path: Path, version: int, now: Seen) -> Seen:
-    """The view of an older version; unknown if something else than entries came since then, or if it is too old."""
+    """The view of an older version; unknown if it is too old, or if something else than entries came since then, on the
+    path or at another branch's leaf.
+    """
     rows = _since(tx, path, path.leaf_seq - ENTRIES_LOOKED_AT)
-    versions = {row.version for row in rows if row.version > version}
+    leaves = tx.execute(_LEAF_VERSIONS, {"pk": path.session.pk, "version": version}).scalars()
+    versions = {*(row.version for row in rows if row.version > version), *leaves}
     known = [row for row in rows if row.version <= version]
     if not known or len(versions) != path.session.version - version:
         return UNKNOWN
