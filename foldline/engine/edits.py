@@ -69,10 +69,8 @@ class LiveEdits:
     def first_difference(self, other: LiveEdits) -> int | None:
         """The first seq that shows differently under the other edits; None if all entries show the same.
 
-        It is 0 if reasoning was refused in between.
+        What reasoning is left out does not count.
         """
-        if self.reasoning_from != other.reasoning_from:
-            return 0
         differing = {*self.hidden} ^ {*other.hidden}, self._shown_edits() ^ other._shown_edits()
         return min((first for edits in differing for first, *_ in edits), default=None)
 

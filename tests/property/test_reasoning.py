@@ -58,6 +58,8 @@ class Reasoning(RuleBasedStateMachine):
         self.excused: set[str] = set()
         self._store = store
         self.open_calls: list[str] = []
+        # Whether a summary was published since the last message: then only its version says which view a model saw.
+        self.is_published = False
         self.pins: list[str] = []
 
     def teardown(self) -> None:
@@ -80,6 +82,10 @@ class Reasoning(RuleBasedStateMachine):
         self.version = session.version
         return Request(model=session.model, system=rendered.system, tools=session.tools, messages=rendered.messages)
 
+    def _append(self, message: Wire, usage: Usage | None = None) -> None:
+        self.scene.append(message, format_name="anthropic", usage=usage)
+        self.is_published = False
+
     def _change(self, **changes: Any) -> None:
         with self._store.write() as tx:
             lifecycle.change(tx, TENANT, self.scene.id, changes)
@@ -87,9 +93,7 @@ class Reasoning(RuleBasedStateMachine):
     @precondition(lambda self: not self.open_calls)
     @rule(size=SIZES)
     def ask(self, size: int) -> None:
-        self.scene.append(
-            {"role": "user", "content": f"ask {next(self._numbers)} {words(size)}"}, format_name="anthropic"
-        )
+        self._append({"role": "user", "content": f"ask {next(self._numbers)} {words(size)}"})
 
     @precondition(lambda self: not self.open_calls)
     @rule(
@@ -105,20 +109,21 @@ class Reasoning(RuleBasedStateMachine):
         thinking = {"type": "thinking", "thinking": words(size), "signature": self.signatures[text]}
         ids = [f"toolu_{next(self._numbers)}" for _ in range(calls)]
         tools = [{"type": "tool_use", "id": name, "name": "run", "input": {"do": words(size)}} for name in ids]
-        published = self.scene.work() if meanwhile else []
+        if meanwhile:
+            self.work()
         says_so = "say so" in meanwhile
-        if published and not says_so:
+        if self.is_published and not says_so:
             self.excused.add(text)
         usage = Usage(version, 0) if says_so else None
         content = [thinking, {"type": "text", "text": text}, *tools]
-        self.scene.append({"role": "assistant", "content": content}, format_name="anthropic", usage=usage)
+        self._append({"role": "assistant", "content": content}, usage)
         self.open_calls = ids
 
     @precondition(lambda self: self.open_calls)
     @rule(size=SIZES)
     def give_results(self, size: int) -> None:
         results = [{"type": "tool_result", "tool_use_id": name, "content": words(size * 2)} for name in self.open_calls]
-        self.scene.append({"role": "user", "content": results}, format_name="anthropic")
+        self._append({"role": "user", "content": results})
         self.open_calls = []
 
     @rule(goal=st.sampled_from((None, 0.3, 0.6)), summarize=st.booleans())
@@ -128,7 +133,7 @@ class Reasoning(RuleBasedStateMachine):
 
     @rule()
     def work(self) -> None:
-        self.scene.work()
+        self.is_published |= bool(self.scene.work())
 
     @precondition(lambda self: self.scene.live)
     @rule(choice=CHOICES)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import and_, bindparam, select
 
 from foldline.engine.edits import LiveEdits
 from foldline.engine.facts import Facts, Seen
@@ -24,7 +24,7 @@ from foldline.log.storage import entry_log, segments
 from foldline.log.storage.pins import pins_of
 from foldline.log.storage.rows import Path, Session
 from foldline.log.storage.store import Transaction
-from foldline.log.storage.tables import ENTRY
+from foldline.log.storage.tables import BRANCH, ENTRY
 
 # Why reasoning is left out.
 COMPACTED: Final = "compacted"
@@ -43,6 +43,20 @@ _SINCE: Final = (
     select(*_EDITS_AT, ENTRY.c.version, ENTRY.c.kind, ENTRY.c.body)
     .where(ENTRY.c.session_pk == bindparam("pk"), ENTRY.c.branch == bindparam("branch"), ENTRY.c.seq > bindparam("seq"))
     .order_by(ENTRY.c.seq)
+)
+
+_LEAF_VERSIONS: Final = (
+    select(ENTRY.c.version)
+    .join_from(
+        BRANCH,
+        ENTRY,
+        and_(
+            ENTRY.c.session_pk == BRANCH.c.session_pk,
+            ENTRY.c.branch == BRANCH.c.branch,
+            ENTRY.c.seq == BRANCH.c.leaf_seq,
+        ),
+    )
+    .where(BRANCH.c.session_pk == bindparam("pk"), ENTRY.c.version > bindparam("version"))
 )
 
 
@@ -85,23 +99,49 @@ def shown(
     if not parts:
         return ReasoningShown()
     seen = _seen(tx, path, [entry for entry in _in_view(outline) if entry.seq in parts])
-    firsts = _first_differences(tx, path, outline.live, seen.values())
-    digest = fixed.digest
-    left_out: dict[int, str] = {}
-    for seq, view in seen.items():
-        first = firsts[view.edits_at]
-        if seq < outline.live.reasoning_from:
-            left_out[seq] = REFUSED
-        elif view == UNKNOWN:
-            left_out[seq] = UNKNOWN_VIEW
-        elif view.fixed not in {digest, UNNOTED}:
-            left_out[seq] = FIXED_PARTS
-        elif seq in outline.live.cells or (first is not None and first <= seq):
-            left_out[seq] = COMPACTED
+    lives = {view.edits_at: entry_log.live_edits_at(tx, path.session, view.edits_at) for view in seen.values()}
+    now = Seen(fixed.digest, path.edits_at)
+    judge = _Judge(seen, {**lives, now.edits_at: outline.live})
+    left_out = {seq: reason for seq in seen if (reason := judge.reason(seq, now)) is not None}
     counts = Counter[str]()
     for seq, reason in left_out.items():
         counts[reason] += parts[seq]
     return ReasoningShown(sum(parts.values()) - counts.total(), left_out, counts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """Judges the reasoning of messages, by the view that each is bound to and the live edits of these views."""
+
+    seen: Mapping[int, Seen]
+    lives: Mapping[tuple[int, int] | None, LiveEdits]
+    _known: dict[tuple[int, Seen], str | None] = field(default_factory=dict)
+
+    def reason(self, seq: int, view: Seen) -> str | None:
+        """Why a view leaves out the reasoning of the message `seq`; None if it shows it."""
+        if (seq, view) not in self._known:
+            self._known[seq, view] = self._reason(seq, view)
+        return self._known[seq, view]
+
+    def _reason(self, seq: int, view: Seen) -> str | None:
+        seen, live = self.seen[seq], self.lives[view.edits_at]
+        if seq < live.reasoning_from:
+            return REFUSED
+        if seen == UNKNOWN:
+            return UNKNOWN_VIEW
+        if seen.fixed != view.fixed and UNNOTED not in {seen.fixed, view.fixed}:
+            return FIXED_PARTS
+        then = self.lives[seen.edits_at]
+        first = None if seen.edits_at == view.edits_at else live.first_difference(then)
+        if seq in live.cells or (first is not None and first <= seq):
+            return COMPACTED
+        # Where no reasoning was refused in between, what is shown before the message is the same by induction.
+        is_same = then.reasoning_from == live.reasoning_from or self._before(seq, seen) == self._before(seq, view)
+        return None if is_same else REFUSED
+
+    def _before(self, seq: int, view: Seen) -> list[int]:
+        """The messages before this one whose reasoning the view shows."""
+        return [other for other in self.seen if other < seq and self.reason(other, view) is None]
 
 
 def seen_view(tx: Transaction, path: Path, version: int | None) -> Seen:
@@ -119,9 +159,12 @@ def seen_view(tx: Transaction, path: Path, version: int | None) -> Seen:
 
 
 def _seen_at(tx: Transaction, path: Path, version: int, now: Seen) -> Seen:
-    """The view of an older version; unknown if something else than entries came since then, or if it is too old."""
+    """The view of an older version; unknown if it is too old, or if something else than entries came since then, on the
+    path or at another branch's leaf.
+    """
     rows = _since(tx, path, path.leaf_seq - ENTRIES_LOOKED_AT)
-    versions = {row.version for row in rows if row.version > version}
+    leaves = tx.execute(_LEAF_VERSIONS, {"pk": path.session.pk, "version": version}).scalars()
+    versions = {*(row.version for row in rows if row.version > version), *leaves}
     known = [row for row in rows if row.version <= version]
     if not known or len(versions) != path.session.version - version:
         return UNKNOWN
@@ -156,13 +199,3 @@ def _seen(tx: Transaction, path: Path, entries: Sequence[Facts]) -> dict[int, Se
 
 def _edits_at(row: Any) -> tuple[int, int] | None:
     return None if row.edits_branch is None else (row.edits_branch, row.edits_seq)
-
-
-def _first_differences(
-    tx: Transaction, path: Path, live: LiveEdits, seen: Iterable[Seen]
-) -> dict[tuple[int, int] | None, int | None]:
-    """The first seq that shows differently under the live edits of each view; None if none does."""
-    return {
-        at: None if at == path.edits_at else live.first_difference(entry_log.live_edits_at(tx, path.session, at))
-        for at in {view.edits_at for view in seen}
-    }
