@@ -23,6 +23,7 @@ from foldline.engine.wire import dumps, loads
 from foldline.log.storage import entry_log, segments
 from foldline.log.storage.pins import pins_of
 from foldline.log.storage.rows import Path, Session
+from foldline.log.storage.segments import Segment
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import BRANCH, ENTRY
 
@@ -39,12 +40,11 @@ UNNOTED: Final = "unnoted"
 # A version that is more entries back than this is not looked for.
 ENTRIES_LOOKED_AT: Final = 1000
 DIGEST_CHARS: Final = 16
-_SINCE: Final = (
-    select(*_EDITS_AT, ENTRY.c.version, ENTRY.c.kind, ENTRY.c.body)
-    .where(ENTRY.c.session_pk == bindparam("pk"), ENTRY.c.branch == bindparam("branch"), ENTRY.c.seq > bindparam("seq"))
-    .order_by(ENTRY.c.seq)
+_IS_LATER: Final = and_(
+    ENTRY.c.session_pk == bindparam("pk"), ENTRY.c.branch == bindparam("branch"), ENTRY.c.seq > bindparam("seq")
 )
-
+_SINCE: Final = select(*_EDITS_AT, ENTRY.c.version).where(_IS_LATER).order_by(ENTRY.c.seq)
+_COMPACTIONS_SINCE: Final = select(ENTRY.c.body).where(_IS_LATER, ENTRY.c.kind == "compaction")
 _LEAF_VERSIONS: Final = (
     select(ENTRY.c.version)
     .join_from(
@@ -162,22 +162,33 @@ def _seen_at(tx: Transaction, path: Path, version: int, now: Seen) -> Seen:
     """The view of an older version; unknown if it is too old, or if something else than entries came since then, on the
     path or at another branch's leaf.
     """
-    rows = _since(tx, path, path.leaf_seq - ENTRIES_LOOKED_AT)
+    rows = tx.execute(_SINCE, _after(path, path.leaf_seq - ENTRIES_LOOKED_AT)).all()
     leaves = tx.execute(_LEAF_VERSIONS, {"pk": path.session.pk, "version": version}).scalars()
     versions = {*(row.version for row in rows if row.version > version), *leaves}
     known = [row for row in rows if row.version <= version]
-    if not known or len(versions) != path.session.version - version:
+    is_whole = path.leaf_seq - path.left_seq <= ENTRIES_LOOKED_AT
+    if len(versions) != path.session.version - version or not (known or is_whole):
         return UNKNOWN
-    return now._replace(edits_at=_edits_at(known[-1]))
+    return now._replace(edits_at=_edits_at(known[-1]) if known else _edits_where_it_began(tx, path))
+
+
+def _edits_where_it_began(tx: Transaction, path: Path) -> tuple[int, int] | None:
+    """The newest compaction, undo or redo at the entry where the path's branch begins."""
+    if path.parent is None:
+        return None
+    (row,) = entry_log.rows_in(
+        tx, path.session, [Segment(path.parent, path.left_seq, path.left_seq)], _EDITS_AT, kinds=None
+    )
+    return _edits_at(row)
 
 
 def _was_published(tx: Transaction, path: Path) -> bool:
-    rows = _since(tx, path, path.last_message_seq)
-    return any(row.kind == "compaction" and not loads(row.body)["is_inline"] for row in rows)
+    bodies = tx.execute(_COMPACTIONS_SINCE, _after(path, path.last_message_seq)).scalars()
+    return any(not loads(body)["is_inline"] for body in bodies)
 
 
-def _since(tx: Transaction, path: Path, seq: int) -> list[Any]:
-    return list(tx.execute(_SINCE, {"pk": path.session.pk, "branch": path.branch, "seq": seq}))
+def _after(path: Path, seq: int) -> dict[str, int]:
+    return {"pk": path.session.pk, "branch": path.branch, "seq": seq}
 
 
 def _in_view(outline: Outline) -> Iterator[Facts]:
