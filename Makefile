@@ -16,8 +16,10 @@ PYTEST := $(BIN)/python -m pytest -q
 PARALLEL := -n 3 --dist worksteal
 CODE := foldline api/foldline_api worker/foldline_worker tests benchmarks demo tools stack docker charts
 UV_VERSION := 0.13.9
+# A maintained catalogue of models (MIT); its rows are written into the library.
+PRICES_VERSION := 0.2.3
 
-.PHONY: help init fmt lint types check test chart property parity bench demo run stack image browser docs clean lock
+.PHONY: help init fmt lint types check test chart property parity bench demo run stack image browser docs models clean lock
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -86,6 +88,14 @@ docs: .venv/.ready ## write the generated pages of docs/ anew, and the schema of
 	@$(BIN)/python -m tools.presets_reference > docs/presets-reference.md
 	@$(BIN)/python -m tools.chart_schema > charts/foldline/values.schema.json
 	@$(BIN)/python -m tools.values_page > docs/values.md
+
+models: ## write the catalogue of models and their context windows anew
+	@$(require_python)
+	@"$(PYTHON)" -m venv .lock
+	@.lock/bin/python $(PIP_INSTALL) "genai-prices==$(PRICES_VERSION)"
+	@.lock/bin/python -m tools.model_catalogue > .lock/catalogue.py
+	@mv .lock/catalogue.py foldline/engine/models/catalogue.py
+	@rm -rf .lock
 
 clean: ## remove what the verbs made, .venv included
 	@rm -rf .venv .lock .cache build dist foldline.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

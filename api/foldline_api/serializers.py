@@ -187,6 +187,7 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
     """What a provider's refusal means."""
     return {
         "is_overflow": verdict.is_overflow,
+        "is_reasoning_refused": verdict.is_reasoning_refused,
         "provider": verdict.provider,
         "actual_tokens": verdict.actual_tokens,
         "limit_tokens": verdict.limit_tokens,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -35,13 +35,15 @@ class LiveEdits:
 
     `cells` maps the seq of an entry to its edit; the entry is in no summary. `hidden` are seq ranges, oldest first.
     `condensed` are the outermost summaries, disjoint and oldest first. `barred` are the ranges whose summary was
-    undone. They are summarized again only on request, or after they had to be hidden.
+    undone. They are summarized again only on request, or after they had to be hidden. Bound reasoning of entries before
+    the seq `reasoning_from` is left out, because the provider refused it.
     """
 
     cells: Mapping[int, Edit] = field(default_factory=lambda: MappingProxyType({}))
     hidden: tuple[tuple[int, int], ...] = ()
     condensed: tuple[Edit, ...] = ()
     barred: tuple[tuple[int, int], ...] = ()
+    reasoning_from: int = 0
 
     def adding(self, edits: Iterable[Edit]) -> LiveEdits:
         """The live edits after these new edits."""
@@ -61,11 +63,26 @@ class LiveEdits:
             tuple(sorted({span for span in hidden if not covered(*span, condensed)})),
             tuple(condensed),
             self.barred,
+            self.reasoning_from,
         )
+
+    def first_difference(self, other: LiveEdits) -> int | None:
+        """The first seq that shows differently under the other edits; None if all entries show the same.
+
+        What reasoning is left out does not count.
+        """
+        differing = {*self.hidden} ^ {*other.hidden}, self._shown_edits() ^ other._shown_edits()
+        return min((first for edits in differing for first, *_ in edits), default=None)
+
+    def _shown_edits(self) -> set[tuple[int, int, str, int, str]]:
+        return {
+            (edit.first, edit.last, edit.kind, edit.level, edit.summary)
+            for edit in (*self.cells.values(), *self.condensed)
+        }
 
     def barring(self, spans: Iterable[tuple[int, int]]) -> LiveEdits:
         """The same edits, with exactly these ranges barred."""
-        return LiveEdits(self.cells, self.hidden, self.condensed, tuple(spans))
+        return replace(self, barred=tuple(spans))
 
 
 def covered(first: int, last: int, condensed: Sequence[Edit]) -> bool:
@@ -93,6 +110,7 @@ def to_json(live: LiveEdits) -> dict[str, Any]:
         "hidden": live.hidden,
         "condensed": live.condensed,
         "barred": live.barred,
+        **({"reasoning_from": live.reasoning_from} if live.reasoning_from else {}),
     }
 
 
@@ -104,6 +122,7 @@ def from_json(values: Mapping[str, Any]) -> LiveEdits:
         _spans(values["hidden"]),
         edits_from_json(values["condensed"]),
         _spans(values["barred"]),
+        values.get("reasoning_from", 0),
     )
 
 

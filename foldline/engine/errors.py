@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class CompactionError(Exception):
     """The root of the engine's errors."""
@@ -19,14 +21,16 @@ class InvalidMessage(CompactionError):
 
 
 class UnknownModel(CompactionError):
-    """No context window is known for `model`, and none was given."""
+    """No context window is known for `model`, and none was given; `nearest` are names of known models like it."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, nearest: Sequence[str] = ()) -> None:
+        like = f". Known models with a similar name: {', '.join(nearest)}" if nearest else ""
         super().__init__(
             f"no context window is known for the model {model!r}; "
-            "give `context_window`, or name it as provider/name, such as openai/gpt-4o"
+            f"give `context_window`, or name it as provider/name, such as openai/gpt-4o{like}"
         )
         self.model = model
+        self.nearest = list(nearest)
 
 
 class InvalidPolicy(CompactionError):

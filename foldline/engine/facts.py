@@ -36,6 +36,17 @@ class Call(NamedTuple):
     changes: str = ""
 
 
+class Seen(NamedTuple):
+    """The view that the model saw when it wrote a message: what its signed reasoning is bound to.
+
+    `fixed` is a digest of model, system prompt, tools and pins; "" if it is not known which view it was. `edits_at` is
+    the branch and seq of the newest compaction, undo or redo in it.
+    """
+
+    fixed: str = ""
+    edits_at: tuple[int, int] | None = None
+
+
 class Facts(NamedTuple):
     """Everything that planning knows about one message; tokens are unscaled.
 
@@ -43,7 +54,9 @@ class Facts(NamedTuple):
     that answers no open call). `answers` is the id of the call that a result answers, `tool` the tool of that call.
     `arguments_saving` is the tokens saved when the arguments of its calls are cut. `excerpts` has the tokens of the
     result's content at each level of `excerpts.LEVELS`, 0 for a level that saves nothing. `chars` is the length of its
-    text in UTF-16 units. `sizes` has the size of its parts by each estimate of `estimates.SIZED`.
+    text in UTF-16 units. `sizes` has the size of its parts by each estimate of `estimates.SIZED`. `bound` is the number
+    of its parts that are bound to the messages before it, `seen` the view that these are bound to, None if it was not
+    noted when the message arrived.
     """
 
     role: str
@@ -60,6 +73,8 @@ class Facts(NamedTuple):
     chars: int = 0
     tool: str = ""
     sizes: tuple[int, ...] = ()
+    bound: int = 0
+    seen: Seen | None = None
 
 
 def facts_of(message: Message) -> Facts:
@@ -92,7 +107,7 @@ def is_empty(message: Message) -> bool:
 
 def _assistant_facts(message: Message) -> Facts:
     if is_empty(message):
-        return Facts("assistant", 0)
+        return Facts("assistant", 0, bound=message.bound_parts)
     calls = message.calls
     return Facts(
         "assistant",
@@ -101,6 +116,7 @@ def _assistant_facts(message: Message) -> Facts:
         arguments_saving=max(0, sum(_arguments_saving(call.arguments) for call in calls)),
         chars=_chars(message),
         sizes=sizes_of(message.parts),
+        bound=message.bound_parts,
     )
 
 
@@ -141,6 +157,8 @@ def to_json(facts: Facts) -> dict[str, Any]:
         values["calls"] = [call_to_json(call) for call in facts.calls]
     if facts.read:
         values["read"] = [*facts.read]
+    if facts.seen:
+        values["seen"] = [facts.seen.fixed, *(facts.seen.edits_at or ())]
     return values
 
 
@@ -152,12 +170,13 @@ def call_to_json(call: Call) -> list[Any]:
 def from_json(facts: Facts, values: dict[str, Any]) -> Facts:
     """`facts` with the values that `to_json` wrote filled in."""
     known = {name: values.get(name, default) for name, default in _EXTRAS.items()}
-    calls, read = known["calls"], known["read"]
+    calls, read, seen = known["calls"], known["read"], known["seen"]
     known |= {
         "calls": tuple(call_from_json(call) for call in calls),
         "excerpts": tuple(known["excerpts"]),
         "sizes": tuple(known["sizes"]),
         "read": Read(*read) if read else None,
+        "seen": Seen(seen[0], (seen[1], seen[2]) if seen[1:] else None) if seen else None,
     }
     return facts._replace(**known)
 

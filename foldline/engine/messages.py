@@ -6,7 +6,7 @@ No wire format is known here; `foldline.engine.formats` converts to and from the
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeAlias
 
 JsonObject: TypeAlias = Mapping[str, Any]
@@ -15,6 +15,8 @@ Role: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
 # The role that the facts of a branch summary have; no message of the conversation has it.
 BRANCH_ROLE: Final = "branch"
 ROLES: tuple[Role, ...] = ("system", "developer", "user", "assistant", "tool")
+# Types of parts with reasoning that its provider has sealed: there is nothing in it for anyone else.
+SEALED_KINDS: Final = frozenset({"redacted_thinking"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +104,27 @@ class Message:
         return next((part for part in self.parts if isinstance(part, ToolResult)), None)
 
     @property
+    def bound_parts(self) -> int:
+        """The number of its parts that are bound to the messages before it; see `is_bound`."""
+        return sum(map(is_bound, self.parts))
+
+    @property
     def text(self) -> str:
         """All text parts, joined by newlines."""
         return "\n".join(part.text for part in self.parts if isinstance(part, Text))
+
+
+def is_bound(part: Part) -> bool:
+    """Whether a part is signed or sealed reasoning: its provider refuses it once anything before it has changed.
+
+    A signature that nobody here can judge counts as bound. (Anthropic, "Preserved thinking".)
+    """
+    return part.kind in SEALED_KINDS if isinstance(part, Other) else isinstance(part, Thinking) and bool(part.signature)
+
+
+def without_bound(message: Message) -> Message:
+    """The message without its bound parts."""
+    return replace(message, parts=tuple(part for part in message.parts if not is_bound(part)), source=None)
 
 
 def user(text: str) -> Message:

@@ -1,4 +1,7 @@
-"""Reads a provider's error: whether the request was too long, whose wording it is, and the figures in it."""
+"""Reads a provider's error: whether the request was too long, whose wording it is, and the figures in it.
+
+An error may also say that the provider refuses the reasoning in the request.
+"""
 
 from __future__ import annotations
 
@@ -150,6 +153,26 @@ WORDINGS: Final[tuple[tuple[str | None, re.Pattern[str]], ...]] = (
         ),
     ),
 )
+# Wordings of reasoning that is refused because something before it changed, or because another model wrote it.
+REASONING_WORDINGS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
+    (
+        "anthropic",
+        _compiled(
+            r"invalid [`'\"]?signature[`'\"]? in [`'\"]?(?:redacted_)?thinking[`'\"]? block",
+            "block is bound to a different",
+            r"\bprefix_mismatch\b",
+            r"thinking[`'\"]? blocks? .{0,100}cannot be modified",
+        ),
+    ),
+    (
+        "openai",
+        _compiled("invalid_encrypted_content", "encrypted content .{0,200}could not be (?:verified|decrypted|parsed)"),
+    ),
+    (
+        "google",
+        _compiled("(?:invalid|corrupted) thought[ _]?signature", "thought[ _]?signature is (?:not valid|invalid)"),
+    ),
+)
 # The providers with a wording of their own.
 PROVIDERS: Final = frozenset(provider for provider, _ in WORDINGS if provider)
 
@@ -195,6 +218,7 @@ class Verdict:
 
     `provider` is the provider whose wording it is. `actual_tokens` are the input tokens, without the requested
     `output_tokens` if the text separates the two. `limit_tokens` is the model's limit for both together.
+    `is_reasoning_refused`: the error is no overflow, and the provider refuses the reasoning in the request.
     """
 
     is_overflow: bool
@@ -202,6 +226,7 @@ class Verdict:
     actual_tokens: int | None = None
     limit_tokens: int | None = None
     output_tokens: int | None = None
+    is_reasoning_refused: bool = False
 
     @property
     def input_limit_tokens(self) -> int | None:
@@ -210,7 +235,11 @@ class Verdict:
 
     @property
     def retryable(self) -> bool:
-        """Whether compacting can help: a shorter input can pass unless the requested output takes the whole limit."""
+        """Whether another view can help: a shorter one, unless the requested output takes the whole limit, or one
+        without the refused reasoning.
+        """
+        if self.is_reasoning_refused:
+            return True
         return self.is_overflow and (self.input_limit_tokens is None or self.input_limit_tokens > 0)
 
 
@@ -220,6 +249,9 @@ NO_OVERFLOW: Final = Verdict(is_overflow=False)
 def verdict_of(answer: str | Mapping[str, Any], provider: str | None = None) -> Verdict:
     """The verdict on a provider's text or JSON body; `provider` is its sender, if known."""
     parts = list(_parts(answer))
+    refused = _reasoning_verdict(_joined((_texts(parts), _names(parts))), provider)
+    if refused is not None:
+        return refused
     found = (_verdict(text, provider, is_busy=_is_busy(parts)) for text in (_texts(parts), _names(parts)))
     return next(filter(None, found), NO_OVERFLOW)
 
@@ -266,6 +298,14 @@ def _verdict(text: str, provider: str | None, *, is_busy: bool) -> Verdict | Non
     is_overflow = wording is not None or gap_of(text) is not None
     is_doubtful = is_busy or DOUBTFUL.search(text)
     return verdict if is_overflow and not is_doubtful else None
+
+
+def _reasoning_verdict(text: str, provider: str | None) -> Verdict | None:
+    """The verdict on a text that refuses reasoning; None on any other."""
+    found = next((name for name, wording in REASONING_WORDINGS if wording.search(text)), None)
+    if found is None:
+        return None
+    return Verdict(is_overflow=False, provider=provider or found, is_reasoning_refused=True)
 
 
 def _is_exceeded(verdict: Verdict) -> bool:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from foldline.engine import wording
 from foldline.engine.edits import Edit
 from foldline.engine.facts import is_empty
-from foldline.engine.messages import Message, Text, ToolCall, ToolResult, result_text
+from foldline.engine.messages import Message, Text, ToolCall, ToolResult, result_text, without_bound
 from foldline.engine.outline import Outline, Summarized, Unit
 from foldline.engine.tokens.excerpts import LEVELS, excerpt, excerpt_arguments
 
@@ -20,15 +20,18 @@ def make_view(
     summaries: Mapping[str, str],
     pins: Sequence[str] = (),
     *,
+    without_reasoning: Collection[int] = (),
     stub_open: bool = False,
     keep_empty: bool = False,
 ) -> list[Message]:
     """The messages that the model should see.
 
     `messages` maps the seq of every entry in view to its original message. `summaries` maps the id of every live
-    summary to its text. With `stub_open`, calls that still wait for a result get a stub. With `keep_empty`, assistant
+    summary to its text. `without_reasoning` are the seqs of the messages whose bound reasoning is left out. With
+    `stub_open`, calls that still wait for a result get a stub. With `keep_empty`, assistant
     messages without text and calls stay.
     """
+    messages = {**messages, **{seq: without_bound(messages[seq]) for seq in without_reasoning}}
     view = [pins_message(pins)] if pins else []
     after_hidden = False
     for item in outline.items:

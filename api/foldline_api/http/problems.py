@@ -130,7 +130,9 @@ PROBLEM_TYPES: Final[Mapping[type[Exception], ProblemType]] = {
         # The rest of the body is not read, so the connection cannot be used again.
         {"Connection": "close"},
     ),
-    engine.UnknownModel: ProblemType("unknown-model", _UNPROCESSABLE, lambda error: {"model": error.model}),
+    engine.UnknownModel: ProblemType(
+        "unknown-model", _UNPROCESSABLE, lambda error: {"model": error.model, "nearest": error.nearest}
+    ),
     engine.FixedPartsDoNotFit: ProblemType(
         "fixed-parts-do-not-fit",
         _UNPROCESSABLE,

@@ -23,10 +23,11 @@ def list_models(
     _incoming: FromRequest,
     preset: Annotated[str, Query(description="The preset whose models, trigger and target to list.")] = DEFAULT_PRESET,
 ) -> Response:
-    """List the models whose context window is known, by the beginning of their names.
+    """List the models whose context window is known, with the source of each window.
 
-    A session with another model needs `context_window`. A preset that follows another system adds the models that this
-    system knows. `trigger_tokens` and `target_tokens` are counted as the preset counts, `limit` exactly.
+    A session with another model needs `context_window`. Names may lack the provider, have a date, or name a cloud. A
+    preset that follows another system adds the models that this system knows. `trigger_tokens` and `target_tokens` are
+    counted as the preset counts, `limit` exactly.
     """
     if preset not in PRESETS:
         raise InvalidRequest("query.preset", f"must be the name of a preset: {', '.join(PRESETS)}")
@@ -39,6 +40,7 @@ def _model_json(found: CatalogRow) -> dict[str, Any]:
         "context_window": found.context_window,
         "listed_window": found.listed_window,
         "is_exact": found.is_exact,
+        "source": found.source,
         "limit": found.limit,
         "trigger_tokens": found.trigger,
         "target_tokens": found.target,

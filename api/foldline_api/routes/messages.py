@@ -98,4 +98,5 @@ def _view_json(found: View, format_name: str) -> dict[str, Any]:
         "version": found.path.session.version,
         "lossy": rendered.lossy,
         "open_calls": found.open_calls,
+        "reasoning": {"shown": found.reasoning.parts, "left_out": found.reasoning.parts_left_out},
     }

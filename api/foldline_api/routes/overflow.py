@@ -1,4 +1,4 @@
-"""Overflow: a provider refused a view as too long."""
+"""Overflow: a provider refused a view as too long, or for the reasoning in it."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ router = APIRouter(tags=["compactions"])
 
 @router.post("/sessions/{session_id}/overflow", **described(OverflowAnswer, body=OverflowBody))
 def report_overflow(session_id: str, incoming: FromRequest) -> Response:
-    """Report that a provider refused a view as too long. The view is made smaller; read it again and repeat the call.
+    """Report that a provider refused a view: it is made smaller, or loses its signed reasoning. Read it again.
 
-    Nothing happens if the error is not an overflow, or if the view has changed since.
+    Nothing happens if the error is neither an overflow nor a refusal of reasoning, or if the view has changed since.
     """
     body, if_match = incoming.body(OverflowBody), incoming.if_match
     verdict = verdict_of(body.error, body.provider)

@@ -110,6 +110,18 @@ class AppendAnswer(ResponseModel):
     compaction: StepAnswer | None
 
 
+class ReasoningAnswer(ResponseModel):
+    """The signed reasoning of a view: the number of parts shown, and of parts left out by reason.
+
+    A provider refuses it once something before it has changed: `compacted` by an edit, `fixed_parts` by another model,
+    system prompt, tools or pins; `refused` if the caller reported that. `unknown_view`: a summary was published while
+    the model worked, and the append did not say by `usage.version` which view the model had.
+    """
+
+    shown: int
+    left_out: dict[str, int]
+
+
 class ContextAnswer(ResponseModel):
     """A view in a wire format. `lossy` counts the parts that this format cannot represent exactly."""
 
@@ -119,6 +131,7 @@ class ContextAnswer(ResponseModel):
     version: int
     lossy: int
     open_calls: list[str]
+    reasoning: ReasoningAnswer
 
 
 class ResultAnswer(ReportAnswer):
@@ -181,10 +194,11 @@ class VerdictAnswer(ResponseModel):
     """What the provider's error means. Tokens are the provider's."""
 
     is_overflow: bool
+    is_reasoning_refused: bool = Field(description="Whether the provider refuses signed reasoning in the view.")
     provider: str | None
     actual_tokens: int | None = Field(description="Tokens of the input, if the error separates them from the output.")
     limit_tokens: int | None
-    retryable: bool = Field(description="Whether a smaller view can help.")
+    retryable: bool = Field(description="Whether a smaller view, or one without that reasoning, can help.")
 
 
 class OverflowAnswer(ResponseModel):
@@ -331,7 +345,7 @@ class PinnedAnswer(PinAnswer):
 
 
 class ModelAnswer(ResponseModel):
-    """A model, by the beginning of its name. Some presets match any provider, or a word in the name."""
+    """A model. Some presets list the beginning of a name, match any provider, or match a word in the name."""
 
     model: str
     context_window: int = Field(description="The context window that a session gets.")
@@ -339,6 +353,7 @@ class ModelAnswer(ResponseModel):
         description="The window in the system that the preset follows. Foldline's own window, if it has one, is used."
     )
     is_exact: bool = Field(description="Whether Foldline has the model's tokenizer, so that no margin is needed.")
+    source: str = Field(description="Where Foldline's window is from, with its date; empty for a `listed_window`.")
     limit: int = Field(description="The most tokens of a view, counted exactly.")
     trigger_tokens: int = Field(description="In the preset's count, like `target_tokens`.")
     target_tokens: int

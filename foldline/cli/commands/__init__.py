@@ -64,8 +64,6 @@ COMMANDS: Final = {
     "presets": Listed(
         "presets", "presets", "List the presets: when each compacts, how far down, and with which stages."
     ),
-    "models": Listed(
-        "models", "models", "List the models whose context window is known, by the beginning of their name."
-    ),
+    "models": Listed("models", "models", "List the models whose context window is known."),
     "jobs": Listed("jobs", "app", "Look at summary jobs, and have them tried again or cancelled."),
 }

@@ -20,7 +20,7 @@ def models(
     ] = DEFAULT_PRESET,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """List the models whose context window is known, by the beginning of their name.
+    """List the models whose context window is known.
 
     Other models need a context window of their own when a session is created. A preset that follows another system has
     the models which that one knows, some by a word in their name; of two windows, a session gets the first. Its trigger
@@ -60,4 +60,5 @@ def _as_json(model: CatalogRow) -> dict[str, str | int | bool | None]:
         "trigger_tokens": model.trigger,
         "target_tokens": model.target,
         "is_exact": model.is_exact,
+        "source": model.source,
     }

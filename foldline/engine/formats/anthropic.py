@@ -12,7 +12,18 @@ from foldline.engine.formats import marks
 from foldline.engine.formats.checked import a_kind, a_text, an_object, an_optional_text, listed, mismatch, no_role
 from foldline.engine.formats.contract import Format, Rendered, Signs
 from foldline.engine.formats.ids import WireIds
-from foldline.engine.messages import Image, Message, Other, Part, Role, Text, Thinking, ToolCall, ToolResult
+from foldline.engine.messages import (
+    SEALED_KINDS,
+    Image,
+    Message,
+    Other,
+    Part,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
 
 NAME: Final = "anthropic"
 ID_PATTERN: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -335,7 +346,7 @@ def _is_unsendable(message: Message, part: Part) -> bool:
         return marks.is_blank(part.text)
     if isinstance(part, Thinking):
         return not (_is_own(message) and part.signature)
-    return isinstance(part, Other) and part.kind in marks.SEALED_KINDS and not _is_own(message)
+    return isinstance(part, Other) and part.kind in SEALED_KINDS and not _is_own(message)
 
 
 def _text(text: str) -> dict[str, Any]:

@@ -13,9 +13,6 @@ IMAGE_BELOW: Final = "[image below]"
 IMAGES_ABOVE: Final = "[images of the tool results above]"
 ERROR: Final = "[error]"
 
-# Reasoning its provider has sealed: there is nothing in it for anyone else, so it gets no mark.
-SEALED_KINDS: Final = frozenset({"redacted_thinking"})
-
 KIND_CHARS: Final = 32
 
 

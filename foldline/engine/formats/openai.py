@@ -11,7 +11,18 @@ from foldline.engine.formats import marks
 from foldline.engine.formats.checked import a_kind, a_text, an_object, an_optional_text, listed, mismatch, no_role
 from foldline.engine.formats.contract import Format, Rendered, Signs
 from foldline.engine.formats.ids import WireIds
-from foldline.engine.messages import Image, Message, Other, Part, Role, Text, Thinking, ToolCall, ToolResult
+from foldline.engine.messages import (
+    SEALED_KINDS,
+    Image,
+    Message,
+    Other,
+    Part,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
 
 NAME: Final = "openai"
 ID_PATTERN: Final = re.compile(r".+", re.DOTALL)
@@ -219,7 +230,7 @@ class _OpenAIWriter:
                 yield {"type": "text", "text": part.text}
             elif isinstance(part, Image):
                 yield self._wire_image(message, part)
-            elif isinstance(part, Other) and part.kind not in marks.SEALED_KINDS:
+            elif isinstance(part, Other) and part.kind not in SEALED_KINDS:
                 yield self._mark(marks.left_out(part))
             else:
                 self.lossy += 1

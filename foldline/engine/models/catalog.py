@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from foldline.engine.models.gauge import ALIASES, Fixed, Frame
 from foldline.engine.models.registries import REGISTRIES
-from foldline.engine.models.windows import MODELS, is_known, is_release_of
+from foldline.engine.models.windows import known_model, known_models
 from foldline.engine.policies.policy import Policy
 
 
@@ -15,9 +15,9 @@ from foldline.engine.policies.policy import Policy
 class CatalogRow:
     """A model in a preset's registry, and its limits under the preset, in tokens.
 
-    `model` is provider/name, where the name is the beginning of a model's name. Some registries list a name without a
-    provider, or a word of a name. `listed_window` is the registry's window, None in Foldline's own registry. A session
-    gets `context_window`: that of Foldline's own table if it has the model, else the `listed_window`. `limit` is the
+    `model` is provider/name. Registries list the beginning of a name, some without a provider, or a word of a name.
+    `listed_window` is the registry's window, None in Foldline's own registry. A session gets `context_window`: the one
+    that Foldline knows, from `source`, else the `listed_window`. `limit` is the
     most that a view may take, counted exactly. `trigger` and `target` are by the preset's counter, for a view with
     history alone.
     """
@@ -29,20 +29,20 @@ class CatalogRow:
     limit: int
     trigger: int
     target: int
+    source: str = ""
 
 
 def catalog(policy: Policy) -> Iterator[CatalogRow]:
     """The models that the policy's registry lists, in its order."""
     registry = REGISTRIES.get(policy.registry)
     if registry is None:
-        models = [(provider, name) for provider, names in MODELS.items() for name in names]
-        return (_listed(policy, provider, name, None) for provider, name in models)
+        return (_listed(policy, known.provider, known.name, None) for known in known_models())
     return (_listed(policy, *row) for row in registry.rows())
 
 
 def only_listed(model: str) -> frozenset[int]:
     """The windows that other systems list for a model; empty if Foldline's own table has it."""
-    if is_known(model):
+    if known_model(model) is not None:
         return frozenset()
     provider, name = model.split("/", 1) if "/" in model else ("", model)
     found = (registry.known(name, ALIASES.get(provider, provider)) for registry in REGISTRIES.values())
@@ -50,14 +50,10 @@ def only_listed(model: str) -> frozenset[int]:
 
 
 def _listed(policy: Policy, provider: str, name: str, tokens: int | None) -> CatalogRow:
-    frame = Frame(f"{provider or _own_provider(name)}/{name}")
+    known = known_model(f"{provider}/{name}" if provider else name)
+    frame = Frame(f"{provider or (known.provider if known else '')}/{name}")
     window, limit = frame.window(policy), frame.budget(policy).limit
     goals = frame.gauge(policy, frame.goals(policy, 0, 1000), Fixed()).goals
     model = f"{provider}/{name}" if provider else name
-    return CatalogRow(model, window.tokens, tokens, window.is_exact, limit, goals.trigger, goals.target)
-
-
-def _own_provider(name: str) -> str:
-    """The provider of a model by Foldline's own table; empty if that does not list it."""
-    known = (provider for provider, names in MODELS.items() if any(is_release_of(name, prefix) for prefix in names))
-    return next(known, "")
+    source = known.source if known else ""
+    return CatalogRow(model, window.tokens, tokens, window.is_exact, limit, goals.trigger, goals.target, source)

@@ -1,14 +1,17 @@
-"""Foldline's own table of context windows by model, and sizes as people write them (`128k`)."""
+"""The context windows that Foldline knows, by names as users write them, and sizes as people write them (`128k`)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import lru_cache
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from foldline.engine.errors import InvalidPolicy, UnknownModel
+from foldline.engine.models import catalogue
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,57 +22,74 @@ class ContextWindow:
     is_exact: bool = False
 
 
-# Sizes as the providers publish them. The row with the longest prefix of a model's name counts, so that dated releases
-# need no row of their own.
-MODELS: Final[Mapping[str, Mapping[str, ContextWindow]]] = MappingProxyType(
+class Known(NamedTuple):
+    """A model that Foldline knows: provider, name, context window in tokens, and where the window is from."""
+
+    provider: str
+    name: str
+    tokens: int
+    source: str
+
+    @property
+    def window(self) -> ContextWindow:
+        """Its context window."""
+        return ContextWindow(self.tokens, is_exact=self.provider == "openai" and bool(_EXACT.match(self.name)))
+
+
+_GOOGLE: Final = "ai.google.dev/gemini-api/docs/models"
+_GEMINI: Final = (
+    "gemini-1.5-flash",
+    "gemini-2.0-flash",
+    "gemini-2.5-pro",
+    "gemini-3-pro",
+    "gemini-3-flash",
+    "gemini-3-flash-preview",
+    "gemini-3.1-pro",
+)
+_MISTRAL: Final = "docs.mistral.ai/getting-started/models"
+_OPENAI: Final = "platform.openai.com/docs/models"
+_DEEPSEEK: Final = "api-docs.deepseek.com/news/news250821"
+# Where we know better than the catalogue, or it knows nothing; each row with its source. Dated releases need no row.
+OWN: Final = (
+    *(Known("openai", name, 1_047_576, _OPENAI) for name in ("gpt-4.1", "gpt-4.1-mini", "gpt-4.1-nano")),
+    Known("openai", "gpt-4-32k", 32_768, _OPENAI),
+    *(Known("deepseek", name, 128_000, _DEEPSEEK) for name in ("deepseek-chat", "deepseek-reasoner")),
+    Known("google", "gemini-1.5-pro", 2_097_152, _GOOGLE),
+    *(Known("google", name, 1_048_576, _GOOGLE) for name in _GEMINI),
+    *(Known("mistral", name, 128_000, _MISTRAL) for name in ("mistral-large", "mistral-medium", "mistral-small")),
+)
+# Models whose own tokenizer is the one that Foldline counts with.
+_EXACT: Final = re.compile(r"(?:chatgpt-4o|gpt-4o|gpt-4\.1|gpt-5|o[134])(?![a-z0-9])")
+
+# Providers as their users write them, by the catalogue's names.
+_NAMES: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "openai": MappingProxyType(
-            {
-                "gpt-4o": ContextWindow(128_000, is_exact=True),
-                "gpt-4.1": ContextWindow(1_047_576, is_exact=True),
-                "gpt-5": ContextWindow(400_000, is_exact=True),
-                "gpt-4-turbo": ContextWindow(128_000),
-                "gpt-4-32k": ContextWindow(32_768),
-                "gpt-4": ContextWindow(8_192),
-                "gpt-3.5-turbo": ContextWindow(16_385),
-                "o1-mini": ContextWindow(128_000, is_exact=True),
-                "o1": ContextWindow(200_000, is_exact=True),
-                "o3": ContextWindow(200_000, is_exact=True),
-                "o4-mini": ContextWindow(200_000, is_exact=True),
-            }
-        ),
-        "anthropic": MappingProxyType(
-            {
-                "claude-3": ContextWindow(200_000),
-                "claude-sonnet-4": ContextWindow(200_000),
-                "claude-opus-4": ContextWindow(200_000),
-                "claude-haiku-4": ContextWindow(200_000),
-            }
-        ),
-        "google": MappingProxyType(
-            {
-                "gemini-1.5-pro": ContextWindow(2_097_152),
-                "gemini-1.5-flash": ContextWindow(1_048_576),
-                "gemini-2": ContextWindow(1_048_576),
-                "gemini-3": ContextWindow(1_048_576),
-            }
-        ),
-        "mistral": MappingProxyType(
-            {
-                "mistral-large": ContextWindow(128_000),
-                "mistral-medium": ContextWindow(128_000),
-                "mistral-small": ContextWindow(128_000),
-                "codestral": ContextWindow(256_000),
-            }
-        ),
-        "deepseek": MappingProxyType(
-            {
-                "deepseek-chat": ContextWindow(128_000),
-                "deepseek-reasoner": ContextWindow(128_000),
-            }
-        ),
+        **dict.fromkeys(("bedrock", "bedrock_converse", "amazon-bedrock", "amazon"), "aws"),
+        **dict.fromkeys(("vertex_ai", "vertex", "google-vertex", "gemini", "google-ai", "google_genai"), "google"),
+        **dict.fromkeys(("azure_ai", "azure-openai", "azure_openai"), "azure"),
+        **dict.fromkeys(("xai", "x_ai"), "x-ai"),
+        **dict.fromkeys(("moonshot", "kimi"), "moonshotai"),
+        **dict.fromkeys(("mistralai", "mistral-ai"), "mistral"),
+        **dict.fromkeys(("z-ai", "z.ai"), "zai"),
+        "together_ai": "together",
+        "fireworks_ai": "fireworks",
+        "meta-llama": "meta",
     }
 )
+# Who makes the models that they serve, in the order in which a name without a provider is looked for.
+MAKERS: Final = (
+    "anthropic", "openai", "google", "mistral", "deepseek", "x-ai", "moonshotai", "cohere", "minimax", "zai", "meta",
+    "perplexity",
+)  # fmt: skip
+# Those who serve models of others, under names that may begin with a region and the maker.
+_CLOUDS: Final = frozenset({"", "aws", "azure", "google", "openrouter"})
+_REGION: Final = re.compile(r"^(?:us|eu|apac|jp|au|in|ca|global|us-gov|regional)\.")
+_MAKER: Final = re.compile(rf"^(?:{'|'.join((*MAKERS, *_NAMES))})[./](?=.)")
+_REVISION: Final = re.compile(r"-v\d+(?::\d+)?$")
+_RELEASE: Final = re.compile(
+    r"(?:[-@:](?:\d{8}|\d{6}|\d{4}-\d{2}-\d{2}|\d{2}-\d{4}|\d{2}-\d{2}|\d{3,4}|latest|preview|exp))+"
+)
+NEAREST: Final = 3
 
 _SIZE: Final = re.compile(r"\s*(\d{1,12})\s*([kKmM]?)\s*")
 _UNITS: Final = MappingProxyType({"": 1, "k": 1_000, "m": 1_000_000})
@@ -93,25 +113,62 @@ def parse_size(value: int | str) -> int:
 def window_of(
     model: str, override: int | str | None = None, listed: Callable[[str, str], int | None] | None = None
 ) -> ContextWindow:
-    """The context window of a model: the override, else that of Foldline's own table, else that of `listed`.
+    """The context window of a model: the override, else the one that Foldline knows, else that of `listed`.
 
-    `model` is provider/name; Foldline's own table has no model without a provider. `listed` maps a name and a provider,
-    empty if there is none, to a window in another table.
+    That of `listed` comes first for a name without a provider.
+
+    `listed` maps a name and a provider, empty if there is none, to a window in another table.
 
     Raises:
         UnknownModel: no table has such a model and no window was given.
         InvalidPolicy: the override is not a size.
     """
-    known = _known(model)
+    known = known_model(model)
     if override is not None:
-        return ContextWindow(parse_size(override), is_exact=known is not None and known.is_exact)
-    if known is not None:
-        return known
+        return ContextWindow(parse_size(override), is_exact=known is not None and known.window.is_exact)
     provider, name = _split(model)
     tokens = listed(name, provider) if listed else None
+    # A name without a provider is one of the table's own.
+    if known is not None and (provider or tokens is None):
+        return known.window
     if tokens is None:
-        raise UnknownModel(model)
+        raise UnknownModel(model, nearest_names(model))
     return ContextWindow(tokens)
+
+
+def known_models() -> list[Known]:
+    """All models that Foldline knows: its own rows, then those of the catalogue."""
+    found = [*OWN, *(row.known for rows in _catalogue().values() for row in rows)]
+    return list({(known.provider, known.name): known for known in reversed(found)}.values())[::-1]
+
+
+def nearest_names(model: str) -> list[str]:
+    """Up to `NEAREST` names of known models that look like this one, with their providers."""
+    names = {known.name: f"{known.provider}/{known.name}" for known in reversed(known_models())}
+    close = get_close_matches(_split(model.lower())[1], names, NEAREST)
+    return [names[name] for name in close]
+
+
+@lru_cache(maxsize=256)
+def known_model(model: str) -> Known | None:
+    """The known model of a name as its users write it; None if there is none.
+
+    The provider may be missing (`gpt-4o`), or be a cloud that serves models of others (`azure/gpt-4o`,
+    `bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0`, `openrouter/anthropic/claude-sonnet-4.5`).
+    """
+    provider, name = _split(model.lower())
+    provider = _NAMES.get(provider, provider)
+    found = _found(provider, name)
+    if found is not None or provider not in _CLOUDS or not name:
+        return found
+    bare = _REGION.sub("", name)
+    maker = _MAKER.match(bare)
+    makers: tuple[str, ...] = MAKERS
+    if maker is not None:
+        bare, written = bare[maker.end() :], maker[0][:-1]
+        makers = (_NAMES.get(written, written),)
+    names = dict.fromkeys((bare, _REVISION.sub("", bare)))
+    return next((known for maker in makers for name in names if (known := _found(maker, name)) is not None), None)
 
 
 def _split(model: str) -> tuple[str, str]:
@@ -120,16 +177,52 @@ def _split(model: str) -> tuple[str, str]:
     return (provider, name) if slash else ("", model)
 
 
-def is_known(model: str) -> bool:
-    """Whether Foldline's own table has the model."""
-    return _known(model) is not None
+def _found(provider: str, name: str) -> Known | None:
+    """A provider's model of this name, or the one that the name is a dated release of; the longest name wins."""
+    rows = _catalogue().get(provider, ())
+    own = [known for known in OWN if known.provider == provider]
+    exact = (*(known for known in own if known.name == name), *(row.known for row in rows if row.is_named(name)))
+    if exact:
+        return exact[0]
+    releases = [known for known in (*own, *(row.known for row in rows)) if _is_dated(name, known.name)]
+    return max(releases, key=lambda known: len(known.name), default=None)
 
 
-def _known(model: str) -> ContextWindow | None:
-    provider, name = _split(model)
-    rows = MODELS.get(provider, {})
-    prefixes = [prefix for prefix in rows if is_release_of(name, prefix)]
-    return rows[max(prefixes, key=len)] if prefixes else None
+def _is_dated(name: str, base: str) -> bool:
+    return name.startswith(base) and _RELEASE.fullmatch(name, len(base)) is not None
+
+
+class _Row(NamedTuple):
+    """A row of the catalogue, with the ways in which it recognizes names."""
+
+    known: Known
+    ways: tuple[str, ...]
+
+    def is_named(self, name: str) -> bool:
+        return any(_WAYS[way[0]](name, way[1:]) for way in self.ways)
+
+
+_WAYS: Final[Mapping[str, Callable[[str, str], object]]] = MappingProxyType(
+    {
+        "=": str.__eq__,
+        "^": str.startswith,
+        "$": str.endswith,
+        "*": str.__contains__,
+        "~": lambda name, pattern: re.search(pattern, name),
+    }
+)
+
+
+@lru_cache(maxsize=1)
+def _catalogue() -> Mapping[str, Sequence[_Row]]:
+    """The catalogue's rows by provider; read when the first model is looked for."""
+    found: dict[str, list[_Row]] = {}
+    source = f"{catalogue.SOURCE}, {catalogue.DATE}"
+    for line in catalogue.ROWS.split("\n"):
+        if line:
+            provider, name, tokens, *ways = line.split(" ")
+            found.setdefault(provider, []).append(_Row(Known(provider, name, int(tokens), source), tuple(ways)))
+    return found
 
 
 def is_release_of(name: str, prefix: str) -> bool:

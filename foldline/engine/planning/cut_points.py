@@ -12,6 +12,12 @@ from foldline.engine.outline import Item, Outline, Summarized, Unit
 from foldline.engine.wording import summary_frame_tokens
 
 TURN_KINDS: Final = frozenset({"user", "note"})
+# The most that a summary may take: of the originals it covers, so that the range saves something wherever the policy's
+# largest summary is longer than one input of the summarizer; and of that input, so that the next summary, which
+# replaces it, can read something new beside it. It may have the least length in any case.
+LENGTH_SHARE: Final = 0.4
+INPUT_SHARE: Final = 0.25
+LEAST_LENGTH: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +66,7 @@ def _ranges(outline: Outline, goals: Goals, window_tokens: int, due: int, *, is_
         index = start
         while index < stop:
             run = _run(outline.items, wanted, index, stop, window_tokens)
-            found = _range_of(run, goals)
+            found = _range_of(run, goals, window_tokens)
             if found is not None:
                 yield found
             index += max(1, len(run))
@@ -99,7 +105,7 @@ def _run(items: list[Item], wanted: list[bool], start: int, stop: int, window_to
     return run
 
 
-def _range_of(run: list[Item], goals: Goals) -> SummaryRange | None:
+def _range_of(run: list[Item], goals: Goals, window_tokens: int) -> SummaryRange | None:
     units = [item for item in run if isinstance(item, Unit)]
     replaced = [item for item in run if isinstance(item, Summarized)]
     original_tokens = sum(item.original_tokens for item in run)
@@ -107,7 +113,8 @@ def _range_of(run: list[Item], goals: Goals) -> SummaryRange | None:
     is_pending = any(unit.is_hidden for unit in units)
     # Only a summary of hidden messages may take more room than they take now.
     most = original_tokens if is_pending else min(original_tokens, shown)
-    max_tokens = min(goals.summary_max, most - summary_frame_tokens() - 1)
+    length = max(LEAST_LENGTH, int(min(original_tokens * LENGTH_SHARE, window_tokens * INPUT_SHARE)))
+    max_tokens = min(goals.summary_max, length, most - summary_frame_tokens() - 1)
     if not units or max_tokens < SMALLEST_SUMMARY:
         return None
     return SummaryRange(

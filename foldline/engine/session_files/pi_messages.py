@@ -10,7 +10,18 @@ from foldline.engine.arguments import json_object, json_text
 from foldline.engine.errors import InvalidMessage
 from foldline.engine.formats import marks
 from foldline.engine.formats.checked import a_kind, a_text, an_object, an_optional_text, listed, mismatch, no_role
-from foldline.engine.messages import Image, Message, Other, Part, Role, Text, Thinking, ToolCall, ToolResult
+from foldline.engine.messages import (
+    SEALED_KINDS,
+    Image,
+    Message,
+    Other,
+    Part,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
 
 NAME: Final = "pi"
 # The type of the custom messages that Foldline writes.
@@ -209,7 +220,7 @@ def _wire_parts(message: Message, parts: Iterable[Part]) -> list[dict[str, Any]]
 
 
 def _is_sealed(message: Message, part: Part) -> bool:
-    return isinstance(part, Other) and part.kind in marks.SEALED_KINDS and message.format != NAME
+    return isinstance(part, Other) and part.kind in SEALED_KINDS and message.format != NAME
 
 
 def _wire_part(message: Message, part: Part) -> dict[str, Any]:

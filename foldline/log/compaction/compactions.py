@@ -89,6 +89,13 @@ def add_compaction(
     )
 
 
+def leave_reasoning_out(tx: Transaction, path: Path) -> Compaction:
+    """Add a compaction that leaves out all bound reasoning there is, and nothing else."""
+    outline = entry_log.outline(tx, path)
+    after = replace(outline, live=replace(outline.live, reasoning_from=path.leaf_seq + 1))
+    return add_compaction(tx, path, after, (), reason="reasoning", stages_used=(), report={})
+
+
 def reported(path: Path, aims: Aims, happened: Happened) -> dict[str, Any]:
     """The figures that the policy's `report` names, by the policy's own count; empty if it names none.
 

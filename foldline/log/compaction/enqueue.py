@@ -54,9 +54,9 @@ def request_summary(
     branch has, and reads nothing else: an append must not cost more while jobs wait.
     """
     if outline is None and not request.is_asked:
-        active = _active(tx, path, request)
-        if active:
-            return QueuedJob((active.get(JobState.RUNNING) or active[JobState.QUEUED]).id, is_joined=True)
+        under_way = job_under_way(tx, path, request)
+        if under_way is not None:
+            return under_way
     outline = outline or entry_log.outline(tx, path)
     wanted = ranges.find(tx, path, request, outline)
     if wanted is None:
@@ -69,6 +69,12 @@ def request_summary(
         show_no_room(tx, path, request)
         return None
     return applied.compaction
+
+
+def job_under_way(tx: Transaction, path: Path, request: SummaryRequest) -> QueuedJob | None:
+    """The job of the request's kind that the branch has, running rather than queued."""
+    active = _active(tx, path, request)
+    return QueuedJob((active.get(JobState.RUNNING) or active[JobState.QUEUED]).id, is_joined=True) if active else None
 
 
 def enqueue(tx: Transaction, path: Path, request: SummaryRequest) -> QueuedJob:

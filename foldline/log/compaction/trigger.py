@@ -26,6 +26,8 @@ from foldline.log.storage.store import Transaction
 
 # Kept summaries that one request may publish; a job publishes the rest, so that no caller waits for them.
 KEPT_AT_ONCE: Final = 8
+# A plan over fewer messages costs about as much as a look for jobs.
+LONG_PATH_MESSAGES: Final = 256
 
 
 @dataclass(slots=True)
@@ -69,7 +71,9 @@ def step_report(tx: Transaction, path: Path, aims: Aims, step: TriggerResult | N
 
 
 def _run_trigger(tx: Transaction, path: Path) -> TriggerResult:
-    step = TriggerResult()
+    step = TriggerResult(request=_awaited(tx, path))
+    if step.request is not None:
+        return step
     for _ in range(KEPT_AT_ONCE):
         outline, is_wanted = _apply_cheap_edits(tx, path, step)
         if not (is_wanted or path.pending_tokens) or tx.now < path.next_summary_at:
@@ -83,6 +87,13 @@ def _run_trigger(tx: Transaction, path: Path) -> TriggerResult:
         step.made.append(answer)
     step.request = enqueue.enqueue(tx, path, AUTOMATIC)
     return step
+
+
+def _awaited(tx: Transaction, path: Path) -> QueuedJob | None:
+    """The job that a long view which fits waits for. Its publish runs the trigger, so no append plans until then."""
+    is_long = path.messages >= LONG_PATH_MESSAGES
+    is_waiting = is_long and path.used <= path.session.budget.limit and should_compact(path, path.aims())
+    return enqueue.job_under_way(tx, path, AUTOMATIC) if is_waiting else None
 
 
 def _apply_cheap_edits(tx: Transaction, path: Path, step: TriggerResult) -> tuple[Outline | None, bool]:

@@ -174,7 +174,9 @@ class _Importing:
         entry = draft.entry
         outline = entry_log.outline(self._tx, path)
         first_kept = self._first_kept(path, entry)
-        covered = [item for item in outline.items if item.last < first_kept or isinstance(item, Summarized)]
+        # An open batch stays in view: its results may still come.
+        older = (item for item in outline.items if item is not outline.open_unit)
+        covered = [item for item in older if item.last < first_kept or isinstance(item, Summarized)]
         edit, summary_facts = self._condensed(path, outline, covered, draft)
         add_compaction(
             self._tx,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from foldline.engine.facts import Facts, facts_of
+from foldline.engine.facts import Facts, Seen, facts_of
 from foldline.engine.messages import Message, Text
 from foldline.engine.models.budget import check_fixed_parts
 from foldline.engine.planning.batches import place
@@ -20,6 +20,7 @@ from foldline.log.compaction.usage_estimate import counted_seq, note_report
 from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
+from foldline.log.use_cases import reasoning
 from foldline.log.use_cases.preconditions import open_to_change
 
 
@@ -30,6 +31,10 @@ class PreparedMessage:
     message: Message
     facts: Facts
     body: bytes
+
+    def binding_to(self, seen: Seen) -> PreparedMessage:
+        """The message, with its bound reasoning noted as bound to this view."""
+        return replace(self, facts=self.facts._replace(seen=seen)) if self.facts.bound else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +78,9 @@ def append(
     drafts = _with_system_taken(tx, path, drafts)
     if usage is not None:
         note_report(path, usage, is_of_next=bool(drafts) and drafts[0].facts.role == "assistant")
+    if any(draft.facts.bound for draft in drafts):
+        seen = reasoning.seen_view(tx, path, if_match if usage is None else usage.version)
+        drafts = [draft.binding_to(seen) for draft in drafts]
     measure = None if path.estimated is None else path.aims().gauge.measure
     rows = [_row(tx, path, draft, measure) for draft in drafts]
     if rows:

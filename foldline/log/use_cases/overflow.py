@@ -1,4 +1,4 @@
-"""Compacts a session after an overflow: a provider refused the view as too long."""
+"""Compacts a session after its provider refused the view: as too long, or for the reasoning in it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Final
 
 from foldline.engine.overflow import Verdict
 from foldline.log.compaction import trigger
+from foldline.log.compaction.compactions import leave_reasoning_out
 from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.compaction.trigger import TriggerResult
 from foldline.log.compaction.usage import MULTIPLIER_MAX
@@ -31,7 +32,8 @@ def relieve(
 ) -> tuple[Path, TriggerResult, int]:
     """Compact a refused view: the path, the result, and the scaled tokens of the refused view.
 
-    Nothing is changed if a smaller view cannot help (`verdict.retryable`), or if the session is no longer at `version`.
+    Nothing is changed if another view cannot help (`verdict.retryable`), or if the session is no longer at `version`.
+    A refusal of reasoning leaves out all that the view has.
 
     Raises:
         NotFound: no such session.
@@ -45,6 +47,10 @@ def relieve(
         raise UnknownVersion(version, current)
     if not verdict.retryable or version != current:
         return path, TriggerResult(report=trigger.step_report(tx, path, path.aims())), path.used
+    if verdict.is_reasoning_refused:
+        step = TriggerResult([leave_reasoning_out(tx, path)])
+        paths.save(tx, path)
+        return path, step, path.used
     _raise_multiplier(path, verdict.actual_tokens)
     refused, target = path.used, _target(path, verdict)
     request = SummaryRequest(is_asked=True, target_tokens=target)

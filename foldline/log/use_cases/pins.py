@@ -14,12 +14,12 @@ from foldline.log.compaction import trigger
 from foldline.log.compaction.trigger import TriggerResult
 from foldline.log.errors import NotFound, PinTooLarge
 from foldline.log.storage import paths
+from foldline.log.storage.pins import pins_of
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import PIN
 from foldline.log.use_cases.entries import text_at
 from foldline.log.use_cases.preconditions import open_to_change
-from foldline.log.use_cases.views import pins_of
 
 
 @dataclass(frozen=True, slots=True)

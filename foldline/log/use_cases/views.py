@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import bindparam, select
-
 from foldline.engine.errors import ViewDoesNotFit
 from foldline.engine.facts import Facts
 from foldline.engine.messages import Message
@@ -14,25 +12,24 @@ from foldline.engine.models.budget import Budget
 from foldline.engine.outline import Outline, Unit
 from foldline.engine.tokens.counter import scaled
 from foldline.engine.view import make_view
-from foldline.engine.wire import loads
 from foldline.engine.wording import stub_tokens
 from foldline.log.compaction.summaries import shown_texts
 from foldline.log.errors import CallsOpen
 from foldline.log.storage import entry_log, paths, segments
+from foldline.log.storage.pins import pins_of
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
-from foldline.log.storage.tables import PIN
+from foldline.log.use_cases import reasoning
+from foldline.log.use_cases.reasoning import FixedParts, ReasoningShown
 
 LARGEST_SHOWN: Final = 5
-
-_PINS: Final = select(PIN.c.text).where(PIN.c.session_pk == bindparam("pk")).order_by(PIN.c.number)
 
 
 @dataclass(frozen=True, slots=True)
 class View:
     """A view in canonical messages, with its path and the budget it was checked against.
 
-    `used` is the view's scaled tokens, with the stubs of open calls.
+    `used` is the view's scaled tokens, with the stubs of open calls and the reasoning that was left out.
     """
 
     messages: list[Message]
@@ -40,6 +37,7 @@ class View:
     used: int
     open_calls: list[str]
     budget: Budget
+    reasoning: ReasoningShown
 
 
 def budget_for(path: Path, model: str | None = None, max_output_tokens: int | None = None) -> Budget:
@@ -63,7 +61,7 @@ def view(
     """The view at the head.
 
     `model` checks the view against another model's budget. `must_fit=False` does not check it, stubs open calls, and
-    keeps messages that a fitted view leaves out as empty. `stub_open` adds stubs for open calls.
+    keeps messages and reasoning that a fitted view leaves out. `stub_open` adds stubs for open calls.
 
     Raises:
         NotFound: no such session.
@@ -81,20 +79,19 @@ def view(
     used = path.session.used(path.kept + stubs)
     if must_fit and used > budget.limit:
         raise ViewDoesNotFit(used, budget.limit, _largest(tx, path, outline))
+    originals, pins = _messages(tx, path, outline), pins_of(tx, path.session.pk)
+    fixed = FixedParts(path.session, model or path.session.model, pins)
+    shown = reasoning.shown(tx, path, outline, originals, fixed) if must_fit else ReasoningShown()
     messages = make_view(
         outline,
-        _messages(tx, path, outline),
+        originals,
         shown_texts(tx, [edit.summary for edit in outline.live.condensed]),
-        pins_of(tx, path.session.pk),
+        pins,
+        without_reasoning=shown.left_out,
         stub_open=stub_open or not must_fit,
         keep_empty=not must_fit,
     )
-    return View(messages, path, used, waiting, budget)
-
-
-def pins_of(tx: Transaction, session_pk: int) -> list[str]:
-    """The texts of a session's pins, oldest first."""
-    return [loads(text) for text in tx.execute(_PINS, {"pk": session_pk}).scalars()]
+    return View(messages, path, used, waiting, budget, shown)
 
 
 def _messages(tx: Transaction, path: Path, outline: Outline) -> dict[int, Message]:

@@ -8,7 +8,14 @@ from foldline.log.storage.events import Event, OverflowReported
 from tests.support.processes.api import Api, Json, user
 
 REFUSED = "prompt is too long"
-NOTHING_SAID = {"is_overflow": False, "provider": None, "actual_tokens": None, "limit_tokens": None, "retryable": False}
+NOTHING_SAID = {
+    "is_overflow": False,
+    "is_reasoning_refused": False,
+    "provider": None,
+    "actual_tokens": None,
+    "limit_tokens": None,
+    "retryable": False,
+}
 
 
 def filled(api: Api, turns: int = 20, **fields: object) -> tuple[str, Json]:

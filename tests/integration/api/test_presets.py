@@ -260,14 +260,14 @@ def test_the_level_for_another_model_is_by_what_its_provider_counts(api: Api) ->
 
 
 def test_a_window_that_only_the_preset_knows_stays_with_the_session(api: Api) -> None:
-    fields = {"model": "vertex/gemini-1.5-flash", "context_window": None}
+    fields = {"model": "qwen/qwen-plus", "context_window": None}
     assert api.problem("POST", "/sessions", fields)["name"] == "unknown-model"
-    session = api.session(**fields, policy={"preset": "neurolink"})
+    session = api.session(**fields, policy={"preset": "codebuddy"})
     api.say(session, *reading(1), *reading(2))
     api.post(f"{session}/compact", {"policy": {"preset": "foldline"}, "stages": ["truncate"]})
-    for policy in (None, {"preset": "codebuddy"}, {"preset": "foldline"}):
+    for policy in (None, {"preset": "neurolink"}, {"preset": "foldline"}):
         changed = api.call("PATCH", session, {"policy": policy})
-        assert changed["context_window"] == 1_048_576
+        assert changed["context_window"] == 131_072
     assert api.problem("PATCH", session, {"context_window": None})["name"] == "unknown-model"
 
 

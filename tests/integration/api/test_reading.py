@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from foldline.engine.models.windows import MODELS
+from foldline.engine.models.windows import known_models
 from foldline.engine.policies.presets import PRESETS
 from tests.support.processes.api import Api, Json, assistant, user
 
@@ -183,7 +183,8 @@ def test_pins_take_no_more_than_their_share(api: Api) -> None:
 
 def test_models_and_presets_can_be_chosen_from(api: Api) -> None:
     models = api.get("/models?preset=foldline")["items"]
-    assert len(models) == sum(map(len, MODELS.values()))
+    assert len(models) == len(known_models())
+    assert all(model["source"] for model in models)
     assert all(model["target_tokens"] < model["trigger_tokens"] < model["limit"] for model in models)
     assert [preset["preset"] for preset in api.get("/presets")["items"]] == list(PRESETS)
     assert api.problem("GET", "/models?preset=unheard-of")["path"] == "query.preset"

@@ -87,7 +87,7 @@ def test_a_session_that_cannot_fit_ends_with_exit_code_1(tmp_path: Path) -> None
     ("options", "expected"),
     [
         (("--model", "nobody/none"), "--model: no context window is known"),
-        (("--model", "gpt-4o"), "such as openai/gpt-4o"),
+        (("--model", "gpt-4omega"), "such as openai/gpt-4o"),
         (("--model", "none", "--policy", "codebuddy"), "`foldline models --preset codebuddy` lists"),
         (("--window", "huge"), "--window must be"),
         (("--stage", "polish"), "--stage: 'polish'"),

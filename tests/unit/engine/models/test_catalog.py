@@ -6,7 +6,7 @@ import pytest
 
 from foldline.engine.models.catalog import CatalogRow, catalog
 from foldline.engine.models.registries import REGISTRIES
-from foldline.engine.models.windows import MODELS
+from foldline.engine.models.windows import known_models
 from foldline.engine.policies.presets import PRESETS
 
 
@@ -15,12 +15,13 @@ def listed(preset: str) -> dict[str, CatalogRow]:
 
 
 def test_foldline_lists_its_own_models() -> None:
-    own = {f"{provider}/{name}": window for provider, names in MODELS.items() for name, window in names.items()}
+    own = {f"{known.provider}/{known.name}": known.window for known in known_models()}
     found = listed("foldline")
     assert {model: (row.context_window, row.is_exact) for model, row in found.items()} == {
         model: (window.tokens, window.is_exact) for model, window in own.items()
     }
     assert {row.listed_window for row in found.values()} == {None}
+    assert all(row.source for row in found.values())
 
 
 @pytest.mark.parametrize("preset", [name for name, policy in PRESETS.items() if policy.registry in REGISTRIES])

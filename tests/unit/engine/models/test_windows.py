@@ -1,7 +1,8 @@
 import pytest
 
 from foldline.engine.errors import InvalidPolicy, UnknownModel
-from foldline.engine.models.windows import MODELS, parse_size, window_of
+from foldline.engine.models import catalogue
+from foldline.engine.models.windows import MAKERS, OWN, Known, known_model, known_models, parse_size, window_of
 
 
 @pytest.mark.parametrize(
@@ -23,7 +24,9 @@ def test_the_longest_prefix_names_the_window() -> None:
     assert window_of("openai/gpt-4.1-mini").tokens == 1_047_576
 
 
-@pytest.mark.parametrize("model", ["openai/o10", "openai/gpt-4omega", "gpt-4o", "nobody/gpt-4o", "openai/"])
+@pytest.mark.parametrize(
+    "model", ["openai/o10", "openai/gpt-4omega", "gpt-4omega", "nobody/gpt-4o", "openai/", "ollama/llama3", ""]
+)
 def test_an_unknown_model_is_never_given_a_default(model: str) -> None:
     with pytest.raises(UnknownModel) as caught:
         window_of(model)
@@ -35,7 +38,51 @@ def test_a_name_without_a_provider_is_asked_for_as_one() -> None:
 
     assert window_of("llama-3.3", None, lambda name, provider: rows.get((name, provider))).tokens == 64_000
     with pytest.raises(UnknownModel, match=r"`context_window`, or name it as provider/name, such as openai/gpt-4o"):
-        window_of("gpt-4o", None, lambda name, provider: rows.get((name, provider)))
+        window_of("llama-4", None, lambda name, provider: rows.get((name, provider)))
+
+
+def test_an_unknown_model_is_answered_with_the_nearest_names() -> None:
+    with pytest.raises(UnknownModel, match=r"similar name: openai/gpt-4o") as caught:
+        window_of("openai/gtp-4o")
+    assert caught.value.nearest[0] == "openai/gpt-4o"
+
+
+@pytest.mark.parametrize(
+    ("written", "tokens"),
+    [
+        ("gpt-4o", 128_000),
+        ("openai/GPT-4o-2024-11-20", 128_000),
+        ("claude-sonnet-4-5-20250929", 200_000),
+        ("anthropic/claude-opus-4-8", 1_000_000),
+        ("openrouter/openai/gpt-5.3-codex", 400_000),
+        ("azure/gpt-4o", 128_000),
+        ("bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0", 200_000),
+        ("bedrock/eu.mistral.mistral-small-latest-v1:0", 128_000),
+        ("vertex_ai/claude-sonnet-4-5@20250929", 200_000),
+        ("gemini/gemini-2.5-pro", 1_048_576),
+        ("xai/grok-3-mini", 131_072),
+        ("kimi-k2.5", 262_144),
+        ("openai/gpt-5.3", 128_000),
+        ("openai/gpt-5.4", 1_050_000),
+    ],
+)
+def test_a_model_is_known_by_the_names_that_its_users_write(written: str, tokens: int) -> None:
+    assert window_of(written).tokens == tokens
+
+
+def test_every_model_is_known_by_its_own_name_and_those_of_its_maker_by_that_alone() -> None:
+    for known in known_models():
+        assert known_model(f"{known.provider}/{known.name}") == known
+        if known.provider in MAKERS:
+            assert known_model(known.name) is not None
+
+
+def test_our_own_rows_say_where_they_are_from_and_say_something_that_the_catalogue_does_not() -> None:
+    listed = {(known.provider, known.name): known.tokens for known in catalogue_rows()}
+    differing = {f"{own.provider}/{own.name}": (own.tokens, listed.get((own.provider, own.name))) for own in OWN}
+    assert all(own.source and tokens != other for own, (tokens, other) in zip(OWN, differing.values(), strict=True)), (
+        f"drop what the catalogue says too: {differing}"
+    )
 
 
 def test_a_given_window_wins_and_keeps_what_is_known_of_the_tokenizer() -> None:
@@ -45,7 +92,6 @@ def test_a_given_window_wins_and_keeps_what_is_known_of_the_tokenizer() -> None:
     assert window_of("home/llama", 4_096).tokens == 4_096
 
 
-def test_every_window_in_the_table_is_found_by_its_own_name() -> None:
-    for provider, models in MODELS.items():
-        for name, window in models.items():
-            assert window_of(f"{provider}/{name}") == window
+def catalogue_rows() -> list[Known]:
+    lines = [line.split(" ") for line in catalogue.ROWS.split("\n") if line]
+    return [Known(provider, name, int(tokens), "") for provider, name, tokens, *_ in lines]

@@ -1,0 +1,212 @@
+"""Which reasoning a view shows: a provider takes signed reasoning back only after what it had before it.
+
+It is shown if model, system prompt, tools and pins are what they were in the view that the model saw, and if no edit
+that came or went since then changes what is shown before it. Then all reasoning before it is shown as it was in that
+view, too, because the same holds for it. (Anthropic, "Preserved thinking".)
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import and_, bindparam, select
+
+from foldline.engine.edits import LiveEdits
+from foldline.engine.facts import Facts, Seen
+from foldline.engine.messages import Message
+from foldline.engine.outline import Outline, Unit
+from foldline.engine.wire import dumps, loads
+from foldline.log.storage import entry_log, segments
+from foldline.log.storage.pins import pins_of
+from foldline.log.storage.rows import Path, Session
+from foldline.log.storage.segments import Segment
+from foldline.log.storage.store import Transaction
+from foldline.log.storage.tables import BRANCH, ENTRY
+
+# Why reasoning is left out.
+COMPACTED: Final = "compacted"
+FIXED_PARTS: Final = "fixed_parts"
+UNKNOWN_VIEW: Final = "unknown_view"
+REFUSED: Final = "refused"
+
+_EDITS_AT: Final = (ENTRY.c.seq, ENTRY.c.edits_branch, ENTRY.c.edits_seq)
+UNKNOWN: Final = Seen()
+# The digest of a message that arrived before digests were noted: its fixed parts count as unchanged.
+UNNOTED: Final = "unnoted"
+# A version that is more entries back than this is not looked for.
+ENTRIES_LOOKED_AT: Final = 1000
+DIGEST_CHARS: Final = 16
+_IS_LATER: Final = and_(
+    ENTRY.c.session_pk == bindparam("pk"), ENTRY.c.branch == bindparam("branch"), ENTRY.c.seq > bindparam("seq")
+)
+_SINCE: Final = select(*_EDITS_AT, ENTRY.c.version).where(_IS_LATER).order_by(ENTRY.c.seq)
+_COMPACTIONS_SINCE: Final = select(ENTRY.c.body).where(_IS_LATER, ENTRY.c.kind == "compaction")
+_LEAF_VERSIONS: Final = (
+    select(ENTRY.c.version)
+    .join_from(
+        BRANCH,
+        ENTRY,
+        and_(
+            ENTRY.c.session_pk == BRANCH.c.session_pk,
+            ENTRY.c.branch == BRANCH.c.branch,
+            ENTRY.c.seq == BRANCH.c.leaf_seq,
+        ),
+    )
+    .where(BRANCH.c.session_pk == bindparam("pk"), ENTRY.c.version > bindparam("version"))
+)
+
+
+class FixedParts(NamedTuple):
+    """What comes before all messages of a view of a session, and the model that the view is for."""
+
+    session: Session
+    model: str
+    pins: Sequence[str]
+
+    @property
+    def digest(self) -> str:
+        """A digest of all of it."""
+        session = self.session
+        parts = (dumps(self.model), session.system_json or b"", session.tools_json, dumps(list(self.pins)))
+        return hashlib.sha256(b"\0".join(parts)).hexdigest()[:DIGEST_CHARS]
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningShown:
+    """The reasoning of a view: the number of parts it shows, and why those of some messages (by seq) are left out.
+
+    `parts_left_out` has the number of these parts for each reason.
+    """
+
+    parts: int = 0
+    left_out: Mapping[int, str] = field(default_factory=dict)
+    parts_left_out: Mapping[str, int] = field(default_factory=dict)
+
+
+def shown(
+    tx: Transaction,
+    path: Path,
+    outline: Outline,
+    messages: Mapping[int, Message],
+    fixed: FixedParts,
+) -> ReasoningShown:
+    """The reasoning that the view of this outline shows after these fixed parts."""
+    parts = {seq: number for seq, message in messages.items() if (number := message.bound_parts)}
+    if not parts:
+        return ReasoningShown()
+    seen = _seen(tx, path, [entry for entry in _in_view(outline) if entry.seq in parts])
+    lives = {view.edits_at: entry_log.live_edits_at(tx, path.session, view.edits_at) for view in seen.values()}
+    now = Seen(fixed.digest, path.edits_at)
+    judge = _Judge(seen, {**lives, now.edits_at: outline.live})
+    left_out = {seq: reason for seq in seen if (reason := judge.reason(seq, now)) is not None}
+    counts = Counter[str]()
+    for seq, reason in left_out.items():
+        counts[reason] += parts[seq]
+    return ReasoningShown(sum(parts.values()) - counts.total(), left_out, counts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """Judges the reasoning of messages, by the view that each is bound to and the live edits of these views."""
+
+    seen: Mapping[int, Seen]
+    lives: Mapping[tuple[int, int] | None, LiveEdits]
+    _known: dict[tuple[int, Seen], str | None] = field(default_factory=dict)
+
+    def reason(self, seq: int, view: Seen) -> str | None:
+        """Why a view leaves out the reasoning of the message `seq`; None if it shows it."""
+        if (seq, view) not in self._known:
+            self._known[seq, view] = self._reason(seq, view)
+        return self._known[seq, view]
+
+    def _reason(self, seq: int, view: Seen) -> str | None:
+        seen, live = self.seen[seq], self.lives[view.edits_at]
+        if seq < live.reasoning_from:
+            return REFUSED
+        if seen == UNKNOWN:
+            return UNKNOWN_VIEW
+        if seen.fixed != view.fixed and UNNOTED not in {seen.fixed, view.fixed}:
+            return FIXED_PARTS
+        then = self.lives[seen.edits_at]
+        first = None if seen.edits_at == view.edits_at else live.first_difference(then)
+        if seq in live.cells or (first is not None and first <= seq):
+            return COMPACTED
+        # Where no reasoning was refused in between, what is shown before the message is the same by induction.
+        is_same = then.reasoning_from == live.reasoning_from or self._before(seq, seen) == self._before(seq, view)
+        return None if is_same else REFUSED
+
+    def _before(self, seq: int, view: Seen) -> list[int]:
+        """The messages before this one whose reasoning the view shows."""
+        return [other for other in self.seen if other < seq and self.reason(other, view) is None]
+
+
+def seen_view(tx: Transaction, path: Path, version: int | None) -> Seen:
+    """The view that a model saw when it wrote a message that arrives now.
+
+    `version` is the version of that view, if the caller said so. If not, it is the newest one, unless a job published a
+    summary since the last message: then nobody knows which of the two it was.
+    """
+    fixed = FixedParts(path.session, path.session.model, pins_of(tx, path.session.pk))
+    now = Seen(fixed.digest, path.edits_at)
+    if version is not None:
+        return now if version >= path.session.version else _seen_at(tx, path, version, now)
+    was_edited = path.edits_at is not None and path.edits_at > (path.branch, path.last_message_seq)
+    return UNKNOWN if was_edited and _was_published(tx, path) else now
+
+
+def _seen_at(tx: Transaction, path: Path, version: int, now: Seen) -> Seen:
+    """The view of an older version; unknown if it is too old, or if something else than entries came since then, on the
+    path or at another branch's leaf.
+    """
+    rows = tx.execute(_SINCE, _after(path, path.leaf_seq - ENTRIES_LOOKED_AT)).all()
+    leaves = tx.execute(_LEAF_VERSIONS, {"pk": path.session.pk, "version": version}).scalars()
+    versions = {*(row.version for row in rows if row.version > version), *leaves}
+    known = [row for row in rows if row.version <= version]
+    is_whole = path.leaf_seq - path.left_seq <= ENTRIES_LOOKED_AT
+    if len(versions) != path.session.version - version or not (known or is_whole):
+        return UNKNOWN
+    return now._replace(edits_at=_edits_at(known[-1]) if known else _edits_where_it_began(tx, path))
+
+
+def _edits_where_it_began(tx: Transaction, path: Path) -> tuple[int, int] | None:
+    """The newest compaction, undo or redo at the entry where the path's branch begins."""
+    if path.parent is None:
+        return None
+    (row,) = entry_log.rows_in(
+        tx, path.session, [Segment(path.parent, path.left_seq, path.left_seq)], _EDITS_AT, kinds=None
+    )
+    return _edits_at(row)
+
+
+def _was_published(tx: Transaction, path: Path) -> bool:
+    bodies = tx.execute(_COMPACTIONS_SINCE, _after(path, path.last_message_seq)).scalars()
+    return any(not loads(body)["is_inline"] for body in bodies)
+
+
+def _after(path: Path, seq: int) -> dict[str, int]:
+    return {"pk": path.session.pk, "branch": path.branch, "seq": seq}
+
+
+def _in_view(outline: Outline) -> Iterator[Facts]:
+    for item in outline.items:
+        if isinstance(item, Unit) and not item.is_hidden:
+            yield from item.entries
+
+
+def _seen(tx: Transaction, path: Path, entries: Sequence[Facts]) -> dict[int, Seen]:
+    """The view that each of these messages is bound to, by seq."""
+    noted = {entry.seq: entry.seen for entry in entries if entry.seen is not None}
+    unnoted = [(entry.seq, entry.seq) for entry in entries if entry.seen is None]
+    if not unnoted:
+        return noted
+    parts = segments.clipped(segments.segments(tx, path), unnoted)
+    rows = entry_log.rows_in(tx, path.session, parts, _EDITS_AT)
+    return noted | {row.seq: Seen(UNNOTED, _edits_at(row)) for row in rows}
+
+
+def _edits_at(row: Any) -> tuple[int, int] | None:
+    return None if row.edits_branch is None else (row.edits_branch, row.edits_seq)

@@ -1,0 +1,213 @@
+"""Signed reasoning in views: shown exactly where all before it is what the model saw when it wrote it.
+
+The checker signs as a provider does, over the request as it is sent, and knows nothing of how views are made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from contextlib import ExitStack
+from itertools import count
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from foldline.engine.errors import ViewDoesNotFit
+from foldline.engine.formats import FORMATS
+from foldline.engine.overflow import verdict_of
+from foldline.engine.policies.presets import PRESETS
+from foldline.log.compaction.usage import Usage
+from foldline.log.errors import Conflict, RedoSuperseded
+from foldline.log.storage import paths
+from foldline.log.use_cases import lifecycle, overflow, pins, views
+from tests.support.log.sessions import TENANT, Clock, Scene, Wire, open_store, words
+from tests.support.processes.databases import sqlite_database
+
+SIZES = st.sampled_from((1, 12, 40, 90))
+CHOICES = st.integers(0, 99)
+MODELS = ("openai/gpt-4o", "openai/gpt-4o-mini")
+REFUSAL = (
+    "messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation"
+)
+
+
+class Request(dict[str, Any]):
+    """A request as a provider gets it: model, system prompt, tools and messages."""
+
+    def signature_of(self, number: int) -> str:
+        """The signature of reasoning in the message with this number: a digest of all before it."""
+        before = {**self, "messages": self["messages"][:number]}
+        return hashlib.sha256(json.dumps(before, sort_keys=True).encode()).hexdigest()
+
+
+class Reasoning(RuleBasedStateMachine):
+    """An agent that reads views, has a model write signed reasoning, and does all else a client can do."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._stack = ExitStack()
+        url = self._stack.enter_context(sqlite_database())
+        store = self._stack.enter_context(open_store(url, clock=Clock()))
+        self._numbers = count(1)
+        # The signature of each answer, by its text.
+        self.signatures: dict[str, str] = {}
+        # Those of which nobody knows what the model saw, and those that were refused.
+        self.excused: set[str] = set()
+        self._store = store
+        self.open_calls: list[str] = []
+        # Whether a summary was published since the last message: then only its version says which view a model saw.
+        self.is_published = False
+        self.pins: list[str] = []
+
+    def teardown(self) -> None:
+        self._stack.close()
+
+    @initialize(limit=st.sampled_from((500, 1_000)), preset=st.sampled_from(tuple(PRESETS)))
+    def begin(self, limit: int, preset: str) -> None:
+        self.scene = Scene(self._store, limit, policy={"preset": preset})
+        self.scene.append({"role": "user", "content": "begin"}, format_name="anthropic")
+
+    def request(self) -> Request | None:
+        """What the agent sends to its model; None if there is no view."""
+        with self._store.read() as tx:
+            try:
+                view = views.view(tx, TENANT, self.scene.id, stub_open=True)
+            except ViewDoesNotFit:
+                return None
+        session = view.path.session
+        rendered = FORMATS["anthropic"].render(view.messages, session.system)
+        self.version = session.version
+        return Request(model=session.model, system=rendered.system, tools=session.tools, messages=rendered.messages)
+
+    def _append(self, message: Wire, usage: Usage | None = None) -> None:
+        self.scene.append(message, format_name="anthropic", usage=usage)
+        self.is_published = False
+
+    def _change(self, **changes: Any) -> None:
+        with self._store.write() as tx:
+            lifecycle.change(tx, TENANT, self.scene.id, changes)
+
+    @precondition(lambda self: not self.open_calls)
+    @rule(size=SIZES)
+    def ask(self, size: int) -> None:
+        self._append({"role": "user", "content": f"ask {next(self._numbers)} {words(size)}"})
+
+    @precondition(lambda self: not self.open_calls)
+    @rule(
+        size=SIZES, calls=st.integers(0, 2), meanwhile=st.sampled_from(("", "", "", "publish", "publish, and say so"))
+    )
+    def answer(self, size: int, calls: int, meanwhile: str) -> None:
+        request = self.request()
+        if request is None or request["messages"][-1]["role"] != "user":
+            return
+        version = self.version
+        text = f"answer {next(self._numbers)}"
+        self.signatures[text] = request.signature_of(len(request["messages"]))
+        thinking = {"type": "thinking", "thinking": words(size), "signature": self.signatures[text]}
+        ids = [f"toolu_{next(self._numbers)}" for _ in range(calls)]
+        tools = [{"type": "tool_use", "id": name, "name": "run", "input": {"do": words(size)}} for name in ids]
+        if meanwhile:
+            self.work()
+        says_so = "say so" in meanwhile
+        if self.is_published and not says_so:
+            self.excused.add(text)
+        usage = Usage(version, 0) if says_so else None
+        content = [thinking, {"type": "text", "text": text}, *tools]
+        self._append({"role": "assistant", "content": content}, usage)
+        self.open_calls = ids
+
+    @precondition(lambda self: self.open_calls)
+    @rule(size=SIZES)
+    def give_results(self, size: int) -> None:
+        results = [{"type": "tool_result", "tool_use_id": name, "content": words(size * 2)} for name in self.open_calls]
+        self._append({"role": "user", "content": results})
+        self.open_calls = []
+
+    @rule(goal=st.sampled_from((None, 0.3, 0.6)), summarize=st.booleans())
+    def compact(self, goal: float | None, *, summarize: bool) -> None:
+        target = None if goal is None else int(self.scene.limit * goal)
+        self.scene.compact(target_tokens=target, summarize=summarize)
+
+    @rule()
+    def work(self) -> None:
+        self.is_published |= bool(self.scene.work())
+
+    @precondition(lambda self: self.scene.live)
+    @rule(choice=CHOICES)
+    def undo(self, choice: int) -> None:
+        live = self.scene.live
+        self.scene.undo(live[choice % len(live)])
+
+    @rule()
+    def redo(self) -> None:
+        try:
+            self.scene.redo()
+        except (Conflict, RedoSuperseded):
+            return
+
+    @precondition(lambda self: not self.open_calls)
+    @rule(choice=CHOICES)
+    def move(self, choice: int) -> None:
+        ids = [name for name in self.scene.entries if name.startswith("e")]
+        self.scene.move(ids[choice % len(ids)])
+        with self._store.read() as tx:
+            self.open_calls = paths.open_head(tx, TENANT, self.scene.id).open_calls
+
+    @precondition(lambda self: len(self.pins) < 2)
+    @rule()
+    def pin(self) -> None:
+        with self._store.write() as tx:
+            self.pins.append(pins.add(tx, TENANT, self.scene.id, text=f"keep {next(self._numbers)}")[0].id)
+
+    @precondition(lambda self: self.pins)
+    @rule()
+    def unpin(self) -> None:
+        with self._store.write() as tx:
+            pins.remove(tx, TENANT, self.scene.id, self.pins.pop())
+
+    @rule(system=st.sampled_from((None, "Be brief.", "Be kind.")))
+    def instruct(self, system: str | None) -> None:
+        self._change(system=system)
+
+    @rule(model=st.sampled_from(MODELS))
+    def change_model(self, model: str) -> None:
+        self._change(model=model)
+
+    @rule()
+    def refuse(self) -> None:
+        self.excused |= set(self.signatures)
+        with self._store.write() as tx:
+            version = paths.open_head(tx, TENANT, self.scene.id).session.version
+            overflow.relieve(tx, TENANT, self.scene.id, verdict_of(REFUSAL), version=version)
+        assert not any(_thinking(message) for message in (self.request() or {"messages": []})["messages"])
+
+    @invariant()
+    def reasoning_is_shown_where_it_is_valid(self) -> None:
+        request = self.request() if hasattr(self, "scene") else None
+        for number, message in enumerate(request["messages"] if request else ()):
+            text = _text(message)
+            if request is None or text not in self.signatures:
+                continue
+            is_valid = self.signatures[text] == request.signature_of(number)
+            shown = _thinking(message)
+            assert not shown or is_valid, f"{text} is shown after another prefix"
+            assert shown or not is_valid or text in self.excused, f"{text} is left out though its prefix stands"
+
+
+def _text(message: Wire) -> str:
+    """The answer's text; empty for a message that is no answer, or that was changed itself."""
+    content = message["content"]
+    if message["role"] != "assistant" or isinstance(content, str):
+        return ""
+    return next((block["text"] for block in content if block["type"] == "text"), "")
+
+
+def _thinking(message: Wire) -> bool:
+    content = message["content"]
+    return not isinstance(content, str) and any(block["type"] == "thinking" for block in content)
+
+
+TestReasoning = pytest.mark.timeout(1_800)(Reasoning.TestCase)

@@ -1,0 +1,36 @@
+"""Windows of every size: a view over the trigger is compacted, or a job is there to do it."""
+
+from __future__ import annotations
+
+import pytest
+
+from foldline.engine.policies.presets import PRESETS
+from foldline.log.job_state import ACTIVE
+from foldline.log.storage.store import Store
+from tests.support.log.sessions import Scene, assistant, user
+
+WINDOWS = (8_000, 32_000, 128_000, 400_000, 800_000, 1_000_000)
+TURNS = 160
+# A preset with small chunks has more to do.
+JOBS_AT_ONCE = 20
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("preset", PRESETS)
+def test_above_the_trigger_something_is_compacted_or_a_job_is_there(preset: str, window: int, store: Store) -> None:
+    """Also in a talk without tools, in which only summaries help."""
+    scene = Scene(store, window, policy={"preset": preset})
+    size = window // 120
+    idle = 0
+    for _ in range(TURNS):
+        before = len(scene.live)
+        scene.append(user(size), assistant(size))
+        path = scene.path
+        is_over = path.used > path.session.used(path.aims().gauge.goals.trigger)
+        idle = idle + 1 if is_over and len(scene.live) == before and not {*scene.states} & {*ACTIVE} else 0
+        assert idle < 2, f"over the trigger with {path.used} of {window} tokens, and nothing is done"
+        for _ in range(JOBS_AT_ONCE if is_over else 0):
+            if (claim := scene.claim()) is not None:
+                scene.publish(claim, tokens=window // 10)
+    assert len(scene.live) > 1
