@@ -9,7 +9,11 @@ from foldline.log.job_state import ACTIVE
 from foldline.log.storage.store import Store
 from tests.support.log.sessions import Scene, assistant, user
 
-WINDOWS = (8_000, 32_000, 128_000, 400_000, 800_000, 1_000_000)
+WINDOWS = (
+    8_000,
+    *(pytest.param(window, marks=pytest.mark.thorough) for window in (32_000, 128_000, 400_000, 1_000_000)),
+    800_000,
+)
 TURNS = 160
 # A preset with small chunks has more to do.
 JOBS_AT_ONCE = 20
