@@ -58,8 +58,6 @@ class Reasoning(RuleBasedStateMachine):
         self.excused: set[str] = set()
         self._store = store
         self.open_calls: list[str] = []
-        # Whether a summary was published since the last message: then only its version says which view a model saw.
-        self.is_published = False
         self.pins: list[str] = []
 
     def teardown(self) -> None:
@@ -84,7 +82,11 @@ class Reasoning(RuleBasedStateMachine):
 
     def _append(self, message: Wire, usage: Usage | None = None) -> None:
         self.scene.append(message, format_name="anthropic", usage=usage)
-        self.is_published = False
+
+    def _is_published(self) -> bool:
+        """Whether a summary was published since the last message: then only its version says which view a model saw."""
+        last, records = self.scene.path.last_message_seq, self.scene.records
+        return any(record.seq > last and not record.body.get("is_inline", True) for record in records)
 
     def _change(self, **changes: Any) -> None:
         with self._store.write() as tx:
@@ -112,7 +114,7 @@ class Reasoning(RuleBasedStateMachine):
         if meanwhile:
             self.work()
         says_so = "say so" in meanwhile
-        if self.is_published and not says_so:
+        if self._is_published() and not says_so:
             self.excused.add(text)
         usage = Usage(version, 0) if says_so else None
         content = [thinking, {"type": "text", "text": text}, *tools]
@@ -133,7 +135,7 @@ class Reasoning(RuleBasedStateMachine):
 
     @rule()
     def work(self) -> None:
-        self.is_published |= bool(self.scene.work())
+        self.scene.work()
 
     @precondition(lambda self: self.scene.live)
     @rule(choice=CHOICES)

@@ -91,9 +91,12 @@ def _run_trigger(tx: Transaction, path: Path) -> TriggerResult:
 
 def _awaited(tx: Transaction, path: Path) -> QueuedJob | None:
     """The job that a long view which fits waits for. Its publish runs the trigger, so no append plans until then."""
-    is_long = path.messages >= LONG_PATH_MESSAGES
-    is_waiting = is_long and path.used <= path.session.budget.limit and should_compact(path, path.aims())
-    return enqueue.job_under_way(tx, path, AUTOMATIC) if is_waiting else None
+    if not path.session.auto_compact or path.messages < LONG_PATH_MESSAGES:
+        return None
+    aims = path.aims()
+    tokens = path.kept if path.estimated is None else path.estimated
+    fits = path.kept <= aims.goals.limit and tokens <= aims.gauge.goals.limit
+    return enqueue.job_under_way(tx, path, AUTOMATIC) if fits and should_compact(path, aims) else None
 
 
 def _apply_cheap_edits(tx: Transaction, path: Path, step: TriggerResult) -> tuple[Outline | None, bool]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from foldline.engine.policies.presets import PRESETS
 from foldline.log.job_state import ACTIVE
+from foldline.log.storage.events import Event, TriggerRan
 from foldline.log.storage.store import Store
+from foldline.log.use_cases import lifecycle
 from tests.support.log.sessions import Scene, assistant, user
 
 WINDOWS = (
@@ -38,3 +42,34 @@ def test_above_the_trigger_something_is_compacted_or_a_job_is_there(preset: str,
             if (claim := scene.claim()) is not None:
                 scene.publish(claim, tokens=window // 10)
     assert len(scene.live) > 1
+
+
+def test_a_long_view_over_the_trigger_waits_for_the_job_under_way_until_it_would_not_fit(store: Store) -> None:
+    scene = Scene(store, 100_000)
+    scene.append(*[user(270) for _ in range(300)])
+    assert (scene.states, scene.live) == (["queued"], [])
+    seen = [event for event in heard_while(scene, lambda: scene.append(user(10))) if isinstance(event, TriggerRan)]
+    assert seen == [], "no plan was made"
+    step = scene.append(user(10)).step
+    assert step.request is not None
+    assert step.request.is_joined
+    scene.append(*[user(270) for _ in range(80)])
+    assert scene.live
+    assert scene.used <= scene.limit
+
+
+def test_a_session_without_automatic_compaction_waits_for_no_job(store: Store) -> None:
+    scene = Scene(store, 100_000)
+    scene.append(*[user(270) for _ in range(300)])
+    with store.write() as tx:
+        lifecycle.change(tx, scene.tenant, scene.id, {"auto_compact": False})
+    assert scene.append(user(10)).step.request is None
+
+
+def heard_while(scene: Scene, work: Callable[[], object]) -> list[Event]:
+    """The events that some work published."""
+    heard: list[Event] = []
+    scene.store.subscribe(heard.append)
+    work()
+    scene.store.unsubscribe(heard.append)
+    return heard
