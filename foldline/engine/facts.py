@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from foldline.engine.files import Files, Read, change_of, read_of
+from foldline.engine.images import image_sizes
 from foldline.engine.messages import (
     SEALED_KINDS,
     Message,
@@ -65,7 +66,7 @@ class Facts(NamedTuple):
     result's content at each level of `excerpts.LEVELS`, 0 for a level that saves nothing. `chars` is the length of its
     text in UTF-16 units. `sizes` has the size of its parts by each estimate of `estimates.SIZED`. `bound` is the number
     of its parts that are bound to the messages before it, `seen` the view that these are bound to, None if it was not
-    noted when the message arrived.
+    noted when the message arrived. `images` has the bytes of each of its images.
     """
 
     role: str
@@ -84,16 +85,22 @@ class Facts(NamedTuple):
     sizes: tuple[int, ...] = ()
     bound: int = 0
     seen: Seen | None = None
+    images: tuple[int, ...] = ()
 
 
 def facts_of(message: Message) -> Facts:
     """The facts of a message, before `batches.place` gives it a seq and a batch."""
     result = message.result
     if result is not None:
-        return _result_facts(result)
-    if message.role == "assistant":
-        return _assistant_facts(message)
-    return Facts(message.role, counter.count_message(message), chars=_chars(message), sizes=sizes_of(message.parts))
+        facts = _result_facts(result)
+    elif message.role == "assistant":
+        facts = _assistant_facts(message)
+    else:
+        facts = Facts(
+            message.role, counter.count_message(message), chars=_chars(message), sizes=sizes_of(message.parts)
+        )
+    images = image_sizes(message)
+    return facts._replace(images=images) if images else facts
 
 
 def _chars(message: Message) -> int:
@@ -194,6 +201,7 @@ def from_json(facts: Facts, values: dict[str, Any]) -> Facts:
         "calls": tuple(call_from_json(call) for call in calls),
         "excerpts": tuple(known["excerpts"]),
         "sizes": tuple(known["sizes"]),
+        "images": tuple(known["images"]),
         "read": Read(*read) if read else None,
         "seen": Seen(seen[0], (seen[1], seen[2]) if seen[1:] else None) if seen else None,
     }

@@ -95,6 +95,7 @@ def advance(path: Path, placed: Placed) -> None:
     path.leaf_seq += 1
     path.kept += placed.added_tokens
     path.raw += placed.added_tokens
+    path.images = path.images and path.images.adding(placed.facts.images)
     path.tail = placed.tail
 
 
