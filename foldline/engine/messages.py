@@ -66,7 +66,10 @@ class Other:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """The answer to the call `call_id`: text, images and unknown parts, in order."""
+    """The answer to the call `call_id`: text, images and unknown parts, in order.
+
+    `call_id` is empty if a format names the tool alone: then it answers the first open call of the tool `name`.
+    """
 
     call_id: str
     content: tuple[Text | Image | Other, ...]
@@ -125,6 +128,15 @@ def is_bound(part: Part) -> bool:
 def without_bound(message: Message) -> Message:
     """The message without its bound parts."""
     return replace(message, parts=tuple(part for part in message.parts if not is_bound(part)), source=None)
+
+
+def answering(message: Message, call_id: str | None) -> Message:
+    """The message; if it holds a result that names the tool alone, that result answers the call `call_id`."""
+    result = message.result
+    if result is None or result.call_id or not call_id:
+        return message
+    # The sources name no call, so they are still right.
+    return replace(message, parts=(replace(result, call_id=call_id),))
 
 
 def user(text: str) -> Message:

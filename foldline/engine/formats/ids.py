@@ -47,7 +47,7 @@ class WireIds:
         return wire_id
 
     def _allot(self, call_id: str) -> str:
-        wanted = call_id if self._pattern.fullmatch(call_id) else _rewritten(call_id)
+        wanted = call_id if self._pattern.fullmatch(call_id) else rewritten(call_id)
         wire_id = wanted
         while not self._is_free(wire_id, call_id):
             self._suffixes[wanted] += 1
@@ -63,7 +63,8 @@ class WireIds:
         return wire_id not in self._batch and self._owners.get(wire_id, call_id) == call_id
 
 
-def _rewritten(call_id: str) -> str:
+def rewritten(call_id: str) -> str:
+    """An id of at most 64 letters, digits, "_" and "-", from the characters of another id and its digest."""
     digest = sha256(call_id.encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_CHARS]
     readable = _UNSAFE.sub("_", call_id[: MAX_CHARS - DIGEST_CHARS - 1]) or "call"
     return f"{readable}_{digest}"
