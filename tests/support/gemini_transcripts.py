@@ -102,10 +102,10 @@ def gemini_wire_messages(draw: st.DrawFn, *, signed: bool | None = None) -> list
         if draw(st.booleans()):
             parts = st.lists(text_parts | _thoughts | _OF_MODEL, min_size=1, max_size=3)
             contents.append({"role": "model", "parts": draw(parts)})
-    return _snake(contents) if draw(st.booleans()) else contents  # type: ignore[no-any-return]
+    return _snake(contents) if draw(st.booleans()) else contents
 
 
-odd_contents = st.sampled_from(
+odd_contents: st.SearchStrategy[Wire] = st.sampled_from(
     (
         {"role": "model", "parts": []},
         {"role": "model"},

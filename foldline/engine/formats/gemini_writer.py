@@ -144,9 +144,11 @@ class _GeminiWriter:
                 self.lossy += bool(signature)
                 signature = part.source or {}
                 continue
-            is_call = isinstance(part, ToolCall)
-            written = [self._wire_call(message, part, next(calls))] if is_call else self._parts(message, [part])
-            yield from self._signed(message, part, list(written), signature)
+            if isinstance(part, ToolCall):
+                written = [self._wire_call(message, part, next(calls))]
+            else:
+                written = list(self._parts(message, [part]))
+            yield from self._signed(message, part, written, signature)
             signature = {}
         self.lossy += bool(signature)
 
@@ -266,7 +268,8 @@ def _is_unsendable(message: Message, part: Part) -> bool:
 
 def _is_signature(message: Message, part: Part) -> bool:
     """Whether a part is the signature of the part after it."""
-    return isinstance(part, Thinking) and _is_own(message) and bool(part.source) and part.source.keys() <= _SIGNATURES
+    own = _own_part(message, part)
+    return isinstance(part, Thinking) and own is not None and own.keys() <= _SIGNATURES
 
 
 def _calls_shown(message: Message, wire_ids: Sequence[str]) -> list[CallShown]:
