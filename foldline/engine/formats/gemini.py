@@ -11,7 +11,15 @@ from typing import Any, Final
 
 from foldline.engine.arguments import json_text
 from foldline.engine.errors import InvalidMessage
-from foldline.engine.formats.checked import a_text, an_object, an_optional_text, in_either_case, listed, no_role
+from foldline.engine.formats.checked import (
+    a_text,
+    an_object,
+    an_optional_text,
+    in_either_case,
+    listed,
+    no_role,
+    snake_case,
+)
 from foldline.engine.formats.contract import Format, Signs
 from foldline.engine.formats.gemini_writer import NAME, STAND_INS, render
 from foldline.engine.formats.shares import shares
@@ -197,9 +205,12 @@ _READERS: Final[Mapping[str, Callable[[dict[str, Any], Any, str], Part]]] = {
 }
 
 
+# Only contents have parts that say by such a key what they are.
+_PART_KEYS: Final = (*_READERS, "executableCode", "codeExecutionResult", "toolCall", "toolResponse", "thoughtSignature")
+
 FORMAT: Final = Format(
     NAME,
     parse,
     render,
-    Signs(part_keys=("text", *_READERS, "thoughtSignature", "thought_signature"), roles=("model", "function")),
+    Signs(part_keys=tuple({*_PART_KEYS, *map(snake_case, _PART_KEYS)}), roles=("model", "function")),
 )
