@@ -133,8 +133,8 @@ def _result_facts(result: ToolResult) -> Facts:
     return Facts(
         "tool",
         counter.MESSAGE + counter.RESULT + content_tokens,
-        answers=result.call_id,
-        tool="" if result.call_id else result.name or "",
+        answers=result.call_id or "",
+        tool=result.name or "" if result.call_id is None else "",
         excerpts=_excerpt_tokens(text, content_tokens, has_more_than_text=has_more_than_text),
         is_failure=result.is_error or text[:32].lstrip().lower().startswith(FAILURE_PREFIXES),
         chars=utf16_units(text),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foldline.engine.formats import FORMATS
@@ -56,6 +56,18 @@ def test_an_anthropic_transcript_comes_back_as_it_was(messages: list[Any]) -> No
 def test_a_gemini_transcript_comes_back_as_it_was(messages: list[Any]) -> None:
     rendered = FORMATS["gemini"].render(FORMATS["gemini"].parse(messages), None)
     assert (rendered.messages, rendered.lossy) == (messages, 0)
+
+
+@pytest.mark.thorough
+@pytest.mark.timeout(1_800)
+@settings(max_examples=10_000)
+@given(gemini_wire_messages())
+def test_thousands_of_gemini_transcripts_obey_the_rules_of_every_format(messages: list[Any]) -> None:
+    for target in FORMATS:
+        once = _convert(messages, "gemini", target)
+        assert check(target, once, None) == []
+        assert _convert(once, target, target) == once
+    assert _convert(messages, "gemini", "gemini") == messages
 
 
 @given(any_transcripts)

@@ -23,7 +23,19 @@ from foldline.engine.formats.checked import (
 from foldline.engine.formats.contract import Format, Signs
 from foldline.engine.formats.gemini_writer import NAME, STAND_INS, render
 from foldline.engine.formats.shares import shares
-from foldline.engine.messages import Image, Message, Other, Part, Role, Text, Thinking, ToolCall, ToolResult, answering
+from foldline.engine.messages import (
+    Image,
+    Message,
+    Other,
+    Part,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    answered_call,
+    answering,
+)
 
 # `function` and `tool` are older names of the role that answers calls.
 _ROLES: Final[Mapping[str, Role]] = {
@@ -71,13 +83,9 @@ def _paired(messages: Sequence[Message]) -> Iterator[Message]:
     """The messages, whose responses without an id answer the first open call of their function."""
     waiting: list[ToolCall] = []
     for message in messages:
-        result = message.result
-        if result is None:
+        if message.result is None:
             waiting = list(message.calls)
-            yield message
-            continue
-        key = (result.call_id or result.name) or ""
-        call = next((call for call in waiting if key == (call.id if result.call_id else call.name)), None)
+        call = answered_call(message.result, waiting) if message.result else None
         if call is not None:
             waiting.remove(call)
         yield message if call is None else answering(message, call.id)
@@ -160,7 +168,7 @@ def _result(part: dict[str, Any], data: Any, where: str) -> ToolResult:
     inner = [] if data.get("parts") is None else listed(data["parts"], f"{where}.parts")
     attached = (_attached(value, f"{where}.parts[{index}]") for index, value in enumerate(inner))
     content = (*((Text(text),) if text else ()), *attached)
-    return ToolResult(call_id or "", content, name, is_error=bool(response.get("error")), source=part)
+    return ToolResult(call_id or None, content, name, is_error=bool(response.get("error")), source=part)
 
 
 def _output(response: dict[str, Any]) -> str | None:

@@ -36,10 +36,10 @@ class WireIds:
         self._batch.clear()
         return [self._call(call_id) for call_id in call_ids]
 
-    def result(self, call_id: str) -> str:
-        """The wire id of the call in the current batch that this result answers."""
-        waiting = self._waiting.get(call_id)
-        return waiting.pop(0) if waiting else self._allot(call_id)
+    def result(self, call_id: str | None) -> str:
+        """The wire id of the call in the current batch that this result answers; a new one if it answers none."""
+        waiting = self._waiting.get(call_id or "")
+        return waiting.pop(0) if waiting else self._allot(call_id or "")
 
     def _call(self, call_id: str) -> str:
         wire_id = self._allot(call_id)

@@ -138,7 +138,7 @@ def _wire_image(image: Image) -> dict[str, Any]:
 def _wire_result(result: ToolResult, *, is_own: bool) -> dict[str, Any]:
     return {
         "type": "tool_result",
-        "call_id": result.call_id,
+        "call_id": result.call_id or "",
         "content": [_wire_part(part, is_own=is_own) for part in result.content],
         "name": result.name,
         "is_error": result.is_error,

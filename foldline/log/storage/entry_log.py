@@ -227,7 +227,15 @@ def messages_in(
     tx: Transaction, session: Session, parts: Sequence[Segment], *, branch_role: Role = "user"
 ) -> dict[int, Message]:
     """The original messages in these segments, by seq; branch summaries are messages of `branch_role`."""
-    columns = (ENTRY.c.seq, ENTRY.c.kind, ENTRY.c.format, ENTRY.c.body, ENTRY.c.is_joined, ENTRY.c.facts)
+    columns = (
+        ENTRY.c.seq,
+        ENTRY.c.kind,
+        ENTRY.c.format,
+        ENTRY.c.body,
+        ENTRY.c.is_joined,
+        ENTRY.c.is_late,
+        ENTRY.c.facts,
+    )
     rows = rows_in(tx, session, parts, columns)
     return {row.seq: _message_shown(row, branch_role) for row in rows}
 
@@ -239,10 +247,10 @@ def _message_shown(row: Any, branch_role: Role) -> Message:
 
 
 def message_in(row: Any) -> Message:
-    """The message of a row with its format, body, facts and whether it is joined."""
+    """The message of a row that has its format, body and facts; a result answers the call that it was placed with."""
     message = message_of(row.format, row.body)
-    if message.result is not None and not message.result.call_id:
-        message = answering(message, loads(row.facts).get("answers"))
+    if message.result is not None and message.result.call_id is None:
+        message = answering(message, loads(row.facts)["answers"])
     return replace(message, joined=True) if row.is_joined else message
 
 

@@ -44,12 +44,12 @@ def test_responses_without_ids_answer_the_calls_of_their_functions_in_order() ->
     calls = _model(_call(id="a"), _call("grep", id="b"), _call(id="c"))
     answers = [_user(_answer("grep"), _answer(), _answer(), _answer())]
     results = [message.result for message in GEMINI.parse([ASK, calls, *answers])[2:]]
-    assert [result and result.call_id for result in results] == ["b", "a", "c", ""]
+    assert [result and result.call_id for result in results] == ["b", "a", "c", None]
 
 
 def test_a_response_is_of_a_call_in_the_last_content_of_the_model() -> None:
     messages = GEMINI.parse([ASK, _model(_call()), _user(_answer()), ASK, _user(_answer())])
-    assert [message.result.call_id for message in messages if message.result] == ["read", ""]
+    assert [message.result.call_id for message in messages if message.result] == ["read", None]
 
 
 def test_a_content_with_responses_and_text_is_split_and_joined_again() -> None:

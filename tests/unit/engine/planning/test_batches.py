@@ -49,7 +49,7 @@ def test_calls_that_share_an_id_are_answered_one_by_one() -> None:
 
 def test_a_result_that_names_the_tool_alone_answers_its_first_open_call() -> None:
     calls = assistant("", ToolCall("a", "ls", "{}"), ToolCall("b", "pwd", "{}"), ToolCall("c", "ls", "{}"))
-    first, second, third = (Message("tool", (ToolResult("", (), name),)) for name in ("ls", "ls", "cd"))
+    first, second, third = (Message("tool", (ToolResult(None, (), name),)) for name in ("ls", "ls", "cd"))
     facts, tail = place_all([calls, first, second, third])
     assert [(entry.answers, entry.tool, entry.is_late) for entry in facts[1:]] == [
         ("a", "ls", False),
