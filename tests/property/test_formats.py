@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from foldline.engine.formats import FORMATS
 from foldline.engine.formats.rules import check
-from foldline.engine.messages import Message, Other, Thinking, without_bound
+from foldline.engine.messages import Message, ToolCall, ToolResult, without_bound
 from tests.support.gemini_transcripts import gemini_wire_messages, messy_gemini_messages
 from tests.support.transcripts import (
     anthropic_wire_messages,
@@ -20,6 +20,7 @@ from tests.support.transcripts import (
     strange_batches,
     wire_messages,
 )
+from tools.format_cases import CASES
 
 CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus"
 SOURCES = sorted(path for path in CORPUS.glob("*.jsonl") if not path.name.endswith(".raw.jsonl"))
@@ -36,6 +37,11 @@ any_transcripts = st.one_of(
     st.tuples(st.just("openai"), messy_wire_messages()),
     st.tuples(st.just("gemini"), messy_gemini_messages()),
 )
+
+
+def _samples(source: str) -> st.SearchStrategy[tuple[str, list[str]]]:
+    """A format, and some of the parts that there are samples of."""
+    return st.tuples(st.just(source), st.lists(st.sampled_from(sorted(CASES[source])), min_size=1, max_size=6))
 
 
 def _convert(messages: list[Any], source: str, target: str, system: str | None = None) -> list[dict[str, Any]]:
@@ -147,17 +153,24 @@ def test_without_bound_reasoning_no_gemini_signature_is_left(transcript: tuple[s
 
 
 @given(transcripts, formats)
-def test_lossy_counts_every_part_that_another_format_lacks(transcript: tuple[str, list[Any]], target: str) -> None:
-    """Nothing vanishes: each text and call that is not there is counted."""
+def test_no_call_and_no_result_vanishes(transcript: tuple[str, list[Any]], target: str) -> None:
     messages = FORMATS[transcript[0]].parse(transcript[1])
-    rendered = FORMATS[target].render(messages, None)
-    again = FORMATS[target].parse(rendered.messages)
-    assert sum(len(message.calls) for message in again) == sum(len(message.calls) for message in messages)
-    assert sum(message.result is not None for message in again) == sum(m.result is not None for m in messages)
-    thoughts = sum(isinstance(part, Thinking) for message in messages for part in message.parts)
-    others = sum(isinstance(part, Other) for message in messages for part in message.parts)
-    if target not in {transcript[0], "native"}:
-        assert rendered.lossy >= thoughts + others
+    again = FORMATS[target].parse(FORMATS[target].render(messages, None).messages)
+    for kind in (ToolCall, ToolResult):
+        first, second = (
+            sum(isinstance(part, kind) for m in listed for part in m.parts) for listed in (messages, again)
+        )
+        assert first == second
+
+
+@given(st.sampled_from(sorted(CASES)).flatmap(_samples), formats)
+def test_lossy_is_exact_for_any_mixture_of_parts(mixture: tuple[str, list[str]], target: str) -> None:
+    source, parts = mixture
+    samples = [CASES[source][part] for part in parts]
+    together = FORMATS[target].render(FORMATS[source].parse([wire for sample in samples for wire in sample]), None)
+    alone = [FORMATS[target].render(FORMATS[source].parse(sample), None) for sample in samples]
+    assert together.lossy == sum(rendered.lossy for rendered in alone)
+    assert check(target, together.messages, None) == []
 
 
 def _edited(message: Message) -> Message:

@@ -54,7 +54,7 @@ class CallShown(NamedTuple):
     id: str | None
 
 
-def render(messages: Sequence[Message], system: str | None) -> Rendered:
+def render(messages: Sequence[Message], system: str | None, _model: str | None = None) -> Rendered:
     """Contents; `system` stays beside them."""
     writer = _GeminiWriter()
     for message in messages:
