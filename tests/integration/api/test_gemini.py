@@ -15,7 +15,7 @@ from tests.support.processes.api import Api, Json, calling, result
 
 STAND_IN = "skip_thought_signature_validator"
 SYSTEM = "You look."
-CALLING = {
+CALLING: Json = {
     "role": "model",
     "parts": [
         {"text": "Where is it?", "thought": True},
@@ -74,6 +74,27 @@ def test_calls_of_another_model_stand_in_for_signed_ones(api: Api) -> None:
     _, calls, answers = api.get(f"{session}/context?format=gemini")["messages"]
     assert [part.get("thoughtSignature") for part in calls["parts"]] == [STAND_IN, None]
     assert answers == user(answer("two", id="c2"), answer("one", id="c1"))
+
+
+def test_a_changed_prefix_takes_signatures_out_and_its_return_brings_them_back(api: Api) -> None:
+    session = api.session(system=SYSTEM)
+    answered = {"role": "model", "parts": [{"text": "There.", "thoughtSignature": "YQ=="}]}
+    contents = [user({"text": "hello"}), CALLING, user(answer("one"), answer("two")), answered]
+    for content in contents:
+        api.say(session, content)
+    pin = api.post(f"{session}/pins", {"text": "Be brief."}, 201)["id"]
+    view = api.get(f"{session}/context?format=gemini")
+    thought, *calls = CALLING["parts"]
+    unsigned = [{**calls[0], "thoughtSignature": STAND_IN}, calls[1]]
+    assert view["messages"][2:] == [
+        {"role": "model", "parts": [thought, *unsigned]},
+        contents[2],
+        {"role": "model", "parts": [{"text": "There."}]},
+    ]
+    assert view["reasoning"] == {"shown": 0, "left_out": {"fixed_parts": 2}}
+    assert_valid_in_every_format(api, session)
+    api.call("DELETE", f"{session}/pins/{pin}", status=204)
+    assert api.get(f"{session}/context?format=gemini")["messages"] == contents
 
 
 class Gemini:

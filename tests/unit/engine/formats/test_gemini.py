@@ -268,6 +268,15 @@ def test_parts_that_no_rule_knows_are_marked_elsewhere(kind: str, target: str) -
     assert {"type": "text", "text": f"[{kind} left out]"} in rendered.messages[-1]["content"]
 
 
+@pytest.mark.parametrize("target", ["openai", "anthropic"])
+def test_an_image_in_googles_own_store_is_marked_elsewhere(target: str) -> None:
+    stored = {"fileData": {"mimeType": "image/png", "fileUri": "gs://bucket/a.png"}}
+    messages = GEMINI.parse([_user({"text": "see"}, stored)])
+    rendered = FORMATS[target].render(messages, None)
+    assert (rendered.messages[0]["content"][1], rendered.lossy) == ({"type": "text", "text": "[image left out]"}, 1)
+    assert GEMINI.render(messages, None).messages == [_user({"text": "see"}, stored)]
+
+
 def test_native_keeps_parts_that_no_rule_knows() -> None:
     messages = GEMINI.parse([_user({"holograms": [1]})])
     native = FORMATS["native"].render(messages, None).messages
