@@ -46,7 +46,7 @@ _ROLES: Final[Mapping[str, Role]] = {
     "system": "system",
 }
 # Keys of a part that say something about its data.
-_ABOUT: Final = frozenset({"thought", "videoMetadata", "mediaResolution", "partMetadata"})
+_ABOUT: Final = frozenset({"thought", "video_metadata", "media_resolution", "part_metadata"})
 
 
 def parse(messages: Sequence[Any], path: str = "messages") -> list[Message]:
@@ -65,7 +65,8 @@ def parse(messages: Sequence[Any], path: str = "messages") -> list[Message]:
 
 def _messages(wire: Any, where: str) -> list[Message]:
     # Google reads a content without a role as the user's.
-    wire_role = an_object(wire, where).get("role", "user" if "parts" in wire else None)
+    wire_role = an_object(wire, where).get("role")
+    wire_role = "user" if wire_role is None and "parts" in wire else wire_role
     role = _ROLES.get(wire_role) if isinstance(wire_role, str) else None
     if role is None:
         raise no_role(wire, where, ("user", "model"))
@@ -101,7 +102,7 @@ def _with_ids(parts: tuple[Part, ...], where: str) -> tuple[Part, ...]:
 
 
 def _named(call: ToolCall, taken: set[str]) -> ToolCall:
-    number, call_id = 1, call.name
+    number, call_id = 1, call.name or "call"
     while call_id in taken:
         number += 1
         call_id = f"{call.name}_{number}"
@@ -145,7 +146,7 @@ def _part(value: Any, where: str) -> Part:
         data = in_either_case(part, kind)
         if data is not None:
             return read(part, data, f"{where}.{kind}")
-    kinds = (key for key in part if key not in _ABOUT and part[key] is not None)
+    kinds = (key for key in part if snake_case(key) not in _ABOUT and part[key] is not None)
     return Other(next(kinds, "part"), part)
 
 

@@ -156,14 +156,10 @@ class _GeminiWriter:
         """What was written of a part, with its signature if it is as it came."""
         is_as_it_came = bool(written) and _own_part(message, part) is not None
         self.lossy += bool(signature) and not is_as_it_came
+        is_first_call = part is next(iter(message.calls), None)
         for wire in written:
-            signed = {**wire, **(signature if is_as_it_came else {})}
-            is_first_call = part is next(iter(message.calls), None)
-            yield (
-                {**signed, "thoughtSignature": STAND_IN}
-                if is_first_call and not _SIGNATURES & signed.keys()
-                else signed
-            )
+            signed = {**wire, **signature} if is_as_it_came else wire
+            yield _standing_in(signed) if is_first_call else signed
 
     def _wire_call(self, message: Message, call: ToolCall, shown: CallShown) -> Wire:
         own = _own_part(message, call)
@@ -249,7 +245,7 @@ def _own_source(message: Message) -> Wire | None:
 
 def _as_user(content: Wire) -> Wire:
     """The content with the user's role, if it has another: Google takes no older names of roles any more."""
-    return content if content.get("role", "user") == "user" else {**content, "role": "user"}
+    return content if content.get("role") in {None, "user"} else {**content, "role": "user"}
 
 
 def _is_valid(message: Message) -> bool:
@@ -264,6 +260,13 @@ def _is_unsendable(message: Message, part: Part) -> bool:
     if isinstance(part, Thinking):
         return not (_is_own(message) and (part.text or part.signature))
     return isinstance(part, Other) and part.kind in SEALED_KINDS and not _is_own(message)
+
+
+def _standing_in(call: Wire) -> Wire:
+    """The part of a call, with the stand-in if it has no signature."""
+    if any(call.get(key) for key in _SIGNATURES):
+        return call
+    return {**{key: value for key, value in call.items() if key not in _SIGNATURES}, "thoughtSignature": STAND_IN}
 
 
 def _is_signature(message: Message, part: Part) -> bool:

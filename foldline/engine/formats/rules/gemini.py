@@ -57,7 +57,7 @@ def _shapes(messages: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _role(message: dict[str, Any]) -> Any:
-    return message.get("role", "user")
+    return message.get("role") or "user"
 
 
 def _part(part: Any, role: Any, where: str) -> Iterator[str]:

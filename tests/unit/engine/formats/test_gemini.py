@@ -116,6 +116,15 @@ def test_a_stand_in_is_no_signature(name: str) -> None:
     assert FORMATS["openai"].render(messages, None).lossy == 0
 
 
+def test_a_signature_that_is_null_is_none() -> None:
+    dumped = {"function_call": {"name": "look", "id": "a", "args": {}}, "thought_signature": None, "text": None}
+    (message,) = GEMINI.parse([_model(dumped)])
+    assert message.bound_parts == 0
+    edited = Message("assistant", message.parts, "gemini")
+    call = GEMINI.render([user("ask"), edited], None).messages[1]["parts"][0]
+    assert call == {"function_call": dumped["function_call"], "text": None, "thoughtSignature": STAND_IN}
+
+
 def test_an_edited_part_loses_its_signature_and_the_others_keep_theirs() -> None:
     parts = ({**_call(id="a"), "thoughtSignature": "s1"}, {"text": "so", "thoughtSignature": "s2"}, _call(id="b"))
     (message,) = GEMINI.parse([_model(*parts)])
@@ -234,6 +243,7 @@ def test_system_messages_in_the_list_become_marked_text() -> None:
         ({"role": "model"}, [], 0),
         (_model({"text": ""}), [], 1),
         ({"parts": [{"text": "no role"}]}, [{"parts": [{"text": "no role"}]}], 0),
+        ({"role": None, "parts": [{"text": "a"}]}, [{"role": None, "parts": [{"text": "a"}]}], 0),
         ({"role": "function", "parts": [_answer()]}, [_user(_answer())], 0),
     ],
 )
