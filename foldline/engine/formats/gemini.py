@@ -221,5 +221,5 @@ FORMAT: Final = Format(
     NAME,
     parse,
     render,
-    Signs(part_keys=tuple({*_PART_KEYS, *map(snake_case, _PART_KEYS)}), roles=("model", "function")),
+    Signs(part_keys=tuple(dict.fromkeys((*_PART_KEYS, *map(snake_case, _PART_KEYS)))), roles=("model", "function")),
 )
