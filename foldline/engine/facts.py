@@ -61,7 +61,8 @@ class Facts(NamedTuple):
     """Everything that planning knows about one message; tokens are unscaled.
 
     `batches.place` sets `seq`, `unit` (the seq of the first message of its batch, or its own) and `is_late` (a result
-    that answers no open call). `answers` is the id of the call that a result answers, `tool` the tool of that call.
+    that answers no open call). `answers` is the id of the call that a result answers, `tool` the tool of that call. A
+    result that names its tool alone gets both when it is placed.
     `arguments_saving` is the tokens saved when the arguments of its calls are cut. `excerpts` has the tokens of the
     result's content at each level of `excerpts.LEVELS`, 0 for a level that saves nothing. `chars` is the length of its
     text in UTF-16 units. `sizes` has the size of its parts by each estimate of `estimates.SIZED`. `bound` is the number
@@ -158,7 +159,8 @@ def _result_facts(result: ToolResult) -> Facts:
     return Facts(
         "tool",
         counter.MESSAGE + counter.RESULT + content_tokens,
-        answers=result.call_id,
+        answers=result.call_id or "",
+        tool=result.name or "" if result.call_id is None else "",
         excerpts=_excerpt_tokens(text, content_tokens, has_more_than_text=has_more_than_text),
         is_failure=result.is_error or text[:32].lstrip().lower().startswith(FAILURE_PREFIXES),
         chars=utf16_units(text),

@@ -110,7 +110,7 @@ class _CallIds:
     def answer(self, message: Message) -> Message:
         """The result message, with the id that its call has in the view."""
         result = message.result
-        waiting = self._waiting.get(result.call_id) if result else None
+        waiting = self._waiting.get(result.call_id or "") if result else None
         if result is None or not waiting:
             return message
         unique = waiting.pop(0)

@@ -28,6 +28,8 @@ NAME: Final = "openai"
 ID_PATTERN: Final = re.compile(r".+", re.DOTALL)
 
 _BASE64 = ";base64"
+# Links that the API follows, unlike those into another provider's store.
+_FETCHED: Final = ("https://", "http://", "data:")
 # Keys of an assistant message whose values are parts of their own: an answer in audio, by its id, and the signed or
 # sealed reasoning of models behind a router. (platform.openai.com/docs, "Audio"; openrouter.ai/docs, "Reasoning".)
 _KEYS_OF_PARTS: Final = ("audio", "reasoning_details")
@@ -242,12 +244,12 @@ class _OpenAIWriter:
     def _wire_image(self, message: Message, image: Image) -> dict[str, Any]:
         own = image.source if _is_own(message) else None
         wire = dict(own or {"type": "image_url", "image_url": {"url": _url(image)}})
+        if message.role not in {"user", "tool"} or (own is None and not _url(image).startswith(_FETCHED)):
+            return self._mark(marks.IMAGE)
         if message.role == "user":
             return wire
-        if message.role == "tool":
-            self._images.append(wire)
-            return {"type": "text", "text": marks.IMAGE_BELOW}
-        return self._mark(marks.IMAGE)
+        self._images.append(wire)
+        return {"type": "text", "text": marks.IMAGE_BELOW}
 
     def _mark(self, text: str) -> dict[str, Any]:
         self.lossy += 1
