@@ -22,9 +22,9 @@ TIMED: Final = ("append", "context", "compact")
 class SessionRecord:
     """The results of one session.
 
-    `tokens_with` and `tokens_without` are the input tokens of all model calls with and without Foldline. `largest_bytes`
-    are the JSON of the largest view, `most_images` the most images in one. `fills` are used / limit of the first views
-    after compactions. `listed` are notes, `violations` broken promises.
+    `tokens_with` and `tokens_without` are the input tokens of all model calls with and without Foldline.
+    `largest_bytes` are the JSON of the largest view, `most_images` the most images in one. `fills` are used / limit of
+    the first views after compactions. `listed` are notes, `violations` broken promises.
     """
 
     id: str
