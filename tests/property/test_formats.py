@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 
 from foldline.engine.formats import FORMATS
 from foldline.engine.formats.rules import check
-from foldline.engine.messages import Message
+from foldline.engine.messages import Message, without_bound
+from tests.support.responses_items import (
+    HOSTED,
+    IDENTIFIED,
+    Wire,
+    missing_reasoning,
+    responses_wire_messages,
+    with_long_ids,
+)
 from tests.support.transcripts import (
     anthropic_wire_messages,
     messy_wire_messages,
@@ -28,6 +36,7 @@ transcripts = st.one_of(
     st.tuples(st.just("openai"), wire_messages()),
     st.tuples(st.just("openai"), strange_batches()),
     st.tuples(st.just("anthropic"), anthropic_wire_messages()),
+    st.tuples(st.just("responses"), responses_wire_messages() | responses_wire_messages().map(with_long_ids)),
 )
 any_transcripts = transcripts | st.tuples(st.just("openai"), messy_wire_messages())
 
@@ -44,6 +53,12 @@ def test_an_openai_transcript_comes_back_as_it_was(messages: list[Any]) -> None:
 @given(anthropic_wire_messages())
 def test_an_anthropic_transcript_comes_back_as_it_was(messages: list[Any]) -> None:
     assert _convert(messages, "anthropic", "anthropic") == messages
+
+
+@given(responses_wire_messages())
+def test_a_responses_transcript_comes_back_as_it_was(items: list[Any]) -> None:
+    rendered = FORMATS["responses"].render(FORMATS["responses"].parse(items), None)
+    assert (rendered.messages, rendered.lossy) == (items, 0)
 
 
 @given(any_transcripts)
@@ -100,6 +115,63 @@ def test_messages_without_their_sources_obey_the_rules_too(transcript: tuple[str
 def test_an_edited_anthropic_message_keeps_its_untouched_parts(messages: list[Any]) -> None:
     edited = [_edited(message) for message in FORMATS["anthropic"].parse(messages)]
     assert FORMATS["anthropic"].render(edited, None).messages == messages
+
+
+@given(responses_wire_messages())
+def test_an_edited_responses_message_keeps_all_but_ids(items: list[Any]) -> None:
+    edited = [_edited(message) for message in FORMATS["responses"].parse(items)]
+    rendered = FORMATS["responses"].render(edited, None)
+    assert check("responses", rendered.messages, None) == []
+    assert missing_reasoning(rendered.messages) == []
+    # What the API takes only with its id cannot stay without it.
+    if not any(item.get("type") in IDENTIFIED for item in items):
+        assert rendered.lossy == 0
+        assert _contents(rendered.messages) == _contents(items)
+
+
+def _contents(items: list[Wire]) -> list[Wire]:
+    """The parts of messages and the other items, all without ids."""
+    contents: list[Wire] = []
+    for item in items:
+        kept = {key: value for key, value in item.items() if key not in {"id", "type"}}
+        content = item.get("content")
+        if "role" in item and item["role"] != "assistant":
+            parts = [{"type": "input_text", "text": content}] if isinstance(content, str) else content
+            contents += [{"role": item["role"], "content": part} for part in parts or ()]
+        elif isinstance(content, list):
+            contents += [{**kept, "content": part} for part in content]
+        else:
+            contents.append({**kept, "kind": item.get("type")})
+    return contents
+
+
+@given(responses_wire_messages(), st.data())
+def test_items_lose_what_names_reasoning_that_is_left_out(items: list[Any], data: st.DataObject) -> None:
+    messages = FORMATS["responses"].parse(items)
+    choices = data.draw(st.lists(st.booleans(), min_size=len(messages), max_size=len(messages)))
+    shown = [without_bound(message) if choice else message for message, choice in zip(messages, choices, strict=True)]
+    rendered = FORMATS["responses"].render([message for message in shown if message.parts], None).messages
+    assert check("responses", rendered, None) == []
+    assert missing_reasoning(rendered) == []
+    assert _convert(rendered, "responses", "responses") == rendered
+
+
+@given(responses_wire_messages(), st.sampled_from(("openai", "anthropic")))
+def test_all_of_a_responses_transcript_that_others_cannot_carry_is_counted(items: list[Any], target: str) -> None:
+    rendered = FORMATS[target].render(FORMATS["responses"].parse(items), None)
+    lost = {"reasoning", "compaction", "configuration_update", *(item["type"] for item in HOSTED)}
+    # A call whose arguments are no JSON object is one more for Anthropic, and so is blank text.
+    least = sum(item.get("type") in lost for item in items) + sum(map(_files, items))
+    assert rendered.lossy >= least
+    if target == "openai":
+        assert rendered.lossy == least
+    marks = sum(item.get("type") in lost - {"reasoning"} for item in items) + sum(map(_files, items))
+    assert json.dumps(rendered.messages).count(" left out]") >= marks
+
+
+def _files(item: Wire) -> int:
+    parts = item.get("content", item.get("output"))
+    return sum("file_id" in part for part in parts if isinstance(part, dict)) if isinstance(parts, list) else 0
 
 
 def _edited(message: Message) -> Message:
