@@ -9,7 +9,16 @@ from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from foldline.engine.files import Files, Read, change_of, read_of
-from foldline.engine.messages import Message, Text, ToolCall, ToolResult, result_text
+from foldline.engine.messages import (
+    SEALED_KINDS,
+    Message,
+    Other,
+    Part,
+    Text,
+    Thinking,
+    ToolResult,
+    result_text,
+)
 from foldline.engine.tokens import counter
 from foldline.engine.tokens.estimates import sizes_of, utf16_units
 from foldline.engine.tokens.excerpts import LEVELS, excerpt, excerpt_arguments, is_worthwhile
@@ -99,10 +108,20 @@ def files_of(calls: Iterable[Call]) -> Files:
 
 
 def is_empty(message: Message) -> bool:
-    """Whether an assistant message has neither text nor calls. Such a message stays an entry; fitted views omit it."""
-    return message.role == "assistant" and not any(
-        isinstance(part, ToolCall) or (isinstance(part, Text) and part.text) for part in message.parts
-    )
+    """Whether an assistant message has nothing but reasoning and empty text.
+
+    No provider takes such a message back: it stays an entry, its tokens are 0, and fitted views omit it.
+    """
+    return message.role == "assistant" and not any(map(_says_something, message.parts))
+
+
+def _says_something(part: Part) -> bool:
+    match part:
+        case Text(text=text):
+            return bool(text)
+        case Other(kind=kind):
+            return kind not in SEALED_KINDS
+    return not isinstance(part, Thinking)
 
 
 def _assistant_facts(message: Message) -> Facts:

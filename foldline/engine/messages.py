@@ -16,7 +16,7 @@ Role: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
 BRANCH_ROLE: Final = "branch"
 ROLES: tuple[Role, ...] = ("system", "developer", "user", "assistant", "tool")
 # Types of parts with reasoning that its provider has sealed: there is nothing in it for anyone else.
-SEALED_KINDS: Final = frozenset({"redacted_thinking"})
+SEALED_KINDS: Final = frozenset({"redacted_thinking", "reasoning_details"})
 # Types of parts that their provider has sealed, reasoning and its own summaries, and takes back only where they were.
 BOUND_KINDS: Final = SEALED_KINDS | {"compaction"}
 

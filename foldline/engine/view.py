@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from foldline.engine import wording
 from foldline.engine.edits import Edit
-from foldline.engine.facts import is_empty
 from foldline.engine.messages import Message, Text, ToolCall, ToolResult, result_text, without_bound
 from foldline.engine.outline import Outline, Summarized, Unit
 from foldline.engine.tokens.excerpts import LEVELS, excerpt, excerpt_arguments
@@ -28,8 +27,8 @@ def make_view(
 
     `messages` maps the seq of every entry in view to its original message. `summaries` maps the id of every live
     summary to its text. `without_reasoning` are the seqs of the messages whose bound reasoning is left out. With
-    `stub_open`, calls that still wait for a result get a stub. With `keep_empty`, assistant
-    messages without text and calls stay.
+    `stub_open`, calls that still wait for a result get a stub. With `keep_empty`,
+    messages that count nothing (`facts.is_empty`) stay.
     """
     messages = {**messages, **{seq: without_bound(messages[seq]) for seq in without_reasoning}}
     view = [pins_message(pins)] if pins else []
@@ -80,7 +79,7 @@ def _unit_view(
             late.append(_late_message(message, cell))
         elif entry.answers is not None:
             yield names.answer(_result_message(message, cell))
-        elif keep_empty or not is_empty(message):
+        elif keep_empty or entry.tokens:
             yield names.head if cell is None else _with_short_arguments(names.head)
     if stub_open or not unit.is_open:
         yield from names.stubs()

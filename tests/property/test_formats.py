@@ -27,6 +27,7 @@ from tests.support.transcripts import (
     strange_batches,
     wire_messages,
 )
+from tools.format_cases import CASES
 
 CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus"
 SOURCES = sorted(path for path in CORPUS.glob("*.jsonl") if not path.name.endswith(".raw.jsonl"))
@@ -39,6 +40,11 @@ transcripts = st.one_of(
     st.tuples(st.just("responses"), responses_wire_messages() | responses_wire_messages().map(with_long_ids)),
 )
 any_transcripts = transcripts | st.tuples(st.just("openai"), messy_wire_messages())
+
+
+def _samples(source: str) -> st.SearchStrategy[tuple[str, list[str]]]:
+    """A format, and some of the parts that there are samples of."""
+    return st.tuples(st.just(source), st.lists(st.sampled_from(sorted(CASES[source])), min_size=1, max_size=6))
 
 
 def _convert(messages: list[Any], source: str, target: str, system: str | None = None) -> list[dict[str, Any]]:
@@ -115,6 +121,16 @@ def test_messages_without_their_sources_obey_the_rules_too(transcript: tuple[str
 def test_an_edited_anthropic_message_keeps_its_untouched_parts(messages: list[Any]) -> None:
     edited = [_edited(message) for message in FORMATS["anthropic"].parse(messages)]
     assert FORMATS["anthropic"].render(edited, None).messages == messages
+
+
+@given(st.sampled_from(sorted(CASES)).flatmap(_samples), formats)
+def test_lossy_is_exact_for_any_mixture_of_parts(mixture: tuple[str, list[str]], target: str) -> None:
+    source, parts = mixture
+    samples = [CASES[source][part] for part in parts]
+    together = FORMATS[target].render(FORMATS[source].parse([wire for sample in samples for wire in sample]), None)
+    alone = [FORMATS[target].render(FORMATS[source].parse(sample), None) for sample in samples]
+    assert together.lossy == sum(rendered.lossy for rendered in alone)
+    assert check(target, together.messages, None) == []
 
 
 @given(responses_wire_messages())

@@ -115,7 +115,8 @@ class ReasoningAnswer(ResponseModel):
 
     A provider refuses it once something before it has changed: `compacted` by an edit, `fixed_parts` by another model,
     system prompt, tools or pins; `refused` if the caller reported that. `unknown_view`: a summary was published while
-    the model worked, and the append did not say by `usage.version` which view the model had.
+    the model worked, and the append did not say by `usage.version` which view the model had. `alone`: the message has
+    nothing else, which no provider takes.
     """
 
     shown: int

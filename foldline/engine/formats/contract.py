@@ -32,8 +32,8 @@ class Parse(Protocol):
 class Render(Protocol):
     """Writes wire messages; see `Format.render`."""
 
-    def __call__(self, messages: Sequence[Message], system: str | None) -> Rendered:
-        """The wire form of `messages`."""
+    def __call__(self, messages: Sequence[Message], system: str | None, model: str | None = None, /) -> Rendered:
+        """The wire form of `messages` for a model, or for any that takes what came in."""
         ...
 
 
@@ -54,7 +54,8 @@ class Format:
     `parse` takes what a client sent and raises `InvalidMessage` with the path of what is wrong; the dicts it is given
     stay in the messages as their sources and must not be changed afterwards. `render` takes messages in canonical
     order whose calls are each followed by their results, never fails, and returns sources as they are: its output may
-    share dicts with the messages. `signs` distinguish the format from others.
+    share dicts with the messages. `model` matters where some of a provider's models refuse what others take. `signs`
+    distinguish the format from others.
     """
 
     name: str

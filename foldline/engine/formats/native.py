@@ -103,7 +103,7 @@ _READERS: Final[Mapping[str, Callable[[dict[str, Any], str], Part]]] = {
 }
 
 
-def render(messages: Sequence[Message], system: str | None) -> Rendered:
+def render(messages: Sequence[Message], system: str | None, _model: str | None = None) -> Rendered:
     """Native messages; `system` stays beside them."""
     return Rendered([_wire_message(message) for message in messages], system, 0)
 

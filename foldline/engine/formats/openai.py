@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from foldline.engine.errors import InvalidMessage
 from foldline.engine.formats import marks
@@ -28,6 +28,9 @@ from foldline.engine.messages import (
 NAME: Final = "openai"
 ID_PATTERN: Final = re.compile(r".{1,64}", re.DOTALL)
 NAME_PATTERN: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+# Keys of an assistant message whose values are parts of their own: an answer in audio, by its id, and the signed or
+# sealed reasoning of models behind a router. (platform.openai.com/docs, "Audio"; openrouter.ai/docs, "Reasoning".)
+_KEYS_OF_PARTS: Final = ("audio", "reasoning_details")
 
 
 def parse(messages: Sequence[Any], path: str = "messages") -> list[Message]:
@@ -63,6 +66,7 @@ def _assistant_parts(wire: dict[str, Any], where: str) -> tuple[Part, ...]:
         parts = (Thinking(reasoning), *parts)
     if refusal and isinstance(refusal, str):
         parts = (*parts, Text(refusal, {"type": "refusal", "refusal": refusal}))
+    parts += tuple(Other(key, {"type": key, key: wire[key]}) for key in _KEYS_OF_PARTS if wire.get(key))
     return parts if calls is None else parts + _calls(calls, f"{where}.tool_calls")
 
 
@@ -131,7 +135,7 @@ def _call(wire: Any, where: str) -> ToolCall:
 _ARGUMENTS: Final[Mapping[str, str]] = {"function": "arguments", "custom": "input"}
 
 
-def render(messages: Sequence[Message], system: str | None) -> Rendered:
+def render(messages: Sequence[Message], system: str | None, _model: str | None = None) -> Rendered:
     """OpenAI chat messages, `system` as the first of them."""
     writer = _OpenAIWriter()
     if system:
@@ -209,7 +213,7 @@ class _OpenAIWriter:
     def _content(self, message: Message, parts: Sequence[Part]) -> str | list[dict[str, Any]]:
         if not _is_own(message):
             self.lossy += sum(isinstance(part, Thinking) for part in parts)
-        match [part for part in parts if not isinstance(part, Thinking | ToolCall | ToolResult)]:
+        match [part for part in parts if not _is_elsewhere(message, part)]:
             case []:
                 return ""
             case [Text(text=text, source=None)]:
@@ -273,13 +277,26 @@ def _is_valid_assistant(message: Message, source: dict[str, Any], wire_ids: list
 
 def _assistant_frame(message: Message, source: dict[str, Any] | None) -> dict[str, Any]:
     """An assistant message without content and calls."""
-    if source is not None:
-        # A refusal is among the parts, and returns with them.
-        return {key: value for key, value in source.items() if key not in {"content", "tool_calls", "refusal"}}
+    # What is among the parts returns with them.
+    among_parts = {"content", "tool_calls", "refusal", *_KEYS_OF_PARTS}
+    frame = {key: value for key, value in (source or {"role": "assistant"}).items() if key not in among_parts}
+    if not _is_own(message):
+        return frame
     thoughts = [part.text for part in message.parts if isinstance(part, Thinking)]
-    if _is_own(message) and thoughts:
-        return {"role": "assistant", "reasoning_content": "\n".join(thoughts)}
-    return {"role": "assistant"}
+    if source is None and thoughts:
+        frame["reasoning_content"] = "\n".join(thoughts)
+    return frame | {part.kind: part.source[part.kind] for part in message.parts if _is_key(part, message)}
+
+
+def _is_elsewhere(message: Message, part: Part) -> bool:
+    """Whether a part has its place outside of the content."""
+    return isinstance(part, Thinking | ToolCall | ToolResult) or _is_key(part, message)
+
+
+def _is_key(part: Part, message: Message) -> TypeGuard[Other]:
+    """Whether a part is the value of a key of its own message."""
+    is_own_answer = _is_own(message) and message.role == "assistant"
+    return is_own_answer and isinstance(part, Other) and part.kind in _KEYS_OF_PARTS and part.kind in part.source
 
 
 def _wire_call(message: Message, call: ToolCall, wire_id: str) -> dict[str, Any]:
@@ -294,7 +311,7 @@ FORMAT: Final = Format(
     parse,
     render,
     Signs(
-        keys=("tool_calls", "tool_call_id"),
+        keys=("tool_calls", "tool_call_id", "reasoning_content", *_KEYS_OF_PARTS),
         part_types=("image_url", "input_audio", "file", "refusal"),
         roles=("tool", "developer"),
     ),

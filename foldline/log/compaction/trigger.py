@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from foldline.engine.outline import Outline
 from foldline.engine.planning.pipeline import Planned, plan_for
+from foldline.engine.planning.tool_loops import strips_open_loop
 from foldline.engine.policies.report import Happened, together
 from foldline.log.compaction import enqueue
 from foldline.log.compaction.compactions import Compaction, add_compaction, reported
@@ -94,15 +95,21 @@ def _awaited(tx: Transaction, path: Path) -> QueuedJob | None:
     if not path.session.auto_compact or path.messages < LONG_PATH_MESSAGES:
         return None
     aims = path.aims()
+    is_awaited = fits(path, aims) and should_compact(path, aims)
+    return enqueue.job_under_way(tx, path, AUTOMATIC) if is_awaited else None
+
+
+def fits(path: Path, aims: Aims) -> bool:
+    """Whether the view fits the budget, by the exact count and by the policy's own."""
     tokens = path.kept if path.estimated is None else path.estimated
-    fits = path.kept <= aims.goals.limit and tokens <= aims.gauge.goals.limit
-    return enqueue.job_under_way(tx, path, AUTOMATIC) if fits and should_compact(path, aims) else None
+    return path.kept <= aims.goals.limit and tokens <= aims.gauge.goals.limit
 
 
 def _apply_cheap_edits(tx: Transaction, path: Path, step: TriggerResult) -> tuple[Outline | None, bool]:
     """Apply the cheap edits if the view is over the trigger: the outline after them, and whether a summary is wanted.
 
-    The outline is None if no plan was made.
+    The outline is None if no plan was made. While the view fits, edits wait for the end of a tool loop whose reasoning
+    they would strip.
     """
     aims = path.aims()
     outline = ensure_estimate(tx, path, aims)
@@ -116,6 +123,8 @@ def _apply_cheap_edits(tx: Transaction, path: Path, step: TriggerResult) -> tupl
         outline, aims.policy.stages, aims.goals, with_reported_usage(path, aims, outline, aims.gauge), on_stage=watch
     )
     _note_stages(tx, path, aims, watch, plan)
+    if fits(path, aims) and strips_open_loop(outline, plan.edits, path.edits_at):
+        return outline, plan.is_summary_wanted
     if plan.edits:
         step.made.append(_add_planned(tx, path, aims, outline, plan, reason="trigger"))
     return plan.outline, plan.is_summary_wanted

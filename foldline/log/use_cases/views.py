@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from foldline.engine.errors import ViewDoesNotFit
-from foldline.engine.facts import Facts
-from foldline.engine.messages import Message
+from foldline.engine.facts import Facts, is_empty
+from foldline.engine.messages import Message, Thinking, is_bound
 from foldline.engine.models.budget import Budget
 from foldline.engine.outline import Outline, Unit
 from foldline.engine.tokens.counter import scaled
@@ -29,7 +29,8 @@ LARGEST_SHOWN: Final = 5
 class View:
     """A view in canonical messages, with its path and the budget it was checked against.
 
-    `used` is the view's scaled tokens, with the stubs of open calls and the reasoning that was left out.
+    `used` is the view's scaled tokens, with the stubs of open calls and the reasoning that was left out. `lost` is the
+    number of parts with unsigned reasoning in messages that are left out because they have nothing else.
     """
 
     messages: list[Message]
@@ -38,6 +39,7 @@ class View:
     open_calls: list[str]
     budget: Budget
     reasoning: ReasoningShown
+    lost: int = 0
 
 
 def budget_for(path: Path, model: str | None = None, max_output_tokens: int | None = None) -> Budget:
@@ -91,7 +93,13 @@ def view(
         stub_open=stub_open or not must_fit,
         keep_empty=not must_fit,
     )
-    return View(messages, path, used, waiting, budget, shown)
+    lost = sum(map(_unsigned, originals.values())) if must_fit else 0
+    return View(messages, path, used, waiting, budget, shown, lost)
+
+
+def _unsigned(message: Message) -> int:
+    """The number of parts with unsigned reasoning in a message that has nothing else."""
+    return sum(isinstance(part, Thinking) and not is_bound(part) for part in message.parts) if is_empty(message) else 0
 
 
 def _messages(tx: Transaction, path: Path, outline: Outline) -> dict[int, Message]:

@@ -145,9 +145,10 @@ def _said(item: Item, where: str) -> Iterator[Text | Other]:
 
 
 def _thinking(item: Item, where: str) -> Thinking:
+    """Reasoning, signed by what is sealed in it; else by its id, if only the server knows what was thought."""
     texts = [*_texts(item, "summary", where)] or [*_texts(item, "content", where)]
-    signature = an_optional_text(item.get("encrypted_content"), f"{where}.encrypted_content")
-    return Thinking(SUMMARY_GAP.join(texts), signature, item)
+    sealed, item_id = (an_optional_text(item.get(key), f"{where}.{key}") for key in ("encrypted_content", "id"))
+    return Thinking(SUMMARY_GAP.join(texts), sealed or item_id, item)
 
 
 def _texts(item: Item, key: str, where: str) -> Iterable[str]:

@@ -48,7 +48,7 @@ class _Answer(NamedTuple):
     kind: Kind | None
 
 
-def render(messages: Sequence[Message], system: str | None) -> Rendered:
+def render(messages: Sequence[Message], system: str | None, _model: str | None = None) -> Rendered:
     """Responses items; `system` stays beside them, as the request's `instructions`."""
     writer = _ResponsesWriter()
     for message in messages:

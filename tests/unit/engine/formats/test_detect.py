@@ -16,6 +16,13 @@ from foldline.engine.formats import FORMATS, detect
         ([{"role": "user", "content": [{"type": "image_url"}]}, {"content": [{"type": "tool_use"}]}], "openai"),
         ([{"role": "tool", "tool_call_id": "c", "content": [{"type": "image"}]}], "openai"),
         ([{"role": "user", "parts": []}], "native"),
+        (
+            [{"role": "assistant", "content": [{"type": "server_tool_use"}, {"type": "web_search_tool_result"}]}],
+            "anthropic",
+        ),
+        ([{"role": "assistant", "content": [{"type": "compaction", "content": "so far"}]}], "anthropic"),
+        ([{"role": "assistant", "content": None, "audio": {"id": "a"}}], "openai"),
+        ([{"role": "assistant", "content": "x", "reasoning_details": []}], "openai"),
         ([{"role": "assistant", "parts": [], "tool_calls": []}], "native"),
     ],
 )
