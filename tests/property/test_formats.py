@@ -16,12 +16,12 @@ from foldline.engine.messages import Message, without_bound
 from tests.support.responses_items import (
     HOSTED,
     IDENTIFIED,
-    Wire,
     missing_reasoning,
     responses_wire_messages,
     with_long_ids,
 )
 from tests.support.transcripts import (
+    Wire,
     anthropic_wire_messages,
     messy_wire_messages,
     strange_batches,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.support.transcripts import PNG, TOOLS, Wire, arguments, json_values, texts, visible_texts
 
-HOSTED = (
+HOSTED: tuple[Wire, ...] = (
     {"type": "web_search_call", "status": "completed", "action": {"type": "search", "query": "q"}},
     {"type": "file_search_call", "status": "completed", "queries": ["q"], "results": None},
     {"type": "code_interpreter_call", "status": "completed", "code": "1", "container_id": "c", "outputs": []},
@@ -66,10 +66,12 @@ def _said(draw: st.DrawFn) -> Wire:
 def _call(draw: st.DrawFn, serial: str) -> tuple[Wire, Wire]:
     """A call of any kind, and its answer."""
     call_id = f"call_{serial}"
+    call: Wire
+    output: Wire
     match draw(st.sampled_from(("function", "function", "custom", "shell", "local", "patch", "computer", "approval"))):
         case "function":
             call = {"type": "function_call", "name": draw(st.sampled_from(TOOLS)), "arguments": draw(arguments())}
-            output: Wire = {"type": "function_call_output", "output": draw(plain_outputs)}
+            output = {"type": "function_call_output", "output": draw(plain_outputs)}
         case "custom":
             call = {"type": "custom_tool_call", "name": "code", "input": draw(texts)}
             output = {"type": "custom_tool_call_output", "output": draw(plain_outputs)}
@@ -100,7 +102,7 @@ def _call(draw: st.DrawFn, serial: str) -> tuple[Wire, Wire]:
 @st.composite
 def _reasoning(draw: st.DrawFn) -> Wire:
     summary = [{"type": "summary_text", "text": text} for text in draw(st.lists(texts, max_size=2))]
-    sealed = draw(st.sampled_from(({"encrypted_content": "gAAAAsealed"}, {"encrypted_content": None}, {})))
+    sealed: Wire = draw(st.sampled_from(({"encrypted_content": "gAAAAsealed"}, {"encrypted_content": None}, {})))
     return {"type": "reasoning", "summary": summary, **sealed}
 
 

@@ -23,7 +23,6 @@ FORMAT: Final = Format(
     Signs(
         keys=(ENVELOPE, "encrypted_content"),
         types=(
-            "message",
             "reasoning",
             "compaction",
             "item_reference",

@@ -26,7 +26,8 @@ from foldline.engine.formats import FORMATS, detect
         ([{"role": "assistant", "parts": [], "tool_calls": []}], "native"),
         ([{"role": "user", "content": "hi"}, {"type": "function_call", "call_id": "c"}], "responses"),
         ([{"role": "user", "content": [{"type": "input_image", "file_id": "f"}]}], "responses"),
-        ([{"type": "message", "role": "assistant", "content": [{"type": "refusal"}]}], "responses"),
+        ([{"type": "message", "role": "assistant", "content": [{"type": "output_text"}]}], "responses"),
+        ([{"type": "message", "role": "assistant", "content": [{"type": "tool_use"}]}], "anthropic"),
         ([{"items": [{"type": "reasoning"}]}], "responses"),
     ],
 )

@@ -122,7 +122,7 @@ def test_other_items_of_the_model_are_unknown_parts() -> None:
     search = {"type": "web_search_call", "id": "ws_1"}
     reference = {"type": "item_reference", "id": "msg_9"}
     compaction = {"type": "compaction", "encrypted_content": "g"}
-    hosted = {"type": "tool_search_call", "call_id": None, "arguments": {}}
+    hosted: Wire = {"type": "tool_search_call", "call_id": None, "arguments": {}}
     (message,) = RESPONSES.parse([search, reference, compaction, hosted])
     assert message.parts == tuple(Other(item["type"], item) for item in (search, reference, compaction, hosted))
     assert message.bound_parts == 1
