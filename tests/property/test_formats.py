@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.engine.formats import FORMATS
+from foldline.engine.formats import FORMATS, anthropic, openai
+from foldline.engine.formats.ids import fitting
 from foldline.engine.formats.rules import check
 from foldline.engine.messages import Message, without_bound
 from tests.support.responses_items import (
@@ -25,12 +27,15 @@ from tests.support.transcripts import (
     anthropic_wire_messages,
     messy_wire_messages,
     strange_batches,
+    texts,
     wire_messages,
 )
 from tools.format_cases import CASES
 
 CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus"
 SOURCES = sorted(path for path in CORPUS.glob("*.jsonl") if not path.name.endswith(".raw.jsonl"))
+
+PATTERNS = (openai.ID_PATTERN, openai.NAME_PATTERN, anthropic.ID_PATTERN, anthropic.NAME_PATTERN)
 
 formats = st.sampled_from(sorted(FORMATS))
 transcripts = st.one_of(
@@ -133,14 +138,22 @@ def test_lossy_is_exact_for_any_mixture_of_parts(mixture: tuple[str, list[str]],
     assert check(target, together.messages, None) == []
 
 
+@given(st.lists(texts | st.text(min_size=60, max_size=70), unique=True), st.sampled_from(PATTERNS))
+def test_ids_and_names_that_differ_stay_different_and_fit(given_texts: list[str], pattern: re.Pattern[str]) -> None:
+    fitted = [fitting(text, pattern) for text in given_texts]
+    assert all(map(pattern.fullmatch, fitted))
+    assert len(set(fitted)) == len(fitted)
+    assert [fitting(text, pattern) for text in fitted] == fitted
+
+
 @given(responses_wire_messages())
 def test_an_edited_responses_message_keeps_all_but_ids(items: list[Any]) -> None:
     edited = [_edited(message) for message in FORMATS["responses"].parse(items)]
     rendered = FORMATS["responses"].render(edited, None)
     assert check("responses", rendered.messages, None) == []
     assert missing_reasoning(rendered.messages) == []
-    # What the API takes only with its id cannot stay without it.
-    if not any(item.get("type") in IDENTIFIED for item in items):
+    # What the API takes only with its id cannot stay without it, nor reasoning that led to an empty message.
+    if not any(item.get("type") in IDENTIFIED or item.get("content") == [] for item in items):
         assert rendered.lossy == 0
         assert _contents(rendered.messages) == _contents(items)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from foldline.engine.formats import rules
+from foldline.engine.formats import FORMATS, rules
 from tests.support.processes.api import Api, assistant, calling, result, user
 
 ANTHROPIC_CALL = {
@@ -43,7 +43,7 @@ def test_a_view_is_what_was_said_while_it_fits(api: Api) -> None:
     assert (view["system"], view["version"], view["lossy"], view["open_calls"]) == ("Be brief.", 2, 0, [])
 
 
-@pytest.mark.parametrize("format_name", ["openai", "anthropic", "native"])
+@pytest.mark.parametrize("format_name", FORMATS)
 def test_every_format_reads_what_any_format_wrote(api: Api, format_name: str) -> None:
     session = api.session(context_window=8000)
     api.say(session, user("hello"))
