@@ -213,6 +213,48 @@ RESPONSES: Final[Mapping[str, Sample]] = {
     "developer message": [*_said(GO), {"role": "developer", "content": PROBE}],
 }
 
+# Gemini
+
+
+def _contents(*parts: Wire) -> Sample:
+    return [{"role": "user", "parts": list(parts)}]
+
+
+def _model(*parts: Wire) -> Sample:
+    return [*_contents({"text": GO}), {"role": "model", "parts": list(parts)}]
+
+
+def _gemini_batch(args: Wire, response: Wire, **extra: object) -> Sample:
+    answer = {"functionResponse": {"name": "f", "response": response, **extra}}
+    return [*_model({"functionCall": {"name": "f", "args": args}}), *_contents(answer)]
+
+
+INLINE_DATA: Final[Wire] = {"inlineData": {"mimeType": "image/png", "data": PROBE}}
+HOLOGRAM: Final[Wire] = {"hologram": PROBE}
+
+GEMINI: Final[Mapping[str, Sample]] = {
+    "text": _contents({"text": PROBE}),
+    "text part with extra keys": _contents({"text": PROBE, "partMetadata": {"x": 1}}),
+    "blank text, alone": _contents({"text": BLANK}),
+    "blank text beside other parts": _contents({"text": BLANK}, {"text": "x"}),
+    "base64 image": _contents(INLINE_DATA),
+    "image by URL": _contents({"fileData": {"mimeType": "image/png", "fileUri": LINK}}),
+    "image from the assistant": _model(INLINE_DATA),
+    "image in a result": _gemini_batch({}, {"output": "ok"}, parts=[INLINE_DATA]),
+    "file": _contents({"inlineData": {"mimeType": "application/pdf", "data": PROBE}}),
+    "reasoning, signed": _model({"text": PROBE, "thought": True, "thoughtSignature": "s"}, {"text": "x"}),
+    "reasoning, unsigned": _model({"text": PROBE, "thought": True}, {"text": "x"}),
+    "reasoning, sealed": _model({"text": "x", "thoughtSignature": PROBE}),
+    "tool call": _gemini_batch({"a": PROBE}, {"output": "ok"}),
+    "tool result": _gemini_batch({}, {"output": PROBE}),
+    "failed tool result": _gemini_batch({}, {"error": PROBE}),
+    "call of a server tool": _model({"toolCall": {"id": "s1", "toolType": "GOOGLE_SEARCH_WEB", "args": {"q": PROBE}}}),
+    "code that the provider ran": _model({"executableCode": {"language": "PYTHON", "code": PROBE}}),
+    "unknown part": _contents(HOLOGRAM),
+    "unknown part alone in an answer": _model(HOLOGRAM),
+    "unknown part in a result": _gemini_batch({}, {"output": "ok"}, parts=[HOLOGRAM]),
+}
+
 # Native
 
 
@@ -250,7 +292,7 @@ NATIVE: Final[Mapping[str, Sample]] = {
 }
 
 CASES: Final[Mapping[str, Mapping[str, Sample]]] = MappingProxyType(
-    {"openai": OPENAI, "anthropic": ANTHROPIC, "responses": RESPONSES, "native": NATIVE}
+    {"openai": OPENAI, "anthropic": ANTHROPIC, "responses": RESPONSES, "gemini": GEMINI, "native": NATIVE}
 )
 # What every format can say.
 EVERYWHERE: Final = frozenset({"text", "base64 image", "tool call", "tool result", "unknown part"})

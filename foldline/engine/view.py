@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from foldline.engine import wording
 from foldline.engine.edits import Edit
+from foldline.engine.images import without_first
 from foldline.engine.messages import Message, Text, ToolCall, ToolResult, result_text, without_bound
 from foldline.engine.outline import Outline, Summarized, Unit
 from foldline.engine.tokens.excerpts import LEVELS, excerpt, excerpt_arguments
@@ -30,7 +31,13 @@ def make_view(
     `stub_open`, calls that still wait for a result get a stub. With `keep_empty`,
     messages that count nothing (`facts.is_empty`) stay.
     """
-    messages = {**messages, **{seq: without_bound(messages[seq]) for seq in without_reasoning}}
+    cells = {seq: edit for seq, edit in outline.live.cells.items() if edit.kind != "omit_images"}
+    omitting = {seq: edit for seq, edit in outline.live.cells.items() if edit.kind == "omit_images" and seq in messages}
+    messages = {
+        **messages,
+        **{seq: without_first(messages[seq], edit.level, wording.OLDER_IMAGE) for seq, edit in omitting.items()},
+        **{seq: without_bound(messages[seq]) for seq in without_reasoning},
+    }
     view = [pins_message(pins)] if pins else []
     after_hidden = False
     for item in outline.items:
@@ -42,7 +49,7 @@ def make_view(
                 view.append(Message("user", (Text(wording.HIDDEN),)))
             after_hidden = True
         else:
-            view.extend(_unit_view(item, outline.live.cells, messages, stub_open=stub_open, keep_empty=keep_empty))
+            view.extend(_unit_view(item, cells, messages, stub_open=stub_open, keep_empty=keep_empty))
             after_hidden = False
     return view
 
@@ -103,7 +110,7 @@ class _CallIds:
     def answer(self, message: Message) -> Message:
         """The result message, with the id that its call has in the view."""
         result = message.result
-        waiting = self._waiting.get(result.call_id) if result else None
+        waiting = self._waiting.get(result.call_id or "") if result else None
         if result is None or not waiting:
             return message
         unique = waiting.pop(0)

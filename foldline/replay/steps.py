@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from foldline.engine.formats import FORMATS
-from foldline.engine.messages import Message, Text
+from foldline.engine.messages import Message, Text, ToolCall, answered_call
 from foldline.engine.tokens.counter import count_messages, count_system, count_tools
 from foldline.replay.view_count import messages_tokens
 
@@ -38,7 +38,8 @@ def steps_of(messages: Sequence[JsonDict], format_name: str) -> Iterator[Step]:
         if answer:
             yield Step(before, answer)
             before, answer = [], []
-        (answer if parse([message])[0].role == "assistant" else before).append(message)
+        is_answer = any(said.role == "assistant" for said in parse([message]))
+        (answer if is_answer else before).append(message)
     if before or answer:
         yield Step(before, answer)
 
@@ -64,10 +65,15 @@ class TranscriptProgress:
     messages: int = 0
     entries: int = 0
     turns: int = 0
-    open_calls: list[str] = field(default_factory=list)
+    waiting: list[ToolCall] = field(default_factory=list)
     last_user: tuple[str, ...] = ()
     last_user_tokens: int = 0
     ends_with_user: bool = False
+
+    @property
+    def open_calls(self) -> list[str]:
+        """The ids of the calls that wait for their results."""
+        return [call.id for call in self.waiting]
 
     @property
     def least_tokens(self) -> int:
@@ -93,11 +99,10 @@ class TranscriptProgress:
 
     def _follow(self, message: Message) -> None:
         result = message.result
-        if result is not None:
-            if result.call_id in self.open_calls:
-                self.open_calls.remove(result.call_id)
-        else:
-            self.open_calls = [call.id for call in message.calls]
+        if result is None:
+            self.waiting = list(message.calls)
+        elif (call := answered_call(result, self.waiting)) is not None:
+            self.waiting.remove(call)
         self.ends_with_user = message.role == "user"
         if self.ends_with_user:
             self.turns += 1

@@ -12,6 +12,7 @@ from foldline.engine.formats import marks
 from foldline.engine.formats.checked import a_kind, a_text, an_object, an_optional_text, listed, mismatch, no_role
 from foldline.engine.formats.contract import Format, Rendered, Signs
 from foldline.engine.formats.ids import WireIds, fitting
+from foldline.engine.formats.shares import shares
 from foldline.engine.messages import (
     SEALED_KINDS,
     Image,
@@ -80,24 +81,11 @@ def _messages(wire: Any, where: str) -> list[Message]:
 
 
 def _shares(wire: dict[str, Any], role: Role, parts: tuple[Part, ...], where: str) -> list[Message]:
-    """One message for each tool result and one for all the rest, each with its share of `wire` as its source."""
-    results = [part for part in parts if isinstance(part, ToolResult)]
-    rest = tuple(part for part in parts if not isinstance(part, ToolResult))
-    if not results:
+    if not any(isinstance(part, ToolResult) for part in parts):
         return [Message(role, parts, NAME, wire)]
     if role != "user":
         raise InvalidMessage(f"{where}.content", "tool results belong in a user message")
-    groups: list[tuple[Part, ...]] = [(result,) for result in results]
-    if rest:
-        groups.append(rest)
-    if len(groups) == 1:
-        return [Message("tool", parts, NAME, wire)]
-    messages = []
-    for index, group in enumerate(groups):
-        frame = {"role": "user"} if index else wire
-        share = {**frame, "content": [part.source for part in group]}
-        messages.append(Message("user" if group is rest else "tool", group, NAME, share, joined=index > 0))
-    return messages
+    return shares(wire, parts, NAME, "content")
 
 
 def _check_distinct_calls(parts: tuple[Part, ...], where: str) -> None:

@@ -36,10 +36,10 @@ class WireIds:
         self._batch.clear()
         return [self._call(call_id) for call_id in call_ids]
 
-    def result(self, call_id: str) -> str:
-        """The wire id of the call in the current batch that this result answers."""
-        waiting = self._waiting.get(call_id)
-        return waiting.pop(0) if waiting else self._allot(call_id)
+    def result(self, call_id: str | None) -> str:
+        """The wire id of the call in the current batch that this result answers; a new one if it answers none."""
+        waiting = self._waiting.get(call_id or "")
+        return waiting.pop(0) if waiting else self._allot(call_id or "")
 
     def _call(self, call_id: str) -> str:
         wire_id = self._allot(call_id)
@@ -64,12 +64,12 @@ class WireIds:
 
 
 def fitting(text: str, pattern: re.Pattern[str]) -> str:
-    """An id or name as it is if it fits the pattern; else one made of its own characters and digest, of 64 at most.
+    """An id or name as it is if it fits the pattern, else rewritten; texts that differ stay different."""
+    return text if pattern.fullmatch(text) else rewritten(text)
 
-    Texts that differ stay different.
-    """
-    if pattern.fullmatch(text):
-        return text
+
+def rewritten(text: str) -> str:
+    """An id or name of at most 64 letters, digits, "_" and "-", from the characters of another and its digest."""
     digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_CHARS]
     readable = _UNSAFE.sub("_", text[: MAX_CHARS - DIGEST_CHARS - 1]) or "call"
     return f"{readable}_{digest}"

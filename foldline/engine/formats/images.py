@@ -7,6 +7,8 @@ from typing import Final
 from foldline.engine.messages import Image, JsonObject
 
 BASE64: Final = ";base64"
+# Links that anyone can follow, unlike those into a provider's store.
+PUBLIC: Final = ("https://", "http://", "data:")
 
 
 def image_at(url: str, source: JsonObject | None = None) -> Image:
@@ -23,3 +25,8 @@ def url_of(image: Image) -> str:
     if image.data is None:
         return image.url or ""
     return f"data:{image.media_type or 'application/octet-stream'};base64,{image.data}"
+
+
+def is_public(image: Image) -> bool:
+    """Whether any provider can have the image: by its data, or by a link that is not into another's store."""
+    return url_of(image).startswith(PUBLIC)

@@ -11,7 +11,7 @@ from foldline.engine.formats import marks
 from foldline.engine.formats.checked import a_kind, a_text, an_object, an_optional_text, listed, mismatch, no_role
 from foldline.engine.formats.contract import Format, Rendered, Signs
 from foldline.engine.formats.ids import WireIds, fitting
-from foldline.engine.formats.images import image_at, url_of
+from foldline.engine.formats.images import image_at, is_public, url_of
 from foldline.engine.messages import (
     SEALED_KINDS,
     Image,
@@ -237,12 +237,12 @@ class _OpenAIWriter:
     def _wire_image(self, message: Message, image: Image) -> dict[str, Any]:
         own = image.source if _is_own(message) else None
         wire = dict(own or {"type": "image_url", "image_url": {"url": url_of(image)}})
+        if message.role not in {"user", "tool"} or (own is None and not is_public(image)):
+            return self._mark(marks.IMAGE)
         if message.role == "user":
             return wire
-        if message.role == "tool":
-            self._images.append(wire)
-            return {"type": "text", "text": marks.IMAGE_BELOW}
-        return self._mark(marks.IMAGE)
+        self._images.append(wire)
+        return {"type": "text", "text": marks.IMAGE_BELOW}
 
     def _mark(self, text: str) -> dict[str, Any]:
         self.lossy += 1

@@ -11,6 +11,7 @@ from foldline.engine.messages import JsonObject
 from foldline.engine.models.gauge import Frame
 from foldline.engine.outline import Outline, Unit
 from foldline.engine.planning.cut_points import SummaryRange
+from foldline.engine.planning.image_limits import images_shown
 from foldline.engine.planning.plan import Plan
 from foldline.engine.planning.recent import due_items
 from foldline.engine.planning.stages.truncate import fit
@@ -66,6 +67,7 @@ def add_compaction(
     before = path.used
     path.reported = None
     path.kept, path.pending_tokens = outline.tokens, outline.pending_tokens
+    path.images = images_shown(outline)
     measure = path.aims().gauge.measure
     path.estimated = None if measure is outline.measure else outline.measured(measure).tokens
     live = outline.live.barring(()) if lifts_bars else outline.live

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from foldline.engine.formats import marks
 from foldline.engine.formats.contract import Rendered
 from foldline.engine.formats.ids import WireIds, fitting
-from foldline.engine.formats.images import url_of
+from foldline.engine.formats.images import is_public, url_of
 from foldline.engine.formats.responses.calls import FUNCTION, Kind, answered, called
 from foldline.engine.formats.responses.item_list import ItemList, said
 from foldline.engine.formats.responses.items import (
@@ -166,7 +166,7 @@ class _ResponsesWriter:
                 yield own
             elif isinstance(part, Text):
                 yield _text(part.text)
-            elif isinstance(part, Image) and message.role in {"user", "tool"}:
+            elif isinstance(part, Image) and message.role in {"user", "tool"} and is_public(part):
                 yield {"type": IMAGE, "image_url": url_of(part), "detail": "auto"}
             else:
                 yield from map(_text, self._mark(part))

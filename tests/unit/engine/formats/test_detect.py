@@ -37,6 +37,6 @@ def test_the_first_clear_sign_decides(messages: list[Any], name: str) -> None:
 
 def test_no_two_formats_have_a_sign_in_common() -> None:
     """Else the table's later row would win, and nobody would notice."""
-    for kind in ("keys", "types", "part_types", "roles"):
+    for kind in ("keys", "types", "part_types", "roles", "part_keys"):
         signs = [sign for format_ in FORMATS.values() for sign in getattr(format_.signs, kind)]
         assert len(signs) == len(set(signs))
