@@ -96,6 +96,18 @@ def test_thousands_of_gemini_transcripts_obey_the_rules_of_every_format(messages
     assert _convert(messages, "gemini", "gemini") == messages
 
 
+@pytest.mark.thorough
+@pytest.mark.timeout(1_800)
+@settings(max_examples=10_000)
+@given(responses_wire_messages())
+def test_thousands_of_responses_transcripts_obey_the_rules_of_every_format(items: list[Any]) -> None:
+    for target in FORMATS:
+        once = _convert(items, "responses", target)
+        assert check(target, once, None) == []
+        assert _convert(once, target, target) == once
+    assert _convert(items, "responses", "responses") == items
+
+
 @given(any_transcripts)
 def test_a_native_transcript_comes_back_as_it_was(transcript: tuple[str, list[Any]]) -> None:
     native = _convert(transcript[1], transcript[0], "native")
