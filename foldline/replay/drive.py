@@ -62,7 +62,7 @@ class Drive:
         """Replay the session to its end, or until the service refuses a request; the session's record."""
         try:
             self._create()
-            for step in steps_of(self.transcript.messages):
+            for step in steps_of(self.transcript.messages, self.transcript.format):
                 self._step(step)
             self._finish()
         except Refused as refused:
@@ -102,8 +102,8 @@ class Drive:
             self.record.waiting_points += 1
         else:
             self._call_model()
-        if step.answer is not None:
-            self._append([step.answer])
+        if step.answer:
+            self._append(step.answer)
 
     def _append(self, messages: list[JsonDict]) -> None:
         answer = self.service.append(self.record.session_id, messages, self.transcript.format)
