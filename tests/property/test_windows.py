@@ -38,6 +38,8 @@ LONG_MESSAGES: Final = 260
 # The share of the window that they take: from there it is not far to any preset's trigger.
 FIRST_SHARE: Final = 0.6
 FRAMING: Final = 4
+# Of each window; a message of a large window takes long to count.
+EXAMPLES: Final = settings().max_examples // 2
 
 
 def undo_newest(scene: Scene, _clock: Clock) -> None:
@@ -146,7 +148,7 @@ def _is_over(path: Path) -> bool:
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("window", WINDOWS)
-@settings(max_examples=settings.default.max_examples // 2)
+@settings(max_examples=EXAMPLES)
 @given(st.sampled_from(list(PRESETS)), STEPS)
 def test_over_the_trigger_something_is_done_or_the_answer_says_why_not(
     window: int, preset: str, steps: list[tuple[str, Any]]
