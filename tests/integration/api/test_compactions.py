@@ -53,6 +53,8 @@ def test_an_append_over_the_trigger_says_why_nothing_is_compacted(api: Api) -> N
 
 def test_an_append_says_until_when_a_failed_summary_holds_back_the_next(api: Api) -> None:
     session = api.session(context_window=8_000)
+    # Those of other sessions.
+    api.do_jobs()
     while (claim := claims.claim(api.store, BACKGROUND)) is None:
         api.fill(session, turns=1)
     endings.fail(api.store, claim, "no")
