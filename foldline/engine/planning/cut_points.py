@@ -20,6 +20,8 @@ TURN_KINDS: Final = frozenset({"user", "note"})
 LENGTH_SHARE: Final = 0.4
 INPUT_SHARE: Final = 0.25
 LEAST_LENGTH: Final = 256
+# The saving that is always worth a summary, as a share of one input.
+ENOUGH_SHARE: Final = 0.5
 
 
 class Held(StrEnum):
@@ -56,7 +58,9 @@ def next_range(outline: Outline, goals: Goals, window_tokens: int, due: int, *, 
     unit, and originals that are larger than the smallest summary.
     """
     ranges = list(_ranges(outline, goals, window_tokens, due, is_asked=is_asked))
-    worthwhile = (r for r in ranges if is_asked or r.saving >= goals.minimum_saving)
+    # In a large window, one input may have less than the policy's minimum.
+    least = min(goals.minimum_saving, int(window_tokens * ENOUGH_SHARE))
+    worthwhile = (r for r in ranges if is_asked or r.saving >= least)
     return next((r for r in ranges if r.is_pending), None) or next(worthwhile, None)
 
 

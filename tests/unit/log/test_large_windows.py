@@ -44,6 +44,15 @@ def test_above_the_trigger_something_is_compacted_or_a_job_is_there(preset: str,
     assert len(scene.live) > 1
 
 
+def test_a_summarizer_that_reads_little_at_once_is_asked_in_a_large_window_too(store: Store) -> None:
+    scene = Scene(store, 1_000_000)
+    scene.window(20_000)
+    scene.append(*[user(3_000)] * 280)
+    assert scene.states == ["queued"]
+    assert {*scene.work(tokens=5_000)} == {"succeeded"}
+    assert scene.path.kept <= scene.path.goals().trigger
+
+
 def test_a_long_view_over_the_trigger_waits_for_the_job_under_way_until_it_would_not_fit(store: Store) -> None:
     scene = Scene(store, 100_000)
     scene.append(*[user(270) for _ in range(300)])

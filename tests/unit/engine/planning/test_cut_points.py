@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from foldline.engine.edits import Edit
 from foldline.engine.messages import Message, Text, ToolCall, user
 from foldline.engine.models.budget import Goals
@@ -38,6 +40,12 @@ def test_what_is_older_than_recent_is_due_above_the_target() -> None:
     kept = sum(entry.tokens for entry in talk.facts if entry.seq > found.last)
     assert GOALS.keep_recent <= kept < GOALS.keep_recent + 300
     assert found.max_tokens == GOALS.summary_max
+
+
+def test_a_range_that_fills_one_input_is_worth_it_however_much_the_policy_wants_to_save() -> None:
+    talk, goals = talk_of(30), replace(GOALS, minimum_saving=1_000_000)
+    assert span(talk, goals, window=1_000) is not None
+    assert span(talk, goals) is None
 
 
 def test_a_range_ends_before_the_last_user_message() -> None:
