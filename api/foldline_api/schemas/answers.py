@@ -344,6 +344,15 @@ class PinnedAnswer(PinAnswer):
     compaction: StepAnswer | None
 
 
+class PricesAnswer(ResponseModel):
+    """What the model's provider asks, in US dollars for a million tokens; null where it is not known."""
+
+    input: float | None
+    cached_input: float | None = Field(description="For input that is read from the provider's prompt cache.")
+    cache_write: float | None = Field(description="For input that is written to that cache; null if it costs no more.")
+    output: float | None
+
+
 class ModelAnswer(ResponseModel):
     """A model. Some presets list the beginning of a name, match any provider, or match a word in the name."""
 
@@ -354,6 +363,7 @@ class ModelAnswer(ResponseModel):
     )
     is_exact: bool = Field(description="Whether Foldline has the model's tokenizer, so that no margin is needed.")
     source: str = Field(description="Where Foldline's window is from, with its date; empty for a `listed_window`.")
+    prices: PricesAnswer | None = Field(description="The prices of short requests; null if none is known.")
     limit: int = Field(description="The most tokens of a view, counted exactly.")
     trigger_tokens: int = Field(description="In the preset's count, like `target_tokens`.")
     target_tokens: int

@@ -185,6 +185,8 @@ def test_models_and_presets_can_be_chosen_from(api: Api) -> None:
     models = api.get("/models?preset=foldline")["items"]
     assert len(models) == len(known_models())
     assert all(model["source"] for model in models)
+    priced = next(model for model in models if model["model"] == "anthropic/claude-opus-4-5")
+    assert priced["prices"] == {"input": 5, "cached_input": 0.5, "cache_write": 6.25, "output": 25}
     assert all(model["target_tokens"] < model["trigger_tokens"] < model["limit"] for model in models)
     assert [preset["preset"] for preset in api.get("/presets")["items"]] == list(PRESETS)
     assert api.problem("GET", "/models?preset=unheard-of")["path"] == "query.preset"
