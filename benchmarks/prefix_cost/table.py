@@ -90,7 +90,7 @@ def _add_uses(table: Table, found: Sequence[Transcript], window: int) -> bool:
     uses = uses_of_target(found, window, TARGETS)
     middle = median(uses)
     over = sum(use > MOST_USE for use in uses)
-    is_kept = LEAST_USE <= middle and not over
+    is_kept = middle >= LEAST_USE and not over
     cells = f"{len(uses)}", f"{middle:.3f}", f"{min(uses):.3f}", f"{max(uses):.3f}", f"{over}"
     bound = f"median >= {LEAST_USE}, none over {MOST_USE}"
     table.add_row(f"{window // 1000}k", *cells, bound, "kept" if is_kept else "MISSED")
