@@ -101,7 +101,7 @@ def uses_of_target(sessions: Sequence[Transcript], window: int, shares: Sequence
 
     Each session is compacted once for each target, as soon as its view does not fit the window any more, or at its end.
     A target that the view has reached already is left out, and so is one that nothing can reach: the fixed parts, the
-    last user message and the smallest summary take more.
+    last user message, the newest batch and the smallest summary take more.
     """
     with fresh_store() as store:
         return [use for session in sessions for share in shares for use in _use(store, session, window, share)]
@@ -113,13 +113,15 @@ def _use(store: Store, session: Transcript, window: int, share: float) -> Iterat
     except FixedPartsDoNotFit:
         return
     last_user: JsonDict = {}
+    newest: list[JsonDict] = []
     for message in session.messages:
         agent.append([message])
         last_user = message if message["role"] == "user" else last_user
+        newest = [*newest, message] if message["role"] == "tool" else [message]
         if agent.used() > agent.limit:
             break
     target = int(agent.limit * share)
-    parsed = FORMATS[session.format].parse([last_user] if last_user else [])
+    parsed = FORMATS[session.format].parse([last_user, *newest] if last_user else newest)
     least = agent.fixed_tokens + count_messages(parsed) + summary_frame_tokens() + SMALLEST_SUMMARY
     if least <= target < agent.used():
         agent.compact(target)

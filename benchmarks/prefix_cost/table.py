@@ -28,6 +28,7 @@ _EARLIER: Final[Mapping[str, Any]] = MappingProxyType(
         "keep_recent": 0.30,
         "summary_share": 0.20,
         "minimum_saving": 0.05,
+        "weighs_prefix": False,
         "stages": [{"name": "deduplicate"}, {"name": "prune", "minimum_tokens": 100}, "summarize", "truncate"],
     }
 )

@@ -8,6 +8,7 @@ from math import ceil, floor
 from typing import Any, Final
 
 from foldline.engine.errors import FixedPartsDoNotFit, InvalidPolicy
+from foldline.engine.models.prices import USUAL_RATES, CacheRates
 from foldline.engine.models.windows import ContextWindow
 from foldline.engine.policies.layouts import LAYOUTS
 from foldline.engine.policies.policy import Policy
@@ -18,6 +19,8 @@ MARGIN_SHARE: Final = 0.02
 PINS_SHARE: Final = 0.10
 # The share of the room below the target for recent messages; the rest is for the summary.
 RECENT_SHARE: Final = 0.6
+# The same for a target that a caller named: most of it is for messages, as the view should fill it.
+NAMED_RECENT_SHARE: Final = 0.8
 # The smallest summary that still says something about the messages it replaces, in tokens.
 SMALLEST_SUMMARY: Final = 32
 
@@ -60,7 +63,10 @@ def budget_of(
 
 @dataclass(frozen=True, slots=True)
 class Goals:
-    """The goals of a plan, in unscaled tokens of history: fixed parts and pins are already subtracted."""
+    """The goals of a plan, in unscaled tokens of history: fixed parts and pins are already subtracted.
+
+    With `rates`, automatic edits of a view that fits have to be worth the prefix that they change.
+    """
 
     limit: int
     trigger: int
@@ -68,31 +74,46 @@ class Goals:
     keep_recent: int
     summary_max: int
     minimum_saving: int
+    rates: CacheRates | None = None
+    recent_share: float = RECENT_SHARE
 
     @property
     def recent_room(self) -> int:
         """The most tokens that may be kept recent, so that a summary still fits below the target."""
-        return _recent_room(self.target)
+        return _recent_room(self.target, self.recent_share)
 
     def aiming_at(self, target: int) -> Goals:
-        """The same goals with another target, at most the budget; recent messages and the summary share its room."""
+        """The same goals with a target that a caller named, at most the budget.
+
+        Recent messages take what the summary leaves of it, whatever the policy would keep recent.
+        """
         target = max(0, min(target, self.limit))
         return replace(
             self,
             target=target,
-            keep_recent=min(self.keep_recent, _recent_room(target)),
-            summary_max=min(self.summary_max, _summary_room(target)),
+            keep_recent=_recent_room(target, NAMED_RECENT_SHARE),
+            summary_max=min(self.summary_max, _summary_room(target, NAMED_RECENT_SHARE)),
+            recent_share=NAMED_RECENT_SHARE,
         )
 
 
 def goals_of(
-    policy: Policy, limit: int, fixed_tokens: int, multiplier: int, *, whole: int | None = None, safety: float = 1.0
+    policy: Policy,
+    limit: int,
+    fixed_tokens: int,
+    multiplier: int,
+    *,
+    whole: int | None = None,
+    safety: float = 1.0,
+    rates: CacheRates = USUAL_RATES,
 ) -> Goals:
     """The goals under a policy, for a budget of `limit` scaled tokens and fixed parts of unscaled `fixed_tokens`.
 
-    The policy's shares are of `whole` tokens if given, else of the limit. `safety` divides the tokens that the fixed
-    parts leave. If no room for a summary remains below the target, trigger and target become the whole budget. Recent
-    messages and the summary share the room below the target, so that a compaction does not end above the trigger.
+    The policy's shares are of `whole` tokens if given, else of the limit; trigger and target of a policy that weighs
+    the prefix are of what the fixed parts leave, as these stay in the cache. `safety` divides the tokens that the fixed
+    parts leave. `rates` are the model's prices of input. If no room for a summary remains below the target, trigger and
+    target become the whole budget. Recent messages and the summary share the room below the target, so that a
+    compaction does not end above the trigger.
     """
 
     def share(of_budget: float) -> int:
@@ -102,7 +123,10 @@ def goals_of(
         return floor((tokens - fixed_tokens) / safety)
 
     room = room_in(unscaled(limit, multiplier))
-    target, trigger = room_in(share(policy.target)), room_in(share(policy.trigger))
+    if policy.weighs_prefix:
+        target, trigger = int(room * policy.target), int(room * policy.trigger)
+    else:
+        target, trigger = room_in(share(policy.target)), room_in(share(policy.trigger))
     # The buffer stays free below the limit, but it takes at most half of the room.
     ceiling = max(room - policy.buffer_tokens, room // 2)
     if trigger > ceiling > 0:
@@ -117,15 +141,16 @@ def goals_of(
         keep_recent=min(share(policy.keep_recent), _recent_room(target)),
         summary_max=min(_summary_text(share(policy.summary_share)), _summary_room(target)),
         minimum_saving=share(policy.minimum_saving),
+        rates=rates if policy.weighs_prefix else None,
     )
 
 
-def _recent_room(target: int) -> int:
-    return max(0, int(target * RECENT_SHARE))
+def _recent_room(target: int, share: float = RECENT_SHARE) -> int:
+    return max(0, int(target * share))
 
 
-def _summary_room(target: int) -> int:
-    return _summary_text(int(target * (1 - RECENT_SHARE)))
+def _summary_room(target: int, share: float = RECENT_SHARE) -> int:
+    return _summary_text(int(target * (1 - share)))
 
 
 def _summary_text(message_tokens: int) -> int:
@@ -153,5 +178,7 @@ def check_fixed_parts(policy: Policy, limit: int, fixed_tokens: int, multiplier:
     """
     smallest = fixed_tokens + SMALLEST_SUMMARY + summary_frame_tokens()
     target = unscaled(int(limit * policy.target), multiplier)
+    if policy.weighs_prefix:
+        target = fixed_tokens + int((unscaled(limit, multiplier) - fixed_tokens) * policy.target)
     if smallest > target:
         raise FixedPartsDoNotFit(smallest, target)

@@ -29,3 +29,21 @@ class Prices(NamedTuple):
     def miss(self) -> float | None:
         """The price of an input token that was not in the cache, where the caller uses the cache."""
         return self.input if self.cache_write is None else self.cache_write
+
+    @property
+    def rates(self) -> CacheRates | None:
+        """The prices of input as shares of its price without a cache; None where one of them is not known."""
+        if not self.input or self.cached_input is None or self.miss is None:
+            return None
+        return CacheRates(self.cached_input / self.input, self.miss / self.input)
+
+
+class CacheRates(NamedTuple):
+    """What an input token costs, as shares of its price without a cache: read from the cache, and not found there."""
+
+    cached: float
+    missed: float
+
+
+# Where no price of a model is known. (Anthropic, "Prompt caching": a read at a tenth, a write at five quarters.)
+USUAL_RATES: Final = CacheRates(0.1, 1.25)

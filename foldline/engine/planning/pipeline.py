@@ -11,6 +11,7 @@ from foldline.engine.models.budget import Goals
 from foldline.engine.models.gauge import Gauge
 from foldline.engine.outline import Outline
 from foldline.engine.planning.plan import Parameters, Plan
+from foldline.engine.planning.prefix_price import pays
 from foldline.engine.planning.stages import STAGES
 from foldline.engine.planning.stages.truncate import fit
 from foldline.engine.policies.policy import Stage
@@ -91,6 +92,11 @@ def plan_for(
         # The estimate may say that the view is too large, but it fits.
         return Planned(outline, is_summary_wanted=plan.is_summary_wanted)
     after = outline.edited(edits) if edits else outline
+    if not is_asked and outline.tokens <= goals.limit and seen.tokens <= gauge.goals.limit and edits:
+        rates = goals.rates
+        if rates is not None and (plan.is_summary_wanted or not pays(outline, after, edits, rates)):
+            # A summary changes the prefix anyway, and its publish edits what is behind it.
+            return Planned(outline, is_summary_wanted=plan.is_summary_wanted)
     has_target = has_target and any(stage.name == "truncate" for stage in stages)
     if after.tokens > (goals.target if has_target else goals.limit):
         fitted = fit(after, Plan(after.tokens), goals, has_target=has_target)
