@@ -21,6 +21,8 @@ PINS_SHARE: Final = 0.10
 RECENT_SHARE: Final = 0.6
 # The same for a target that a caller named: most of it is for messages, as the view should fill it.
 NAMED_RECENT_SHARE: Final = 0.8
+# `least_target_tokens` is at most this share of the room, and fixed parts may take this share of the budget.
+LEAST_TARGET_SHARE: Final = 0.5
 # The smallest summary that still says something about the messages it replaces, in tokens.
 SMALLEST_SUMMARY: Final = 32
 
@@ -65,7 +67,8 @@ def budget_of(
 class Goals:
     """The goals of a plan, in unscaled tokens of history: fixed parts and pins are already subtracted.
 
-    With `rates`, automatic edits of a view that fits have to be worth the prefix that they change.
+    With `rates`, automatic edits of a view that fits have to be worth the prefix that they change. `is_named`: a caller
+    named the target.
     """
 
     limit: int
@@ -75,25 +78,30 @@ class Goals:
     summary_max: int
     minimum_saving: int
     rates: CacheRates | None = None
-    recent_share: float = RECENT_SHARE
+    is_named: bool = False
 
     @property
     def recent_room(self) -> int:
         """The most tokens that may be kept recent, so that a summary still fits below the target."""
-        return _recent_room(self.target, self.recent_share)
+        return _recent_room(self.target, NAMED_RECENT_SHARE if self.is_named else RECENT_SHARE)
+
+    @property
+    def not_summarized(self) -> int:
+        """The tokens of the newest messages that a summary leaves as they are; they fill a target that was named."""
+        return self.recent_room if self.is_named else self.keep_recent
 
     def aiming_at(self, target: int) -> Goals:
         """The same goals with a target that a caller named, at most the budget.
 
-        Recent messages take what the summary leaves of it, whatever the policy would keep recent.
+        A summary leaves as many recent messages as there is room for beside it.
         """
         target = max(0, min(target, self.limit))
         return replace(
             self,
             target=target,
-            keep_recent=_recent_room(target, NAMED_RECENT_SHARE),
+            keep_recent=min(self.keep_recent, _recent_room(target)),
             summary_max=min(self.summary_max, _summary_room(target, NAMED_RECENT_SHARE)),
-            recent_share=NAMED_RECENT_SHARE,
+            is_named=True,
         )
 
 
@@ -109,8 +117,8 @@ def goals_of(
 ) -> Goals:
     """The goals under a policy, for a budget of `limit` scaled tokens and fixed parts of unscaled `fixed_tokens`.
 
-    The policy's shares are of `whole` tokens if given, else of the limit; trigger and target of a policy that weighs
-    the prefix are of what the fixed parts leave, as these stay in the cache. `safety` divides the tokens that the fixed
+    The policy's shares are of `whole` tokens if given, else of the limit; the target of a policy that weighs the prefix
+    is of what the fixed parts leave. `safety` divides the tokens that the fixed
     parts leave. `rates` are the model's prices of input. If no room for a summary remains below the target, trigger and
     target become the whole budget. Recent messages and the summary share the room below the target, so that a
     compaction does not end above the trigger.
@@ -123,10 +131,11 @@ def goals_of(
         return floor((tokens - fixed_tokens) / safety)
 
     room = room_in(unscaled(limit, multiplier))
+    target, trigger = room_in(share(policy.target)), room_in(share(policy.trigger))
     if policy.weighs_prefix:
-        target, trigger = int(room * policy.target), int(room * policy.trigger)
-    else:
-        target, trigger = room_in(share(policy.target)), room_in(share(policy.trigger))
+        # The fixed parts stay in the cache, so they are no part of what a compaction brings down.
+        least = min(policy.least_target_tokens, int(room * LEAST_TARGET_SHARE))
+        target = min(max(int(room * policy.target), least), trigger)
     # The buffer stays free below the limit, but it takes at most half of the room.
     ceiling = max(room - policy.buffer_tokens, room // 2)
     if trigger > ceiling > 0:
@@ -177,8 +186,7 @@ def check_fixed_parts(policy: Policy, limit: int, fixed_tokens: int, multiplier:
         FixedPartsDoNotFit: they leave no such room.
     """
     smallest = fixed_tokens + SMALLEST_SUMMARY + summary_frame_tokens()
-    target = unscaled(int(limit * policy.target), multiplier)
-    if policy.weighs_prefix:
-        target = fixed_tokens + int((unscaled(limit, multiplier) - fixed_tokens) * policy.target)
+    share = max(policy.target, LEAST_TARGET_SHARE) if policy.weighs_prefix else policy.target
+    target = unscaled(int(limit * share), multiplier)
     if smallest > target:
         raise FixedPartsDoNotFit(smallest, target)

@@ -22,6 +22,7 @@ _FOLDLINE: Final = Policy(
     trigger=0.80,
     target=0.20,
     weighs_prefix=True,
+    least_target_tokens=1_500,
     stages=(
         _stage("deduplicate"),
         _stage("prune", minimum_tokens=100),
