@@ -209,6 +209,15 @@ class OverflowAnswer(ResponseModel):
     version: int
 
 
+class PrefixPriceAnswer(ResponseModel):
+    """What a compaction costs once, and what it saves in each later call. Dollars are null if no price is known."""
+
+    rewritten_tokens: int = Field(description="Tokens from the first edited place on, which the cache lacks then.")
+    saved_tokens: int = Field(description="Tokens that each later call does not send; they would have been cached.")
+    cost_usd: float | None
+    saved_usd: float | None
+
+
 class CompactionAnswer(ReportAnswer):
     """A compaction. Figures of the policy's `report` are of this compaction alone."""
 
@@ -218,6 +227,7 @@ class CompactionAnswer(ReportAnswer):
     stages_used: list[str]
     tokens_before: int
     tokens_after: int
+    price: PrefixPriceAnswer | None = Field(description="Null for a compaction of an earlier version or of an import.")
     first_kept_entry_id: str | None = Field(description="For a summary: the first entry after those that it covers.")
     details: dict[str, Any] | None = Field(
         description="For a summary: `read_files` and `modified_files` of all that it covers, and what a hook added."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple, Self
 
 NONE: Final = "-"
+MILLION: Final = 1_000_000
 
 
 class Prices(NamedTuple):

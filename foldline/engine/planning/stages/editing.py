@@ -74,7 +74,7 @@ def _editing(
 class _Possible(NamedTuple):
     """An edit of a result, the index of its item, and the tokens that it saves."""
 
-    index: int
+    item: int
     edit: Edit
     saving: int
 
