@@ -48,8 +48,16 @@ def session_json(path: Path) -> dict[str, Any]:
 def budget_json(path: Path, used: int | None = None, budget: Budget | None = None) -> dict[str, Any]:
     """The budget and how much of it the head's view takes; `used` and `budget` replace the session's own."""
     used = path.used if used is None else used
-    limit = (budget or path.session.budget).limit
-    return {"limit": limit, "used": used, "fits": used <= limit, "breakdown": path.breakdown(used)}
+    limit, images = (budget or path.session.budget).limit, path.images
+    has_room = images is None or not images.exceeds(path.session.most_images)
+    return {
+        "limit": limit,
+        "used": used,
+        "fits": used <= limit and has_room,
+        "breakdown": path.breakdown(used),
+        "images": images and images.count,
+        "image_bytes": images and images.bytes,
+    }
 
 
 def breakdown_json(call: Breakdown) -> dict[str, Any]:
@@ -189,6 +197,7 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
     return {
         "is_overflow": verdict.is_overflow,
         "is_reasoning_refused": verdict.is_reasoning_refused,
+        "is_too_large": verdict.is_too_large,
         "provider": verdict.provider,
         "actual_tokens": verdict.actual_tokens,
         "limit_tokens": verdict.limit_tokens,

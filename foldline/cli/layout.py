@@ -98,7 +98,8 @@ class _Walk:
 
     def _label(self, message: Message) -> str:
         if message.result is not None:
-            return self.labels.get(message.result.call_id, message.result.call_id)
+            answered = message.result.call_id or ""
+            return self.labels.get(answered, answered)
         calls = ", ".join(call_label(call) for call in message.calls)
         return _shortened(calls) if calls else _text_label(message)
 

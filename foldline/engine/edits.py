@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-Kind: TypeAlias = Literal["clear", "supersede", "excerpt", "condense", "hide"]
+Kind: TypeAlias = Literal["clear", "supersede", "excerpt", "omit_images", "condense", "hide"]
 
 
 class Edit(NamedTuple):
@@ -15,8 +15,9 @@ class Edit(NamedTuple):
 
     `clear`: a placeholder replaces a result's content. `supersede`: a pointer to a later read replaces it. `excerpt`: a
     result's content is cut to `excerpts.LEVELS[level]` characters; in a message with calls, each string argument is cut
-    to those of level 0. `hide`: a marker replaces the range. `condense`: the summary with the id `summary` replaces the
-    range and the live summaries `replaces`. Its message takes `tokens`; the originals took `original_tokens`.
+    to those of level 0. `omit_images`: a line of text replaces each of the entry's first `level` images. `hide`: a
+    marker replaces the range. `condense`: the summary with the id `summary` replaces the range and the live summaries
+    `replaces`. Its message takes `tokens`; the originals took `original_tokens`.
     """
 
     kind: Kind

@@ -1,5 +1,5 @@
 """The errors of the engine: `CompactionError` > `InvalidMessage`, `UnknownModel`, `InvalidPolicy`,
-`FixedPartsDoNotFit`, `ViewDoesNotFit`. Their facts are attributes; the message is for the reader.
+`FixedPartsDoNotFit`, `ViewDoesNotFit`, `ImagesDoNotFit`. Their facts are attributes; the message is for the reader.
 """
 
 from __future__ import annotations
@@ -69,3 +69,18 @@ class ViewDoesNotFit(CompactionError):
         self.used_tokens = used_tokens
         self.limit_tokens = limit_tokens
         self.entries = entries
+
+
+class ImagesDoNotFit(CompactionError):
+    """The view has more images, or larger ones, than the model's provider takes in one request.
+
+    `shown` and `most` are the number of images and the bytes of their base64.
+    """
+
+    def __init__(self, shown: tuple[int, int], most: tuple[int, int]) -> None:
+        super().__init__(
+            f"the view has {shown[0]:,} images of {shown[1]:,} bytes; the provider takes {most[0]:,} of {most[1]:,} "
+            "bytes. Compact: the oldest images are left out first"
+        )
+        self.shown = shown
+        self.most = most

@@ -9,7 +9,17 @@ from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from foldline.engine.files import Files, Read, change_of, read_of
-from foldline.engine.messages import Message, Text, ToolCall, ToolResult, result_text
+from foldline.engine.images import image_sizes
+from foldline.engine.messages import (
+    SEALED_KINDS,
+    Message,
+    Other,
+    Part,
+    Text,
+    Thinking,
+    ToolResult,
+    result_text,
+)
 from foldline.engine.tokens import counter
 from foldline.engine.tokens.estimates import sizes_of, utf16_units
 from foldline.engine.tokens.excerpts import LEVELS, excerpt, excerpt_arguments, is_worthwhile
@@ -51,12 +61,13 @@ class Facts(NamedTuple):
     """Everything that planning knows about one message; tokens are unscaled.
 
     `batches.place` sets `seq`, `unit` (the seq of the first message of its batch, or its own) and `is_late` (a result
-    that answers no open call). `answers` is the id of the call that a result answers, `tool` the tool of that call.
+    that answers no open call). `answers` is the id of the call that a result answers, `tool` the tool of that call. A
+    result that names its tool alone gets both when it is placed.
     `arguments_saving` is the tokens saved when the arguments of its calls are cut. `excerpts` has the tokens of the
     result's content at each level of `excerpts.LEVELS`, 0 for a level that saves nothing. `chars` is the length of its
     text in UTF-16 units. `sizes` has the size of its parts by each estimate of `estimates.SIZED`. `bound` is the number
     of its parts that are bound to the messages before it, `seen` the view that these are bound to, None if it was not
-    noted when the message arrived.
+    noted when the message arrived. `images` has the bytes of each of its images.
     """
 
     role: str
@@ -75,16 +86,22 @@ class Facts(NamedTuple):
     sizes: tuple[int, ...] = ()
     bound: int = 0
     seen: Seen | None = None
+    images: tuple[int, ...] = ()
 
 
 def facts_of(message: Message) -> Facts:
     """The facts of a message, before `batches.place` gives it a seq and a batch."""
     result = message.result
     if result is not None:
-        return _result_facts(result)
-    if message.role == "assistant":
-        return _assistant_facts(message)
-    return Facts(message.role, counter.count_message(message), chars=_chars(message), sizes=sizes_of(message.parts))
+        facts = _result_facts(result)
+    elif message.role == "assistant":
+        facts = _assistant_facts(message)
+    else:
+        facts = Facts(
+            message.role, counter.count_message(message), chars=_chars(message), sizes=sizes_of(message.parts)
+        )
+    images = image_sizes(message)
+    return facts._replace(images=images) if images else facts
 
 
 def _chars(message: Message) -> int:
@@ -99,10 +116,20 @@ def files_of(calls: Iterable[Call]) -> Files:
 
 
 def is_empty(message: Message) -> bool:
-    """Whether an assistant message has neither text nor calls. Such a message stays an entry; fitted views omit it."""
-    return message.role == "assistant" and not any(
-        isinstance(part, ToolCall) or (isinstance(part, Text) and part.text) for part in message.parts
-    )
+    """Whether an assistant message has nothing but reasoning and empty text.
+
+    No provider takes such a message back: it stays an entry, its tokens are 0, and fitted views omit it.
+    """
+    return message.role == "assistant" and not any(map(_says_something, message.parts))
+
+
+def _says_something(part: Part) -> bool:
+    match part:
+        case Text(text=text):
+            return bool(text)
+        case Other(kind=kind):
+            return kind not in SEALED_KINDS
+    return not isinstance(part, Thinking)
 
 
 def _assistant_facts(message: Message) -> Facts:
@@ -132,7 +159,8 @@ def _result_facts(result: ToolResult) -> Facts:
     return Facts(
         "tool",
         counter.MESSAGE + counter.RESULT + content_tokens,
-        answers=result.call_id,
+        answers=result.call_id or "",
+        tool=result.name or "" if result.call_id is None else "",
         excerpts=_excerpt_tokens(text, content_tokens, has_more_than_text=has_more_than_text),
         is_failure=result.is_error or text[:32].lstrip().lower().startswith(FAILURE_PREFIXES),
         chars=utf16_units(text),
@@ -175,6 +203,7 @@ def from_json(facts: Facts, values: dict[str, Any]) -> Facts:
         "calls": tuple(call_from_json(call) for call in calls),
         "excerpts": tuple(known["excerpts"]),
         "sizes": tuple(known["sizes"]),
+        "images": tuple(known["images"]),
         "read": Read(*read) if read else None,
         "seen": Seen(seen[0], (seen[1], seen[2]) if seen[1:] else None) if seen else None,
     }

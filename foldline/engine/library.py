@@ -105,7 +105,7 @@ def compact(
     has_target = target_tokens is not None
     result = InPlace(seen).compact(chosen, goals, gauge, has_target=has_target, is_summarized=summarize)
     return Compacted(
-        messages=wire_format.render([*leading, *result.view], None).messages,
+        messages=wire_format.render([*leading, *result.view], None, model).messages,
         stages_used=result.stages_used,
         tokens_before=fixed_tokens + result.tokens_before + count_messages(rest) - count_messages(seen),
         budget=Breakdown(

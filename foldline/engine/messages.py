@@ -5,7 +5,7 @@ No wire format is known here; `foldline.engine.formats` converts to and from the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeAlias
 
@@ -16,7 +16,7 @@ Role: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
 BRANCH_ROLE: Final = "branch"
 ROLES: tuple[Role, ...] = ("system", "developer", "user", "assistant", "tool")
 # Types of parts with reasoning that its provider has sealed: there is nothing in it for anyone else.
-SEALED_KINDS: Final = frozenset({"redacted_thinking"})
+SEALED_KINDS: Final = frozenset({"redacted_thinking", "reasoning_details"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +66,12 @@ class Other:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """The answer to the call `call_id`: text, images and unknown parts, in order."""
+    """The answer to the call `call_id`: text, images and unknown parts, in order.
 
-    call_id: str
+    `call_id` is None if a format names the tool alone: then it answers the first open call of the tool `name`.
+    """
+
+    call_id: str | None
     content: tuple[Text | Image | Other, ...]
     name: str | None = None
     is_error: bool = False
@@ -125,6 +128,22 @@ def is_bound(part: Part) -> bool:
 def without_bound(message: Message) -> Message:
     """The message without its bound parts."""
     return replace(message, parts=tuple(part for part in message.parts if not is_bound(part)), source=None)
+
+
+def answered_call(result: ToolResult, waiting: Iterable[ToolCall]) -> ToolCall | None:
+    """The first of the waiting calls that a result answers; None if it answers none of them."""
+    if result.call_id is None:
+        return next((call for call in waiting if call.name == result.name), None)
+    return next((call for call in waiting if call.id == result.call_id), None)
+
+
+def answering(message: Message, call_id: str) -> Message:
+    """The message; if it holds a result that names the tool alone, that result answers the call `call_id`."""
+    result = message.result
+    if result is None or result.call_id is not None:
+        return message
+    # The sources name no call, so they are still right.
+    return replace(message, parts=(replace(result, call_id=call_id),))
 
 
 def user(text: str) -> Message:

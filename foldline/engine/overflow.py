@@ -173,6 +173,29 @@ REASONING_WORDINGS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
         _compiled("(?:invalid|corrupted) thought[ _]?signature", "thought[ _]?signature is (?:not valid|invalid)"),
     ),
 )
+# Wordings of requests with too many bytes or images, whatever their tokens.
+SIZE_WORDINGS: Final[tuple[tuple[str | None, re.Pattern[str]], ...]] = (
+    (
+        "anthropic",
+        _compiled(
+            "request_too_large",
+            "request exceeds the maximum (?:size|allowed number of bytes)",
+            r"image exceeds (?:the )?[\d.]+ ?mb(?: maximum| limit)?",
+            "image dimensions exceed (?:the )?max(?:imum)? allowed size",
+            "many-image requests",
+        ),
+    ),
+    ("google", _compiled("request payload size exceeds")),
+    (
+        None,
+        _compiled(
+            "(?:request entity|payload|content|request body) (?:is )?too large",
+            "too many images",
+            "exceeds? the maximum (?:number|amount) of images",
+            "at most <n> images? (?:per|in|may)",
+        ),
+    ),
+)
 # The providers with a wording of their own.
 PROVIDERS: Final = frozenset(provider for provider, _ in WORDINGS if provider)
 
@@ -218,7 +241,8 @@ class Verdict:
 
     `provider` is the provider whose wording it is. `actual_tokens` are the input tokens, without the requested
     `output_tokens` if the text separates the two. `limit_tokens` is the model's limit for both together.
-    `is_reasoning_refused`: the error is no overflow, and the provider refuses the reasoning in the request.
+    `is_too_large`: the request has too many bytes or images, whatever its tokens. `is_reasoning_refused`: the error is
+    no overflow, and the provider refuses the reasoning in the request.
     """
 
     is_overflow: bool
@@ -226,6 +250,7 @@ class Verdict:
     actual_tokens: int | None = None
     limit_tokens: int | None = None
     output_tokens: int | None = None
+    is_too_large: bool = False
     is_reasoning_refused: bool = False
 
     @property
@@ -285,6 +310,9 @@ def _verdict(text: str, provider: str | None, *, is_busy: bool) -> Verdict | Non
     """The verdict on a text, None if the text does not decide; figures count more than a status beside them."""
     if THROTTLED.search(text):
         return NO_OVERFLOW
+    size = next((row for row in SIZE_WORDINGS if row[1].search(text)), None)
+    if size is not None and gap_of(text) is None and not is_busy:
+        return Verdict(is_overflow=True, provider=provider or size[0], is_too_large=True)
     wording = next((row for row in WORDINGS if row[1].search(text)), None)
     verdict = Verdict(
         is_overflow=True,

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from foldline.engine import wording
 from foldline.engine.edits import Edit
-from foldline.engine.facts import is_empty
+from foldline.engine.images import without_first
 from foldline.engine.messages import Message, Text, ToolCall, ToolResult, result_text, without_bound
 from foldline.engine.outline import Outline, Summarized, Unit
 from foldline.engine.tokens.excerpts import LEVELS, excerpt, excerpt_arguments
@@ -28,10 +28,16 @@ def make_view(
 
     `messages` maps the seq of every entry in view to its original message. `summaries` maps the id of every live
     summary to its text. `without_reasoning` are the seqs of the messages whose bound reasoning is left out. With
-    `stub_open`, calls that still wait for a result get a stub. With `keep_empty`, assistant
-    messages without text and calls stay.
+    `stub_open`, calls that still wait for a result get a stub. With `keep_empty`,
+    messages that count nothing (`facts.is_empty`) stay.
     """
-    messages = {**messages, **{seq: without_bound(messages[seq]) for seq in without_reasoning}}
+    cells = {seq: edit for seq, edit in outline.live.cells.items() if edit.kind != "omit_images"}
+    omitting = {seq: edit for seq, edit in outline.live.cells.items() if edit.kind == "omit_images" and seq in messages}
+    messages = {
+        **messages,
+        **{seq: without_first(messages[seq], edit.level, wording.OLDER_IMAGE) for seq, edit in omitting.items()},
+        **{seq: without_bound(messages[seq]) for seq in without_reasoning},
+    }
     view = [pins_message(pins)] if pins else []
     after_hidden = False
     for item in outline.items:
@@ -43,7 +49,7 @@ def make_view(
                 view.append(Message("user", (Text(wording.HIDDEN),)))
             after_hidden = True
         else:
-            view.extend(_unit_view(item, outline.live.cells, messages, stub_open=stub_open, keep_empty=keep_empty))
+            view.extend(_unit_view(item, cells, messages, stub_open=stub_open, keep_empty=keep_empty))
             after_hidden = False
     return view
 
@@ -80,7 +86,7 @@ def _unit_view(
             late.append(_late_message(message, cell))
         elif entry.answers is not None:
             yield names.answer(_result_message(message, cell))
-        elif keep_empty or not is_empty(message):
+        elif keep_empty or entry.tokens:
             yield names.head if cell is None else _with_short_arguments(names.head)
     if stub_open or not unit.is_open:
         yield from names.stubs()
@@ -104,7 +110,7 @@ class _CallIds:
     def answer(self, message: Message) -> Message:
         """The result message, with the id that its call has in the view."""
         result = message.result
-        waiting = self._waiting.get(result.call_id) if result else None
+        waiting = self._waiting.get(result.call_id or "") if result else None
         if result is None or not waiting:
             return message
         unique = waiting.pop(0)

@@ -11,6 +11,8 @@ CLEARED: Final = "[This tool output was cleared to make room. The original is ke
 # It does not depend on whether the later output is in view: a new read of the file must not change the start of a view,
 # which providers cache.
 READ_AGAIN: Final = "[This file was read again later; see below, if in view.]"
+OLDER_IMAGE: Final = "[An older image was left out here to make room. The original is kept.]"
+LARGE_IMAGE: Final = "[An image was left out here: the provider does not take one of this size. The original is kept.]"
 UNANSWERED: Final = "[No result was recorded for this tool call.]"
 LATE: Final = "[A tool result that came late or more than once:]"
 HIDDEN: Final = "[Earlier messages are out of view here; their summary is not ready yet.]"
@@ -29,6 +31,12 @@ def cleared_tokens() -> int:
 def pointer_tokens() -> int:
     """Tokens of the pointer that replaces a superseded read."""
     return count_text(READ_AGAIN)
+
+
+@cache
+def older_image_tokens() -> int:
+    """Tokens of the line that replaces an older image."""
+    return count_text(OLDER_IMAGE)
 
 
 @cache

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from foldline.engine.formats import FORMATS
-from foldline.engine.messages import Message, Text
+from foldline.engine.messages import Message, Text, ToolCall, answered_call
 from foldline.engine.tokens.counter import count_messages, count_system, count_tools
 from foldline.replay.view_count import messages_tokens
 
 JsonDict = dict[str, Any]
+# The roles of what models say: Gemini's is `model`.
+ANSWERING: Final = frozenset({"assistant", "model"})
 PLAIN_FORMATS: Final = frozenset({"openai", "anthropic"})
 
 
@@ -27,7 +29,7 @@ def steps_of(messages: Sequence[JsonDict]) -> Iterator[Step]:
     """The steps of a transcript; together they have every message once, in order."""
     before: list[JsonDict] = []
     for message in messages:
-        if message.get("role") == "assistant":
+        if message.get("role") in ANSWERING:
             yield Step(before, message)
             before = []
         else:
@@ -57,10 +59,15 @@ class TranscriptProgress:
     messages: int = 0
     entries: int = 0
     turns: int = 0
-    open_calls: list[str] = field(default_factory=list)
+    waiting: list[ToolCall] = field(default_factory=list)
     last_user: tuple[str, ...] = ()
     last_user_tokens: int = 0
     ends_with_user: bool = False
+
+    @property
+    def open_calls(self) -> list[str]:
+        """The ids of the calls that wait for their results."""
+        return [call.id for call in self.waiting]
 
     @property
     def least_tokens(self) -> int:
@@ -86,11 +93,10 @@ class TranscriptProgress:
 
     def _follow(self, message: Message) -> None:
         result = message.result
-        if result is not None:
-            if result.call_id in self.open_calls:
-                self.open_calls.remove(result.call_id)
-        else:
-            self.open_calls = [call.id for call in message.calls]
+        if result is None:
+            self.waiting = list(message.calls)
+        elif (call := answered_call(result, self.waiting)) is not None:
+            self.waiting.remove(call)
         self.ends_with_user = message.role == "user"
         if self.ends_with_user:
             self.turns += 1

@@ -87,7 +87,7 @@ def assert_view_is_valid(scene: Scene) -> None:
     with scene.store.read() as tx:
         view = views.view(tx, scene.tenant, scene.id)
     session = view.path.session
-    for name in ("openai", "anthropic"):
+    for name in FORMATS:
         rendered = FORMATS[name].render(view.messages, session.system)
         assert_valid_view(name, rendered.messages, rendered.system, view.used, session.budget.limit)
 

@@ -207,17 +207,18 @@ def _anthropic_batch(draw: st.DrawFn, serial: int) -> list[Wire]:
         content = draw(st.none() | texts | st.lists(content_blocks, max_size=2))
         results.append(result if content is None else {**result, "content": content})
     answer = _user([*draw(st.permutations(results)), *draw(st.lists(content_blocks, max_size=2))])
-    return [{"role": "assistant", "content": blocks}, answer]
+    reminder = {"role": "system", "content": draw(visible_texts | st.lists(text_blocks, min_size=1, max_size=2))}
+    return [{"role": "assistant", "content": blocks}, answer, *([reminder] if draw(st.booleans()) else [])]
 
 
 @st.composite
 def anthropic_wire_messages(draw: st.DrawFn) -> list[Wire]:
-    """A well-formed Anthropic transcript: results with text beside them, thinking, cache marks, documents."""
+    """A well-formed Anthropic transcript: thinking, cache marks, documents, reminders."""
     messages: list[Wire] = []
     for serial in range(draw(st.integers(1, 4))):
         messages.append(_user(draw(visible_texts | st.lists(content_blocks, min_size=1, max_size=3))))
         for index in range(draw(st.integers(0, 2))):
             messages += draw(_anthropic_batch(serial * 10 + index))
-        if draw(st.booleans()):
+        if draw(st.booleans()) or messages[-1]["role"] == "system":
             messages.append({"role": "assistant", "content": draw(visible_texts)})
     return messages

@@ -147,6 +147,16 @@ PROBLEM_TYPES: Final[Mapping[type[Exception], ProblemType]] = {
             "entries": [{"id": name, "tokens": tokens} for name, tokens in error.entries],
         },
     ),
+    engine.ImagesDoNotFit: ProblemType(
+        "images-do-not-fit",
+        _UNPROCESSABLE,
+        lambda error: {
+            "images": error.shown[0],
+            "image_bytes": error.shown[1],
+            "limit_images": error.most[0],
+            "limit_image_bytes": error.most[1],
+        },
+    ),
     log.CallsOpen: ProblemType("calls-open", HTTPStatus.CONFLICT, lambda error: {"open_calls": error.calls}),
     log.PinTooLarge: ProblemType(
         "pin-too-large",

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Response
 
 from foldline.engine.formats import DEFAULT, FORMATS, detect
+from foldline.engine.formats.alternation import alternating
 from foldline.engine.messages import Message
 from foldline.log.compaction.usage import Usage
 from foldline.log.storage.store import Transaction
@@ -73,30 +74,38 @@ def read_context(
         Literal["refuse", "stub"],
         Query(alias="open", description="While tool calls wait for results: refuse, or add stubs for the results."),
     ] = "refuse",
+    roles: Annotated[
+        Literal["as_is", "alternate"],
+        Query(description="`alternate` joins neighbouring messages of one role, for providers that refuse them."),
+    ] = "as_is",
 ) -> Response:
     """Read the view: the messages that the model should see now.
 
-    The answer has an ETag, except with `model`, `fit=none` or `open=stub`.
+    The answer has an ETag, except with `model`, `fit=none`, `open=stub` or `roles=alternate`.
     """
     must_fit, stub_open = fit == "budget", open_ == "stub"
     with incoming.service.store.read() as tx:
         found = view(tx, incoming.tenant, session_id, model=model, must_fit=must_fit, stub_open=stub_open)
-    if model is not None or stub_open or not must_fit:
-        return json_response(_view_json(found, format_name))
+    must_alternate = roles == "alternate"
+    if model is not None or stub_open or not must_fit or must_alternate:
+        return json_response(_view_json(found, format_name, model, must_alternate=must_alternate))
     tag = {"ETag": view_tag(found.path.session.version, format_name)}
     if is_named(tag["ETag"], incoming.headers.getlist("if-none-match")):
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=tag)
     return json_response(_view_json(found, format_name), headers=tag)
 
 
-def _view_json(found: View, format_name: str) -> dict[str, Any]:
-    rendered = FORMATS[format_name].render(found.messages, found.path.session.system)
+def _view_json(
+    found: View, format_name: str, model: str | None = None, *, must_alternate: bool = False
+) -> dict[str, Any]:
+    session = found.path.session
+    rendered = FORMATS[format_name].render(found.messages, session.system, model or session.model)
     return {
-        "messages": rendered.messages,
+        "messages": alternating(rendered.messages) if must_alternate else rendered.messages,
         "system": rendered.system,
         "budget": serializers.budget_json(found.path, found.used, found.budget),
         "version": found.path.session.version,
-        "lossy": rendered.lossy,
+        "lossy": rendered.lossy + found.lost,
         "open_calls": found.open_calls,
         "reasoning": {"shown": found.reasoning.parts, "left_out": found.reasoning.parts_left_out},
     }

@@ -39,13 +39,23 @@ class Page(ResponseModel, Generic[T]):
     next_cursor: str | None
 
 
-class BudgetAnswer(ResponseModel):
-    """A budget and how much of it a view takes, in tokens."""
+class CallBudgetAnswer(ResponseModel):
+    """A budget and how much of it a call takes, in tokens."""
 
     limit: int
     used: int
     fits: bool
     breakdown: dict[str, int]
+
+
+class BudgetAnswer(CallBudgetAnswer):
+    """A budget and how much of it a view takes: in tokens, in images, and in bytes of their base64.
+
+    The images are null if they are not counted yet, as after an undo.
+    """
+
+    images: int | None
+    image_bytes: int | None
 
 
 class ReportAnswer(ResponseModel):
@@ -115,7 +125,8 @@ class ReasoningAnswer(ResponseModel):
 
     A provider refuses it once something before it has changed: `compacted` by an edit, `fixed_parts` by another model,
     system prompt, tools or pins; `refused` if the caller reported that. `unknown_view`: a summary was published while
-    the model worked, and the append did not say by `usage.version` which view the model had.
+    the model worked, and the append did not say by `usage.version` which view the model had. `alone`: the message has
+    nothing else, which no provider takes.
     """
 
     shown: int
@@ -194,6 +205,7 @@ class VerdictAnswer(ResponseModel):
     """What the provider's error means. Tokens are the provider's."""
 
     is_overflow: bool
+    is_too_large: bool = Field(description="Whether the request has too many bytes or images, whatever its tokens.")
     is_reasoning_refused: bool = Field(description="Whether the provider refuses signed reasoning in the view.")
     provider: str | None
     actual_tokens: int | None = Field(description="Tokens of the input, if the error separates them from the output.")
@@ -394,13 +406,13 @@ class StatelessCompactAnswer(ResultAnswer):
     """Compacted messages."""
 
     messages: list[dict[str, Any]]
-    budget: BudgetAnswer
+    budget: CallBudgetAnswer
     orphaned_calls_fixed: int = Field(description="Calls without a result, which got a stub.")
     orphaned_results_fixed: int = Field(description="Results without a call, which are quoted as text.")
     images_left_out: int
 
 
-class StatelessBudgetAnswer(BudgetAnswer):
+class StatelessBudgetAnswer(CallBudgetAnswer):
     """How much of a model's budget a call takes."""
 
     files: list[PlacedAnswer]

@@ -12,6 +12,7 @@ from foldline.engine.formats import marks
 from foldline.engine.formats.checked import a_kind, a_text, an_object, an_optional_text, listed, mismatch, no_role
 from foldline.engine.formats.contract import Format, Rendered, Signs
 from foldline.engine.formats.ids import WireIds
+from foldline.engine.formats.shares import shares
 from foldline.engine.messages import (
     SEALED_KINDS,
     Image,
@@ -32,7 +33,15 @@ IMAGE_TYPES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/w
 # Where arguments that are not a JSON object go: `input` must be one.
 RAW_ARGUMENTS: Final = "_raw"
 
-# The format itself knows only user and assistant; the other two are taken in and rendered as marked user text.
+# Models that refuse system messages in the list ("role 'system' is not supported on this model"); newer ones take them,
+# but not through other clouds. (platform.claude.com/docs, "Mid-conversation system messages".)
+_WITHOUT_SYSTEM: Final = re.compile(
+    r"amazon|aws|bedrock|azure|vertex|google|foundry|anthropic\.claude"
+    r"|claude-(?:instant|[123](?!\d)|(?:sonnet|haiku)-4|opus-4(?![-.][89])|sonnet-5(?![-.]\d))"
+)
+
+# The format itself knows only user and assistant, and system for some models; any other system or developer message
+# becomes marked user text.
 _ROLES: Final[dict[str, Role]] = {
     "user": "user",
     "assistant": "assistant",
@@ -71,24 +80,11 @@ def _messages(wire: Any, where: str) -> list[Message]:
 
 
 def _shares(wire: dict[str, Any], role: Role, parts: tuple[Part, ...], where: str) -> list[Message]:
-    """One message for each tool result and one for all the rest, each with its share of `wire` as its source."""
-    results = [part for part in parts if isinstance(part, ToolResult)]
-    rest = tuple(part for part in parts if not isinstance(part, ToolResult))
-    if not results:
+    if not any(isinstance(part, ToolResult) for part in parts):
         return [Message(role, parts, NAME, wire)]
     if role != "user":
         raise InvalidMessage(f"{where}.content", "tool results belong in a user message")
-    groups: list[tuple[Part, ...]] = [(result,) for result in results]
-    if rest:
-        groups.append(rest)
-    if len(groups) == 1:
-        return [Message("tool", parts, NAME, wire)]
-    messages = []
-    for index, group in enumerate(groups):
-        frame = {"role": "user"} if index else wire
-        share = {**frame, "content": [part.source for part in group]}
-        messages.append(Message("user" if group is rest else "tool", group, NAME, share, joined=index > 0))
-    return messages
+    return shares(wire, parts, NAME, "content")
 
 
 def _check_distinct_calls(parts: tuple[Part, ...], where: str) -> None:
@@ -165,9 +161,13 @@ def _result(block: dict[str, Any], where: str) -> ToolResult:
     return ToolResult(call_id, parts, is_error=block.get("is_error") is True, source=block)
 
 
-def render(messages: Sequence[Message], system: str | None) -> Rendered:
-    """Anthropic messages; `system` stays beside them."""
-    writer = _AnthropicWriter()
+def render(messages: Sequence[Message], system: str | None, model: str | None = None) -> Rendered:
+    """Anthropic messages; `system` stays beside them.
+
+    A system message that came in this format stays one where the API takes it: after a user message, and before an
+    assistant message or at the end; unless the model is known to refuse it.
+    """
+    writer = _AnthropicWriter(takes_system=not (model and _WITHOUT_SYSTEM.search(model.lower())))
     for message in messages:
         writer.add(message)
     return Rendered(writer.messages, system, writer.lossy)
@@ -176,9 +176,12 @@ def render(messages: Sequence[Message], system: str | None) -> Rendered:
 class _AnthropicWriter:
     """The messages written so far, and what later ones depend on."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, takes_system: bool) -> None:
         self.messages: list[dict[str, Any]] = []
         self.lossy = 0
+        self._takes_system = takes_system
+        # The system message that the last wire message is.
+        self._system: Message | None = None
         self._ids = WireIds(ID_PATTERN, unique=True)
         # Whether the last wire message answers calls, so that what belongs to the answer can join it.
         self._answers = False
@@ -193,9 +196,13 @@ class _AnthropicWriter:
         else:
             self._add_input(message)
 
-    def _append(self, wire: dict[str, Any]) -> None:
+    def _append(self, wire: dict[str, Any], message: Message | None = None) -> None:
+        """Add a wire message; `message` is what it is made of, if it may be a system message."""
         if not self.messages and wire["role"] == "assistant":
             self.messages.append({"role": "user", "content": marks.OPENING})
+        if self._system is not None and wire["role"] != "assistant":
+            self.messages[-1] = _marked(self._system, list(self._blocks(self._system, self._system.parts)))
+        self._system = message if wire["role"] == "system" else None
         self.messages.append(wire)
         self._answers = False
         self._is_shared = True
@@ -211,18 +218,25 @@ class _AnthropicWriter:
     def _add_input(self, message: Message) -> None:
         joins = message.joined and self._answers
         source = _own_source(message)
-        if source is not None and not joins and message.role == "user" and _is_valid(message):
-            self._append(source)
+        is_taken = message.role == "user" or self._takes_as_system(message)
+        if source is not None and not joins and is_taken and _is_valid(message):
+            self._append(source, message)
             return
         blocks = list(self._blocks(message, message.parts))
         if joins:
             self._join(blocks)
             self._answers = False
             return
-        if message.role == "user":
-            self._append({**(source or {"role": "user"}), "content": _compact(message, blocks) or marks.EMPTY})
+        if is_taken:
+            frame = source or {"role": message.role}
+            self._append({**frame, "content": _compact(message, blocks) or marks.EMPTY}, message)
         else:
-            self._append({"role": "user", "content": [_text(marks.speaker(message.role)), *blocks]})
+            self._append(_marked(message, blocks))
+
+    def _takes_as_system(self, message: Message) -> bool:
+        """Whether this is a system message that may be one here."""
+        is_candidate = self._takes_system and message.role == "system" and _is_own(message)
+        return is_candidate and bool(self.messages) and self.messages[-1]["role"] == "user"
 
     def _add_assistant(self, message: Message) -> None:
         source = _own_source(message)
@@ -349,6 +363,11 @@ def _is_unsendable(message: Message, part: Part) -> bool:
     return isinstance(part, Other) and part.kind in SEALED_KINDS and not _is_own(message)
 
 
+def _marked(message: Message, blocks: list[dict[str, Any]]) -> dict[str, Any]:
+    """A system or developer message as a user message that says so."""
+    return {"role": "user", "content": [_text(marks.speaker(message.role)), *blocks]}
+
+
 def _text(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
 
@@ -361,9 +380,13 @@ def _compact(message: Message, blocks: list[dict[str, Any]]) -> str | list[dict[
     return blocks
 
 
-FORMAT: Final = Format(
-    NAME,
-    parse,
-    render,
-    Signs(part_types=("tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document")),
+# The types of blocks in the `anthropic` package that no other format has.
+_BLOCK_TYPES: Final = (
+    *("tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document", "search_result", "compaction"),
+    *("server_tool_use", "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result"),
+    *("bash_code_execution_tool_result", "text_editor_code_execution_tool_result", "tool_search_tool_result"),
+    *("mcp_tool_use", "mcp_tool_result", "mcp_tool_listing", "advisor_tool_result", "container_upload", "fallback"),
+    *("tool_reference", "tool_addition", "tool_removal"),
 )
+
+FORMAT: Final = Format(NAME, parse, render, Signs(part_types=_BLOCK_TYPES))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any
 
 from foldline.engine.errors import InvalidMessage
@@ -42,6 +44,18 @@ def a_kind(part: Any, path: str) -> str:
     if isinstance(kind, str):
         return kind
     raise mismatch(f"{path}.type", "a string", kind)
+
+
+def in_either_case(value: Mapping[str, Any], name: str) -> Any:
+    """The value of the key `name`, which is in camel case, or of the same name in snake case; None without either."""
+    found = value.get(name)
+    return value.get(snake_case(name)) if found is None else found
+
+
+@cache
+def snake_case(name: str) -> str:
+    """A name in camel case, in snake case."""
+    return re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", name)
 
 
 def no_role(message: Mapping[str, Any], path: str, roles: Iterable[str]) -> InvalidMessage:

@@ -32,18 +32,22 @@ class Parse(Protocol):
 class Render(Protocol):
     """Writes wire messages; see `Format.render`."""
 
-    def __call__(self, messages: Sequence[Message], system: str | None) -> Rendered:
-        """The wire form of `messages`."""
+    def __call__(self, messages: Sequence[Message], system: str | None, model: str | None = None, /) -> Rendered:
+        """The wire form of `messages` for a model, or for any that takes what came in."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """What only messages of one format have: keys of the message, types of its parts, roles."""
+    """What only messages of one format have: keys of the message, types of its parts, roles.
+
+    `part_keys` are keys of `parts` that have no type.
+    """
 
     keys: tuple[str, ...] = ()
     part_types: tuple[str, ...] = ()
     roles: tuple[str, ...] = ()
+    part_keys: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,8 @@ class Format:
     `parse` takes what a client sent and raises `InvalidMessage` with the path of what is wrong; the dicts it is given
     stay in the messages as their sources and must not be changed afterwards. `render` takes messages in canonical
     order whose calls are each followed by their results, never fails, and returns sources as they are: its output may
-    share dicts with the messages. `signs` distinguish the format from others.
+    share dicts with the messages. `model` matters where some of a provider's models refuse what others take. `signs`
+    distinguish the format from others.
     """
 
     name: str

@@ -36,10 +36,10 @@ class WireIds:
         self._batch.clear()
         return [self._call(call_id) for call_id in call_ids]
 
-    def result(self, call_id: str) -> str:
-        """The wire id of the call in the current batch that this result answers."""
-        waiting = self._waiting.get(call_id)
-        return waiting.pop(0) if waiting else self._allot(call_id)
+    def result(self, call_id: str | None) -> str:
+        """The wire id of the call in the current batch that this result answers; a new one if it answers none."""
+        waiting = self._waiting.get(call_id or "")
+        return waiting.pop(0) if waiting else self._allot(call_id or "")
 
     def _call(self, call_id: str) -> str:
         wire_id = self._allot(call_id)
@@ -47,7 +47,7 @@ class WireIds:
         return wire_id
 
     def _allot(self, call_id: str) -> str:
-        wanted = call_id if self._pattern.fullmatch(call_id) else _rewritten(call_id)
+        wanted = call_id if self._pattern.fullmatch(call_id) else rewritten(call_id)
         wire_id = wanted
         while not self._is_free(wire_id, call_id):
             self._suffixes[wanted] += 1
@@ -63,7 +63,8 @@ class WireIds:
         return wire_id not in self._batch and self._owners.get(wire_id, call_id) == call_id
 
 
-def _rewritten(call_id: str) -> str:
+def rewritten(call_id: str) -> str:
+    """An id of at most 64 letters, digits, "_" and "-", from the characters of another id and its digest."""
     digest = sha256(call_id.encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_CHARS]
     readable = _UNSAFE.sub("_", call_id[: MAX_CHARS - DIGEST_CHARS - 1]) or "call"
     return f"{readable}_{digest}"

@@ -103,7 +103,7 @@ _READERS: Final[Mapping[str, Callable[[dict[str, Any], str], Part]]] = {
 }
 
 
-def render(messages: Sequence[Message], system: str | None) -> Rendered:
+def render(messages: Sequence[Message], system: str | None, _model: str | None = None) -> Rendered:
     """Native messages; `system` stays beside them."""
     return Rendered([_wire_message(message) for message in messages], system, 0)
 
@@ -138,7 +138,7 @@ def _wire_image(image: Image) -> dict[str, Any]:
 def _wire_result(result: ToolResult, *, is_own: bool) -> dict[str, Any]:
     return {
         "type": "tool_result",
-        "call_id": result.call_id,
+        "call_id": result.call_id or "",
         "content": [_wire_part(part, is_own=is_own) for part in result.content],
         "name": result.name,
         "is_error": result.is_error,
@@ -146,9 +146,9 @@ def _wire_result(result: ToolResult, *, is_own: bool) -> dict[str, Any]:
 
 
 def _wire_other(part: Other) -> dict[str, Any]:
-    if part.kind not in _READERS:
+    if part.kind not in _READERS and part.source.get("type") == part.kind:
         return dict(part.source)
-    # Another format's part whose type means something else here.
+    # A part of another format, which names its type in its own way, or whose type means something else here.
     return {"type": "other", "kind": part.kind, "source": part.source}
 
 

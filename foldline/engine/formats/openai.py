@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from foldline.engine.errors import InvalidMessage
 from foldline.engine.formats import marks
@@ -28,6 +28,11 @@ NAME: Final = "openai"
 ID_PATTERN: Final = re.compile(r".+", re.DOTALL)
 
 _BASE64 = ";base64"
+# Links that the API follows, unlike those into another provider's store.
+_FETCHED: Final = ("https://", "http://", "data:")
+# Keys of an assistant message whose values are parts of their own: an answer in audio, by its id, and the signed or
+# sealed reasoning of models behind a router. (platform.openai.com/docs, "Audio"; openrouter.ai/docs, "Reasoning".)
+_KEYS_OF_PARTS: Final = ("audio", "reasoning_details")
 
 
 def parse(messages: Sequence[Any], path: str = "messages") -> list[Message]:
@@ -63,6 +68,7 @@ def _assistant_parts(wire: dict[str, Any], where: str) -> tuple[Part, ...]:
         parts = (Thinking(reasoning), *parts)
     if refusal and isinstance(refusal, str):
         parts = (*parts, Text(refusal, {"type": "refusal", "refusal": refusal}))
+    parts += tuple(Other(key, {"type": key, key: wire[key]}) for key in _KEYS_OF_PARTS if wire.get(key))
     return parts if calls is None else parts + _calls(calls, f"{where}.tool_calls")
 
 
@@ -136,7 +142,7 @@ def _call(wire: Any, where: str) -> ToolCall:
 _ARGUMENTS: Final[Mapping[str, str]] = {"function": "arguments", "custom": "input"}
 
 
-def render(messages: Sequence[Message], system: str | None) -> Rendered:
+def render(messages: Sequence[Message], system: str | None, _model: str | None = None) -> Rendered:
     """OpenAI chat messages, `system` as the first of them."""
     writer = _OpenAIWriter()
     if system:
@@ -214,7 +220,7 @@ class _OpenAIWriter:
     def _content(self, message: Message, parts: Sequence[Part]) -> str | list[dict[str, Any]]:
         if not _is_own(message):
             self.lossy += sum(isinstance(part, Thinking) for part in parts)
-        match [part for part in parts if not isinstance(part, Thinking | ToolCall | ToolResult)]:
+        match [part for part in parts if not _is_elsewhere(message, part)]:
             case []:
                 return ""
             case [Text(text=text, source=None)]:
@@ -238,12 +244,12 @@ class _OpenAIWriter:
     def _wire_image(self, message: Message, image: Image) -> dict[str, Any]:
         own = image.source if _is_own(message) else None
         wire = dict(own or {"type": "image_url", "image_url": {"url": _url(image)}})
+        if message.role not in {"user", "tool"} or (own is None and not _url(image).startswith(_FETCHED)):
+            return self._mark(marks.IMAGE)
         if message.role == "user":
             return wire
-        if message.role == "tool":
-            self._images.append(wire)
-            return {"type": "text", "text": marks.IMAGE_BELOW}
-        return self._mark(marks.IMAGE)
+        self._images.append(wire)
+        return {"type": "text", "text": marks.IMAGE_BELOW}
 
     def _mark(self, text: str) -> dict[str, Any]:
         self.lossy += 1
@@ -278,13 +284,26 @@ def _is_valid_assistant(message: Message, source: dict[str, Any], wire_ids: list
 
 def _assistant_frame(message: Message, source: dict[str, Any] | None) -> dict[str, Any]:
     """An assistant message without content and calls."""
-    if source is not None:
-        # A refusal is among the parts, and returns with them.
-        return {key: value for key, value in source.items() if key not in {"content", "tool_calls", "refusal"}}
+    # What is among the parts returns with them.
+    among_parts = {"content", "tool_calls", "refusal", *_KEYS_OF_PARTS}
+    frame = {key: value for key, value in (source or {"role": "assistant"}).items() if key not in among_parts}
+    if not _is_own(message):
+        return frame
     thoughts = [part.text for part in message.parts if isinstance(part, Thinking)]
-    if _is_own(message) and thoughts:
-        return {"role": "assistant", "reasoning_content": "\n".join(thoughts)}
-    return {"role": "assistant"}
+    if source is None and thoughts:
+        frame["reasoning_content"] = "\n".join(thoughts)
+    return frame | {part.kind: part.source[part.kind] for part in message.parts if _is_key(part, message)}
+
+
+def _is_elsewhere(message: Message, part: Part) -> bool:
+    """Whether a part has its place outside of the content."""
+    return isinstance(part, Thinking | ToolCall | ToolResult) or _is_key(part, message)
+
+
+def _is_key(part: Part, message: Message) -> TypeGuard[Other]:
+    """Whether a part is the value of a key of its own message."""
+    is_own_answer = _is_own(message) and message.role == "assistant"
+    return is_own_answer and isinstance(part, Other) and part.kind in _KEYS_OF_PARTS and part.kind in part.source
 
 
 def _wire_call(message: Message, call: ToolCall, wire_id: str) -> dict[str, Any]:
@@ -314,7 +333,7 @@ FORMAT: Final = Format(
     parse,
     render,
     Signs(
-        keys=("tool_calls", "tool_call_id"),
+        keys=("tool_calls", "tool_call_id", "reasoning_content", *_KEYS_OF_PARTS),
         part_types=("image_url", "input_audio", "file", "refusal"),
         roles=("tool", "developer"),
     ),

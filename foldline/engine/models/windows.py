@@ -185,6 +185,13 @@ def known_model(model: str) -> Known | None:
     return next((known for maker in makers for name in names if (known := _found(maker, name)) is not None), None)
 
 
+def provider_of(model: str) -> str:
+    """The provider that a model's name begins with, by the catalogue's name, else its maker; empty if none is known."""
+    provider, _ = _split(model.lower())
+    known = None if provider else known_model(model)
+    return known.provider if known else _NAMES.get(provider, provider)
+
+
 def _split(model: str) -> tuple[str, str]:
     """Provider and name; without a slash the provider is empty."""
     provider, slash, name = model.partition("/")

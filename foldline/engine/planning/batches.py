@@ -47,24 +47,29 @@ class Orphans(NamedTuple):
 def place(facts: Facts, seq: int, tail: Tail) -> Placed:
     """Give a message its seq and its batch.
 
-    A result of an open call joins its batch. Any other result is late and closes nothing: it belongs to the batch while
-    that has open calls, else it stands alone. A branch summary too closes nothing and belongs to an open batch. Every
-    other message closes the batch; from then on, views stub its calls without a result.
+    A result of an open call joins its batch; one that names the tool alone is that of the tool's first open call. Any
+    other result is late and closes nothing: it belongs to the batch while that has open calls, else it stands alone. A
+    branch summary too closes nothing and belongs to an open batch. Every other message closes the batch; from then on,
+    views stub its calls without a result.
     """
     if facts.role == BRANCH_ROLE and tail.open_calls:
         return Placed(facts._replace(seq=seq, unit=tail.unit, is_late=True), tail)
     if facts.role != "tool":
         placed = facts._replace(seq=seq, unit=seq)
         return Placed(placed, Tail(seq, facts.calls), len(tail.open_calls))
-    call = next((call for call in tail.open_calls if call.id == facts.answers), None)
+    call = next((call for call in tail.open_calls if _is_answered(call, facts)), None)
     if call is None:
         unit, after = (tail.unit, tail) if tail.open_calls else (seq, Tail())
         late = facts._replace(seq=seq, unit=unit, is_late=True, tokens=facts.tokens + late_tokens())
         return Placed(late, after)
     at = tail.open_calls.index(call)
     rest = (*tail.open_calls[:at], *tail.open_calls[at + 1 :])
-    answered = facts._replace(seq=seq, unit=tail.unit, read=call.read, tool=call.tool)
+    answered = facts._replace(seq=seq, unit=tail.unit, answers=call.id, read=call.read, tool=call.tool)
     return Placed(answered, Tail(tail.unit, rest))
+
+
+def _is_answered(call: Call, facts: Facts) -> bool:
+    return call.id == facts.answers or (not facts.answers and bool(call.tool) and call.tool == facts.tool)
 
 
 def place_all(messages: Iterable[Message], first_seq: int = 1) -> tuple[list[Facts], Tail]:

@@ -201,7 +201,7 @@ def _said(role: str, **fields: Any) -> dict[str, Any]:
 
 def _wire_result(message: Message, result: ToolResult) -> dict[str, Any]:
     return {
-        "toolCallId": result.call_id,
+        "toolCallId": result.call_id or "",
         "toolName": result.name or UNKNOWN_TOOL,
         "content": _wire_parts(message, result.content),
         "isError": result.is_error,

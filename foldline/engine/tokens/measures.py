@@ -12,8 +12,9 @@ from functools import cache
 from foldline.engine import wording
 from foldline.engine.edits import Edit
 from foldline.engine.facts import Facts
+from foldline.engine.messages import Image
 from foldline.engine.models.budget import SMALLEST_SUMMARY
-from foldline.engine.tokens.counter import MESSAGE, RESULT
+from foldline.engine.tokens.counter import IMAGE, MESSAGE, RESULT
 from foldline.engine.tokens.estimates import ESTIMATES, EXACT, SIZES, Estimate
 
 
@@ -22,13 +23,15 @@ class Measure:
     """Tokens of the texts that may stand in a view beside an original or in its place.
 
     `frame` is a result's message without its content. `cleared` and `pointer` are the contents of a cleared and of a
-    superseded result. `late` is the extra cost of a quoted result. `marker` and `stub` are whole messages. Originals of
-    at most `least_pending` tokens are not worth a summary. `counted` gives an entry's facts by this measure.
+    superseded result. `image` is what a line in the place of an image saves. `late` is the extra cost of a quoted
+    result. `marker` and `stub` are whole messages. Originals of at most `least_pending` tokens are not worth a summary.
+    `counted` gives an entry's facts by this measure.
     """
 
     frame: int
     cleared: int
     pointer: int
+    image: int
     late: int
     marker: int
     stub: int
@@ -39,6 +42,8 @@ class Measure:
         """Tokens of an entry in a view, with its edit if it has one."""
         if cell is None:
             return entry.tokens
+        if cell.kind == "omit_images":
+            return entry.tokens - cell.level * self.image
         if entry.answers is None:
             return entry.tokens - entry.arguments_saving
         if cell.kind == "clear":
@@ -78,6 +83,7 @@ def exact_measure() -> Measure:
         frame=MESSAGE + RESULT,
         cleared=wording.cleared_tokens(),
         pointer=wording.pointer_tokens(),
+        image=IMAGE - wording.older_image_tokens(),
         late=wording.late_tokens(),
         marker=wording.marker_tokens(),
         stub=wording.stub_tokens(),
@@ -100,6 +106,7 @@ def measure_of(counter: str, provider: str | None = None) -> Measure:
         frame=estimate.message,
         cleared=text(wording.CLEARED),
         pointer=text(wording.READ_AGAIN),
+        image=max(0, estimate.scaled(estimate.base([Image()]), provider) - text(wording.OLDER_IMAGE)),
         late=late,
         marker=estimate.message + text(wording.HIDDEN),
         stub=estimate.message + text(wording.UNANSWERED),

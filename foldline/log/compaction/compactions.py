@@ -12,6 +12,7 @@ from foldline.engine.models.gauge import Frame
 from foldline.engine.models.windows import known_model
 from foldline.engine.outline import Outline, Unit
 from foldline.engine.planning.cut_points import SummaryRange
+from foldline.engine.planning.image_limits import images_shown
 from foldline.engine.planning.plan import Plan
 from foldline.engine.planning.prefix_price import first_edited, price_of, rewritten
 from foldline.engine.planning.recent import due_items
@@ -73,6 +74,7 @@ def add_compaction(
     before = path.used
     path.reported = None
     path.kept, path.pending_tokens = outline.tokens, outline.pending_tokens
+    path.images = images_shown(outline)
     measure = path.aims().gauge.measure
     path.estimated = None if measure is outline.measure else outline.measured(measure).tokens
     live = outline.live.barring(()) if lifts_bars else outline.live

@@ -77,6 +77,11 @@ def job_under_way(tx: Transaction, path: Path, request: SummaryRequest) -> Queue
     return QueuedJob((active.get(JobState.RUNNING) or active[JobState.QUEUED]).id, is_joined=True) if active else None
 
 
+def has_waiting(tx: Transaction, path: Path, request: SummaryRequest) -> bool:
+    """Whether a job of the request's kind waits on the branch."""
+    return JobState.QUEUED in _active(tx, path, request)
+
+
 def enqueue(tx: Transaction, path: Path, request: SummaryRequest) -> QueuedJob:
     """The job for a summary request. At most one job of a kind runs on a branch, and at most one waits (single flight).
 

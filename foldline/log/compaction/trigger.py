@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from foldline.engine.images import NO_IMAGES, Images
 from foldline.engine.outline import Outline
+from foldline.engine.planning.image_limits import KEPT_SHARE, images_shown, omitting_images
 from foldline.engine.planning.pipeline import Planned, plan_for
+from foldline.engine.planning.tool_loops import strips_open_loop
 from foldline.engine.policies.report import Happened, together
 from foldline.log.compaction import enqueue
 from foldline.log.compaction.compactions import Compaction, add_compaction, reported
@@ -24,6 +27,8 @@ from foldline.log.storage.events import StageWatch, TriggerRan
 from foldline.log.storage.rows import Aims, Path
 from foldline.log.storage.store import Transaction
 
+# What `stages_used` calls the step that leaves images out; it is no stage that a policy names.
+OMIT_IMAGES: Final = "omit_images"
 # Kept summaries that one request may publish; a job publishes the rest, so that no caller waits for them.
 KEPT_AT_ONCE: Final = 8
 # A plan over fewer messages costs about as much as a look for jobs.
@@ -71,7 +76,10 @@ def step_report(tx: Transaction, path: Path, aims: Aims, step: TriggerResult | N
 
 
 def _run_trigger(tx: Transaction, path: Path) -> TriggerResult:
-    step = TriggerResult(request=_awaited(tx, path))
+    step = TriggerResult()
+    if path.session.auto_compact:
+        _fit_images(tx, path, step)
+    step.request = _awaited(tx, path)
     if step.request is not None:
         return step
     for _ in range(KEPT_AT_ONCE):
@@ -89,20 +97,49 @@ def _run_trigger(tx: Transaction, path: Path) -> TriggerResult:
     return step
 
 
+def _fit_images(tx: Transaction, path: Path, step: TriggerResult) -> None:
+    """Leave the oldest images out if the view has more, or larger ones, than the provider takes."""
+    if path.images == NO_IMAGES:
+        return
+    most = path.session.most_images
+    if path.images is not None and not path.images.exceeds(most):
+        return
+    outline = entry_log.outline(tx, path)
+    path.images = images_shown(outline)
+    if path.images.exceeds(most):
+        _note_trigger(tx, path, "images")
+        step.made += omit_images(tx, path, outline, most.share(KEPT_SHARE))
+
+
+def omit_images(tx: Transaction, path: Path, outline: Outline, most: Images) -> list[Compaction]:
+    """Leave the oldest images out until at most `most` are in view: the compaction, if there was any to leave out."""
+    edits = omitting_images(outline, most)
+    if not edits:
+        return []
+    plan = Planned(outline.edited(edits), edits, (OMIT_IMAGES,))
+    return [_add_planned(tx, path, path.aims(), outline, plan, reason="images")]
+
+
 def _awaited(tx: Transaction, path: Path) -> QueuedJob | None:
     """The job that a long view which fits waits for. Its publish runs the trigger, so no append plans until then."""
     if not path.session.auto_compact or path.messages < LONG_PATH_MESSAGES:
         return None
     aims = path.aims()
+    is_awaited = fits(path, aims) and should_compact(path, aims)
+    return enqueue.job_under_way(tx, path, AUTOMATIC) if is_awaited else None
+
+
+def fits(path: Path, aims: Aims) -> bool:
+    """Whether the view fits the budget, by the exact count and by the policy's own."""
     tokens = path.kept if path.estimated is None else path.estimated
-    fits = path.kept <= aims.goals.limit and tokens <= aims.gauge.goals.limit
-    return enqueue.job_under_way(tx, path, AUTOMATIC) if fits and should_compact(path, aims) else None
+    return path.kept <= aims.goals.limit and tokens <= aims.gauge.goals.limit
 
 
 def _apply_cheap_edits(tx: Transaction, path: Path, step: TriggerResult) -> tuple[Outline | None, bool]:
     """Apply the cheap edits if the view is over the trigger: the outline after them, and whether a summary is wanted.
 
-    The outline is None if no plan was made.
+    The outline is None if no plan was made. While the view fits, edits wait for the end of a tool loop whose reasoning
+    they would strip.
     """
     aims = path.aims()
     outline = ensure_estimate(tx, path, aims)
@@ -116,6 +153,8 @@ def _apply_cheap_edits(tx: Transaction, path: Path, step: TriggerResult) -> tupl
         outline, aims.policy.stages, aims.goals, with_reported_usage(path, aims, outline, aims.gauge), on_stage=watch
     )
     _note_stages(tx, path, aims, watch, plan)
+    if fits(path, aims) and strips_open_loop(outline, plan.edits, path.edits_at):
+        return outline, plan.is_summary_wanted
     if plan.edits:
         step.made.append(_add_planned(tx, path, aims, outline, plan, reason="trigger"))
     return plan.outline, plan.is_summary_wanted
@@ -139,6 +178,7 @@ def compact_now(
     aims = requested_aims(path, request)
     policy = aims.policy if stages is None else aims.policy.naming(stages)
     step = TriggerResult()
+    _fit_images(tx, path, step)
     has_target = request.target_tokens is not None
     outline = entry_log.outline(tx, path)
     gauge = targeted_gauge(aims, request, outline)

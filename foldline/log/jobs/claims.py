@@ -21,7 +21,7 @@ from foldline.log.job_state import JobState
 from foldline.log.jobs.endings import UNREADABLE, end
 from foldline.log.jobs.kinds import JOB_KINDS
 from foldline.log.jobs.leases import Claim, Lease, Preparation
-from foldline.log.jobs.publish import LOCK_TIMEOUT_MILLISECONDS, finish
+from foldline.log.jobs.publish import LOCK_TIMEOUT_MILLISECONDS, finish, must_wait, put_off
 from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Store, Transaction
@@ -168,8 +168,12 @@ def _claim_or_end(tx: Transaction, path: Path, row: Any) -> Claim | None:
         preparation = _preparation(tx, path, row.job_id, outline, wanted=wanted, request=request)
         return Claim(lease, path.session.pk, path.branch, preparation, wanted, row.is_followed, row.traceparent)
     summary = kept(tx, key)
-    if summary is not None and not finish(tx, path, row.job_id, Made(wanted, summary, request), outline):
-        end(tx, row.job_id, JobState.FAILED, NO_ROOM)
+    if summary is not None:
+        made = Made(wanted, summary, request)
+        if must_wait(path, made, outline):
+            put_off(tx, row.job_id, made)
+        elif not finish(tx, path, row.job_id, made, outline):
+            end(tx, row.job_id, JobState.FAILED, NO_ROOM)
     paths.save_edited(tx, path, before)
     return None
 

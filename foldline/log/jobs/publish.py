@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
+from sqlalchemy import bindparam, update
+
+from foldline.engine.edits import Edit
 from foldline.engine.outline import Outline
+from foldline.engine.planning.tool_loops import strips_open_loop
 from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.engine.wire import loads
 from foldline.engine.wording import summary_frame_tokens, summary_tokens
 from foldline.log.compaction import trigger
-from foldline.log.compaction.enqueue import NO_ROOM
+from foldline.log.compaction.enqueue import NO_ROOM, has_waiting
 from foldline.log.compaction.summaries import Made, keep, with_appendix
-from foldline.log.compaction.summary_request import request_from_json
+from foldline.log.compaction.summary_request import request_from_json, request_to_json
 from foldline.log.job_state import JobState
 from foldline.log.jobs.endings import end, end_without_summary, state_of
 from foldline.log.jobs.kinds import JOB_KINDS
@@ -21,11 +26,21 @@ from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.segments import Segment
 from foldline.log.storage.store import Store, Transaction
-from foldline.log.storage.tables import ENTRY
+from foldline.log.storage.tables import ENTRY, JOB
 
 BASE_MOVED: Final = "the session was edited while the summary was written"
 # How long a lock is waited for: one locked session must not keep the jobs of all others waiting.
 LOCK_TIMEOUT_MILLISECONDS: Final = 500
+# How long a summary waits before it looks again whether the tool loop has ended.
+WAIT_MILLISECONDS: Final = 5_000
+IN_TOOL_LOOP: Final = "waits for the end of a tool loop: the summary would strip the reasoning of its last call"
+
+_PUT_OFF: Final = (
+    update(JOB)
+    .where(JOB.c.id == bindparam("job"))
+    .values(state=JobState.QUEUED, lease=None, attempts=0, error=IN_TOOL_LOOP)
+    .values(not_before=bindparam("later"), parameters=bindparam("range"))
+)
 
 
 def publish(store: Store, claim: Claim, draft: SummaryDraft) -> JobState:
@@ -61,7 +76,11 @@ def _publish(tx: Transaction, path: Path, claim: Claim, draft: SummaryDraft, job
         end_without_summary(tx, path, job, JobState.FAILED, error)
     else:
         made = Made(claim.wanted, keep(tx, path, claim.wanted, draft), request_from_json(job.parameters))
-        if finish(tx, path, claim.job_id, made, entry_log.outline(tx, path), facts={"usage": draft.usage}):
+        outline = entry_log.outline(tx, path)
+        if must_wait(path, made, outline) and not has_waiting(tx, path, made.request):
+            put_off(tx, job.id, made)
+            state = JobState.QUEUED
+        elif finish(tx, path, claim.job_id, made, outline, facts={"usage": draft.usage}):
             state = JobState.SUCCEEDED
             if JOB_KINDS[job.kind].is_edit:
                 path.failures = 0
@@ -69,6 +88,20 @@ def _publish(tx: Transaction, path: Path, claim: Claim, draft: SummaryDraft, job
             end_without_summary(tx, path, job, JobState.FAILED, NO_ROOM)
     paths.save_edited(tx, path, before)
     return state
+
+
+def must_wait(path: Path, made: Made, outline: Outline) -> bool:
+    """Whether an automatic summary has to wait for the end of a tool loop whose reasoning it would strip."""
+    request, covered = made.request, made.wanted.covered
+    if request.is_asked or not JOB_KINDS[request.kind].is_edit or not trigger.fits(path, path.aims()):
+        return False
+    return strips_open_loop(outline, [Edit("condense", covered.first, covered.last)], path.edits_at)
+
+
+def put_off(tx: Transaction, job_id: str, made: Made) -> None:
+    """Put the job back into the queue for a while, with the range that its kept summary covers."""
+    request = replace(made.request, until=made.wanted.covered.last)
+    tx.execute(_PUT_OFF, {"job": job_id, "later": tx.now + WAIT_MILLISECONDS, "range": request_to_json(request)})
 
 
 def finish(

@@ -16,7 +16,7 @@ from foldline.engine.edits import LiveEdits
 from foldline.engine.facts import Facts
 from foldline.engine.formats import FORMATS
 from foldline.engine.formats.contract import Parse
-from foldline.engine.messages import JsonObject, Message, Role
+from foldline.engine.messages import JsonObject, Message, Role, answering
 from foldline.engine.outline import Outline, outline_of
 from foldline.engine.planning.batches import Placed
 from foldline.engine.session_files import pi_messages
@@ -95,6 +95,7 @@ def advance(path: Path, placed: Placed) -> None:
     path.leaf_seq += 1
     path.kept += placed.added_tokens
     path.raw += placed.added_tokens
+    path.images = path.images and path.images.adding(placed.facts.images)
     path.tail = placed.tail
 
 
@@ -227,7 +228,15 @@ def messages_in(
     tx: Transaction, session: Session, parts: Sequence[Segment], *, branch_role: Role = "user"
 ) -> dict[int, Message]:
     """The original messages in these segments, by seq; branch summaries are messages of `branch_role`."""
-    columns = (ENTRY.c.seq, ENTRY.c.kind, ENTRY.c.format, ENTRY.c.body, ENTRY.c.is_joined)
+    columns = (
+        ENTRY.c.seq,
+        ENTRY.c.kind,
+        ENTRY.c.format,
+        ENTRY.c.body,
+        ENTRY.c.is_joined,
+        ENTRY.c.is_late,
+        ENTRY.c.facts,
+    )
     rows = rows_in(tx, session, parts, columns)
     return {row.seq: _message_shown(row, branch_role) for row in rows}
 
@@ -235,13 +244,21 @@ def messages_in(
 def _message_shown(row: Any, branch_role: Role) -> Message:
     if row.kind == BRANCH_SUMMARY:
         return replace(branch_message(loads(row.body)["summary"]), role=branch_role)
-    return message_of(row.format, row.body, is_joined=row.is_joined)
+    return message_in(row)
 
 
-def message_of(format_name: str, body: bytes, *, is_joined: bool = False) -> Message:
-    """A stored message, parsed by its format."""
+def message_in(row: Any) -> Message:
+    """The message of a row that has its format, body and facts; a result answers the call that it was placed with."""
+    message = message_of(row.format, row.body)
+    if message.result is not None and message.result.call_id is None:
+        message = answering(message, loads(row.facts)["answers"])
+    return replace(message, joined=True) if row.is_joined else message
+
+
+def message_of(format_name: str, body: bytes) -> Message:
+    """A stored message, parsed by its format; a result may lack the id of its call."""
     (message,) = STORED[format_name]([loads(body)])
-    return replace(message, joined=True) if is_joined else message
+    return message
 
 
 def bodies_at(tx: Transaction, path: Path, seqs: Sequence[int]) -> list[JsonObject]:

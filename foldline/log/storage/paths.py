@@ -7,6 +7,7 @@ from typing import Any, Final
 from sqlalchemy import Row, and_, bindparam, select, update
 
 from foldline.engine.facts import call_from_json, call_to_json
+from foldline.engine.images import Images
 from foldline.engine.planning.batches import Tail
 from foldline.engine.wire import dumps, loads
 from foldline.log.errors import NotFound, StaleVersion
@@ -53,6 +54,8 @@ _BRANCH_COLUMNS: Final = (
     BRANCH.c.estimated,
     BRANCH.c.reported,
     BRANCH.c.reported_seq,
+    BRANCH.c.images,
+    BRANCH.c.image_bytes,
 )
 COLUMNS: Final = (*_SESSION_COLUMNS, *_BRANCH_COLUMNS)
 # The columns that an entry and its branch share: the state of the path after the entry.
@@ -181,6 +184,7 @@ def _path_of(session: Session, row: Row[Any]) -> Path:
         estimated=row.estimated,
         reported=row.reported,
         reported_seq=row.reported_seq,
+        images=None if row.images is None else Images(row.images, row.image_bytes),
     )
 
 
@@ -259,5 +263,7 @@ def state_columns(path: Path) -> dict[str, Any]:
         "edits_branch": edits_branch,
         "edits_seq": edits_seq,
         "tail_unit": path.tail.unit,
+        "images": path.images and path.images.count,
+        "image_bytes": path.images and path.images.bytes,
         "open_calls": dumps(calls) if calls else None,
     }

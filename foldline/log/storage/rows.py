@@ -7,9 +7,11 @@ from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
+from foldline.engine.images import Images
 from foldline.engine.messages import JsonObject
 from foldline.engine.models.budget import Budget, Goals
 from foldline.engine.models.gauge import Fixed, Frame, Gauge
+from foldline.engine.models.limits import limits_of
 from foldline.engine.planning.batches import Tail
 from foldline.engine.policies.policy import Policy, from_stored
 from foldline.engine.policies.presets import PRESETS
@@ -71,6 +73,11 @@ class Session:
         return self.frame.budget(self.policy)
 
     @property
+    def most_images(self) -> Images:
+        """The most images that a view for the session's model may have."""
+        return limits_of(self.model).for_images(self.budget.window)
+
+    @property
     def frame(self) -> Frame:
         """The model, window and output reserve, from which a policy makes the budget."""
         return Frame(self.model, self.context_window, self.max_output_tokens)
@@ -109,7 +116,8 @@ class Path:
     `kept` and `raw` are the unscaled tokens of the history with and without edits. `edits_at` is the branch and seq of
     the newest compaction, undo or redo. `estimated` are the history's tokens by the policy's counter; None if they are
     not known, or if that counter is the exact one. `reported` is a provider's count of the whole view up to the entry
-    `reported_seq`; None once the view was edited. `next_summary_at` is when automatic jobs may run again.
+    `reported_seq`; None once the view was edited. `images` are those in view, None if they are not known.
+    `next_summary_at` is when automatic jobs may run again.
     """
 
     session: Session
@@ -129,6 +137,7 @@ class Path:
     estimated: int | None
     reported: int | None
     reported_seq: int
+    images: Images | None
 
     @property
     def used(self) -> int:

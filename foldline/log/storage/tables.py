@@ -60,7 +60,8 @@ class BranchRow(SQLModel, table=True):
 
     `left_seq` is the seq of the parent's entry where it begins. `failures` counts failed summaries since the last
     published one. `estimated` are the history's tokens by the policy's counter, where that is an estimate and known.
-    `reported` is a provider's count of the whole view up to `reported_seq`, None once the view was edited.
+    `reported` is a provider's count of the whole view up to `reported_seq`, None once the view was edited. `images` and
+    `image_bytes` are the images in view, None if they are not known.
     """
 
     __tablename__: ClassVar[Any] = "branch"
@@ -88,6 +89,8 @@ class BranchRow(SQLModel, table=True):
     estimated: int | None = Field(default=None, sa_type=BigInteger)
     reported: int | None = Field(default=None, sa_type=BigInteger)
     reported_seq: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    images: int | None = None
+    image_bytes: int | None = Field(default=None, sa_type=BigInteger)
     open_calls: bytes | None = None
 
 
@@ -96,8 +99,8 @@ class EntryRow(SQLModel, table=True):
 
     `kept` and `raw` are the view's tokens after it, with and without edits. `edits_branch` and `edits_seq` name the
     newest compaction, undo or redo on the path; that entry's `live` column has the edits in force after it. `tail_unit`
-    and `open_calls` are the batch that a result may still join. Large columns come last, so that reading facts skips
-    them.
+    and `open_calls` are the batch that a result may still join. `images` and `image_bytes` are the images in view, None
+    if they are not known. Large columns come last, so that reading facts skips them.
     """
 
     __tablename__: ClassVar[Any] = "entry"
@@ -131,6 +134,8 @@ class EntryRow(SQLModel, table=True):
     edits_branch: int | None = None
     edits_seq: int = 0
     tail_unit: int = 0
+    images: int | None = None
+    image_bytes: int | None = Field(default=None, sa_type=BigInteger)
     version: int
     created_at: int = Field(sa_type=BigInteger)
     open_calls: bytes | None = None

@@ -149,7 +149,7 @@ class _Exporting:
         return {} if kept is None else {"firstKeptEntryId": self._id(EntryPlace(*segments.parse_entry_id(kept)))}
 
     def message(self, row: Any) -> dict[str, Any]:
-        written = wire_entry(entry_log.message_of(row.format, row.body, is_joined=row.is_joined))
+        written = wire_entry(entry_log.message_in(row))
         if written["type"] != "message":
             return written
         said = {**written["message"], "timestamp": row.created_at}

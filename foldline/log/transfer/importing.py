@@ -134,8 +134,8 @@ class _Importing:
         origin = {"header": file.header, "runs": self._runs}
         tx.execute(update(SESSION).where(SESSION.c.pk == session.pk).values(origin=dumps(origin)))
         for path in self._path_by_branch.values():
-            # The estimate is computed when it is needed.
-            path.estimated = None
+            # These are computed when they are needed.
+            path.estimated = path.images = None
             paths.save_leaf(tx, path)
         paths.save(tx, self._path_by_branch[session.head])
         _check_room(tx, self._path_by_branch[session.head])

@@ -84,7 +84,8 @@ def create(tx: Transaction, tenant: str, new: NewSession) -> Path:
         pk = tx.execute(insert(SESSION).values(values)).inserted_primary_key[0]
     except IntegrityError as error:
         raise Conflict(f"the session id {session_id!r} is used already") from error
-    tx.execute(insert(BRANCH).values(BranchRow(session_pk=pk, branch=0, tenant=tenant).model_dump()))
+    first = BranchRow(session_pk=pk, branch=0, tenant=tenant, images=0, image_bytes=0)
+    tx.execute(insert(BRANCH).values(first.model_dump()))
     if new.id is not None:
         _pass_deleted(tx, tenant, new.id)
     return paths.open_head(tx, tenant, session_id)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from foldline.engine.overflow import Verdict
+from foldline.engine.planning.image_limits import KEPT_SHARE, images_shown
 from foldline.log.compaction import trigger
-from foldline.log.compaction.compactions import leave_reasoning_out
+from foldline.log.compaction.compactions import Compaction, leave_reasoning_out
 from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.compaction.trigger import TriggerResult
 from foldline.log.compaction.usage import MULTIPLIER_MAX
 from foldline.log.errors import CannotShrink, UnknownVersion
-from foldline.log.storage import paths
+from foldline.log.storage import entry_log, paths
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases.preconditions import open_to_change
@@ -33,7 +34,8 @@ def relieve(
     """Compact a refused view: the path, the result, and the scaled tokens of the refused view.
 
     Nothing is changed if another view cannot help (`verdict.retryable`), or if the session is no longer at `version`.
-    A refusal of reasoning leaves out all that the view has.
+    A refusal of reasoning leaves out all that the view has. Of a request with too many bytes or images, the older half
+    of the images is left out, or, if there are none, text.
 
     Raises:
         NotFound: no such session.
@@ -51,6 +53,11 @@ def relieve(
         step = TriggerResult([leave_reasoning_out(tx, path)])
         paths.save(tx, path)
         return path, step, path.used
+    if verdict.is_too_large:
+        made = _without_old_images(tx, path)
+        if made:
+            paths.save(tx, path)
+            return path, TriggerResult(made), path.used
     _raise_multiplier(path, verdict.actual_tokens)
     refused, target = path.used, _target(path, verdict)
     request = SummaryRequest(is_asked=True, target_tokens=target)
@@ -60,6 +67,11 @@ def relieve(
         raise CannotShrink(refused, target)
     paths.save(tx, path)
     return path, step, refused
+
+
+def _without_old_images(tx: Transaction, path: Path) -> list[Compaction]:
+    outline = entry_log.outline(tx, path)
+    return trigger.omit_images(tx, path, outline, images_shown(outline).share(KEPT_SHARE))
 
 
 def _raise_multiplier(path: Path, actual_tokens: int | None) -> None:

@@ -32,6 +32,7 @@ COMPACTED: Final = "compacted"
 FIXED_PARTS: Final = "fixed_parts"
 UNKNOWN_VIEW: Final = "unknown_view"
 REFUSED: Final = "refused"
+ALONE: Final = "alone"
 
 _EDITS_AT: Final = (ENTRY.c.seq, ENTRY.c.edits_branch, ENTRY.c.edits_seq)
 UNKNOWN: Final = Seen()
@@ -98,11 +99,14 @@ def shown(
     parts = {seq: number for seq, message in messages.items() if (number := message.bound_parts)}
     if not parts:
         return ReasoningShown()
-    seen = _seen(tx, path, [entry for entry in _in_view(outline) if entry.seq in parts])
+    bound = [entry for entry in _in_view(outline) if entry.seq in parts]
+    seen = _seen(tx, path, [entry for entry in bound if entry.tokens])
     lives = {view.edits_at: entry_log.live_edits_at(tx, path.session, view.edits_at) for view in seen.values()}
     now = Seen(fixed.digest, path.edits_at)
     judge = _Judge(seen, {**lives, now.edits_at: outline.live})
-    left_out = {seq: reason for seq in seen if (reason := judge.reason(seq, now)) is not None}
+    # No provider takes a message of reasoning alone: no view ever had it.
+    left_out = {entry.seq: ALONE for entry in bound if not entry.tokens}
+    left_out |= {seq: reason for seq in seen if (reason := judge.reason(seq, now)) is not None}
     counts = Counter[str]()
     for seq, reason in left_out.items():
         counts[reason] += parts[seq]

@@ -54,7 +54,7 @@ def undo(
     restored = entry_log.live_edits_at(tx, path.session, _edits_at(before)).barring(sorted(spans))
     path.kept = (before.kept if before else 0) + path.raw - at_compaction.raw
     path.pending_tokens = before.pending_tokens if before else 0
-    path.estimated = path.reported = None
+    path.estimated = path.reported = path.images = None
     ids = [record.id for record in taken]
     entry_log.add_edits(tx, path, UNDO, {"undone": ids}, restored)
     trigger.request_pending(tx, path)
@@ -125,7 +125,7 @@ def redo(
     restored = entry_log.live_edits_at(tx, path.session, _edits_at(before)).barring(barred)
     path.kept = before.kept + path.raw - before.raw
     path.pending_tokens = before.pending_tokens
-    path.estimated = path.reported = None
+    path.estimated = path.reported = path.images = None
     undone = [record.id for record in since if record.id not in reversals.undone]
     entry_log.add_edits(tx, path, REDO, {"undo": last.id, "redone": redone, "undone": undone}, restored)
     trigger.request_pending(tx, path)

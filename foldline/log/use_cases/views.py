@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from foldline.engine.errors import ViewDoesNotFit
-from foldline.engine.facts import Facts
-from foldline.engine.messages import Message
+from foldline.engine import wording
+from foldline.engine.errors import ImagesDoNotFit, ViewDoesNotFit
+from foldline.engine.facts import Facts, is_empty
+from foldline.engine.images import Images, image_sizes, without_larger
+from foldline.engine.messages import Message, Thinking, is_bound
 from foldline.engine.models.budget import Budget
+from foldline.engine.models.limits import limits_of
 from foldline.engine.outline import Outline, Unit
+from foldline.engine.planning.image_limits import images_shown
 from foldline.engine.tokens.counter import scaled
 from foldline.engine.view import make_view
 from foldline.engine.wording import stub_tokens
@@ -29,7 +33,9 @@ LARGEST_SHOWN: Final = 5
 class View:
     """A view in canonical messages, with its path and the budget it was checked against.
 
-    `used` is the view's scaled tokens, with the stubs of open calls and the reasoning that was left out.
+    `used` is the view's scaled tokens, with the stubs of open calls and the reasoning that was left out. `lost` is the
+    number of images that are larger than the provider takes, and of parts with unsigned reasoning in messages that have
+    nothing else.
     """
 
     messages: list[Message]
@@ -38,6 +44,7 @@ class View:
     open_calls: list[str]
     budget: Budget
     reasoning: ReasoningShown
+    lost: int = 0
 
 
 def budget_for(path: Path, model: str | None = None, max_output_tokens: int | None = None) -> Budget:
@@ -67,6 +74,7 @@ def view(
         NotFound: no such session.
         CallsOpen: calls wait for results, and neither `stub_open` nor `must_fit=False` is given.
         ViewDoesNotFit: the view takes more than the budget.
+        ImagesDoNotFit: it has more images, or larger ones, than the provider takes.
         UnknownModel: no window is known for `model`.
     """
     path = paths.open_head(tx, tenant, session_id)
@@ -79,19 +87,39 @@ def view(
     used = path.session.used(path.kept + stubs)
     if must_fit and used > budget.limit:
         raise ViewDoesNotFit(used, budget.limit, _largest(tx, path, outline))
+    limits = limits_of(model or path.session.model)
+    if must_fit:
+        _check_images(path, outline, limits.for_images(budget.window))
     originals, pins = _messages(tx, path, outline), pins_of(tx, path.session.pk)
+    small = {
+        seq: without_larger(message, limits.image_bytes, wording.LARGE_IMAGE) for seq, message in originals.items()
+    }
     fixed = FixedParts(path.session, model or path.session.model, pins)
     shown = reasoning.shown(tx, path, outline, originals, fixed) if must_fit else ReasoningShown()
     messages = make_view(
         outline,
-        originals,
+        small if must_fit else originals,
         shown_texts(tx, [edit.summary for edit in outline.live.condensed]),
         pins,
         without_reasoning=shown.left_out,
         stub_open=stub_open or not must_fit,
         keep_empty=not must_fit,
     )
-    return View(messages, path, used, waiting, budget, shown)
+    lost = sum(map(_lost, originals.values(), small.values())) if must_fit else 0
+    return View(messages, path, used, waiting, budget, shown, lost)
+
+
+def _check_images(path: Path, outline: Outline, most: Images) -> None:
+    shown = images_shown(outline) if path.images is None else path.images
+    if shown.exceeds(most):
+        raise ImagesDoNotFit((shown.count, shown.bytes), (most.count, most.bytes))
+
+
+def _lost(original: Message, small: Message) -> int:
+    """The parts that a message loses: images that are too large, and unsigned reasoning that has nothing beside it."""
+    if is_empty(original):
+        return sum(isinstance(part, Thinking) and not is_bound(part) for part in original.parts)
+    return len(image_sizes(original)) - len(image_sizes(small))
 
 
 def _messages(tx: Transaction, path: Path, outline: Outline) -> dict[int, Message]:

@@ -9,6 +9,7 @@ import httpx
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foldline.engine.formats import FORMATS
 from foldline.engine.wire import dumps
 from tests.support.processes.api import (
     Api,
@@ -25,11 +26,12 @@ from tests.support.processes.databases import each_kind
 # Whatever is in a body has to go into the columns of each.
 database_kind = each_kind
 
-ROLES = st.sampled_from(["system", "developer", "user", "assistant", "tool", "function", ""])
+ROLES = st.sampled_from(["system", "developer", "user", "assistant", "tool", "function", "model", ""])
 KINDS = st.sampled_from(["text", "tool_use", "tool_result", "thinking", "image", "image_url", "input_audio", "riddle"])
 FIELDS = st.sampled_from(
     sorted({name for model in documented_bodies() for name in model.model_fields} | {
         "role", "content", "type", "name", "arguments", "function", "tool_calls", "tool_call_id", "tool_use_id",
+        "parts", "functionCall", "functionResponse", "args", "response", "inlineData", "thought", "thoughtSignature",
         "source", "image_url", "url", "data", "media_type", "preset", "trigger", "target", "signature", "is_error",
     })
 )  # fmt: skip
@@ -41,7 +43,7 @@ SCALARS = (
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(st.characters(), max_size=8)
     | st.text(st.characters(categories=["Cs"]), max_size=2)
-    | st.sampled_from(["openai", "anthropic", "native", "foldline", "prune", "openai/gpt-4o", "128k", "e0-1", "c1"])
+    | st.sampled_from([*FORMATS, "foldline", "prune", "openai/gpt-4o", "128k", "e0-1", "c1"])
     | ROLES
     | KINDS
 )

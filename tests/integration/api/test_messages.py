@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from foldline.engine.formats import rules
+from foldline.engine.formats import FORMATS, rules
 from tests.support.processes.api import Api, assistant, calling, result, user
 
 ANTHROPIC_CALL = {
@@ -43,7 +43,7 @@ def test_a_view_is_what_was_said_while_it_fits(api: Api) -> None:
     assert (view["system"], view["version"], view["lossy"], view["open_calls"]) == ("Be brief.", 2, 0, [])
 
 
-@pytest.mark.parametrize("format_name", ["openai", "anthropic", "native"])
+@pytest.mark.parametrize("format_name", FORMATS)
 def test_every_format_reads_what_any_format_wrote(api: Api, format_name: str) -> None:
     session = api.session(context_window=8000)
     api.say(session, user("hello"))
@@ -52,6 +52,62 @@ def test_every_format_reads_what_any_format_wrote(api: Api, format_name: str) ->
     view = api.get(f"{session}/context?format={format_name}")
     assert rules.check(format_name, view["messages"], view["system"]) == []
     assert {"one", "two", "seen"} <= set(_texts(view["messages"]))
+
+
+SEARCH = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "folds"}}
+FOUND = {"type": "web_search_tool_result", "tool_use_id": "s1", "content": [{"type": "web_search_result", "url": "u"}]}
+
+
+@pytest.mark.parametrize(
+    ("message", "own", "marks"),
+    [
+        ({"role": "assistant", "content": [SEARCH, FOUND]}, "anthropic", 2),
+        ({"role": "assistant", "content": [{"type": "compaction", "content": "so far"}]}, "anthropic", 1),
+        ({"role": "assistant", "content": None, "audio": {"id": "audio_1"}}, "openai", 1),
+        ({"role": "assistant", "content": [{"type": "mystery", "x": 1}]}, "openai", 1),
+    ],
+)
+def test_a_message_of_parts_that_nobody_knows_counts_and_is_seen(
+    api: Api, message: dict[str, Any], own: str, marks: int
+) -> None:
+    session = api.session()
+    before = api.say(session, user("hello"))["budget"]["used"]
+    after = api.say(session, message)["budget"]["used"]
+    assert after > before + 10
+    view = api.get(f"{session}/context?format={own}")
+    assert (view["messages"][-1], view["lossy"]) == (message, 0)
+    (other,) = {"openai", "anthropic"} - {own}
+    view = api.get(f"{session}/context?format={other}")
+    assert str(view["messages"][-1]["content"]).count(" left out]") == view["lossy"] == marks
+
+
+def test_reasoning_alone_is_left_out_and_counted(api: Api) -> None:
+    session = api.session()
+    thinking = {"type": "thinking", "thinking": "hm", "signature": "s"}
+    api.say(session, user("hello"), {"role": "assistant", "content": [thinking]}, user("go on"))
+    view = api.get(f"{session}/context?format=anthropic")
+    assert [message["role"] for message in view["messages"]] == ["user", "user"]
+    assert (view["reasoning"], view["lossy"]) == ({"shown": 0, "left_out": {"alone": 1}}, 0)
+    api.say(session, {"role": "assistant", "content": None, "reasoning_content": "hm"})
+    assert api.get(f"{session}/context")["lossy"] == 1
+
+
+def test_roles_alternate_where_that_is_asked_for(api: Api) -> None:
+    session = api.session()
+    api.say(session, user("hello"), user("are you there?"), assistant("yes"), assistant("I am"))
+    view = api.get(f"{session}/context?roles=alternate")
+    assert view["messages"] == [user("hello\n\nare you there?"), assistant("yes\n\nI am")]
+    assert len(api.get(f"{session}/context")["messages"]) == 4
+    assert "etag" not in api.client.get(f"{session}/context?roles=alternate").headers
+
+
+def test_a_system_message_of_anthropic_follows_the_model(api: Api) -> None:
+    reminder = {"role": "system", "content": "Be kind."}
+    session = api.session(model="anthropic/claude-opus-4-8")
+    api.say(session, user("hello"), reminder, format="anthropic")
+    assert api.get(f"{session}/context?format=anthropic")["messages"][-1] == reminder
+    api.client.patch(session, json={"model": "anthropic/claude-sonnet-4-5"})
+    assert api.get(f"{session}/context?format=anthropic")["messages"][-1]["role"] == "user"
 
 
 def test_a_format_comes_back_as_it_went_in(api: Api) -> None:

@@ -34,8 +34,8 @@ SILENT = "does not answer"
 # As the contract lists them.
 PROBLEMS = (
     "malformed-json invalid-request not-found method-not-allowed conflict stale-version unknown-parent body-too-large "
-    "unknown-model fixed-parts-do-not-fit view-does-not-fit calls-open pin-too-large cannot-shrink redo-superseded "
-    "idempotency-mismatch idempotency-in-flight unauthorized unavailable"
+    "unknown-model fixed-parts-do-not-fit view-does-not-fit images-do-not-fit calls-open pin-too-large cannot-shrink "
+    "redo-superseded idempotency-mismatch idempotency-in-flight unauthorized unavailable"
 )
 
 

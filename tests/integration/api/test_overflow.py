@@ -10,6 +10,7 @@ from tests.support.processes.api import Api, Json, user
 REFUSED = "prompt is too long"
 NOTHING_SAID = {
     "is_overflow": False,
+    "is_too_large": False,
     "is_reasoning_refused": False,
     "provider": None,
     "actual_tokens": None,

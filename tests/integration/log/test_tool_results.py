@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from foldline.engine.formats import rules
+from foldline.engine.formats import FORMATS, rules
 from foldline.log.errors import CallsOpen
 from foldline.log.use_cases import views
 from tests.support.log.scenes import NewScene
@@ -12,7 +12,7 @@ from tests.support.log.sessions import Scene, Wire, assistant, calls, result, us
 
 
 def assert_valid(scene: Scene) -> None:
-    for name in ("openai", "anthropic", "native"):
+    for name in FORMATS:
         assert rules.check(name, scene.wire(name), None) == []
 
 

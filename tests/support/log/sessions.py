@@ -15,6 +15,7 @@ from foldline.engine.edits import LiveEdits
 from foldline.engine.facts import is_empty
 from foldline.engine.formats import FORMATS
 from foldline.engine.outline import Outline, Summarized
+from foldline.engine.planning.image_limits import images_shown
 from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.engine.tokens.counter import count_messages
 from foldline.engine.wording import stub_tokens
@@ -306,6 +307,7 @@ def assert_consistent(scene: Scene) -> None:
             outline = entry_log.outline(tx, path)
             assert (path.kept, path.pending_tokens) == (outline.tokens, outline.pending_tokens)
             assert path.estimated is None or path.estimated == _counted(tx, path, outline)
+            assert path.images is None or path.images == images_shown(outline)
             assert path.raw == entry_log.outline(tx, path, LiveEdits()).tokens
             parts = segments.segments(tx, path)
             listed = [(part.branch, seq) for part in parts for seq in range(part.first, part.last + 1)]

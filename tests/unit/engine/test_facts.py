@@ -14,7 +14,7 @@ from foldline.engine.facts import (
     to_json,
 )
 from foldline.engine.files import Files, Read
-from foldline.engine.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, user
+from foldline.engine.messages import Image, Message, Other, Part, Text, Thinking, ToolCall, ToolResult, user
 from foldline.engine.tokens.counter import IMAGE, MESSAGE, RESULT, count_message, count_text
 from foldline.engine.tokens.excerpts import LEVELS, excerpt
 from tests.support.conversations import answer, assistant, read_call
@@ -36,11 +36,21 @@ def test_calls_are_known_by_what_they_change() -> None:
     assert files_of(facts.calls) == Files(frozenset({"b.py"}), frozenset({"a.py"}))
 
 
-@pytest.mark.parametrize("parts", [(), (Text(""),), (Thinking("hm", "s"),), (Image(url="u"),)])
-def test_an_assistant_message_that_says_and_calls_nothing_takes_no_tokens(parts: tuple[Text, ...]) -> None:
+SEALED = Other("redacted_thinking", {"type": "redacted_thinking", "data": "x"})
+
+
+@pytest.mark.parametrize("parts", [(), (Text(""),), (Thinking("hm", "s"),), (SEALED,), (Thinking("hm"), Text(""))])
+def test_an_assistant_message_of_reasoning_alone_takes_no_tokens(parts: tuple[Part, ...]) -> None:
     message = Message("assistant", parts)
     assert is_empty(message)
     assert facts_of(message).tokens == 0
+
+
+@pytest.mark.parametrize("part", [Image(url="u"), Other("server_tool_use", {"type": "server_tool_use", "id": "s"})])
+def test_an_assistant_message_of_one_unknown_part_or_image_counts(part: Part) -> None:
+    message = Message("assistant", (part,))
+    assert not is_empty(message)
+    assert facts_of(message).tokens == count_message(message)
 
 
 def test_a_user_message_without_text_is_not_empty() -> None:

@@ -16,6 +16,8 @@ def test_each_saying_costs_what_its_message_takes() -> None:
 FIGURES = {
     wording.CLEARED: 15,
     wording.READ_AGAIN: 15,
+    wording.OLDER_IMAGE: 17,
+    wording.LARGE_IMAGE: 23,
     wording.UNANSWERED: 10,
     wording.LATE: 11,
     wording.HIDDEN: 16,
@@ -35,6 +37,6 @@ def test_the_figures_that_kept_totals_hold_are_as_they_were() -> None:
 
     assert sayings == set(FIGURES)
     assert {text: count_text(text) for text in FIGURES} == FIGURES
-    assert (wording.cleared_tokens(), wording.pointer_tokens()) == (15, 15)
+    assert (wording.cleared_tokens(), wording.pointer_tokens(), wording.older_image_tokens()) == (15, 15, 17)
     assert (wording.stub_tokens(), wording.late_tokens(), wording.marker_tokens()) == (18, 7, 20)
     assert (wording.summary_frame_tokens(), wording.pins_tokens([""])) == (24, 14)

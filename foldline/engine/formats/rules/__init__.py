@@ -9,14 +9,19 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
-from foldline.engine.formats.rules import anthropic, native, openai
+from foldline.engine.formats.rules import anthropic, gemini, native, openai
 
 __all__ = ["CHECKS", "check"]
 
 Check: TypeAlias = Callable[[list[dict[str, Any]], Any], list[str]]
 
 CHECKS: Final[Mapping[str, Check]] = MappingProxyType(
-    {"openai": openai.violations, "anthropic": anthropic.violations, "native": native.violations}
+    {
+        "openai": openai.violations,
+        "anthropic": anthropic.violations,
+        "gemini": gemini.violations,
+        "native": native.violations,
+    }
 )
 
 

@@ -37,8 +37,11 @@ def _shapes(messages: list[dict[str, Any]]) -> Iterator[str]:
     for index, message in enumerate(messages):
         where = f"messages[{index}]"
         role, content = message.get("role"), message.get("content")
-        if role not in {"user", "assistant"}:
+        if role not in {"user", "assistant", "system"}:
             yield f"{where}.role: {role!r} is not a role"
+        before, after = messages[index - 1 : index] or [{}], messages[index + 1 : index + 2]
+        if role == "system" and (before[0].get("role") != "user" or any(m.get("role") != "assistant" for m in after)):
+            yield f"{where}.role: a system message follows a user message and ends the turn"
         if not isinstance(content, str | list) or not content or (isinstance(content, str) and not content.strip()):
             yield f"{where}.content: empty, or neither a string nor a list"
         for position, block in enumerate(_blocks(message)):

@@ -45,7 +45,7 @@ def _shapes(messages: list[dict[str, Any]]) -> Iterator[str]:
 def _content(message: dict[str, Any], role: str, where: str) -> Iterator[str]:
     content = message.get("content")
     if content is None:
-        if role != "assistant" or not message.get("tool_calls"):
+        if role != "assistant" or not (message.get("tool_calls") or message.get("audio")):
             yield f"{where}: missing"
     elif isinstance(content, list):
         if not content:

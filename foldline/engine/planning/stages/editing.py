@@ -86,7 +86,7 @@ def _possible(
     for index, entry in results:
         cell, edit = before.get(entry.seq), edited(entry)
         # A cleared or superseded result has no content left to edit.
-        if edit is None or (cell is not None and cell.kind != "excerpt"):
+        if edit is None or (cell is not None and cell.kind in {"clear", "supersede"}):
             continue
         saving = outline.measure.shown(entry, cell) - outline.measure.shown(entry, edit)
         if saving > 0:

@@ -148,7 +148,7 @@ class Activity:
 
     def result(self, result: ToolResult, order: int) -> None:
         """Add a result to the call that it answers."""
-        ending = self.waiting.pop(result.call_id, None)
+        ending = self.waiting.pop(result.call_id or "", None)
         if ending is not None:
             self._end(ending, result_text(result), order, is_error=result.is_error)
 

@@ -125,6 +125,41 @@ def test_system_and_developer_messages_become_marked_user_text_in_place() -> Non
     assert rendered.lossy == 0
 
 
+REMINDER = {"role": "system", "content": "Be kind.", "clear_at": "never"}
+MARKED = {"role": "user", "content": [_text("[system message]"), _text("Be kind.")]}
+DONE = {"role": "assistant", "content": "done"}
+
+
+@pytest.mark.parametrize("model", [None, "claude-opus-4-8", "anthropic/claude-sonnet-5-5", "claude-fable-5.2", "local"])
+def test_a_system_message_of_the_api_stays_one(model: str | None) -> None:
+    for wires in ([ASK, REMINDER], [ASK, REMINDER, DONE, ASK]):
+        assert ANTHROPIC.render(ANTHROPIC.parse(wires), None, model).messages == wires
+        assert check("anthropic", wires, None) == []
+
+
+@pytest.mark.parametrize(
+    "model",
+    ["claude-opus-4-5", "claude-sonnet-4.5", "claude-opus-4@20250514", "claude-3-5-haiku", "bedrock/claude-opus-4-8"],
+)
+def test_a_system_message_becomes_user_text_for_models_that_refuse_it(model: str) -> None:
+    assert ANTHROPIC.render(ANTHROPIC.parse([ASK, REMINDER, DONE]), None, model).messages == [ASK, MARKED, DONE]
+
+
+@pytest.mark.parametrize(
+    ("wires", "expected"),
+    [
+        ([REMINDER, DONE], [MARKED, DONE]),
+        ([ASK, DONE, REMINDER], [ASK, DONE, MARKED]),
+        ([ASK, REMINDER, ASK], [ASK, MARKED, ASK]),
+        ([ASK, REMINDER, REMINDER, DONE], [ASK, MARKED, MARKED, DONE]),
+    ],
+)
+def test_a_system_message_becomes_user_text_where_the_api_refuses_it(wires: list[Any], expected: list[Any]) -> None:
+    rendered = ANTHROPIC.render(ANTHROPIC.parse(wires), None).messages
+    assert rendered == expected
+    assert check("anthropic", rendered, None) == []
+
+
 def _batch(call_id: str, arguments: str = "{}") -> list[dict[str, Any]]:
     function = {"name": "read", "arguments": arguments}
     return [

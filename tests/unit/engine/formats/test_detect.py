@@ -16,6 +16,13 @@ from foldline.engine.formats import FORMATS, detect
         ([{"role": "user", "content": [{"type": "image_url"}]}, {"content": [{"type": "tool_use"}]}], "openai"),
         ([{"role": "tool", "tool_call_id": "c", "content": [{"type": "image"}]}], "openai"),
         ([{"role": "user", "parts": []}], "native"),
+        (
+            [{"role": "assistant", "content": [{"type": "server_tool_use"}, {"type": "web_search_tool_result"}]}],
+            "anthropic",
+        ),
+        ([{"role": "assistant", "content": [{"type": "compaction", "content": "so far"}]}], "anthropic"),
+        ([{"role": "assistant", "content": None, "audio": {"id": "a"}}], "openai"),
+        ([{"role": "assistant", "content": "x", "reasoning_details": []}], "openai"),
         ([{"role": "assistant", "parts": [], "tool_calls": []}], "native"),
     ],
 )
@@ -25,6 +32,6 @@ def test_the_first_clear_sign_decides(messages: list[Any], name: str) -> None:
 
 def test_no_two_formats_have_a_sign_in_common() -> None:
     """Else the table's later row would win, and nobody would notice."""
-    for kind in ("keys", "part_types", "roles"):
+    for kind in ("keys", "part_types", "roles", "part_keys"):
         signs = [sign for format_ in FORMATS.values() for sign in getattr(format_.signs, kind)]
         assert len(signs) == len(set(signs))

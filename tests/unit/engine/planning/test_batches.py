@@ -1,5 +1,5 @@
 from foldline.engine.facts import facts_of
-from foldline.engine.messages import BRANCH_ROLE, Message, ToolCall, user
+from foldline.engine.messages import BRANCH_ROLE, Message, ToolCall, ToolResult, user
 from foldline.engine.planning.batches import Orphan, Orphans, Tail, orphans_of, place, place_all
 from foldline.engine.wording import late_tokens, stub_tokens
 from tests.support.conversations import answer, assistant, read_call
@@ -45,6 +45,18 @@ def test_calls_that_share_an_id_are_answered_one_by_one() -> None:
     twins = assistant("", ToolCall("a", "ls", "{}"), ToolCall("a", "pwd", "{}"))
     assert placed(twins, answer("a", "1"))[1] == ["a"]
     assert placed(twins, answer("a", "1"), answer("a", "2"))[1] == []
+
+
+def test_a_result_that_names_the_tool_alone_answers_its_first_open_call() -> None:
+    calls = assistant("", ToolCall("a", "ls", "{}"), ToolCall("b", "pwd", "{}"), ToolCall("c", "ls", "{}"))
+    first, second, third = (Message("tool", (ToolResult(None, (), name),)) for name in ("ls", "ls", "cd"))
+    facts, tail = place_all([calls, first, second, third])
+    assert [(entry.answers, entry.tool, entry.is_late) for entry in facts[1:]] == [
+        ("a", "ls", False),
+        ("c", "ls", False),
+        ("", "cd", True),
+    ]
+    assert [call.id for call in tail.open_calls] == ["b"]
 
 
 def test_a_result_learns_what_its_call_reads() -> None:

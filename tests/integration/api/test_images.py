@@ -1,0 +1,128 @@
+"""Images in views: what a provider takes, the newest kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from foldline.engine.formats import rules
+from foldline.engine.models.limits import limits_of
+from foldline.engine.wire import dumps
+from tests.support.processes.api import Api, user
+
+MODEL = "anthropic/claude-sonnet-4-5"
+LIMITS = limits_of(MODEL)
+Wire = dict[str, Any]
+
+
+def screenshot(number: int, size: int) -> Wire:
+    data = f"{number:08}" + "A" * (size - 8)
+    return {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
+
+
+def steps(number: int, size: int) -> list[Wire]:
+    """A call for a screenshot, and its result."""
+    call = {"type": "tool_use", "id": f"toolu_{number}", "name": "screenshot", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": [screenshot(number, size)]}
+    return [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+
+
+def numbers(view: Wire) -> list[int]:
+    """The numbers of the screenshots in a view, oldest first."""
+    blocks = [
+        block for message in view["messages"] if isinstance(message["content"], list) for block in message["content"]
+    ]
+    images = [part for block in blocks for part in block.get("content", ()) if isinstance(part, dict)]
+    return [int(part["source"]["data"][:8]) for part in images if part["type"] == "image"]
+
+
+def assert_taken(view: Wire) -> None:
+    """Whether the provider takes the view."""
+    assert len(dumps(view["messages"])) <= LIMITS.request_bytes
+    assert len(numbers(view)) <= LIMITS.images
+    assert rules.check("anthropic", view["messages"], view["system"]) == []
+
+
+@pytest.mark.parametrize(
+    ("images", "size"), [(40, 2_000_000), (250, 1_000), pytest.param(200, 2_000_000, marks=pytest.mark.thorough)]
+)
+def test_every_view_is_within_the_providers_limits_and_has_the_newest(api: Api, images: int, size: int) -> None:
+    session = api.session(model=MODEL, context_window=1_000_000)
+    api.say(session, user("look at each page"))
+    compactions = 0
+    for number in range(images):
+        answer = api.say(session, *steps(number, size), format="anthropic")
+        compactions += answer["compaction"] is not None and "omit_images" in answer["compaction"]["stages_used"]
+        assert answer["budget"]["fits"]
+        if number % 10 == 9:
+            view = api.get(f"{session}/context?format=anthropic")
+            assert_taken(view)
+            shown = numbers(view)
+            assert shown[-5:] == list(range(number - 4, number + 1))
+            assert (view["budget"]["images"], view["budget"]["image_bytes"]) == (len(shown), len(shown) * size)
+    assert 0 < compactions <= images // 7
+
+
+def test_images_come_back_with_an_undo_and_may_then_be_too_many(api: Api) -> None:
+    session = api.session(model=MODEL, context_window=200_000)
+    api.say(session, user("look"))
+    made = None
+    number = 0
+    while made is None:
+        number += 1
+        made = api.say(session, *steps(number, 2_000_000), format="anthropic")["compaction"]
+    assert api.client.post(f"{session}/compactions/{made['id']}/undo").status_code == 200
+    refused = api.client.get(f"{session}/context?format=anthropic")
+    assert refused.status_code == 422
+    assert refused.json()["type"] == "/problems/images-do-not-fit"
+    assert refused.json()["images"] == number
+    api.say(session, user("go on"))
+    assert_taken(api.get(f"{session}/context?format=anthropic"))
+
+
+def test_the_limits_are_those_of_the_model(api: Api) -> None:
+    session = api.session(model=MODEL, context_window=200_000)
+    api.say(session, user("look"))
+    for number in range(30):
+        api.say(session, *steps(number, 10_000), format="anthropic")
+    assert len(numbers(api.get(f"{session}/context?format=anthropic"))) == 30
+    assert api.client.get(f"{session}/context?model=bedrock/anthropic.claude-sonnet-4-5").status_code == 422
+    api.client.patch(session, json={"model": "bedrock/anthropic.claude-sonnet-4-5"})
+    assert numbers(api.get(f"{session}/context?format=anthropic")) == list(range(20, 30))
+
+
+def test_an_image_that_is_too_large_by_itself_is_in_no_view(api: Api) -> None:
+    session = api.session(model=MODEL, context_window=200_000)
+    api.say(session, user("look"), *steps(1, 5_500_000), *steps(2, 100), format="anthropic")
+    view = api.get(f"{session}/context?format=anthropic")
+    assert (numbers(view), view["lossy"]) == ([2], 1)
+    assert numbers(api.get(f"{session}/context?format=anthropic&fit=none")) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"type": "error", "error": {"type": "request_too_large", "message": "Request exceeds the maximum size"}},
+        "413 Request Entity Too Large",
+        "messages.3.content.0.image.source.base64: image exceeds 5 MB maximum: 5316852 bytes > 5242880 bytes",
+        "At least one of the image dimensions exceed max allowed size for many-image requests: 2000 pixels",
+        "Too many images in request",
+    ],
+)
+def test_a_refusal_for_its_size_leaves_the_older_half_out(api: Api, error: Any) -> None:
+    session = api.session(model=MODEL, context_window=200_000)
+    api.say(session, user("look"))
+    version = [api.say(session, *steps(n, 50_000), format="anthropic")["version"] for n in range(8)][-1]
+    answer = api.client.post(f"{session}/overflow", json={"version": version, "error": error}).json()
+    assert answer["verdict"]["is_overflow"]
+    assert answer["verdict"]["is_too_large"]
+    assert numbers(api.get(f"{session}/context?format=anthropic")) == [4, 5, 6, 7]
+
+
+def test_a_refusal_for_its_tokens_is_none_for_its_size(api: Api) -> None:
+    session = api.session(model=MODEL, context_window=200_000)
+    version = api.say(session, *(user("a long question " * 50) for _ in range(20)))["version"]
+    body = {"version": version, "error": "prompt is too long: 2,000 tokens > 1,000 maximum"}
+    verdict = api.client.post(f"{session}/overflow", json=body).json()["verdict"]
+    assert (verdict["is_overflow"], verdict["is_too_large"]) == (True, False)
