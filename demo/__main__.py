@@ -51,12 +51,12 @@ class Demo:
     def run(self) -> None:
         self._introduce()
         self._service.pin(self._id, PIN)
-        for step in steps_of(self._messages):
+        for step in steps_of(self._messages, FORMAT):
             if step.before:
                 self._append(step.before)
             self._ask_model()
-            if step.answer is not None:
-                self._append([step.answer])
+            if step.answer:
+                self._append(step.answer)
         self._rewind()
         self._sum_up()
 

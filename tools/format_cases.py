@@ -147,6 +147,72 @@ ANTHROPIC: Final[Mapping[str, Sample]] = {
     "system message in the list": [*_said(GO), {"role": "system", "content": PROBE}],
 }
 
+# Responses
+
+
+def _items_batch(call: Wire, output: Wire) -> Sample:
+    ids = {"call_id": "c1"}
+    return [*_said(GO), {**call, **ids}, {**output, **ids}]
+
+
+def _function_batch(arguments: str, output: object = "ok") -> Sample:
+    call = {"type": "function_call", "name": "f", "arguments": arguments}
+    return _items_batch(call, {"type": "function_call_output", "output": output})
+
+
+def _reasoning(**keys: object) -> Sample:
+    spoken = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "x"}]}
+    return [*_said(GO), {"type": "reasoning", "summary": [], **keys}, spoken]
+
+
+def _input_text(text: str, **extra: object) -> Wire:
+    return {"type": "input_text", "text": text, **extra}
+
+
+def _input_image(url: str) -> Wire:
+    return {"type": "input_image", "image_url": url, "detail": "auto"}
+
+
+SUMMARY: Final = [{"type": "summary_text", "text": PROBE}]
+PATCH: Final[Wire] = {"type": "apply_patch_call", "operation": {"type": "delete_file", "path": "p"}}
+SHELL: Final[Wire] = {"type": "shell_call", "action": {"commands": [PROBE]}}
+
+RESPONSES: Final[Mapping[str, Sample]] = {
+    "text": _said(PROBE),
+    "text part with extra keys": _user(_input_text(PROBE, prompt_cache_breakpoint={"mode": "explicit"})),
+    "blank text, alone": _said(BLANK),
+    "blank text beside other parts": _user(_input_text(BLANK), _input_text("x")),
+    "refusal": _answer({"type": "refusal", "refusal": PROBE}),
+    "base64 image": _user(_input_image(INLINE)),
+    "image by URL": _user(_input_image(LINK)),
+    "image of another type": _user(_input_image(f"data:image/tiff;base64,{PROBE}")),
+    "image by file id": _user({"type": "input_image", "file_id": PROBE, "detail": "auto"}),
+    "image in a result": _function_batch("{}", [_input_image(INLINE)]),
+    "file": _user({"type": "input_file", "file_id": PROBE}),
+    "reasoning, signed": _reasoning(summary=SUMMARY, encrypted_content="s"),
+    "reasoning, unsigned": _reasoning(summary=SUMMARY),
+    "reasoning, sealed": _reasoning(encrypted_content=PROBE),
+    "tool call": _function_batch(f'{{"a" : "{PROBE}"}}'),
+    "tool call without arguments": _function_batch(""),
+    "tool call, arguments not an object": _function_batch(PROBE),
+    "custom tool call": _items_batch(
+        {"type": "custom_tool_call", "name": "f", "input": PROBE}, {"type": "custom_tool_call_output", "output": "ok"}
+    ),
+    "call of a built-in tool": _items_batch(SHELL, {"type": "shell_call_output", "output": []}),
+    "tool result": _function_batch("{}", PROBE),
+    "failed tool result": _items_batch(PATCH, {"type": "apply_patch_call_output", "status": "failed", "output": PROBE}),
+    "call of a server tool": [
+        *_said(GO),
+        {"type": "web_search_call", "status": "completed", "action": {"type": "search", "query": PROBE}},
+    ],
+    "sealed summary": [*_said(GO), {"type": "compaction", "encrypted_content": PROBE}],
+    "unknown part": _user(MYSTERY),
+    "unknown part alone in an answer": [*_said(GO), MYSTERY],
+    "unknown part in a result": _function_batch("{}", [MYSTERY]),
+    "system message in the list": [*_said(GO), {"role": "system", "content": PROBE}],
+    "developer message": [*_said(GO), {"role": "developer", "content": PROBE}],
+}
+
 # Gemini
 
 
@@ -226,7 +292,7 @@ NATIVE: Final[Mapping[str, Sample]] = {
 }
 
 CASES: Final[Mapping[str, Mapping[str, Sample]]] = MappingProxyType(
-    {"openai": OPENAI, "anthropic": ANTHROPIC, "gemini": GEMINI, "native": NATIVE}
+    {"openai": OPENAI, "anthropic": ANTHROPIC, "responses": RESPONSES, "gemini": GEMINI, "native": NATIVE}
 )
 # What every format can say.
 EVERYWHERE: Final = frozenset({"text", "base64 image", "tool call", "tool result", "unknown part"})

@@ -17,6 +17,8 @@ BRANCH_ROLE: Final = "branch"
 ROLES: tuple[Role, ...] = ("system", "developer", "user", "assistant", "tool")
 # Types of parts with reasoning that its provider has sealed: there is nothing in it for anyone else.
 SEALED_KINDS: Final = frozenset({"redacted_thinking", "reasoning_details"})
+# Types of parts that their provider has sealed, reasoning and its own summaries, and takes back only where they were.
+BOUND_KINDS: Final = SEALED_KINDS | {"compaction"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +120,11 @@ class Message:
 
 
 def is_bound(part: Part) -> bool:
-    """Whether a part is signed or sealed reasoning: its provider refuses it once anything before it has changed.
+    """Whether a part is signed or sealed: its provider refuses it once anything before it has changed.
 
     A signature that nobody here can judge counts as bound. (Anthropic, "Preserved thinking".)
     """
-    return part.kind in SEALED_KINDS if isinstance(part, Other) else isinstance(part, Thinking) and bool(part.signature)
+    return part.kind in BOUND_KINDS if isinstance(part, Other) else isinstance(part, Thinking) and bool(part.signature)
 
 
 def without_bound(message: Message) -> Message:

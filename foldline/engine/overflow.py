@@ -166,7 +166,12 @@ REASONING_WORDINGS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ),
     (
         "openai",
-        _compiled("invalid_encrypted_content", "encrypted content .{0,200}could not be (?:verified|decrypted|parsed)"),
+        _compiled(
+            "invalid_encrypted_content",
+            "encrypted content .{0,200}could not be (?:verified|decrypted|parsed)",
+            "provided without its required ['`\"]?reasoning['`\"]? item",
+            "of type ['`\"]?reasoning['`\"]? was provided without its required following item",
+        ),
     ),
     (
         "google",

@@ -11,6 +11,7 @@ from foldline.engine.errors import FixedPartsDoNotFit
 from foldline.engine.models.budget import check_fixed_parts
 from foldline.engine.models.gauge import Frame
 from foldline.engine.tokens.estimates import EXACT
+from foldline.engine.wire import dumps
 from foldline.log.job_state import ACTIVE, JobState
 from foldline.replay.options import Options
 from foldline.replay.pace import pace_of
@@ -61,7 +62,7 @@ class Drive:
         """Replay the session to its end, or until the service refuses a request; the session's record."""
         try:
             self._create()
-            for step in steps_of(self.transcript.messages):
+            for step in steps_of(self.transcript.messages, self.transcript.format):
                 self._step(step)
             self._finish()
         except Refused as refused:
@@ -101,8 +102,8 @@ class Drive:
             self.record.waiting_points += 1
         else:
             self._call_model()
-        if step.answer is not None:
-            self._append([step.answer])
+        if step.answer:
+            self._append(step.answer)
 
     def _append(self, messages: list[JsonDict]) -> None:
         answer = self.service.append(self.record.session_id, messages, self.transcript.format)
@@ -160,6 +161,9 @@ class Drive:
             self._violated(f"no view: {refused} (fixed parts and last user message take {least} of {limit} tokens)")
 
     def _watch(self, view: JsonDict) -> None:
+        record = self.record
+        record.largest_bytes = max(record.largest_bytes, len(dumps(view["messages"])))
+        record.most_images = max(record.most_images, view["budget"].get("images") or 0)
         self._note(self.usage.saw(view["budget"]))
         is_first_after, wrong = self.prefix.saw(view["version"], view["messages"])
         if wrong is not None:

@@ -22,8 +22,9 @@ TIMED: Final = ("append", "context", "compact")
 class SessionRecord:
     """The results of one session.
 
-    `tokens_with` and `tokens_without` are the input tokens of all model calls with and without Foldline. `fills` are
-    used / limit of the first views after compactions. `listed` are notes, `violations` broken promises.
+    `tokens_with` and `tokens_without` are the input tokens of all model calls with and without Foldline.
+    `largest_bytes` are the JSON of the largest view, `most_images` the most images in one. `fills` are used / limit of
+    the first views after compactions. `listed` are notes, `violations` broken promises.
     """
 
     id: str
@@ -35,6 +36,8 @@ class SessionRecord:
     appended_tokens: int = 0
     tokens_with: int = 0
     tokens_without: int = 0
+    largest_bytes: int = 0
+    most_images: int = 0
     limit: int = 0
     pace: Pace | None = None
     prefix_changes: int = 0
@@ -120,6 +123,10 @@ class ReplayFigures:
         """The sum of one figure over all sessions."""
         return sum(getattr(record, name) for record in self.sessions)
 
+    def most(self, name: str) -> int:
+        """The largest value of one figure in any session."""
+        return max((getattr(record, name) for record in self.sessions), default=0)
+
     def stages(self) -> Counter[str]:
         """The number of compactions that used each stage."""
         return Counter(stage for compaction in self._compactions() for stage in compaction.get("stages_used") or ())
@@ -147,6 +154,7 @@ class ReplayFigures:
         return {
             "sessions": len(self.sessions),
             **{name: self.total(name) for name in SUMMED},
+            **{name: self.most(name) for name in LARGEST},
             "compactions": sum(len(record.compactions) for record in self.sessions),
             "compactions_by_stage": dict(self.stages()),
             "compactions_by_reason": dict(self.reasons()),
@@ -174,11 +182,14 @@ SUMMED: Final = (
 )
 
 
+LARGEST: Final = ("largest_bytes", "most_images")
+
+
 def _session_json(record: SessionRecord) -> JsonDict:
     return {
         "id": record.id,
         "session_id": record.session_id,
-        **{name: getattr(record, name) for name in SUMMED},
+        **{name: getattr(record, name) for name in (*SUMMED, *LARGEST)},
         "limit": record.limit,
         "compactions": len(record.compactions),
         "jobs": len(record.jobs),

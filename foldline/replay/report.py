@@ -70,6 +70,8 @@ def _rows(figures: ReplayFigures) -> Iterator[tuple[str, str]]:
     yield "jobs", _counts(figures.job_states())
     yield "prefix changes", f"{figures.total('prefix_changes'):,}"
     yield "input tokens", _saving(figures.total("tokens_without"), figures.total("tokens_with"))
+    images = figures.most("most_images")
+    yield "largest view", f"{figures.most('largest_bytes'):,} bytes" + (f", {images} images" if images else "")
     fill = figures.fill
     yield "view after a compaction", "no compactions" if fill is None else f"{fill:.2f} of the budget in the median"
 

@@ -12,30 +12,36 @@ from foldline.engine.tokens.counter import count_messages, count_system, count_t
 from foldline.replay.view_count import messages_tokens
 
 JsonDict = dict[str, Any]
-# The roles of what models say: Gemini's is `model`.
-ANSWERING: Final = frozenset({"assistant", "model"})
 PLAIN_FORMATS: Final = frozenset({"openai", "anthropic"})
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One call of the model: the messages `before` it, and its `answer`, None if the transcript ends there."""
+    """One call of the model: the messages `before` it, and those of its `answer`, none if the transcript ends there."""
 
     before: list[JsonDict]
-    answer: JsonDict | None
+    answer: list[JsonDict]
 
 
-def steps_of(messages: Sequence[JsonDict]) -> Iterator[Step]:
-    """The steps of a transcript; together they have every message once, in order."""
+def steps_of(messages: Sequence[JsonDict], format_name: str) -> Iterator[Step]:
+    """The steps of a transcript; together they have every message once, in order.
+
+    Neighbours that the format reads as one message, as items of one response, are one answer.
+    """
+    parse = FORMATS[format_name].parse
     before: list[JsonDict] = []
+    answer: list[JsonDict] = []
     for message in messages:
-        if message.get("role") in ANSWERING:
-            yield Step(before, message)
-            before = []
-        else:
-            before.append(message)
-    if before:
-        yield Step(before, None)
+        if answer and len(parse([*answer, message])) == 1:
+            answer.append(message)
+            continue
+        if answer:
+            yield Step(before, answer)
+            before, answer = [], []
+        is_answer = any(said.role == "assistant" for said in parse([message]))
+        (answer if is_answer else before).append(message)
+    if before or answer:
+        yield Step(before, answer)
 
 
 def fixed_tokens(system: str | None, tools: Sequence[JsonDict]) -> int:

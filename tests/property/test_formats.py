@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foldline.engine.formats import FORMATS
+from foldline.engine.formats import FORMATS, anthropic, openai
+from foldline.engine.formats.ids import fitting
 from foldline.engine.formats.rules import check
 from foldline.engine.messages import Message, ToolCall, ToolResult, without_bound
 from tests.support.gemini_transcripts import gemini_wire_messages, messy_gemini_messages
+from tests.support.responses_items import (
+    HOSTED,
+    IDENTIFIED,
+    missing_reasoning,
+    responses_wire_messages,
+    with_long_ids,
+)
 from tests.support.transcripts import (
+    Wire,
     anthropic_wire_messages,
     messy_wire_messages,
     strange_batches,
+    texts,
     wire_messages,
 )
 from tools.format_cases import CASES
@@ -25,11 +36,14 @@ from tools.format_cases import CASES
 CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus"
 SOURCES = sorted(path for path in CORPUS.glob("*.jsonl") if not path.name.endswith(".raw.jsonl"))
 
+PATTERNS = (openai.ID_PATTERN, openai.NAME_PATTERN, anthropic.ID_PATTERN, anthropic.NAME_PATTERN)
+
 formats = st.sampled_from(sorted(FORMATS))
 transcripts = st.one_of(
     st.tuples(st.just("openai"), wire_messages()),
     st.tuples(st.just("openai"), strange_batches()),
     st.tuples(st.just("anthropic"), anthropic_wire_messages()),
+    st.tuples(st.just("responses"), responses_wire_messages() | responses_wire_messages().map(with_long_ids)),
     st.tuples(st.just("gemini"), gemini_wire_messages()),
 )
 any_transcripts = st.one_of(
@@ -58,6 +72,12 @@ def test_an_anthropic_transcript_comes_back_as_it_was(messages: list[Any]) -> No
     assert _convert(messages, "anthropic", "anthropic") == messages
 
 
+@given(responses_wire_messages())
+def test_a_responses_transcript_comes_back_as_it_was(items: list[Any]) -> None:
+    rendered = FORMATS["responses"].render(FORMATS["responses"].parse(items), None)
+    assert (rendered.messages, rendered.lossy) == (items, 0)
+
+
 @given(gemini_wire_messages())
 def test_a_gemini_transcript_comes_back_as_it_was(messages: list[Any]) -> None:
     rendered = FORMATS["gemini"].render(FORMATS["gemini"].parse(messages), None)
@@ -74,6 +94,18 @@ def test_thousands_of_gemini_transcripts_obey_the_rules_of_every_format(messages
         assert check(target, once, None) == []
         assert _convert(once, target, target) == once
     assert _convert(messages, "gemini", "gemini") == messages
+
+
+@pytest.mark.thorough
+@pytest.mark.timeout(1_800)
+@settings(max_examples=10_000)
+@given(responses_wire_messages())
+def test_thousands_of_responses_transcripts_obey_the_rules_of_every_format(items: list[Any]) -> None:
+    for target in FORMATS:
+        once = _convert(items, "responses", target)
+        assert check(target, once, None) == []
+        assert _convert(once, target, target) == once
+    assert _convert(items, "responses", "responses") == items
 
 
 @given(any_transcripts)
@@ -171,6 +203,71 @@ def test_lossy_is_exact_for_any_mixture_of_parts(mixture: tuple[str, list[str]],
     alone = [FORMATS[target].render(FORMATS[source].parse(sample), None) for sample in samples]
     assert together.lossy == sum(rendered.lossy for rendered in alone)
     assert check(target, together.messages, None) == []
+
+
+@given(st.lists(texts | st.text(min_size=60, max_size=70), unique=True), st.sampled_from(PATTERNS))
+def test_ids_and_names_that_differ_stay_different_and_fit(given_texts: list[str], pattern: re.Pattern[str]) -> None:
+    fitted = [fitting(text, pattern) for text in given_texts]
+    assert all(map(pattern.fullmatch, fitted))
+    assert len(set(fitted)) == len(fitted)
+    assert [fitting(text, pattern) for text in fitted] == fitted
+
+
+@given(responses_wire_messages())
+def test_an_edited_responses_message_keeps_all_but_ids(items: list[Any]) -> None:
+    edited = [_edited(message) for message in FORMATS["responses"].parse(items)]
+    rendered = FORMATS["responses"].render(edited, None)
+    assert check("responses", rendered.messages, None) == []
+    assert missing_reasoning(rendered.messages) == []
+    # What the API takes only with its id cannot stay without it, nor reasoning that led to an empty message.
+    if not any(item.get("type") in IDENTIFIED or item.get("content") == [] for item in items):
+        assert rendered.lossy == 0
+        assert _contents(rendered.messages) == _contents(items)
+
+
+def _contents(items: list[Wire]) -> list[Wire]:
+    """The parts of messages and the other items, all without ids."""
+    contents: list[Wire] = []
+    for item in items:
+        kept = {key: value for key, value in item.items() if key not in {"id", "type"}}
+        content = item.get("content")
+        if "role" in item and item["role"] != "assistant":
+            parts = [{"type": "input_text", "text": content}] if isinstance(content, str) else content
+            contents += [{"role": item["role"], "content": part} for part in parts or ()]
+        elif isinstance(content, list):
+            contents += [{**kept, "content": part} for part in content]
+        else:
+            contents.append({**kept, "kind": item.get("type")})
+    return contents
+
+
+@given(responses_wire_messages(), st.data())
+def test_items_lose_what_names_reasoning_that_is_left_out(items: list[Any], data: st.DataObject) -> None:
+    messages = FORMATS["responses"].parse(items)
+    choices = data.draw(st.lists(st.booleans(), min_size=len(messages), max_size=len(messages)))
+    shown = [without_bound(message) if choice else message for message, choice in zip(messages, choices, strict=True)]
+    rendered = FORMATS["responses"].render([message for message in shown if message.parts], None).messages
+    assert check("responses", rendered, None) == []
+    assert missing_reasoning(rendered) == []
+    assert _convert(rendered, "responses", "responses") == rendered
+
+
+@given(responses_wire_messages(), st.sampled_from(("openai", "anthropic")))
+def test_all_of_a_responses_transcript_that_others_cannot_carry_is_counted(items: list[Any], target: str) -> None:
+    rendered = FORMATS[target].render(FORMATS["responses"].parse(items), None)
+    lost = {"reasoning", "compaction", "configuration_update", *(item["type"] for item in HOSTED)}
+    # A call whose arguments are no JSON object is one more for Anthropic, and so is blank text.
+    least = sum(item.get("type") in lost for item in items) + sum(map(_files, items))
+    assert rendered.lossy >= least
+    if target == "openai":
+        assert rendered.lossy == least
+    marks = sum(item.get("type") in lost - {"reasoning"} for item in items) + sum(map(_files, items))
+    assert json.dumps(rendered.messages).count(" left out]") >= marks
+
+
+def _files(item: Wire) -> int:
+    parts = item.get("content", item.get("output"))
+    return sum("file_id" in part for part in parts if isinstance(part, dict)) if isinstance(parts, list) else 0
 
 
 def _edited(message: Message) -> Message:

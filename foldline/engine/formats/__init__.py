@@ -9,18 +9,22 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
-from foldline.engine.formats import anthropic, gemini, native, openai
+from foldline.engine.formats import anthropic, gemini, native, openai, responses
 from foldline.engine.formats.contract import Format, Rendered
 
 __all__ = ["DEFAULT", "FORMATS", "Format", "Rendered", "detect"]
 
 FORMATS: Final[Mapping[str, Format]] = MappingProxyType(
-    {format_.name: format_ for format_ in (openai.FORMAT, anthropic.FORMAT, gemini.FORMAT, native.FORMAT)}
+    {
+        format_.name: format_
+        for format_ in (openai.FORMAT, anthropic.FORMAT, responses.FORMAT, gemini.FORMAT, native.FORMAT)
+    }
 )
 DEFAULT: Final = openai.NAME
 
 # The native format's first: its messages may have keys that are others' signs, and no other has its own.
 _NAME_BY_KEY: Final = {key: format_.name for format_ in reversed([*FORMATS.values()]) for key in format_.signs.keys}
+_NAME_BY_TYPE: Final = {type_: format_.name for format_ in FORMATS.values() for type_ in format_.signs.types}
 _NAME_BY_PART_TYPE: Final = {type_: format_.name for format_ in FORMATS.values() for type_ in format_.signs.part_types}
 _NAME_BY_PART_KEY: Final = {key: format_.name for format_ in FORMATS.values() for key in format_.signs.part_keys}
 _NAME_BY_ROLE: Final = {role: format_.name for format_ in FORMATS.values() for role in format_.signs.roles}
@@ -36,10 +40,10 @@ def detect(messages: Sequence[Any]) -> str:
 
 
 def _format_of(message: Any) -> str | None:
-    """The first format that one of the message's parts without a type, its keys, parts or its role is a sign of."""
+    """The first format that a part without a type, or the message's keys, type, parts or role are a sign of."""
     if not isinstance(message, dict):
         return None
-    content, role = message.get("content"), message.get("role")
+    content, role, kind = message.get("content"), message.get("role"), message.get("type")
     types = [part.get("type") for part in content if isinstance(part, dict)] if isinstance(content, list) else []
     parts = message.get("parts")
     untyped = (
@@ -48,6 +52,7 @@ def _format_of(message: Any) -> str | None:
     found = (
         *(name for key, name in _NAME_BY_PART_KEY.items() if any(key in part for part in untyped)),
         *(name for key, name in _NAME_BY_KEY.items() if key in message),
+        *(name for sign, name in _NAME_BY_TYPE.items() if sign == kind),
         *(_NAME_BY_PART_TYPE[type_] for type_ in types if isinstance(type_, str) and type_ in _NAME_BY_PART_TYPE),
         *(name for sign, name in _NAME_BY_ROLE.items() if sign == role),
     )

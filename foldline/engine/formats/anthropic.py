@@ -11,7 +11,7 @@ from foldline.engine.errors import InvalidMessage
 from foldline.engine.formats import marks
 from foldline.engine.formats.checked import a_kind, a_text, an_object, an_optional_text, listed, mismatch, no_role
 from foldline.engine.formats.contract import Format, Rendered, Signs
-from foldline.engine.formats.ids import WireIds
+from foldline.engine.formats.ids import WireIds, fitting
 from foldline.engine.formats.shares import shares
 from foldline.engine.messages import (
     SEALED_KINDS,
@@ -28,6 +28,7 @@ from foldline.engine.messages import (
 
 NAME: Final = "anthropic"
 ID_PATTERN: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+NAME_PATTERN: Final = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 IMAGE_TYPES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 
 # Where arguments that are not a JSON object go: `input` must be one.
@@ -312,7 +313,8 @@ class _AnthropicWriter:
         if arguments is None:
             self.lossy += 1
             arguments = {RAW_ARGUMENTS: call.arguments}
-        return {"type": "tool_use", "id": wire_id, "name": call.name, "input": arguments}
+        name = call.name if _is_own(message) else fitting(call.name, NAME_PATTERN)
+        return {"type": "tool_use", "id": wire_id, "name": name, "input": arguments}
 
     def _wire_image(self, message: Message, image: Image) -> dict[str, Any]:
         if message.role == "assistant":

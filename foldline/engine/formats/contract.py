@@ -39,12 +39,13 @@ class Render(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """What only messages of one format have: keys of the message, types of its parts, roles.
+    """What only messages of one format have: keys of the message, its type, types of its parts, roles.
 
     `part_keys` are keys of `parts` that have no type.
     """
 
     keys: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
     part_types: tuple[str, ...] = ()
     roles: tuple[str, ...] = ()
     part_keys: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Call ids on the wire: which id a call gets in a format that restricts them, and its result with it."""
+"""Call ids and tool names on the wire: what each becomes in a format that restricts them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class WireIds:
         return wire_id
 
     def _allot(self, call_id: str) -> str:
-        wanted = call_id if self._pattern.fullmatch(call_id) else rewritten(call_id)
+        wanted = fitting(call_id, self._pattern)
         wire_id = wanted
         while not self._is_free(wire_id, call_id):
             self._suffixes[wanted] += 1
@@ -63,8 +63,13 @@ class WireIds:
         return wire_id not in self._batch and self._owners.get(wire_id, call_id) == call_id
 
 
-def rewritten(call_id: str) -> str:
-    """An id of at most 64 letters, digits, "_" and "-", from the characters of another id and its digest."""
-    digest = sha256(call_id.encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_CHARS]
-    readable = _UNSAFE.sub("_", call_id[: MAX_CHARS - DIGEST_CHARS - 1]) or "call"
+def fitting(text: str, pattern: re.Pattern[str]) -> str:
+    """An id or name as it is if it fits the pattern, else rewritten; texts that differ stay different."""
+    return text if pattern.fullmatch(text) else rewritten(text)
+
+
+def rewritten(text: str) -> str:
+    """An id or name of at most 64 letters, digits, "_" and "-", from the characters of another and its digest."""
+    digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_CHARS]
+    readable = _UNSAFE.sub("_", text[: MAX_CHARS - DIGEST_CHARS - 1]) or "call"
     return f"{readable}_{digest}"

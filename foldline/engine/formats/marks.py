@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
-from foldline.engine.messages import Other
+from foldline.engine.messages import Image, Other, Text, ToolResult
 
 EMPTY: Final = "[empty message]"
 OPENING: Final = "[conversation continues]"
@@ -29,3 +30,14 @@ def speaker(role: str) -> str:
 def is_blank(text: str) -> bool:
     """Whether a text has no visible character: some providers refuse such a text part."""
     return not text or text.isspace()
+
+
+def with_error(result: ToolResult) -> Sequence[Text | Image | Other]:
+    """The content of a result for a format without a flag for failure: a failed one begins with a mark."""
+    match result.content:
+        case content if not result.is_error:
+            return content
+        case (Text(text=text), *rest):
+            return (Text(f"{ERROR}\n{text}"), *rest)
+        case content:
+            return (Text(ERROR), *content)

@@ -10,7 +10,8 @@ from foldline.engine.errors import InvalidMessage
 from foldline.engine.formats import marks
 from foldline.engine.formats.checked import a_kind, a_text, an_object, an_optional_text, listed, mismatch, no_role
 from foldline.engine.formats.contract import Format, Rendered, Signs
-from foldline.engine.formats.ids import WireIds
+from foldline.engine.formats.ids import WireIds, fitting
+from foldline.engine.formats.images import image_at, is_public, url_of
 from foldline.engine.messages import (
     SEALED_KINDS,
     Image,
@@ -25,11 +26,8 @@ from foldline.engine.messages import (
 )
 
 NAME: Final = "openai"
-ID_PATTERN: Final = re.compile(r".+", re.DOTALL)
-
-_BASE64 = ";base64"
-# Links that the API follows, unlike those into another provider's store.
-_FETCHED: Final = ("https://", "http://", "data:")
+ID_PATTERN: Final = re.compile(r".{1,64}", re.DOTALL)
+NAME_PATTERN: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 # Keys of an assistant message whose values are parts of their own: an answer in audio, by its id, and the signed or
 # sealed reasoning of models behind a router. (platform.openai.com/docs, "Audio"; openrouter.ai/docs, "Reasoning".)
 _KEYS_OF_PARTS: Final = ("audio", "reasoning_details")
@@ -109,12 +107,7 @@ def _part(part: Any, where: str) -> Text | Image | Other:
 
 def _image(part: dict[str, Any], where: str) -> Image:
     where = f"{where}.image_url"
-    url = a_text(an_object(part.get("image_url"), where).get("url"), f"{where}.url")
-    header, comma, data = url.partition(",") if url.startswith("data:") else (url, "", "")
-    if not comma or not header.endswith(_BASE64):
-        return Image(url=url, source=part)
-    media_type = header.removeprefix("data:").partition(";")[0]
-    return Image(media_type=media_type or None, data=data, source=part)
+    return image_at(a_text(an_object(part.get("image_url"), where).get("url"), f"{where}.url"), part)
 
 
 def _calls(value: Any, where: str) -> tuple[ToolCall, ...]:
@@ -212,7 +205,7 @@ class _OpenAIWriter:
             return
         wire = dict(source or {"role": "tool"})
         wire["tool_call_id"] = wire_id
-        wire["content"] = self._content(message, _with_error_mark(result))
+        wire["content"] = self._content(message, marks.with_error(result))
         if result.name is not None and _is_own(message):
             wire["name"] = result.name
         self.messages.append(wire)
@@ -243,8 +236,8 @@ class _OpenAIWriter:
 
     def _wire_image(self, message: Message, image: Image) -> dict[str, Any]:
         own = image.source if _is_own(message) else None
-        wire = dict(own or {"type": "image_url", "image_url": {"url": _url(image)}})
-        if message.role not in {"user", "tool"} or (own is None and not _url(image).startswith(_FETCHED)):
+        wire = dict(own or {"type": "image_url", "image_url": {"url": url_of(image)}})
+        if message.role not in {"user", "tool"} or (own is None and not is_public(image)):
             return self._mark(marks.IMAGE)
         if message.role == "user":
             return wire
@@ -309,23 +302,8 @@ def _is_key(part: Part, message: Message) -> TypeGuard[Other]:
 def _wire_call(message: Message, call: ToolCall, wire_id: str) -> dict[str, Any]:
     if _is_own(message) and call.source is not None:
         return {**call.source, "type": call.source.get("type") or "function", "id": wire_id}
-    return {"id": wire_id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-
-
-def _with_error_mark(result: ToolResult) -> Sequence[Part]:
-    match result.content:
-        case content if not result.is_error:
-            return content
-        case (Text(text=text), *rest):
-            return (Text(f"{marks.ERROR}\n{text}"), *rest)
-        case content:
-            return (Text(marks.ERROR), *content)
-
-
-def _url(image: Image) -> str:
-    if image.data is None:
-        return image.url or ""
-    return f"data:{image.media_type or 'application/octet-stream'};base64,{image.data}"
+    name = call.name if _is_own(message) else fitting(call.name, NAME_PATTERN)
+    return {"id": wire_id, "type": "function", "function": {"name": name, "arguments": call.arguments}}
 
 
 FORMAT: Final = Format(

@@ -8,7 +8,7 @@ from typing import Final
 from foldline.engine import wording
 from foldline.engine.errors import ImagesDoNotFit, ViewDoesNotFit
 from foldline.engine.facts import Facts, is_empty
-from foldline.engine.images import Images, image_sizes, without_larger
+from foldline.engine.images import image_sizes, without_larger
 from foldline.engine.messages import Message, Thinking, is_bound
 from foldline.engine.models.budget import Budget
 from foldline.engine.models.limits import limits_of
@@ -88,8 +88,10 @@ def view(
     if must_fit and used > budget.limit:
         raise ViewDoesNotFit(used, budget.limit, _largest(tx, path, outline))
     limits = limits_of(model or path.session.model)
-    if must_fit:
-        _check_images(path, outline, limits.for_images(budget.window))
+    path.images = images_shown(outline) if path.images is None else path.images
+    most = limits.for_images(budget.window)
+    if must_fit and path.images.exceeds(most):
+        raise ImagesDoNotFit((path.images.count, path.images.bytes), (most.count, most.bytes))
     originals, pins = _messages(tx, path, outline), pins_of(tx, path.session.pk)
     small = {
         seq: without_larger(message, limits.image_bytes, wording.LARGE_IMAGE) for seq, message in originals.items()
@@ -107,12 +109,6 @@ def view(
     )
     lost = sum(map(_lost, originals.values(), small.values())) if must_fit else 0
     return View(messages, path, used, waiting, budget, shown, lost)
-
-
-def _check_images(path: Path, outline: Outline, most: Images) -> None:
-    shown = images_shown(outline) if path.images is None else path.images
-    if shown.exceeds(most):
-        raise ImagesDoNotFit((shown.count, shown.bytes), (most.count, most.bytes))
 
 
 def _lost(original: Message, small: Message) -> int:

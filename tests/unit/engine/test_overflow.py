@@ -365,3 +365,19 @@ def test_any_text_gets_a_sound_verdict(text: str) -> None:
 )
 def test_an_overflow_may_be_silent(stop: str, prompt: int, output: int, *, is_overflow: bool) -> None:
     assert is_silent_overflow(stop, prompt, output, 1_000) is is_overflow
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The encrypted content gAAA...DQ== could not be verified.",
+        "Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item: 'rs_1'.",
+        "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
+    ],
+)
+def test_a_refusal_of_reasoning_items_is_no_overflow(text: str) -> None:
+    assert verdict_of(text) == Verdict(is_overflow=False, provider="openai", is_reasoning_refused=True)
+
+
+def test_another_item_that_is_missing_is_no_refusal_of_reasoning() -> None:
+    assert not verdict_of("Item 'a' was provided without its required 'output' item: 'b'.").is_reasoning_refused

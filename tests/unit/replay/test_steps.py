@@ -24,11 +24,23 @@ def result(call_id: str) -> JsonDict:
 def test_a_step_is_what_was_said_before_an_answer_and_the_answer() -> None:
     messages = [user("a"), user("b"), assistant("c1"), result("c1"), assistant(), assistant(), user("c")]
 
-    assert list(steps_of(messages)) == [
-        Step([user("a"), user("b")], assistant("c1")),
-        Step([result("c1")], assistant()),
-        Step([], assistant()),
-        Step([user("c")], None),
+    assert list(steps_of(messages, "openai")) == [
+        Step([user("a"), user("b")], [assistant("c1")]),
+        Step([result("c1")], [assistant()]),
+        Step([], [assistant()]),
+        Step([user("c")], []),
+    ]
+
+
+def test_items_of_one_response_are_one_answer() -> None:
+    reasoning = {"type": "reasoning", "summary": []}
+    calls = [{"type": "function_call", "call_id": i, "name": "look", "arguments": "{}"} for i in "ab"]
+    outputs = [{"type": "function_call_output", "call_id": i, "output": "a stone"} for i in "ab"]
+    messages = [user("a"), reasoning, *calls, *outputs, {"role": "assistant", "content": "well"}]
+
+    assert list(steps_of(messages, "responses")) == [
+        Step([user("a")], [reasoning, *calls]),
+        Step(outputs, [messages[-1]]),
     ]
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
-from foldline.engine.formats.rules import anthropic, gemini, native, openai
+from foldline.engine.formats.rules import anthropic, gemini, native, openai, responses
 
 __all__ = ["CHECKS", "check"]
 
@@ -19,6 +19,7 @@ CHECKS: Final[Mapping[str, Check]] = MappingProxyType(
     {
         "openai": openai.violations,
         "anthropic": anthropic.violations,
+        "responses": responses.violations,
         "gemini": gemini.violations,
         "native": native.violations,
     }

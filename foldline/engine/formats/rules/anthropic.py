@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 HOMES = {"image": "user", "tool_result": "user", "tool_use": "assistant", "thinking": "assistant"}
 
 
@@ -83,8 +84,8 @@ def _thinking(block: dict[str, Any], where: str) -> Iterator[str]:
 def _tool_use(block: dict[str, Any], where: str) -> Iterator[str]:
     if not isinstance(block.get("input"), dict):
         yield f"{where}.input: not an object"
-    if not isinstance(block.get("name"), str):
-        yield f"{where}.name: not a string"
+    if not isinstance(block.get("name"), str) or not NAME.fullmatch(block["name"]):
+        yield f"{where}.name: not a string that matches the pattern"
 
 
 def _tool_result(block: dict[str, Any], where: str) -> Iterator[str]:

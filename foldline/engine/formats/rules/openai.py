@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
+MAX_ID = 64
+NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 ROLES = ("system", "developer", "user", "assistant", "tool")
 
 
@@ -87,10 +90,12 @@ def _call(call: Any, where: str) -> Iterator[str]:
         return
     kind = call["type"]
     body = call.get(kind)
-    if not isinstance(call.get("id"), str) or not call["id"]:
-        yield f"{where}.id: not a non-empty string"
+    if not isinstance(call.get("id"), str) or not 0 < len(call["id"]) <= MAX_ID:
+        yield f"{where}.id: not a string of 1 to {MAX_ID} characters"
     if not isinstance(body, dict) or not isinstance(body.get("name"), str):
         yield f"{where}.{kind}.name: not a string"
+    elif not NAME.fullmatch(body["name"]):
+        yield f"{where}.{kind}.name: {body['name']!r} does not match the pattern"
     elif not isinstance(body.get("arguments" if kind == "function" else "input"), str):
         yield f"{where}.{kind}: arguments are not a string"
 

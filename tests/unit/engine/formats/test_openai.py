@@ -4,6 +4,7 @@ import pytest
 
 from foldline.engine.errors import InvalidMessage
 from foldline.engine.formats import FORMATS
+from foldline.engine.formats.openai import NAME_PATTERN
 from foldline.engine.messages import Image, Message, Other, Text, Thinking, ToolCall, ToolResult, user
 
 OPENAI = FORMATS["openai"]
@@ -180,3 +181,25 @@ def test_a_cleared_result_is_a_plain_text() -> None:
     assert OPENAI.render([cleared], None).messages == [
         {"role": "tool", "tool_call_id": "c1", "content": "[cleared]", "name": "read"}
     ]
+
+
+def test_a_call_id_over_64_characters_is_rewritten_with_its_result() -> None:
+    long = "c" * 65
+    wires = [{"role": "assistant", "content": None, "tool_calls": [{**_call(long), "x": 1}]}]
+    wires.append({"role": "tool", "tool_call_id": long, "content": "ok", "name": "read"})
+    calling, result = OPENAI.render(OPENAI.parse(wires), None).messages
+    call_id = result["tool_call_id"]
+    assert len(call_id) <= 64
+    assert calling == {**wires[0], "tool_calls": [{**_call(call_id), "x": 1}]}
+    assert result == {**wires[1], "tool_call_id": call_id}
+
+
+@pytest.mark.parametrize(("name", "stays"), [("a" * 64, True), ("a" * 65, False), ("files.read", False), ("", False)])
+def test_a_tool_name_of_others_is_rewritten_if_it_does_not_fit(name: str, *, stays: bool) -> None:
+    message = Message("assistant", (ToolCall("c", name, "{}"),), "native")
+    (wire,) = OPENAI.render([message], None).messages
+    written = wire["tool_calls"][0]["function"]["name"]
+    assert (written == name) == stays
+    assert NAME_PATTERN.fullmatch(written)
+    own = Message("assistant", (ToolCall("c", name, "{}"),), "openai")
+    assert OPENAI.render([own], None).messages[0]["tool_calls"][0]["function"]["name"] == name

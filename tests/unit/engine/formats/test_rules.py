@@ -18,6 +18,12 @@ ANSWER: dict[str, Any] = {"type": "tool_result", "tool_use_id": "t", "content": 
 TEXT: dict[str, Any] = {"type": "text", "text": "x"}
 THINKING: dict[str, Any] = {"type": "thinking", "thinking": "x", "signature": "s"}
 
+REASONING: dict[str, Any] = {"type": "reasoning", "id": "rs_1", "summary": []}
+SAID: dict[str, Any] = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "x"}]}
+ITEM_CALL: dict[str, Any] = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}
+OUTPUT: dict[str, Any] = {"type": "function_call_output", "call_id": "c", "output": "ok"}
+CLICK: dict[str, Any] = {"type": "computer_call", "id": "cu_1", "call_id": "c", "actions": []}
+
 NATIVE_USER: dict[str, Any] = {"role": "user", "parts": [TEXT]}
 NATIVE_CALL: dict[str, Any] = {"type": "tool_call", "id": "c", "name": "f", "arguments": "{}"}
 NATIVE_CALLING: dict[str, Any] = {"role": "assistant", "parts": [NATIVE_CALL]}
@@ -37,6 +43,9 @@ def _answers(*blocks: object) -> dict[str, Any]:
         ("openai", [_answers(IMAGE, {"type": "mystery"})], None),
         ("anthropic", [USER, USING, _answers(ANSWER, TEXT), USER], "s"),
         ("anthropic", [USER, {"role": "assistant", "content": [THINKING, TEXT, USE]}, _answers(ANSWER)], [TEXT]),
+        ("responses", [USER, REASONING, SAID, ITEM_CALL, OUTPUT, USER], "s"),
+        ("responses", [USER, ITEM_CALL, {**ITEM_CALL, "call_id": "d"}, {**OUTPUT, "call_id": "d"}, OUTPUT], None),
+        ("responses", [CLICK, {"type": "computer_call_output", "call_id": "c", "output": {}}], None),
         ("native", [NATIVE_USER, NATIVE_CALLING, NATIVE_RESULT, NATIVE_USER], "s"),
     ],
 )
@@ -66,6 +75,8 @@ def test_a_valid_request_breaks_no_rule(name: str, messages: list[Any], system: 
         [{**CALLING, "tool_calls": [CALL, {**CALL, "id": "d"}]}, RESULT],
         [{**CALLING, "tool_calls": [{**CALL, "id": ""}]}, {**RESULT, "tool_call_id": ""}],
         [{**CALLING, "tool_calls": [{**CALL, "type": "odd"}]}, RESULT],
+        [{**CALLING, "tool_calls": [{**CALL, "id": "c" * 65}]}, {**RESULT, "tool_call_id": "c" * 65}],
+        [{**CALLING, "tool_calls": [{**CALL, "function": {"name": "a.b", "arguments": "{}"}}]}, RESULT],
         [{**CALLING, "tool_calls": [{**CALL, "function": {"name": "f", "arguments": {}}}]}, RESULT],
         [{**CALLING, "tool_calls": [{**CALL, "function": {"arguments": ""}}]}, RESULT],
         [{**USER, "x": object()}],
@@ -98,6 +109,7 @@ def test_a_breach_of_openai_rules_is_found(messages: list[Any]) -> None:
         [USER, {"role": "assistant", "content": [{**USE, "id": "a b"}]}, _answers({**ANSWER, "tool_use_id": "a b"})],
         [USER, {"role": "assistant", "content": [{**USE, "input": "{}"}]}, _answers(ANSWER)],
         [USER, {"role": "assistant", "content": [{**USE, "name": None}]}, _answers(ANSWER)],
+        [USER, {"role": "assistant", "content": [{**USE, "name": "a.b"}]}, _answers(ANSWER)],
         [USER, {"role": "assistant", "content": [{**THINKING, "signature": ""}]}],
         [USER, {"role": "assistant", "content": [ANSWER]}],
         [USER, {"role": "assistant", "content": [{"type": "image", "source": {}}]}],
@@ -131,7 +143,49 @@ def test_a_breach_of_native_rules_is_found(messages: list[Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "system"), [("openai", "missing from the list"), ("openai", 1), ("anthropic", [USE]), ("anthropic", 1)]
+    "messages",
+    [
+        [{"role": "tool", "content": "x"}],
+        [{"type": 3}],
+        [{"role": "user"}],
+        [{"role": "user", "content": []}],
+        [{"role": "user", "content": ["x"]}],
+        [{"role": "user", "content": [{"type": "input_text"}]}],
+        [{"role": "user", "content": SAID["content"]}],
+        [{"role": "user", "content": [{"type": "input_image"}]}],
+        [{"role": "assistant", "content": [{"type": "input_text", "text": "x"}]}],
+        [{"role": "system", "content": [{"type": "input_image", "image_url": "https://x"}]}],
+        [REASONING],
+        [REASONING, USER],
+        [ITEM_CALL, REASONING, OUTPUT],
+        [{"type": "reasoning"}, SAID],
+        [{**SAID, "id": "i"}, {**SAID, "id": "i"}],
+        [{**SAID, "id": 3}],
+        [{"type": "mcp_call"}],
+        [ITEM_CALL],
+        [OUTPUT],
+        [OUTPUT, ITEM_CALL],
+        [ITEM_CALL, OUTPUT, OUTPUT],
+        [ITEM_CALL, OUTPUT, ITEM_CALL, OUTPUT],
+        [ITEM_CALL, {"type": "custom_tool_call_output", "call_id": "c", "output": ""}],
+        [{**ITEM_CALL, "call_id": "c" * 65}, {**OUTPUT, "call_id": "c" * 65}],
+        [{**ITEM_CALL, "call_id": ""}, {**OUTPUT, "call_id": ""}],
+        [{**ITEM_CALL, "name": "a b"}, OUTPUT],
+        [{**ITEM_CALL, "arguments": {}}, OUTPUT],
+        [ITEM_CALL, {**OUTPUT, "output": None}],
+        [ITEM_CALL, {**OUTPUT, "output": [{"text": "x"}]}],
+        [{key: CLICK[key] for key in CLICK if key != "id"}, {**OUTPUT, "type": "computer_call_output", "output": {}}],
+        [CLICK, {**OUTPUT, "type": "computer_call_output"}],
+        [{**USER, "x": object()}],
+    ],
+)
+def test_a_breach_of_responses_rules_is_found(messages: list[Any]) -> None:
+    assert check("responses", messages, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "system"),
+    [("openai", "missing from the list"), ("openai", 1), ("anthropic", [USE]), ("anthropic", 1), ("responses", 1)],
 )
 def test_a_wrong_system_prompt_is_found(name: str, system: object) -> None:
     assert check(name, [USER], system)
