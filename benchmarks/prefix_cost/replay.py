@@ -50,7 +50,7 @@ def replayed(sessions: Sequence[Transcript], window: int, policy: Mapping[str, A
 
 def _replay(agent: Agent, session: Transcript, total: Replayed) -> None:
     meter = Meter(agent.fixed_tokens)
-    for step in steps_of(session.messages):
+    for step in steps_of(session.messages, session.format):
         if step.before:
             agent.append(step.before)
         view = agent.view()
@@ -59,8 +59,8 @@ def _replay(agent: Agent, session: Transcript, total: Replayed) -> None:
         else:
             meter.call(view)
         agent.write_summaries()
-        if step.answer is not None:
-            agent.append([step.answer])
+        if step.answer:
+            agent.append(step.answer)
     total.cost.add(meter.cost)
     total.summaries.read += agent.summaries.read
     total.summaries.written += agent.summaries.written
@@ -75,10 +75,10 @@ def uncompacted(sessions: Sequence[Transcript], fixed_tokens: Mapping[str, int])
             continue
         meter, parse = Meter(fixed_tokens[session.id]), FORMATS[session.format].parse
         said = []
-        for step in steps_of(session.messages):
+        for step in steps_of(session.messages, session.format):
             said += parse(step.before)
             meter.call(said)
-            said += parse([step.answer]) if step.answer is not None else []
+            said += parse(step.answer)
         total.cost.add(meter.cost)
     return total
 
