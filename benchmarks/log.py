@@ -1,9 +1,10 @@
-"""The log's rows: an append in a long session against one in a short session."""
+"""The log's rows: an append in a long session against one in a short session, and above the trigger against below."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+import statistics
+from collections.abc import Callable, Iterator
+from typing import Any, Final
 
 from benchmarks.harness import Row, seconds
 from benchmarks.transcripts import transcript
@@ -15,10 +16,19 @@ from foldline.log.use_cases import append, lifecycle
 APPENDS: Final = 100
 TENANT: Final = "bench"
 NEW: Final = lifecycle.NewSession("openai/gpt-4o", context_window=100_000_000)
+LARGE_WINDOW: Final = 800_000
+MESSAGE: Final = append.prepare(FORMATS["openai"].parse([{"role": "user", "content": " fold" * 200}]))
+MESSAGES_AT_ONCE: Final = 50
+# Appends in a round. Those of all rounds together leave a session on its side of the trigger, and within its limit.
+LARGE_APPENDS: Final = 40
+# Where the session below the trigger begins, as a share of it.
+BELOW_SHARE: Final = 0.75
+# Without a stage that summarizes, nothing can be done about a talk without tools.
+NOTHING_TO_DO: Final = {"stages": ["deduplicate", "prune"]}
 
 
 def rows(database: str, url: str) -> Iterator[Row]:
-    """The row, over sessions in one database, named for its kind; none of them compacts."""
+    """The rows, over sessions in one database, named for its kind; none of them compacts."""
     store = Store(url)
     migrations.upgrade(store.engine)
     long = _filled(store, 10_000)
@@ -35,7 +45,33 @@ def rows(database: str, url: str) -> Iterator[Row]:
         time_theirs=time_short,
         at_most=1.15,
     )
+    for state, policy in (("a job is under way", None), ("nothing can be done", NOTHING_TO_DO)):
+        yield Row(
+            name=f"append above the trigger of {LARGE_WINDOW // 1000}k, {database}",
+            ours=f"p50 above, {state}",
+            theirs="p50 below",
+            time_ours=_time_large(store, 1.0, policy),
+            time_theirs=_time_large(store, BELOW_SHARE),
+            at_most=1.5,
+        )
     store.close()
+
+
+def _time_large(store: Store, share: float, policy: dict[str, Any] | None = None) -> Callable[[], float]:
+    """A timer of appends, in median seconds, to a new session with this share of its trigger."""
+    with store.write() as tx:
+        new = lifecycle.NewSession("openai/gpt-4o", context_window=LARGE_WINDOW, policy=policy)
+        path = lifecycle.create(tx, TENANT, new)
+    name = path.session.id
+    while path.kept <= path.goals().trigger * share:
+        with store.write() as tx:
+            path = append.append(tx, TENANT, name, MESSAGE * MESSAGES_AT_ONCE).path
+
+    def once() -> None:
+        with store.write() as tx:
+            append.append(tx, TENANT, name, MESSAGE)
+
+    return lambda: statistics.median(seconds(once) for _ in range(LARGE_APPENDS))
 
 
 def _filled(store: Store, entries: int) -> str:

@@ -75,7 +75,18 @@ def file_json(file: Placement) -> dict[str, Any]:
     return {"path": file.path, "action": file.action, "max_chars": file.max_chars, "tokens": file.tokens}
 
 
-def step_json(path: Path, step: TriggerResult) -> dict[str, Any] | None:
+def trigger_json(path: Path, step: TriggerResult) -> dict[str, Any]:
+    """What a trigger run did, and why it did nothing if it should have."""
+    return {"compaction": _step_json(path, step), "not_compacted": not_compacted_json(step)}
+
+
+def not_compacted_json(step: TriggerResult) -> dict[str, Any] | None:
+    """Why there is neither a compaction nor a job; None if there is one, or if nothing had to be done."""
+    run = step.not_compacted
+    return run and {"reason": run.reason, "until": None if run.until is None else timestamp(run.until)}
+
+
+def _step_json(path: Path, step: TriggerResult) -> dict[str, Any] | None:
     """The compactions that a trigger run made and the job that it queued; None if it did neither."""
     if not step.is_news:
         return None

@@ -41,7 +41,7 @@ def move_to_branch(session_id: str, incoming: FromRequest) -> Response:
                 "version": moved.path.session.version,
                 "budget": serializers.budget_json(moved.path),
                 "open_calls": moved.path.open_calls,
-                "compaction": serializers.step_json(moved.path, moved.step),
+                **serializers.trigger_json(moved.path, moved.step),
                 "job": None if moved.job is None else serializers.job_json(moved.job),
                 "summary_entry_id": moved.summary_entry_id,
             }

@@ -69,13 +69,15 @@ def _compact_answer(done: CompactResult) -> JsonAnswer:
     job = None if done.job is None else serializers.job_json(done.job)
     result = serializers.result_json(done.step, done.tokens_before, done.path.used)
     status = HTTPStatus.OK if job is None else HTTPStatus.ACCEPTED
-    return JsonAnswer({"job": job, "joined": done.is_joined, "result": result}, status)
+    why_not = serializers.not_compacted_json(done.step)
+    return JsonAnswer({"job": job, "joined": done.is_joined, "result": result, "not_compacted": why_not}, status)
 
 
 def _rehearsal_answer(done: CompactResult) -> JsonAnswer:
     result = serializers.result_json(done.step, done.tokens_before, done.path.used)
     summary = None if done.planned_cut is None else done.planned_cut.as_json
-    return JsonAnswer({"job": None, "joined": False, "result": result, "summary": summary})
+    why_not = serializers.not_compacted_json(done.step)
+    return JsonAnswer({"job": None, "joined": False, "result": result, "not_compacted": why_not, "summary": summary})
 
 
 def _job(incoming: ApiRequest, job_id: str) -> Job:

@@ -42,7 +42,7 @@ def append_messages(session_id: str, incoming: FromRequest) -> Response:
             "version": done.path.session.version,
             "budget": serializers.budget_json(done.path),
             "open_calls": done.path.open_calls,
-            "compaction": serializers.step_json(done.path, done.step),
+            **serializers.trigger_json(done.path, done.step),
         }
         return JsonAnswer(appended, HTTPStatus.CREATED)
 

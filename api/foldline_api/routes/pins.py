@@ -34,7 +34,7 @@ def add_pin(session_id: str, incoming: FromRequest) -> Response:
             tx, incoming.tenant, session_id, text=body.text, entry_id=body.entry_id, parent=body.parent,
             if_match=if_match,
         )  # fmt: skip
-        more = {"version": path.session.version, "compaction": serializers.step_json(path, step)}
+        more = {"version": path.session.version, **serializers.trigger_json(path, step)}
         return JsonAnswer({**serializers.pin_json(pin), **more}, HTTPStatus.CREATED)
 
     return to_response(write_once(incoming, work))

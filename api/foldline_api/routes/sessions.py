@@ -62,7 +62,7 @@ def change_session(session_id: str, incoming: FromRequest) -> Response:
     if_match = incoming.if_match
     with incoming.service.store.write() as tx:
         path, step = lifecycle.change(tx, incoming.tenant, session_id, changes, if_match=if_match)
-    return json_response({**serializers.session_json(path), "compaction": serializers.step_json(path, step)})
+    return json_response({**serializers.session_json(path), **serializers.trigger_json(path, step)})
 
 
 @router.delete("/sessions/{session_id}", **described(None, HTTPStatus.NO_CONTENT))

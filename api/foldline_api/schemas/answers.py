@@ -104,10 +104,24 @@ class StepAnswer(ReportAnswer):
     job_id: str | None
 
 
+class NotCompactedAnswer(ResponseModel):
+    """Why a view over the trigger, or what is hidden and not yet summarized, led to neither a compaction nor a job.
+
+    `barred`: an undo keeps automatic compactions away. `recent`: what could go is kept recent. `open_calls`: it waits
+    for results. `tool_loop`: it waits for the end of a tool loop, whose signed reasoning it would take. `too_little`:
+    it would save less than the policy's minimum. `held_back`: a summary failed, and automatic jobs may run again at
+    `until`. `no_room`: a finished summary does not fit. `switched_off`: `auto_compact` is false.
+    """
+
+    reason: Literal["barred", "recent", "open_calls", "tool_loop", "too_little", "held_back", "no_room", "switched_off"]
+    until: str | None
+
+
 class ChangedSession(SessionAnswer):
     """A session after a change."""
 
     compaction: StepAnswer | None
+    not_compacted: NotCompactedAnswer | None
 
 
 class AppendAnswer(ResponseModel):
@@ -118,6 +132,7 @@ class AppendAnswer(ResponseModel):
     budget: BudgetAnswer
     open_calls: list[str]
     compaction: StepAnswer | None
+    not_compacted: NotCompactedAnswer | None
 
 
 class ReasoningAnswer(ResponseModel):
@@ -196,6 +211,7 @@ class CompactAnswer(ResponseModel):
     job: JobAnswer | None
     joined: bool = Field(description="Whether the job existed before the request.")
     result: ResultAnswer
+    not_compacted: NotCompactedAnswer | None
     summary: CutAnswer | None = Field(
         None, description="For a `dry_run` that would request a summary: what that would cover."
     )
@@ -268,6 +284,7 @@ class MovedAnswer(ResponseModel):
     budget: BudgetAnswer
     open_calls: list[str]
     compaction: StepAnswer | None
+    not_compacted: NotCompactedAnswer | None
     job: JobAnswer | None = Field(description="The job of the branch summary.")
     summary_entry_id: str | None = Field(description="The entry with the branch summary, if it was added at once.")
 
@@ -364,6 +381,7 @@ class PinnedAnswer(PinAnswer):
 
     version: int
     compaction: StepAnswer | None
+    not_compacted: NotCompactedAnswer | None
 
 
 class PricesAnswer(ResponseModel):

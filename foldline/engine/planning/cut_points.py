@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final
 
 from foldline.engine.edits import within
@@ -18,6 +20,15 @@ TURN_KINDS: Final = frozenset({"user", "note"})
 LENGTH_SHARE: Final = 0.4
 INPUT_SHARE: Final = 0.25
 LEAST_LENGTH: Final = 256
+
+
+class Held(StrEnum):
+    """Why messages in view stay there, although the view is over the trigger."""
+
+    BARRED = "barred"  # A compaction of them was undone.
+    RECENT = "recent"
+    OPEN_CALLS = "open_calls"
+    TOO_LITTLE = "too_little"  # They are old enough, and a summary of them would save less than the policy's minimum.
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +58,24 @@ def next_range(outline: Outline, goals: Goals, window_tokens: int, due: int, *, 
     ranges = list(_ranges(outline, goals, window_tokens, due, is_asked=is_asked))
     worthwhile = (r for r in ranges if is_asked or r.saving >= goals.minimum_saving)
     return next((r for r in ranges if r.is_pending), None) or next(worthwhile, None)
+
+
+def why_none(outline: Outline, due: int, *, is_asked: bool) -> Held:
+    """What holds back the most tokens of the view, where `next_range` found no range for the same arguments."""
+    barred = () if is_asked else outline.live.barred
+    tokens: Counter[Held] = Counter()
+    for index, item in enumerate(outline.items):
+        if isinstance(item, Unit) and not item.is_hidden:
+            tokens[_held_by(item, barred, is_recent=index >= due or index == outline.last_user)] += item.tokens
+    return max(tokens, key=tokens.__getitem__, default=Held.TOO_LITTLE)
+
+
+def _held_by(unit: Unit, barred: Sequence[tuple[int, int]], *, is_recent: bool) -> Held:
+    if unit.is_open:
+        return Held.OPEN_CALLS
+    if is_recent:
+        return Held.RECENT
+    return Held.BARRED if within(unit.first, unit.last, barred) else Held.TOO_LITTLE
 
 
 def turn_split_at(outline: Outline, seq: int) -> int | None:

@@ -11,7 +11,9 @@ from foldline.engine.facts import files_of
 from foldline.engine.files import Files
 from foldline.engine.messages import BRANCH_ROLE, Message
 from foldline.engine.models.budget import SMALLEST_SUMMARY
+from foldline.engine.models.gauge import Gauge
 from foldline.engine.outline import Outline, Unit
+from foldline.engine.planning import cut_points
 from foldline.engine.planning.chunks import chunk_tokens
 from foldline.engine.planning.cut_points import SummaryRange, next_range, turn_split_at
 from foldline.engine.planning.recent import due_items, items_until
@@ -25,12 +27,13 @@ from foldline.log.compaction.summaries import Made, Wanted
 from foldline.log.compaction.summary_request import SummaryRequest, requested_aims, requested_policy, targeted_gauge
 from foldline.log.compaction.usage_estimate import with_reported_usage
 from foldline.log.storage import entry_log, segments
-from foldline.log.storage.rows import Path
+from foldline.log.storage.rows import Aims, Path
 from foldline.log.storage.store import Transaction
 
 # The share of a summary that its lists of files may take, and the smallest summary that has lists of files.
 APPENDIX_SHARE: Final = 4
 APPENDIX_FROM: Final = 8 * SMALLEST_SUMMARY
+NO_ROOM: Final = "no_room"
 # Tokens for the blank line between a summary and its appendix; tokens may also merge differently across it.
 APPENDIX_SEAM: Final = 4
 
@@ -46,6 +49,22 @@ class Applied:
 
 def range_of(path: Path, outline: Outline, request: SummaryRequest, window_tokens: int) -> SummaryRange | None:
     """The range that this request would summarize now, at most `window_tokens` long; None if nothing is due."""
+    aims, gauge, due = _due(path, outline, request)
+    seen = outline.measured(gauge.measure)
+    window = path.session.frame.window(path.session.policy).tokens
+    most = min(window_tokens, chunk_tokens(seen, aims.policy.stage("summarize"), window, due))
+    return next_range(outline, aims.goals, most, due, is_asked=request.is_asked)
+
+
+def why_none(tx: Transaction, path: Path, outline: Outline, request: SummaryRequest) -> str:
+    """Why a request led to no summary: one of `Held`, or `NO_ROOM` if a kept summary did not fit in the view."""
+    if range_of(path, outline, request, tx.limits.summarizer_tokens) is not None:
+        return NO_ROOM
+    return cut_points.why_none(outline, _due(path, outline, request)[2], is_asked=request.is_asked)
+
+
+def _due(path: Path, outline: Outline, request: SummaryRequest) -> tuple[Aims, Gauge, int]:
+    """The request's aims, its gauge, and the number of items, from the oldest, that it may summarize."""
     aims = requested_aims(path, request)
     # The target of an automatic request bounds the size of the summary, and does not make more entries due.
     is_bound_only = request.target_tokens is not None and not request.is_asked
@@ -55,10 +74,7 @@ def range_of(path: Path, outline: Outline, request: SummaryRequest, window_token
     due = due_items(outline, aims.policy, gauge, is_asked=request.is_asked)
     if request.until is not None:
         due = min(due, items_until(outline, request.until))
-    seen = outline.measured(gauge.measure)
-    window = path.session.frame.window(path.session.policy).tokens
-    most = min(window_tokens, chunk_tokens(seen, aims.policy.stage("summarize"), window, due))
-    return next_range(outline, aims.goals, most, due, is_asked=request.is_asked)
+    return aims, gauge, due
 
 
 def find(tx: Transaction, path: Path, request: SummaryRequest, outline: Outline) -> Wanted | None:

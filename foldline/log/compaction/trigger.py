@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from foldline.engine.images import NO_IMAGES, Images
 from foldline.engine.outline import Outline
@@ -14,6 +14,7 @@ from foldline.engine.policies.report import Happened, together
 from foldline.log.compaction import enqueue
 from foldline.log.compaction.compactions import Compaction, add_compaction, reported
 from foldline.log.compaction.enqueue import QueuedJob
+from foldline.log.compaction.not_compacted import is_as_before, note, note_asked
 from foldline.log.compaction.summary_request import (
     AUTOMATIC,
     SummaryRequest,
@@ -21,10 +22,10 @@ from foldline.log.compaction.summary_request import (
     requested_aims,
     targeted_gauge,
 )
-from foldline.log.compaction.usage_estimate import ensure_estimate, should_compact, with_reported_usage
+from foldline.log.compaction.usage_estimate import ensure_estimate, fits, should_compact, with_reported_usage
 from foldline.log.storage import entry_log
 from foldline.log.storage.events import StageWatch, TriggerRan
-from foldline.log.storage.rows import Aims, Path
+from foldline.log.storage.rows import Aims, NotCompacted, Path
 from foldline.log.storage.store import Transaction
 
 # What `stages_used` calls the step that leaves images out; it is no stage that a policy names.
@@ -39,12 +40,14 @@ LONG_PATH_MESSAGES: Final = 256
 class TriggerResult:
     """The outcome of a trigger run: the compactions made, oldest first, and the job of the summary request, if any.
 
-    `report` has the figures that the policy's `report` names, over all of them.
+    `report` has the figures that the policy's `report` names, over all of them. `not_compacted` says why there is
+    neither a compaction nor a job, although the view is over the trigger or hidden messages wait for a summary.
     """
 
     made: list[Compaction] = field(default_factory=list)
     request: QueuedJob | None = None
     report: dict[str, Any] = field(default_factory=dict)
+    not_compacted: NotCompacted | None = None
 
     @property
     def is_news(self) -> bool:
@@ -52,9 +55,13 @@ class TriggerResult:
         return bool(self.made) or (self.request is not None and not self.request.is_joined)
 
 
-def run_trigger(tx: Transaction, path: Path) -> TriggerResult:
-    """Compact if the view is over the policy's trigger, and request a summary of what is pending."""
-    step = _run_trigger(tx, path)
+def run_trigger(tx: Transaction, path: Path, *, repeats: bool = True) -> TriggerResult:
+    """Compact if the view is over the policy's trigger, and request a summary of what is pending.
+
+    Without `repeats`, a long view that fits is left alone while the last run led to nothing and too little has changed
+    since (`is_as_before`).
+    """
+    step = _run_trigger(tx, path, repeats=repeats)
     if step.is_news:
         step.report = step_report(tx, path, path.aims(), step)
     return step
@@ -75,26 +82,59 @@ def step_report(tx: Transaction, path: Path, aims: Aims, step: TriggerResult | N
     return together(reports)
 
 
-def _run_trigger(tx: Transaction, path: Path) -> TriggerResult:
+def _run_trigger(tx: Transaction, path: Path, *, repeats: bool = True) -> TriggerResult:
     step = TriggerResult()
     if path.session.auto_compact:
         _fit_images(tx, path, step)
+    if not repeats and _is_as_before(tx, path):
+        step.not_compacted = path.not_compacted
+        return step
+    path.not_compacted = None
     step.request = _awaited(tx, path)
     if step.request is not None:
         return step
     for _ in range(KEPT_AT_ONCE):
-        outline, is_wanted = _apply_cheap_edits(tx, path, step)
-        if not (is_wanted or path.pending_tokens) or tx.now < path.next_summary_at:
-            return step
-        if outline is None:
-            _note_trigger(tx, path, "pending")
-        answer = enqueue.request_summary(tx, path, AUTOMATIC, outline)
-        if not isinstance(answer, Compaction):
-            step.request = answer
-            return step
-        step.made.append(answer)
+        tried = _apply_cheap_edits(tx, path, step)
+        answer = _request_wanted(tx, path, tried)
+        if isinstance(answer, Compaction):
+            step.made.append(answer)
+            continue
+        step.request = answer
+        if not step.is_news and answer is None and (tried.is_over or path.pending_tokens):
+            is_wanted = tried.is_summary_wanted or bool(path.pending_tokens)
+            step.not_compacted = note(tx, path, tried.outline, is_wanted=is_wanted, is_in_loop=tried.waits)
+        return step
     step.request = enqueue.enqueue(tx, path, AUTOMATIC)
     return step
+
+
+def _is_as_before(tx: Transaction, path: Path) -> bool:
+    if path.not_compacted is None or path.messages < LONG_PATH_MESSAGES:
+        return False
+    aims = path.aims()
+    has_work = bool(path.pending_tokens) or should_compact(path, aims)
+    return has_work and fits(path, aims) and is_as_before(path, aims.goals.limit, tx.now)
+
+
+class _Tried(NamedTuple):
+    """What a plan led to, beside the compactions: the outline after it, None if no plan was made, and what remains.
+
+    `waits`: its edits wait for the end of a tool loop.
+    """
+
+    outline: Outline | None
+    is_over: bool
+    is_summary_wanted: bool = False
+    waits: bool = False
+
+
+def _request_wanted(tx: Transaction, path: Path, tried: _Tried) -> QueuedJob | Compaction | None:
+    """The answer to the summary request that a plan and what is pending lead to; None if there is none for now."""
+    if not (tried.is_summary_wanted or path.pending_tokens) or tx.now < path.next_summary_at:
+        return None
+    if tried.outline is None:
+        _note_trigger(tx, path, "pending")
+    return enqueue.request_summary(tx, path, AUTOMATIC, tried.outline)
 
 
 def _fit_images(tx: Transaction, path: Path, step: TriggerResult) -> None:
@@ -129,23 +169,17 @@ def _awaited(tx: Transaction, path: Path) -> QueuedJob | None:
     return enqueue.job_under_way(tx, path, AUTOMATIC) if is_awaited else None
 
 
-def fits(path: Path, aims: Aims) -> bool:
-    """Whether the view fits the budget, by the exact count and by the policy's own."""
-    tokens = path.kept if path.estimated is None else path.estimated
-    return path.kept <= aims.goals.limit and tokens <= aims.gauge.goals.limit
+def _apply_cheap_edits(tx: Transaction, path: Path, step: TriggerResult) -> _Tried:
+    """Apply the cheap edits if the view is over the trigger.
 
-
-def _apply_cheap_edits(tx: Transaction, path: Path, step: TriggerResult) -> tuple[Outline | None, bool]:
-    """Apply the cheap edits if the view is over the trigger: the outline after them, and whether a summary is wanted.
-
-    The outline is None if no plan was made. While the view fits, edits wait for the end of a tool loop whose reasoning
-    they would strip.
+    While the view fits, edits wait for the end of a tool loop whose reasoning they would strip.
     """
     aims = path.aims()
     outline = ensure_estimate(tx, path, aims)
-    if not (path.session.auto_compact and should_compact(path, aims)):
+    is_over = should_compact(path, aims)
+    if not (path.session.auto_compact and is_over):
         # Without a plan, a pending range joins any job the branch has.
-        return None, False
+        return _Tried(None, is_over)
     _note_trigger(tx, path, "threshold")
     outline = outline or entry_log.outline(tx, path)
     watch = StageWatch(tx.stopwatch)
@@ -154,10 +188,10 @@ def _apply_cheap_edits(tx: Transaction, path: Path, step: TriggerResult) -> tupl
     )
     _note_stages(tx, path, aims, watch, plan)
     if fits(path, aims) and strips_open_loop(outline, plan.edits, path.edits_at):
-        return outline, plan.is_summary_wanted
+        return _Tried(outline, is_over, plan.is_summary_wanted, waits=True)
     if plan.edits:
         step.made.append(_add_planned(tx, path, aims, outline, plan, reason="trigger"))
-    return plan.outline, plan.is_summary_wanted
+    return _Tried(plan.outline, is_over, plan.is_summary_wanted)
 
 
 def compact_now(
@@ -175,6 +209,7 @@ def compact_now(
     the stages. `reason` is the label in the metrics.
     """
     _note_trigger(tx, path, reason)
+    path.not_compacted = None
     aims = requested_aims(path, request)
     policy = aims.policy if stages is None else aims.policy.naming(stages)
     step = TriggerResult()
@@ -193,6 +228,8 @@ def compact_now(
     elif path.pending_tokens:
         # The summary of what was hidden to reach a target must not take the view beyond it again.
         _request_automatic(tx, path, step, plan.outline, replace(AUTOMATIC, target_tokens=request.target_tokens))
+    if not step.made and step.request is None:
+        step.not_compacted = note_asked(tx, path, plan.outline, request, is_wanted=is_wanted)
     step.report = step_report(tx, path, aims, step)
     return step
 

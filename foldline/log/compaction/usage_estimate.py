@@ -62,10 +62,15 @@ def should_compact(path: Path, aims: Aims, added_tokens: int = 0) -> bool:
 
     `ensure_estimate` must have run.
     """
-    tokens = path.kept if path.estimated is None else path.estimated
+    tokens = path.counted
     goals = aims.gauge.goals
     is_over = tokens + added_tokens > min(goals.trigger, goals.limit)
     return is_over or path.kept + added_tokens > aims.goals.limit
+
+
+def fits(path: Path, aims: Aims) -> bool:
+    """Whether the view fits the budget, by the exact count and by the policy's own."""
+    return path.kept <= aims.goals.limit and path.counted <= aims.gauge.goals.limit
 
 
 def note_report(path: Path, usage: Usage, *, is_of_next: bool) -> None:

@@ -18,6 +18,7 @@ from foldline.log.compaction import trigger
 from foldline.log.compaction.enqueue import NO_ROOM, has_waiting
 from foldline.log.compaction.summaries import Made, keep, with_appendix
 from foldline.log.compaction.summary_request import request_from_json, request_to_json
+from foldline.log.compaction.usage_estimate import fits
 from foldline.log.job_state import JobState
 from foldline.log.jobs.endings import end, end_without_summary, state_of
 from foldline.log.jobs.kinds import JOB_KINDS
@@ -93,7 +94,7 @@ def _publish(tx: Transaction, path: Path, claim: Claim, draft: SummaryDraft, job
 def must_wait(path: Path, made: Made, outline: Outline) -> bool:
     """Whether an automatic summary has to wait for the end of a tool loop whose reasoning it would strip."""
     request, covered = made.request, made.wanted.covered
-    if request.is_asked or not JOB_KINDS[request.kind].is_edit or not trigger.fits(path, path.aims()):
+    if request.is_asked or not JOB_KINDS[request.kind].is_edit or not fits(path, path.aims()):
         return False
     return strips_open_loop(outline, [Edit("condense", covered.first, covered.last)], path.edits_at)
 

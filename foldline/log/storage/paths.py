@@ -11,7 +11,7 @@ from foldline.engine.images import Images
 from foldline.engine.planning.batches import Tail
 from foldline.engine.wire import dumps, loads
 from foldline.log.errors import NotFound, StaleVersion
-from foldline.log.storage.rows import Path, Session
+from foldline.log.storage.rows import NotCompacted, Path, Session
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import BRANCH, ENTRY, SESSION
 
@@ -56,6 +56,7 @@ _BRANCH_COLUMNS: Final = (
     BRANCH.c.reported_seq,
     BRANCH.c.images,
     BRANCH.c.image_bytes,
+    BRANCH.c.not_compacted,
 )
 COLUMNS: Final = (*_SESSION_COLUMNS, *_BRANCH_COLUMNS)
 # The columns that an entry and its branch share: the state of the path after the entry.
@@ -92,7 +93,7 @@ _BRANCH_BY_NUMBER: Final = select(*_BRANCH_COLUMNS).where(
 UPDATE_BRANCH: Final = (
     update(BRANCH)
     .where(BRANCH.c.session_pk == bindparam("pk"), BRANCH.c.branch == bindparam("number"))
-    .values({name: bindparam(name) for name in (*_OF_LEAVES, *STATE_COLUMNS)})
+    .values({name: bindparam(name) for name in (*_OF_LEAVES, "not_compacted", *STATE_COLUMNS)})
 )
 UPDATE_SESSION: Final = (
     update(SESSION)
@@ -185,7 +186,14 @@ def _path_of(session: Session, row: Row[Any]) -> Path:
         reported=row.reported,
         reported_seq=row.reported_seq,
         images=None if row.images is None else Images(row.images, row.image_bytes),
+        not_compacted=None if row.not_compacted is None else _not_compacted(row.not_compacted),
     )
+
+
+def _not_compacted(stored: bytes) -> NotCompacted:
+    values = loads(stored)
+    edits_at = values["edits_at"]
+    return NotCompacted(**{**values, "edits_at": None if edits_at is None else tuple(edits_at)})
 
 
 def tail_of(unit: int, open_calls: bytes | None) -> Tail:
@@ -247,7 +255,9 @@ def save_session(tx: Transaction, session: Session) -> None:
 
 
 def _leaf_columns(path: Path) -> dict[str, Any]:
-    return {**{name: getattr(path, name) for name in _OF_LEAVES}, **state_columns(path)}
+    run = path.not_compacted
+    in_json = {"not_compacted": None if run is None else dumps(run._asdict())}
+    return {**{name: getattr(path, name) for name in _OF_LEAVES}, **in_json, **state_columns(path)}
 
 
 def state_columns(path: Path) -> dict[str, Any]:

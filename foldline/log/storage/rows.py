@@ -109,6 +109,20 @@ class Aims(NamedTuple):
     gauge: Gauge
 
 
+class NotCompacted(NamedTuple):
+    """A trigger run that led to nothing: its reason, and the state of the path that it saw.
+
+    `tokens` are those of the view's history by the policy's count. `open_unit` is the seq of the batch that was open, 0
+    if none was. `until` is when automatic jobs may run again, if that is the reason.
+    """
+
+    reason: str
+    tokens: int
+    edits_at: tuple[int, int] | None
+    open_unit: int = 0
+    until: int | None = None
+
+
 @dataclass(slots=True)
 class Path:
     """A branch and the state at its leaf, loaded for a transaction.
@@ -117,7 +131,7 @@ class Path:
     the newest compaction, undo or redo. `estimated` are the history's tokens by the policy's counter; None if they are
     not known, or if that counter is the exact one. `reported` is a provider's count of the whole view up to the entry
     `reported_seq`; None once the view was edited. `images` are those in view, None if they are not known.
-    `next_summary_at` is when automatic jobs may run again.
+    `next_summary_at` is when automatic jobs may run again. `not_compacted` is the last trigger run, if it did nothing.
     """
 
     session: Session
@@ -138,6 +152,7 @@ class Path:
     reported: int | None
     reported_seq: int
     images: Images | None
+    not_compacted: NotCompacted | None
 
     @property
     def used(self) -> int:
@@ -148,6 +163,21 @@ class Path:
     def open_calls(self) -> list[str]:
         """The ids of the tool calls that wait for a result."""
         return [call.id for call in self.tail.open_calls]
+
+    @property
+    def open_unit(self) -> int:
+        """The seq of the open batch; 0 if no call waits for a result."""
+        return self.tail.unit if self.tail.open_calls else 0
+
+    @property
+    def is_in_tool_loop(self) -> bool:
+        """Whether the last message makes calls or is a result, so that the assistant's answer is still to come."""
+        return bool(self.tail.open_calls) or self.tail.unit != self.last_message_seq
+
+    @property
+    def counted(self) -> int:
+        """The unscaled tokens of the history by the policy's counter, as far as it is known, else by the exact one."""
+        return self.kept if self.estimated is None else self.estimated
 
     def breakdown(self, used: int | None = None) -> dict[str, int]:
         """The scaled tokens of system, tools, pins and history, which add up to `used` (by default the view's)."""

@@ -61,7 +61,8 @@ class BranchRow(SQLModel, table=True):
     `left_seq` is the seq of the parent's entry where it begins. `failures` counts failed summaries since the last
     published one. `estimated` are the history's tokens by the policy's counter, where that is an estimate and known.
     `reported` is a provider's count of the whole view up to `reported_seq`, None once the view was edited. `images` and
-    `image_bytes` are the images in view, None if they are not known.
+    `image_bytes` are the images in view, None if they are not known. `not_compacted` is the last trigger run, as
+    JSON, if it led to nothing.
     """
 
     __tablename__: ClassVar[Any] = "branch"
@@ -92,6 +93,7 @@ class BranchRow(SQLModel, table=True):
     images: int | None = None
     image_bytes: int | None = Field(default=None, sa_type=BigInteger)
     open_calls: bytes | None = None
+    not_compacted: bytes | None = None
 
 
 class EntryRow(SQLModel, table=True):

@@ -85,7 +85,7 @@ def append(
     rows = [_row(tx, path, draft, measure) for draft in drafts]
     if rows:
         entry_log.insert_entries(tx, rows)
-    step = trigger.run_trigger(tx, path)
+    step = trigger.run_trigger(tx, path, repeats=False)
     paths.save(tx, path)
     return Appended([segments.entry_id(path.branch, row["seq"]) for row in rows], path, step)
 

@@ -105,6 +105,7 @@ def remove(tx: Transaction, tenant: str, session_id: str, pin_id: str, *, if_mat
     if not gone.rowcount:
         raise NotFound("pin", pin_id)
     paths.forget_counts(tx, path)
+    path.not_compacted = None
     path.session.pins_tokens = pins_tokens(pins_of(tx, path.session.pk))
     paths.save(tx, path)
     return path

@@ -104,7 +104,7 @@ def _stats(tx: Transaction, path: Path, frame: Frame, used: int, parts: Mapping[
         # An estimate depends on the provider. The path is not saved here.
         path.estimated = None
     ensure_estimate(tx, path, aims)
-    counted = added + (path.kept if path.estimated is None else path.estimated)
+    counted = added + path.counted
     goals = aims.gauge.goals
     return Stats(
         used=used,

@@ -5,7 +5,7 @@ from time import monotonic
 
 import pytest
 
-from foldline.log.compaction.enqueue import INTERACTIVE
+from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE
 from foldline.log.jobs import claims, endings
 from tests.support.eventually import eventually
 from tests.support.processes.api import Api, Json, assistant, calling, result, user
@@ -33,6 +33,7 @@ def test_nothing_to_compact_needs_no_job(api: Api) -> None:
     api.say(session, user("hello"))
     answer = api.post(f"{session}/compact")
     assert (answer["job"], answer["joined"]) == (None, False)
+    assert answer["not_compacted"] == {"reason": "recent", "until": None}
     used = api.get(session)["budget"]["used"]
     assert answer["result"] == {
         "compacted": False,
@@ -41,6 +42,25 @@ def test_nothing_to_compact_needs_no_job(api: Api) -> None:
         "tokens_after": used,
         "tokens_saved": 0,
     }
+
+
+def test_an_append_over_the_trigger_says_why_nothing_is_compacted(api: Api) -> None:
+    session = api.session()
+    assert api.say(session, user("hello"))["not_compacted"] is None
+    said = api.say(session, user("word " * (api.get(session)["budget"]["limit"] * 9 // 10)))
+    assert (said["compaction"], said["not_compacted"]) == (None, {"reason": "recent", "until": None})
+
+
+def test_an_append_says_until_when_a_failed_summary_holds_back_the_next(api: Api) -> None:
+    session = api.session(context_window=8_000)
+    # Those of other sessions.
+    api.do_jobs()
+    while (claim := claims.claim(api.store, BACKGROUND)) is None:
+        api.fill(session, turns=1)
+    endings.fail(api.store, claim, "no")
+    reason = api.say(session, user("and?"))["not_compacted"]
+    assert reason["reason"] == "held_back"
+    assert reason["until"] > api.get(session)["created_at"]
 
 
 def test_a_target_of_ones_own_is_reached(api: Api) -> None:

@@ -14,7 +14,7 @@ def test_a_step_of_several_compactions_names_all_of_them_and_the_newest(scene: S
         Compaction("e0-7", "trigger", ["prune"], 900, 700, is_live=True),
         Compaction("e0-8", "summary", ["summarize"], 700, 400, is_live=True),
     ]
-    assert serializers.step_json(scene.path, TriggerResult(made)) == {
+    assert serializers.trigger_json(scene.path, TriggerResult(made))["compaction"] == {
         "id": "e0-8",
         "ids": ["e0-7", "e0-8"],
         "stages_used": ["prune", "summarize"],
