@@ -68,6 +68,13 @@ class Settings(BaseSettings):
         SecretStr(""), description="Keys of the callers, as tenant:key,tenant:key. Empty: one tenant, on loopback only."
     )
 
+    models_file: str | None = Field(
+        None,
+        min_length=1,
+        description="TOML file with models, their windows and prices, which come before the catalogue's. The same for "
+        "all processes.",
+    )
+
     summarizer: str = Field(
         "extractive",
         min_length=1,

@@ -44,6 +44,28 @@ beat. Give all of them the same settings. [operate.md](operate.md) describes how
 - `api` and `worker` need a PostgreSQL: `FOLDLINE_DATABASE_URL=postgresql://user:password@host/name`. Run
   `foldline migrate` on it first.
 
+## Models of your own
+
+`FOLDLINE_MODELS_FILE=models.toml` names a file with models that Foldline does not know, or of which you know better:
+
+```toml
+[[model]]
+name = "home/llama-4"
+window = "128k"
+
+[[model]]
+name = "anthropic/claude-opus-5"
+window = 500_000
+input = 5
+cached_input = 0.5
+cache_write = 6.25
+output = 25
+```
+
+Prices are US dollars for a million tokens, and may be missing; then those of the catalogue are used. No process starts
+with a file that is wrong: it names the line. `foldline models --models-file models.toml` checks the file. `GET /models`
+shows these models first, with the name and the date of the file as their `source`.
+
 ## All settings
 
 | name | default | unit | meaning |

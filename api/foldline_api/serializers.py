@@ -196,6 +196,7 @@ def compaction_json(compaction: Compaction) -> dict[str, Any]:
         "stages_used": compaction.stages_used,
         "tokens_before": compaction.tokens_before,
         "tokens_after": compaction.tokens_after,
+        "price": compaction.price,
         **NO_SUMMARY_FACTS,
         **compaction.summary_facts,
         **compaction.report,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,6 +10,7 @@ from foldline_api.http.auth import DEFAULT_TENANT
 
 from foldline.cli.commands.session_files import opened
 from foldline.engine.errors import CompactionError
+from foldline.log.compaction.compactions import Compaction
 from foldline.log.compaction.planned_cut import PlannedCut
 from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.errors import SessionsError
@@ -119,6 +120,13 @@ def _number(entry_id: str | None) -> str:
     return NONE if entry_id is None else str(segments.parse_entry_id(entry_id)[1] - 1)
 
 
+def _total(made: Iterable[Compaction], name: str) -> float | None:
+    """The sum of one figure of the compactions' prices; None if one of them does not have it."""
+    figures: list[float | None] = [(compaction.price or {}).get(name) for compaction in made]
+    known = [figure for figure in figures if figure is not None]
+    return sum(known) if len(known) == len(figures) else None
+
+
 def _compact(store: Store, name: str, options: SessionOptions) -> None:
     with store.write() as tx:
         done = compact.compact(
@@ -129,6 +137,9 @@ def _compact(store: Store, name: str, options: SessionOptions) -> None:
         "tokens_before": done.tokens_before,
         "tokens_after": done.path.used,
         "compactions": [compaction.id for compaction in done.step.made],
+        "rewritten_tokens": _total(done.step.made, "rewritten_tokens"),
+        "cost_usd": _total(done.step.made, "cost_usd"),
+        "saved_usd_in_each_call": _total(done.step.made, "saved_usd"),
         "job": None if done.job is None else done.job.id,
     }
     notes().print(table_of((("", False), ("", False)), [(key, str(value)) for key, value in report.items()]))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from foldline import migrations
+from foldline.cli.models_file import use_models_file
 from foldline.log.errors import InvalidDatabase, Unavailable
 from foldline.log.storage.engines import SQLITE, address_of
 from foldline.log.storage.store import Limits, Store, translated
@@ -23,15 +24,17 @@ logger = logging.getLogger(__name__)
 
 
 def settings_of(options: dict[str, Any]) -> Settings:
-    """The settings of this process: the options given, then the environment.
+    """The settings of this process: the options given, then the environment. Its models file is used from now on.
 
     Raises:
-        CommandFailed: a value cannot be used.
+        CommandFailed: a value, or a line of the models file, cannot be used.
     """
     try:
-        return load_settings(**{name: value for name, value in options.items() if value is not None})
+        settings = load_settings(**{name: value for name, value in options.items() if value is not None})
     except InvalidSettings as error:
         raise CommandFailed(str(error)) from error
+    use_models_file(settings.models_file)
+    return settings
 
 
 def check_file(settings: Settings) -> None:

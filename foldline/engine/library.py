@@ -30,6 +30,7 @@ class Compacted:
 
     Tokens are those of the whole view: system prompt, tools and messages. `orphaned_calls_fixed` counts calls in view
     that got a stub as their result, `orphaned_results_fixed` results that are quoted because their call is missing.
+    `rewritten_tokens` are those from the first message on that was edited: a provider's cache lacks them.
     """
 
     messages: list[dict[str, Any]]
@@ -39,6 +40,7 @@ class Compacted:
     orphaned_calls_fixed: int
     orphaned_results_fixed: int
     images_left_out: int
+    rewritten_tokens: int = 0
 
     @property
     def tokens_after(self) -> int:
@@ -119,6 +121,7 @@ def compact(
         orphaned_calls_fixed=len(result.orphans.calls),
         orphaned_results_fixed=len(result.orphans.results),
         images_left_out=len(surplus),
+        rewritten_tokens=result.rewritten_tokens,
     )
 
 

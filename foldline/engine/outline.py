@@ -146,6 +146,12 @@ class Outline:
         return len(self.items) - (self.open_unit is not None)
 
     @property
+    def hidden_until(self) -> int:
+        """The number of items, from the oldest, that end with the last hidden unit; 0 if none is hidden."""
+        hidden = (index for index, item in enumerate(self.items, 1) if isinstance(item, Unit) and item.is_hidden)
+        return max(hidden, default=0)
+
+    @property
     def turn_starts(self) -> list[int]:
         """The indexes at which turns begin: the first item, and each user message."""
         users = [index for index, item in enumerate(self.items) if _is_user(item)]

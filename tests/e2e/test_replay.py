@@ -173,16 +173,17 @@ def test_a_note_says_when_a_session_passes_60_percent_and_a_warning_when_it_pass
     assert warnings == session["usage_crossings"]["warning"] > 1
     assert warnings < len(notes) <= sum(session["usage_crossings"].values())
     assert len(notes) < session["model_calls"]
-    assert done.stderr.count("\n  Compacted at once, to ") > 1
+    outcomes = "\n  Compacted at once, to ", "\n  A summary is on its way."
+    assert sum(map(done.stderr.count, outcomes)) > 1
 
 
 def test_a_compact_threshold_is_the_trigger_of_the_sessions(sessions: Path, url: str, tmp_path: Path) -> None:
-    done, report = replayed(sessions, 5000, url, tmp_path / "report.json", "--compact-threshold", "0.4")
+    done, report = replayed(sessions, 12_000, url, tmp_path / "report.json", "--compact-threshold", "0.4")
 
     (created, *_) = [session["session_id"] for session in report["per_session"]]
     policy = httpx.get(f"{url}/sessions/{created}").json()["policy"]
     assert policy["trigger"] == 0.4
-    assert policy["target"] == pytest.approx(0.4 * 0.50 / 0.80)
+    assert policy["target"] == pytest.approx(0.4 * 0.20 / 0.80)
     shares = [int(share) for *_, share in NOTE.findall(done.stderr)]
     assert min(shares) in range(40, 60)
     assert report["usage_crossings"].keys() == {"warning"}
@@ -296,7 +297,7 @@ def test_whole_generated_sessions_replay_without_violations(name: str, url: str,
     for session in report["per_session"]:
         assert session["appended_tokens"] > 2 * window
         assert session["compactions"] >= 2
-    assert report["fill_after_compaction"] >= 0.3
+    assert report["fill_after_compaction"] >= 0.6 * PRESETS["foldline"].target
 
 
 @pytest.fixture(scope="module")
@@ -356,4 +357,4 @@ def test_whole_recorded_sessions_replay_without_violations(
     assert done.returncode == 0, done.stdout + done.stderr
     assert report["sessions"] == sessions
     assert report["compactions"] > 0
-    assert report["fill_after_compaction"] >= 0.3
+    assert report["fill_after_compaction"] >= 0.6 * PRESETS["foldline"].target

@@ -33,7 +33,7 @@ def test_the_committed_page_is_that_of_the_text_and_the_presets() -> None:
 def test_the_page_compares_all_presets() -> None:
     compared = rows("Compare the presets")
     assert [row.split("`")[1] for row in compared] == list(PRESETS)
-    assert compared[0].startswith("| `foldline` | 105,600 (80 %) | 66,000 (50 %) | `deduplicate` → `prune` → ")
+    assert compared[0].startswith("| `foldline` | 105,600 (80 %) | 26,400 (20 %) | `deduplicate` → `prune` → ")
     codebuddy = "| `codebuddy` | 180,000 (90 % of the window) | 100,000 (50 % of the window) | "
     assert [row for row in compared if row.startswith(codebuddy)]
 
@@ -47,6 +47,8 @@ def test_values_are_listed_where_a_preset_has_its_own() -> None:
         "| `transcript` | `pi` | `pi@program` |",
         "| `headings` | `pi` | `pi` |",
         *(f"| `{field}` | `true` | `true` |" for field in ("splits_turns", "lists_files", "trusts_usage")),
+        "| `weighs_prefix` | `false` | `false` |",
+        "| `least_target_tokens` | 0 | 0 |",
         "| `summarize.keep_tokens` | 16,384 | 20,000 |",
         "| `summarize.rounds_forward` |  | `true` |",
         "| `summarize.keeps_notes` |  | `true` |",

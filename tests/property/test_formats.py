@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foldline.engine.formats import FORMATS, anthropic, openai
+from foldline.engine.formats import FORMATS, anthropic_writer, openai
 from foldline.engine.formats.ids import fitting
 from foldline.engine.formats.rules import check
 from foldline.engine.messages import Message, ToolCall, ToolResult, without_bound
@@ -36,7 +36,7 @@ from tools.format_cases import CASES
 CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus"
 SOURCES = sorted(path for path in CORPUS.glob("*.jsonl") if not path.name.endswith(".raw.jsonl"))
 
-PATTERNS = (openai.ID_PATTERN, openai.NAME_PATTERN, anthropic.ID_PATTERN, anthropic.NAME_PATTERN)
+PATTERNS = (openai.ID_PATTERN, openai.NAME_PATTERN, anthropic_writer.ID_PATTERN, anthropic_writer.NAME_PATTERN)
 
 formats = st.sampled_from(sorted(FORMATS))
 transcripts = st.one_of(

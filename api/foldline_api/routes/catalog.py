@@ -23,7 +23,7 @@ def list_models(
     _incoming: FromRequest,
     preset: Annotated[str, Query(description="The preset whose models, trigger and target to list.")] = DEFAULT_PRESET,
 ) -> Response:
-    """List the models whose context window is known, with the source of each window.
+    """List the models whose context window is known, with the source of each window and the model's prices.
 
     A session with another model needs `context_window`. Names may lack the provider, have a date, or name a cloud. A
     preset that follows another system adds the models that this system knows. `trigger_tokens` and `target_tokens` are
@@ -41,6 +41,7 @@ def _model_json(found: CatalogRow) -> dict[str, Any]:
         "listed_window": found.listed_window,
         "is_exact": found.is_exact,
         "source": found.source,
+        "prices": found.prices._asdict() if found.prices else None,
         "limit": found.limit,
         "trigger_tokens": found.trigger,
         "target_tokens": found.target,

@@ -98,10 +98,10 @@ def read_context(
 def _view_json(
     found: View, format_name: str, model: str | None = None, *, must_alternate: bool = False
 ) -> dict[str, Any]:
-    session = found.path.session
-    rendered = FORMATS[format_name].render(found.messages, session.system, model or session.model)
+    session, wire_format = found.path.session, FORMATS[format_name]
+    rendered = wire_format.render(found.messages, session.system, model or session.model)
     return {
-        "messages": alternating(rendered.messages) if must_alternate else rendered.messages,
+        "messages": alternating(rendered.messages) if must_alternate and wire_format.has_turns else rendered.messages,
         "system": rendered.system,
         "budget": serializers.budget_json(found.path, found.used, found.budget),
         "version": found.path.session.version,

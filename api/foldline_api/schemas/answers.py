@@ -237,6 +237,15 @@ class OverflowAnswer(ResponseModel):
     version: int
 
 
+class PrefixPriceAnswer(ResponseModel):
+    """What a compaction costs once, and what it saves in each later call. Dollars are null if no price is known."""
+
+    rewritten_tokens: int = Field(description="Tokens from the first edited place on, which the cache lacks then.")
+    saved_tokens: int = Field(description="Tokens that each later call does not send; they would have been cached.")
+    cost_usd: float | None
+    saved_usd: float | None
+
+
 class CompactionAnswer(ReportAnswer):
     """A compaction. Figures of the policy's `report` are of this compaction alone."""
 
@@ -246,6 +255,7 @@ class CompactionAnswer(ReportAnswer):
     stages_used: list[str]
     tokens_before: int
     tokens_after: int
+    price: PrefixPriceAnswer | None = Field(description="Null for a compaction of an earlier version or of an import.")
     first_kept_entry_id: str | None = Field(description="For a summary: the first entry after those that it covers.")
     details: dict[str, Any] | None = Field(
         description="For a summary: `read_files` and `modified_files` of all that it covers, and what a hook added."
@@ -374,6 +384,15 @@ class PinnedAnswer(PinAnswer):
     not_compacted: NotCompactedAnswer | None
 
 
+class PricesAnswer(ResponseModel):
+    """What the model's provider asks, in US dollars for a million tokens; null where it is not known."""
+
+    input: float | None
+    cached_input: float | None = Field(description="For input that is read from the provider's prompt cache.")
+    cache_write: float | None = Field(description="For input that is written to that cache; null if it costs no more.")
+    output: float | None
+
+
 class ModelAnswer(ResponseModel):
     """A model. Some presets list the beginning of a name, match any provider, or match a word in the name."""
 
@@ -384,6 +403,7 @@ class ModelAnswer(ResponseModel):
     )
     is_exact: bool = Field(description="Whether Foldline has the model's tokenizer, so that no margin is needed.")
     source: str = Field(description="Where Foldline's window is from, with its date; empty for a `listed_window`.")
+    prices: PricesAnswer | None = Field(description="The prices of short requests; null if none is known.")
     limit: int = Field(description="The most tokens of a view, counted exactly.")
     trigger_tokens: int = Field(description="In the preset's count, like `target_tokens`.")
     target_tokens: int

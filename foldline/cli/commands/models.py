@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
+from foldline.cli.models_file import read_models
 from foldline.cli.options import check_policy
 from foldline.engine.models.catalog import CatalogRow, catalog
+from foldline.engine.models.windows import put_first
 from foldline.engine.policies.presets import DEFAULT_PRESET, PRESETS
 from foldline.engine.tokens.estimates import EXACT
 from foldline.terminal import answers, notes, print_json, table_of
@@ -18,6 +21,9 @@ def models(
     preset: Annotated[
         str, typer.Option("--preset", metavar="NAME", help="Whose models, trigger and target.")
     ] = DEFAULT_PRESET,
+    models_file: Annotated[
+        Path | None, typer.Option("--models-file", metavar="FILE", help="Your own models, as FOLDLINE_MODELS_FILE has.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the models whose context window is known.
@@ -27,6 +33,8 @@ def models(
     and target are in its own count; what is left for input is counted exactly.
     """
     check_policy(preset, "--preset")
+    if models_file is not None:
+        put_first(read_models(models_file))
     found = list(catalog(PRESETS[preset]))
     if as_json:
         print_json(answers(), [_as_json(model) for model in found])
@@ -51,7 +59,7 @@ def _row(model: CatalogRow) -> tuple[str, ...]:
     return model.model, *("" if tokens is None else f"{tokens:,}" for tokens in figures), counted
 
 
-def _as_json(model: CatalogRow) -> dict[str, str | int | bool | None]:
+def _as_json(model: CatalogRow) -> dict[str, Any]:
     return {
         "model": model.model,
         "context_window": model.context_window,
@@ -61,4 +69,5 @@ def _as_json(model: CatalogRow) -> dict[str, str | int | bool | None]:
         "target_tokens": model.target,
         "is_exact": model.is_exact,
         "source": model.source,
+        "prices": model.prices._asdict() if model.prices else None,
     }

@@ -59,10 +59,11 @@ class Format:
     stay in the messages as their sources and must not be changed afterwards. `render` takes messages in canonical
     order whose calls are each followed by their results, never fails, and returns sources as they are: its output may
     share dicts with the messages. `model` matters where some of a provider's models refuse what others take. `signs`
-    distinguish the format from others.
+    distinguish the format from others. It `has_turns` if its messages are turns of roles, and not items.
     """
 
     name: str
     parse: Parse
     render: Render
     signs: Signs
+    has_turns: bool = True

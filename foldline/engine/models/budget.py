@@ -8,6 +8,7 @@ from math import ceil, floor
 from typing import Any, Final
 
 from foldline.engine.errors import FixedPartsDoNotFit, InvalidPolicy
+from foldline.engine.models.prices import USUAL_RATES, CacheRates
 from foldline.engine.models.windows import ContextWindow
 from foldline.engine.policies.layouts import LAYOUTS
 from foldline.engine.policies.policy import Policy
@@ -18,6 +19,10 @@ MARGIN_SHARE: Final = 0.02
 PINS_SHARE: Final = 0.10
 # The share of the room below the target for recent messages; the rest is for the summary.
 RECENT_SHARE: Final = 0.6
+# The same for a target that a caller named: most of it is for messages, as the view should fill it.
+NAMED_RECENT_SHARE: Final = 0.8
+# `least_target_tokens` is at most this share of the room, and fixed parts may take this share of the budget.
+LEAST_TARGET_SHARE: Final = 0.5
 # The smallest summary that still says something about the messages it replaces, in tokens.
 SMALLEST_SUMMARY: Final = 32
 
@@ -60,7 +65,11 @@ def budget_of(
 
 @dataclass(frozen=True, slots=True)
 class Goals:
-    """The goals of a plan, in unscaled tokens of history: fixed parts and pins are already subtracted."""
+    """The goals of a plan, in unscaled tokens of history: fixed parts and pins are already subtracted.
+
+    With `rates`, automatic edits of a view that fits have to be worth the prefix that they change. `is_named`: a caller
+    named the target.
+    """
 
     limit: int
     trigger: int
@@ -68,31 +77,51 @@ class Goals:
     keep_recent: int
     summary_max: int
     minimum_saving: int
+    rates: CacheRates | None = None
+    is_named: bool = False
 
     @property
     def recent_room(self) -> int:
         """The most tokens that may be kept recent, so that a summary still fits below the target."""
-        return _recent_room(self.target)
+        return _recent_room(self.target, NAMED_RECENT_SHARE if self.is_named else RECENT_SHARE)
+
+    @property
+    def not_summarized(self) -> int:
+        """The tokens of the newest messages that a summary leaves as they are; they fill a target that was named."""
+        return self.recent_room if self.is_named else self.keep_recent
 
     def aiming_at(self, target: int) -> Goals:
-        """The same goals with another target, at most the budget; recent messages and the summary share its room."""
+        """The same goals with a target that a caller named, at most the budget.
+
+        A summary leaves as many recent messages as there is room for beside it.
+        """
         target = max(0, min(target, self.limit))
         return replace(
             self,
             target=target,
             keep_recent=min(self.keep_recent, _recent_room(target)),
-            summary_max=min(self.summary_max, _summary_room(target)),
+            summary_max=min(self.summary_max, _summary_room(target, NAMED_RECENT_SHARE)),
+            is_named=True,
         )
 
 
 def goals_of(
-    policy: Policy, limit: int, fixed_tokens: int, multiplier: int, *, whole: int | None = None, safety: float = 1.0
+    policy: Policy,
+    limit: int,
+    fixed_tokens: int,
+    multiplier: int,
+    *,
+    whole: int | None = None,
+    safety: float = 1.0,
+    rates: CacheRates = USUAL_RATES,
 ) -> Goals:
     """The goals under a policy, for a budget of `limit` scaled tokens and fixed parts of unscaled `fixed_tokens`.
 
-    The policy's shares are of `whole` tokens if given, else of the limit. `safety` divides the tokens that the fixed
-    parts leave. If no room for a summary remains below the target, trigger and target become the whole budget. Recent
-    messages and the summary share the room below the target, so that a compaction does not end above the trigger.
+    The policy's shares are of `whole` tokens if given, else of the limit; the target of a policy that weighs the prefix
+    is of what the fixed parts leave. `safety` divides the tokens that the fixed
+    parts leave. `rates` are the model's prices of input. If no room for a summary remains below the target, trigger and
+    target become the whole budget. Recent messages and the summary share the room below the target, so that a
+    compaction does not end above the trigger.
     """
 
     def share(of_budget: float) -> int:
@@ -103,6 +132,10 @@ def goals_of(
 
     room = room_in(unscaled(limit, multiplier))
     target, trigger = room_in(share(policy.target)), room_in(share(policy.trigger))
+    if policy.weighs_prefix:
+        # The fixed parts stay in the cache, so they are no part of what a compaction brings down.
+        least = min(policy.least_target_tokens, int(room * LEAST_TARGET_SHARE))
+        target = min(max(int(room * policy.target), least), trigger)
     # The buffer stays free below the limit, but it takes at most half of the room.
     ceiling = max(room - policy.buffer_tokens, room // 2)
     if trigger > ceiling > 0:
@@ -117,15 +150,16 @@ def goals_of(
         keep_recent=min(share(policy.keep_recent), _recent_room(target)),
         summary_max=min(_summary_text(share(policy.summary_share)), _summary_room(target)),
         minimum_saving=share(policy.minimum_saving),
+        rates=rates if policy.weighs_prefix else None,
     )
 
 
-def _recent_room(target: int) -> int:
-    return max(0, int(target * RECENT_SHARE))
+def _recent_room(target: int, share: float = RECENT_SHARE) -> int:
+    return max(0, int(target * share))
 
 
-def _summary_room(target: int) -> int:
-    return _summary_text(int(target * (1 - RECENT_SHARE)))
+def _summary_room(target: int, share: float = RECENT_SHARE) -> int:
+    return _summary_text(int(target * (1 - share)))
 
 
 def _summary_text(message_tokens: int) -> int:
@@ -152,6 +186,7 @@ def check_fixed_parts(policy: Policy, limit: int, fixed_tokens: int, multiplier:
         FixedPartsDoNotFit: they leave no such room.
     """
     smallest = fixed_tokens + SMALLEST_SUMMARY + summary_frame_tokens()
-    target = unscaled(int(limit * policy.target), multiplier)
+    share = max(policy.target, LEAST_TARGET_SHARE) if policy.weighs_prefix else policy.target
+    target = unscaled(int(limit * share), multiplier)
     if smallest > target:
         raise FixedPartsDoNotFit(smallest, target)

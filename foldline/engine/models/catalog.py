@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from foldline.engine.models.gauge import ALIASES, Fixed, Frame
+from foldline.engine.models.prices import Prices
 from foldline.engine.models.registries import REGISTRIES
 from foldline.engine.models.windows import known_model, known_models
 from foldline.engine.policies.policy import Policy
@@ -19,7 +20,7 @@ class CatalogRow:
     `listed_window` is the registry's window, None in Foldline's own registry. A session gets `context_window`: the one
     that Foldline knows, from `source`, else the `listed_window`. `limit` is the
     most that a view may take, counted exactly. `trigger` and `target` are by the preset's counter, for a view with
-    history alone.
+    history alone. `prices` are the provider's, if they are known.
     """
 
     model: str
@@ -30,6 +31,7 @@ class CatalogRow:
     trigger: int
     target: int
     source: str = ""
+    prices: Prices | None = None
 
 
 def catalog(policy: Policy) -> Iterator[CatalogRow]:
@@ -55,5 +57,5 @@ def _listed(policy: Policy, provider: str, name: str, tokens: int | None) -> Cat
     window, limit = frame.window(policy), frame.budget(policy).limit
     goals = frame.gauge(policy, frame.goals(policy, 0, 1000), Fixed()).goals
     model = f"{provider}/{name}" if provider else name
-    source = known.source if known else ""
-    return CatalogRow(model, window.tokens, tokens, window.is_exact, limit, goals.trigger, goals.target, source)
+    source, prices = (known.source, known.prices) if known else ("", None)
+    return CatalogRow(model, window.tokens, tokens, window.is_exact, limit, goals.trigger, goals.target, source, prices)

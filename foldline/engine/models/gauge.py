@@ -9,8 +9,9 @@ from typing import Final
 
 from foldline.engine.errors import InvalidPolicy
 from foldline.engine.models.budget import SMALLEST_SUMMARY, Budget, Goals, budget_of, goals_of
+from foldline.engine.models.prices import USUAL_RATES, CacheRates
 from foldline.engine.models.registries import REGISTRIES
-from foldline.engine.models.windows import ContextWindow, parse_size, window_of
+from foldline.engine.models.windows import ContextWindow, known_model, parse_size, window_of
 from foldline.engine.outline import Outline
 from foldline.engine.policies.layouts import LAYOUTS, Layout
 from foldline.engine.policies.policy import Policy
@@ -99,7 +100,7 @@ class Frame:
         budget = self.budget(policy)
         layout = layout_of(policy, budget.window)
         whole = budget.window if layout.of_window else None
-        return goals_of(policy, budget.limit, fixed_tokens, multiplier, whole=whole)
+        return goals_of(policy, budget.limit, fixed_tokens, multiplier, whole=whole, rates=rates_of(self.model))
 
     def gauge(self, policy: Policy, exact: Goals, fixed: Fixed) -> Gauge:
         """The policy's gauge: its measure, and its goals in that measure beside these fixed parts."""
@@ -126,6 +127,13 @@ class Frame:
         """The model's provider by the name that other systems use; empty if the model has none."""
         provider, _, name = (self.model or "").partition("/")
         return ALIASES.get(provider, provider) if name else ""
+
+
+def rates_of(model: str | None) -> CacheRates:
+    """The model's prices of input as shares of its price without a cache; the usual ones if they are not known."""
+    known = None if model is None else known_model(model)
+    rates = known.prices.rates if known and known.prices else None
+    return rates or USUAL_RATES
 
 
 def layout_of(policy: Policy, window: int) -> Layout:

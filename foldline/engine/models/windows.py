@@ -1,9 +1,9 @@
-"""The context windows that Foldline knows, by names as users write them, and sizes as people write them (`128k`)."""
+"""The models that Foldline knows, by names as users write them, and sizes as people write them (`128k`)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from foldline.engine.errors import InvalidPolicy, UnknownModel
 from foldline.engine.models import catalogue
+from foldline.engine.models.prices import Prices
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +24,13 @@ class ContextWindow:
 
 
 class Known(NamedTuple):
-    """A model that Foldline knows: provider, name, context window in tokens, and where the window is from."""
+    """A model that Foldline knows: provider, name, context window in tokens, where that is from, and its prices."""
 
     provider: str
     name: str
     tokens: int
     source: str
+    prices: Prices | None = None
 
     @property
     def window(self) -> ContextWindow:
@@ -136,10 +138,22 @@ def window_of(
     return ContextWindow(tokens)
 
 
+def put_first(rows: Iterable[Known]) -> None:
+    """Look for models in these rows first, throughout this process; they take the place of those put first before.
+
+    A process does this once, before it looks for a model: `engine` reads no file. A row without prices has those of
+    the catalogue.
+    """
+    _first[:] = [_priced(row._replace(provider=_NAMES.get(row.provider, row.provider))) for row in rows]
+    known_model.cache_clear()
+
+
 def known_models() -> list[Known]:
-    """All models that Foldline knows: its own rows, then those of the catalogue."""
-    found = [*OWN, *(row.known for rows in _catalogue().values() for row in rows)]
-    return list({(known.provider, known.name): known for known in reversed(found)}.values())[::-1]
+    """All models that Foldline knows: those put first, then its own rows, then those of the catalogue."""
+    found: dict[tuple[str, str], Known] = {}
+    for known in (*_first, *_own(), *(row.known for rows in _catalogue().values() for row in rows)):
+        found.setdefault((known.provider, known.name), known)
+    return list(found.values())
 
 
 def nearest_names(model: str) -> list[str]:
@@ -163,7 +177,7 @@ def known_model(model: str) -> Known | None:
         return found
     bare = _REGION.sub("", name)
     maker = _MAKER.match(bare)
-    makers: tuple[str, ...] = MAKERS
+    makers = (*(known.provider for known in _first), *MAKERS)
     if maker is not None:
         bare, written = bare[maker.end() :], maker[0][:-1]
         makers = (_NAMES.get(written, written),)
@@ -186,8 +200,11 @@ def _split(model: str) -> tuple[str, str]:
 
 def _found(provider: str, name: str) -> Known | None:
     """A provider's model of this name, or the one that the name is a dated release of; the longest name wins."""
-    rows = _catalogue().get(provider, ())
-    own = [known for known in OWN if known.provider == provider]
+    first, own = ([known for known in rows if known.provider == provider] for rows in (_first, _own()))
+    return _named(first, (), name) or _named(own, _catalogue().get(provider, ()), name)
+
+
+def _named(own: Sequence[Known], rows: Sequence[_Row], name: str) -> Known | None:
     exact = (*(known for known in own if known.name == name), *(row.known for row in rows if row.is_named(name)))
     if exact:
         return exact[0]
@@ -220,6 +237,22 @@ _WAYS: Final[Mapping[str, Callable[[str, str], object]]] = MappingProxyType(
 )
 
 
+# The only state of the engine: which models there are is a fact of the process, not of a call.
+_first: list[Known] = []
+
+
+@lru_cache(maxsize=1)
+def _own() -> Sequence[Known]:
+    return [_priced(known) for known in OWN]
+
+
+def _priced(known: Known) -> Known:
+    """The same model; if it has no prices, with those of the catalogue."""
+    listed = (row.known for row in _catalogue().get(known.provider, ()) if row.known.name == known.name)
+    prices = known.prices or next((found.prices for found in listed), None)
+    return known._replace(prices=prices)
+
+
 @lru_cache(maxsize=1)
 def _catalogue() -> Mapping[str, Sequence[_Row]]:
     """The catalogue's rows by provider; read when the first model is looked for."""
@@ -227,8 +260,9 @@ def _catalogue() -> Mapping[str, Sequence[_Row]]:
     source = f"{catalogue.SOURCE}, {catalogue.DATE}"
     for line in catalogue.ROWS.split("\n"):
         if line:
-            provider, name, tokens, *ways = line.split(" ")
-            found.setdefault(provider, []).append(_Row(Known(provider, name, int(tokens), source), tuple(ways)))
+            provider, name, tokens, prices, *ways = line.split(" ")
+            known = Known(provider, name, int(tokens), source, Prices.parse(prices))
+            found.setdefault(provider, []).append(_Row(known, tuple(ways)))
     return found
 
 

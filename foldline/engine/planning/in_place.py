@@ -14,6 +14,7 @@ from foldline.engine.outline import Outline, Unit, outline_of
 from foldline.engine.planning.batches import Orphans, orphans_of, place_all
 from foldline.engine.planning.cut_points import SummaryRange, next_range
 from foldline.engine.planning.pipeline import plan_for
+from foldline.engine.planning.prefix_price import rewritten
 from foldline.engine.planning.recent import due_items, items_until, last_due
 from foldline.engine.policies.policy import Policy
 from foldline.engine.summaries.extractive import summarize as extract
@@ -27,11 +28,15 @@ UNBOUNDED_TOKENS: Final = 1 << 53
 
 @dataclass(frozen=True, slots=True)
 class InPlaceResult:
-    """The compacted view, the stages that changed it, and the calls and results in it without a counterpart."""
+    """The compacted view, the stages that changed it, and the calls and results in it without a counterpart.
+
+    `rewritten_tokens` are those of the view from the first edited message on.
+    """
 
     view: list[Message]
     stages_used: tuple[str, ...]
     tokens_before: int
+    rewritten_tokens: int
     orphans: Orphans
 
 
@@ -59,7 +64,8 @@ class InPlace:
         used = plan.stages_used
         if is_summarized and self._summarize(policy, goals, gauge):
             used = tuple(dict.fromkeys((*used, "summarize")))
-        return InPlaceResult(self.view(), used, before, self._orphans())
+        first = self._outline.live.first_difference(LiveEdits())
+        return InPlaceResult(self.view(), used, before, rewritten(self._outline, first), self._orphans())
 
     def _orphans(self) -> Orphans:
         """The calls that the view stubs and the results that it quotes; calls of an open batch do not count."""

@@ -9,8 +9,10 @@ from typing import TypeAlias
 from foldline.engine.edits import Edit
 from foldline.engine.models.budget import Goals
 from foldline.engine.models.gauge import Gauge
+from foldline.engine.models.prices import CacheRates
 from foldline.engine.outline import Outline
 from foldline.engine.planning.plan import Parameters, Plan
+from foldline.engine.planning.prefix_price import pays
 from foldline.engine.planning.stages import STAGES
 from foldline.engine.planning.stages.truncate import fit
 from foldline.engine.policies.policy import Stage
@@ -81,6 +83,7 @@ def plan_for(
     """The plan of these stages by the policy's gauge, then made to fit by the exact count.
 
     `outline` and `goals` are counted exactly. There are no edits if they would not make the view smaller by that count.
+    Where the goals have rates, an automatic plan of a view that fits has edits only if they pay for the changed prefix.
     """
     stages = list(stages)
     seen = gauge.seen(outline)
@@ -91,6 +94,9 @@ def plan_for(
         # The estimate may say that the view is too large, but it fits.
         return Planned(outline, is_summary_wanted=plan.is_summary_wanted)
     after = outline.edited(edits) if edits else outline
+    fits = outline.tokens <= goals.limit and seen.tokens <= gauge.goals.limit
+    if not is_asked and fits and edits and not _is_worth_its_prefix(plan, outline, after, goals.rates):
+        return Planned(outline, is_summary_wanted=plan.is_summary_wanted)
     has_target = has_target and any(stage.name == "truncate" for stage in stages)
     if after.tokens > (goals.target if has_target else goals.limit):
         fitted = fit(after, Plan(after.tokens), goals, has_target=has_target)
@@ -101,6 +107,11 @@ def plan_for(
     if not edits or after.tokens >= outline.tokens:
         return Planned(outline, is_summary_wanted=plan.is_summary_wanted)
     return Planned(after, edits, used, plan.is_summary_wanted)
+
+
+def _is_worth_its_prefix(plan: Plan, before: Outline, after: Outline, rates: CacheRates | None) -> bool:
+    """Whether the edits of an automatic plan are made now. A summary would soon change the same prefix again."""
+    return rates is None or (not plan.is_summary_wanted and pays(before, after, plan.edits, rates))
 
 
 def _horizon(outline: Outline, stages: Iterable[Stage], goals: Goals, *, has_target: bool) -> int:

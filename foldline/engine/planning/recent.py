@@ -22,9 +22,8 @@ def due_items(outline: Outline, policy: Policy, gauge: Gauge, *, is_asked: bool)
     """
     seen = gauge.seen(outline)
     is_due = is_asked or seen.tokens > gauge.goals.target
-    return (
-        older_items(seen, policy.stage("summarize"), gauge.goals.keep_recent, gauge.goals.recent_room) if is_due else 0
-    )
+    goals = gauge.goals
+    return older_items(seen, policy.stage("summarize"), goals.not_summarized, goals.recent_room) if is_due else 0
 
 
 def last_due(outline: Outline, due: int) -> int:

@@ -79,8 +79,8 @@ SHARES: Final = ("trigger", "target", "keep_recent", "summary_share", "minimum_s
 # Fields that are a number of tokens, or true or false.
 PLAIN: Final[Mapping[str, Value]] = MappingProxyType(
     {
-        **dict.fromkeys(("buffer_tokens", "reserve_tokens", "branch_reserve_tokens"), 0),
-        **dict.fromkeys(("splits_turns", "lists_files", "trusts_usage"), False),
+        **dict.fromkeys(("buffer_tokens", "reserve_tokens", "branch_reserve_tokens", "least_target_tokens"), 0),
+        **dict.fromkeys(("splits_turns", "lists_files", "trusts_usage", "weighs_prefix"), False),
     }
 )
 # Fields that name a row of a table, with the available names.
@@ -122,6 +122,10 @@ class Policy:
     turn has a separate part for that turn. `lists_files`: the files that were read and changed stand below a summary.
     `trusts_usage`: a provider's reported usage replaces the counter's estimate. `report`: the `FIGURES` that a
     compaction reports. Only a preset that `is_loose` may have a target that is not below its trigger.
+
+    `weighs_prefix`: edits have a price, because a provider's cache lacks all that follows them. Edits of a view that
+    fits wait for the summary that they are made with, or else have to save more than that price. The target is a share
+    of what the fixed parts leave of the budget, and has `least_target_tokens`, but at most half of that.
     """
 
     preset: str
@@ -142,6 +146,8 @@ class Policy:
     splits_turns: bool = False
     lists_files: bool = False
     trusts_usage: bool = False
+    weighs_prefix: bool = False
+    least_target_tokens: int = 0
     report: tuple[str, ...] = ()
     is_loose: bool = False
 

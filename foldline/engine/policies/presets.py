@@ -16,8 +16,13 @@ def _stage(name: str, **parameters: Value) -> Stage:
     return Stage(name, MappingProxyType(parameters))
 
 
+# Trigger and target cost the least over recorded sessions at cache prices (docs/decisions/0035).
 _FOLDLINE: Final = Policy(
     preset="foldline",
+    trigger=0.80,
+    target=0.20,
+    weighs_prefix=True,
+    least_target_tokens=1_500,
     stages=(
         _stage("deduplicate"),
         _stage("prune", minimum_tokens=100),

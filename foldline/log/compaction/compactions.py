@@ -9,14 +9,17 @@ from typing import Any, Final
 from foldline.engine.edits import Edit
 from foldline.engine.messages import JsonObject
 from foldline.engine.models.gauge import Frame
+from foldline.engine.models.windows import known_model
 from foldline.engine.outline import Outline, Unit
 from foldline.engine.planning.cut_points import SummaryRange
 from foldline.engine.planning.image_limits import images_shown
 from foldline.engine.planning.plan import Plan
+from foldline.engine.planning.prefix_price import first_edited, price_of, rewritten
 from foldline.engine.planning.recent import due_items
 from foldline.engine.planning.stages.truncate import fit
 from foldline.engine.policies.policy import Policy
 from foldline.engine.policies.report import Happened, level_of, report_of
+from foldline.engine.tokens.counter import scaled
 from foldline.engine.tokens.estimates import EXACT
 from foldline.log.compaction.summaries import Summary
 from foldline.log.storage import entry_log, segments
@@ -24,6 +27,8 @@ from foldline.log.storage.events import CompactionMade, StageRan
 from foldline.log.storage.rows import Aims, Path
 from foldline.log.storage.store import Transaction
 
+# Where the body of a compaction has what it costs.
+PRICE_KEY: Final = "price"
 _LISTED: Final = ("reason", "stages_used", "tokens_before", "tokens_after", "is_inline")
 
 
@@ -31,6 +36,7 @@ _LISTED: Final = ("reason", "stages_used", "tokens_before", "tokens_after", "is_
 class Compaction:
     """A compaction as the API lists it; `tokens_before` and `tokens_after` are scaled counts of the whole view.
 
+    `price` has the fields of a `PrefixPrice`; None for a compaction of an earlier version or of a session file.
     `report` has the figures that the policy's `report` names. `summary_facts` describe the summary that the compaction
     published (see `summary_facts_of`); they are empty for an inline compaction.
     """
@@ -43,6 +49,7 @@ class Compaction:
     is_live: bool = True
     report: Mapping[str, Any] = field(default_factory=dict)
     summary_facts: Mapping[str, Any] = field(default_factory=dict)
+    price: Mapping[str, Any] | None = None
 
 
 def add_compaction(
@@ -71,6 +78,7 @@ def add_compaction(
     measure = path.aims().gauge.measure
     path.estimated = None if measure is outline.measure else outline.measured(measure).tokens
     live = outline.live.barring(()) if lifts_bars else outline.live
+    price = _price(path, outline, edits, before - path.used) if origin is None else None
     body: dict[str, Any] = {
         "reason": reason,
         "stages_used": list(stages_used),
@@ -80,6 +88,7 @@ def add_compaction(
         entry_log.SUMMARY_FACTS_KEY: summary_facts or {},
         "is_inline": is_inline,
         "edits": edits,
+        PRICE_KEY: price,
         **({} if origin is None else {"origin": origin}),
     }
     name = entry_log.add_edits(tx, path, "compaction", body, live)
@@ -87,8 +96,24 @@ def add_compaction(
     facts = {**listed, **report, **(summary_facts or {})}
     tx.events.append(CompactionMade(path.session.id, name, reason, path.session.policy.preset, facts))
     return Compaction(
-        name, reason, list(stages_used), before, path.used, report=report, summary_facts=summary_facts or {}
+        name,
+        reason,
+        list(stages_used),
+        before,
+        path.used,
+        report=report,
+        summary_facts=summary_facts or {},
+        price=price,
     )
+
+
+def _price(path: Path, after: Outline, edits: Sequence[Edit], saved_tokens: int) -> Mapping[str, Any]:
+    """What the compaction costs and saves at the prices of the session's model, as an entry stores it."""
+    known, multiplier = known_model(path.session.model), path.session.multiplier
+    found = price_of(
+        scaled(rewritten(after, first_edited(edits)), multiplier), saved_tokens, known.prices if known else None
+    )
+    return found._asdict()
 
 
 def leave_reasoning_out(tx: Transaction, path: Path) -> Compaction:

@@ -93,7 +93,7 @@ def targeted_gauge(aims: Aims, request: SummaryRequest, outline: Outline) -> Gau
 
 
 def limited_to_due(path: Path, outline: Outline, request: SummaryRequest) -> SummaryRequest:
-    """The request, limited to the entries that are due now."""
+    """The request, limited to the entries that are due or hidden now."""
     aims = requested_aims(path, request)
     due = due_items(outline, aims.policy, targeted_gauge(aims, request, outline), is_asked=True)
-    return replace(request, until=last_due(outline, due))
+    return replace(request, until=last_due(outline, max(due, outline.hidden_until)))

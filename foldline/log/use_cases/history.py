@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from foldline.engine.edits import Edit, edits_from_json
 from foldline.engine.wire import loads
-from foldline.log.compaction.compactions import Compaction
+from foldline.log.compaction.compactions import PRICE_KEY, Compaction
 from foldline.log.errors import NotFound
 from foldline.log.jobs.queries import Job
 from foldline.log.storage import entry_log, paths, segments
@@ -138,4 +138,5 @@ def _listed(record: Record, *, is_live: bool) -> Compaction:
         # Compactions of earlier versions have no figures.
         body.get("report", {}),
         body.get(entry_log.SUMMARY_FACTS_KEY, {}),
+        body.get(PRICE_KEY),
     )

@@ -99,6 +99,8 @@ def test_roles_alternate_where_that_is_asked_for(api: Api) -> None:
     assert view["messages"] == [user("hello\n\nare you there?"), assistant("yes\n\nI am")]
     assert len(api.get(f"{session}/context")["messages"]) == 4
     assert "etag" not in api.client.get(f"{session}/context?roles=alternate").headers
+    items = api.get(f"{session}/context?format=responses")["messages"]
+    assert api.get(f"{session}/context?format=responses&roles=alternate")["messages"] == items
 
 
 def test_a_system_message_of_anthropic_follows_the_model(api: Api) -> None:

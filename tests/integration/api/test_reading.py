@@ -70,7 +70,7 @@ def test_an_exact_policy_counts_the_history_as_the_view_does(api: Api) -> None:
     stats = api.get(f"{session}/stats")
     fixed = stats["breakdown"]["system"]
     assert stats["counted_tokens"] == stats["breakdown"]["history"] == stats["estimated_input_tokens"] - fixed
-    assert (stats["trigger_tokens"], stats["target_tokens"]) == (1008 - fixed, 630 - fixed)
+    assert (stats["trigger_tokens"], stats["target_tokens"]) == (1008 - fixed, (1260 - fixed) // 2)
     call = api.post(f"{session}/budget", {"prompt": "And then?"})
     assert call["counted_tokens"] == stats["counted_tokens"] + call["breakdown"]["prompt"]
 
@@ -185,6 +185,8 @@ def test_models_and_presets_can_be_chosen_from(api: Api) -> None:
     models = api.get("/models?preset=foldline")["items"]
     assert len(models) == len(known_models())
     assert all(model["source"] for model in models)
+    priced = next(model for model in models if model["model"] == "anthropic/claude-opus-4-5")
+    assert priced["prices"] == {"input": 5, "cached_input": 0.5, "cache_write": 6.25, "output": 25}
     assert all(model["target_tokens"] < model["trigger_tokens"] < model["limit"] for model in models)
     assert [preset["preset"] for preset in api.get("/presets")["items"]] == list(PRESETS)
     assert api.problem("GET", "/models?preset=unheard-of")["path"] == "query.preset"

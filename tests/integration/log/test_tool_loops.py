@@ -35,6 +35,8 @@ def in_a_loop(scene: Scene, tokens: int) -> None:
 
 
 def test_edits_wait_while_the_loop_goes_on_and_the_view_fits(scene: Scene) -> None:
+    with scene.store.write() as tx:
+        lifecycle.change(tx, scene.tenant, scene.id, {"policy": {"weighs_prefix": False}})
     in_a_loop(scene, 320)
     assert scene.used > 0.8 * scene.limit
     assert (scene.live, scene.states) == ([], ["queued"])

@@ -189,6 +189,10 @@ class Reference:
         if is_wanted:
             outline = self.outline(self.head)
             due = due_items(outline, self.policy_for(request), self.gauge(self.head, request), is_asked=True)
+            hidden = [
+                number for number, item in enumerate(outline.items, 1) if isinstance(item, Unit) and item.is_hidden
+            ]
+            due = max([due, *hidden])
             self._request(self.head, request._replace(until=outline.items[due - 1].last if due else 0))
         elif self.outline(self.head).pending_tokens:
             automatic = AUTOMATIC._replace(target_tokens=request.target_tokens)

@@ -205,7 +205,7 @@ def test_presets_are_listed_with_their_stages() -> None:
 @pytest.mark.parametrize(
     ("preset", "reported"),
     [
-        ("foldline", "80% 50% 30% deduplicate"),
+        ("foldline", "80% 20% 30% deduplicate"),
         ("neurolink", "80% 50% 4 messages, 30% of all prune"),
         ("agent-code", "100% 50% 13,000 5 texts, 10,000–40,000 tokens microcompact"),
         ("codebuddy", "90% 50% 4 messages strip"),

@@ -67,7 +67,7 @@ def test_sessions_are_listed_oldest_first_from_a_cursor_on(store: Store) -> None
         ({"context_window": 0}, InvalidPolicy),
         ({"max_output_tokens": 128_000}, InvalidPolicy),
         ({"policy": {"preset": "none"}}, InvalidPolicy),
-        ({"policy": {"trigger": 0.3}}, InvalidPolicy),
+        ({"policy": {"trigger": 0.2}}, InvalidPolicy),
         ({"context_window": 400, "system": words(200)}, FixedPartsDoNotFit),
     ],
 )

@@ -77,7 +77,7 @@ def test_a_multiplier_that_takes_the_last_room_compacts(scene: Scene) -> None:
 
 
 def test_a_target_out_of_reach_of_the_multiplier_gives_way_to_the_budget(new_scene: NewScene) -> None:
-    scene = new_scene(1_000, system=" fold" * 400)
+    scene = new_scene(1_000, system=" fold" * 400, policy={"target": 0.5, "weighs_prefix": False})
     scene.append(user(96))
     report(scene, assistant(6), Usage(scene.path.session.version, 650))
     goals = scene.path.goals()

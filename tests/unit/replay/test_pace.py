@@ -15,6 +15,7 @@ from tests.support.recorded import chat_session
 
 SMALL = Frame("openai/gpt-4o", 8_000)
 LARGE = Frame("openai/gpt-4o", 200_000)
+HALF = replace(PRESETS["foldline"], target=0.50, weighs_prefix=False)
 CHAT = Transcript("chat", "openai", chat_session(1, turns=20, length=500), system="be brief")
 
 
@@ -26,17 +27,17 @@ def pace(policy: Policy, frame: Frame = SMALL, transcript: Transcript = CHAT) ->
 
 
 def test_from_one_compaction_to_the_next_text_comes_in_from_target_to_trigger() -> None:
-    found, progress = pace(PRESETS["foldline"])
+    found, progress = pace(HALF)
 
-    between = (0.80 - 0.50) * SMALL.budget(PRESETS["foldline"]).limit
+    between = (0.80 - 0.50) * SMALL.budget(HALF).limit
     assert found.rounds == ceil(progress.message_tokens / between)
     assert found.compactions == 2
     assert found.target == pytest.approx(0.50, abs=0.001)
 
 
 def test_a_lower_trigger_explains_more_rounds_down_to_less() -> None:
-    whole, _ = pace(PRESETS["foldline"])
-    lowered, _ = pace(replace(PRESETS["foldline"], trigger=0.40, target=0.25))
+    whole, _ = pace(HALF)
+    lowered, _ = pace(replace(HALF, trigger=0.40, target=0.25))
 
     assert lowered.rounds in (2 * whole.rounds - 1, 2 * whole.rounds)
     assert lowered.target == pytest.approx(0.25, abs=0.001)

@@ -36,4 +36,5 @@ FORMAT: Final = Format(
         ),
         part_types=("input_text", "output_text", "input_image", "input_file"),
     ),
+    has_turns=False,
 )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
+from typing import NamedTuple
 
 from foldline.engine.edits import Edit
 from foldline.engine.facts import Facts
@@ -21,7 +23,8 @@ def clearing(
 ) -> Plan:
     """The plan with these results cleared. `results` have the index of their item; one that saves nothing is skipped.
 
-    It stops after it has saved `enough_tokens`. If all results together save less than `least_tokens`, none is cleared.
+    It stops after it has saved `enough_tokens`, with an edit that saves little more. If all results together save less
+    than `least_tokens`, none is cleared.
     """
     return _editing(outline, plan, stage, results, _cleared, enough_tokens=enough_tokens, least_tokens=least_tokens)
 
@@ -58,20 +61,46 @@ def _editing(
     enough_tokens: int | None = None,
     least_tokens: int = 0,
 ) -> Plan:
-    before = plan.cells_on(outline)
     cells: dict[int, Edit] = {}
     savings: dict[int, int] = {}
     saved = 0
+    for index, edit, saving in _chosen(list(_possible(outline, plan, results, edited)), enough_tokens):
+        cells[edit.first] = edit
+        savings[index] = savings.get(index, 0) + saving
+        saved += saving
+    return plan.adding(stage, cells, savings) if saved >= least_tokens else plan
+
+
+class _Possible(NamedTuple):
+    """An edit of a result, the index of its item, and the tokens that it saves."""
+
+    item: int
+    edit: Edit
+    saving: int
+
+
+def _possible(
+    outline: Outline, plan: Plan, results: Iterable[tuple[int, Facts]], edited: Callable[[Facts], Edit | None]
+) -> Iterator[_Possible]:
+    before = plan.cells_on(outline)
     for index, entry in results:
-        if enough_tokens is not None and saved >= enough_tokens:
-            break
         cell, edit = before.get(entry.seq), edited(entry)
         # A cleared or superseded result has no content left to edit.
         if edit is None or (cell is not None and cell.kind in {"clear", "supersede"}):
             continue
         saving = outline.measure.shown(entry, cell) - outline.measure.shown(entry, edit)
         if saving > 0:
-            cells[entry.seq] = edit
-            savings[index] = savings.get(index, 0) + saving
-            saved += saving
-    return plan.adding(stage, cells, savings) if saved >= least_tokens else plan
+            yield _Possible(index, edit, saving)
+
+
+def _chosen(possible: Sequence[_Possible], enough_tokens: int | None) -> Iterator[_Possible]:
+    """The edits that save enough together, oldest first; the last of them is the smallest that is left and suffices."""
+    lacking = enough_tokens
+    for number, edit in enumerate(possible):
+        if lacking is not None and lacking <= 0:
+            return
+        if lacking is not None and edit.saving >= lacking:
+            yield min((later for later in possible[number:] if later.saving >= lacking), key=attrgetter("saving"))
+            return
+        yield edit
+        lacking = None if lacking is None else lacking - edit.saving

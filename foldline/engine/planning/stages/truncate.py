@@ -10,6 +10,7 @@ from foldline.engine.planning.stages.editing import excerpting
 from foldline.engine.planning.stages.hiding import hide, hide_fraction
 from foldline.engine.policies.policy import Stage
 from foldline.engine.tokens.excerpts import LEVELS
+from foldline.engine.wording import summary_frame_tokens
 
 
 def truncate(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
@@ -27,13 +28,17 @@ def truncate(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
     end = len(outline.items)
     current = outline.last_user + 1
     in_reach = max(current, parameters.horizon)
-    plan = hide(outline, plan, 0, max(outline.last_user, 0), goals.target)
+    # What is hidden to reach a caller's target comes back as a summary, for which there has to be room.
+    room = goals.summary_max + summary_frame_tokens() if parameters.has_target and plan.is_summary_wanted else 0
+    plan = hide(outline, plan, 0, max(outline.last_user, 0), goals.target - room)
+    goal = goals.target - room if plan.hidden else goals.target
     results = [(index, entry) for index, entry in plan.results_in_view(outline, in_reach) if index < outline.closed]
     for level in reversed(range(len(LEVELS))):
-        excess = max(0, plan.tokens - goals.target)
+        excess = max(0, plan.tokens - goal)
         plan = excerpting(outline, plan, "truncate", results, level, enough_tokens=excess)
-    plan = _excerpt_arguments(outline, plan, in_reach, goals.target)
-    plan = hide(outline, plan, current, end - 1, goals.target)
+    plan = _excerpt_arguments(outline, plan, in_reach, goal)
+    if plan.tokens > goal:
+        plan = hide(outline, plan, current, end - 1, goals.target - room)
     if plan.tokens > goals.limit:
         plan = hide(outline, plan, current, end, goals.limit)
     return plan

@@ -4,11 +4,13 @@ import pytest
 
 from foldline.engine.errors import FixedPartsDoNotFit, InvalidPolicy
 from foldline.engine.models.budget import SMALLEST_SUMMARY, budget_of, check_fixed_parts, goals_of
+from foldline.engine.models.prices import USUAL_RATES
 from foldline.engine.models.windows import ContextWindow
 from foldline.engine.policies.presets import PRESETS
 from foldline.engine.wording import summary_frame_tokens
 
-POLICY = PRESETS["foldline"]
+# Shares of the budget, as most presets have them.
+POLICY = replace(PRESETS["foldline"], target=0.5, weighs_prefix=False)
 
 
 def test_the_reserve_is_what_was_asked_for() -> None:
@@ -59,6 +61,35 @@ def test_another_target_stays_within_the_budget_and_bounds_what_is_recent() -> N
     assert goals.aiming_at(50_000).target == goals.limit
     assert goals.aiming_at(-5).target == 0
     assert goals.aiming_at(1_000).keep_recent <= 600
+
+
+def test_a_target_that_was_named_is_filled_with_recent_messages_and_a_summary() -> None:
+    aimed = goals_of(POLICY, 10_000, 0, 1000).aiming_at(7_000)
+    assert aimed.not_summarized == aimed.recent_room == 5_600
+    assert aimed.not_summarized + aimed.summary_max + summary_frame_tokens() == pytest.approx(7_000, abs=1)
+
+
+WEIGHING = replace(PRESETS["foldline"], target=0.2, least_target_tokens=1_500)
+
+
+def test_the_target_of_a_policy_that_weighs_the_prefix_is_beside_the_fixed_parts() -> None:
+    goals = goals_of(WEIGHING, 10_000, 1_000, 1000)
+    assert (goals.limit, goals.trigger, goals.target, goals.minimum_saving) == (9_000, 7_000, 1_800, 500)
+    assert goals.rates == USUAL_RATES
+
+
+@pytest.mark.parametrize(("limit", "target"), [(20_000, 4_000), (5_000, 1_500), (2_000, 1_000)])
+def test_a_small_budget_keeps_more_of_it(limit: int, target: int) -> None:
+    assert goals_of(WEIGHING, limit, 0, 1000).target == target
+
+
+def test_fixed_parts_of_a_policy_that_weighs_the_prefix_may_take_half_of_the_budget() -> None:
+    most = 5_000 - SMALLEST_SUMMARY - summary_frame_tokens()
+    check_fixed_parts(WEIGHING, 10_000, most, 1000)
+    with pytest.raises(FixedPartsDoNotFit):
+        check_fixed_parts(WEIGHING, 10_000, most + 1, 1000)
+    goals = goals_of(WEIGHING, 10_000, most, 1000)
+    assert SMALLEST_SUMMARY < goals.target < goals.trigger
 
 
 def test_fixed_parts_leave_room_for_the_smallest_summary() -> None:

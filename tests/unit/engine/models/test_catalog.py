@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from foldline.engine.models.catalog import CatalogRow, catalog
+from foldline.engine.models.prices import Prices
 from foldline.engine.models.registries import REGISTRIES
 from foldline.engine.models.windows import known_models
 from foldline.engine.policies.presets import PRESETS
@@ -22,6 +23,7 @@ def test_foldline_lists_its_own_models() -> None:
     }
     assert {row.listed_window for row in found.values()} == {None}
     assert all(row.source for row in found.values())
+    assert found["openai/gpt-4o"].prices == Prices(input=2.5, cached_input=1.25, cache_write=None, output=10)
 
 
 @pytest.mark.parametrize("preset", [name for name, policy in PRESETS.items() if policy.registry in REGISTRIES])
