@@ -21,6 +21,8 @@ LEVELS_MAX: Final = 3
 # An error's text begins with its reason; what follows is a trace or an echo of the request.
 LONGEST_CHARS: Final = 10_000
 LONGEST_NAME_CHARS: Final = 100
+# What a refusal of reasoning says of itself; after that, a text may quote the conversation.
+REASON_CHARS: Final = 600
 # A prompt of this share of the window left no room for an answer.
 FULL_SHARE: Final = 0.99
 ENDED: Final = frozenset({"stop", "end_turn"})
@@ -279,10 +281,12 @@ NO_OVERFLOW: Final = Verdict(is_overflow=False)
 def verdict_of(answer: str | Mapping[str, Any], provider: str | None = None) -> Verdict:
     """The verdict on a provider's text or JSON body; `provider` is its sender, if known."""
     parts = list(_parts(answer))
-    refused = _reasoning_verdict(_joined((_texts(parts), _names(parts))), provider)
-    if refused is not None:
-        return refused
-    found = (_verdict(text, provider, is_busy=_is_busy(parts)) for text in (_texts(parts), _names(parts)))
+    texts = _texts(parts), _names(parts)
+    found = [_verdict(text, provider, is_busy=_is_busy(parts)) for text in texts]
+    if not any(THROTTLED.search(text) for text in texts) and not any(map(_is_exceeded, filter(None, found))):
+        refused = _reasoning_verdict(_joined(text[:REASON_CHARS] for text in texts), provider)
+        if refused is not None:
+            return refused
     return next(filter(None, found), NO_OVERFLOW)
 
 

@@ -138,7 +138,8 @@ class AppendAnswer(ResponseModel):
 class ReasoningAnswer(ResponseModel):
     """The signed reasoning of a view: the number of parts shown, and of parts left out by reason.
 
-    A provider refuses it once something before it has changed: `compacted` by an edit, `fixed_parts` by another model,
+    Both are of the view in the format that the reasoning came in; what other formats cannot carry is in `lossy`. A
+    provider refuses it once something before it has changed: `compacted` by an edit, `fixed_parts` by another model,
     system prompt, tools or pins; `refused` if the caller reported that. `unknown_view`: a summary was published while
     the model worked, and the append did not say by `usage.version` which view the model had. `alone`: the message has
     nothing else, which no provider takes.

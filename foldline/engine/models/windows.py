@@ -50,11 +50,14 @@ _GEMINI: Final = (
 )
 _MISTRAL: Final = "docs.mistral.ai/getting-started/models"
 _OPENAI: Final = "platform.openai.com/docs/models"
+_CLAUDE: Final = "docs.anthropic.com, legacy models"
 _DEEPSEEK: Final = "api-docs.deepseek.com/news/news250821"
 # Where we know better than the catalogue, or it knows nothing; each row with its source. Dated releases need no row.
 OWN: Final = (
     *(Known("openai", name, 1_047_576, _OPENAI) for name in ("gpt-4.1", "gpt-4.1-mini", "gpt-4.1-nano")),
     Known("openai", "gpt-4-32k", 32_768, _OPENAI),
+    *(Known("openai", f"{name}-chat-latest", 128_000, _OPENAI) for name in ("gpt-5", "gpt-5.1", "gpt-5.2")),
+    *(Known("anthropic", name, 100_000, _CLAUDE) for name in ("claude-2.0", "claude-v2")),
     *(Known("deepseek", name, 128_000, _DEEPSEEK) for name in ("deepseek-chat", "deepseek-reasoner")),
     Known("google", "gemini-1.5-pro", 2_097_152, _GOOGLE),
     *(Known("google", name, 1_048_576, _GOOGLE) for name in _GEMINI),

@@ -27,6 +27,8 @@ from foldline.log.storage.events import CompactionMade, StageRan
 from foldline.log.storage.rows import Aims, Path
 from foldline.log.storage.store import Transaction
 
+# The reason of a compaction that leaves out reasoning which a provider refused.
+REASONING: Final = "reasoning"
 # Where the body of a compaction has what it costs.
 PRICE_KEY: Final = "price"
 _LISTED: Final = ("reason", "stages_used", "tokens_before", "tokens_after", "is_inline")
@@ -120,7 +122,7 @@ def leave_reasoning_out(tx: Transaction, path: Path) -> Compaction:
     """Add a compaction that leaves out all bound reasoning there is, and nothing else."""
     outline = entry_log.outline(tx, path)
     after = replace(outline, live=replace(outline.live, reasoning_from=path.leaf_seq + 1))
-    return add_compaction(tx, path, after, (), reason="reasoning", stages_used=(), report={})
+    return add_compaction(tx, path, after, (), reason=REASONING, stages_used=(), report={})
 
 
 def reported(path: Path, aims: Aims, happened: Happened) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from foldline.log.storage import entry_log, paths
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases.preconditions import open_to_change
+from foldline.log.use_cases.reasoning import has_reasoning
 
 # The largest target after an overflow, so that the next turns do not overflow again.
 SHARE_MAX: Final = 0.7
@@ -41,7 +42,7 @@ def relieve(
         NotFound: no such session.
         StaleVersion, UnknownParent: the session has changed since the caller read it.
         UnknownVersion: the session has not reached `version`.
-        CannotShrink: no edit would make the view smaller.
+        CannotShrink: no edit would make the view smaller, or there is no reasoning to leave out.
     """
     path = open_to_change(tx, tenant, session_id, parent=parent, if_match=if_match)
     current = path.session.version
@@ -50,6 +51,8 @@ def relieve(
     if not verdict.retryable or version != current:
         return path, TriggerResult(report=trigger.step_report(tx, path, path.aims())), path.used
     if verdict.is_reasoning_refused:
+        if not has_reasoning(entry_log.outline(tx, path)):
+            raise CannotShrink(0, 0)
         step = TriggerResult([leave_reasoning_out(tx, path)])
         paths.save(tx, path)
         return path, step, path.used

@@ -44,8 +44,10 @@ DIGEST_CHARS: Final = 16
 _IS_LATER: Final = and_(
     ENTRY.c.session_pk == bindparam("pk"), ENTRY.c.branch == bindparam("branch"), ENTRY.c.seq > bindparam("seq")
 )
-_SINCE: Final = select(*_EDITS_AT, ENTRY.c.version).where(_IS_LATER).order_by(ENTRY.c.seq)
-_COMPACTIONS_SINCE: Final = select(ENTRY.c.body).where(_IS_LATER, ENTRY.c.kind == "compaction")
+_SINCE: Final = select(*_EDITS_AT, ENTRY.c.version, ENTRY.c.kind).where(_IS_LATER).order_by(ENTRY.c.seq)
+_COMPACTIONS_SINCE: Final = select(ENTRY.c.version, ENTRY.c.body).where(_IS_LATER, ENTRY.c.kind == "compaction")
+# Compactions in whose transaction model, system prompt, tools and pins cannot have changed.
+_CHANGE_NOTHING_ELSE: Final = frozenset({"summary", "asked", "reasoning"})
 _LEAF_VERSIONS: Final = (
     select(ENTRY.c.version)
     .join_from(
@@ -163,13 +165,16 @@ def seen_view(tx: Transaction, path: Path, version: int | None) -> Seen:
 
 
 def _seen_at(tx: Transaction, path: Path, version: int, now: Seen) -> Seen:
-    """The view of an older version; unknown if it is too old, or if something else than entries came since then, on the
+    """The view of an older version; unknown if it is too old, or if something else than edits came since then, on the
     path or at another branch's leaf.
     """
     rows = tx.execute(_SINCE, _after(path, path.leaf_seq - ENTRIES_LOOKED_AT)).all()
     leaves = tx.execute(_LEAF_VERSIONS, {"pk": path.session.pk, "version": version}).scalars()
     versions = {*(row.version for row in rows if row.version > version), *leaves}
     known = [row for row in rows if row.version <= version]
+    newer = [row for row in rows if row.version > version]
+    if any(row.kind in entry_log.SHOWN for row in newer) or not _are_edits_alone(tx, path, newer):
+        return UNKNOWN
     is_whole = path.leaf_seq - path.left_seq <= ENTRIES_LOOKED_AT
     if len(versions) != path.session.version - version or not (known or is_whole):
         return UNKNOWN
@@ -187,12 +192,27 @@ def _edits_where_it_began(tx: Transaction, path: Path) -> tuple[int, int] | None
 
 
 def _was_published(tx: Transaction, path: Path) -> bool:
-    bodies = tx.execute(_COMPACTIONS_SINCE, _after(path, path.last_message_seq)).scalars()
-    return any(not loads(body)["is_inline"] for body in bodies)
+    rows = tx.execute(_COMPACTIONS_SINCE, _after(path, path.last_message_seq))
+    return any(not loads(body)["is_inline"] for _, body in rows)
+
+
+def _are_edits_alone(tx: Transaction, path: Path, newer: Sequence[Any]) -> bool:
+    """Whether each version of these rows came by an undo, a redo, or a compaction that changed nothing else."""
+    if not newer:
+        return True
+    compactions = tx.execute(_COMPACTIONS_SINCE, _after(path, newer[0].seq - 1))
+    harmless = {version for version, body in compactions if loads(body)["reason"] in _CHANGE_NOTHING_ELSE}
+    harmless |= {row.version for row in newer if row.kind != "compaction"}
+    return {row.version for row in newer} <= harmless
 
 
 def _after(path: Path, seq: int) -> dict[str, int]:
     return {"pk": path.session.pk, "branch": path.branch, "seq": seq}
+
+
+def has_reasoning(outline: Outline) -> bool:
+    """Whether a view of this outline has bound reasoning that nobody reported as refused."""
+    return any(entry.bound and entry.seq >= outline.live.reasoning_from for entry in _in_view(outline))
 
 
 def _in_view(outline: Outline) -> Iterator[Facts]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import select
 
 from foldline.log.compaction import trigger
+from foldline.log.compaction.compactions import REASONING
 from foldline.log.errors import Conflict, NotFound, RedoSuperseded
 from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path
@@ -52,6 +54,9 @@ def undo(
     current = entry_log.live_edits(tx, path)
     spans = {*current.barred, *(span for record in taken for span in record.condensed)}
     restored = entry_log.live_edits_at(tx, path.session, _edits_at(before)).barring(sorted(spans))
+    if taken[0].body["reason"] != REASONING:
+        # What a provider refused stays left out, unless it is that report which is taken back.
+        restored = replace(restored, reasoning_from=max(restored.reasoning_from, current.reasoning_from))
     path.kept = (before.kept if before else 0) + path.raw - at_compaction.raw
     path.pending_tokens = before.pending_tokens if before else 0
     path.estimated = path.reported = path.images = None
@@ -121,8 +126,10 @@ def redo(
         raise RedoSuperseded
     before = _state_before(tx, path, parts, last.seq)
     returning = {span for record in found if record.id in redone for span in record.condensed}
-    barred = [span for span in entry_log.live_edits(tx, path).barred if span not in returning]
+    current = entry_log.live_edits(tx, path)
+    barred = [span for span in current.barred if span not in returning]
     restored = entry_log.live_edits_at(tx, path.session, _edits_at(before)).barring(barred)
+    restored = replace(restored, reasoning_from=max(restored.reasoning_from, current.reasoning_from))
     path.kept = before.kept + path.raw - before.raw
     path.pending_tokens = before.pending_tokens
     path.estimated = path.reported = path.images = None

@@ -97,7 +97,8 @@ def view(
         seq: without_larger(message, limits.image_bytes, wording.LARGE_IMAGE) for seq, message in originals.items()
     }
     fixed = FixedParts(path.session, model or path.session.model, pins)
-    shown = reasoning.shown(tx, path, outline, originals, fixed) if must_fit else ReasoningShown()
+    everything = ReasoningShown(sum(message.bound_parts for message in originals.values()))
+    shown = reasoning.shown(tx, path, outline, originals, fixed) if must_fit else everything
     messages = make_view(
         outline,
         small if must_fit else originals,

@@ -381,3 +381,20 @@ def test_a_refusal_of_reasoning_items_is_no_overflow(text: str) -> None:
 
 def test_another_item_that_is_missing_is_no_refusal_of_reasoning() -> None:
     assert not verdict_of("Item 'a' was provided without its required 'output' item: 'b'.").is_reasoning_refused
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "prompt is too long: 210000 tokens > 200000 maximum. Request: [why 'Invalid `signature` in `thinking` block'?]",
+        "rate limit exceeded; last error: Invalid `signature` in `thinking` block",
+        "400 bad request. " + "x" * 700 + " Invalid `signature` in `thinking` block",
+    ],
+)
+def test_a_text_that_quotes_a_refusal_of_reasoning_is_none(text: str) -> None:
+    assert not verdict_of(text).is_reasoning_refused
+
+
+def test_an_overflow_that_quotes_a_refusal_of_reasoning_stays_an_overflow() -> None:
+    text = "prompt is too long: 210000 tokens > 200000 maximum: Invalid `signature` in `thinking` block"
+    assert verdict_of(text).is_overflow
