@@ -196,10 +196,14 @@ SIZE_WORDINGS: Final[tuple[tuple[str | None, re.Pattern[str]], ...]] = (
     (
         None,
         _compiled(
-            "(?:request entity|payload|content|request body) (?:is )?too large",
+            r"413\W{1,9}(?:content|payload|request entity) too large",
+            "request entity too large",
+            r"request too large \(max",
+            r"^\W*(?:error\W+)?payload too large",
             "too many images",
             "exceeds? the maximum (?:number|amount) of images",
-            "at most <n> images? (?:per|in|may)",
+            "number of images exceeds? the limit",
+            r"at most <n> image(?:s|\(s\))? (?:per|in|may)",
         ),
     ),
 )

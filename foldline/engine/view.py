@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from foldline.engine import wording
 from foldline.engine.edits import Edit
-from foldline.engine.images import without_first
+from foldline.engine.images import without_first, without_larger
 from foldline.engine.messages import Message, Text, ToolCall, ToolResult, result_text, without_bound
 from foldline.engine.outline import Outline, Summarized, Unit
 from foldline.engine.tokens.excerpts import LEVELS, excerpt, excerpt_arguments
@@ -21,13 +21,15 @@ def make_view(
     pins: Sequence[str] = (),
     *,
     without_reasoning: Collection[int] = (),
+    image_bytes: int | None = None,
     stub_open: bool = False,
     keep_empty: bool = False,
 ) -> list[Message]:
     """The messages that the model should see.
 
     `messages` maps the seq of every entry in view to its original message. `summaries` maps the id of every live
-    summary to its text. `without_reasoning` are the seqs of the messages whose bound reasoning is left out. With
+    summary to its text. `without_reasoning` are the seqs of the messages whose bound reasoning is left out. Images
+    of more than `image_bytes` are replaced by a line. With
     `stub_open`, calls that still wait for a result get a stub. With `keep_empty`,
     messages that count nothing (`facts.is_empty`) stay.
     """
@@ -36,8 +38,10 @@ def make_view(
     messages = {
         **messages,
         **{seq: without_first(messages[seq], edit.level, wording.OLDER_IMAGE) for seq, edit in omitting.items()},
-        **{seq: without_bound(messages[seq]) for seq in without_reasoning},
     }
+    if image_bytes is not None:
+        messages = {seq: without_larger(m, image_bytes, wording.LARGE_IMAGE) for seq, m in messages.items()}
+    messages = {**messages, **{seq: without_bound(messages[seq]) for seq in without_reasoning}}
     view = [pins_message(pins)] if pins else []
     after_hidden = False
     for item in outline.items:

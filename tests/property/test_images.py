@@ -36,14 +36,18 @@ def test_the_oldest_images_go_first_and_the_view_is_counted_exactly(
 ) -> None:
     talk = _talk(history)
     outline = talk.outline
-    everything = shown = [size for _, images in history for size in images]
+    last_user = max((number for number, (is_result, _) in enumerate(history) if not is_result), default=-1)
+    numbered = [(number, size) for number, (_, images) in enumerate(history) for size in images]
     for most in (first, second):
         outline = outline.edited(omitting_images(outline, most))
         view = make_view(outline, talk.messages, {})
         shown = [size for message in view for size in image_sizes(message)]
         assert outline.tokens == count_messages(view)
         assert images_shown(outline) == Images().adding(shown)
-        assert not images_shown(outline).exceeds(most)
-        assert shown == everything[len(everything) - len(shown) :]
-    left_out = everything[len(everything) - len(shown) - 1 :]
-    assert len(shown) == len(everything) or any(Images().adding(left_out).exceeds(most) for most in (first, second))
+        stays = {at for at, (number, _) in enumerate(numbered) if number == last_user}
+        stays |= {len(numbered) - 1} if numbered and numbered[-1][1] <= most.bytes else set()
+        may_go = [at for at in range(len(numbered)) if at not in stays]
+        gone = may_go[: len(numbered) - len(shown)]
+        assert shown == [size for at, (_, size) in enumerate(numbered) if at not in gone]
+        assert not images_shown(outline).exceeds(most) or len(gone) == len(may_go)
+        numbered = [pair for at, pair in enumerate(numbered) if at not in gone]

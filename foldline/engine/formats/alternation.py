@@ -11,8 +11,8 @@ _ROLES: Final = frozenset({"user", "assistant", "model"})
 def alternating(messages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rendered messages in which users and assistants take turns.
 
-    A message joins the one before it if both have the same role and nobody's tool calls stand between. Items without
-    a role stay as they are. (Bedrock's Converse and some chat templates want this.)
+    A message joins the one before it if both have the same role, nobody's tool calls stand between, and nothing is
+    lost. Items without a role stay as they are. (Bedrock's Converse and some chat templates want this.)
     """
     joined: list[dict[str, Any]] = []
     for message in messages:
@@ -24,7 +24,13 @@ def alternating(messages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _is_continued(first: dict[str, Any], second: dict[str, Any]) -> bool:
-    return first.get("role") in _ROLES and first["role"] == second.get("role") and not first.get("tool_calls")
+    is_same = first.get("role") in _ROLES and first["role"] == second.get("role")
+    return is_same and not first.get("tool_calls") and all(second[key] == first[key] for key in _others(first, second))
+
+
+def _others(first: dict[str, Any], second: dict[str, Any]) -> set[str]:
+    """The keys that both have beside their content: a joined message has room for one value of each."""
+    return (first.keys() & second.keys()) - {"content", "parts"}
 
 
 def _together(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:

@@ -33,8 +33,8 @@ RAW_ARGUMENTS: Final = "_raw"
 # Models that refuse system messages in the list ("role 'system' is not supported on this model"); newer ones take them,
 # but not through other clouds. (platform.claude.com/docs, "Mid-conversation system messages".)
 _WITHOUT_SYSTEM: Final = re.compile(
-    r"amazon|aws|bedrock|azure|vertex|google|foundry|anthropic\.claude"
-    r"|claude-(?:instant|[123](?!\d)|(?:sonnet|haiku)-4|opus-4(?![-.][89])|sonnet-5(?![-.]\d))"
+    r"amazon|aws|bedrock|azure|vertex|google|foundry|databricks|anthropic\.claude|@"
+    r"|claude-(?:instant|v\d|[1-4](?!\d)|(?:sonnet|haiku)-4|opus-4(?![-.][89](?!\d))|sonnet-5(?![-.]\d(?!\d)))"
 )
 
 

@@ -23,11 +23,18 @@ def images_shown(outline: Outline) -> Images:
 
 
 def omitting_images(outline: Outline, most: Images) -> tuple[Edit, ...]:
-    """Edits that leave the oldest images out until at most `most` are in view."""
+    """Edits that leave the oldest images out until at most `most` are in view.
+
+    Those of the last user message stay, and so does the newest image, if it is not too large alone.
+    """
     shown, edits = images_shown(outline), []
-    for entry in _entries(outline):
+    entries = list(_entries(outline))
+    last_user = outline.items[outline.last_user].first if outline.last_user >= 0 else 0
+    for entry in entries:
         already = level = _omitted(outline, entry)
-        while level < len(entry.images) and shown.exceeds(most):
+        is_newest = entry is entries[-1] and entry.images[-1] <= most.bytes
+        kept = len(entry.images) if entry.seq == last_user else int(is_newest)
+        while level < len(entry.images) - kept and shown.exceeds(most):
             shown = Images(shown.count - 1, shown.bytes - entry.images[level])
             level += 1
         if level > already:

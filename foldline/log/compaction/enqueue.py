@@ -29,9 +29,12 @@ _IS_ALIKE: Final = and_(
     JOB.c.kind == bindparam("kind"),
     JOB.c.subject == bindparam("subject"),
 )
-_ACTIVE: Final = select(JOB.c.id, JOB.c.state, JOB.c.parameters, JOB.c.queue).where(
+_ACTIVE: Final = select(JOB.c.id, JOB.c.state, JOB.c.parameters, JOB.c.queue, JOB.c.error).where(
     _IS_ALIKE, one_of(JOB.c.state, ACTIVE)
 )
+_WAKE: Final = update(JOB).where(JOB.c.id == bindparam("job")).values(not_before=0, error=None)
+# The note of a job whose summary is written, and is published when a tool loop has ended.
+IN_TOOL_LOOP: Final = "the summary is ready; it waits for the end of a tool loop, because it would strip its reasoning"
 _NEWEST: Final = select(JOB.c.error).where(_IS_ALIKE).order_by(JOB.c.number.desc()).limit(1)
 _INSERT: Final = insert(JOB)
 
@@ -74,7 +77,16 @@ def request_summary(
 def job_under_way(tx: Transaction, path: Path, request: SummaryRequest) -> QueuedJob | None:
     """The job of the request's kind that the branch has, running rather than queued."""
     active = _active(tx, path, request)
-    return QueuedJob((active.get(JobState.RUNNING) or active[JobState.QUEUED]).id, is_joined=True) if active else None
+    row = active.get(JobState.RUNNING) or active.get(JobState.QUEUED)
+    return None if row is None else _joined(tx, path, row)
+
+
+def _joined(tx: Transaction, path: Path, row: Any) -> QueuedJob:
+    """The job that a request joins; one that waited for the end of a tool loop goes on once that has ended."""
+    if row.error == IN_TOOL_LOOP and not path.is_in_tool_loop:
+        tx.execute(_WAKE, {"job": row.id})
+        tx.events.append(JobWaits(row.queue))
+    return QueuedJob(row.id, is_joined=True)
 
 
 def has_waiting(tx: Transaction, path: Path, request: SummaryRequest) -> bool:
@@ -94,7 +106,7 @@ def enqueue(tx: Transaction, path: Path, request: SummaryRequest) -> QueuedJob:
         return QueuedJob(running.id, is_joined=True)
     if waiting is not None:
         _update_waiting(tx, waiting, request)
-        return QueuedJob(waiting.id, is_joined=True)
+        return _joined(tx, path, waiting)
     return QueuedJob(_insert(tx, path, request))
 
 

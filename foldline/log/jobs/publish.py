@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from sqlalchemy import bindparam, update
+from sqlalchemy import BigInteger, bindparam, case, update
 
 from foldline.engine.edits import Edit
 from foldline.engine.outline import Outline
@@ -15,11 +15,11 @@ from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.engine.wire import loads
 from foldline.engine.wording import summary_frame_tokens, summary_tokens
 from foldline.log.compaction import trigger
-from foldline.log.compaction.enqueue import NO_ROOM, has_waiting
+from foldline.log.compaction.enqueue import IN_TOOL_LOOP, NO_ROOM, has_waiting
 from foldline.log.compaction.summaries import Made, keep, with_appendix
 from foldline.log.compaction.summary_request import request_from_json, request_to_json
 from foldline.log.compaction.usage_estimate import fits
-from foldline.log.job_state import JobState
+from foldline.log.job_state import ACTIVE, JobState
 from foldline.log.jobs.endings import end, end_without_summary, state_of
 from foldline.log.jobs.kinds import JOB_KINDS
 from foldline.log.jobs.leases import Claim, open_claimed
@@ -27,20 +27,27 @@ from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.segments import Segment
 from foldline.log.storage.store import Store, Transaction
-from foldline.log.storage.tables import ENTRY, JOB
+from foldline.log.storage.tables import ENTRY, JOB, one_of
 
 BASE_MOVED: Final = "the session was edited while the summary was written"
 # How long a lock is waited for: one locked session must not keep the jobs of all others waiting.
 LOCK_TIMEOUT_MILLISECONDS: Final = 500
-# How long a summary waits before it looks again whether the tool loop has ended.
-WAIT_MILLISECONDS: Final = 5_000
-IN_TOOL_LOOP: Final = "waits for the end of a tool loop: the summary would strip the reasoning of its last call"
+# How long a summary waits before it looks again whether the tool loop has ended: as long as its job exists, within
+# these bounds. An append that ends the loop wakes the job at once.
+LEAST_WAIT_MILLISECONDS: Final = 5_000
+MOST_WAIT_MILLISECONDS: Final = 3_600_000
 
+_AGE: Final = bindparam("now", type_=BigInteger) - JOB.c.created_at
+_WAIT: Final = case(
+    (_AGE < LEAST_WAIT_MILLISECONDS, LEAST_WAIT_MILLISECONDS),
+    (_AGE > MOST_WAIT_MILLISECONDS, MOST_WAIT_MILLISECONDS),
+    else_=_AGE,
+)
 _PUT_OFF: Final = (
     update(JOB)
-    .where(JOB.c.id == bindparam("job"))
+    .where(JOB.c.id == bindparam("job"), one_of(JOB.c.state, ACTIVE))
     .values(state=JobState.QUEUED, lease=None, attempts=0, error=IN_TOOL_LOOP)
-    .values(not_before=bindparam("later"), parameters=bindparam("range"))
+    .values(not_before=bindparam("now", type_=BigInteger) + _WAIT, parameters=bindparam("range"))
 )
 
 
@@ -102,7 +109,7 @@ def must_wait(path: Path, made: Made, outline: Outline) -> bool:
 def put_off(tx: Transaction, job_id: str, made: Made) -> None:
     """Put the job back into the queue for a while, with the range that its kept summary covers."""
     request = replace(made.request, until=made.wanted.covered.last)
-    tx.execute(_PUT_OFF, {"job": job_id, "later": tx.now + WAIT_MILLISECONDS, "range": request_to_json(request)})
+    tx.execute(_PUT_OFF, {"job": job_id, "now": tx.now, "range": request_to_json(request)})
 
 
 def finish(

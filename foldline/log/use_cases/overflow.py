@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from foldline.engine.images import Images
 from foldline.engine.overflow import Verdict
-from foldline.engine.planning.image_limits import KEPT_SHARE, images_shown
+from foldline.engine.planning.image_limits import images_shown
 from foldline.log.compaction import trigger
 from foldline.log.compaction.compactions import Compaction, leave_reasoning_out
 from foldline.log.compaction.summary_request import SummaryRequest
@@ -74,7 +75,8 @@ def relieve(
 
 def _without_old_images(tx: Transaction, path: Path) -> list[Compaction]:
     outline = entry_log.outline(tx, path)
-    return trigger.omit_images(tx, path, outline, images_shown(outline).share(KEPT_SHARE))
+    shown = images_shown(outline)
+    return trigger.omit_images(tx, path, outline, Images(shown.count // 2, shown.bytes))
 
 
 def _raise_multiplier(path: Path, actual_tokens: int | None) -> None:

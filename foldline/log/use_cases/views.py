@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from foldline.engine import wording
 from foldline.engine.errors import ImagesDoNotFit, ViewDoesNotFit
 from foldline.engine.facts import Facts, is_empty
-from foldline.engine.images import image_sizes, without_larger
+from foldline.engine.images import image_sizes
 from foldline.engine.messages import Message, Thinking, is_bound
 from foldline.engine.models.budget import Budget
 from foldline.engine.models.limits import limits_of
@@ -93,30 +92,28 @@ def view(
     if must_fit and path.images.exceeds(most):
         raise ImagesDoNotFit((path.images.count, path.images.bytes), (most.count, most.bytes))
     originals, pins = _messages(tx, path, outline), pins_of(tx, path.session.pk)
-    small = {
-        seq: without_larger(message, limits.image_bytes, wording.LARGE_IMAGE) for seq, message in originals.items()
-    }
     fixed = FixedParts(path.session, model or path.session.model, pins)
     everything = ReasoningShown(sum(message.bound_parts for message in originals.values()))
     shown = reasoning.shown(tx, path, outline, originals, fixed) if must_fit else everything
     messages = make_view(
         outline,
-        small if must_fit else originals,
+        originals,
         shown_texts(tx, [edit.summary for edit in outline.live.condensed]),
         pins,
         without_reasoning=shown.left_out,
+        image_bytes=limits.image_bytes if must_fit else None,
         stub_open=stub_open or not must_fit,
         keep_empty=not must_fit,
     )
-    lost = sum(map(_lost, originals.values(), small.values())) if must_fit else 0
+    lost = sum(_lost(message, limits.image_bytes) for message in originals.values()) if must_fit else 0
     return View(messages, path, used, waiting, budget, shown, lost)
 
 
-def _lost(original: Message, small: Message) -> int:
+def _lost(message: Message, image_bytes: int) -> int:
     """The parts that a message loses: images that are too large, and unsigned reasoning that has nothing beside it."""
-    if is_empty(original):
-        return sum(isinstance(part, Thinking) and not is_bound(part) for part in original.parts)
-    return len(image_sizes(original)) - len(image_sizes(small))
+    if is_empty(message):
+        return sum(isinstance(part, Thinking) and not is_bound(part) for part in message.parts)
+    return sum(size > image_bytes for size in image_sizes(message))
 
 
 def _messages(tx: Transaction, path: Path, outline: Outline) -> dict[int, Message]:

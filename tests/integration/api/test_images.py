@@ -126,3 +126,36 @@ def test_a_refusal_for_its_tokens_is_none_for_its_size(api: Api) -> None:
     body = {"version": version, "error": "prompt is too long: 2,000 tokens > 1,000 maximum"}
     verdict = api.client.post(f"{session}/overflow", json=body).json()["verdict"]
     assert (verdict["is_overflow"], verdict["is_too_large"]) == (True, False)
+
+
+def test_the_images_of_the_last_user_message_stay(api: Api) -> None:
+    session = api.session(model="mistral/mistral-large-latest", context_window=100_000)
+    for number in range(4):
+        api.say(session, *steps(number, 1_000), format="anthropic")
+    question = [{"type": "text", "text": "compare these"}, *(screenshot(number, 1_000) for number in range(10, 15))]
+    api.say(session, {"role": "user", "content": question}, format="anthropic")
+    view = api.get(f"{session}/context?format=anthropic")
+    assert view["messages"][-1]["content"] == question
+
+
+def test_a_report_of_its_size_leaves_the_newest_image(api: Api) -> None:
+    session = api.session(model=MODEL, context_window=200_000)
+    for number, size in enumerate((1_000, 1_000, 1_000, 1_000_000)):
+        api.say(session, *steps(number, size), format="anthropic")
+        api.say(session, user("go on"))
+    version = api.get(session)["version"]
+    api.client.post(f"{session}/overflow", json={"version": version, "error": "413 Request Entity Too Large"})
+    assert numbers(api.get(f"{session}/context?format=anthropic")) == [2, 3]
+
+
+def test_an_image_that_is_too_large_does_not_stand_for_another(api: Api) -> None:
+    session = api.session(model="mistral/mistral-large-latest", context_window=200_000)
+    large = screenshot(1, 10_500_000)
+    call = {"type": "tool_use", "id": "t", "name": "look", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "t", "content": [large, screenshot(2, 100), screenshot(3, 100)]}
+    api.say(session, user("look"), {"role": "assistant", "content": [call]}, format="anthropic")
+    api.say(session, {"role": "user", "content": [result]}, format="anthropic")
+    for number in range(4, 10):
+        api.say(session, *steps(number, 100), format="anthropic")
+    shown = numbers(api.get(f"{session}/context?format=anthropic"))
+    assert shown == list(range(10 - len(shown), 10))

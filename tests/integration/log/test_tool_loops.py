@@ -83,3 +83,28 @@ def test_a_summary_that_a_caller_waits_for_is_published_during_the_loop(scene: S
     in_a_loop(scene, 320)
     scene.compact(summarize=True)
     assert scene.publish(scene.claimed(), tokens=60) == "succeeded"
+
+
+def test_a_long_session_publishes_soon_after_its_loop_has_ended(scene: Scene, clock: Clock) -> None:
+    scene.resize(2_600)
+    for _ in range(130):
+        say(scene, asked(2), {"role": "assistant", "content": words(2)})
+    say(scene, asked(150), thinking("a"), found("a", 300), thinking("b"), found("b", 300))
+    while scene.used <= 0.8 * scene.limit * 2.6:
+        say(scene, thinking(f"c{scene.used}"), found(f"c{scene.used}", 60))
+    assert scene.publish(scene.claimed(), tokens=60) == "queued"
+    say(scene, thinking(None))
+    assert scene.work() == []
+    assert "summary" in " ".join(scene.layout)
+
+
+def test_a_loop_that_nobody_ends_is_looked_at_ever_more_rarely(scene: Scene, clock: Clock) -> None:
+    in_a_loop(scene, 320)
+    assert scene.publish(scene.claimed(), tokens=60) == "queued"
+    looks = 0
+    for _ in range(24 * 60):
+        clock.advance(60)
+        before = scene.jobs[0].not_before
+        assert scene.work() == []
+        looks += scene.jobs[0].not_before != before
+    assert 24 <= looks <= 40

@@ -398,3 +398,32 @@ def test_a_text_that_quotes_a_refusal_of_reasoning_is_none(text: str) -> None:
 def test_an_overflow_that_quotes_a_refusal_of_reasoning_stays_an_overflow() -> None:
     text = "prompt is too long: 210000 tokens > 200000 maximum: Invalid `signature` in `thinking` block"
     assert verdict_of(text).is_overflow
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "413 Request Entity Too Large",
+        "413 Content Too Large",
+        "Request too large (max 32MB)",
+        "At most 1 image(s) may be provided in one prompt.",
+        "Total number of images exceeds the limit of 8",
+        "Request payload size exceeds the limit: 20971520 bytes",
+    ],
+)
+def test_too_many_bytes_or_images_are_an_overflow_of_their_own(text: str) -> None:
+    verdict = verdict_of(text)
+    assert (verdict.is_overflow, verdict.is_too_large) == (True, True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Your file content is too large to be cached",
+        "tools.0.description: content too large",
+        "invalid schema: response payload too large",
+        "upload failed: content too large",
+    ],
+)
+def test_something_else_that_is_too_large_is_no_overflow(text: str) -> None:
+    assert not verdict_of(text).is_overflow

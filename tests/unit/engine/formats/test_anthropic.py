@@ -139,7 +139,16 @@ def test_a_system_message_of_the_api_stays_one(model: str | None) -> None:
 
 @pytest.mark.parametrize(
     "model",
-    ["claude-opus-4-5", "claude-sonnet-4.5", "claude-opus-4@20250514", "claude-3-5-haiku", "bedrock/claude-opus-4-8"],
+    [
+        *(
+            "claude-opus-4-5",
+            "claude-sonnet-4.5",
+            "claude-opus-4@20250514",
+            "claude-3-5-haiku",
+            "bedrock/claude-opus-4-8",
+        ),
+        *("claude-sonnet-5-20260301", "claude-4-sonnet-20250514", "claude-opus-4-8@20260301", "claude-opus-4-80"),
+    ],
 )
 def test_a_system_message_becomes_user_text_for_models_that_refuse_it(model: str) -> None:
     assert ANTHROPIC.render(ANTHROPIC.parse([ASK, REMINDER, DONE]), None, model).messages == [ASK, MARKED, DONE]
