@@ -360,7 +360,12 @@ def on_a_terminal(*command: str) -> Iterator[subprocess.Popen[bytes]]:
         stdout=subprocess.PIPE,
         bufsize=0,
     ) as terminal:
-        yield terminal
+        try:
+            yield terminal
+        except BaseException:
+            # A test that timed out must not wait for it either.
+            terminal.kill()
+            raise
 
 
 def interrupted(terminal: subprocess.Popen[bytes], sight: str) -> str:
