@@ -49,7 +49,7 @@ def budget_json(path: Path, used: int | None = None, budget: Budget | None = Non
     """The budget and how much of it the head's view takes; `used` and `budget` replace the session's own."""
     used = path.used if used is None else used
     limit, images = (budget or path.session.budget).limit, path.images
-    has_room = images is None or not images.exceeds(path.session.most_images)
+    has_room = images is None or path.session.image_limits.takes(images)
     return {
         "limit": limit,
         "used": used,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
+OMIT_IMAGES: Final = "omit_images"
 Kind: TypeAlias = Literal["clear", "supersede", "excerpt", "omit_images", "condense", "hide"]
 
 
@@ -34,7 +35,8 @@ class Edit(NamedTuple):
 class LiveEdits:
     """The edits in force on a path, after all its compactions, undos and redos.
 
-    `cells` maps the seq of an entry to its edit; the entry is in no summary. `hidden` are seq ranges, oldest first.
+    `cells` maps the seq of an entry to the edit of its text, `images` to the edit that leaves images of it out; the
+    entry is in no summary. `hidden` are seq ranges, oldest first.
     `condensed` are the outermost summaries, disjoint and oldest first. `barred` are the ranges whose summary was
     undone. They are summarized again only on request, or after they had to be hidden. Bound reasoning of entries before
     the seq `reasoning_from` is left out, because the provider refused it.
@@ -45,10 +47,16 @@ class LiveEdits:
     condensed: tuple[Edit, ...] = ()
     barred: tuple[tuple[int, int], ...] = ()
     reasoning_from: int = 0
+    images: Mapping[int, Edit] = field(default_factory=lambda: MappingProxyType({}))
+
+    def changes(self, seq: int) -> bool:
+        """Whether an edit changes this entry, and not only its place."""
+        return seq in self.cells or seq in self.images
 
     def adding(self, edits: Iterable[Edit]) -> LiveEdits:
         """The live edits after these new edits."""
-        cells, hidden, condensed = dict(self.cells), list(self.hidden), list(self.condensed)
+        cells, images = dict(self.cells), dict(self.images)
+        hidden, condensed = list(self.hidden), list(self.condensed)
         for edit in edits:
             if edit.kind == "condense":
                 condensed = [other for other in condensed if not _within(other, edit)]
@@ -56,15 +64,18 @@ class LiveEdits:
             elif edit.kind == "hide":
                 hidden = [span for span in hidden if not within(*span, [(edit.first, edit.last)])]
                 hidden.append((edit.first, edit.last))
+            elif edit.kind == OMIT_IMAGES:
+                images[edit.first] = edit
             else:
                 cells[edit.first] = edit
         condensed.sort(key=_first)
         return LiveEdits(
-            {seq: edit for seq, edit in cells.items() if not covered(seq, seq, condensed)},
+            _outside(cells, condensed),
             tuple(sorted({span for span in hidden if not covered(*span, condensed)})),
             tuple(condensed),
             self.barred,
             self.reasoning_from,
+            _outside(images, condensed),
         )
 
     def first_difference(self, other: LiveEdits) -> int | None:
@@ -78,7 +89,7 @@ class LiveEdits:
     def _shown_edits(self) -> set[tuple[int, int, str, int, str]]:
         return {
             (edit.first, edit.last, edit.kind, edit.level, edit.summary)
-            for edit in (*self.cells.values(), *self.condensed)
+            for edit in (*self.cells.values(), *self.images.values(), *self.condensed)
         }
 
     def barring(self, spans: Iterable[tuple[int, int]]) -> LiveEdits:
@@ -96,6 +107,11 @@ def within(first: int, last: int, spans: Iterable[tuple[int, int]]) -> bool:
     return any(low <= first and last <= high for low, high in spans)
 
 
+def _outside(edits: Mapping[int, Edit], condensed: Sequence[Edit]) -> dict[int, Edit]:
+    """The edits of entries that no summary covers."""
+    return {seq: edit for seq, edit in edits.items() if not covered(seq, seq, condensed)}
+
+
 def _within(inner: Edit, outer: Edit) -> bool:
     return outer.first <= inner.first and inner.last <= outer.last
 
@@ -107,7 +123,7 @@ def _first(edit: Edit) -> int:
 def to_json(live: LiveEdits) -> dict[str, Any]:
     """The live edits as JSON; `from_json` is its inverse."""
     return {
-        "cells": list(live.cells.values()),
+        "cells": [*live.cells.values(), *live.images.values()],
         "hidden": live.hidden,
         "condensed": live.condensed,
         "barred": live.barred,
@@ -119,11 +135,12 @@ def from_json(values: Mapping[str, Any]) -> LiveEdits:
     """The live edits that `to_json` wrote."""
     cells = edits_from_json(values["cells"])
     return LiveEdits(
-        {edit.first: edit for edit in cells},
+        {edit.first: edit for edit in cells if edit.kind != OMIT_IMAGES},
         _spans(values["hidden"]),
         edits_from_json(values["condensed"]),
         _spans(values["barred"]),
         values.get("reasoning_from", 0),
+        {edit.first: edit for edit in cells if edit.kind == OMIT_IMAGES},
     )
 
 

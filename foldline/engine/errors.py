@@ -74,13 +74,15 @@ class ViewDoesNotFit(CompactionError):
 class ImagesDoNotFit(CompactionError):
     """The view has more images, or larger ones, than the model's provider takes in one request.
 
-    `shown` and `most` are the number of images and the bytes of their base64.
+    `shown` and `most` are the number of images, the bytes of their base64, and the pixels of the longest side of any of
+    them.
     """
 
-    def __init__(self, shown: tuple[int, int], most: tuple[int, int]) -> None:
+    def __init__(self, shown: tuple[int, int, int], most: tuple[int, int, int]) -> None:
+        sides = f", and no side of so many may have more than {most[2]:,} pixels" if shown[2] > most[2] else ""
         super().__init__(
             f"the view has {shown[0]:,} images of {shown[1]:,} bytes; the provider takes {most[0]:,} of {most[1]:,} "
-            "bytes. Compact: the oldest images are left out first"
+            f"bytes{sides}. Compact: the oldest images are left out first"
         )
         self.shown = shown
         self.most = most

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from foldline.engine.files import Files, Read, change_of, read_of
-from foldline.engine.images import image_sizes
+from foldline.engine.images.in_messages import ImageSize, image_sizes
 from foldline.engine.messages import (
     SEALED_KINDS,
     Message,
@@ -67,7 +67,7 @@ class Facts(NamedTuple):
     result's content at each level of `excerpts.LEVELS`, 0 for a level that saves nothing. `chars` is the length of its
     text in UTF-16 units. `sizes` has the size of its parts by each estimate of `estimates.SIZED`. `bound` is the number
     of its parts that are bound to the messages before it, `seen` the view that these are bound to, None if it was not
-    noted when the message arrived. `images` has the bytes of each of its images.
+    noted when the message arrived. `images` has the size of each of its images.
     """
 
     role: str
@@ -86,7 +86,7 @@ class Facts(NamedTuple):
     sizes: tuple[int, ...] = ()
     bound: int = 0
     seen: Seen | None = None
-    images: tuple[int, ...] = ()
+    images: tuple[ImageSize, ...] = ()
 
 
 def facts_of(message: Message) -> Facts:
@@ -190,6 +190,11 @@ def to_json(facts: Facts) -> dict[str, Any]:
     return values
 
 
+def _image_size(stored: Any) -> ImageSize:
+    """The size of an image as it is stored: an array, or its bytes alone, of before the sides were read."""
+    return ImageSize(*stored) if isinstance(stored, list) else ImageSize(stored)
+
+
 def call_to_json(call: Call) -> list[Any]:
     """A call as a JSON array; `call_from_json` is its inverse."""
     return [call.id, call.read and [*call.read], call.tool, call.changes]
@@ -203,7 +208,7 @@ def from_json(facts: Facts, values: dict[str, Any]) -> Facts:
         "calls": tuple(call_from_json(call) for call in calls),
         "excerpts": tuple(known["excerpts"]),
         "sizes": tuple(known["sizes"]),
-        "images": tuple(known["images"]),
+        "images": tuple(map(_image_size, known["images"])),
         "read": Read(*read) if read else None,
         "seen": Seen(seen[0], (seen[1], seen[2]) if seen[1:] else None) if seen else None,
     }

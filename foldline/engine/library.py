@@ -10,7 +10,7 @@ from typing import Any
 
 from foldline.engine.errors import InvalidPolicy
 from foldline.engine.formats import FORMATS, Format, detect
-from foldline.engine.images import surplus_images, without_images
+from foldline.engine.images.in_messages import surplus_images, without_images
 from foldline.engine.messages import JsonObject, Message
 from foldline.engine.models.attachments import attachment_of, place_files
 from foldline.engine.models.budget import Goals, check_buffer, check_fixed_parts

@@ -157,6 +157,10 @@ class Outline:
         users = [index for index, item in enumerate(self.items) if _is_user(item)]
         return users if users[:1] == [0] or not self.items else [0, *users]
 
+    def shown(self, entry: Facts, cell: Edit | None) -> int:
+        """Tokens of an entry in view with this edit of its text, without the images that are left out."""
+        return self.measure.shown(self.measure.without_images(entry, self.live.images.get(entry.seq)), cell)
+
     def results_from(self, index: int) -> list[tuple[int, Facts]]:
         """The results in view from this item on, each with the index of its item."""
         return self.results[bisect_left(self.results, index, key=itemgetter(0)) :]
@@ -243,8 +247,9 @@ def _units(facts: Iterable[Facts], live: LiveEdits, measure: Measure) -> list[Un
     for entry in facts:
         if live.condensed and covered(entry.seq, entry.seq, live.condensed):
             continue
-        tokens = measure.shown(entry, live.cells.get(entry.seq)) if live.cells else entry.tokens
-        least = min(tokens, measure.least(entry))
+        shown = measure.without_images(entry, live.images.get(entry.seq)) if live.images else entry
+        tokens = measure.shown(shown, live.cells.get(entry.seq)) if live.cells else shown.tokens
+        least = min(tokens, measure.least(shown))
         if units and units[-1].entries[0].seq == entry.unit != entry.seq:
             unit = units[-1]
             unit.entries.append(entry)

@@ -8,9 +8,11 @@ from dataclasses import replace
 
 from foldline.engine import wording
 from foldline.engine.edits import Edit
-from foldline.engine.images import without_first, without_larger
+from foldline.engine.images.in_messages import with_texts
 from foldline.engine.messages import Message, Text, ToolCall, ToolResult, result_text, without_bound
+from foldline.engine.models.limits import NO_LIMITS, ImageLimits
 from foldline.engine.outline import Outline, Summarized, Unit
+from foldline.engine.planning.image_limits import image_texts
 from foldline.engine.tokens.excerpts import LEVELS, excerpt, excerpt_arguments
 
 
@@ -21,26 +23,19 @@ def make_view(
     pins: Sequence[str] = (),
     *,
     without_reasoning: Collection[int] = (),
-    image_bytes: int | None = None,
+    image_limits: ImageLimits = NO_LIMITS,
     stub_open: bool = False,
     keep_empty: bool = False,
 ) -> list[Message]:
     """The messages that the model should see.
 
     `messages` maps the seq of every entry in view to its original message. `summaries` maps the id of every live
-    summary to its text. `without_reasoning` are the seqs of the messages whose bound reasoning is left out. Images
-    of more than `image_bytes` are replaced by a line. With
-    `stub_open`, calls that still wait for a result get a stub. With `keep_empty`,
-    messages that count nothing (`facts.is_empty`) stay.
+    summary to its text. `without_reasoning` are the seqs of the messages whose bound reasoning is left out. A line
+    replaces each image that is too large alone for the `image_limits`. With `stub_open`, calls that still wait for a
+    result get a stub. With `keep_empty`, messages that count nothing (`facts.is_empty`) stay.
     """
-    cells = {seq: edit for seq, edit in outline.live.cells.items() if edit.kind != "omit_images"}
-    omitting = {seq: edit for seq, edit in outline.live.cells.items() if edit.kind == "omit_images" and seq in messages}
-    messages = {
-        **messages,
-        **{seq: without_first(messages[seq], edit.level, wording.OLDER_IMAGE) for seq, edit in omitting.items()},
-    }
-    if image_bytes is not None:
-        messages = {seq: without_larger(m, image_bytes, wording.LARGE_IMAGE) for seq, m in messages.items()}
+    lines = image_texts(outline, image_limits)
+    messages = {**messages, **{seq: with_texts(messages[seq], texts) for seq, texts in lines}}
     messages = {**messages, **{seq: without_bound(messages[seq]) for seq in without_reasoning}}
     view = [pins_message(pins)] if pins else []
     after_hidden = False
@@ -53,7 +48,7 @@ def make_view(
                 view.append(Message("user", (Text(wording.HIDDEN),)))
             after_hidden = True
         else:
-            view.extend(_unit_view(item, cells, messages, stub_open=stub_open, keep_empty=keep_empty))
+            view.extend(_unit_view(item, outline.live.cells, messages, stub_open=stub_open, keep_empty=keep_empty))
             after_hidden = False
     return view
 

@@ -63,9 +63,9 @@ def test_the_wheel_installs_three_packages_and_leaves_those_of_others_alone(
     assert not environment.program.exists()
 
 
-def test_the_library_needs_three_packages(wheel: Path, environment: Environment, tmp_path: Path) -> None:
+def test_the_library_needs_four_packages(wheel: Path, environment: Environment, tmp_path: Path) -> None:
     environment.install(wheel)
-    environment.lend("orjson", "quicktok-v1", "regex")
+    environment.lend("imagesize", "orjson", "quicktok-v1", "regex")
     done = environment.run(environment.python, "-c", COMPACT, folder=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", "")
 
@@ -74,7 +74,7 @@ def test_the_command_says_what_it_needs_beside_the_library(
     wheel: Path, environment: Environment, tmp_path: Path
 ) -> None:
     environment.install(wheel)
-    environment.lend("orjson", "quicktok-v1", "regex")
+    environment.lend("imagesize", "orjson", "quicktok-v1", "regex")
     done = environment.run(environment.program, "--version", folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (

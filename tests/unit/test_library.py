@@ -37,8 +37,13 @@ def test_the_package_itself_imports_nothing() -> None:
     assert installed_packages_of("import foldline") == {"foldline"}
 
 
-def test_the_library_imports_the_three_packages_that_it_is_installed_with() -> None:
+def test_the_library_imports_three_of_the_packages_that_it_is_installed_with() -> None:
     assert installed_packages_of("from foldline import budget, compact") == OURS
+
+
+def test_the_first_image_imports_the_fourth() -> None:
+    script = "from foldline.engine.images import sides; sides.longest_side('R0lGODlh')"
+    assert installed_packages_of(script) == {"foldline", "imagesize"}
 
 
 def test_so_does_all_of_the_engine() -> None:

@@ -2,44 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from foldline.engine.edits import Edit
+from foldline.engine import wording
+from foldline.engine.edits import OMIT_IMAGES, Edit
 from foldline.engine.facts import Facts
-from foldline.engine.images import Images
+from foldline.engine.images.in_messages import NO_IMAGES, Images
+from foldline.engine.models.limits import NO_LIMITS, ImageLimits
 from foldline.engine.outline import Outline, Unit
 
 # Once images are left out, so many stay that the next time is not soon: each time changes the start of the view.
 KEPT_SHARE: Final = 0.5
 
 
-def images_shown(outline: Outline) -> Images:
-    """The images in view."""
-    shown = Images()
+def images_shown(outline: Outline, limits: ImageLimits) -> Images:
+    """The images in a view for a provider with these limits."""
+    shown = NO_IMAGES
     for entry in _entries(outline):
-        shown = shown.adding(entry.images[_omitted(outline, entry) :])
+        shown = shown.adding(entry.images[index] for index in _shown(outline, entry, limits))
     return shown
 
 
-def omitting_images(outline: Outline, most: Images) -> tuple[Edit, ...]:
-    """Edits that leave the oldest images out until at most `most` are in view.
+def images_too_large(outline: Outline, limits: ImageLimits) -> int:
+    """The number of images that are in no view for the provider, and were not left out before."""
+    return sum(
+        index >= _omitted(outline, entry) for entry in _entries(outline) for index in limits.too_large(entry.images)
+    )
 
-    Those of the last user message stay, and so does the newest image, if it is not too large alone.
+
+def image_texts(outline: Outline, limits: ImageLimits = NO_LIMITS) -> Iterator[tuple[int, Mapping[int, str]]]:
+    """The seq of each entry that has images which are not in view, with a text for each of these by its index."""
+    for entry in _entries(outline):
+        edit = outline.live.images.get(entry.seq)
+        texts = dict.fromkeys(limits.too_large(entry.images), wording.LARGE_IMAGE)
+        texts |= dict.fromkeys(range(edit.level if edit else 0), wording.OLDER_IMAGE)
+        if texts:
+            yield entry.seq, texts
+
+
+def omitting_images(outline: Outline, limits: ImageLimits, share: float = 1) -> tuple[Edit, ...]:
+    """Edits that leave the oldest images out until the others take at most a share of the limits.
+
+    Those of the last user message stay, and so does the newest image while the limits allow it. Images that are too
+    large alone do not count.
     """
-    shown, edits = images_shown(outline), []
-    entries = list(_entries(outline))
+    most = limits.share(share)
     last_user = outline.items[outline.last_user].first if outline.last_user >= 0 else 0
-    for entry in entries:
-        already = level = _omitted(outline, entry)
-        is_newest = entry is entries[-1] and entry.images[-1] <= most.bytes
-        kept = len(entry.images) if entry.seq == last_user else int(is_newest)
-        while level < len(entry.images) - kept and shown.exceeds(most):
-            shown = Images(shown.count - 1, shown.bytes - entry.images[level])
-            level += 1
-        if level > already:
-            edits.append(Edit("omit_images", entry.seq, entry.seq, level))
-    return tuple(edits)
+    entries = list(_entries(outline))
+    images = [(entry, index) for entry in entries for index in _shown(outline, entry, limits)]
+    shown = NO_IMAGES.adding(entry.images[index] for entry, index in images if entry.seq == last_user)
+    may_go = [(entry, index) for entry, index in images if entry.seq != last_user]
+    levels: dict[int, int] = {}
+    for entry, index in reversed(may_go):
+        more = shown.adding([entry.images[index]])
+        if not levels and (most.takes(more) or (limits.takes(more) and (entry, index) == images[-1])):
+            shown = more
+        else:
+            levels.setdefault(entry.seq, index + 1)
+    return tuple(Edit(OMIT_IMAGES, seq, seq, level) for seq, level in sorted(levels.items()))
 
 
 def _entries(outline: Outline) -> Iterator[Facts]:
@@ -49,9 +70,15 @@ def _entries(outline: Outline) -> Iterator[Facts]:
             yield from (entry for entry in item.entries if entry.images)
 
 
+def _shown(outline: Outline, entry: Facts, limits: ImageLimits) -> list[int]:
+    """The indexes of the entry's images that are in view."""
+    gone = limits.too_large(entry.images)
+    return [index for index in range(_omitted(outline, entry), len(entry.images)) if index not in gone]
+
+
 def _omitted(outline: Outline, entry: Facts) -> int:
-    """How many of the entry's images, from the first, are not in view."""
-    cell = outline.live.cells.get(entry.seq)
-    if cell is None or (cell.kind == "excerpt" and entry.answers is None):
-        return 0
-    return cell.level if cell.kind == "omit_images" else len(entry.images)
+    """How many of the entry's images, from the first, edits left out of the view."""
+    if entry.answers is not None and entry.seq in outline.live.cells:
+        return len(entry.images)
+    edit = outline.live.images.get(entry.seq)
+    return edit.level if edit else 0

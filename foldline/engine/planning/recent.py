@@ -99,7 +99,7 @@ def _head(outline: Outline, item: Item) -> _Kept:
     if not isinstance(item, Unit) or item.is_hidden:
         return _Kept().adding(item, 0)
     head = item.entries[0]
-    return _Kept(outline.measure.shown(head, outline.live.cells.get(head.seq)), 1, int(_says_something(head)))
+    return _Kept(outline.shown(head, outline.live.cells.get(head.seq)), 1, int(_says_something(head)))
 
 
 def _before_notes(outline: Outline, index: int) -> int:

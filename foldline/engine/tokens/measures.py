@@ -42,8 +42,6 @@ class Measure:
         """Tokens of an entry in a view, with its edit if it has one."""
         if cell is None:
             return entry.tokens
-        if cell.kind == "omit_images":
-            return entry.tokens - cell.level * self.image
         if entry.answers is None:
             return entry.tokens - entry.arguments_saving
         if cell.kind == "clear":
@@ -51,6 +49,10 @@ class Measure:
         if cell.kind == "supersede":
             return self._frame(entry) + self.pointer
         return self._frame(entry) + entry.excerpts[cell.level]
+
+    def without_images(self, entry: Facts, edit: Edit | None) -> Facts:
+        """The entry's facts after an edit that leaves images of it out, if it has one."""
+        return entry if edit is None else entry._replace(tokens=entry.tokens - edit.level * self.image)
 
     def least(self, entry: Facts) -> int:
         """Tokens of an entry with the edit that makes it smallest in view."""

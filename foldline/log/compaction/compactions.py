@@ -76,7 +76,7 @@ def add_compaction(
     before = path.used
     path.reported = None
     path.kept, path.pending_tokens = outline.tokens, outline.pending_tokens
-    path.images = images_shown(outline)
+    path.images = images_shown(outline, path.session.image_limits)
     measure = path.aims().gauge.measure
     path.estimated = None if measure is outline.measure else outline.measured(measure).tokens
     live = outline.live.barring(()) if lifts_bars else outline.live

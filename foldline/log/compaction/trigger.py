@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
-from foldline.engine.images import NO_IMAGES, Images
+from foldline.engine.edits import OMIT_IMAGES, Edit
+from foldline.engine.images.in_messages import NO_IMAGES
 from foldline.engine.outline import Outline
 from foldline.engine.planning.image_limits import KEPT_SHARE, images_shown, omitting_images
 from foldline.engine.planning.pipeline import Planned, plan_for
@@ -28,8 +29,6 @@ from foldline.log.storage.events import StageWatch, TriggerRan
 from foldline.log.storage.rows import Aims, NotCompacted, Path
 from foldline.log.storage.store import Transaction
 
-# What `stages_used` calls the step that leaves images out; it is no stage that a policy names.
-OMIT_IMAGES: Final = "omit_images"
 # Kept summaries that one request may publish; a job publishes the rest, so that no caller waits for them.
 KEPT_AT_ONCE: Final = 8
 # A plan over fewer messages costs about as much as a look for jobs.
@@ -141,21 +140,21 @@ def _fit_images(tx: Transaction, path: Path, step: TriggerResult) -> None:
     """Leave the oldest images out if the view has more, or larger ones, than the provider takes."""
     if path.images == NO_IMAGES:
         return
-    most = path.session.most_images
-    if path.images is not None and not path.images.exceeds(most):
+    limits = path.session.image_limits
+    if path.images is not None and limits.takes(path.images):
         return
     outline = entry_log.outline(tx, path)
-    path.images = images_shown(outline)
-    if path.images.exceeds(most):
+    path.images = images_shown(outline, limits)
+    if not limits.takes(path.images):
         _note_trigger(tx, path, "images")
-        step.made += omit_images(tx, path, outline, most.share(KEPT_SHARE))
+        step.made += omit_images(tx, path, outline, omitting_images(outline, limits, KEPT_SHARE))
 
 
-def omit_images(tx: Transaction, path: Path, outline: Outline, most: Images) -> list[Compaction]:
-    """Leave the oldest images out until at most `most` are in view: the compaction, if there was any to leave out."""
-    edits = omitting_images(outline, most)
+def omit_images(tx: Transaction, path: Path, outline: Outline, edits: tuple[Edit, ...]) -> list[Compaction]:
+    """Apply these edits that leave images out: the compaction, if there are any."""
     if not edits:
         return []
+    # `stages_used` names the edit: what leaves images out is no stage that a policy names.
     plan = Planned(outline.edited(edits), edits, (OMIT_IMAGES,))
     return [_add_planned(tx, path, path.aims(), outline, plan, reason="images")]
 

@@ -95,7 +95,8 @@ def advance(path: Path, placed: Placed) -> None:
     path.leaf_seq += 1
     path.kept += placed.added_tokens
     path.raw += placed.added_tokens
-    path.images = path.images and path.images.adding(placed.facts.images)
+    if placed.facts.images and path.images is not None:
+        path.images = path.session.image_limits.adding(path.images, placed.facts.images)
     path.tail = placed.tail
 
 

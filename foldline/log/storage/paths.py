@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
+from itertools import repeat
 from typing import Any, Final
 
 from sqlalchemy import Row, and_, bindparam, select, update
 
 from foldline.engine.facts import call_from_json, call_to_json
-from foldline.engine.images import Images
+from foldline.engine.images.in_messages import Images
 from foldline.engine.planning.batches import Tail
 from foldline.engine.wire import dumps, loads
 from foldline.log.errors import NotFound, StaleVersion
@@ -56,6 +58,7 @@ _BRANCH_COLUMNS: Final = (
     BRANCH.c.reported_seq,
     BRANCH.c.images,
     BRANCH.c.image_bytes,
+    BRANCH.c.image_side,
     BRANCH.c.not_compacted,
 )
 COLUMNS: Final = (*_SESSION_COLUMNS, *_BRANCH_COLUMNS)
@@ -64,6 +67,7 @@ _PLACE: Final = frozenset({"session_pk", "branch", "tenant"})
 STATE_COLUMNS: Final = tuple(column.name for column in BRANCH.c if column.name in ENTRY.c and column.name not in _PLACE)
 # The columns of the leaf's state that only the branch has.
 _OF_LEAVES: Final = ("leaf_seq", "next_summary_at", "failures", "estimated", "reported", "reported_seq")
+_IMAGES: Final = ("images", "image_bytes", "image_side")
 UNCHANGING: Final = frozenset({"pk", "tenant", "id", "created_at", "deleted_at", "origin"})
 # Large columns that rarely change: `save_texts` writes them, not every append.
 TEXTS: Final = frozenset({"policy", "system", "tools"})
@@ -185,7 +189,7 @@ def _path_of(session: Session, row: Row[Any]) -> Path:
         estimated=row.estimated,
         reported=row.reported,
         reported_seq=row.reported_seq,
-        images=None if row.images is None else Images(row.images, row.image_bytes),
+        images=None if row.image_side is None else Images(row.images, row.image_bytes, row.image_side),
         not_compacted=None if row.not_compacted is None else _not_compacted(row.not_compacted),
     )
 
@@ -205,6 +209,14 @@ def forget_counts(tx: Transaction, path: Path) -> None:
     """Drop the estimated and reported counts of all branches, because what they depend on changes."""
     path.estimated = path.reported = None
     tx.execute(update(BRANCH).where(BRANCH.c.session_pk == path.session.pk).values(estimated=None, reported=None))
+
+
+def forget_images(tx: Transaction, path: Path) -> None:
+    """Drop what is known of the images in view, up to all entries: another provider takes other ones."""
+    path.images = None
+    for table in (BRANCH, ENTRY):
+        known = table.c.session_pk == path.session.pk, table.c.images.is_not(None)
+        tx.execute(update(table).where(*known).values(dict.fromkeys(_IMAGES)))
 
 
 def save(tx: Transaction, path: Path) -> None:
@@ -264,7 +276,9 @@ def state_columns(path: Path) -> dict[str, Any]:
     """The values of `STATE_COLUMNS` for the path's leaf."""
     edits_branch, edits_seq = path.edits_at or (None, 0)
     calls = [call_to_json(call) for call in path.tail.open_calls]
+    images = astuple(path.images) if path.images else repeat(None)
     return {
+        **dict(zip(_IMAGES, images, strict=False)),
         "last_message_seq": path.last_message_seq,
         "messages": path.messages,
         "kept": path.kept,
@@ -273,7 +287,5 @@ def state_columns(path: Path) -> dict[str, Any]:
         "edits_branch": edits_branch,
         "edits_seq": edits_seq,
         "tail_unit": path.tail.unit,
-        "images": path.images and path.images.count,
-        "image_bytes": path.images and path.images.bytes,
         "open_calls": dumps(calls) if calls else None,
     }

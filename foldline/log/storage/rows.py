@@ -7,11 +7,11 @@ from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
-from foldline.engine.images import Images
+from foldline.engine.images.in_messages import Images
 from foldline.engine.messages import JsonObject
 from foldline.engine.models.budget import Budget, Goals
 from foldline.engine.models.gauge import Fixed, Frame, Gauge
-from foldline.engine.models.limits import limits_of
+from foldline.engine.models.limits import ImageLimits, limits_of
 from foldline.engine.planning.batches import Tail
 from foldline.engine.policies.policy import Policy, from_stored
 from foldline.engine.policies.presets import PRESETS
@@ -73,7 +73,7 @@ class Session:
         return self.frame.budget(self.policy)
 
     @property
-    def most_images(self) -> Images:
+    def image_limits(self) -> ImageLimits:
         """The most images that a view for the session's model may have."""
         return limits_of(self.model).for_images(self.budget.window)
 

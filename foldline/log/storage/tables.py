@@ -61,7 +61,8 @@ class BranchRow(SQLModel, table=True):
     `left_seq` is the seq of the parent's entry where it begins. `failures` counts failed summaries since the last
     published one. `estimated` are the history's tokens by the policy's counter, where that is an estimate and known.
     `reported` is a provider's count of the whole view up to `reported_seq`, None once the view was edited. `images` and
-    `image_bytes` are the images in view, None if they are not known. `not_compacted` is the last trigger run, as
+    `image_bytes` are the images in view, `image_side` the longest side of any of them in pixels; None if they are not
+    known. `not_compacted` is the last trigger run, as
     JSON, if it led to nothing.
     """
 
@@ -92,6 +93,7 @@ class BranchRow(SQLModel, table=True):
     reported_seq: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     images: int | None = None
     image_bytes: int | None = Field(default=None, sa_type=BigInteger)
+    image_side: int | None = None
     open_calls: bytes | None = None
     not_compacted: bytes | None = None
 
@@ -101,8 +103,8 @@ class EntryRow(SQLModel, table=True):
 
     `kept` and `raw` are the view's tokens after it, with and without edits. `edits_branch` and `edits_seq` name the
     newest compaction, undo or redo on the path; that entry's `live` column has the edits in force after it. `tail_unit`
-    and `open_calls` are the batch that a result may still join. `images` and `image_bytes` are the images in view, None
-    if they are not known. Large columns come last, so that reading facts skips them.
+    and `open_calls` are the batch that a result may still join. `images`, `image_bytes` and `image_side` are those of a
+    branch. Large columns come last, so that reading facts skips them.
     """
 
     __tablename__: ClassVar[Any] = "entry"
@@ -138,6 +140,7 @@ class EntryRow(SQLModel, table=True):
     tail_unit: int = 0
     images: int | None = None
     image_bytes: int | None = Field(default=None, sa_type=BigInteger)
+    image_side: int | None = None
     version: int
     created_at: int = Field(sa_type=BigInteger)
     open_calls: bytes | None = None

@@ -13,6 +13,7 @@ from foldline.engine.messages import JsonObject
 from foldline.engine.models.budget import check_buffer, check_fixed_parts
 from foldline.engine.models.catalog import only_listed
 from foldline.engine.models.gauge import Frame
+from foldline.engine.models.limits import limits_of
 from foldline.engine.models.windows import parse_size
 from foldline.engine.policies.policy import Policy, policy_of, to_stored
 from foldline.engine.policies.presets import DEFAULT_PRESET, PRESETS
@@ -84,7 +85,7 @@ def create(tx: Transaction, tenant: str, new: NewSession) -> Path:
         pk = tx.execute(insert(SESSION).values(values)).inserted_primary_key[0]
     except IntegrityError as error:
         raise Conflict(f"the session id {session_id!r} is used already") from error
-    first = BranchRow(session_pk=pk, branch=0, tenant=tenant, images=0, image_bytes=0)
+    first = BranchRow(session_pk=pk, branch=0, tenant=tenant, images=0, image_bytes=0, image_side=0)
     tx.execute(insert(BRANCH).values(first.model_dump()))
     if new.id is not None:
         _pass_deleted(tx, tenant, new.id)
@@ -139,7 +140,7 @@ def change(
     """
     path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
     session = path.session
-    counted_by = _counted_by(session)
+    counted_by, limits = _counted_by(session), limits_of(session.model)
     _set(session, changes)
     session.fixed_tokens = count_system(session.system) + session.tools_tokens
     check_buffer(changes.get("policy"), session.budget.limit)
@@ -147,6 +148,8 @@ def change(
     paths.save_texts(tx, session)
     if _counted_by(session) != counted_by:
         paths.forget_counts(tx, path)
+    if limits_of(session.model) != limits:
+        paths.forget_images(tx, path)
     step = trigger.run_trigger(tx, path)
     paths.save(tx, path)
     return path, step

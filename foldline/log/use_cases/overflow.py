@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
-from foldline.engine.images import Images
 from foldline.engine.overflow import Verdict
-from foldline.engine.planning.image_limits import images_shown
+from foldline.engine.planning.image_limits import images_shown, omitting_images
 from foldline.log.compaction import trigger
 from foldline.log.compaction.compactions import Compaction, leave_reasoning_out
 from foldline.log.compaction.summary_request import SummaryRequest
@@ -74,9 +74,9 @@ def relieve(
 
 
 def _without_old_images(tx: Transaction, path: Path) -> list[Compaction]:
-    outline = entry_log.outline(tx, path)
-    shown = images_shown(outline)
-    return trigger.omit_images(tx, path, outline, Images(shown.count // 2, shown.bytes))
+    outline, limits = entry_log.outline(tx, path), path.session.image_limits
+    half = max(1, images_shown(outline, limits).count // 2)
+    return trigger.omit_images(tx, path, outline, omitting_images(outline, replace(limits, count=half)))
 
 
 def _raise_multiplier(path: Path, actual_tokens: int | None) -> None:

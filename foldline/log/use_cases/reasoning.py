@@ -139,7 +139,7 @@ class _Judge:
             return FIXED_PARTS
         then = self.lives[seen.edits_at]
         first = None if seen.edits_at == view.edits_at else live.first_difference(then)
-        if seq in live.cells or (first is not None and first <= seq):
+        if live.changes(seq) or (first is not None and first <= seq):
             return COMPACTED
         # Where no reasoning was refused in between, what is shown before the message is the same by induction.
         is_same = then.reasoning_from == live.reasoning_from or self._before(seq, seen) == self._before(seq, view)

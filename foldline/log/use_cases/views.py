@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Final
 
 from foldline.engine.errors import ImagesDoNotFit, ViewDoesNotFit
 from foldline.engine.facts import Facts, is_empty
-from foldline.engine.images import image_sizes
 from foldline.engine.messages import Message, Thinking, is_bound
 from foldline.engine.models.budget import Budget
-from foldline.engine.models.limits import limits_of
+from foldline.engine.models.limits import NO_LIMITS, limits_of
 from foldline.engine.outline import Outline, Unit
-from foldline.engine.planning.image_limits import images_shown
+from foldline.engine.planning.image_limits import images_shown, images_too_large
 from foldline.engine.tokens.counter import scaled
 from foldline.engine.view import make_view
 from foldline.engine.wording import stub_tokens
@@ -86,11 +85,10 @@ def view(
     used = path.session.used(path.kept + stubs)
     if must_fit and used > budget.limit:
         raise ViewDoesNotFit(used, budget.limit, _largest(tx, path, outline))
-    limits = limits_of(model or path.session.model)
-    path.images = images_shown(outline) if path.images is None else path.images
-    most = limits.for_images(budget.window)
-    if must_fit and path.images.exceeds(most):
-        raise ImagesDoNotFit((path.images.count, path.images.bytes), (most.count, most.bytes))
+    limits = limits_of(model or path.session.model).for_images(budget.window)
+    path.images = images_shown(outline, limits if must_fit else NO_LIMITS)
+    if must_fit and not limits.takes(path.images):
+        raise ImagesDoNotFit(astuple(path.images), limits.most_beside(path.images.count))
     originals, pins = _messages(tx, path, outline), pins_of(tx, path.session.pk)
     fixed = FixedParts(path.session, model or path.session.model, pins)
     everything = ReasoningShown(sum(message.bound_parts for message in originals.values()))
@@ -101,19 +99,17 @@ def view(
         shown_texts(tx, [edit.summary for edit in outline.live.condensed]),
         pins,
         without_reasoning=shown.left_out,
-        image_bytes=limits.image_bytes if must_fit else None,
+        image_limits=limits if must_fit else NO_LIMITS,
         stub_open=stub_open or not must_fit,
         keep_empty=not must_fit,
     )
-    lost = sum(_lost(message, limits.image_bytes) for message in originals.values()) if must_fit else 0
+    lost = images_too_large(outline, limits) + sum(map(_lost, originals.values())) if must_fit else 0
     return View(messages, path, used, waiting, budget, shown, lost)
 
 
-def _lost(message: Message, image_bytes: int) -> int:
-    """The parts that a message loses: images that are too large, and unsigned reasoning that has nothing beside it."""
-    if is_empty(message):
-        return sum(isinstance(part, Thinking) and not is_bound(part) for part in message.parts)
-    return sum(size > image_bytes for size in image_sizes(message))
+def _lost(message: Message) -> int:
+    """The parts of unsigned reasoning that a message loses because it has nothing else."""
+    return sum(isinstance(part, Thinking) and not is_bound(part) for part in message.parts if is_empty(message))
 
 
 def _messages(tx: Transaction, path: Path, outline: Outline) -> dict[int, Message]:
@@ -135,7 +131,7 @@ def _largest(tx: Transaction, path: Path, outline: Outline) -> list[tuple[str, i
         for item in outline.items
         if isinstance(item, Unit) and not item.is_hidden
         for entry in item.entries
-        if entry.seq not in outline.live.cells
+        if not outline.live.changes(entry.seq)
     ]
     entries.sort(key=lambda entry: -entry.tokens)
     parts = segments.segments(tx, path)

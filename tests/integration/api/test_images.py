@@ -9,6 +9,7 @@ import pytest
 from foldline.engine.formats import rules
 from foldline.engine.models.limits import limits_of
 from foldline.engine.wire import dumps
+from tests.support.pictures import HEADER_CHARS, picture
 from tests.support.processes.api import Api, user
 
 MODEL = "anthropic/claude-sonnet-4-5"
@@ -16,15 +17,15 @@ LIMITS = limits_of(MODEL)
 Wire = dict[str, Any]
 
 
-def screenshot(number: int, size: int) -> Wire:
-    data = f"{number:08}" + "A" * (size - 8)
-    return {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
+def screenshot(number: int, size: int, side: int = 1_000) -> Wire:
+    data = picture(side, size, number)
+    return {"type": "image", "source": {"type": "base64", "media_type": "image/gif", "data": data}}
 
 
-def steps(number: int, size: int) -> list[Wire]:
+def steps(number: int, size: int, side: int = 1_000) -> list[Wire]:
     """A call for a screenshot, and its result."""
     call = {"type": "tool_use", "id": f"toolu_{number}", "name": "screenshot", "input": {}}
-    result = {"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": [screenshot(number, size)]}
+    result = {"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": [screenshot(number, size, side)]}
     return [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
 
 
@@ -34,7 +35,7 @@ def numbers(view: Wire) -> list[int]:
         block for message in view["messages"] if isinstance(message["content"], list) for block in message["content"]
     ]
     images = [part for block in blocks for part in block.get("content", ()) if isinstance(part, dict)]
-    return [int(part["source"]["data"][:8]) for part in images if part["type"] == "image"]
+    return [int(part["source"]["data"][HEADER_CHARS:][:8]) for part in images if part["type"] == "image"]
 
 
 def assert_taken(view: Wire) -> None:
@@ -97,7 +98,78 @@ def test_an_image_that_is_too_large_by_itself_is_in_no_view(api: Api) -> None:
     api.say(session, user("look"), *steps(1, 5_500_000), *steps(2, 100), format="anthropic")
     view = api.get(f"{session}/context?format=anthropic")
     assert (numbers(view), view["lossy"]) == ([2], 1)
+    assert (view["budget"]["images"], view["budget"]["image_bytes"]) == (1, 100)
+    assert api.get(session)["budget"]["images"] == 1
     assert numbers(api.get(f"{session}/context?format=anthropic&fit=none")) == [1, 2]
+    assert api.client.patch(session, json={"model": "openai/gpt-4o"}).json()["budget"]["images"] == 2
+
+
+def test_many_images_are_within_the_side_that_many_may_have(api: Api) -> None:
+    session = api.session(model=MODEL, context_window=1_000_000)
+    api.say(session, user("look at each page"))
+    compactions = 0
+    for number in range(60):
+        side = 2_880 if number % 15 == 7 else 1_280
+        answer = api.say(session, *steps(number, 1_000, side), format="anthropic")
+        compactions += answer["compaction"] is not None
+        view = api.get(f"{session}/context?format=anthropic")
+        shown = numbers(view)
+        assert len(shown) <= 20 or not any(shown_number % 15 == 7 for shown_number in shown)
+        assert shown[-5:] == list(range(number + 1))[-5:]
+        assert answer["budget"]["images"] == view["budget"]["images"] == len(shown)
+    assert 0 < compactions <= 6
+
+
+def test_an_image_with_too_long_a_side_is_in_no_view(api: Api) -> None:
+    session = api.session(model=MODEL, context_window=200_000)
+    api.say(session, user("look"), *steps(1, 100, 8_001), *steps(2, 100, 8_000), format="anthropic")
+    view = api.get(f"{session}/context?format=anthropic")
+    assert (numbers(view), view["lossy"], view["budget"]["images"]) == ([2], 1, 1)
+    api.client.patch(session, json={"model": "openai/gpt-4o"})
+    assert numbers(api.get(f"{session}/context?format=anthropic")) == [1, 2]
+
+
+def test_of_many_images_in_the_last_user_message_those_with_too_long_a_side_are_left_out(api: Api) -> None:
+    session = api.session(model=MODEL, context_window=200_000)
+    pages = [screenshot(number, 100, 2_001 if number == 5 else 2_000) for number in range(30)]
+    content = [{"type": "text", "text": "read these"}, *pages]
+    api.say(session, *steps(99, 100, 5_000), {"role": "user", "content": content}, format="anthropic")
+    view = api.get(f"{session}/context?format=anthropic")
+    assert [part for part in view["messages"][-1]["content"] if part["type"] == "image"] == [
+        page for number, page in enumerate(pages) if number != 5
+    ]
+    assert view["budget"]["images"] == 29
+
+
+def test_sides_are_a_reason_to_refuse_a_view(api: Api) -> None:
+    session = api.session(model=MODEL, context_window=200_000, auto_compact=False)
+    api.say(session, user("look"))
+    for number in range(21):
+        api.say(session, *steps(number, 100, 2_500), format="anthropic")
+    refused = api.client.get(f"{session}/context?format=anthropic")
+    assert refused.status_code == 422
+    assert "no side of so many may have more than 2,000 pixels" in refused.json()["detail"]
+    assert api.client.post(f"{session}/compact", json={"summarize": False}).status_code in {200, 202}
+    assert len(numbers(api.get(f"{session}/context?format=anthropic"))) == 10
+
+
+def test_a_message_loses_its_images_and_keeps_its_short_arguments(api: Api) -> None:
+    session = api.session(model="mistral/mistral-large-latest", context_window=100_000)
+    drawing = {"type": "image", "media_type": "image/gif", "data": picture(100, 100, 1)}
+    call = {"type": "tool_call", "id": "c", "name": "write", "arguments": '{"text": "' + "long " * 9_000 + '"}'}
+    result = {"type": "tool_result", "call_id": "c", "content": [{"type": "text", "text": "done"}]}
+    parts = ("user", [{"type": "text", "text": "draw"}]), ("assistant", [drawing, call]), ("tool", [result])
+    api.say(session, *({"role": role, "parts": content} for role, content in parts), format="native")
+    api.client.post(f"{session}/compact", json={"target_tokens": 4_000, "summarize": False})
+    short = api.get(session)["budget"]["used"]
+    assert short < 5_000
+    for number in range(9):
+        api.say(session, *steps(number, 100), format="anthropic")
+    view = api.get(f"{session}/context?format=native")
+    assert "write" in str(view)
+    assert drawing["data"] not in str(view)
+    assert "long " * 5_000 not in str(view)
+    assert view["budget"]["used"] < short + 9 * 2_000
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final
 
-from foldline.engine.images import surplus_images
+from foldline.engine.images.in_messages import surplus_images
 from foldline.engine.messages import Message, Thinking
 from foldline.engine.planning.batches import Orphan, Orphans, orphans_of, place_all
 from foldline.engine.summaries.styles import STYLES, Style, head

@@ -307,7 +307,7 @@ def assert_consistent(scene: Scene) -> None:
             outline = entry_log.outline(tx, path)
             assert (path.kept, path.pending_tokens) == (outline.tokens, outline.pending_tokens)
             assert path.estimated is None or path.estimated == _counted(tx, path, outline)
-            assert path.images is None or path.images == images_shown(outline)
+            assert path.images is None or path.images == images_shown(outline, path.session.image_limits)
             assert path.raw == entry_log.outline(tx, path, LiveEdits()).tokens
             parts = segments.segments(tx, path)
             listed = [(part.branch, seq) for part in parts for seq in range(part.first, part.last + 1)]

@@ -14,10 +14,13 @@ from foldline.engine.facts import (
     to_json,
 )
 from foldline.engine.files import Files, Read
+from foldline.engine.images.in_messages import ImageSize
 from foldline.engine.messages import Image, Message, Other, Part, Text, Thinking, ToolCall, ToolResult, user
 from foldline.engine.tokens.counter import IMAGE, MESSAGE, RESULT, count_message, count_text
 from foldline.engine.tokens.excerpts import LEVELS, excerpt
+from foldline.engine.wire import dumps, loads
 from tests.support.conversations import answer, assistant, read_call
+from tests.support.pictures import picture
 
 
 def test_a_plain_message_is_known_by_role_and_tokens() -> None:
@@ -124,3 +127,11 @@ def test_a_call_reads_back_as_it_was_written(call: Call) -> None:
 )
 def test_a_call_reads_back_as_an_older_or_a_later_version_wrote_it(row: list[object], call: Call) -> None:
     assert call_from_json(row) == call
+
+
+def test_sizes_of_images_are_stored_and_those_of_before_have_no_side() -> None:
+    facts = facts_of(Message("user", (Image("image/gif", picture(300)), Image(url="https://example.org/a.png"))))
+    assert facts.images == (ImageSize(32, 300), ImageSize(0))
+    bare = Facts("user", facts.tokens)
+    assert from_json(bare, loads(dumps(to_json(facts)))).images == facts.images
+    assert from_json(bare, {"images": [32, 0]}).images == (ImageSize(32), ImageSize(0))

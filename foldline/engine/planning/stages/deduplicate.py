@@ -30,7 +30,7 @@ def deduplicate(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
         reads, size = later.setdefault(read.path, []), outline.measure.content(entry)
         if index < closed and any(stands_in(other, other_size, read, size) for other, other_size in reads):
             edit = Edit("supersede", entry.seq, entry.seq)
-            saving = entry.tokens - outline.measure.shown(entry, edit)
+            saving = outline.shown(entry, None) - outline.shown(entry, edit)
             if saving > 0 or least_share:
                 cells[entry.seq] = edit
                 savings[index] = savings.get(index, 0) + saving

@@ -88,7 +88,7 @@ def _possible(
         # A cleared or superseded result has no content left to edit.
         if edit is None or (cell is not None and cell.kind in {"clear", "supersede"}):
             continue
-        saving = outline.measure.shown(entry, cell) - outline.measure.shown(entry, edit)
+        saving = outline.shown(entry, cell) - outline.shown(entry, edit)
         if saving > 0:
             yield _Possible(index, edit, saving)
 

@@ -1,7 +1,7 @@
 import pytest
 
 from foldline.engine.formats import FORMATS, rules
-from foldline.engine.images import MAX_IMAGE_BYTES, MAX_IMAGES, surplus_images, without_images
+from foldline.engine.images.in_messages import MAX_IMAGE_BYTES, MAX_IMAGES, surplus_images, without_images
 from foldline.engine.messages import Image, Message, Text, ToolResult
 
 LINK = "https://example.org/crease.png"

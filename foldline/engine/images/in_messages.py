@@ -1,13 +1,14 @@
-"""Images in a view: how many and how large they are, and a line of text in the place of those that are left out."""
+"""How many images messages have and how large they are, and a line of text in the place of those that are left out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
+from foldline.engine.images.sides import UNKNOWN, longest_side
 from foldline.engine.messages import Image, Message, Part, Text
 
 # Where an image is: the index of its message, and its index among the message's parts. In a tool message the second
@@ -21,45 +22,45 @@ MAX_IMAGES: Final = 32
 LEFT_OUT: Final = "[An older image is left out here: {what}.]"
 
 
+class ImageSize(NamedTuple):
+    """The bytes of an image's base64, 0 for one given as a link, and the pixels of its longest side, if known."""
+
+    bytes: int
+    side: int = UNKNOWN
+
+
 @dataclass(frozen=True, slots=True)
 class Images:
-    """A number of images, and the bytes of their base64 together; an image given as a link has none."""
+    """A number of images, the bytes of their base64 together, and the longest side of any of them in pixels."""
 
     count: int = 0
     bytes: int = 0
+    side: int = UNKNOWN
 
-    def exceeds(self, most: Images) -> bool:
-        """Whether these are more, or larger together."""
-        return self.count > most.count or self.bytes > most.bytes
-
-    def adding(self, sizes: Sequence[int]) -> Images:
-        """These and more images, of so many bytes each."""
-        return Images(self.count + len(sizes), self.bytes + sum(sizes))
-
-    def share(self, share: float) -> Images:
-        """A share of both, rounded down."""
-        return Images(int(self.count * share), int(self.bytes * share))
+    def adding(self, sizes: Iterable[ImageSize]) -> Images:
+        """These and more images."""
+        count, total, side = self.count, self.bytes, self.side
+        for size in sizes:
+            count, total, side = count + 1, total + size.bytes, max(side, size.side)
+        return Images(count, total, side)
 
 
 NO_IMAGES: Final = Images()
 
 
-def image_sizes(message: Message) -> tuple[int, ...]:
-    """The bytes of each image of a message, or of the result in it, in order."""
-    return tuple(_size(part) for part in _content(message) if isinstance(part, Image))
+def image_sizes(message: Message) -> tuple[ImageSize, ...]:
+    """The size of each image of a message, or of the result in it, in order."""
+    images = (part for part in _content(message) if isinstance(part, Image))
+    return tuple(ImageSize(_size(image), longest_side(image.data)) for image in images)
 
 
-def without_first(message: Message, number: int, text: str) -> Message:
-    """The message with this text in the place of each of its first images."""
-    places = [index for index, part in enumerate(_content(message)) if isinstance(part, Image)][:number]
-    return _replacing(message, {*places}, lambda _image: Text(text))
-
-
-def without_larger(message: Message, most_bytes: int, text: str) -> Message:
-    """The message with this text in the place of each image that is larger."""
-    found = enumerate(_content(message))
-    places = {index for index, part in found if isinstance(part, Image) and _size(part) > most_bytes}
-    return _replacing(message, places, lambda _image: Text(text)) if places else message
+def with_texts(message: Message, texts: Mapping[int, str]) -> Message:
+    """The message with a text in the place of some of its images, by their number among them from 0 on."""
+    if not texts:
+        return message
+    places = [index for index, part in enumerate(_content(message)) if isinstance(part, Image)]
+    lines = {places[number]: text for number, text in texts.items()}
+    return _replacing(message, lambda index, _image: Text(lines[index]) if index in lines else None)
 
 
 def _size(image: Image) -> int:
@@ -109,23 +110,27 @@ def _content(message: Message) -> Sequence[Part]:
 
 
 def _without(message: Message, positions: set[int]) -> Message:
-    return _replacing(message, positions, _left_out)
+    return _replacing(message, lambda index, image: _left_out(image) if index in positions else None)
 
 
-def _replacing(message: Message, positions: set[int], text_for: Callable[[Image], Text]) -> Message:
+# The text in the place of the image at an index among the parts, None if it stays.
+TextFor: TypeAlias = Callable[[int, Image], Text | None]
+
+
+def _replacing(message: Message, text_for: TextFor) -> Message:
     result = message.result
     if result is None:
-        return replace(message, parts=_replaced(message.parts, positions, text_for), source=None)
-    content = _replaced(result.content, positions, text_for)
+        return replace(message, parts=_replaced(message.parts, text_for), source=None)
+    content = _replaced(result.content, text_for)
     return replace(message, parts=(replace(result, content=content, source=None),), source=None)
 
 
 P = TypeVar("P")
 
 
-def _replaced(parts: Sequence[P], positions: set[int], text_for: Callable[[Image], Text]) -> tuple[P | Text, ...]:
+def _replaced(parts: Sequence[P], text_for: TextFor) -> tuple[P | Text, ...]:
     return tuple(
-        text_for(part) if index in positions and isinstance(part, Image) else part for index, part in enumerate(parts)
+        (text_for(index, part) if isinstance(part, Image) else None) or part for index, part in enumerate(parts)
     )
 
 

@@ -1,0 +1,1 @@
+"""Images in messages: how many and how large they are, and lines of text in their place."""
