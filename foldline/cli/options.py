@@ -72,7 +72,7 @@ def check_stages(names: Sequence[str]) -> None:
         raise CommandFailed(str(error)) from error
 
 
-def check_format(name: str | None) -> None:
-    """Raise CommandFailed for a `--format` that is none."""
+def check_format(name: str | None, option: str = "--format") -> None:
+    """Raise CommandFailed for a `--format`, or another option, that is none."""
     if name is not None and name not in FORMATS:
-        raise CommandFailed(f"--format: there is no format {name!r}; there are {', '.join(FORMATS)}")
+        raise CommandFailed(f"{option}: there is no format {name!r}; there are {', '.join(FORMATS)}")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from time import monotonic, sleep
+from types import MappingProxyType
 from typing import Any, Final
 
 from foldline.client import Client, Refused
@@ -26,6 +27,18 @@ from foldline.terminal import CommandFailed
 
 JsonDict = dict[str, Any]
 POLL_SECONDS: Final = 0.05
+# The formats in which views are read, by the transcript's own: that one first, then one into which much is converted.
+VIEW_FORMATS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "openai": ("openai", "anthropic"),
+        "anthropic": ("anthropic", "openai"),
+        "responses": ("responses", "openai"),
+        "gemini": ("gemini", "openai"),
+        "native": ("openai", "anthropic"),
+    }
+)
+# Larger views are read in the other formats only after a compaction and at the end: between, views only grow.
+LARGE_BYTES: Final = 4_000_000
 
 
 class Drive:
@@ -51,12 +64,14 @@ class Drive:
         self.prefix = PrefixWatch(self._new_compactions)
         counts_otherwise = options.known_policy.counter != EXACT
         self.usage = UsageWatch(levels_of(options.compact_threshold), counts_otherwise)
+        self.formats = options.view_formats or VIEW_FORMATS[transcript.format]
         self._advanced = advanced
         self._noted = noted
         self._frame = Frame(options.model, options.context_window)
         self._outside_tokens = outside_tokens(transcript.system, transcript.tools)
         self._known: set[str] = set()
         self._cursor: str | None = None
+        self._is_of_images = False
 
     def run(self) -> SessionRecord:
         """Replay the session to its end, or until the service refuses a request; the session's record."""
@@ -125,17 +140,22 @@ class Drive:
         self.record.model_calls += 1
         view = self._fetch_and_check()
         if view is not None:
-            self.record.tokens_with += view_tokens("openai", view, self.transcript.tools)
+            self.record.tokens_with += view_tokens(self.formats[0], view, self.transcript.tools)
             self.record.tokens_without += self.progress.plain_tokens + self._outside_tokens
         self._compact_if_due()
 
-    def _fetch_and_check(self) -> JsonDict | None:
-        """Fetch and check the view in both formats; the OpenAI one, or None if the service refused a view."""
-        openai = self._checked_view("openai")
-        if openai is None or self._checked_view("anthropic") is None:
+    def _fetch_and_check(self, *, is_last: bool = False) -> JsonDict | None:
+        """Fetch and check the view in each format; that in the first one, or None if the service refused a view."""
+        own, *others = self.formats
+        view = self._checked_view(own)
+        if view is None:
             return None
-        self._watch(openai)
-        return openai
+        size, is_first_after = self._watch(view)
+        if is_last or is_first_after or size <= LARGE_BYTES:
+            for other in others:
+                if self._checked_view(other) is None:
+                    return None
+        return view
 
     def _checked_view(self, format_name: str) -> JsonDict | None:
         view = self._view(format_name)
@@ -160,16 +180,18 @@ class Drive:
         else:
             self._violated(f"no view: {refused} (fixed parts and last user message take {least} of {limit} tokens)")
 
-    def _watch(self, view: JsonDict) -> None:
-        record = self.record
-        record.largest_bytes = max(record.largest_bytes, len(dumps(view["messages"])))
+    def _watch(self, view: JsonDict) -> tuple[int, bool]:
+        """The bytes of the view's messages, and whether it is the first after a compaction."""
+        record, size = self.record, len(dumps(view["messages"]))
+        record.largest_bytes = max(record.largest_bytes, size)
         record.most_images = max(record.most_images, view["budget"].get("images") or 0)
         self._note(self.usage.saw(view["budget"]))
         is_first_after, wrong = self.prefix.saw(view["version"], view["messages"])
         if wrong is not None:
             self._violated(wrong)
-        if is_first_after:
+        if is_first_after and not self._is_of_images:
             self.record.fills.append(view["budget"]["used"] / view["budget"]["limit"])
+        return size, is_first_after
 
     def _expected(self) -> Expected:
         return Expected(
@@ -191,6 +213,8 @@ class Drive:
             new.extend(item for item in page["items"] if item["id"] not in self._known)
             self._known.update(item["id"] for item in page["items"])
             if page.get("next_cursor") is None:
+                # What leaves images out stops at a provider's limits, not at the policy's target.
+                self._is_of_images = bool(new) and all(item["reason"] == "images" for item in new)
                 return new
             self._cursor = page["next_cursor"]
 
@@ -198,7 +222,7 @@ class Drive:
         """Wait for the jobs, then check once more: all is summarized, or a failed job has the reason."""
         self._settle()
         if not self.progress.open_calls:
-            self._fetch_and_check()
+            self._fetch_and_check(is_last=True)
             self._check_unfitted()
         self._check_originals()
 

@@ -18,7 +18,8 @@ class Options:
     """The options of a replay.
 
     `patience_seconds` is how long jobs may make no progress at the end. `compact_threshold`, a share of the budget,
-    replaces the preset's trigger; a lower one lowers the target in proportion, so that it stays below.
+    replaces the preset's trigger; a lower one lowers the target in proportion, so that it stays below. Views are read
+    in the `view_formats`; if there are none, in those that suit the transcript.
     """
 
     model: str
@@ -28,6 +29,7 @@ class Options:
     patience_seconds: float = 60.0
     compact_threshold: float | None = None
     is_compacting: bool = True
+    view_formats: tuple[str, ...] = ()
 
     @property
     def known_policy(self) -> Policy:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from foldline.engine.formats import FORMATS
 from foldline.engine.messages import Message, Text, ToolCall, answered_call
 from foldline.engine.tokens.counter import count_messages, count_system, count_tools
-from foldline.replay.view_count import messages_tokens
+from foldline.replay.view_count import plain_tokens
 
 JsonDict = dict[str, Any]
-PLAIN_FORMATS: Final = frozenset({"openai", "anthropic"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +91,7 @@ class TranscriptProgress:
         parsed = FORMATS[self.format].parse(wire)
         self.entries += len(parsed)
         self.message_tokens += count_messages(parsed)
-        plain = wire if self.format in PLAIN_FORMATS else FORMATS["openai"].render(parsed, None).messages
-        self.plain_tokens += messages_tokens(plain)
+        self.plain_tokens += plain_tokens(self.format, wire)
         for message in parsed:
             self._follow(message)
 

@@ -14,13 +14,16 @@ import httpx
 import pytest
 
 from foldline.client import Client
+from foldline.engine.formats import FORMATS
 from foldline.engine.policies.presets import PRESETS
+from foldline.engine.wire import dumps
 from foldline.replay.drive import Drive
 from foldline.replay.embedded import embedded_service
 from foldline.replay.options import Options
 from foldline.replay.record import ReplayFigures
 from foldline.replay.transcripts import Transcript, read_transcripts
 from tests.support.eventually import eventually
+from tests.support.pictures import picture
 from tests.support.processes.api import open_api
 from tests.support.processes.databases import only_sqlite
 from tests.support.processes.faulty_service import Script, faulty_service
@@ -331,6 +334,61 @@ def test_every_preset_replays_without_violations(
         assert record.appended_tokens > 2 * record.limit
         assert len(record.compactions) >= 2
         assert record.tokens_with < record.tokens_without
+
+
+@pytest.mark.parametrize(
+    ("format_name", "model"),
+    [
+        ("responses", "openai/gpt-5"),
+        ("gemini", "google/gemini-2.5-pro"),
+        ("anthropic", "anthropic/claude-sonnet-4-5"),
+        ("native", "openai/gpt-4o"),
+    ],
+)
+def test_transcripts_of_every_format_replay_without_violations(
+    format_name: str, model: str, url: str, tmp_path: Path
+) -> None:
+    messages = FORMATS["openai"].parse(coding_session(9, turns=8, calls=4))
+    wire = FORMATS[format_name].render(messages, None).messages
+    file = tmp_path / "one.json"
+    file.write_bytes(dumps({"format": format_name, "system": "be brief", "messages": wire}))
+
+    done, report = replayed(file, 4_000, url, tmp_path / "report.json", "--model", model)
+
+    assert done.returncode == 0
+    assert report["per_session"][0]["compactions"] >= 2
+
+
+def test_views_are_read_in_the_formats_that_the_user_names(tmp_path: Path) -> None:
+    file = write_sessions(tmp_path / "sessions.jsonl", chat=chat_session(3, turns=2))
+    formats = ("--view-format", "gemini", "--view-format", "responses")
+    with faulty_service(Script(spoil=lambda view: view["messages"].append({"role": "nobody"}))) as url:
+        done = foldline("replay", file, "--window", "8000", "--url", url, *formats)
+        wrong = foldline("replay", file, "--window", "8000", "--url", url, "--view-format", "cohere")
+    assert "gemini view: " in done.stdout
+    assert "responses view: " in done.stdout
+    assert "openai view: " not in done.stdout
+    assert (wrong.returncode, wrong.stderr.partition(";")[0]) == (
+        2,
+        "foldline: --view-format: there is no format 'cohere'",
+    )
+
+
+def test_screenshots_replay_without_violations(url: str, tmp_path: Path) -> None:
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "look at each page"}]
+    for number in range(25):
+        source = {"type": "base64", "media_type": "image/gif", "data": picture(2_400, 400_000, number)}
+        result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": [{"type": "image", "source": source}]}
+        call = {"type": "tool_use", "id": f"t{number}", "name": "look", "input": {"page": number}}
+        messages += [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+    file = tmp_path / "one.json"
+    file.write_bytes(dumps({"messages": messages}))
+
+    done, report = replayed(file, 200_000, url, tmp_path / "report.json", "--model", "anthropic/claude-sonnet-4-5")
+
+    assert done.returncode == 0
+    assert report["per_session"][0]["compactions"] >= 1
+    assert report["per_session"][0]["most_images"] == 20
 
 
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="the recorded sessions are not beside this repository")

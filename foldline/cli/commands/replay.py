@@ -36,6 +36,10 @@ def replay(
     session: Annotated[str | None, typer.Option(help="Replay only the session with this id.")] = None,
     limit_sessions: Annotated[int | None, typer.Option(min=1, help="Replay only the first N sessions.")] = None,
     format_name: Annotated[str | None, typer.Option("--format", help="Format of FILE, if not to be guessed.")] = None,
+    view_formats: Annotated[
+        list[str] | None,
+        typer.Option("--view-format", help="Format to read views in; repeat for more. Default: FILE's, and another."),
+    ] = None,
     compact_threshold: Annotated[
         float | None,
         typer.Option(
@@ -66,8 +70,10 @@ def replay(
 ) -> None:
     """Drive recorded sessions turn by turn through a service, check every view, and report.
 
-    Before each call of the model the view is fetched in both formats and checked: its size, the rules of the format,
-    calls and results in pairs, the system prompt, the last user message, and that it only grows between compactions.
+    Before each call of the model the view is fetched and checked: its size, the rules of the format, calls and results
+    in pairs, the system prompt, the last user message, and that it only grows between compactions. It is fetched in
+    the transcript's format and in openai, or anthropic for those of openai; in the second, views of over 4 MB only
+    after compactions and at the end.
 
     Where all stages that clear results stop at the policy's target, the first views after compactions have to hold 0.6
     of it in the median. No stage strip or microcompact does, nor prune with stops_at_target false.
@@ -86,6 +92,7 @@ def replay(
         patience,
         compact_threshold=compact_threshold,
         is_compacting=not is_compaction_disabled,
+        view_formats=tuple(dict.fromkeys(view_formats or ())),
     )
     check_threshold(options)
     flags = _serve_options(
@@ -95,7 +102,8 @@ def replay(
             "--summarizer-model": summarizer_model,
         }
     )
-    check_format(format_name)
+    for name, option in ((format_name, "--format"), *((name, "--view-format") for name in options.view_formats)):
+        check_format(name, option)
     if url is None:
         check_policy(policy)
     if url and flags:

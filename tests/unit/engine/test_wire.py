@@ -1,3 +1,5 @@
+from collections.abc import Callable
+
 import pytest
 
 from foldline.engine.wire import DEPTH_MAX, TooDeep, dumps, dumps_text, loads, loads_bounded
@@ -56,3 +58,10 @@ def test_integers_of_more_than_64_bits_stay_what_they_are() -> None:
     value = {"number": 2**70 + 1, "digits": "7" * 30}
     assert loads(dumps(value)) == value
     assert loads(dumps_text(value)) == value
+
+
+@pytest.mark.parametrize("text", ["{}", "[{}]", "[1,{}]", '{{"a":{}}}', '{{"a": {}}}', "[\n{}\n]", "-{}", "[-{}]"])
+@pytest.mark.parametrize("kind", [str, str.encode])
+def test_a_long_number_keeps_its_value_wherever_it_is(text: str, kind: Callable[[str], str | bytes]) -> None:
+    number = 123_456_789_012_345_678_901_234
+    assert str(number) in str(loads(kind(text.format(number))))
