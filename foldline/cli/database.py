@@ -78,6 +78,7 @@ def open_store(settings: Settings, tracing: Tracing | None = None) -> Iterator[S
         max_attempts=settings.max_attempts,
         summarizer_tokens=settings.summarizer_input_tokens,
         idempotency_seconds=ceil(settings.idempotency_hours * 3600),
+        compactors=frozenset(settings.compactor_keys),
     )
     with _reporting_bad_address():
         store = Store(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
+from typing import Final
 
 from foldline.engine import wording
 from foldline.engine.edits import Edit
@@ -12,6 +14,8 @@ from foldline.engine.images import without_first, without_larger
 from foldline.engine.messages import Message, Text, ToolCall, ToolResult, result_text, without_bound
 from foldline.engine.outline import Outline, Summarized, Unit
 from foldline.engine.tokens.excerpts import LEVELS, excerpt, excerpt_arguments
+
+NO_BLOCKS: Final[Mapping[str, Sequence[Message]]] = MappingProxyType({})
 
 
 def make_view(
@@ -24,6 +28,7 @@ def make_view(
     image_bytes: int | None = None,
     stub_open: bool = False,
     keep_empty: bool = False,
+    blocks: Mapping[str, Sequence[Message]] = NO_BLOCKS,
 ) -> list[Message]:
     """The messages that the model should see.
 
@@ -31,7 +36,8 @@ def make_view(
     summary to its text. `without_reasoning` are the seqs of the messages whose bound reasoning is left out. Images
     of more than `image_bytes` are replaced by a line. With
     `stub_open`, calls that still wait for a result get a stub. With `keep_empty`,
-    messages that count nothing (`facts.is_empty`) stay.
+    messages that count nothing (`facts.is_empty`) stay. `blocks` maps the ids of summaries to the messages of their
+    provider, which are shown in place of the text.
     """
     cells = {seq: edit for seq, edit in outline.live.cells.items() if edit.kind != "omit_images"}
     omitting = {seq: edit for seq, edit in outline.live.cells.items() if edit.kind == "omit_images" and seq in messages}
@@ -46,7 +52,8 @@ def make_view(
     after_hidden = False
     for item in outline.items:
         if isinstance(item, Summarized):
-            view.append(summary_message(summaries[item.edit.summary]))
+            summary = item.edit.summary
+            view.extend(blocks[summary] if summary in blocks else [summary_message(summaries[summary])])
             after_hidden = False
         elif item.is_hidden:
             if not after_hidden:

@@ -15,8 +15,9 @@ from foldline_worker.cancellation import Cancellation, Cancelled
 from foldline_worker.summarizers.chat import ChatClient
 from foldline_worker.summarizers.contract import SummarizerUnavailable
 from foldline_worker.summarizers.extractive import Extractive
-from foldline_worker.summarizers.openai import OpenAI, Retries
+from foldline_worker.summarizers.openai import OpenAI
 from foldline_worker.summarizers.registry import create_summarizer
+from foldline_worker.summarizers.retries import Retries
 from pydantic import SecretStr
 
 from foldline.engine.messages import Message, Text, ToolCall, ToolResult

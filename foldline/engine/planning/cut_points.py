@@ -64,6 +64,21 @@ def next_range(outline: Outline, goals: Goals, window_tokens: int, due: int, *, 
     return next((r for r in ranges if r.is_pending), None) or next(worthwhile, None)
 
 
+def leading_range(outline: Outline, goals: Goals, due: int, *, is_asked: bool) -> SummaryRange | None:
+    """All that is due from the beginning of the view on, for a provider's own compaction; None if it cannot have that.
+
+    Unlike a summarizer, a provider reads what the view shows, and takes the view's beginning only: so it cannot
+    summarize hidden messages, nor what follows the last user message, which stays.
+    """
+    wanted = _wanted(outline, due, is_asked=is_asked)
+    stop = next((index for index, is_wanted in enumerate(wanted) if not is_wanted), len(wanted))
+    run = outline.items[: min(stop, max(outline.last_user, 0))]
+    found = _range_of(run, goals, sum(item.original_tokens for item in run)) if run else None
+    if found is None or found.is_pending:
+        return None
+    return found if is_asked or found.saving >= goals.minimum_saving else None
+
+
 def why_none(outline: Outline, due: int, *, is_asked: bool) -> Held:
     """What holds back the most tokens of the view, where `next_range` found no range for the same arguments."""
     barred = () if is_asked else outline.live.barred

@@ -47,7 +47,10 @@ def random_fraction() -> float:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of jobs: lease duration, retries, a summarizer's input in tokens, how long idempotency rows are kept."""
+    """Limits of jobs: lease duration, retries, a summarizer's input in tokens, how long idempotency rows are kept.
+
+    `compactors` are the providers that may be asked for their own compaction.
+    """
 
     lease_seconds: int = 120
     retry_seconds: int = 30
@@ -55,6 +58,7 @@ class Limits:
     max_attempts: int = 3
     summarizer_tokens: int = 100_000
     idempotency_seconds: int = 24 * 3600
+    compactors: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)

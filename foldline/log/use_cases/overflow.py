@@ -17,7 +17,7 @@ from foldline.log.storage import entry_log, paths
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases.preconditions import open_to_change
-from foldline.log.use_cases.reasoning import has_reasoning
+from foldline.log.views.reasoning import has_reasoning
 
 # The largest target after an overflow, so that the next turns do not overflow again.
 SHARE_MAX: Final = 0.7

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
-
-from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_exponential, wait_random
 
 from foldline.engine.summaries import extractive
 from foldline.engine.summaries.prompt import (
@@ -23,35 +21,14 @@ from foldline.engine.summaries.prompt import (
 from foldline.settings import Settings
 from foldline.telemetry.tracing import Tracing
 from foldline_worker.cancellation import Cancellation
-from foldline_worker.summarizers.chat import ChatAnswer, ChatClient, EndpointUnavailable, InputTooLong
+from foldline_worker.summarizers.chat import ChatAnswer, ChatClient
 from foldline_worker.summarizers.contract import SummarizerUnavailable
+from foldline_worker.summarizers.endpoint import EndpointUnavailable, InputTooLong
 from foldline_worker.summarizers.extractive import EXTRACTIVE
 from foldline_worker.summarizers.masking import masked
+from foldline_worker.summarizers.retries import Retries
 
 OPENAI: Final = "openai"
-
-
-@dataclass(frozen=True, slots=True)
-class Retries:
-    """How often a failed call is repeated, and how long the pauses are. A call that needs a longer pause fails."""
-
-    attempts: int = 4
-    wait_initial_seconds: float = 0.5
-    wait_max_seconds: float = 10.0
-
-    def is_worthwhile(self, error: BaseException) -> bool:
-        """Whether to repeat the call."""
-        if not isinstance(error, EndpointUnavailable) or not error.is_passing:
-            return False
-        return error.retry_after_seconds is None or error.retry_after_seconds <= self.wait_max_seconds
-
-    def pause_seconds(self, state: RetryCallState) -> float:
-        """The server's `Retry-After`, or else a pause that doubles with each call, with jitter."""
-        error = state.outcome.exception() if state.outcome else None
-        if isinstance(error, EndpointUnavailable) and error.retry_after_seconds is not None:
-            return error.retry_after_seconds
-        doubling = wait_exponential(multiplier=self.wait_initial_seconds, max=self.wait_max_seconds)
-        return (doubling + wait_random(0, self.wait_initial_seconds))(state)
 
 
 class OpenAI:
@@ -134,14 +111,8 @@ class _Piece:
         return SummaryDraft(text, degraded=True, summarizer=EXTRACTIVE, model=self._model, usage=dict(self._usage))
 
     def _call(self, messages: list[dict[str, str]]) -> ChatAnswer:
-        repeated = Retrying(
-            retry=retry_if_exception(self._retries.is_worthwhile),
-            stop=stop_after_attempt(self._retries.attempts),
-            wait=self._retries.pause_seconds,
-            sleep=self._cancellation.wait,
-            reraise=True,
-        )
-        answer = repeated(self._client.complete, messages, self._request.max_tokens, self._cancellation)
+        calls = self._retries.calls(self._cancellation)
+        answer = calls(self._client.complete, messages, self._request.max_tokens, self._cancellation)
         self._usage.update(answer.usage)
         self._model = answer.model or self._model
         return answer

@@ -1,0 +1,120 @@
+"""The messages of a view: originals seen through the live edits, summaries, pins, and the reasoning that is due."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Final
+
+from foldline.engine.facts import is_empty
+from foldline.engine.images import image_sizes
+from foldline.engine.messages import Message, Thinking, is_bound
+from foldline.engine.models.compactors import compactor_of
+from foldline.engine.models.limits import limits_of
+from foldline.engine.outline import Outline, Summarized, Unit
+from foldline.engine.summaries.provider_block import ProviderBlock
+from foldline.engine.view import make_view
+from foldline.log.compaction.summaries import Shown, shown_summaries
+from foldline.log.storage import entry_log, segments
+from foldline.log.storage.fixed_parts import FixedParts
+from foldline.log.storage.pins import pins_of
+from foldline.log.storage.rows import Path
+from foldline.log.storage.store import Transaction
+from foldline.log.views import reasoning
+from foldline.log.views.reasoning import ReasoningShown
+
+NO_HEADERS: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a view is for: a model, and the format of its messages; None if that is not known yet."""
+
+    model: str
+    format_name: str | None = None
+
+    def takes(self, block: ProviderBlock) -> bool:
+        """Whether its requests may have this block of a provider."""
+        return (block.stands_for.model, block.format) == (self.model, self.format_name)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMessages:
+    """The messages of a view, and its reasoning.
+
+    `lost` is the number of images that are larger than the provider takes, and of parts with unsigned reasoning in
+    messages that have nothing else. A request with the messages needs `request_headers`.
+    """
+
+    messages: list[Message]
+    reasoning: ReasoningShown
+    lost: int = 0
+    request_headers: Mapping[str, str] = field(default_factory=lambda: NO_HEADERS)
+
+
+def show(
+    tx: Transaction, path: Path, outline: Outline, target: Target, *, stub_open: bool = False, until: int | None = None
+) -> ShownMessages:
+    """The messages of the view of this outline; with `until`, those up to the item that ends at this seq."""
+    originals, pins = _originals(tx, path, outline), pins_of(tx, path.session.pk)
+    summaries = _summaries(tx, outline)
+    blocks = {} if pins else _blocks(outline, summaries, target)
+    fixed = FixedParts(path.session, target.model, pins)
+    shown = reasoning.shown(tx, path, outline, originals, fixed, blocks=blocks)
+    image_bytes = limits_of(target.model).image_bytes
+    if until is not None:
+        outline = replace(outline, items=[item for item in outline.items if item.last <= until])
+    messages = make_view(
+        outline,
+        originals,
+        {name: summary.text for name, summary in summaries.items()},
+        pins,
+        without_reasoning=shown.left_out,
+        image_bytes=image_bytes,
+        stub_open=stub_open,
+        blocks={name: block.shown for name, block in blocks.items()},
+    )
+    lost = sum(_lost(message, image_bytes) for message in originals.values())
+    compactor = compactor_of(target.model)
+    return ShownMessages(messages, shown, lost, compactor.request_headers if compactor and blocks else NO_HEADERS)
+
+
+def show_everything(tx: Transaction, path: Path, outline: Outline) -> ShownMessages:
+    """The messages of a view that nobody sends: with all reasoning, and with messages that count nothing."""
+    originals, summaries = _originals(tx, path, outline), _summaries(tx, outline)
+    texts = {name: summary.text for name, summary in summaries.items()}
+    messages = make_view(outline, originals, texts, pins_of(tx, path.session.pk), stub_open=True, keep_empty=True)
+    return ShownMessages(messages, ReasoningShown(sum(message.bound_parts for message in originals.values())))
+
+
+def _summaries(tx: Transaction, outline: Outline) -> dict[str, Shown]:
+    return shown_summaries(tx, [edit.summary for edit in outline.live.condensed])
+
+
+def _blocks(outline: Outline, summaries: Mapping[str, Shown], target: Target) -> dict[str, ProviderBlock]:
+    """The block that the view shows, by its summary's id: a provider takes one alone, before all messages."""
+    first = outline.items[0] if outline.items else None
+    if not isinstance(first, Summarized):
+        return {}
+    block = summaries[first.edit.summary].block
+    return {first.edit.summary: block} if block and target.takes(block) else {}
+
+
+def _lost(message: Message, image_bytes: int) -> int:
+    """The parts that a message loses: images that are too large, and unsigned reasoning that has nothing beside it."""
+    if is_empty(message):
+        return sum(isinstance(part, Thinking) and not is_bound(part) for part in message.parts)
+    return sum(size > image_bytes for size in image_sizes(message))
+
+
+def _originals(tx: Transaction, path: Path, outline: Outline) -> dict[int, Message]:
+    """The original messages of the entries in view, by seq."""
+    spans: list[tuple[int, int]] = []
+    is_next = False
+    for item in outline.items:
+        is_shown = isinstance(item, Unit) and not item.is_hidden
+        if is_shown:
+            spans[-1:] = [(spans[-1][0], item.last)] if is_next else [*spans[-1:], (item.first, item.last)]
+        is_next = is_shown
+    return entry_log.messages_in(tx, path.session, segments.clipped(segments.segments(tx, path), spans))
