@@ -87,6 +87,9 @@ class Settings(BaseSettings):
     summarizer_input_tokens: int = Field(
         100_000, ge=1000, description="Maximum tokens of history in one call. A longer range takes several calls."
     )
+    summarizer_calls: int = Field(
+        8, ge=1, le=64, description="Maximum calls for one summary. A longer range takes several summaries."
+    )
 
     anthropic_api_key: SecretStr | None = Field(
         None, description="Key for Anthropic's own compaction, for sessions whose policy has summarizer: provider."

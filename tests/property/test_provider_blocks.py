@@ -37,7 +37,7 @@ from tests.support.processes.databases import sqlite_database
 
 FORMAT = "anthropic"
 MODELS = ("anthropic/claude-opus-5-5", "anthropic/claude-sonnet-5", "anthropic/claude-haiku-4-5")
-SIZES = st.sampled_from((1, 12, 40, 90))
+SIZES = st.sampled_from((1, 12, 60, 120))
 CHOICES = st.integers(0, 99)
 REFUSAL = "messages.1.content.0: Invalid `signature` in `thinking` block"
 
@@ -47,28 +47,32 @@ def digest(*values: Any) -> str:
 
 
 class Provider:
-    """Makes blocks, and takes each for the messages it was made of; `made` maps signatures to blocks and messages."""
+    """Makes blocks, and takes each for the messages it was made of, after the same model, system prompt and tools.
+
+    `made` maps signatures to blocks, what came before all messages, and messages.
+    """
 
     def __init__(self) -> None:
-        self.made: dict[str, tuple[Wire, list[Wire]]] = {}
+        self.made: dict[str, tuple[Wire, list[Any], list[Wire]]] = {}
 
-    def block(self, model: str, messages: list[Wire]) -> Wire:
-        signature = f"block {len(self.made)} of {model}"
+    def block(self, fixed: list[Any], messages: list[Wire]) -> Wire:
+        signature = f"block {len(self.made)}"
         block = {"type": "compaction", "content": f"gist of {len(messages)}", "signature": signature}
-        self.made[signature] = block, messages
+        self.made[signature] = block, fixed, messages
         return block
 
-    def forms(self, messages: list[Wire]) -> Iterator[list[Wire]]:
+    def forms(self, fixed: list[Any], messages: list[Wire]) -> Iterator[list[Wire]]:
         """The messages, and those that they stand for, each with one block less."""
         yield messages
         for number, message in enumerate(messages):
             for position, part in enumerate(parts(message)):
                 if part["type"] == "compaction":
                     assert (number, position) == (0, 0), "a block is not the first"
-                    block, before = self.made[part["signature"]]
+                    block, its_fixed, before = self.made[part["signature"]]
                     assert part == block
+                    assert fixed[0] == its_fixed[0], "a block is shown to another model"
                     assert len(message["content"]) == 1
-                    yield from self.forms([*before, *messages[1:]])
+                    yield from self.forms(fixed, [*before, *messages[1:]]) if fixed == its_fixed else ()
 
 
 def parts(message: Wire) -> list[Wire]:
@@ -104,7 +108,7 @@ class Blocks(RuleBasedStateMachine):
     def teardown(self) -> None:
         self._stack.close()
 
-    @initialize(limit=st.sampled_from((1_000, 2_000)), preset=st.sampled_from(tuple(PRESETS)), is_plain=st.booleans())
+    @initialize(limit=st.sampled_from((1_500, 4_000)), preset=st.sampled_from(tuple(PRESETS)), is_plain=st.booleans())
     def begin(self, limit: int, preset: str, *, is_plain: bool) -> None:
         stages = {"stages": ["summarize", "truncate"]} if is_plain else {}
         self.scene = Scene(self.store, limit, policy={"preset": preset, "summarizer": "provider", **stages})
@@ -159,6 +163,14 @@ class Blocks(RuleBasedStateMachine):
         self.append({"role": "assistant", "content": content}, Usage(version, 0))
         self.open_calls = ids
 
+    @precondition(lambda self: not self.open_calls)
+    @rule(turns=st.integers(3, 6), size=SIZES)
+    def talk(self, turns: int, size: int) -> None:
+        """Turns of questions and answers, as one step: blocks cover the turns before the last one."""
+        for _ in range(turns):
+            self.ask(size)
+            self.answer(size, 0, meanwhile=False)
+
     @precondition(lambda self: self.open_calls)
     @rule(size=SIZES)
     def give_results(self, size: int) -> None:
@@ -169,6 +181,12 @@ class Blocks(RuleBasedStateMachine):
     @rule(summarize=st.booleans())
     def compact(self, *, summarize: bool) -> None:
         self.scene.compact(summarize=summarize)
+
+    @rule()
+    def fold(self) -> None:
+        """What a caller does who waits for the summary."""
+        self.scene.compact(summarize=True)
+        self.work(declines=False)
 
     @rule(declines=st.sampled_from((False, False, False, True)))
     def work(self, *, declines: bool) -> None:
@@ -191,8 +209,9 @@ class Blocks(RuleBasedStateMachine):
             with self.store.read() as tx:
                 model = paths.open_head(tx, TENANT, self.scene.id).session.model
             assert not {part["id"] for part in parts(sent[-1]) if part["type"] == "tool_use"}, "calls are open"
-            block = self.provider.block(model, sent)
-            self.judge([model, call.system, list(call.tools)], sent, may_lack=True)
+            fixed = [model, call.system, list(call.tools)]
+            block = self.provider.block(fixed, sent)
+            self.judge(fixed, sent, may_lack=True)
             draft = SummaryDraft(
                 block["content"],
                 degraded=False,
@@ -216,7 +235,7 @@ class Blocks(RuleBasedStateMachine):
     @precondition(lambda self: not self.open_calls)
     @rule(choice=CHOICES)
     def move(self, choice: int) -> None:
-        ids = [name for name in self.scene.entries if name.startswith("e")]
+        ids = [name for name in self.scene.entries if name.startswith("e")][-8:]
         self.scene.move(ids[choice % len(ids)])
         with self.store.read() as tx:
             self.open_calls = paths.open_head(tx, TENANT, self.scene.id).open_calls
@@ -257,7 +276,7 @@ class Blocks(RuleBasedStateMachine):
     def judge(self, fixed: list[Any], messages: list[Wire], *, may_lack: bool = False) -> None:
         """Check all reasoning in a request; with `may_lack`, only what is there."""
         for number, text, is_reasoned in answers(messages):
-            prefixes = [digest(fixed, form) for form in self.provider.forms(messages[:number])]
+            prefixes = [digest(fixed, form) for form in self.provider.forms(fixed, messages[:number])]
             is_valid = self.bound[text] in prefixes
             assert not is_reasoned or is_valid, f"{text} is shown after another prefix"
             is_excused = may_lack or text in self.excused

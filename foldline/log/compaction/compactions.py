@@ -184,7 +184,7 @@ def apply_summary(
     edits = (condense, *plan.edits)
     # Only policies with a report need this figure.
     is_partial = bool(policy.report) and _is_partial(
-        outline, aims, covered, tx.limits.summarizer_tokens, is_asked=is_asked
+        outline, aims, covered, tx.limits.summarizer_tokens * tx.limits.summarizer_calls, is_asked=is_asked
     )
     happened = Happened(outline, after, edits, is_partial=is_partial, is_without_model=summary.is_without_model)
     compaction = add_compaction(

@@ -16,7 +16,7 @@ from foldline.engine.models.gauge import Gauge
 from foldline.engine.outline import Outline, Unit
 from foldline.engine.planning import cut_points
 from foldline.engine.planning.chunks import chunk_tokens
-from foldline.engine.planning.cut_points import SummaryRange, leading_range, next_range, turn_split_at
+from foldline.engine.planning.cut_points import InputLimits, SummaryRange, leading_range, next_range, turn_split_at
 from foldline.engine.planning.recent import due_items, items_until
 from foldline.engine.policies.policy import PROVIDER, Policy
 from foldline.engine.summaries.file_lists import file_lists
@@ -31,7 +31,7 @@ from foldline.log.compaction.usage_estimate import with_reported_usage
 from foldline.log.storage import entry_log, segments
 from foldline.log.storage.fixed_parts import FixedParts
 from foldline.log.storage.rows import Aims, Path
-from foldline.log.storage.store import Transaction
+from foldline.log.storage.store import Limits, Transaction
 
 # The share of a summary that its lists of files may take, and the smallest summary that has lists of files.
 APPENDIX_SHARE: Final = 4
@@ -50,18 +50,21 @@ class Applied:
     compaction: Compaction | None = None
 
 
-def range_of(path: Path, outline: Outline, request: SummaryRequest, window_tokens: int) -> SummaryRange | None:
-    """The range that this request would summarize now, at most `window_tokens` long; None if nothing is due."""
+def range_of(path: Path, outline: Outline, request: SummaryRequest, limits: Limits) -> SummaryRange | None:
+    """The range that this request would summarize now, which a summarizer can read; None if nothing is due."""
     aims, gauge, due = _due(path, outline, request)
     seen = outline.measured(gauge.measure)
     window = path.session.frame.window(path.session.policy).tokens
-    most = min(window_tokens, chunk_tokens(seen, aims.policy.stage("summarize"), window, due))
-    return next_range(outline, aims.goals, most, due, is_asked=request.is_asked)
+    chunk = chunk_tokens(seen, aims.policy.stage("summarize"), window, due)
+    reads = InputLimits(
+        min(limits.summarizer_tokens, chunk), most=min(limits.summarizer_tokens * limits.summarizer_calls, chunk)
+    )
+    return next_range(outline, aims.goals, reads, due, is_asked=request.is_asked)
 
 
 def why_none(tx: Transaction, path: Path, outline: Outline, request: SummaryRequest) -> str:
     """Why a request led to no summary: one of `Held`, or `NO_ROOM` if a kept summary did not fit in the view."""
-    if range_of(path, outline, request, tx.limits.summarizer_tokens) is not None:
+    if range_of(path, outline, request, tx.limits) is not None:
         return NO_ROOM
     return cut_points.why_none(outline, _due(path, outline, request)[2], is_asked=request.is_asked)
 
@@ -84,7 +87,7 @@ def find(tx: Transaction, path: Path, request: SummaryRequest, outline: Outline)
     """The summary to make next for this request; None if nothing is left to summarize."""
     policy = requested_policy(path, request)
     covered, by_provider = _leading(tx, path, request, outline)
-    covered = covered or range_of(path, outline, request, tx.limits.summarizer_tokens)
+    covered = covered or range_of(path, outline, request, tx.limits)
     if covered is None:
         return None
     parts = segments.segments(tx, path)

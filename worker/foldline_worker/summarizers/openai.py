@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from foldline.engine.summaries import extractive
+from foldline.engine.summaries.portions import portions, text_of_portions
 from foldline.engine.summaries.prompt import (
     SMALLEST_INPUT_TOKENS,
     SummaryDraft,
@@ -50,26 +51,31 @@ class OpenAI:
         """See `Summarizer`."""
         pieces = divided(request)
         try:
-            # One after the other: many local servers refuse concurrent requests.
-            drafts = [
-                _Piece(self._client, self._retries, piece, cancellation).draft(self._input_tokens) for piece in pieces
-            ]
+            drafts = [self._of_piece(piece, cancellation) for piece in pieces]
         except EndpointUnavailable as error:
             raise SummarizerUnavailable(error.reason, error.retry_after_seconds) from error
-        return _merged(pieces, drafts)
+        return _merged(drafts, joined(pieces, [draft.text for draft in drafts]))
+
+    def _of_piece(self, piece: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
+        # One after the other: many local servers refuse concurrent requests.
+        drafts = [
+            _Call(self._client, self._retries, portion, cancellation).draft(self._input_tokens)
+            for portion in portions(piece, self._input_tokens)
+        ]
+        return _merged(drafts, text_of_portions([draft.text for draft in drafts]))
 
 
-def _merged(pieces: Sequence[SummaryInput], drafts: Sequence[SummaryDraft]) -> SummaryDraft:
-    """The drafts of the pieces as one; degraded if one of them is, with the summarizer of that one."""
+def _merged(drafts: Sequence[SummaryDraft], text: str) -> SummaryDraft:
+    """The drafts as one with this text; degraded if one of them is, with the summarizer of that one."""
     usage: Counter[str] = Counter()
     for draft in drafts:
         usage.update(draft.usage)
     worst = max(drafts, key=lambda draft: draft.degraded)
-    return replace(worst, text=joined(pieces, [draft.text for draft in drafts]), usage=dict(usage))
+    return replace(worst, text=text, usage=dict(usage))
 
 
-class _Piece:
-    """One piece of a summary, with the tokens used so far over all its calls."""
+class _Call:
+    """What is read in one call, with the tokens used so far over all its attempts."""
 
     def __init__(self, client: ChatClient, retries: Retries, request: SummaryInput, cancellation: Cancellation) -> None:
         self._client = client
