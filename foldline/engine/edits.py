@@ -82,7 +82,7 @@ class LiveEdits:
         }
 
     def with_originals(self, condensed: Edit, before: LiveEdits) -> LiveEdits:
-        """The same edits, but with what `before` had in the place of this summary."""
+        """The same edits, but with what `before` had in the place of this summary, and what was refused then."""
         inside = [(condensed.first, condensed.last)]
         return replace(
             self,
@@ -92,6 +92,7 @@ class LiveEdits:
                 *(edit for edit in before.condensed if _within(edit, condensed)),
                 *(edit for edit in self.condensed if edit != condensed),
             ),
+            reasoning_from=before.reasoning_from,
         )
 
     def barring(self, spans: Iterable[tuple[int, int]]) -> LiveEdits:

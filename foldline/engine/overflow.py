@@ -155,7 +155,8 @@ WORDINGS: Final[tuple[tuple[str | None, re.Pattern[str]], ...]] = (
         ),
     ),
 )
-# Wordings of reasoning that is refused because something before it changed, or because another model wrote it.
+# Wordings of reasoning that is refused because something before it changed, or because another model wrote it, and of
+# the provider's own summaries.
 REASONING_WORDINGS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     (
         "anthropic",
@@ -164,6 +165,8 @@ REASONING_WORDINGS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
             "block is bound to a different",
             r"\bprefix_mismatch\b",
             r"thinking[`'\"]? blocks? .{0,100}cannot be modified",
+            r"\bcompaction_(?:block_misplaced|signature_invalid|content_mismatch)\b",
+            r"input tag [`'\"]compaction[`'\"] .{0,60}does not match any of the expected tags",
         ),
     ),
     (

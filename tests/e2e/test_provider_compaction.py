@@ -53,11 +53,12 @@ def agent(both: tuple[httpx.Client, SigningProvider]) -> Agent:
 
 
 def compacted(agent: Agent) -> Json:
-    """A view after the first summary: the agent talks without tools until there is one."""
+    """A view after the next summary: the agent talks without tools until there is one."""
+    before = len(agent.list("jobs"))
     for number in range(40):
         agent.say(f"{number} " + "so it goes " * 60)
         agent.answer()
-        if agent.list("jobs"):
+        if len(agent.list("jobs")) > before:
             eventually(lambda: agent.list("jobs")[-1]["state"] not in {"queued", "running"})
             return agent.view
     pytest.fail("no summary was asked for")
@@ -95,12 +96,13 @@ def test_reasoning_after_the_block_stays(agent: Agent) -> None:
 
 
 def test_the_next_block_covers_the_one_before(agent: Agent) -> None:
-    blocks = [first_block(compacted(agent))]
-    while len(agent.provider.compactions) < 2:
-        blocks.append(first_block(compacted(agent)))
+    first, second = (first_block(compacted(agent)) for _ in range(2))
 
-    assert blocks[-1]["type"] == "compaction"
-    assert blocks[-1] != blocks[0]
+    assert [first["type"], second["type"]] == ["compaction", "compaction"]
+    assert first != second
+    earlier, later = (request["messages"] for request in agent.provider.compactions)
+    assert later[: len(earlier)] == earlier
+    assert len(later) > len(earlier)
     assert agent.provider.refusals == 0
 
 
@@ -145,6 +147,21 @@ def test_what_the_provider_declines_the_summarizer_of_the_service_writes(agent: 
     assert len(agent.provider.compactions) == 1
     assert first_block(view)["type"] != "compaction"
     assert view["request_headers"] == {}
+
+
+def test_a_refused_block_gives_way_to_its_text(agent: Agent) -> None:
+    block = first_block(compacted(agent))
+    agent.provider.forget_blocks()
+
+    agent.say("go on")
+    agent.answer()
+    assert agent.provider.refusals == 1
+    healed = agent.view
+    assert healed["request_headers"] == {}
+    assert block["content"] in str(healed["messages"][0])
+    assert agent.list("compactions")[-1]["reason"] == "reasoning"
+    assert first_block(compacted(agent))["type"] == "compaction"
+    assert agent.provider.refusals == 1
 
 
 def test_a_session_with_pins_is_not_sent_to_its_provider(agent: Agent) -> None:

@@ -52,7 +52,7 @@ def relieve(
     if not verdict.retryable or version != current:
         return path, TriggerResult(report=trigger.step_report(tx, path, path.aims())), path.used
     if verdict.is_reasoning_refused:
-        if not has_reasoning(entry_log.outline(tx, path)):
+        if not has_reasoning(tx, path, entry_log.outline(tx, path)):
             raise CannotShrink(0, 0)
         step = TriggerResult([leave_reasoning_out(tx, path)])
         paths.save(tx, path)

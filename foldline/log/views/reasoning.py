@@ -19,9 +19,7 @@ from foldline.engine.edits import LiveEdits
 from foldline.engine.facts import Facts, Seen
 from foldline.engine.messages import Message
 from foldline.engine.outline import Outline, Unit
-from foldline.engine.summaries.provider_block import ProviderBlock
 from foldline.engine.wire import loads
-from foldline.log.compaction.summaries import shown_summaries
 from foldline.log.storage import entry_log, segments
 from foldline.log.storage.fixed_parts import FixedParts
 from foldline.log.storage.pins import pins_of
@@ -29,6 +27,7 @@ from foldline.log.storage.rows import Path
 from foldline.log.storage.segments import Segment
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import BRANCH, ENTRY
+from foldline.log.views.blocks import first_block, what_it_stands_for
 
 # Why reasoning is left out.
 COMPACTED: Final = "compacted"
@@ -84,11 +83,11 @@ def shown(
     messages: Mapping[int, Message],
     fixed: FixedParts,
     *,
-    blocks: Mapping[str, ProviderBlock],
+    has_block: bool,
 ) -> ReasoningShown:
     """The reasoning that the view of this outline shows after these fixed parts.
 
-    `blocks` maps the ids of summaries to the blocks that the view shows in their place.
+    `has_block`: the view begins with the block of its provider.
     """
     parts = {seq: number for seq, message in messages.items() if (number := message.bound_parts)}
     if not parts:
@@ -98,7 +97,8 @@ def shown(
     lives = {view.edits_at: entry_log.live_edits_at(tx, path.session, view.edits_at) for view in seen.values()}
     now = Seen(fixed.digest, path.edits_at)
     lives = {**lives, now.edits_at: outline.live}
-    judge = _Judge(seen, lives, now, [outline.live, *_stood_for(tx, path, outline.live, blocks, fixed)])
+    stood_for = _stood_for(tx, path, outline.live, fixed) if has_block else ()
+    judge = _Judge(seen, lives, now, [outline.live, *stood_for])
     # No provider takes a message of reasoning alone: no view ever had it.
     left_out = {entry.seq: ALONE for entry in bound if not entry.tokens}
     left_out |= {seq: reason for seq in seen if (reason := judge.reason(seq, now)) is not None}
@@ -154,26 +154,17 @@ def _differ(live: LiveEdits, then: LiveEdits, seq: int) -> bool:
     return first is not None and first <= seq
 
 
-def _stood_for(
-    tx: Transaction, path: Path, live: LiveEdits, blocks: Mapping[str, ProviderBlock], fixed: FixedParts
-) -> Iterator[LiveEdits]:
+def _stood_for(tx: Transaction, path: Path, live: LiveEdits, fixed: FixedParts) -> Iterator[LiveEdits]:
     """The live edits with what blocks stand for in their place, one block after another, the newest first.
 
-    A block that was made after other fixed parts stands for nothing here.
+    A block that was made after other fixed parts, or before reasoning was refused, stands for nothing here.
     """
     refused = live.reasoning_from
-    while live.condensed:
-        oldest = live.condensed[0]
-        block = blocks.get(oldest.summary)
-        if block is None or block.stands_for.view.fixed != fixed.digest:
+    while (found := what_it_stands_for(tx, path.session, live)) is not None:
+        block, live = found
+        if block.stands_for.view.fixed != fixed.digest or live.reasoning_from != refused:
             return
-        before = entry_log.live_edits_at(tx, path.session, block.stands_for.view.edits_at)
-        if before.reasoning_from != refused:
-            return
-        live = live.with_originals(oldest, before)
         yield live
-        found = shown_summaries(tx, [edit.summary for edit in live.condensed[:1]])
-        blocks = {name: shown.block for name, shown in found.items() if shown.block is not None}
 
 
 def seen_view(tx: Transaction, path: Path, version: int | None) -> Seen:
@@ -236,9 +227,10 @@ def _after(path: Path, seq: int) -> dict[str, int]:
     return {"pk": path.session.pk, "branch": path.branch, "seq": seq}
 
 
-def has_reasoning(outline: Outline) -> bool:
-    """Whether a view of this outline has bound reasoning that nobody reported as refused."""
-    return any(entry.bound and entry.seq >= outline.live.reasoning_from for entry in _in_view(outline))
+def has_reasoning(tx: Transaction, path: Path, outline: Outline) -> bool:
+    """Whether a view of this outline has bound reasoning, or a provider's block, that nobody reported as refused."""
+    is_bound = any(entry.bound and entry.seq >= outline.live.reasoning_from for entry in _in_view(outline))
+    return is_bound or first_block(tx, path.session, outline) is not None
 
 
 def _in_view(outline: Outline) -> Iterator[Facts]:

@@ -12,16 +12,17 @@ from foldline.engine.images import image_sizes
 from foldline.engine.messages import Message, Thinking, is_bound
 from foldline.engine.models.compactors import compactor_of
 from foldline.engine.models.limits import limits_of
-from foldline.engine.outline import Outline, Summarized, Unit
+from foldline.engine.outline import Outline, Unit
 from foldline.engine.summaries.provider_block import ProviderBlock
 from foldline.engine.view import make_view
-from foldline.log.compaction.summaries import Shown, shown_summaries
+from foldline.log.compaction.summaries import shown_summaries
 from foldline.log.storage import entry_log, segments
 from foldline.log.storage.fixed_parts import FixedParts
 from foldline.log.storage.pins import pins_of
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
 from foldline.log.views import reasoning
+from foldline.log.views.blocks import first_block
 from foldline.log.views.reasoning import ReasoningShown
 
 NO_HEADERS: Final[Mapping[str, str]] = MappingProxyType({})
@@ -58,47 +59,39 @@ def show(
 ) -> ShownMessages:
     """The messages of the view of this outline; with `until`, those up to the item that ends at this seq."""
     originals, pins = _originals(tx, path, outline), pins_of(tx, path.session.pk)
-    summaries = _summaries(tx, outline)
-    blocks = {} if pins else _blocks(outline, summaries, target)
+    block = None if pins else first_block(tx, path.session, outline)
+    block = block if block and target.takes(block) else None
     fixed = FixedParts(path.session, target.model, pins)
-    shown = reasoning.shown(tx, path, outline, originals, fixed, blocks=blocks)
+    shown = reasoning.shown(tx, path, outline, originals, fixed, has_block=block is not None)
     image_bytes = limits_of(target.model).image_bytes
     if until is not None:
         outline = replace(outline, items=[item for item in outline.items if item.last <= until])
     messages = make_view(
         outline,
         originals,
-        {name: summary.text for name, summary in summaries.items()},
+        _texts(tx, outline),
         pins,
         without_reasoning=shown.left_out,
         image_bytes=image_bytes,
         stub_open=stub_open,
-        blocks={name: block.shown for name, block in blocks.items()},
+        blocks={} if block is None else {outline.live.condensed[0].summary: block.shown},
     )
     lost = sum(_lost(message, image_bytes) for message in originals.values())
     compactor = compactor_of(target.model)
-    return ShownMessages(messages, shown, lost, compactor.request_headers if compactor and blocks else NO_HEADERS)
+    return ShownMessages(messages, shown, lost, compactor.request_headers if compactor and block else NO_HEADERS)
 
 
 def show_everything(tx: Transaction, path: Path, outline: Outline) -> ShownMessages:
     """The messages of a view that nobody sends: with all reasoning, and with messages that count nothing."""
-    originals, summaries = _originals(tx, path, outline), _summaries(tx, outline)
-    texts = {name: summary.text for name, summary in summaries.items()}
-    messages = make_view(outline, originals, texts, pins_of(tx, path.session.pk), stub_open=True, keep_empty=True)
+    originals, pins = _originals(tx, path, outline), pins_of(tx, path.session.pk)
+    messages = make_view(outline, originals, _texts(tx, outline), pins, stub_open=True, keep_empty=True)
     return ShownMessages(messages, ReasoningShown(sum(message.bound_parts for message in originals.values())))
 
 
-def _summaries(tx: Transaction, outline: Outline) -> dict[str, Shown]:
-    return shown_summaries(tx, [edit.summary for edit in outline.live.condensed])
-
-
-def _blocks(outline: Outline, summaries: Mapping[str, Shown], target: Target) -> dict[str, ProviderBlock]:
-    """The block that the view shows, by its summary's id: a provider takes one alone, before all messages."""
-    first = outline.items[0] if outline.items else None
-    if not isinstance(first, Summarized):
-        return {}
-    block = summaries[first.edit.summary].block
-    return {first.edit.summary: block} if block and target.takes(block) else {}
+def _texts(tx: Transaction, outline: Outline) -> dict[str, str]:
+    """The texts of the live summaries, by their ids."""
+    found = shown_summaries(tx, [edit.summary for edit in outline.live.condensed])
+    return {name: summary.text for name, summary in found.items()}
 
 
 def _lost(message: Message, image_bytes: int) -> int:

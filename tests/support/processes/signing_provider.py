@@ -67,6 +67,10 @@ class SigningProvider:
             return self._compacted(request, beta)
         return 200, self._message(request)
 
+    def forget_blocks(self) -> None:
+        """From now on, refuse the blocks that it made so far."""
+        self._blocks.clear()
+
     def _expanded(self, messages: list[Json], beta: str) -> list[Json]:
         """The messages, with those that a block stands for in its place."""
         places = [number for number, message in enumerate(messages) for block in _compactions(message)]
