@@ -1,4 +1,4 @@
-"""The wordings of providers' errors, as patterns: overflows, throttling, refused reasoning, sizes, and their figures."""
+"""The wordings of providers' errors as patterns: overflows, throttling, refused reasoning, sizes, and their figures."""
 
 from __future__ import annotations
 
