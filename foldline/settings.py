@@ -87,6 +87,18 @@ class Settings(BaseSettings):
     summarizer_input_tokens: int = Field(
         100_000, ge=1000, description="Maximum tokens of history in one call. A longer range takes several calls."
     )
+    summarizer_calls: int = Field(
+        8, ge=1, le=64, description="Maximum calls for one summary. A longer range takes several summaries."
+    )
+
+    anthropic_api_key: SecretStr | None = Field(
+        None, description="Key for Anthropic's own compaction, for sessions whose policy has summarizer: provider."
+    )
+    anthropic_base_url: str = Field("https://api.anthropic.com", description="Address of Anthropic's API, without /v1.")
+    openai_api_key: SecretStr | None = Field(
+        None, description="Key for OpenAI's own compaction, for sessions whose policy has summarizer: provider."
+    )
+    openai_base_url: str = Field("https://api.openai.com/v1", description="Address of OpenAI's API, with /v1.")
 
     lease_seconds: int = Field(
         120,
@@ -171,7 +183,7 @@ class Settings(BaseSettings):
             raise PydanticCustomError("login", "write it as user:password, in ASCII and with neither of them empty")
         return login
 
-    @field_validator("summarizer_base_url", "traces_url")
+    @field_validator("summarizer_base_url", "anthropic_base_url", "openai_base_url", "traces_url")
     @classmethod
     def _check_base_url(cls, url: str | None) -> str | None:
         if url is None:
@@ -195,6 +207,12 @@ class Settings(BaseSettings):
     def tenants_by_key(self) -> Mapping[str, str]:
         """The tenant of each key; empty if no keys are set. Never log it."""
         return {key: tenant for tenant, key in _parse_api_keys(self.api_keys)}
+
+    @property
+    def compactor_keys(self) -> Mapping[str, str]:
+        """The key for each provider that may be asked for its own compaction. Never log it."""
+        keys = {"anthropic": self.anthropic_api_key, "openai": self.openai_api_key}
+        return {name: key.get_secret_value() for name, key in keys.items() if key is not None}
 
     @property
     def bind_host(self) -> str:

@@ -25,6 +25,8 @@ SECRETS: Final = {
     "broker_url": "broker",
     "api_keys": "apiKeys",
     "summarizer_api_key": "summarizer",
+    "anthropic_api_key": "anthropic",
+    "openai_api_key": "openai",
     "flower_login": "flower",
 }
 # Settings that the chart also needs elsewhere, and the value that decides each.

@@ -77,7 +77,9 @@ def open_store(settings: Settings, tracing: Tracing | None = None) -> Iterator[S
         retry_seconds_max=settings.retry_seconds_max,
         max_attempts=settings.max_attempts,
         summarizer_tokens=settings.summarizer_input_tokens,
+        summarizer_calls=settings.summarizer_calls,
         idempotency_seconds=ceil(settings.idempotency_hours * 3600),
+        compactors=frozenset(settings.compactor_keys),
     )
     with _reporting_bad_address():
         store = Store(

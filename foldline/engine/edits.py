@@ -92,6 +92,21 @@ class LiveEdits:
             for edit in (*self.cells.values(), *self.images.values(), *self.condensed)
         }
 
+    def with_originals(self, condensed: Edit, before: LiveEdits) -> LiveEdits:
+        """The same edits, but with what `before` had in the place of this summary, and what was refused then."""
+        inside = [(condensed.first, condensed.last)]
+        return replace(
+            self,
+            cells={**self.cells, **{seq: edit for seq, edit in before.cells.items() if within(seq, seq, inside)}},
+            images={**self.images, **{seq: edit for seq, edit in before.images.items() if within(seq, seq, inside)}},
+            hidden=tuple(sorted({*self.hidden, *(span for span in before.hidden if within(*span, inside))})),
+            condensed=(
+                *(edit for edit in before.condensed if _within(edit, condensed)),
+                *(edit for edit in self.condensed if edit != condensed),
+            ),
+            reasoning_from=before.reasoning_from,
+        )
+
     def barring(self, spans: Iterable[tuple[int, int]]) -> LiveEdits:
         """The same edits, with exactly these ranges barred."""
         return replace(self, barred=tuple(spans))

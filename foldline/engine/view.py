@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
+from typing import Final
 
 from foldline.engine import wording
 from foldline.engine.edits import Edit
@@ -14,6 +16,8 @@ from foldline.engine.models.limits import NO_LIMITS, ImageLimits
 from foldline.engine.outline import Outline, Summarized, Unit
 from foldline.engine.planning.image_limits import image_texts
 from foldline.engine.tokens.excerpts import LEVELS, excerpt, excerpt_arguments
+
+NO_BLOCKS: Final[Mapping[str, Sequence[Message]]] = MappingProxyType({})
 
 
 def make_view(
@@ -26,13 +30,15 @@ def make_view(
     image_limits: ImageLimits = NO_LIMITS,
     stub_open: bool = False,
     keep_empty: bool = False,
+    blocks: Mapping[str, Sequence[Message]] = NO_BLOCKS,
 ) -> list[Message]:
     """The messages that the model should see.
 
     `messages` maps the seq of every entry in view to its original message. `summaries` maps the id of every live
     summary to its text. `without_reasoning` are the seqs of the messages whose bound reasoning is left out. A line
     replaces each image that is too large alone for the `image_limits`. With `stub_open`, calls that still wait for a
-    result get a stub. With `keep_empty`, messages that count nothing (`facts.is_empty`) stay.
+    result get a stub. With `keep_empty`, messages that count nothing (`facts.is_empty`) stay. `blocks` maps the ids of
+    summaries to the messages of their provider, which are shown in place of the text.
     """
     lines = image_texts(outline, image_limits)
     messages = {**messages, **{seq: with_texts(messages[seq], texts) for seq, texts in lines}}
@@ -41,7 +47,8 @@ def make_view(
     after_hidden = False
     for item in outline.items:
         if isinstance(item, Summarized):
-            view.append(summary_message(summaries[item.edit.summary]))
+            summary = item.edit.summary
+            view.extend(blocks[summary] if summary in blocks else [summary_message(summaries[summary])])
             after_hidden = False
         elif item.is_hidden:
             if not after_hidden:

@@ -15,6 +15,8 @@ HELD: Final = {
     "FOLDLINE_BROKER_URL": "rediss://:secret@broker:6380/0",
     "FOLDLINE_API_KEYS": "tenant:secret",
     "FOLDLINE_SUMMARIZER_API_KEY": "secret",
+    "FOLDLINE_ANTHROPIC_API_KEY": "secret",
+    "FOLDLINE_OPENAI_API_KEY": "secret",
     "FOLDLINE_FLOWER_LOGIN": "user:secret",
 }
 

@@ -17,6 +17,8 @@ from tools.chart_schema import COMPUTED, DECIDED, SECRETS, given_settings
 SAMPLES: Json = {
     "database_connections": 99,
     "summarizer_base_url": "http://llm/v1",
+    "anthropic_base_url": "http://proxy/anthropic",
+    "openai_base_url": "http://proxy/v1",
     "traces_url": "http://collector/v1/traces",
 }
 

@@ -27,16 +27,17 @@ ELSEWHERE: Final = {
     "FOLDLINE_BROKER_URL": "rediss://:password@elsewhere:6379/0",
 }
 SERVERS: Final = ("broker", "database")
+LLM_KEYS: Final = ("SUMMARIZER_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY")
 # The secrets among the settings, and nothing else of the kind.
 SECRET_SETTINGS: Final = {
-    f"{PREFIX}{name}" for name in ("DATABASE_URL", "BROKER_URL", "API_KEYS", "SUMMARIZER_API_KEY", "FLOWER_LOGIN")
+    f"{PREFIX}{name}" for name in ("DATABASE_URL", "BROKER_URL", "API_KEYS", "FLOWER_LOGIN", *LLM_KEYS)
 }
 WORKERS: Final = ("worker-interactive", "worker-background")
 NEEDED: Final = {
     "migrate": {"DATABASE_URL"},
     "api": {"DATABASE_URL", "BROKER_URL", "API_KEYS"},
-    "worker-interactive": {"DATABASE_URL", "BROKER_URL", "SUMMARIZER_API_KEY"},
-    "worker-background": {"DATABASE_URL", "BROKER_URL", "SUMMARIZER_API_KEY"},
+    "worker-interactive": {"DATABASE_URL", "BROKER_URL", *LLM_KEYS},
+    "worker-background": {"DATABASE_URL", "BROKER_URL", *LLM_KEYS},
     "beat": {"BROKER_URL"},
     "flower": {"BROKER_URL", "FLOWER_LOGIN"},
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from random import Random
-from typing import Any
 
 import httpx
 import pytest
@@ -13,13 +12,11 @@ from foldline.engine.policies.presets import PRESETS
 from foldline.replay.embedded import embedded_service
 from tests.support.processes.databases import only_sqlite
 from tests.support.processes.http import client
-from tests.support.processes.signing_provider import SigningProvider, signing_provider
+from tests.support.processes.signed_agent import Agent
+from tests.support.processes.signing_provider import signing_provider
 
 database_kind = only_sqlite
 
-Json = dict[str, Any]
-MODEL = "anthropic/claude-sonnet-4-5"
-TOOLS = [{"name": "look", "description": "Look at a place.", "input_schema": {"type": "object", "properties": {}}}]
 CALLS = 40
 SESSIONS = [pytest.param(seed, marks=() if seed < 3 else pytest.mark.thorough) for seed in range(50)]
 
@@ -28,59 +25,6 @@ SESSIONS = [pytest.param(seed, marks=() if seed < 3 else pytest.mark.thorough) f
 def service() -> Iterator[httpx.Client]:
     with embedded_service() as url, client(url) as connected:
         yield connected
-
-
-class Agent:
-    """An agent that reads a view before each call of its model, and appends what comes back."""
-
-    def __init__(self, service: httpx.Client, provider: SigningProvider, **fields: Any) -> None:
-        body = {"model": MODEL, "context_window": 9_000, "system": "You look.", "tools": TOOLS, **fields}
-        self._service, self._provider = service, provider
-        self.path = f"/sessions/{self.ask('POST', '/sessions', body)['id']}"
-
-    def ask(self, method: str, path: str, body: Any = None) -> Any:
-        response = self._service.request(method, path, json=body)
-        assert response.is_success, response.text
-        return response.json()
-
-    def say(self, content: Any) -> None:
-        self.append({"role": "user", "content": content})
-
-    def append(self, message: Json, **fields: Any) -> None:
-        self.ask("POST", f"{self.path}/messages", {"messages": [message], "format": "anthropic", **fields})
-
-    @property
-    def view(self) -> Json:
-        view: Json = self.ask("GET", f"{self.path}/context?format=anthropic")
-        return view
-
-    def call(self) -> list[str]:
-        """Have the model answer; the ids of the calls it makes."""
-        view = self.view
-        request = {"model": MODEL, "system": view["system"], "tools": TOOLS, "messages": view["messages"]}
-        response = httpx.post(self._provider.url, json={**request, "max_tokens": 1_000})
-        if response.is_error:
-            self.report(response.json(), view["version"])
-            return self.call()
-        content = response.json()["content"]
-        self.append({"role": "assistant", "content": content}, usage={"version": view["version"], "input": 0})
-        return [block["id"] for block in content if block["type"] == "tool_use"]
-
-    def report(self, error: Any, version: int) -> Json:
-        answer: Json = self.ask("POST", f"{self.path}/overflow", {"error": error, "version": version})
-        return answer
-
-    def work(self, calls: int, random: Random) -> None:
-        """Turns with so many calls of the model in all."""
-        waiting: list[str] = []
-        for number in range(calls):
-            text = f"{number} " + "so it goes " * random.choice((5, 40, 150))
-            results = [{"type": "tool_result", "tool_use_id": name, "content": text} for name in waiting]
-            self.say(results or text)
-            waiting = self.call()
-
-    def change(self, **fields: Any) -> None:
-        self.ask("PATCH", self.path, fields)
 
 
 @pytest.mark.parametrize("seed", SESSIONS)

@@ -15,12 +15,14 @@ from foldline_worker.cancellation import Cancellation, Cancelled
 from foldline_worker.summarizers.chat import ChatClient
 from foldline_worker.summarizers.contract import SummarizerUnavailable
 from foldline_worker.summarizers.extractive import Extractive
-from foldline_worker.summarizers.openai import OpenAI, Retries
+from foldline_worker.summarizers.openai import OpenAI
 from foldline_worker.summarizers.registry import create_summarizer
+from foldline_worker.summarizers.retries import Retries
 from pydantic import SecretStr
 
 from foldline.engine.messages import Message, Text, ToolCall, ToolResult
 from foldline.engine.summaries import extractive
+from foldline.engine.summaries.portions import LATER
 from foldline.engine.summaries.prompt import TURN_BEGINS, SummaryDraft, SummaryInput, divided, joined
 from foldline.engine.tokens.counter import count_text
 from foldline.settings import load_settings
@@ -329,6 +331,18 @@ def test_a_part_that_is_refused_twice_is_replaced_alone(place: int) -> None:
     assert [text == other for text, other in zip(written, extracted, strict=True)] == [place == 0, place == 1]
     assert len(llm.requests) == 3
     assert count_text(draft.text) <= SPLIT.max_tokens
+
+
+def test_what_does_not_fit_one_call_takes_several_whose_texts_follow_each_other() -> None:
+    said = tuple(Message("user", (Text(f"part {number}: " + "and more words " * 900),)) for number in range(6))
+    with ScriptedLLM() as llm:
+        draft = summarize(llm, replace(REQUEST, messages=said, max_tokens=1_000))
+    assert ["part 0" in request.prompt for request in llm.requests] == [True, False, False]
+    assert ["part 5" in request.prompt for request in llm.requests] == [False, False, True]
+    assert ["vendor folder" in request.prompt for request in llm.requests] == [True, False, False]
+    assert draft.text.count(LATER.strip()) == 2
+    assert not draft.degraded
+    assert count_text(draft.text) <= 1_000
 
 
 def test_without_room_for_two_parts_all_is_requested_at_once() -> None:

@@ -26,7 +26,7 @@ from tests.support.log.reference_parts import Entry, ReferenceRequest
 from tests.support.log.sessions import TENANT, Clock, Wire, open_store, words
 from tests.support.processes.databases import sqlite_database
 
-LIMITS = Limits(lease_seconds=60, retry_seconds=40, max_attempts=3, summarizer_tokens=1_000)
+LIMITS = Limits(lease_seconds=60, retry_seconds=40, max_attempts=3, summarizer_tokens=500, summarizer_calls=2)
 CHOICES = st.integers(0, 99)
 QUEUES = st.sampled_from((INTERACTIVE, BACKGROUND))
 LEAVING = st.sampled_from(

@@ -27,7 +27,7 @@ from tests.support.log.reference_parts import Entry, ReferenceRequest, placed
 from tests.support.log.sessions import TENANT, Clock, Wire, open_store, words
 from tests.support.processes.databases import sqlite_database
 
-LIMITS = Limits(lease_seconds=60, retry_seconds=40, max_attempts=2, summarizer_tokens=250)
+LIMITS = Limits(lease_seconds=60, retry_seconds=40, max_attempts=2, summarizer_tokens=250, summarizer_calls=1)
 
 ANYTHING = FORMATS["openai"].parse([{"role": "user", "content": "anything"}])
 

@@ -16,7 +16,7 @@ from foldline.engine.models.budget import Goals, goals_of
 from foldline.engine.models.gauge import Gauge
 from foldline.engine.outline import Outline, Unit, outline_of
 from foldline.engine.planning.batches import Tail, place
-from foldline.engine.planning.cut_points import SummaryRange, next_range
+from foldline.engine.planning.cut_points import InputLimits, SummaryRange, next_range
 from foldline.engine.planning.pipeline import Planned, plan_for
 from foldline.engine.planning.recent import due_items
 from foldline.engine.policies.policy import Policy, stage_of
@@ -228,7 +228,7 @@ class Conversation:
     def next_range(self, aims: Aims, window_tokens: int, *, is_asked: bool) -> SummaryRange | None:
         policy, goals, gauge = aims
         due = due_items(self.outline, policy, gauge, is_asked=is_asked)
-        return next_range(self.outline, goals, window_tokens, due, is_asked=is_asked)
+        return next_range(self.outline, goals, InputLimits(window_tokens, window_tokens), due, is_asked=is_asked)
 
     def apply(self, edits: Iterable[Edit]) -> None:
         self.live = self.live.adding(edits)

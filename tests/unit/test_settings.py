@@ -99,6 +99,8 @@ def test_secrets_stay_out_of_the_representation() -> None:
     settings = load_settings(
         api_keys="acme:topsecret",
         summarizer_api_key="topsecret",
+        anthropic_api_key="topsecret",
+        openai_api_key="topsecret",
         broker_url="redis://:topsecret@broker/0",
         database_url="postgresql://me:topsecret@db/x",
     )

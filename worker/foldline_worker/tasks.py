@@ -37,7 +37,7 @@ from foldline.telemetry.tracing import Silent, Span, Tracing
 from foldline_worker.cancellation import Cancellation, Cancelled
 from foldline_worker.hooks.hooks import Decision, HookFailed, Hooks
 from foldline_worker.leases import Leases
-from foldline_worker.summarizers.contract import Summarizer, SummarizerUnavailable
+from foldline_worker.summarizers.contract import ProviderDeclined, Summarizer, SummarizerUnavailable
 
 
 class Slots:
@@ -171,7 +171,14 @@ class Tasks:
                 with self._at_database:
                     endings.cancel_held(self._store, claim, reason)
                 return JobState.CANCELLED
-            return self._publish(claim, self._drafted(claim.request, decision, cancellation))
+            try:
+                draft = self._drafted(claim.request, decision, cancellation)
+            except ProviderDeclined as error:
+                logger.warning("%s; the service's summarizer takes over", error)
+                with self._at_database:
+                    endings.decline(self._store, claim, str(error))
+                return JobState.QUEUED
+            return self._publish(claim, draft)
 
     def _drafted(self, request: SummaryInput, decision: Decision, cancellation: Cancellation) -> SummaryDraft:
         if decision.summary is not None:

@@ -85,7 +85,15 @@ def read_context(
     """
     must_fit, stub_open = fit == "budget", open_ == "stub"
     with incoming.service.store.read() as tx:
-        found = view(tx, incoming.tenant, session_id, model=model, must_fit=must_fit, stub_open=stub_open)
+        found = view(
+            tx,
+            incoming.tenant,
+            session_id,
+            model=model,
+            format_name=format_name,
+            must_fit=must_fit,
+            stub_open=stub_open,
+        )
     must_alternate = roles == "alternate"
     if model is not None or stub_open or not must_fit or must_alternate:
         return json_response(_view_json(found, format_name, model, must_alternate=must_alternate))
@@ -98,14 +106,15 @@ def read_context(
 def _view_json(
     found: View, format_name: str, model: str | None = None, *, must_alternate: bool = False
 ) -> dict[str, Any]:
-    session, wire_format = found.path.session, FORMATS[format_name]
+    session, wire_format, reasoning = found.path.session, FORMATS[format_name], found.shown.reasoning
     rendered = wire_format.render(found.messages, session.system, model or session.model)
     return {
         "messages": alternating(rendered.messages) if must_alternate and wire_format.has_turns else rendered.messages,
         "system": rendered.system,
         "budget": serializers.budget_json(found.path, found.used, found.budget),
         "version": found.path.session.version,
-        "lossy": rendered.lossy + found.lost,
+        "lossy": rendered.lossy + found.shown.lost,
         "open_calls": found.open_calls,
-        "reasoning": {"shown": found.reasoning.parts, "left_out": found.reasoning.parts_left_out},
+        "reasoning": {"shown": reasoning.parts, "left_out": reasoning.parts_left_out},
+        "request_headers": dict(found.shown.request_headers),
     }

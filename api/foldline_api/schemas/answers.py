@@ -150,7 +150,11 @@ class ReasoningAnswer(ResponseModel):
 
 
 class ContextAnswer(ResponseModel):
-    """A view in a wire format. `lossy` counts the parts that this format cannot represent exactly."""
+    """A view in a wire format. `lossy` counts the parts that this format cannot represent exactly.
+
+    A provider takes a request with these messages only with the `request_headers`; there are some after its own
+    compaction.
+    """
 
     messages: list[dict[str, Any]]
     system: str | None
@@ -159,6 +163,7 @@ class ContextAnswer(ResponseModel):
     lossy: int
     open_calls: list[str]
     reasoning: ReasoningAnswer
+    request_headers: dict[str, str]
 
 
 class ResultAnswer(ReportAnswer):

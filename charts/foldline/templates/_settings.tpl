@@ -5,7 +5,9 @@
 database: {variable: FOLDLINE_DATABASE_URL, roles: [api, worker, migrate], trial: [postgresql]}
 broker: {variable: FOLDLINE_BROKER_URL, roles: [api, worker, beat, flower], trial: [valkey]}
 apiKeys: {variable: FOLDLINE_API_KEYS, roles: [api, test], trial: [postgresql, valkey]}
-summarizer: {variable: FOLDLINE_SUMMARIZER_API_KEY, roles: [worker], trial: []}
+summarizer: {variable: FOLDLINE_SUMMARIZER_API_KEY, roles: [worker], trial: [], isOptional: true}
+anthropic: {variable: FOLDLINE_ANTHROPIC_API_KEY, roles: [worker], trial: [], isOptional: true}
+openai: {variable: FOLDLINE_OPENAI_API_KEY, roles: [worker], trial: [], isOptional: true}
 flower: {variable: FOLDLINE_FLOWER_LOGIN, roles: [flower], trial: [postgresql, valkey]}
 {{- end }}
 

@@ -50,6 +50,12 @@ def render(messages: Sequence[Message], system: str | None, model: str | None = 
     return Rendered(writer.messages, system, writer.lossy)
 
 
+def _is_compaction(wire: dict[str, Any]) -> bool:
+    """Whether a wire message begins with the API's own summary, which has to be before everything else."""
+    content = wire["content"]
+    return isinstance(content, list) and bool(content) and content[0].get("type") == "compaction"
+
+
 class _AnthropicWriter:
     """The messages written so far, and what later ones depend on."""
 
@@ -75,7 +81,7 @@ class _AnthropicWriter:
 
     def _append(self, wire: dict[str, Any], message: Message | None = None) -> None:
         """Add a wire message; `message` is what it is made of, if it may be a system message."""
-        if not self.messages and wire["role"] == "assistant":
+        if not self.messages and wire["role"] == "assistant" and not _is_compaction(wire):
             self.messages.append({"role": "user", "content": marks.OPENING})
         if self._system is not None and wire["role"] != "assistant":
             self.messages[-1] = _marked(self._system, list(self._blocks(self._system, self._system.parts)))

@@ -74,7 +74,7 @@ class RequestLimits(NamedTuple):
     many: int = ANY
     side_of_many: int = ANY
 
-    def for_images(self, window_tokens: int) -> ImageLimits:
+    def for_images(self, window_tokens: int = 0) -> ImageLimits:
         """The most images of a view, beside text that fills a window of so many tokens.
 
         Text gets at most half of the request's bytes.

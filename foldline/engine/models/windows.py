@@ -57,7 +57,8 @@ OWN: Final = (
     *(Known("openai", name, 1_047_576, _OPENAI) for name in ("gpt-4.1", "gpt-4.1-mini", "gpt-4.1-nano")),
     Known("openai", "gpt-4-32k", 32_768, _OPENAI),
     *(Known("openai", f"{name}-chat-latest", 128_000, _OPENAI) for name in ("gpt-5", "gpt-5.1", "gpt-5.2")),
-    *(Known("anthropic", name, 100_000, _CLAUDE) for name in ("claude-2.0", "claude-v2")),
+    *(Known("anthropic", name, 100_000, _CLAUDE) for name in ("claude-2.0", "claude-v2", "claude-instant-1.2")),
+    Known("anthropic", "claude-2.1", 200_000, _CLAUDE),
     *(Known("deepseek", name, 128_000, _DEEPSEEK) for name in ("deepseek-chat", "deepseek-reasoner")),
     Known("google", "gemini-1.5-pro", 2_097_152, _GOOGLE),
     *(Known("google", name, 1_048_576, _GOOGLE) for name in _GEMINI),
@@ -71,6 +72,8 @@ _NAMES: Final[Mapping[str, str]] = MappingProxyType(
     {
         **dict.fromkeys(("bedrock", "bedrock_converse", "amazon-bedrock", "amazon"), "aws"),
         **dict.fromkeys(("vertex_ai", "vertex", "google-vertex", "gemini", "google-ai", "google_genai"), "google"),
+        # Google's own API lists its models as `models/NAME`.
+        "models": "google",
         **dict.fromkeys(("azure_ai", "azure-openai", "azure_openai"), "azure"),
         **dict.fromkeys(("xai", "x_ai"), "x-ai"),
         **dict.fromkeys(("moonshot", "kimi"), "moonshotai"),
@@ -88,12 +91,14 @@ MAKERS: Final = (
 )  # fmt: skip
 # Those who serve models of others, under names that may begin with a region and the maker.
 _CLOUDS: Final = frozenset({"", "aws", "azure", "google", "openrouter"})
-_REGION: Final = re.compile(r"^(?:us|eu|apac|jp|au|in|ca|global|us-gov|regional)\.")
+# A region, or a kind of deployment: Bedrock's `us.anthropic.…`, `azure/eu/…`, `azure/global-standard/…`.
+_REGION: Final = re.compile(r"^(?:(?:us|eu|apac|jp|au|in|ca|us-gov|regional)[./]|global(?:-standard)?[./])")
+# Suffixes by which OpenRouter chooses among those who serve a model; others, such as `:free`, are models of their own.
+_ROUTING: Final = re.compile(r":(?:nitro|floor|online|exacto)$")
 _MAKER: Final = re.compile(rf"^(?:{'|'.join((*MAKERS, *_NAMES))})[./](?=.)")
 _REVISION: Final = re.compile(r"-v\d+(?::\d+)?$")
-_RELEASE: Final = re.compile(
-    r"(?:[-@:](?:\d{8}|\d{6}|\d{4}-\d{2}-\d{2}|\d{2}-\d{4}|\d{2}-\d{2}|\d{3,4}|latest|preview|exp))+"
-)
+_DATED: Final = r"[-@:](?:\d{8}|\d{6}|\d{4}-\d{2}-\d{2}|\d{2}-\d{4}|\d{2}-\d{2}|\d{3,4}|latest|preview|exp)"
+_RELEASE: Final = re.compile(rf"(?:{_DATED})+")
 NEAREST: Final = 3
 
 _SIZE: Final = re.compile(r"\s*(\d{1,12})\s*([kKmM]?)\s*")
@@ -184,7 +189,9 @@ def known_model(model: str) -> Known | None:
     if maker is not None:
         bare, written = bare[maker.end() :], maker[0][:-1]
         makers = (_NAMES.get(written, written),)
-    names = dict.fromkeys((bare, _REVISION.sub("", bare)))
+    names = dict.fromkeys(
+        (bare, _REVISION.sub("", bare), *([_ROUTING.sub("", bare)] if provider == "openrouter" else []))
+    )
     return next((known for maker in makers for name in names if (known := _found(maker, name)) is not None), None)
 
 
@@ -229,15 +236,32 @@ class _Row(NamedTuple):
         return any(_WAYS[way[0]](name, way[1:]) for way in self.ways)
 
 
+def _begins(name: str, pattern: str) -> bool:
+    return name.startswith(pattern) and _AFTER.fullmatch(name, len(pattern)) is not None
+
+
+def _ends(name: str, pattern: str) -> bool:
+    return name.endswith(pattern) and _BEFORE.fullmatch(name, 0, len(name) - len(pattern)) is not None
+
+
+def _contains(name: str, pattern: str) -> bool:
+    at = name.find(pattern)
+    return at >= 0 and _BEFORE.fullmatch(name, 0, at) is not None and _begins(name[at:], pattern)
+
+
+# The catalogue's patterns, where nothing but a region or maker is before them, and a release or mode after them: any
+# other name is that of another model, whose window may be smaller.
 _WAYS: Final[Mapping[str, Callable[[str, str], object]]] = MappingProxyType(
     {
         "=": str.__eq__,
-        "^": str.startswith,
-        "$": str.endswith,
-        "*": str.__contains__,
+        "^": _begins,
+        "$": _ends,
+        "*": _contains,
         "~": lambda name, pattern: re.search(pattern, name),
     }
 )
+_BEFORE: Final = re.compile(r"(?:[a-z-]+[./])*")
+_AFTER: Final = re.compile(rf"(?:{_DATED}|-v\d+(?::\d+)?|-(?:fast|thinking))*")
 
 
 # The only state of the engine: which models there are is a fact of the process, not of a call.

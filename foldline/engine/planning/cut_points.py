@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from foldline.engine.edits import within
 from foldline.engine.models.budget import SMALLEST_SUMMARY, Goals
@@ -33,6 +33,13 @@ class Held(StrEnum):
     TOO_LITTLE = "too_little"  # They are old enough, and a summary of them would save less than the policy's minimum.
 
 
+class InputLimits(NamedTuple):
+    """What a summarizer reads: the tokens of one call, and those of all its calls for one summary."""
+
+    tokens: int
+    most: int
+
+
 @dataclass(frozen=True, slots=True)
 class SummaryRange:
     """The range of a summary: the messages with the seqs `first` to `last`, and the live summaries `replaces` in it.
@@ -50,18 +57,33 @@ class SummaryRange:
     max_tokens: int
 
 
-def next_range(outline: Outline, goals: Goals, window_tokens: int, due: int, *, is_asked: bool) -> SummaryRange | None:
+def next_range(outline: Outline, goals: Goals, reads: InputLimits, due: int, *, is_asked: bool) -> SummaryRange | None:
     """The oldest range that is worth a summary, pending ranges first; None if nothing is left to summarize.
 
     `due` is the number of items, from the oldest, that are old enough (`recent.due_items`). A range never includes the
-    last user message. It consists of whole units. Its input is at most `window_tokens`, except that it has at least one
-    unit, and originals that are larger than the smallest summary.
+    last user message. It consists of whole units. Its input is at most what the summarizer `reads`, except that it has
+    at least one unit, and originals that are larger than the smallest summary.
     """
-    ranges = list(_ranges(outline, goals, window_tokens, due, is_asked=is_asked))
+    ranges = list(_ranges(outline, goals, reads, due, is_asked=is_asked))
     # In a large window, one input may have less than the policy's minimum.
-    least = min(goals.minimum_saving, int(window_tokens * ENOUGH_SHARE))
+    least = min(goals.minimum_saving, int(reads.tokens * ENOUGH_SHARE))
     worthwhile = (r for r in ranges if is_asked or r.saving >= least)
     return next((r for r in ranges if r.is_pending), None) or next(worthwhile, None)
+
+
+def leading_range(outline: Outline, goals: Goals, due: int, *, is_asked: bool) -> SummaryRange | None:
+    """All that is due from the beginning of the view on, for a provider's own compaction; None if it cannot have that.
+
+    Unlike a summarizer, a provider reads what the view shows, and takes the view's beginning only: so it cannot
+    summarize hidden messages, nor what follows the last user message, which stays.
+    """
+    wanted = _wanted(outline, due, is_asked=is_asked)
+    stop = next((index for index, is_wanted in enumerate(wanted) if not is_wanted), len(wanted))
+    run = outline.items[: min(stop, max(outline.last_user, 0))]
+    found = _range_of(run, goals, sum(item.original_tokens for item in run)) if run else None
+    if found is None or found.is_pending:
+        return None
+    return found if is_asked or found.saving >= goals.minimum_saving else None
 
 
 def why_none(outline: Outline, due: int, *, is_asked: bool) -> Held:
@@ -92,14 +114,14 @@ def turn_split_at(outline: Outline, seq: int) -> int | None:
     return None if start == seq else start
 
 
-def _ranges(outline: Outline, goals: Goals, window_tokens: int, due: int, *, is_asked: bool) -> Iterator[SummaryRange]:
+def _ranges(outline: Outline, goals: Goals, reads: InputLimits, due: int, *, is_asked: bool) -> Iterator[SummaryRange]:
     wanted = _wanted(outline, due, is_asked=is_asked)
     user = outline.last_user
     for start, stop in ((0, max(user, 0)), (user + 1, len(outline.items))):
         index = start
         while index < stop:
-            run = _run(outline.items, wanted, index, stop, window_tokens)
-            found = _range_of(run, goals, window_tokens)
+            run = _run(outline.items, wanted, index, stop, reads.most)
+            found = _range_of(run, goals, reads.tokens)
             if found is not None:
                 yield found
             index += max(1, len(run))
@@ -117,8 +139,8 @@ def _wanted(outline: Outline, due: int, *, is_asked: bool) -> list[bool]:
     return [is_wanted(index, item) for index, item in enumerate(outline.items)]
 
 
-def _run(items: list[Item], wanted: list[bool], start: int, stop: int, window_tokens: int) -> list[Item]:
-    """The wanted items from `start` on, without a gap, that fit the window together, or the fewest for a range."""
+def _run(items: list[Item], wanted: list[bool], start: int, stop: int, most_tokens: int) -> list[Item]:
+    """The wanted items from `start` on, without a gap, of `most_tokens` together, or the fewest for a range."""
     run: list[Item] = []
     input_tokens = original_tokens = 0
     has_units = False
@@ -129,7 +151,7 @@ def _run(items: list[Item], wanted: list[bool], start: int, stop: int, window_to
         is_unit = isinstance(item, Unit)
         added = item.original_tokens if isinstance(item, Unit) else item.edit.tokens
         is_enough = has_units and original_tokens > SMALLEST_SUMMARY + summary_frame_tokens()
-        if is_enough and input_tokens + added > window_tokens:
+        if is_enough and input_tokens + added > most_tokens:
             break
         run.append(item)
         input_tokens += added
@@ -138,7 +160,7 @@ def _run(items: list[Item], wanted: list[bool], start: int, stop: int, window_to
     return run
 
 
-def _range_of(run: list[Item], goals: Goals, window_tokens: int) -> SummaryRange | None:
+def _range_of(run: list[Item], goals: Goals, call_tokens: int) -> SummaryRange | None:
     units = [item for item in run if isinstance(item, Unit)]
     replaced = [item for item in run if isinstance(item, Summarized)]
     original_tokens = sum(item.original_tokens for item in run)
@@ -146,7 +168,7 @@ def _range_of(run: list[Item], goals: Goals, window_tokens: int) -> SummaryRange
     is_pending = any(unit.is_hidden for unit in units)
     # Only a summary of hidden messages may take more room than they take now.
     most = original_tokens if is_pending else min(original_tokens, shown)
-    length = max(LEAST_LENGTH, int(min(original_tokens * LENGTH_SHARE, window_tokens * INPUT_SHARE)))
+    length = max(LEAST_LENGTH, int(min(original_tokens * LENGTH_SHARE, call_tokens * INPUT_SHARE)))
     max_tokens = min(goals.summary_max, length, most - summary_frame_tokens() - 1)
     if not units or max_tokens < SMALLEST_SUMMARY:
         return None

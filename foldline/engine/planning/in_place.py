@@ -12,7 +12,7 @@ from foldline.engine.models.budget import SMALLEST_SUMMARY, Goals
 from foldline.engine.models.gauge import Gauge
 from foldline.engine.outline import Outline, Unit, outline_of
 from foldline.engine.planning.batches import Orphans, orphans_of, place_all
-from foldline.engine.planning.cut_points import SummaryRange, next_range
+from foldline.engine.planning.cut_points import InputLimits, SummaryRange, next_range
 from foldline.engine.planning.pipeline import plan_for
 from foldline.engine.planning.prefix_price import rewritten
 from foldline.engine.planning.recent import due_items, items_until, last_due
@@ -82,7 +82,7 @@ class InPlace:
         until = last_due(self._outline, due_items(self._outline, policy, gauge, is_asked=True))
         while True:
             due = items_until(self._outline, until)
-            span = next_range(self._outline, goals, UNBOUNDED_TOKENS, due, is_asked=True)
+            span = next_range(self._outline, goals, InputLimits(UNBOUNDED_TOKENS, UNBOUNDED_TOKENS), due, is_asked=True)
             if span is None:
                 break
             after = self._outline.edited([self._condensed(self._outline, span, policy.headings)])

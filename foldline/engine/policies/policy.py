@@ -83,6 +83,9 @@ PLAIN: Final[Mapping[str, Value]] = MappingProxyType(
         **dict.fromkeys(("splits_turns", "lists_files", "trusts_usage", "weighs_prefix"), False),
     }
 )
+# Who writes the summaries: the summarizer that the service is set up with, or the provider of the session's model.
+SERVICE: Final = "service"
+PROVIDER: Final = "provider"
 # Fields that name a row of a table, with the available names.
 NAMED: Final[Mapping[str, Collection[str]]] = MappingProxyType(
     {
@@ -91,6 +94,7 @@ NAMED: Final[Mapping[str, Collection[str]]] = MappingProxyType(
         "registry": ("foldline", *REGISTRIES),
         "transcript": STYLES,
         "headings": HEADINGS,
+        "summarizer": (SERVICE, PROVIDER),
     }
 )
 # Additional figures of a compaction that a policy may report; `report` has their functions.
@@ -118,10 +122,11 @@ class Policy:
 
     `counter` counts all of this; whether a view fits is always counted exactly. `layout` divides the context window.
     `registry` lists windows of models that Foldline's own table lacks. `transcript` is the style in which a summarizer
-    gets a conversation, `headings` are those of the summary. `splits_turns`: a summary that ends in the middle of a
-    turn has a separate part for that turn. `lists_files`: the files that were read and changed stand below a summary.
-    `trusts_usage`: a provider's reported usage replaces the counter's estimate. `report`: the `FIGURES` that a
-    compaction reports. Only a preset that `is_loose` may have a target that is not below its trigger.
+    gets a conversation, `headings` are those of the summary. `summarizer` is `service`, or `provider` for the own
+    compaction of the model's provider where it has one (`models.compactors`). `splits_turns`: a summary that ends in
+    the middle of a turn has a separate part for that turn. `lists_files`: the files that were read and changed stand
+    below a summary. `trusts_usage`: a provider's reported usage replaces the counter's estimate. `report`: the
+    `FIGURES` that a compaction reports. Only a preset that `is_loose` may have a target that is not below its trigger.
 
     `weighs_prefix`: edits have a price, because a provider's cache lacks all that follows them. Edits of a view that
     fits wait for the summary that they are made with, or else have to save more than that price. The target is a share
@@ -143,6 +148,7 @@ class Policy:
     registry: str = "foldline"
     transcript: str = "foldline"
     headings: str = "foldline"
+    summarizer: str = SERVICE
     splits_turns: bool = False
     lists_files: bool = False
     trusts_usage: bool = False

@@ -8,9 +8,10 @@ from typing import Any, Final
 
 import regex
 
-from foldline.engine.messages import Message
+from foldline.engine.messages import JsonObject, Message
 from foldline.engine.models.budget import SMALLEST_SUMMARY
 from foldline.engine.summaries.headings import HEADINGS, TURN
+from foldline.engine.summaries.provider_block import ProviderCall
 from foldline.engine.summaries.styles import STYLES
 from foldline.engine.summaries.transcript import escape, excerpt_to_tokens, fitted, serialize
 from foldline.engine.tokens.counter import count_text
@@ -28,6 +29,8 @@ class SummaryInput:
 
     `turn_prefix` is the beginning of a turn whose rest stays in view; then `messages` are those before that turn. If
     `is_branch`, the messages are of a branch that was left, and the summary is read on another branch.
+
+    `provider` is what the model's own provider is sent, if it is to write the summary.
     """
 
     previous: tuple[str, ...]
@@ -38,6 +41,7 @@ class SummaryInput:
     headings: str = "foldline"
     turn_prefix: tuple[Message, ...] = ()
     is_branch: bool = False
+    provider: ProviderCall | None = None
 
     @property
     def said(self) -> tuple[Message, ...]:
@@ -49,7 +53,8 @@ class SummaryInput:
 class SummaryDraft:
     """A summary that may be published. It is `degraded` if another summarizer than the requested one wrote it.
 
-    `details` are facts about it, not part of its text.
+    `details` are facts about it, not part of its text. `block` are the wire messages of the model's own provider, if
+    that wrote it: they are shown to this model, the text to others.
     """
 
     text: str
@@ -58,6 +63,7 @@ class SummaryDraft:
     model: str | None = None
     usage: dict[str, int] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
+    block: tuple[JsonObject, ...] = ()
 
 
 # It looks like a heading, so that reading an earlier summary does not take it for a line.

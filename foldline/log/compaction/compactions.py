@@ -25,7 +25,7 @@ from foldline.log.compaction.summaries import Summary
 from foldline.log.storage import entry_log, segments
 from foldline.log.storage.events import CompactionMade, StageRan
 from foldline.log.storage.rows import Aims, Path
-from foldline.log.storage.store import Transaction
+from foldline.log.storage.store import Limits, Transaction
 
 # The reason of a compaction that leaves out reasoning which a provider refused.
 REASONING: Final = "reasoning"
@@ -183,9 +183,7 @@ def apply_summary(
     _note_savings(tx, path, summarize=outline.tokens - condensed.tokens, truncate=condensed.tokens - after.tokens)
     edits = (condense, *plan.edits)
     # Only policies with a report need this figure.
-    is_partial = bool(policy.report) and _is_partial(
-        outline, aims, covered, tx.limits.summarizer_tokens, is_asked=is_asked
-    )
+    is_partial = bool(policy.report) and _is_partial(outline, aims, covered, tx.limits, is_asked=is_asked)
     happened = Happened(outline, after, edits, is_partial=is_partial, is_without_model=summary.is_without_model)
     compaction = add_compaction(
         tx,
@@ -223,13 +221,13 @@ def summary_facts_of(tx: Transaction, path: Path, after: Outline, last: int, sum
     }
 
 
-def _is_partial(outline: Outline, aims: Aims, covered: SummaryRange, input_tokens: int, *, is_asked: bool) -> bool:
-    """Whether the summary leaves out something that is due: entries outside the range, or text over `input_tokens`."""
+def _is_partial(outline: Outline, aims: Aims, covered: SummaryRange, limits: Limits, *, is_asked: bool) -> bool:
+    """Whether the summary leaves out something that is due: entries outside the range, or text that no call had."""
     due = due_items(outline, aims.policy, aims.gauge, is_asked=is_asked)
-    read_tokens = 0
+    read: list[int] = []
     for index, item in enumerate(outline.items):
         if covered.first <= item.first <= covered.last:
-            read_tokens += item.original_tokens if isinstance(item, Unit) else item.edit.tokens
+            read += [entry.tokens for entry in item.entries] if isinstance(item, Unit) else [item.edit.tokens]
         elif isinstance(item, Unit) and index != outline.last_user and (index < due or item.is_hidden):
             return True
-    return read_tokens > input_tokens
+    return max(read) > limits.summarizer_tokens or sum(read) > limits.summarizer_tokens * limits.summarizer_calls

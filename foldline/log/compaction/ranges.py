@@ -7,19 +7,21 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from foldline.engine.edits import LiveEdits
-from foldline.engine.facts import files_of
+from foldline.engine.facts import Seen, files_of
 from foldline.engine.files import Files
 from foldline.engine.messages import BRANCH_ROLE, Message
 from foldline.engine.models.budget import SMALLEST_SUMMARY
+from foldline.engine.models.compactors import compactor_of
 from foldline.engine.models.gauge import Gauge
 from foldline.engine.outline import Outline, Unit
 from foldline.engine.planning import cut_points
 from foldline.engine.planning.chunks import chunk_tokens
-from foldline.engine.planning.cut_points import SummaryRange, next_range, turn_split_at
+from foldline.engine.planning.cut_points import InputLimits, SummaryRange, leading_range, next_range, turn_split_at
 from foldline.engine.planning.recent import due_items, items_until
-from foldline.engine.policies.policy import Policy
+from foldline.engine.policies.policy import PROVIDER, Policy
 from foldline.engine.summaries.file_lists import file_lists
 from foldline.engine.summaries.prompt import SummaryInput
+from foldline.engine.summaries.provider_block import Beginning
 from foldline.engine.tokens.counter import count_text
 from foldline.log.compaction import summaries
 from foldline.log.compaction.compactions import Compaction, apply_summary
@@ -27,8 +29,9 @@ from foldline.log.compaction.summaries import Made, Wanted
 from foldline.log.compaction.summary_request import SummaryRequest, requested_aims, requested_policy, targeted_gauge
 from foldline.log.compaction.usage_estimate import with_reported_usage
 from foldline.log.storage import entry_log, segments
+from foldline.log.storage.fixed_parts import FixedParts
 from foldline.log.storage.rows import Aims, Path
-from foldline.log.storage.store import Transaction
+from foldline.log.storage.store import Limits, Transaction
 
 # The share of a summary that its lists of files may take, and the smallest summary that has lists of files.
 APPENDIX_SHARE: Final = 4
@@ -47,18 +50,21 @@ class Applied:
     compaction: Compaction | None = None
 
 
-def range_of(path: Path, outline: Outline, request: SummaryRequest, window_tokens: int) -> SummaryRange | None:
-    """The range that this request would summarize now, at most `window_tokens` long; None if nothing is due."""
+def range_of(path: Path, outline: Outline, request: SummaryRequest, limits: Limits) -> SummaryRange | None:
+    """The range that this request would summarize now, which a summarizer can read; None if nothing is due."""
     aims, gauge, due = _due(path, outline, request)
     seen = outline.measured(gauge.measure)
     window = path.session.frame.window(path.session.policy).tokens
-    most = min(window_tokens, chunk_tokens(seen, aims.policy.stage("summarize"), window, due))
-    return next_range(outline, aims.goals, most, due, is_asked=request.is_asked)
+    chunk = chunk_tokens(seen, aims.policy.stage("summarize"), window, due)
+    reads = InputLimits(
+        min(limits.summarizer_tokens, chunk), most=min(limits.summarizer_tokens * limits.summarizer_calls, chunk)
+    )
+    return next_range(outline, aims.goals, reads, due, is_asked=request.is_asked)
 
 
 def why_none(tx: Transaction, path: Path, outline: Outline, request: SummaryRequest) -> str:
     """Why a request led to no summary: one of `Held`, or `NO_ROOM` if a kept summary did not fit in the view."""
-    if range_of(path, outline, request, tx.limits.summarizer_tokens) is not None:
+    if range_of(path, outline, request, tx.limits) is not None:
         return NO_ROOM
     return cut_points.why_none(outline, _due(path, outline, request)[2], is_asked=request.is_asked)
 
@@ -79,15 +85,38 @@ def _due(path: Path, outline: Outline, request: SummaryRequest) -> tuple[Aims, G
 
 def find(tx: Transaction, path: Path, request: SummaryRequest, outline: Outline) -> Wanted | None:
     """The summary to make next for this request; None if nothing is left to summarize."""
-    covered = range_of(path, outline, request, tx.limits.summarizer_tokens)
+    policy = requested_policy(path, request)
+    covered, by_provider = _leading(tx, path, request, outline)
+    covered = covered or range_of(path, outline, request, tx.limits)
     if covered is None:
         return None
     parts = segments.segments(tx, path)
     ends = segments.id_at(parts, covered.first), segments.id_at(parts, covered.last)
-    policy = requested_policy(path, request)
     files = files_in(tx, path, outline, (covered.first, covered.last), covered.replaces)
-    key = summaries.key_of(ends, covered.replaces, request, policy)
-    return Wanted(covered, ends, key, files, appendix_for(policy, files, covered.max_tokens))
+    key = summaries.key_of(ends, covered.replaces, request, policy, by_provider)
+    appendix = "" if by_provider else appendix_for(policy, files, covered.max_tokens)
+    return Wanted(covered, ends, key, files, appendix, by_provider)
+
+
+def _leading(
+    tx: Transaction, path: Path, request: SummaryRequest, outline: Outline
+) -> tuple[SummaryRange | None, Beginning | None]:
+    """What the model's own provider is to summarize, and the beginning of a view that this is; None if it is not asked.
+
+    It cannot be where there are pins: they are before everything in a view, as its block would have to be.
+    """
+    compactor = compactor_of(path.session.model)
+    if requested_policy(path, request).summarizer != PROVIDER or request.declined or compactor is None:
+        return None, None
+    is_heeded = compactor.takes_instructions or not request.instructions
+    if compactor.name not in tx.limits.compactors or not is_heeded or path.session.pins_tokens:
+        return None, None
+    aims, _, due = _due(path, outline, request)
+    covered = leading_range(outline, aims.goals, due, is_asked=request.is_asked)
+    fixed = FixedParts(path.session, path.session.model, ())
+    if covered is None:
+        return None, None
+    return covered, Beginning(path.session.model, Seen(fixed.digest, path.edits_at))
 
 
 def files_in(tx: Transaction, path: Path, outline: Outline, span: tuple[int, int], replaces: Sequence[str]) -> Files:

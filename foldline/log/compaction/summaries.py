@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Boolean, bindparam, insert, or_, select, update
 
 from foldline.engine.files import Files
+from foldline.engine.models.compactors import compactor_of
 from foldline.engine.planning.cut_points import SummaryRange
 from foldline.engine.policies.policy import Policy
 from foldline.engine.policies.presets import DEFAULT_PRESET
 from foldline.engine.summaries.prompt import SummaryDraft
+from foldline.engine.summaries.provider_block import Beginning, ProviderBlock, block_from_json, block_to_json
 from foldline.engine.wire import dumps, loads
 from foldline.engine.wording import summary_frame_tokens, summary_tokens
 from foldline.log.compaction.summary_request import SummaryRequest
@@ -28,6 +30,7 @@ _COLUMNS: Final = (
     SUMMARY.c.model,
     SUMMARY.c.summarizer,
     SUMMARY.c.details,
+    SUMMARY.c.block.is_not(None).label("has_block"),
 )
 KEPT: Final = select(*_COLUMNS).where(
     SUMMARY.c.session_pk == bindparam("pk"),
@@ -42,7 +45,7 @@ _SUPPLANT: Final = (
 )
 _INSERT: Final = insert(SUMMARY)
 _TEXT: Final = select(SUMMARY.c.text).where(SUMMARY.c.id == bindparam("summary"))
-_SHOWN: Final = select(SUMMARY.c.id, SUMMARY.c.text, SUMMARY.c.appendix).where(
+_SHOWN: Final = select(SUMMARY.c.id, SUMMARY.c.text, SUMMARY.c.appendix, SUMMARY.c.block).where(
     SUMMARY.c.id.in_(bindparam("summaries", expanding=True))
 )
 _DETAILS: Final = select(SUMMARY.c.details).where(SUMMARY.c.id.in_(bindparam("summaries", expanding=True)))
@@ -55,7 +58,7 @@ class Summary:
     """A kept summary.
 
     `tokens` is the unscaled count of its message in a view. `model` is the model that was called for it. `details` has
-    the files of all that it covers, and what a hook added.
+    the files of all that it covers, and what a hook added. It `has_block` if the model's own provider wrote it.
     """
 
     id: str
@@ -64,6 +67,7 @@ class Summary:
     model: str | None = None
     summarizer: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
+    has_block: bool = False
 
     @property
     def is_without_model(self) -> bool:
@@ -81,7 +85,8 @@ class Wanted:
     """A summary to be made.
 
     `ends` are the ids of the first and last entry it covers. `key` identifies it among the kept ones. `appendix` is the
-    text that views show below it.
+    text that views show below it. If the model's own provider is to write it, `by_provider` is the
+    beginning of a view that it stands for.
     """
 
     covered: SummaryRange
@@ -89,6 +94,14 @@ class Wanted:
     key: str
     files: Files = NO_FILES
     appendix: str = ""
+    by_provider: Beginning | None = None
+
+
+class Shown(NamedTuple):
+    """A summary as views show it: its text with its appendix, and the block of the provider that wrote it, if any."""
+
+    text: str
+    block: ProviderBlock | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +113,13 @@ class Made:
     request: SummaryRequest
 
 
-def key_of(ends: Sequence[str], replaces: Sequence[str], request: SummaryRequest, policy: Policy) -> str:
+def key_of(
+    ends: Sequence[str],
+    replaces: Sequence[str],
+    request: SummaryRequest,
+    policy: Policy,
+    by_provider: Beginning | None = None,
+) -> str:
     """The key of a summary: a hash of the ids at its ends, the summaries it replaces, and the request's parameters."""
     shape: list[Any] = [policy.headings, policy.transcript]
     if policy.splits_turns or policy.lists_files:
@@ -111,6 +130,8 @@ def key_of(ends: Sequence[str], replaces: Sequence[str], request: SummaryRequest
     if request.left is not None:
         # The lists of files depend on the whole left range, also on the part that is not read.
         parts = [request.kind, request.left.first, *parts]
+    if by_provider is not None:
+        parts.append(by_provider)
     return hashlib.sha256(dumps(parts)).hexdigest()
 
 
@@ -130,19 +151,22 @@ def kept(tx: Transaction, key: dict[str, Any]) -> Summary | None:
     row = tx.execute(KEPT, key).first()
     if row is None:
         return None
-    return Summary(row.id, row.tokens, row.is_degraded, row.model, row.summarizer, _loaded(row.details))
+    facts = (row.model, row.summarizer, _loaded(row.details), bool(row.has_block))
+    return Summary(row.id, row.tokens, row.is_degraded, *facts)
 
 
 def keep(tx: Transaction, path: Path, wanted: Wanted, draft: SummaryDraft, tokens: int | None = None) -> Summary:
     """Store a summary, in place of a kept one with the same key; `tokens` are counted if they are None."""
     tx.execute(_SUPPLANT, {"pk": path.session.pk, "present": wanted.key})
+    block = _block_of(wanted, draft)
     summary = Summary(
         tx.new_id("sum"),
-        summary_tokens(with_appendix(draft.text, wanted.appendix)) if tokens is None else tokens,
+        tokens_of(wanted, draft) if tokens is None else tokens,
         draft.degraded,
         draft.model,
         draft.summarizer,
         {**draft.details, **details(wanted.files)},
+        block is not None,
     )
     row = {
         "id": summary.id,
@@ -159,9 +183,24 @@ def keep(tx: Transaction, path: Path, wanted: Wanted, draft: SummaryDraft, token
         "text": dumps(draft.text),
         "details": dumps(summary.details),
         "appendix": dumps(wanted.appendix) if wanted.appendix else None,
+        "block": None if block is None else dumps(block_to_json(block)),
     }
     tx.execute(_INSERT, row)
     return summary
+
+
+def tokens_of(wanted: Wanted, draft: SummaryDraft) -> int:
+    """The unscaled tokens that a summary takes in any view, as text or as a provider's block."""
+    text, block = summary_tokens(with_appendix(draft.text, wanted.appendix)), _block_of(wanted, draft)
+    return text if block is None else max(text, block.tokens)
+
+
+def _block_of(wanted: Wanted, draft: SummaryDraft) -> ProviderBlock | None:
+    """The block of a summary that the session's own provider wrote; None for any other."""
+    compactor = compactor_of(wanted.by_provider.model) if wanted.by_provider else None
+    if compactor is None or wanted.by_provider is None or not draft.block:
+        return None
+    return ProviderBlock(compactor.format, draft.block, wanted.by_provider)
 
 
 def with_appendix(text: str, appendix: str) -> str:
@@ -177,13 +216,19 @@ def text_of(tx: Transaction, summary_id: str) -> str:
 
 def shown_text(tx: Transaction, summary_id: str) -> str:
     """The text of a summary as views show it, with its appendix."""
-    return shown_texts(tx, [summary_id])[summary_id]
+    return shown_summaries(tx, [summary_id])[summary_id].text
 
 
-def shown_texts(tx: Transaction, summaries: Sequence[str]) -> dict[str, str]:
-    """The texts of summaries as views show them, by summary id."""
+def shown_summaries(tx: Transaction, summaries: Sequence[str]) -> dict[str, Shown]:
+    """Summaries as views show them, by summary id."""
     rows = tx.execute(_SHOWN, {"summaries": summaries}) if summaries else ()
-    return {row.id: with_appendix(loads(row.text), loads(row.appendix) if row.appendix else "") for row in rows}
+    return {
+        row.id: Shown(
+            with_appendix(loads(row.text), loads(row.appendix) if row.appendix else ""),
+            block_from_json(loads(row.block)) if row.block else None,
+        )
+        for row in rows
+    }
 
 
 def files_of(tx: Transaction, summaries: Sequence[str]) -> Files:

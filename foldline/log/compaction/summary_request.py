@@ -37,7 +37,8 @@ class SummaryRequest:
 
     `policy` is a complete policy in its stored form, None for the session's. `until` is the seq of the last entry that
     was due at the time of the request: more entries become due after each summary, and they are not part of the
-    request. `left` is the range to summarize, for a branch summary.
+    request. `left` is the range to summarize, for a branch summary. `declined` is why the model's own provider did not
+    write the summary, so that the service's summarizer does.
     """
 
     is_asked: bool
@@ -46,6 +47,7 @@ class SummaryRequest:
     policy: Mapping[str, Any] | None = None
     until: int | None = None
     left: LeftRange | None = None
+    declined: str | None = None
 
     @property
     def kind(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from sqlalchemy import and_, bindparam, select, update
@@ -21,6 +22,7 @@ from foldline.log.job_state import JobState
 from foldline.log.jobs.endings import UNREADABLE, end
 from foldline.log.jobs.kinds import JOB_KINDS
 from foldline.log.jobs.leases import Claim, Lease, Preparation
+from foldline.log.jobs.provider_calls import provider_call
 from foldline.log.jobs.publish import LOCK_TIMEOUT_MILLISECONDS, finish, must_wait, put_off
 from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path
@@ -197,5 +199,7 @@ def _preparation(
         tokens_before=path.used,
         max_tokens=text_tokens(wanted),
         details=details(wanted.files),
-        request=kind.make_input(tx, path, wanted, request, outline),
+        request=replace(
+            kind.make_input(tx, path, wanted, request, outline), provider=provider_call(tx, path, wanted, outline)
+        ),
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 from sqlalchemy import Float, bindparam, func, select, update
 
 from foldline.engine.errors import CompactionError
 from foldline.engine.wire import dumps
+from foldline.log.compaction.summary_request import request_from_json, request_to_json
 from foldline.log.errors import Conflict, NotFound
 from foldline.log.job_state import JobState
 from foldline.log.jobs.kinds import JOB_KINDS
@@ -90,6 +92,19 @@ def release(store: Store, claim: Claim) -> None:
             requeue(tx, job, attempts=job.attempts - 1, error=None)
 
 
+def decline(store: Store, claim: Claim, reason: str) -> None:
+    """Put a claimed job back into its queue for the service's summarizer: the model's provider wrote nothing."""
+    with store.write() as tx:
+        _, job = open_claimed(tx, claim)
+        if job is not None:
+            decline_held(tx, job, reason)
+
+
+def decline_held(tx: Transaction, job: Any, reason: str) -> None:
+    """`decline` in a transaction that has the job."""
+    requeue(tx, job, attempts=0, error=_storable(reason), declined=_storable(reason))
+
+
 def state_of(tx: Transaction, job_id: str) -> JobState:
     """The job's state; `cancelled` if the job was removed with its session."""
     return JobState(tx.execute(_STATE, {"job": job_id}).scalar() or JobState.CANCELLED)
@@ -141,10 +156,11 @@ def cancel(tx: Transaction, tenant: str, job_id: str) -> None:
         raise Conflict(f"the job has ended already: {state_of(tx, job_id)}")
 
 
-def requeue(tx: Transaction, job: Any, *, attempts: int, error: str | None) -> None:
+def requeue(tx: Transaction, job: Any, *, attempts: int, error: str | None, declined: str | None = None) -> None:
     """Put a running job back into the queue, or fail it after too many attempts.
 
-    A job of its kind that waits meanwhile is superseded by it, and passes on its queue and parameters.
+    A job of its kind that waits meanwhile is superseded by it, and passes on its queue and parameters. `declined` is
+    why the model's own provider does not write the summary.
     """
     if attempts >= tx.limits.max_attempts:
         path = paths.open_branch(tx, job.session_pk, job.branch)
@@ -168,6 +184,9 @@ def requeue(tx: Transaction, job: Any, *, attempts: int, error: str | None) -> N
         end(tx, waiting.id, JobState.SUPERSEDED, by=job.id)
         if waiting.is_asked:
             values |= {"is_asked": True, "queue": waiting.queue, "parameters": waiting.parameters}
+    if declined is not None:
+        request = request_from_json(values.get("parameters", job.parameters))
+        values["parameters"] = request_to_json(replace(request, declined=declined))
     is_still_held = (JOB.c.state == JobState.RUNNING, JOB.c.lease == job.lease)
     tx.execute(update(JOB).where(JOB.c.id == job.id, *is_still_held).values(values))
     tx.events.append(JobWaits(values.get("queue", job.queue)))

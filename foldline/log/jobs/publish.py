@@ -13,14 +13,14 @@ from foldline.engine.outline import Outline
 from foldline.engine.planning.tool_loops import strips_open_loop
 from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.engine.wire import loads
-from foldline.engine.wording import summary_frame_tokens, summary_tokens
+from foldline.engine.wording import summary_frame_tokens
 from foldline.log.compaction import trigger
 from foldline.log.compaction.enqueue import IN_TOOL_LOOP, NO_ROOM, has_waiting
-from foldline.log.compaction.summaries import Made, keep, with_appendix
+from foldline.log.compaction.summaries import Made, keep, tokens_of
 from foldline.log.compaction.summary_request import request_from_json, request_to_json
 from foldline.log.compaction.usage_estimate import fits
 from foldline.log.job_state import ACTIVE, JobState
-from foldline.log.jobs.endings import end, end_without_summary, state_of
+from foldline.log.jobs.endings import decline_held, end, end_without_summary, state_of
 from foldline.log.jobs.kinds import JOB_KINDS
 from foldline.log.jobs.leases import Claim, open_claimed
 from foldline.log.storage import entry_log, paths, segments
@@ -77,31 +77,42 @@ def publish(store: Store, claim: Claim, draft: SummaryDraft) -> JobState:
 
 def _publish(tx: Transaction, path: Path, claim: Claim, draft: SummaryDraft, job: Any) -> JobState:
     before = path.leaf_seq
-    state = JobState.FAILED
-    tokens = summary_tokens(with_appendix(draft.text, claim.wanted.appendix))
+    tokens = tokens_of(claim.wanted, draft)
     if not draft.text.strip() or tokens > claim.wanted.covered.max_tokens + summary_frame_tokens():
         error = f"the summary takes {tokens} tokens, more than its range allows"
+        if draft.block:
+            decline_held(tx, job, error)
+            return JobState.QUEUED
         end_without_summary(tx, path, job, JobState.FAILED, error)
+        state = JobState.FAILED
     else:
-        made = Made(claim.wanted, keep(tx, path, claim.wanted, draft), request_from_json(job.parameters))
-        outline = entry_log.outline(tx, path)
-        if must_wait(path, made, outline) and not has_waiting(tx, path, made.request):
-            put_off(tx, job.id, made)
-            state = JobState.QUEUED
-        elif finish(tx, path, claim.job_id, made, outline, facts={"usage": draft.usage}):
-            state = JobState.SUCCEEDED
-            if JOB_KINDS[job.kind].is_edit:
-                path.failures = 0
-        else:
-            end_without_summary(tx, path, job, JobState.FAILED, NO_ROOM)
+        summary = keep(tx, path, claim.wanted, draft, tokens)
+        made = Made(claim.wanted, summary, request_from_json(job.parameters))
+        state = _apply_or_wait(tx, path, job, made, draft)
     paths.save_edited(tx, path, before)
     return state
 
 
+def _apply_or_wait(tx: Transaction, path: Path, job: Any, made: Made, draft: SummaryDraft) -> JobState:
+    outline = entry_log.outline(tx, path)
+    if must_wait(path, made, outline) and not has_waiting(tx, path, made.request):
+        put_off(tx, job.id, made)
+        return JobState.QUEUED
+    if not finish(tx, path, job.id, made, outline, facts={"usage": draft.usage}):
+        end_without_summary(tx, path, job, JobState.FAILED, NO_ROOM)
+        return JobState.FAILED
+    if JOB_KINDS[job.kind].is_edit:
+        path.failures = 0
+    return JobState.SUCCEEDED
+
+
 def must_wait(path: Path, made: Made, outline: Outline) -> bool:
-    """Whether an automatic summary has to wait for the end of a tool loop whose reasoning it would strip."""
+    """Whether an automatic summary has to wait for the end of a tool loop whose reasoning it would strip.
+
+    The block of a provider strips none.
+    """
     request, covered = made.request, made.wanted.covered
-    if request.is_asked or not JOB_KINDS[request.kind].is_edit or not fits(path, path.aims()):
+    if made.summary.has_block or request.is_asked or not JOB_KINDS[request.kind].is_edit or not fits(path, path.aims()):
         return False
     return strips_open_loop(outline, [Edit("condense", covered.first, covered.last)], path.edits_at)
 

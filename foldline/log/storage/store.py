@@ -47,14 +47,20 @@ def random_fraction() -> float:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of jobs: lease duration, retries, a summarizer's input in tokens, how long idempotency rows are kept."""
+    """Limits of jobs: lease duration, retries, how long idempotency rows are kept.
+
+    A summarizer reads `summarizer_tokens` in one call, and makes at most `summarizer_calls` for one summary.
+    `compactors` are the providers that may be asked for their own compaction.
+    """
 
     lease_seconds: int = 120
     retry_seconds: int = 30
     retry_seconds_max: int = 600
     max_attempts: int = 3
     summarizer_tokens: int = 100_000
+    summarizer_calls: int = 8
     idempotency_seconds: int = 24 * 3600
+    compactors: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)

@@ -153,6 +153,7 @@ class SummaryRow(SQLModel, table=True):
     """A kept summary; `key` is a hash of the range, the replaced summaries and the parameters it was made of.
 
     `details` has the files of all it covers, and what a hook added. `appendix` is shown below the text in views.
+    `block` is shown in its place to the model whose provider wrote it.
     """
 
     __tablename__: ClassVar[Any] = "summary"
@@ -172,6 +173,7 @@ class SummaryRow(SQLModel, table=True):
     text: bytes
     details: bytes | None = None
     appendix: bytes | None = None
+    block: bytes | None = None
 
 
 class JobRow(SQLModel, table=True):

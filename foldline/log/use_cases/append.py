@@ -20,8 +20,8 @@ from foldline.log.compaction.usage_estimate import counted_seq, note_report
 from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
-from foldline.log.use_cases import reasoning
 from foldline.log.use_cases.preconditions import open_to_change
+from foldline.log.views import reasoning
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,11 +123,11 @@ def _entry(row: Any, body: Any, live: LiveEdits, parent: str | None, summary: st
 def _summaries(tx: Transaction, kinds: Sequence[str], bodies: Sequence[Any]) -> list[str | None]:
     """The text of the summary that each entry shows in the view, or None."""
     condensed = list(map(_condensed_by, kinds, bodies))
-    texts = summaries.shown_texts(tx, list(filter(None, condensed)))
+    texts = summaries.shown_summaries(tx, list(filter(None, condensed)))
     left = [
         body["summary"] if kind == entry_log.BRANCH_SUMMARY else None for kind, body in zip(kinds, bodies, strict=True)
     ]
-    return [texts[name] if name else text for name, text in zip(condensed, left, strict=True)]
+    return [texts[name].text if name else text for name, text in zip(condensed, left, strict=True)]
 
 
 def _condensed_by(kind: str, body: Any) -> str | None:

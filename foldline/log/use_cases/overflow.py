@@ -17,7 +17,7 @@ from foldline.log.storage import entry_log, paths
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases.preconditions import open_to_change
-from foldline.log.use_cases.reasoning import has_reasoning
+from foldline.log.views.reasoning import has_reasoning
 
 # The largest target after an overflow, so that the next turns do not overflow again.
 SHARE_MAX: Final = 0.7
@@ -52,7 +52,7 @@ def relieve(
     if not verdict.retryable or version != current:
         return path, TriggerResult(report=trigger.step_report(tx, path, path.aims())), path.used
     if verdict.is_reasoning_refused:
-        if not has_reasoning(entry_log.outline(tx, path)):
+        if not has_reasoning(tx, path, entry_log.outline(tx, path)):
             raise CannotShrink(0, 0)
         step = TriggerResult([leave_reasoning_out(tx, path)])
         paths.save(tx, path)

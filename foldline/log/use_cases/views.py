@@ -6,23 +6,19 @@ from dataclasses import astuple, dataclass
 from typing import Final
 
 from foldline.engine.errors import ImagesDoNotFit, ViewDoesNotFit
-from foldline.engine.facts import Facts, is_empty
-from foldline.engine.messages import Message, Thinking, is_bound
+from foldline.engine.facts import Facts
+from foldline.engine.messages import Message
 from foldline.engine.models.budget import Budget
 from foldline.engine.models.limits import NO_LIMITS, limits_of
 from foldline.engine.outline import Outline, Unit
-from foldline.engine.planning.image_limits import images_shown, images_too_large
+from foldline.engine.planning.image_limits import images_shown
 from foldline.engine.tokens.counter import scaled
-from foldline.engine.view import make_view
 from foldline.engine.wording import stub_tokens
-from foldline.log.compaction.summaries import shown_texts
 from foldline.log.errors import CallsOpen
 from foldline.log.storage import entry_log, paths, segments
-from foldline.log.storage.pins import pins_of
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
-from foldline.log.use_cases import reasoning
-from foldline.log.use_cases.reasoning import FixedParts, ReasoningShown
+from foldline.log.views.showing import ShownMessages, Target, show, show_everything
 
 LARGEST_SHOWN: Final = 5
 
@@ -31,18 +27,19 @@ LARGEST_SHOWN: Final = 5
 class View:
     """A view in canonical messages, with its path and the budget it was checked against.
 
-    `used` is the view's scaled tokens, with the stubs of open calls and the reasoning that was left out. `lost` is the
-    number of images that are larger than the provider takes, and of parts with unsigned reasoning in messages that have
-    nothing else.
+    `used` is the view's scaled tokens, with the stubs of open calls and the reasoning that was left out.
     """
 
-    messages: list[Message]
+    shown: ShownMessages
     path: Path
     used: int
     open_calls: list[str]
     budget: Budget
-    reasoning: ReasoningShown
-    lost: int = 0
+
+    @property
+    def messages(self) -> list[Message]:
+        """Its messages."""
+        return self.shown.messages
 
 
 def budget_for(path: Path, model: str | None = None, max_output_tokens: int | None = None) -> Budget:
@@ -60,13 +57,16 @@ def view(
     session_id: str,
     *,
     model: str | None = None,
+    format_name: str | None = None,
     must_fit: bool = True,
     stub_open: bool = False,
 ) -> View:
     """The view at the head.
 
-    `model` checks the view against another model's budget. `must_fit=False` does not check it, stubs open calls, and
-    keeps messages and reasoning that a fitted view leaves out. `stub_open` adds stubs for open calls.
+    `model` checks the view against another model's budget. `format_name` is the format that the messages will be
+    written in: some summaries are shown in another way in the format of their provider. `must_fit=False` does not check
+    it, stubs open calls, and keeps messages and reasoning that a fitted view leaves out. `stub_open` adds stubs for
+    open calls.
 
     Raises:
         NotFound: no such session.
@@ -89,39 +89,9 @@ def view(
     path.images = images_shown(outline, limits if must_fit else NO_LIMITS)
     if must_fit and not limits.takes(path.images):
         raise ImagesDoNotFit(astuple(path.images), limits.most_beside(path.images.count))
-    originals, pins = _messages(tx, path, outline), pins_of(tx, path.session.pk)
-    fixed = FixedParts(path.session, model or path.session.model, pins)
-    everything = ReasoningShown(sum(message.bound_parts for message in originals.values()))
-    shown = reasoning.shown(tx, path, outline, originals, fixed) if must_fit else everything
-    messages = make_view(
-        outline,
-        originals,
-        shown_texts(tx, [edit.summary for edit in outline.live.condensed]),
-        pins,
-        without_reasoning=shown.left_out,
-        image_limits=limits if must_fit else NO_LIMITS,
-        stub_open=stub_open or not must_fit,
-        keep_empty=not must_fit,
-    )
-    lost = images_too_large(outline, limits) + sum(map(_lost, originals.values())) if must_fit else 0
-    return View(messages, path, used, waiting, budget, shown, lost)
-
-
-def _lost(message: Message) -> int:
-    """The parts of unsigned reasoning that a message loses because it has nothing else."""
-    return sum(isinstance(part, Thinking) and not is_bound(part) for part in message.parts if is_empty(message))
-
-
-def _messages(tx: Transaction, path: Path, outline: Outline) -> dict[int, Message]:
-    """The original messages of the entries in view, by seq."""
-    spans: list[tuple[int, int]] = []
-    is_next = False
-    for item in outline.items:
-        is_shown = isinstance(item, Unit) and not item.is_hidden
-        if is_shown:
-            spans[-1:] = [(spans[-1][0], item.last)] if is_next else [*spans[-1:], (item.first, item.last)]
-        is_next = is_shown
-    return entry_log.messages_in(tx, path.session, segments.clipped(segments.segments(tx, path), spans))
+    target = Target(model or path.session.model, format_name)
+    shown = show(tx, path, outline, target, stub_open=stub_open) if must_fit else show_everything(tx, path, outline)
+    return View(shown, path, used, waiting, budget)
 
 
 def _largest(tx: Transaction, path: Path, outline: Outline) -> list[tuple[str, int]]:

@@ -33,7 +33,7 @@ def refuse(scene: Scene) -> None:
 def shown(scene: Scene) -> tuple[int, dict[str, int]]:
     """The number of parts shown, and of those left out by reason."""
     with scene.store.read() as tx:
-        found = views.view(tx, scene.tenant, scene.id, stub_open=True).reasoning
+        found = views.view(tx, scene.tenant, scene.id, stub_open=True).shown.reasoning
     return found.parts, dict(found.parts_left_out)
 
 

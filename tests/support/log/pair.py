@@ -78,7 +78,8 @@ class Pair:
         self.reference = Reference(
             window, system, policy, lease_ms=limits.lease_seconds * 1000, retry_ms=limits.retry_seconds * 1000,
             retry_ms_max=limits.retry_seconds_max * 1000,
-            max_attempts=limits.max_attempts, summarizer_tokens=limits.summarizer_tokens, now=self.store.now,
+            max_attempts=limits.max_attempts, summarizer_tokens=limits.summarizer_tokens,
+            summarizer_calls=limits.summarizer_calls, now=self.store.now,
             jobs_before=self.numbering.taken.get("job", 0), summaries_before=self.numbering.taken.get("sum", 0),
         )  # fmt: skip
 

@@ -18,7 +18,7 @@ from foldline.engine.models.budget import PINS_SHARE, SMALLEST_SUMMARY, Goals, c
 from foldline.engine.models.gauge import Fixed, Frame, Gauge
 from foldline.engine.outline import Outline, Summarized, Unit, outline_of
 from foldline.engine.planning.chunks import chunk_tokens
-from foldline.engine.planning.cut_points import SummaryRange, next_range
+from foldline.engine.planning.cut_points import InputLimits, SummaryRange, next_range
 from foldline.engine.planning.pipeline import plan_for
 from foldline.engine.planning.plan import Plan
 from foldline.engine.planning.recent import due_items
@@ -65,6 +65,7 @@ class Reference:
     retry_ms_max: int = 600_000
     max_attempts: int = 3
     summarizer_tokens: int = 100_000
+    summarizer_calls: int = 1
     now: int = 0
     multiplier: int = 1000
     pins: list[str] = field(default_factory=list)
@@ -488,8 +489,10 @@ class Reference:
         if request.until is not None:
             due = min(due, sum(item.last <= request.until for item in outline.items))
         own, seen = policy.stage("summarize"), outline.measured(gauge.measure)
-        window = min(self.summarizer_tokens, chunk_tokens(seen, own, self.window, due))
-        covered = next_range(outline, self.goals(number, request), window, due, is_asked=request.is_asked)
+        chunk = chunk_tokens(seen, own, self.window, due)
+        most = self.summarizer_tokens * self.summarizer_calls
+        reads = InputLimits(min(self.summarizer_tokens, chunk), min(most, chunk))
+        covered = next_range(outline, self.goals(number, request), reads, due, is_asked=request.is_asked)
         if covered and not request.is_asked:
             inside = [item for item in outline.items if covered.first <= item.first <= covered.last]
             shown = [item for item in inside if isinstance(item, Unit) and not item.is_hidden]

@@ -106,6 +106,7 @@ class ReferenceRequest(NamedTuple):
     policy: Mapping[str, Any] | None = None
     until: int | None = None
     left: tuple[int, int, int, tuple[int, int] | None] | None = None
+    declined: str | None = None
 
     @property
     def kind(self) -> str:

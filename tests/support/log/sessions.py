@@ -199,7 +199,7 @@ class Scene:
 
     def window(self, tokens: int) -> None:
         """From now on a summarizer takes so many tokens of originals at a time."""
-        self.store.limits = replace(self.store.limits, summarizer_tokens=tokens)
+        self.store.limits = replace(self.store.limits, summarizer_tokens=tokens, summarizer_calls=1)
 
     def claim(self) -> Claim | None:
         return next((claim for queue in QUEUES if (claim := claims.claim(self.store, queue)) is not None), None)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from foldline.engine.policies.presets import PRESETS
+from foldline.engine.tokens.counter import count_message
 from foldline.log.job_state import ACTIVE
 from foldline.log.storage.events import Event, TriggerRan
 from foldline.log.storage.store import Store
@@ -51,6 +52,17 @@ def test_a_summarizer_that_reads_little_at_once_is_asked_in_a_large_window_too(s
     assert scene.states == ["queued"]
     assert {*scene.work(tokens=5_000)} == {"succeeded"}
     assert scene.path.kept <= scene.path.goals().trigger
+
+
+def test_one_summary_takes_a_large_window_down_to_its_target(store: Store) -> None:
+    scene = Scene(store, 1_000_000)
+    scene.append(*[user(3_000)] * 280)
+    claim = scene.claimed()
+    assert claim.request.max_tokens < store.limits.summarizer_tokens < sum(map(count_message, claim.request.said))
+    assert scene.publish(claim, tokens=20_000) == "succeeded"
+    goals = scene.path.goals()
+    assert scene.path.kept <= goals.target
+    assert scene.states == ["succeeded"]
 
 
 def test_a_long_view_over_the_trigger_waits_for_the_job_under_way_until_it_would_not_fit(store: Store) -> None:

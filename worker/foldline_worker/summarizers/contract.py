@@ -17,6 +17,13 @@ class SummarizerUnavailable(Exception):
         self.retry_after_seconds = retry_after_seconds
 
 
+class ProviderDeclined(Exception):
+    """A model's own provider wrote no summary; `reason` quotes neither conversation nor key."""
+
+    def __init__(self, provider: str, reason: str) -> None:
+        super().__init__(f"{provider} wrote no summary: {reason}")
+
+
 class Summarizer(Protocol):
     """Writes one summary."""
 
@@ -26,6 +33,7 @@ class Summarizer(Protocol):
         Raises:
             Cancelled: the summary was cancelled.
             SummarizerUnavailable: no summary can be written now; a later try may succeed.
+            ProviderDeclined: the request was for the model's own provider, which wrote none.
         """
 
     def close(self) -> None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
-from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_exponential, wait_random
-
 from foldline.engine.summaries import extractive
+from foldline.engine.summaries.portions import portions, text_of_portions
 from foldline.engine.summaries.prompt import (
     SMALLEST_INPUT_TOKENS,
     SummaryDraft,
@@ -23,35 +22,14 @@ from foldline.engine.summaries.prompt import (
 from foldline.settings import Settings
 from foldline.telemetry.tracing import Tracing
 from foldline_worker.cancellation import Cancellation
-from foldline_worker.summarizers.chat import ChatAnswer, ChatClient, EndpointUnavailable, InputTooLong
+from foldline_worker.summarizers.chat import ChatAnswer, ChatClient
 from foldline_worker.summarizers.contract import SummarizerUnavailable
+from foldline_worker.summarizers.endpoint import EndpointUnavailable, InputTooLong
 from foldline_worker.summarizers.extractive import EXTRACTIVE
 from foldline_worker.summarizers.masking import masked
+from foldline_worker.summarizers.retries import Retries
 
 OPENAI: Final = "openai"
-
-
-@dataclass(frozen=True, slots=True)
-class Retries:
-    """How often a failed call is repeated, and how long the pauses are. A call that needs a longer pause fails."""
-
-    attempts: int = 4
-    wait_initial_seconds: float = 0.5
-    wait_max_seconds: float = 10.0
-
-    def is_worthwhile(self, error: BaseException) -> bool:
-        """Whether to repeat the call."""
-        if not isinstance(error, EndpointUnavailable) or not error.is_passing:
-            return False
-        return error.retry_after_seconds is None or error.retry_after_seconds <= self.wait_max_seconds
-
-    def pause_seconds(self, state: RetryCallState) -> float:
-        """The server's `Retry-After`, or else a pause that doubles with each call, with jitter."""
-        error = state.outcome.exception() if state.outcome else None
-        if isinstance(error, EndpointUnavailable) and error.retry_after_seconds is not None:
-            return error.retry_after_seconds
-        doubling = wait_exponential(multiplier=self.wait_initial_seconds, max=self.wait_max_seconds)
-        return (doubling + wait_random(0, self.wait_initial_seconds))(state)
 
 
 class OpenAI:
@@ -73,26 +51,31 @@ class OpenAI:
         """See `Summarizer`."""
         pieces = divided(request)
         try:
-            # One after the other: many local servers refuse concurrent requests.
-            drafts = [
-                _Piece(self._client, self._retries, piece, cancellation).draft(self._input_tokens) for piece in pieces
-            ]
+            drafts = [self._of_piece(piece, cancellation) for piece in pieces]
         except EndpointUnavailable as error:
             raise SummarizerUnavailable(error.reason, error.retry_after_seconds) from error
-        return _merged(pieces, drafts)
+        return _merged(drafts, joined(pieces, [draft.text for draft in drafts]))
+
+    def _of_piece(self, piece: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
+        # One after the other: many local servers refuse concurrent requests.
+        drafts = [
+            _Call(self._client, self._retries, portion, cancellation).draft(self._input_tokens)
+            for portion in portions(piece, self._input_tokens)
+        ]
+        return _merged(drafts, text_of_portions([draft.text for draft in drafts]))
 
 
-def _merged(pieces: Sequence[SummaryInput], drafts: Sequence[SummaryDraft]) -> SummaryDraft:
-    """The drafts of the pieces as one; degraded if one of them is, with the summarizer of that one."""
+def _merged(drafts: Sequence[SummaryDraft], text: str) -> SummaryDraft:
+    """The drafts as one with this text; degraded if one of them is, with the summarizer of that one."""
     usage: Counter[str] = Counter()
     for draft in drafts:
         usage.update(draft.usage)
     worst = max(drafts, key=lambda draft: draft.degraded)
-    return replace(worst, text=joined(pieces, [draft.text for draft in drafts]), usage=dict(usage))
+    return replace(worst, text=text, usage=dict(usage))
 
 
-class _Piece:
-    """One piece of a summary, with the tokens used so far over all its calls."""
+class _Call:
+    """What is read in one call, with the tokens used so far over all its attempts."""
 
     def __init__(self, client: ChatClient, retries: Retries, request: SummaryInput, cancellation: Cancellation) -> None:
         self._client = client
@@ -134,14 +117,8 @@ class _Piece:
         return SummaryDraft(text, degraded=True, summarizer=EXTRACTIVE, model=self._model, usage=dict(self._usage))
 
     def _call(self, messages: list[dict[str, str]]) -> ChatAnswer:
-        repeated = Retrying(
-            retry=retry_if_exception(self._retries.is_worthwhile),
-            stop=stop_after_attempt(self._retries.attempts),
-            wait=self._retries.pause_seconds,
-            sleep=self._cancellation.wait,
-            reraise=True,
-        )
-        answer = repeated(self._client.complete, messages, self._request.max_tokens, self._cancellation)
+        calls = self._retries.calls(self._cancellation)
+        answer = calls(self._client.complete, messages, self._request.max_tokens, self._cancellation)
         self._usage.update(answer.usage)
         self._model = answer.model or self._model
         return answer

@@ -13,10 +13,11 @@ from foldline.settings import InvalidSettings, Settings, variable
 from foldline.telemetry.metrics import Metrics
 from foldline.telemetry.tracing import Tracing
 from foldline_worker.cancellation import Cancellation
-from foldline_worker.summarizers import extractive, openai
-from foldline_worker.summarizers.contract import Summarizer, SummarizerUnavailable
+from foldline_worker.summarizers import extractive, openai, provider
+from foldline_worker.summarizers.contract import ProviderDeclined, Summarizer, SummarizerUnavailable
 
 NO_MODEL: Final = "none"
+NO_KEY: Final = "this worker has no key for it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +37,37 @@ SUMMARIZERS: Final[Mapping[str, Registered]] = MappingProxyType(
 
 
 def create_summarizer(settings: Settings, tracing: Tracing | None = None) -> Summarizer:
-    """The summarizer that the settings name.
+    """The summarizer that the settings name, with the providers that they have keys for.
 
     Raises:
         InvalidSettings: no summarizer has this name, or it lacks a setting.
     """
     check_summarizer(settings)
-    return SUMMARIZERS[settings.summarizer].create(settings, tracing)
+    providers = {name: provider.create(settings, name, tracing) for name in settings.compactor_keys}
+    summarizer = SUMMARIZERS[settings.summarizer].create(settings, tracing)
+    return _Chosen(summarizer, providers) if providers else summarizer
+
+
+class _Chosen:
+    """Each request's summarizer: the provider that it names, or else the one that the settings name."""
+
+    def __init__(self, summarizer: Summarizer, providers: Mapping[str, Summarizer]) -> None:
+        self._summarizer = summarizer
+        self._providers = providers
+
+    def summarize(self, request: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
+        """See `Summarizer`."""
+        call = request.provider
+        if call is None:
+            return self._summarizer.summarize(request, cancellation)
+        if call.compactor not in self._providers:
+            raise ProviderDeclined(call.compactor, NO_KEY)
+        return self._providers[call.compactor].summarize(request, cancellation)
+
+    def close(self) -> None:
+        """See `Summarizer`."""
+        for summarizer in (self._summarizer, *self._providers.values()):
+            summarizer.close()
 
 
 def check_summarizer(settings: Settings) -> None:
@@ -76,12 +101,14 @@ class Metered:
     def summarize(self, request: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
         """See `Summarizer`."""
         started = perf_counter()
+        call = request.provider
+        names = (call.compactor, call.model) if call else self._names
         try:
             draft = self._summarizer.summarize(request, cancellation)
-        except SummarizerUnavailable:
-            self._metrics.not_summarized(*self._names)
+        except (SummarizerUnavailable, ProviderDeclined):
+            self._metrics.not_summarized(*names)
             raise
-        self._metrics.summarized(*self._names, perf_counter() - started, draft.usage)
+        self._metrics.summarized(*names, perf_counter() - started, draft.usage)
         return draft
 
     def close(self) -> None:

@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from foldline.engine.errors import InvalidPolicy, UnknownModel
 from foldline.engine.models import catalogue
@@ -25,7 +27,11 @@ def test_the_longest_prefix_names_the_window() -> None:
 
 
 @pytest.mark.parametrize(
-    "model", ["openai/o10", "openai/gpt-4omega", "gpt-4omega", "nobody/gpt-4o", "openai/", "ollama/llama3", ""]
+    "model",
+    [
+        *("openai/o10", "openai/gpt-4omega", "gpt-4omega", "nobody/gpt-4o", "openai/", "ollama/llama3", ""),
+        *("foo-claude-v2", "claude-opus-4-10", "gpt-4o-audio-preview", "openrouter/deepseek/deepseek-r1:free"),
+    ],
 )
 def test_an_unknown_model_is_never_given_a_default(model: str) -> None:
     with pytest.raises(UnknownModel) as caught:
@@ -60,6 +66,13 @@ def test_an_unknown_model_is_answered_with_the_nearest_names() -> None:
         ("bedrock/eu.mistral.mistral-small-latest-v1:0", 128_000),
         ("vertex_ai/claude-sonnet-4-5@20250929", 200_000),
         ("gemini/gemini-2.5-pro", 1_048_576),
+        ("models/gemini-2.5-pro", 1_048_576),
+        ("gemini-2.5-pro-preview-05-06", 1_048_576),
+        ("azure/eu/gpt-4o", 128_000),
+        ("azure/global-standard/gpt-4o-2024-08-06", 128_000),
+        ("openrouter/anthropic/claude-sonnet-4.5:online", 200_000),
+        ("claude-2.1", 200_000),
+        ("bedrock/anthropic.claude-opus-4-8-v1:0", 1_000_000),
         ("xai/grok-3-mini", 131_072),
         ("kimi-k2.5", 262_144),
         ("openai/gpt-5.3", 128_000),
@@ -68,6 +81,15 @@ def test_an_unknown_model_is_answered_with_the_nearest_names() -> None:
 )
 def test_a_model_is_known_by_the_names_that_its_users_write(written: str, tokens: int) -> None:
     assert window_of(written).tokens == tokens
+
+
+@given(st.sampled_from(known_models()), st.from_regex(r"-?[a-z]{3,8}\d?", fullmatch=True))
+def test_a_name_with_something_before_or_after_it_is_that_of_another_model(known: Known, more: str) -> None:
+    """It is unknown, unless it is a longer name that is known itself: never taken for the shorter one."""
+    for name in (f"{known.name}{more}", f"{more}{known.name}"):
+        found = known_model(f"{known.provider}/{name}")
+        is_mode = more in {"-fast", "-thinking", "-preview", "-latest", "-exp"}
+        assert found is None or found != known or is_mode, name
 
 
 def test_every_model_is_known_by_its_own_name_and_those_of_its_maker_by_that_alone() -> None:

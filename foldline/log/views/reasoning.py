@@ -2,16 +2,16 @@
 
 It is shown if model, system prompt, tools and pins are what they were in the view that the model saw, and if no edit
 that came or went since then changes what is shown before it. Then all reasoning before it is shown as it was in that
-view, too, because the same holds for it. (Anthropic, "Preserved thinking".)
+view, too, because the same holds for it. (Anthropic, "Preserved thinking".) The block of a provider's own compaction
+changes nothing: the provider takes it for what it stands for.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from sqlalchemy import and_, bindparam, select
 
@@ -19,13 +19,15 @@ from foldline.engine.edits import LiveEdits
 from foldline.engine.facts import Facts, Seen
 from foldline.engine.messages import Message
 from foldline.engine.outline import Outline, Unit
-from foldline.engine.wire import dumps, loads
+from foldline.engine.wire import loads
 from foldline.log.storage import entry_log, segments
+from foldline.log.storage.fixed_parts import FixedParts
 from foldline.log.storage.pins import pins_of
-from foldline.log.storage.rows import Path, Session
+from foldline.log.storage.rows import Path
 from foldline.log.storage.segments import Segment
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import BRANCH, ENTRY
+from foldline.log.views.blocks import first_block, what_it_stands_for
 
 # Why reasoning is left out.
 COMPACTED: Final = "compacted"
@@ -40,7 +42,6 @@ UNKNOWN: Final = Seen()
 UNNOTED: Final = "unnoted"
 # A version that is more entries back than this is not looked for.
 ENTRIES_LOOKED_AT: Final = 1000
-DIGEST_CHARS: Final = 16
 _IS_LATER: Final = and_(
     ENTRY.c.session_pk == bindparam("pk"), ENTRY.c.branch == bindparam("branch"), ENTRY.c.seq > bindparam("seq")
 )
@@ -63,21 +64,6 @@ _LEAF_VERSIONS: Final = (
 )
 
 
-class FixedParts(NamedTuple):
-    """What comes before all messages of a view of a session, and the model that the view is for."""
-
-    session: Session
-    model: str
-    pins: Sequence[str]
-
-    @property
-    def digest(self) -> str:
-        """A digest of all of it."""
-        session = self.session
-        parts = (dumps(self.model), session.system_json or b"", session.tools_json, dumps(list(self.pins)))
-        return hashlib.sha256(b"\0".join(parts)).hexdigest()[:DIGEST_CHARS]
-
-
 @dataclass(frozen=True, slots=True)
 class ReasoningShown:
     """The reasoning of a view: the number of parts it shows, and why those of some messages (by seq) are left out.
@@ -96,8 +82,13 @@ def shown(
     outline: Outline,
     messages: Mapping[int, Message],
     fixed: FixedParts,
+    *,
+    has_block: bool,
 ) -> ReasoningShown:
-    """The reasoning that the view of this outline shows after these fixed parts."""
+    """The reasoning that the view of this outline shows after these fixed parts.
+
+    `has_block`: the view begins with the block of its provider.
+    """
     parts = {seq: number for seq, message in messages.items() if (number := message.bound_parts)}
     if not parts:
         return ReasoningShown()
@@ -105,7 +96,9 @@ def shown(
     seen = _seen(tx, path, [entry for entry in bound if entry.tokens])
     lives = {view.edits_at: entry_log.live_edits_at(tx, path.session, view.edits_at) for view in seen.values()}
     now = Seen(fixed.digest, path.edits_at)
-    judge = _Judge(seen, {**lives, now.edits_at: outline.live})
+    lives = {**lives, now.edits_at: outline.live}
+    stood_for = _stood_for(tx, path, outline.live, fixed) if has_block else ()
+    judge = _Judge(seen, lives, now, [outline.live, *stood_for])
     # No provider takes a message of reasoning alone: no view ever had it.
     left_out = {entry.seq: ALONE for entry in bound if not entry.tokens}
     left_out |= {seq: reason for seq in seen if (reason := judge.reason(seq, now)) is not None}
@@ -117,10 +110,15 @@ def shown(
 
 @dataclass(frozen=True, slots=True)
 class _Judge:
-    """Judges the reasoning of messages, by the view that each is bound to and the live edits of these views."""
+    """Judges the reasoning of messages, by the view that each is bound to and the live edits of these views.
+
+    `equal` are the live edits of `now`, and of the views that a provider takes it for.
+    """
 
     seen: Mapping[int, Seen]
     lives: Mapping[tuple[int, int] | None, LiveEdits]
+    now: Seen
+    equal: Sequence[LiveEdits]
     _known: dict[tuple[int, Seen], str | None] = field(default_factory=dict)
 
     def reason(self, seq: int, view: Seen) -> str | None:
@@ -138,8 +136,8 @@ class _Judge:
         if seen.fixed != view.fixed and UNNOTED not in {seen.fixed, view.fixed}:
             return FIXED_PARTS
         then = self.lives[seen.edits_at]
-        first = None if seen.edits_at == view.edits_at else live.first_difference(then)
-        if live.changes(seq) or (first is not None and first <= seq):
+        equal = self.equal if view == self.now else (live,)
+        if live.changes(seq) or all(_differ(other, then, seq) for other in equal):
             return COMPACTED
         # Where no reasoning was refused in between, what is shown before the message is the same by induction.
         is_same = then.reasoning_from == live.reasoning_from or self._before(seq, seen) == self._before(seq, view)
@@ -148,6 +146,25 @@ class _Judge:
     def _before(self, seq: int, view: Seen) -> list[int]:
         """The messages before this one whose reasoning the view shows."""
         return [other for other in self.seen if other < seq and self.reason(other, view) is None]
+
+
+def _differ(live: LiveEdits, then: LiveEdits, seq: int) -> bool:
+    """Whether the edits show something up to this seq differently."""
+    first = None if live is then else live.first_difference(then)
+    return first is not None and first <= seq
+
+
+def _stood_for(tx: Transaction, path: Path, live: LiveEdits, fixed: FixedParts) -> Iterator[LiveEdits]:
+    """The live edits with what blocks stand for in their place, one block after another, the newest first.
+
+    A block that was made after other fixed parts, or before reasoning was refused, stands for nothing here.
+    """
+    refused = live.reasoning_from
+    while (found := what_it_stands_for(tx, path.session, live)) is not None:
+        block, live = found
+        if block.stands_for.view.fixed != fixed.digest or live.reasoning_from != refused:
+            return
+        yield live
 
 
 def seen_view(tx: Transaction, path: Path, version: int | None) -> Seen:
@@ -210,9 +227,10 @@ def _after(path: Path, seq: int) -> dict[str, int]:
     return {"pk": path.session.pk, "branch": path.branch, "seq": seq}
 
 
-def has_reasoning(outline: Outline) -> bool:
-    """Whether a view of this outline has bound reasoning that nobody reported as refused."""
-    return any(entry.bound and entry.seq >= outline.live.reasoning_from for entry in _in_view(outline))
+def has_reasoning(tx: Transaction, path: Path, outline: Outline) -> bool:
+    """Whether a view of this outline has bound reasoning, or a provider's block, that nobody reported as refused."""
+    is_bound = any(entry.bound and entry.seq >= outline.live.reasoning_from for entry in _in_view(outline))
+    return is_bound or first_block(tx, path.session, outline) is not None
 
 
 def _in_view(outline: Outline) -> Iterator[Facts]:

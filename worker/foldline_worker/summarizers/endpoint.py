@@ -1,0 +1,216 @@
+"""An HTTP endpoint of a model's provider: bounded, cancellable calls, and what its refusals mean.
+
+No log line or error has a text or a key; of a provider's error message it has only a cleaned excerpt.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from typing import Any, Final
+
+import httpx
+
+from foldline.engine.overflow import verdict_of
+from foldline.engine.wire import loads_bounded
+from foldline.telemetry.tracing import TRACEPARENT, Silent, Tracing
+from foldline_worker.cancellation import Cancellation
+from foldline_worker.summarizers.deadlines import Deadlines
+from foldline_worker.summarizers.provider_error import excerpt_of
+
+CONNECT_SECONDS: Final = 5.0
+# An answer has a few thousand tokens; a longer one is not a summary.
+MOST_ANSWER_BYTES: Final = 8 * 1024 * 1024
+MOST_ERROR_BYTES: Final = 64 * 1024
+# The HTTP client's event for a new connection.
+CONNECTED: Final = "connection.connect_tcp.complete"
+
+_TOO_MANY_REQUESTS: Final = 429
+_TIMED_OUT: Final = frozenset({408, 425})
+_SERVER_ERROR: Final = 500
+_OVERFLOW_STATUSES: Final = frozenset({400, 413, 422, 500})
+# Reasons an `EndpointUnavailable` gives.
+TOO_SLOW: Final = "the call took too long"
+NOT_JSON: Final = "its answer is not JSON"
+ERROR_INSIDE: Final = "it reported an error in its answer"
+
+
+class EndpointError(Exception):
+    """Root of the errors of a call: `EndpointUnavailable`, `InputTooLong`."""
+
+
+class EndpointUnavailable(EndpointError):
+    """The endpoint gave no answer. `is_passing`: another try may succeed, after `retry_after_seconds` if given."""
+
+    def __init__(self, reason: str, *, is_passing: bool, retry_after_seconds: float | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.is_passing = is_passing
+        self.retry_after_seconds = retry_after_seconds
+
+
+class InputTooLong(EndpointError):
+    """The endpoint refused the prompt as longer than its model's context window."""
+
+
+class Connection:
+    """The sockets of a call, so that another thread can end it: closing the client would not wake a waiting read."""
+
+    def __init__(self) -> None:
+        self.is_cut = False
+        self._sockets: list[socket.socket] = []
+
+    def trace(self, event: str, info: dict[str, Any]) -> None:
+        """Called by the HTTP client at each step of a request."""
+        if event == CONNECTED:
+            # A duplicate of the socket under TLS: shutting down the one in use would continue without encryption.
+            self._sockets.append(info["return_value"].get_extra_info("socket").dup())
+        if self.is_cut:
+            self.cut()
+
+    def cut(self) -> None:
+        """End the connection; a waiting read returns at once."""
+        self.is_cut = True
+        for handle in list(self._sockets):
+            with suppress(OSError):
+                handle.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Close the duplicates; the HTTP client closes its own sockets."""
+        for handle in self._sockets:
+            handle.close()
+
+
+class Endpoint:
+    """Calls an address below `base_url`; `timeout_seconds` bounds each call as a whole. No error has the `key`."""
+
+    def __init__(
+        self,
+        *,
+        base_url: str,
+        headers: Mapping[str, str],
+        key: str | None,
+        timeout_seconds: float,
+        tracing: Tracing | None = None,
+    ) -> None:
+        self._tracing = tracing or Silent()
+        self._timeout_seconds = timeout_seconds
+        self._key = key
+        self._deadlines = Deadlines()
+        self._http = httpx.Client(
+            base_url=base_url.rstrip("/") + "/",
+            headers=dict(headers),
+            timeout=httpx.Timeout(timeout_seconds, connect=min(CONNECT_SECONDS, timeout_seconds)),
+            # Each call has a connection of its own, so that ending it ends no other call. The worker's slots bound
+            # their number.
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=0),
+            trust_env=False,
+        )
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+        self._deadlines.close()
+
+    @contextmanager
+    def connection(self, cancellation: Cancellation) -> Iterator[Connection]:
+        """The connection of a call, which is ended when the call is cancelled or overdue.
+
+        Raises:
+            Cancelled: the work was cancelled; the connection is ended.
+            EndpointUnavailable: the call took too long, or its connection failed.
+        """
+        connection = Connection()
+        try:
+            with (
+                closing(connection),
+                cancellation.ending(connection.cut),
+                self._deadlines.within(self._timeout_seconds, connection.cut),
+                _translated(),
+            ):
+                yield connection
+        finally:
+            # Checked first: an ended connection looks like an error, or like the end of the answer.
+            if connection.is_cut:
+                cancellation.check()
+                raise EndpointUnavailable(TOO_SLOW, is_passing=True)
+
+    @contextmanager
+    def posted(self, path: str, body: Any, connection: Connection) -> Iterator[httpx.Response]:
+        """The response to a request, whose body is yet to be read."""
+        extensions = {"trace": connection.trace}
+        trace = self._tracing.traceparent
+        headers = {TRACEPARENT: trace} if trace else {}
+        with self._http.stream("POST", path, json=body, headers=headers, extensions=extensions) as response:
+            yield response
+
+    def refused(self, response: httpx.Response, text: str, sent: Iterable[str]) -> EndpointError:
+        """What a response with an error means; `text` is its body, and `sent` are the texts of the request."""
+        status = response.status_code
+        if status in _OVERFLOW_STATUSES and verdict_of(text).is_overflow:
+            return InputTooLong(f"HTTP {status}")
+        # The user can correct a bad request by the message; a failing server's message does not help.
+        said = excerpt_of(text, sent, self._key) if response.is_client_error else ""
+        is_passing = status == _TOO_MANY_REQUESTS or status in _TIMED_OUT or status >= _SERVER_ERROR
+        reason = f"HTTP {status}: {said}" if said else f"HTTP {status}"
+        return EndpointUnavailable(reason, is_passing=is_passing, retry_after_seconds=_retry_after(response))
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """A block in which the HTTP client's errors are raised as ours."""
+    try:
+        yield
+    except httpx.TimeoutException as error:
+        raise EndpointUnavailable(TOO_SLOW, is_passing=True) from error
+    except httpx.TransportError as error:
+        raise EndpointUnavailable(_broken(error), is_passing=True) from error
+    except httpx.HTTPError as error:
+        raise EndpointUnavailable(_broken(error), is_passing=False) from error
+
+
+def _broken(error: httpx.HTTPError) -> str:
+    return f"the connection failed ({type(error).__name__})"
+
+
+def error_text(response: httpx.Response) -> str:
+    """The body of a response with an error, or its beginning."""
+    return b"".join(bounded(response, MOST_ERROR_BYTES)).decode("utf-8", "replace")
+
+
+def whole_answer(response: httpx.Response) -> dict[str, Any]:
+    """The JSON object in a response.
+
+    Raises:
+        EndpointUnavailable: it is not JSON, or it reports an error.
+    """
+    return json_object(b"".join(bounded(response, MOST_ANSWER_BYTES)))
+
+
+def bounded(response: httpx.Response, most: int) -> Iterator[bytes]:
+    """The response's body in pieces, cut off after about `most` bytes."""
+    read = 0
+    for piece in response.iter_bytes():
+        yield piece
+        read += len(piece)
+        if read > most:
+            return
+
+
+def json_object(data: bytes) -> dict[str, Any]:
+    """The JSON object in these bytes; see `whole_answer`."""
+    try:
+        value = loads_bounded(data)
+    except ValueError:
+        raise EndpointUnavailable(NOT_JSON, is_passing=True) from None
+    if not isinstance(value, dict) or value.get("error"):
+        raise EndpointUnavailable(ERROR_INSIDE, is_passing=True)
+    return value
+
+
+def _retry_after(response: httpx.Response) -> float | None:
+    """The seconds in `Retry-After`; None for a date, which few servers send, so that the ordinary backoff applies."""
+    value = response.headers.get("retry-after", "")
+    return float(value) if re.fullmatch(r"\d{1,6}(?:\.\d{1,6})?", value) else None
