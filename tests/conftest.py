@@ -42,5 +42,5 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 _PATIENT = settings(deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 
 settings.register_profile("default", _PATIENT, max_examples=50, stateful_step_count=30)
-settings.register_profile("thorough", _PATIENT, max_examples=400, stateful_step_count=60)
+settings.register_profile("thorough", _PATIENT, max_examples=500, stateful_step_count=60)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))

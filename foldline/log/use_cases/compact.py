@@ -61,9 +61,10 @@ def compact(
     """
     path = open_to_change(tx, tenant, session_id, parent=parent, if_match=if_match)
     request = _with_full_policy(path, request)
-    before = path.used
+    before, leaf_seq = path.used, path.leaf_seq
     step = trigger.compact_now(tx, path, request, stages=stages, summarize=summarize)
-    paths.save(tx, path)
+    # Where nothing was edited, the version stays: a model that works on the view has seen the newest one.
+    paths.save_edited(tx, path, leaf_seq)
     job = None if step.request is None else queries.job(tx, tenant, step.request.job_id)
     return CompactResult(path, step, before, job)
 
