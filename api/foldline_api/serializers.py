@@ -141,6 +141,8 @@ def job_json(job: Job) -> dict[str, Any]:
         "error": job.error,
         "usage": job.result.get("usage"),
         "degraded": bool(job.result.get("degraded")),
+        "summarizer": job.result.get("summarizer"),
+        "declined": job.result.get("declined"),
         "compaction_id": job.result.get("compaction_id"),
         "entry_id": job.result.get("entry_id"),
         "result": _result_of_job(job.result),

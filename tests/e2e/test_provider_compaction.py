@@ -86,6 +86,8 @@ def test_reasoning_after_the_block_stays(agent: Agent) -> None:
 
     assert first_block(view)["type"] == "compaction"
     assert view["request_headers"] == HEADERS
+    (job,) = agent.list("jobs")
+    assert (job["summarizer"], job["declined"], job["usage"]) == ("anthropic", None, {"input": 1_000, "output": 100})
     kept = [message for message in view["messages"][1:] if message["role"] == "assistant"]
     assert view["reasoning"] == {"shown": len(kept), "left_out": {}}
     assert kept
@@ -143,7 +145,8 @@ def test_what_the_provider_declines_the_summarizer_of_the_service_writes(agent: 
     view = compacted(agent)
 
     (job,) = agent.list("jobs")
-    assert job["state"] == "succeeded"
+    assert (job["state"], job["summarizer"]) == ("succeeded", "extractive")
+    assert job["declined"].startswith("anthropic wrote no summary: HTTP 400")
     assert len(agent.provider.compactions) == 1
     assert first_block(view)["type"] != "compaction"
     assert view["request_headers"] == {}

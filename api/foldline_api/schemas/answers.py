@@ -188,6 +188,8 @@ class JobAnswer(ResponseModel):
     error: str | None
     usage: dict[str, int] | None
     degraded: bool
+    summarizer: str | None = Field(description="Who wrote the summary: a summarizer, a provider, or a hook.")
+    declined: str | None = Field(description="Why the model's provider did not write it, if it was asked.")
     compaction_id: str | None
     entry_id: str | None = Field(description="The entry with the summary, for the job of a branch summary.")
     result: ResultAnswer | None = Field(description="What the job's compaction did to the view.")

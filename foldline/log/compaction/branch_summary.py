@@ -153,7 +153,7 @@ def make_input(tx: Transaction, path: Path, wanted: Wanted, request: SummaryRequ
 def apply(tx: Transaction, path: Path, made: Made, outline: Outline) -> Applied | None:
     """Add the summary at the leaf of the path, unless it is there; None, and nothing changed, if there is no room."""
     summary = made.summary
-    result = {"degraded": summary.is_degraded, "tokens": summary.tokens}
+    result = {"degraded": summary.is_degraded, "summarizer": summary.summarizer, "tokens": summary.tokens}
     existing = _existing_entry(tx, path, summary)
     if existing is not None:
         return Applied({**result, "entry_id": existing}, outline)

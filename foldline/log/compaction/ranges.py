@@ -200,6 +200,8 @@ def apply(tx: Transaction, path: Path, made: Made, outline: Outline) -> Applied 
     result = {
         "compaction_id": compaction.id,
         "degraded": summary.is_degraded,
+        "summarizer": summary.summarizer,
+        "declined": request.declined,
         "stages_used": compaction.stages_used,
         "tokens_before": compaction.tokens_before,
         "tokens_after": compaction.tokens_after,
