@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from itertools import count
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import pytest
 from hypothesis import strategies as st
@@ -18,125 +18,21 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from foldline.engine.errors import ViewDoesNotFit
 from foldline.engine.formats import FORMATS
-from foldline.engine.formats.rules import check
 from foldline.engine.overflow import verdict_of
 from foldline.engine.policies.presets import PRESETS
 from foldline.log.compaction.usage import Usage
 from foldline.log.errors import CannotShrink, Conflict, RedoSuperseded
 from foldline.log.storage import paths
 from foldline.log.use_cases import lifecycle, overflow, pins, views
+from tests.support.dialects import DIALECTS, Dialect
 from tests.support.log.sessions import TENANT, Clock, Scene, Wire, open_store, words
 from tests.support.processes.databases import sqlite_database
-from tests.support.responses_items import missing_reasoning
 
 SIZES = st.sampled_from((1, 12, 40, 90))
 CHOICES = st.integers(0, 99)
-# What Gemini takes for a signature that cannot be shown.
-STAND_IN = "skip_thought_signature_validator"
 REFUSAL = (
     "messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation"
 )
-
-
-class Dialect(Protocol):
-    """How a provider's messages say what a turn consists of."""
-
-    name: str
-
-    def answer(self, text: str, thought: str, signature: str, calls: Sequence[tuple[str, str]]) -> list[Wire]:
-        """A model's answer, signed reasoning first; `calls` are ids and what to do."""
-        ...
-
-    def results(self, results: Sequence[tuple[str, str]]) -> list[Wire]:
-        """The results of calls, by their ids."""
-        ...
-
-    def answers(self, messages: Sequence[Wire]) -> Iterator[Answer]:
-        """The answers in a request."""
-        ...
-
-
-class Answer(NamedTuple):
-    """An answer in a request: where it begins, its text, and whether its reasoning is there."""
-
-    number: int
-    text: str
-    is_reasoned: bool
-
-
-class Anthropic:
-    """Messages of content blocks."""
-
-    name = "anthropic"
-
-    def answer(self, text: str, thought: str, signature: str, calls: Sequence[tuple[str, str]]) -> list[Wire]:
-        thinking = {"type": "thinking", "thinking": thought, "signature": signature}
-        tools = [{"type": "tool_use", "id": name, "name": "run", "input": {"do": do}} for name, do in calls]
-        return [{"role": "assistant", "content": [thinking, {"type": "text", "text": text}, *tools]}]
-
-    def results(self, results: Sequence[tuple[str, str]]) -> list[Wire]:
-        blocks = [{"type": "tool_result", "tool_use_id": name, "content": text} for name, text in results]
-        return [{"role": "user", "content": blocks}]
-
-    def answers(self, messages: Sequence[Wire]) -> Iterator[Answer]:
-        for number, message in enumerate(messages):
-            content = message["content"]
-            if message["role"] == "assistant" and not isinstance(content, str):
-                text = next((block["text"] for block in content if block["type"] == "text"), "")
-                yield Answer(number, text, any(block["type"] == "thinking" for block in content))
-
-
-class Responses:
-    """A flat list of items, with ids that name the reasoning that led to them."""
-
-    name = "responses"
-
-    def answer(self, text: str, thought: str, signature: str, calls: Sequence[tuple[str, str]]) -> list[Wire]:
-        said = [{"type": "output_text", "text": text}]
-        return [
-            {"type": "reasoning", "id": f"rs_{text}", "summary": [], "encrypted_content": signature},
-            {"type": "message", "id": f"it_{text}", "role": "assistant", "content": said, "note": thought},
-            *(
-                {"type": "function_call", "call_id": name, "name": "run", "arguments": json.dumps({"do": do})}
-                for name, do in calls
-            ),
-        ]
-
-    def results(self, results: Sequence[tuple[str, str]]) -> list[Wire]:
-        return [{"type": "function_call_output", "call_id": name, "output": text} for name, text in results]
-
-    def answers(self, messages: Sequence[Wire]) -> Iterator[Answer]:
-        assert check(self.name, list(messages), None) == []
-        assert missing_reasoning(messages) == []
-        for number, item in enumerate(messages):
-            if item.get("role") == "assistant":
-                is_reasoned = messages[number - 1].get("type") == "reasoning"
-                yield Answer(number - is_reasoned, item["content"][0]["text"], is_reasoned)
-
-
-class Gemini:
-    """Turns of parts, of which the first call, or else the text, has the signature."""
-
-    name = "gemini"
-
-    def answer(self, text: str, thought: str, signature: str, calls: Sequence[tuple[str, str]]) -> list[Wire]:
-        said = {"text": text}
-        made = [{"functionCall": {"name": "run", "args": {"do": do}}} for _, do in calls]
-        signed: Wire = made[0] if made else said
-        signed["thoughtSignature"] = signature
-        return [{"role": "model", "parts": [{"text": thought, "thought": True}, said, *made]}]
-
-    def results(self, results: Sequence[tuple[str, str]]) -> list[Wire]:
-        parts = [{"functionResponse": {"name": "run", "response": {"output": text}}} for _, text in results]
-        return [{"role": "user", "parts": parts}]
-
-    def answers(self, messages: Sequence[Wire]) -> Iterator[Answer]:
-        assert check(self.name, list(messages), None) == []
-        for number, message in enumerate(messages):
-            if message["role"] == "model":
-                texts = [part["text"] for part in message["parts"] if "text" in part and not part.get("thought")]
-                signatures = {part["thoughtSignature"] for part in message["parts"] if "thoughtSignature" in part}
-                yield Answer(number, texts[0] if texts else "", bool(signatures - {STAND_IN}))
 
 
 class Request(dict[str, Any]):
@@ -148,13 +44,6 @@ class Request(dict[str, Any]):
         return hashlib.sha256(json.dumps(before, sort_keys=True).encode()).hexdigest()
 
 
-# The models of a session, of three providers, and how each speaks.
-DIALECTS: Mapping[str, Dialect] = {
-    "anthropic/claude-opus-5": Anthropic(),
-    "anthropic/claude-sonnet-5": Anthropic(),
-    "openai/gpt-5.4": Responses(),
-    "google/gemini-3-pro": Gemini(),
-}
 MODELS = st.sampled_from(tuple(DIALECTS))
 # What may happen between a view and the answer to it: a summary is published; edits come and go; something else is said
 # or changed, after which nobody knows what the model saw.
