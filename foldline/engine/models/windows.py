@@ -92,10 +92,12 @@ MAKERS: Final = (
 # Those who serve models of others, under names that may begin with a region and the maker.
 _CLOUDS: Final = frozenset({"", "aws", "azure", "google", "openrouter"})
 # A region, or a kind of deployment: Bedrock's `us.anthropic.…`, `azure/eu/…`, `azure/global-standard/…`.
-_REGION: Final = re.compile(r"^(?:(?:us|eu|apac|jp|au|in|ca|us-gov|regional)[./]|global(?:-standard)?[./])")
+_REGIONS: Final = r"(?:us|eu|apac|jp|au|in|ca|us-gov|regional|global(?:-standard)?)[./]"
+_REGION: Final = re.compile(rf"^{_REGIONS}")
 # Suffixes by which OpenRouter chooses among those who serve a model; others, such as `:free`, are models of their own.
 _ROUTING: Final = re.compile(r":(?:nitro|floor|online|exacto)$")
-_MAKER: Final = re.compile(rf"^(?:{'|'.join((*MAKERS, *_NAMES))})[./](?=.)")
+_MAKERS: Final = rf"(?:{'|'.join((*MAKERS, *_NAMES))})[./]"
+_MAKER: Final = re.compile(rf"^{_MAKERS}(?=.)")
 _REVISION: Final = re.compile(r"-v\d+(?::\d+)?$")
 _DATED: Final = r"[-@:](?:\d{8}|\d{6}|\d{4}-\d{2}-\d{2}|\d{2}-\d{4}|\d{2}-\d{2}|\d{3,4}|latest|preview|exp)"
 _RELEASE: Final = re.compile(rf"(?:{_DATED})+")
@@ -260,7 +262,7 @@ _WAYS: Final[Mapping[str, Callable[[str, str], object]]] = MappingProxyType(
         "~": lambda name, pattern: re.search(pattern, name),
     }
 )
-_BEFORE: Final = re.compile(r"(?:[a-z-]+[./])*")
+_BEFORE: Final = re.compile(rf"(?:{_REGIONS})?(?:{_MAKERS})?")
 _AFTER: Final = re.compile(rf"(?:{_DATED}|-v\d+(?::\d+)?|-(?:fast|thinking))*")
 
 
