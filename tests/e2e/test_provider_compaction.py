@@ -24,6 +24,7 @@ Json = dict[str, Any]
 MODEL = "anthropic/claude-opus-5-5"
 POLICY = {"summarizer": "provider", "stages": ["summarize", "truncate"]}
 SESSIONS = [pytest.param(seed, marks=() if seed < 2 else pytest.mark.thorough) for seed in range(20)]
+SECRET = "The code name of the merger is Bluebird."
 HEADERS = {"anthropic-beta": COMPACTION_HEADER}
 
 
@@ -116,6 +117,12 @@ def test_other_formats_models_and_pins_get_the_readable_summary(agent: Agent) ->
         assert block["content"] in str(other["messages"][:2])
         assert block["signature"] not in str(other)
         assert other["request_headers"] == {}
+    agent.say("go on")
+    agent.answer()
+    assert agent.ask("GET", f"{agent.path}/context?format=native")["reasoning"]["shown"] == 0, (
+        "it is bound to the block"
+    )
+    assert agent.view["reasoning"]["left_out"] == {}
     pin = agent.ask("POST", f"{agent.path}/pins", {"text": "never rebase"})
     pinned = agent.view
     assert "never rebase" in str(pinned["messages"][0])
@@ -141,12 +148,14 @@ def test_an_undo_shows_the_originals_with_their_reasoning(agent: Agent) -> None:
 
 
 def test_what_the_provider_declines_the_summarizer_of_the_service_writes(agent: Agent) -> None:
+    agent.change(system=SECRET)
     agent.provider.is_overloaded = True
     view = compacted(agent)
 
     (job,) = agent.list("jobs")
     assert (job["state"], job["summarizer"]) == ("succeeded", "extractive")
     assert job["declined"].startswith("anthropic wrote no summary: HTTP 400")
+    assert SECRET not in job["declined"]
     assert len(agent.provider.compactions) == 1
     assert first_block(view)["type"] != "compaction"
     assert view["request_headers"] == {}

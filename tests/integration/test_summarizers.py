@@ -43,7 +43,7 @@ REQUEST = SummaryInput(
     max_tokens=200,
     instructions="stress the alias",
 )
-LONG = replace(REQUEST, messages=(*REQUEST.messages, Message("user", (Text("and more words " * 4_000),))))
+LONG = replace(REQUEST, messages=(Message("user", (Text("and more words " * 4_000),)),))
 
 
 def cancelled() -> Cancellation:

@@ -144,15 +144,16 @@ class Blocks(RuleBasedStateMachine):
         self.append({"role": "user", "content": f"ask {next(self.numbers)} {words(size)}"})
 
     @precondition(lambda self: not self.open_calls)
-    @rule(size=SIZES, calls=st.integers(0, 2), meanwhile=st.booleans())
-    def answer(self, size: int, calls: int, *, meanwhile: bool) -> None:
+    @rule(size=SIZES, calls=st.integers(0, 2), meanwhile=st.booleans(), repeats_ids=st.booleans())
+    def answer(self, size: int, calls: int, *, meanwhile: bool, repeats_ids: bool = False) -> None:
         seen = self.view()
-        if seen is None or seen[1][-1]["role"] != "user":
+        if seen is None or seen[1][-1]["role"] == "assistant":
             return
         fixed, messages, version = seen
         text = f"answer {next(self.numbers)}"
         self.bound[text] = digest(fixed, messages)
-        ids = [f"toolu_{next(self.numbers)}" for _ in range(calls)]
+        # Some clients count their calls anew in each turn; views write such ids in another way.
+        ids = [f"call_{number}" if repeats_ids else f"toolu_{next(self.numbers)}" for number in range(calls)]
         if meanwhile:
             self.work(declines=False)
         content = [
@@ -162,6 +163,13 @@ class Blocks(RuleBasedStateMachine):
         ]
         self.append({"role": "assistant", "content": content}, Usage(version, 0))
         self.open_calls = ids
+
+    @precondition(lambda self: not self.open_calls)
+    @rule()
+    def instruct_in_place(self) -> None:
+        """A question with a system message after it, which the format keeps only in some places."""
+        self.append({"role": "user", "content": f"ask {next(self.numbers)}"})
+        self.append({"role": "system", "content": "Be careful."})
 
     @precondition(lambda self: not self.open_calls)
     @rule(turns=st.integers(3, 6), size=SIZES)

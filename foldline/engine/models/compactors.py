@@ -1,4 +1,7 @@
-"""Providers that compact a conversation themselves, and what that takes. A new one is a row here and in the worker."""
+"""Providers that compact a conversation themselves, and what that takes.
+
+A new one is a row here and in the worker's `summarizers.provider`, and the settings for its key and address.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,21 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from foldline.engine.messages import JsonObject
 from foldline.engine.models.windows import provider_of
 
 
 class Compactor(NamedTuple):
     """A provider's own compaction, and where it is documented.
 
-    `format` is that of its messages. `models` matches the names of the models that have it. Requests with its block
-    need `request_headers`. It `takes_instructions` if a caller may say what the summary should keep.
+    `format` is that of its messages, and `blank` a message of the shape of its answers. `models` matches the names of
+    the models that have it. Requests with its block need `request_headers`. It `takes_instructions` if a caller may say
+    what the summary should keep.
     """
 
     name: str
     format: str
+    blank: JsonObject
     models: re.Pattern[str]
     source: str
     request_headers: Mapping[str, str] = MappingProxyType({})
@@ -32,9 +38,10 @@ COMPACTORS: Final[Mapping[str, Compactor]] = MappingProxyType(
             Compactor(
                 "anthropic",
                 "anthropic",
+                {"role": "assistant", "content": [{"type": "compaction", "content": "-", "signature": "-"}]},
+                # From these versions on; a model that has none yet refuses.
                 re.compile(
-                    r"claude-(?:(?:fable|mythos)-(?:5(?:[-.]1)?|preview)|opus-(?:4[-.][678]|5(?:[-.]5)?)|sonnet-(?:4[-.]6|5))"
-                    r"(?:-\d{8})?"
+                    r"claude-(?:fable-.+|mythos-.+|(?:(?:opus|sonnet)-(?:4[-.][6-9]|[5-9])|haiku-[5-9])(?:[-.@].*)?)"
                 ),
                 "platform.claude.com/docs, Compaction on demand",
                 MappingProxyType({"anthropic-beta": "compact-2026-09-04"}),
@@ -43,6 +50,7 @@ COMPACTORS: Final[Mapping[str, Compactor]] = MappingProxyType(
             Compactor(
                 "openai",
                 "responses",
+                {"type": "compaction", "id": "-", "encrypted_content": "-"},
                 re.compile(r"(?:gpt-[5-9]|gpt-4\.1|gpt-4o|o[134]|codex)[\w.-]*"),
                 "platform.openai.com/docs, Compaction; the endpoint's list of models",
             ),

@@ -41,6 +41,7 @@ class Known(NamedTuple):
 _GOOGLE: Final = "ai.google.dev/gemini-api/docs/models"
 _GEMINI: Final = (
     "gemini-1.5-flash",
+    "gemini-1.5-flash-8b",
     "gemini-2.0-flash",
     "gemini-2.5-pro",
     "gemini-3-pro",
@@ -56,13 +57,23 @@ _DEEPSEEK: Final = "api-docs.deepseek.com/news/news250821"
 OWN: Final = (
     *(Known("openai", name, 1_047_576, _OPENAI) for name in ("gpt-4.1", "gpt-4.1-mini", "gpt-4.1-nano")),
     Known("openai", "gpt-4-32k", 32_768, _OPENAI),
-    *(Known("openai", f"{name}-chat-latest", 128_000, _OPENAI) for name in ("gpt-5", "gpt-5.1", "gpt-5.2")),
+    *(
+        Known("openai", f"{name}-chat{release}", 128_000, _OPENAI)
+        for name in ("gpt-5", "gpt-5.1", "gpt-5.2")
+        for release in ("", "-latest")
+    ),
+    *(Known("openai", f"gpt-3.5-turbo-{release}", 4_096, _OPENAI) for release in ("0301", "0613", "instruct")),
     *(Known("anthropic", name, 100_000, _CLAUDE) for name in ("claude-2.0", "claude-v2", "claude-instant-1.2")),
-    Known("anthropic", "claude-2.1", 200_000, _CLAUDE),
+    *(Known("anthropic", name, 200_000, _CLAUDE) for name in ("claude-2.1", "claude-v2:1")),
     *(Known("deepseek", name, 128_000, _DEEPSEEK) for name in ("deepseek-chat", "deepseek-reasoner")),
     Known("google", "gemini-1.5-pro", 2_097_152, _GOOGLE),
     *(Known("google", name, 1_048_576, _GOOGLE) for name in _GEMINI),
+    Known("google", "gemini-2.0-flash-thinking-exp-1219", 32_767, _GOOGLE),
     *(Known("mistral", name, 128_000, _MISTRAL) for name in ("mistral-large", "mistral-medium", "mistral-small")),
+    *(
+        Known("mistral", name, 32_768, _MISTRAL)
+        for name in ("mistral-large-2402", "mistral-medium-2312", "mistral-small-2402")
+    ),
 )
 # Models whose own tokenizer is the one that Foldline counts with.
 _EXACT: Final = re.compile(r"(?:chatgpt-4o|gpt-4o|gpt-4\.1|gpt-5|o[134])(?![a-z0-9])")
@@ -99,7 +110,8 @@ _ROUTING: Final = re.compile(r":(?:nitro|floor|online|exacto)$")
 _MAKERS: Final = rf"(?:{'|'.join((*MAKERS, *_NAMES))})[./]"
 _MAKER: Final = re.compile(rf"^{_MAKERS}(?=.)")
 _REVISION: Final = re.compile(r"-v\d+(?::\d+)?$")
-_DATED: Final = r"[-@:](?:\d{8}|\d{6}|\d{4}-\d{2}-\d{2}|\d{2}-\d{4}|\d{2}-\d{2}|\d{3,4}|latest|preview|exp)"
+_DATE: Final = r"\d{8}|\d{6}|\d{4}-\d{2}-\d{2}|\d{2}-\d{4}|\d{2}-\d{2}|\d{3,4}"
+_DATED: Final = rf"[-@:](?:{_DATE}|latest|preview|exp|default)"
 _RELEASE: Final = re.compile(rf"(?:{_DATED})+")
 NEAREST: Final = 3
 
@@ -239,7 +251,10 @@ class _Row(NamedTuple):
 
 
 def _begins(name: str, pattern: str) -> bool:
-    return name.startswith(pattern) and _AFTER.fullmatch(name, len(pattern)) is not None
+    # A pattern may end before a date, or inside one.
+    whole = _IN_A_DATE.sub("", pattern)
+    after = _AFTER_CLAUDE if "claude" in pattern else _AFTER
+    return name.startswith(pattern) and after.fullmatch(name, len(whole)) is not None
 
 
 def _ends(name: str, pattern: str) -> bool:
@@ -263,7 +278,9 @@ _WAYS: Final[Mapping[str, Callable[[str, str], object]]] = MappingProxyType(
     }
 )
 _BEFORE: Final = re.compile(rf"(?:{_REGIONS})?(?:{_MAKERS})?")
-_AFTER: Final = re.compile(rf"(?:{_DATED}|-v\d+(?::\d+)?|-(?:fast|thinking))*")
+_IN_A_DATE: Final = re.compile(r"[-@:](?:20\d{0,6})?$")
+_AFTER: Final = re.compile(rf"(?:{_DATED}|-v\d+(?::\d+)?)*")
+_AFTER_CLAUDE: Final = re.compile(rf"(?:{_DATED}|-v\d+(?::\d+)?|[-:](?:fast|thinking))*")
 
 
 # The only state of the engine: which models there are is a fact of the process, not of a call.

@@ -25,8 +25,8 @@ from foldline.engine.overflow.wordings import (
 )
 
 # Keys of an error's JSON that hold its text, its name and its HTTP status, and how many levels deep they are read.
-TEXT_KEYS: Final = ("message", "error")
-NAME_KEYS: Final = ("code", "type")
+TEXT_KEYS: Final = ("message", "error", "details")
+NAME_KEYS: Final = ("code", "type", "error_code")
 STATUS_KEYS: Final = ("code", "status")
 TOO_MANY_REQUESTS: Final = 429
 LEVELS_MAX: Final = 3

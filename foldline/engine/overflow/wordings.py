@@ -142,7 +142,8 @@ REASONING_WORDINGS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
             "block is bound to a different",
             r"\bprefix_mismatch\b",
             r"thinking[`'\"]? blocks? .{0,100}cannot be modified",
-            r"\bcompaction_(?:block_misplaced|signature_invalid|content_mismatch)\b",
+            # Its own summaries, by the codes of their errors; these two are about requests for one.
+            r"\bcompaction_(?!unavailable|nothing_to_summarize)[a-z]+_",
             r"input tag [`'\"]compaction[`'\"] .{0,60}does not match any of the expected tags",
         ),
     ),

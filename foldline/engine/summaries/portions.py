@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import accumulate, groupby
 from typing import Final
 
 from foldline.engine.messages import Message
-from foldline.engine.summaries.prompt import SMALLEST_PIECE, SummaryInput
+from foldline.engine.planning.chunks import chunked
+from foldline.engine.summaries.prompt import SMALLEST_INPUT_TOKENS, SMALLEST_PIECE, SummaryInput
 from foldline.engine.tokens.counter import count_message, count_text
 
 # It looks like a heading, so that reading an earlier summary does not take it for a line.
@@ -18,21 +18,23 @@ _SEAM: Final = 4
 
 
 def portions(request: SummaryInput, input_tokens: int) -> tuple[SummaryInput, ...]:
-    """The portions of a request, of about equal length: one for each `input_tokens` that it has.
+    """The portions of a request, in order: each has as much as one call reads beside the prompt, or one long message.
 
-    They share its `max_tokens`, each with at least `SMALLEST_PIECE`, so there may be fewer. The first one has the
-    earlier summaries. `request` is one of the pieces from `divided`.
+    They share its `max_tokens`, with about `SMALLEST_PIECE` each, so there may be fewer that have more to read. The
+    first one has the earlier summaries. `request` is one of the pieces from `divided`.
     """
+    said = request.said
+    sizes = [count_message(message) for message in said]
+    most = min(request.max_tokens // SMALLEST_PIECE, len(said))
     before = sum(map(count_text, request.previous))
-    ends = list(accumulate(map(count_message, request.said), initial=before))
-    number = min(-(-ends[-1] // input_tokens), request.max_tokens // SMALLEST_PIECE, len(request.said))
-    if number <= 1:
+    if sum(sizes, before) <= input_tokens or most <= 1:
         return (request,)
-    length = -(-ends[-1] // number)
-    places = zip(ends, request.said, strict=False)
-    groups = [[message for _, message in group] for _, group in groupby(places, lambda place: place[0] // length)]
-    room = request.max_tokens // len(groups) - count_text(LATER) - _SEAM
-    first, *rest = (_portion(request, group, room) for group in groups)
+    sizes[0] += before
+    room = max(input_tokens - SMALLEST_INPUT_TOKENS, input_tokens // 2)
+    while len(chunks := chunked(sizes, room)) > most:
+        room = room * 5 // 4
+    max_tokens = request.max_tokens // len(chunks) - count_text(LATER) - _SEAM
+    first, *rest = (_portion(request, [said[place] for place in chunk], max_tokens) for chunk in chunks)
     return (replace(first, previous=request.previous), *rest)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sqlalchemy import and_, bindparam, insert, select, update
@@ -102,7 +102,9 @@ def enqueue(tx: Transaction, path: Path, request: SummaryRequest) -> QueuedJob:
     """
     active = _active(tx, path, request)
     waiting, running = active.get(JobState.QUEUED), active.get(JobState.RUNNING)
-    if running is not None and (not request.is_asked or request_from_json(running.parameters) == request):
+    if running is not None and (
+        not request.is_asked or replace(request_from_json(running.parameters), declined=None) == request
+    ):
         return QueuedJob(running.id, is_joined=True)
     if waiting is not None:
         _update_waiting(tx, waiting, request)

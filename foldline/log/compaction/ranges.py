@@ -37,6 +37,8 @@ from foldline.log.storage.store import Limits, Transaction
 APPENDIX_SHARE: Final = 4
 APPENDIX_FROM: Final = 8 * SMALLEST_SUMMARY
 NO_ROOM: Final = "no_room"
+# Of what several calls could read; the rest is for their prompts, and for messages that do not divide evenly.
+READ_SHARE: Final = 0.9
 # Tokens for the blank line between a summary and its appendix; tokens may also merge differently across it.
 APPENDIX_SEAM: Final = 4
 
@@ -56,9 +58,8 @@ def range_of(path: Path, outline: Outline, request: SummaryRequest, limits: Limi
     seen = outline.measured(gauge.measure)
     window = path.session.frame.window(path.session.policy).tokens
     chunk = chunk_tokens(seen, aims.policy.stage("summarize"), window, due)
-    reads = InputLimits(
-        min(limits.summarizer_tokens, chunk), most=min(limits.summarizer_tokens * limits.summarizer_calls, chunk)
-    )
+    most = int(limits.summarizer_tokens * max(1, limits.summarizer_calls * READ_SHARE))
+    reads = InputLimits(min(limits.summarizer_tokens, chunk), min(most, chunk))
     return next_range(outline, aims.goals, reads, due, is_asked=request.is_asked)
 
 
@@ -94,8 +95,7 @@ def find(tx: Transaction, path: Path, request: SummaryRequest, outline: Outline)
     ends = segments.id_at(parts, covered.first), segments.id_at(parts, covered.last)
     files = files_in(tx, path, outline, (covered.first, covered.last), covered.replaces)
     key = summaries.key_of(ends, covered.replaces, request, policy, by_provider)
-    appendix = "" if by_provider else appendix_for(policy, files, covered.max_tokens)
-    return Wanted(covered, ends, key, files, appendix, by_provider)
+    return Wanted(covered, ends, key, files, appendix_for(policy, files, covered.max_tokens), by_provider)
 
 
 def _leading(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, func, select, update
@@ -131,7 +131,7 @@ def _requeued(tx: Transaction, path: Path, job: Any) -> QueuedJob:
     # A later request of a caller keeps its own parameters.
     if waiting is not None and (waiting.id == job.id or (waiting.is_asked and job.is_asked)):
         return QueuedJob(waiting.id, is_joined=True)
-    return enqueue.enqueue(tx, path, request_from_json(job.parameters))
+    return enqueue.enqueue(tx, path, replace(request_from_json(job.parameters), declined=None))
 
 
 def cancel(tx: Transaction, job_id: str) -> None:

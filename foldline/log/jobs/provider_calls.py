@@ -13,13 +13,22 @@ from foldline.log.views.showing import Target, show
 
 
 def provider_call(tx: Transaction, path: Path, wanted: Wanted, outline: Outline) -> ProviderCall | None:
-    """The beginning of the view up to the end of the range, as the session's model is shown it; None if its provider is
-    not asked.
+    """The beginning of the view up to the end of the range, as the session's model is shown it.
+
+    None if its provider is not to be asked, or if what follows would be written in another way after its block: a
+    format may write a message in a way that depends on those before it, and the reasoning in it is bound to that.
     """
     session = path.session
     compactor = compactor_of(session.model)
-    if wanted.by_provider is None or compactor is None:
+    if wanted.by_provider is None or wanted.by_provider.model != session.model or compactor is None:
         return None
-    shown = show(tx, path, outline, Target(session.model, compactor.format), until=wanted.covered.last)
-    rendered = FORMATS[compactor.format].render(shown.messages, session.system, session.model)
-    return ProviderCall(compactor.name, name_of(session.model), rendered.system, session.tools, rendered.messages)
+    target, wire_format = Target(session.model, compactor.format), FORMATS[compactor.format]
+    whole = show(tx, path, outline, target, stub_open=True).messages
+    first = show(tx, path, outline, target, until=wanted.covered.last).messages
+    after = [*wire_format.parse([compactor.blank]), *whole[len(first) :]]
+    now, sent, then = (
+        wire_format.render(messages, session.system, session.model) for messages in (whole, first, after)
+    )
+    if now.messages != [*sent.messages, *then.messages[1:]]:
+        return None
+    return ProviderCall(compactor.name, name_of(session.model), sent.system, session.tools, sent.messages)

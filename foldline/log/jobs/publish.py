@@ -9,6 +9,7 @@ from typing import Any, Final
 from sqlalchemy import BigInteger, bindparam, case, update
 
 from foldline.engine.edits import Edit
+from foldline.engine.facts import Seen
 from foldline.engine.outline import Outline
 from foldline.engine.planning.tool_loops import strips_open_loop
 from foldline.engine.summaries.prompt import SummaryDraft
@@ -23,7 +24,9 @@ from foldline.log.job_state import ACTIVE, JobState
 from foldline.log.jobs.endings import decline_held, end, end_without_summary, state_of
 from foldline.log.jobs.kinds import JOB_KINDS
 from foldline.log.jobs.leases import Claim, open_claimed
+from foldline.log.jobs.provider_calls import provider_call
 from foldline.log.storage import entry_log, paths, segments
+from foldline.log.storage.fixed_parts import FixedParts
 from foldline.log.storage.rows import Path
 from foldline.log.storage.segments import Segment
 from foldline.log.storage.store import Store, Transaction
@@ -78,6 +81,10 @@ def publish(store: Store, claim: Claim, draft: SummaryDraft) -> JobState:
 def _publish(tx: Transaction, path: Path, claim: Claim, draft: SummaryDraft, job: Any) -> JobState:
     before = path.leaf_seq
     tokens = tokens_of(claim.wanted, draft)
+    if draft.block and provider_call(tx, path, claim.wanted, entry_log.outline(tx, path)) is None:
+        # What was said meanwhile would be written in another way after the block.
+        decline_held(tx, job, BASE_MOVED)
+        return JobState.QUEUED
     if not draft.text.strip() or tokens > claim.wanted.covered.max_tokens + summary_frame_tokens():
         error = f"the summary takes {tokens} tokens, more than its range allows"
         if draft.block:
@@ -109,10 +116,17 @@ def _apply_or_wait(tx: Transaction, path: Path, job: Any, made: Made, draft: Sum
 def must_wait(path: Path, made: Made, outline: Outline) -> bool:
     """Whether an automatic summary has to wait for the end of a tool loop whose reasoning it would strip.
 
-    The block of a provider strips none.
+    The block of a provider strips none, as long as it stands for the beginning of the view as it is now.
     """
-    request, covered = made.request, made.wanted.covered
-    if made.summary.has_block or request.is_asked or not JOB_KINDS[request.kind].is_edit or not fits(path, path.aims()):
+    request, covered, beginning = made.request, made.wanted.covered, made.wanted.by_provider
+    now = Seen(FixedParts(path.session, path.session.model, ()).digest, path.edits_at)
+    is_current = beginning is not None and beginning.view == now and not path.session.pins_tokens
+    if (
+        (made.summary.has_block and is_current)
+        or request.is_asked
+        or not JOB_KINDS[request.kind].is_edit
+        or not fits(path, path.aims())
+    ):
         return False
     return strips_open_loop(outline, [Edit("condense", covered.first, covered.last)], path.edits_at)
 

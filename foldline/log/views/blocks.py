@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import Enum, auto
+
 from foldline.engine.edits import LiveEdits
 from foldline.engine.outline import Outline, Summarized
 from foldline.engine.summaries.provider_block import ProviderBlock
@@ -9,6 +11,14 @@ from foldline.log.compaction.summaries import shown_summaries
 from foldline.log.storage import entry_log
 from foldline.log.storage.rows import Session
 from foldline.log.storage.store import Transaction
+
+
+class BlockShown(Enum):
+    """How a view shows the block that it may begin with; `NONE` if there is none."""
+
+    NONE = auto()
+    AS_BLOCK = auto()
+    AS_TEXT = auto()
 
 
 def first_block(tx: Transaction, session: Session, outline: Outline) -> ProviderBlock | None:

@@ -27,7 +27,7 @@ from foldline.log.storage.rows import Path
 from foldline.log.storage.segments import Segment
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import BRANCH, ENTRY
-from foldline.log.views.blocks import first_block, what_it_stands_for
+from foldline.log.views.blocks import BlockShown, first_block, what_it_stands_for
 
 # Why reasoning is left out.
 COMPACTED: Final = "compacted"
@@ -83,12 +83,9 @@ def shown(
     messages: Mapping[int, Message],
     fixed: FixedParts,
     *,
-    has_block: bool,
+    block: BlockShown = BlockShown.NONE,
 ) -> ReasoningShown:
-    """The reasoning that the view of this outline shows after these fixed parts.
-
-    `has_block`: the view begins with the block of its provider.
-    """
+    """The reasoning that the view of this outline shows after these fixed parts, and after this block or none."""
     parts = {seq: number for seq, message in messages.items() if (number := message.bound_parts)}
     if not parts:
         return ReasoningShown()
@@ -97,8 +94,8 @@ def shown(
     lives = {view.edits_at: entry_log.live_edits_at(tx, path.session, view.edits_at) for view in seen.values()}
     now = Seen(fixed.digest, path.edits_at)
     lives = {**lives, now.edits_at: outline.live}
-    stood_for = _stood_for(tx, path, outline.live, fixed) if has_block else ()
-    judge = _Judge(seen, lives, now, [outline.live, *stood_for])
+    stood_for = _stood_for(tx, path, outline.live, fixed) if block is BlockShown.AS_BLOCK else ()
+    judge = _Judge(seen, lives, now, [outline.live, *stood_for], block)
     # No provider takes a message of reasoning alone: no view ever had it.
     left_out = {entry.seq: ALONE for entry in bound if not entry.tokens}
     left_out |= {seq: reason for seq in seen if (reason := judge.reason(seq, now)) is not None}
@@ -112,13 +109,15 @@ def shown(
 class _Judge:
     """Judges the reasoning of messages, by the view that each is bound to and the live edits of these views.
 
-    `equal` are the live edits of `now`, and of the views that a provider takes it for.
+    `equal` are the live edits of `now`, and of the views that a provider takes it for. `block` is what `now` shows of a
+    provider's block.
     """
 
     seen: Mapping[int, Seen]
     lives: Mapping[tuple[int, int] | None, LiveEdits]
     now: Seen
     equal: Sequence[LiveEdits]
+    block: BlockShown
     _known: dict[tuple[int, Seen], str | None] = field(default_factory=dict)
 
     def reason(self, seq: int, view: Seen) -> str | None:
@@ -137,11 +136,21 @@ class _Judge:
             return FIXED_PARTS
         then = self.lives[seen.edits_at]
         equal = self.equal if view == self.now else (live,)
+        if view == self.now and self._showed_another_form(then):
+            return COMPACTED
         if live.changes(seq) or all(_differ(other, then, seq) for other in equal):
             return COMPACTED
         # Where no reasoning was refused in between, what is shown before the message is the same by induction.
         is_same = then.reasoning_from == live.reasoning_from or self._before(seq, seen) == self._before(seq, view)
         return None if is_same else REFUSED
+
+    def _showed_another_form(self, then: LiveEdits) -> bool:
+        """Whether a former view had the first summary of `now` as a block and `now` has its text, or the other way."""
+        live = self.lives[self.now.edits_at]
+        if self.block is BlockShown.NONE or then.condensed[:1] != live.condensed[:1]:
+            return False
+        had_block = then.reasoning_from == live.reasoning_from
+        return had_block != (self.block is BlockShown.AS_BLOCK)
 
     def _before(self, seq: int, view: Seen) -> list[int]:
         """The messages before this one whose reasoning the view shows."""

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from foldline.engine.facts import is_empty
-from foldline.engine.messages import Message, Thinking, is_bound
+from foldline.engine.messages import Message, Other, Thinking, is_bound
 from foldline.engine.models.compactors import compactor_of
 from foldline.engine.models.limits import limits_of
 from foldline.engine.outline import Outline, Unit
@@ -22,7 +22,7 @@ from foldline.log.storage.pins import pins_of
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
 from foldline.log.views import reasoning
-from foldline.log.views.blocks import first_block
+from foldline.log.views.blocks import BlockShown, first_block
 from foldline.log.views.reasoning import ReasoningShown
 
 NO_HEADERS: Final[Mapping[str, str]] = MappingProxyType({})
@@ -59,10 +59,13 @@ def show(
 ) -> ShownMessages:
     """The messages of the view of this outline; with `until`, those up to the item that ends at this seq."""
     originals, pins = _originals(tx, path, outline), pins_of(tx, path.session.pk)
-    block = None if pins else first_block(tx, path.session, outline)
-    block = block if block and target.takes(block) else None
+    found = None if pins else first_block(tx, path.session, outline)
+    # A provider takes one block alone: a client's own in a later message is in the way of ours.
+    is_shown = found is not None and target.takes(found) and not any(map(_has_block, originals.values()))
+    block = found if is_shown else None
+    form = BlockShown.NONE if found is None else BlockShown.AS_BLOCK if is_shown else BlockShown.AS_TEXT
     fixed = FixedParts(path.session, target.model, pins)
-    shown = reasoning.shown(tx, path, outline, originals, fixed, has_block=block is not None)
+    shown = reasoning.shown(tx, path, outline, originals, fixed, block=form)
     limits = limits_of(target.model).for_images()
     if until is not None:
         outline = replace(outline, items=[item for item in outline.items if item.last <= until])
@@ -92,6 +95,10 @@ def _texts(tx: Transaction, outline: Outline) -> dict[str, str]:
     """The texts of the live summaries, by their ids."""
     found = shown_summaries(tx, [edit.summary for edit in outline.live.condensed])
     return {name: summary.text for name, summary in found.items()}
+
+
+def _has_block(message: Message) -> bool:
+    return any(isinstance(part, Other) and part.kind == "compaction" for part in message.parts)
 
 
 def _lost(message: Message) -> int:

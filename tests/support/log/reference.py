@@ -490,7 +490,7 @@ class Reference:
             due = min(due, sum(item.last <= request.until for item in outline.items))
         own, seen = policy.stage("summarize"), outline.measured(gauge.measure)
         chunk = chunk_tokens(seen, own, self.window, due)
-        most = self.summarizer_tokens * self.summarizer_calls
+        most = int(self.summarizer_tokens * max(1, self.summarizer_calls * 0.9))
         reads = InputLimits(min(self.summarizer_tokens, chunk), min(most, chunk))
         covered = next_range(outline, self.goals(number, request), reads, due, is_asked=request.is_asked)
         if covered and not request.is_asked:

@@ -103,7 +103,7 @@ class SigningProvider:
         self.compactions.append(request)
         messages = request["messages"]
         if self.is_overloaded:
-            return 400, _error("compaction_unavailable for good")
+            return 400, _error(f"no compaction of this: {request['system']}")
         if COMPACTION_HEADER not in beta or "context_management" in request or _has_open_calls(messages):
             self.refusals += 1
             return 400, _error("`compaction` cannot be used in this request")

@@ -427,3 +427,17 @@ def test_too_many_bytes_or_images_are_an_overflow_of_their_own(text: str) -> Non
 )
 def test_something_else_that_is_too_large_is_no_overflow(text: str) -> None:
     assert not verdict_of(text).is_overflow
+
+
+@pytest.mark.parametrize(
+    ("code", "is_refused"),
+    [
+        ("compaction_signature_invalid", True),
+        ("compaction_tool_changes_mismatch", True),
+        ("compaction_unavailable", False),
+        ("compaction_nothing_to_summarize", False),
+    ],
+)
+def test_a_refused_summary_of_the_providers_own_is_known_by_its_code(code: str, *, is_refused: bool) -> None:
+    error = {"type": "invalid_request_error", "message": "Send it as it came.", "details": {"error_code": code}}
+    assert verdict_of({"type": "error", "error": error}).is_reasoning_refused == is_refused

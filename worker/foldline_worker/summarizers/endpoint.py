@@ -180,13 +180,13 @@ def error_text(response: httpx.Response) -> str:
     return b"".join(bounded(response, MOST_ERROR_BYTES)).decode("utf-8", "replace")
 
 
-def whole_answer(response: httpx.Response) -> dict[str, Any]:
-    """The JSON object in a response.
+def whole_answer(response: httpx.Response, most_bytes: int = MOST_ANSWER_BYTES) -> dict[str, Any]:
+    """The JSON object in a response of at most about so many bytes.
 
     Raises:
         EndpointUnavailable: it is not JSON, or it reports an error.
     """
-    return json_object(b"".join(bounded(response, MOST_ANSWER_BYTES)))
+    return json_object(b"".join(bounded(response, most_bytes)))
 
 
 def bounded(response: httpx.Response, most: int) -> Iterator[bytes]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -17,8 +18,11 @@ from foldline.telemetry.tracing import Silent, Tracing
 from foldline_worker.cancellation import Cancellation
 from foldline_worker.summarizers.contract import ProviderDeclined
 from foldline_worker.summarizers.endpoint import (
+    NOT_JSON,
+    TOO_SLOW,
     Endpoint,
     EndpointError,
+    EndpointUnavailable,
     error_text,
     whole_answer,
 )
@@ -36,6 +40,11 @@ MOST_INSTRUCTIONS_CHARS: Final = 16_384
 # Reasons a `ProviderDeclined` gives.
 NOTHING_SENT: Final = "there is nothing to send it"
 NONE_INSIDE: Final = "its answer has none"
+NO_INSTRUCTIONS: Final = "it takes no instructions"
+# An answer repeats what the user said, with images. A call that took too long, or whose answer cannot be read, is not
+# repeated: it reads the whole conversation each time.
+MOST_ANSWER_BYTES: Final = 64 * 1024 * 1024
+NOT_REPEATED: Final = frozenset({TOO_SLOW, NOT_JSON})
 
 
 class ProviderAnswer(NamedTuple):
@@ -143,6 +152,9 @@ class Provider:
         call = request.provider
         if call is None:
             raise ProviderDeclined(self._name, NOTHING_SENT)
+        if request.instructions and not COMPACTORS[self._name].takes_instructions:
+            # A hook's: the caller's are not sent here.
+            raise ProviderDeclined(self._name, NO_INSTRUCTIONS)
         try:
             answer = self._retries.calls(cancellation)(self._compacted, call, request, cancellation)
         except EndpointError as error:
@@ -157,19 +169,30 @@ class Provider:
     def _compacted(
         self, call: ProviderCall, request: SummaryInput, cancellation: Cancellation
     ) -> ProviderAnswer | None:
+        body = self._api.body(call, request)
         called = {"gen_ai.operation.name": "compact", "gen_ai.request.model": call.model}
         with (
             self._tracing.span(f"compact {call.model}", place="client", facts=called) as span,
+            _not_repeated(),
             self._endpoint.connection(cancellation) as connection,
-            self._endpoint.posted(self._api.path, self._api.body(call, request), connection) as response,
+            self._endpoint.posted(self._api.path, body, connection) as response,
         ):
             if not response.is_success:
-                text = error_text(response)
-                raise self._endpoint.refused(response, text, _texts(call.messages))
-            answer = self._api.read(whole_answer(response))
+                raise self._endpoint.refused(response, error_text(response), _texts(body))
+            answer = self._api.read(whole_answer(response, MOST_ANSWER_BYTES))
             usage = answer.usage if answer else {}
             span.note({f"gen_ai.usage.{direction}_tokens": tokens for direction, tokens in usage.items()})
             return answer
+
+
+@contextmanager
+def _not_repeated() -> Iterator[None]:
+    try:
+        yield
+    except EndpointUnavailable as error:
+        if error.reason in NOT_REPEATED:
+            raise EndpointUnavailable(error.reason, is_passing=False) from error
+        raise
 
 
 def _texts(value: Any) -> list[str]:

@@ -8,6 +8,7 @@ from time import perf_counter
 from types import MappingProxyType
 from typing import Final
 
+from foldline.engine.models.windows import known_model
 from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput
 from foldline.settings import InvalidSettings, Settings, variable
 from foldline.telemetry.metrics import Metrics
@@ -17,6 +18,7 @@ from foldline_worker.summarizers import extractive, openai, provider
 from foldline_worker.summarizers.contract import ProviderDeclined, Summarizer, SummarizerUnavailable
 
 NO_MODEL: Final = "none"
+OTHER_MODEL: Final = "other"
 NO_KEY: Final = "this worker has no key for it"
 
 
@@ -89,6 +91,12 @@ def model_of(settings: Settings) -> str | None:
     return settings.summarizer_model if "summarizer_model" in SUMMARIZERS[settings.summarizer].needs else None
 
 
+def _listed(model: str) -> str:
+    """The name of a model as a label: callers choose models, and a label must not have any value."""
+    known = known_model(model)
+    return known.name if known else OTHER_MODEL
+
+
 class Metered:
     """Wraps a summarizer and counts its summaries, with `provider` and `model` as labels."""
 
@@ -102,7 +110,7 @@ class Metered:
         """See `Summarizer`."""
         started = perf_counter()
         call = request.provider
-        names = (call.compactor, call.model) if call else self._names
+        names = (call.compactor, _listed(call.model)) if call else self._names
         try:
             draft = self._summarizer.summarize(request, cancellation)
         except (SummarizerUnavailable, ProviderDeclined):

@@ -72,6 +72,15 @@ def test_an_unknown_model_is_answered_with_the_nearest_names() -> None:
         ("azure/global-standard/gpt-4o-2024-08-06", 128_000),
         ("openrouter/anthropic/claude-sonnet-4.5:online", 200_000),
         ("claude-2.1", 200_000),
+        ("claude-sonnet-4-20250514", 200_000),
+        ("vertex_ai/claude-sonnet-4@20250514", 200_000),
+        ("vertex_ai/claude-opus-4-6@default", 1_000_000),
+        ("bedrock/anthropic.claude-v2:1", 200_000),
+        ("openrouter/anthropic/claude-3.7-sonnet:thinking", 200_000),
+        ("azure/gpt-5-chat", 128_000),
+        ("gemini-2.0-flash-thinking-exp-1219", 32_767),
+        ("gpt-3.5-turbo-0301", 4_096),
+        ("mistral-small-2402", 32_768),
         ("bedrock/anthropic.claude-opus-4-8-v1:0", 1_000_000),
         ("xai/grok-3-mini", 131_072),
         ("kimi-k2.5", 262_144),
@@ -88,7 +97,7 @@ def test_a_name_with_something_before_or_after_it_is_that_of_another_model(known
     """It is unknown, unless it is a longer name that is known itself: never taken for the shorter one."""
     for name in (f"{known.name}{more}", f"{more}{known.name}"):
         found = known_model(f"{known.provider}/{name}")
-        is_mode = more in {"-fast", "-thinking", "-preview", "-latest", "-exp"}
+        is_mode = more in {"-fast", "-thinking", "-preview", "-latest", "-exp", "-default"}
         assert found is None or found != known or is_mode, name
 
 

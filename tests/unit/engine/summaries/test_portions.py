@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from foldline.engine.messages import user
 from foldline.engine.summaries.portions import portions, text_of_portions
-from foldline.engine.summaries.prompt import SMALLEST_PIECE, SummaryInput
+from foldline.engine.summaries.prompt import SMALLEST_INPUT_TOKENS, SMALLEST_PIECE, SummaryInput
 from foldline.engine.tokens.counter import count_message, count_text
 
 SIZES = st.lists(st.integers(1, 300), min_size=1, max_size=30)
@@ -47,11 +47,11 @@ def test_what_fits_one_call_is_one_portion() -> None:
     assert portions(request, sum(map(count_message, request.messages))) == (request,)
 
 
-def test_portions_are_about_as_long_as_each_other() -> None:
-    request = request_of([50] * 40, 4_000)
-    lengths = [sum(map(count_message, portion.messages)) for portion in portions(request, 600)]
+def test_a_portion_leaves_room_for_the_prompt() -> None:
+    request = request_of([300] * 60, 8_000)
+    lengths = [sum(map(count_message, portion.messages)) for portion in portions(request, 6_000)]
     assert len(lengths) == 4
-    assert max(lengths) <= 600
+    assert max(lengths) <= 6_000 - SMALLEST_INPUT_TOKENS
 
 
 def test_a_short_summary_has_fewer_portions_with_more_to_read() -> None:
