@@ -80,7 +80,8 @@ def print_parts(settings: Settings, store: Store) -> None:
     """Say where the data is and who writes summaries."""
     model = model_of(settings)
     summarizer = f"{settings.summarizer}, model {model}" if model else settings.summarizer
-    print_status(settings, f"data in {place_of(store)}, summaries: {summarizer}")
+    providers = f", by policy {' or '.join(settings.compactor_keys)}" if settings.compactor_keys else ""
+    print_status(settings, f"data in {place_of(store)}, summaries: {summarizer}{providers}")
 
 
 @contextmanager

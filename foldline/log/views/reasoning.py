@@ -136,13 +136,16 @@ class _Judge:
             return FIXED_PARTS
         then = self.lives[seen.edits_at]
         equal = self.equal if view == self.now else (live,)
-        if view == self.now and self._showed_another_form(then):
+        is_now = view == self.now
+        is_changed = live.changes(seq) or all(_differ(other, then, seq) for other in equal)
+        if is_changed or (is_now and self._showed_another_form(then)):
             return COMPACTED
-        if live.changes(seq) or all(_differ(other, then, seq) for other in equal):
-            return COMPACTED
-        # Where no reasoning was refused in between, what is shown before the message is the same by induction.
-        is_same = then.reasoning_from == live.reasoning_from or self._before(seq, seen) == self._before(seq, view)
-        return None if is_same else REFUSED
+        if then.reasoning_from == live.reasoning_from:
+            return None
+        # Where no reasoning was refused in between, what is shown before the message is the same by induction. What a
+        # block stands for is not looked at.
+        is_hidden = is_now and self.block is BlockShown.AS_BLOCK
+        return REFUSED if is_hidden or self._before(seq, seen) != self._before(seq, view) else None
 
     def _showed_another_form(self, then: LiveEdits) -> bool:
         """Whether a former view had the first summary of `now` as a block and `now` has its text, or the other way."""
