@@ -143,9 +143,14 @@ def test_a_message_reaches_the_summarizer_within_50_ms(serve: Callable[..., Serv
 
 def test_an_idle_worker_takes_under_2_percent_of_a_core(serve: Callable[..., Service]) -> None:
     serve(Extractive())
+    assert min(share_of_a_core() for _ in range(5)) < 0.02, "a worker that polls takes its share in every second"
+
+
+def share_of_a_core() -> float:
+    """The share of a core that this process takes for a second; threads of earlier tests may still be ending in it."""
     before, started = process_time(), monotonic()
-    Event().wait(2.0)
-    assert (process_time() - before) / (monotonic() - started) < 0.02
+    Event().wait(1.0)
+    return (process_time() - before) / (monotonic() - started)
 
 
 def test_jobs_left_by_an_earlier_process_are_done_on_start(serve: Callable[..., Service]) -> None:

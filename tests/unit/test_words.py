@@ -28,6 +28,7 @@ EXEMPT = (
     "tests/unit/test_words.py",
     # English, as data.
     "foldline/engine/summaries/extractive/cues.py",
+    "benchmarks/fidelity/",
 )
 SOURCES = (".py", ".md", ".toml", ".yaml", ".tpl", ".txt", ".json", ".example", "Makefile", "Dockerfile")
 
