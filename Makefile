@@ -19,7 +19,7 @@ UV_VERSION := 0.13.9
 # A maintained catalogue of models (MIT); its rows are written into the library.
 PRICES_VERSION := 0.2.3
 
-.PHONY: help init fmt lint types check test chart property parity bench demo run stack image browser docs models clean lock
+.PHONY: help init fmt lint types check test chart property parity bench fidelity demo run stack image browser docs models clean lock
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,6 +60,9 @@ parity: .venv/.ready ## recorded answers of the systems the presets follow: VECT
 
 bench: .venv/.ready ## measure side by side with the alternatives
 	@$(BIN)/python -m benchmarks
+
+fidelity: .venv/.ready ## measure which facts survive compactions: SET=development for the other templates
+	@$(BIN)/python -m benchmarks.fidelity $(if $(SET),--set $(SET))
 
 demo: .venv/.ready ## see a long session being folded
 	@$(BIN)/python -m demo
