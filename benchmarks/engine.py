@@ -7,9 +7,11 @@ from collections.abc import Callable
 import orjson
 
 from benchmarks.harness import Row, seconds
+from benchmarks.prefix_cost.corpus import parsed, sessions
 from benchmarks.transcripts import transcript
 from foldline.engine.edits import LiveEdits
 from foldline.engine.formats import FORMATS
+from foldline.engine.ledger.find import items_of
 from foldline.engine.messages import Message
 from foldline.engine.models.budget import budget_of, goals_of
 from foldline.engine.models.windows import ContextWindow
@@ -26,10 +28,23 @@ REPEATS = 5
 
 
 def rows() -> list[Row]:
-    """Both rows, over one generated session of 10,000 entries."""
+    """The rows: two over one generated session of 10,000 entries, one over the sessions of `corpus`."""
     wire = transcript(ENTRIES)
     messages = FORMATS["openai"].parse(wire)
-    return [_planning(orjson.dumps(wire), messages), _counting(messages)]
+    return [_planning(orjson.dumps(wire), messages), _counting(messages), _ledger()]
+
+
+def _ledger() -> Row:
+    messages = [message for session in sessions() for message in parsed(session)]
+    size = sum(len(orjson.dumps(message.source)) for message in messages)
+    return Row(
+        name=f"the ledger of {len(messages)} messages of sessions",
+        ours="items_of",
+        theirs="5 MB/s",
+        time_ours=lambda: seconds(lambda: [items_of(message) for message in messages]),
+        time_theirs=lambda: size / 5_000_000,
+        at_most=1.0,
+    )
 
 
 def _planning(body: bytes, messages: list[Message]) -> Row:

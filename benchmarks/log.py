@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from benchmarks.harness import Row, seconds
+from benchmarks.prefix_cost.corpus import parsed, sessions
 from benchmarks.transcripts import transcript
 from foldline import migrations
+from foldline.engine.facts import facts_of
 from foldline.engine.formats import FORMATS
+from foldline.engine.messages import Message
+from foldline.engine.wire import dumps
 from foldline.log.storage.store import Store
 from foldline.log.use_cases import append, lifecycle
 
@@ -19,6 +23,8 @@ NEW: Final = lifecycle.NewSession("openai/gpt-4o", context_window=100_000_000)
 LARGE_WINDOW: Final = 800_000
 MESSAGE: Final = append.prepare(FORMATS["openai"].parse([{"role": "user", "content": " fold" * 200}]))
 MESSAGES_AT_ONCE: Final = 50
+# As many recorded sessions as a round appends in a second or two.
+SESSIONS: Final = 12
 # Appends in a round. Those of all rounds together leave a session on its side of the trigger, and within its limit.
 LARGE_APPENDS: Final = 40
 # Where the session below the trigger begins, as a share of it.
@@ -54,7 +60,40 @@ def rows(database: str, url: str) -> Iterator[Row]:
             time_theirs=_time_large(store, BELOW_SHARE),
             at_most=1.5,
         )
+    yield _with_ledger(store, database)
     store.close()
+
+
+def _with_ledger(store: Store, database: str) -> Row:
+    """Appends of recorded sessions, message by message, with the items of their ledger found and without."""
+    messages = [message for session in sessions()[:SESSIONS] for message in parsed(session)]
+    return Row(
+        name=f"append {len(messages)} messages of sessions, {database}",
+        ours="with their ledger",
+        theirs="without",
+        time_ours=lambda: _append_each(store, messages, append.prepare),
+        time_theirs=lambda: _append_each(store, messages, _without_ledger),
+        at_most=1.25,
+    )
+
+
+def _append_each(
+    store: Store, messages: Sequence[Message], prepare: Callable[[list[Message]], list[append.PreparedMessage]]
+) -> float:
+    with store.write() as tx:
+        name = lifecycle.create(tx, TENANT, NEW).session.id
+
+    def run() -> None:
+        for message in messages:
+            drafts = prepare([message])
+            with store.write() as tx:
+                append.append(tx, TENANT, name, drafts)
+
+    return seconds(run)
+
+
+def _without_ledger(messages: list[Message]) -> list[append.PreparedMessage]:
+    return [append.PreparedMessage(each, facts_of(each), dumps(each.source), b"[]") for each in messages]
 
 
 def _time_large(store: Store, share: float, policy: dict[str, Any] | None = None) -> Callable[[], float]:

@@ -53,7 +53,8 @@ _CLOSINGS: Final = (
     ),
     (
         "I went through {path} and {path2}. Both use {package} in the usual way, and {service} calls them from "
-        "{folder} with the {noun} that it gets from its caller. There are {n} tests around this, and they cover the {adj} cases."
+        "{folder} with the {noun} that it gets from its caller. There are {n} tests "
+        "around this, and they cover the {adj} cases."
     ),
     "The {noun} works now. Tell me if you want the {adj} variant instead, it is easy to change at this point.",
 )

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from foldline.engine.summaries.extractive.activity import Activity
-from foldline.engine.summaries.extractive.previous import earlier_items
+from foldline.engine.ledger.assemble import assemble
+from foldline.engine.ledger.earlier import earlier_items
 from foldline.engine.summaries.headings import Section
 
 
 def taken_over(summary: str) -> set[tuple[Section, str]]:
-    """The summary's lines with their sections, and the files it names."""
-    activity = Activity()
-    items = earlier_items((summary,), activity, is_continued=False)
-    files = {(Section.FILES, f"{path} {file.is_changed}") for path, file in activity.files.items()}
-    return {(item.section, item.text) for item in items} | files
+    """The summary's lines with their sections."""
+    return {(line.section, line.text) for line in assemble((0, item) for item in earlier_items(summary))}

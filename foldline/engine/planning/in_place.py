@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from foldline.engine.edits import Edit, LiveEdits
+from foldline.engine.ledger.find import items_of
 from foldline.engine.messages import Message
 from foldline.engine.models.budget import SMALLEST_SUMMARY, Goals
 from foldline.engine.models.gauge import Gauge
@@ -99,12 +100,15 @@ class InPlace:
         inside = [seq for seq in self._messages if span.first <= seq <= span.last]
         under = [edit for edit in outline.live.condensed if edit.summary in span.replaces]
         originals = (seq for seq in inside if not any(edit.first <= seq <= edit.last for edit in under))
+        items = ((seq, item) for seq in inside for item in items_of(self._messages[seq]))
         text = extract(
             SummaryInput(
                 tuple(self._summaries[name] for name in span.replaces),
                 tuple(self._messages[seq] for seq in originals),
                 max_tokens,
                 headings=headings,
+                ledger=tuple(items),
+                turn_ledger=(),
             )
         )
         name = str(len(self._summaries) + 1)

@@ -8,6 +8,8 @@ from typing import Any, Final
 
 import regex
 
+from foldline.engine.ledger.find import found_in
+from foldline.engine.ledger.items import ItemAt
 from foldline.engine.messages import JsonObject, Message
 from foldline.engine.models.budget import SMALLEST_SUMMARY
 from foldline.engine.summaries.headings import HEADINGS, TURN
@@ -30,6 +32,9 @@ class SummaryInput:
     `turn_prefix` is the beginning of a turn whose rest stays in view; then `messages` are those before that turn. If
     `is_branch`, the messages are of a branch that was left, and the summary is read on another branch.
 
+    `ledger` are the items of `previous` and `messages`, each with its place (seq), `turn_ledger` those of
+    `turn_prefix`; None if they are still to be found.
+
     `provider` is what the model's own provider is sent, if it is to write the summary.
     """
 
@@ -42,6 +47,16 @@ class SummaryInput:
     turn_prefix: tuple[Message, ...] = ()
     is_branch: bool = False
     provider: ProviderCall | None = None
+    ledger: tuple[ItemAt, ...] | None = None
+    turn_ledger: tuple[ItemAt, ...] | None = None
+
+    @property
+    def items(self) -> tuple[ItemAt, ...]:
+        """The items of the ledger of all that is to be summarized, each with its place."""
+        before = found_in(self.previous, self.messages) if self.ledger is None else self.ledger
+        place = max(len(self.messages), before[-1][0] + 1 if before else 0)
+        turn = found_in((), self.turn_prefix, place) if self.turn_ledger is None else self.turn_ledger
+        return (*before, *turn)
 
     @property
     def said(self) -> tuple[Message, ...]:
@@ -88,9 +103,11 @@ def divided(request: SummaryInput) -> tuple[SummaryInput, ...]:
     is_first = not request.previous and not request.messages
     turn_tokens = room if is_first else int(room * TURN_SHARE)
     if turn_tokens < SMALLEST_PIECE:
-        return (replace(request, messages=request.said, turn_prefix=()),)
-    turn = replace(request, previous=(), messages=(), headings=TURN, max_tokens=turn_tokens)
-    return (turn,) if is_first else (replace(request, turn_prefix=(), max_tokens=room - turn_tokens), turn)
+        ledger = None if request.ledger is None else request.items
+        return (replace(request, messages=request.said, turn_prefix=(), ledger=ledger, turn_ledger=None),)
+    turn = replace(request, previous=(), messages=(), ledger=(), headings=TURN, max_tokens=turn_tokens)
+    before = replace(request, turn_prefix=(), turn_ledger=(), max_tokens=room - turn_tokens)
+    return (turn,) if is_first else (before, turn)
 
 
 def joined(pieces: Sequence[SummaryInput], texts: Sequence[str]) -> str:

@@ -147,6 +147,8 @@ def make_input(tx: Transaction, path: Path, wanted: Wanted, request: SummaryRequ
         style=policy.transcript,
         headings=policy.headings,
         is_branch=True,
+        ledger=tuple(ranges.ledger(tx, old, _live(tx, old, left), covered)),
+        turn_ledger=(),
     )
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, Final
 
 from foldline.engine.edits import LiveEdits
 from foldline.engine.facts import Seen, files_of
 from foldline.engine.files import Files
+from foldline.engine.ledger.items import ItemAt
 from foldline.engine.messages import BRANCH_ROLE, Message
 from foldline.engine.models.budget import SMALLEST_SUMMARY
 from foldline.engine.models.compactors import compactor_of
@@ -154,7 +156,8 @@ def make_input(tx: Transaction, path: Path, wanted: Wanted, request: SummaryRequ
     prefix = tuple(message for seq, message in messages.items() if seq >= split)
     if previous and not before:
         # Without other history, the former summary is updated with the beginning of the turn.
-        before, prefix = prefix, ()
+        before, prefix, split = prefix, (), covered.last + 1
+    items = ledger(tx, path, outline.live, covered)
     return SummaryInput(
         previous=previous,
         messages=before,
@@ -163,7 +166,18 @@ def make_input(tx: Transaction, path: Path, wanted: Wanted, request: SummaryRequ
         instructions=request.instructions,
         style=policy.transcript,
         headings=policy.headings,
+        ledger=tuple(found for found in items if found[0] < split),
+        turn_ledger=tuple(found for found in items if found[0] >= split),
     )
+
+
+def ledger(tx: Transaction, path: Path, live: LiveEdits, covered: SummaryRange) -> list[ItemAt]:
+    """The items of all that the range covers, in order: those of its originals, and those under the summaries in it."""
+    parts = segments.uncovered(segments.segments(tx, path), live)
+    inside = segments.clipped(list(parts), [(covered.first, covered.last)])
+    ends = {edit.summary: edit.last for edit in live.condensed if edit.summary in covered.replaces}
+    found = [*summaries.items_of(tx, ends), *entry_log.items_in(tx, path.session, inside)]
+    return sorted(found, key=itemgetter(0))
 
 
 def originals(tx: Transaction, path: Path, live: LiveEdits, covered: SummaryRange) -> dict[int, Message]:

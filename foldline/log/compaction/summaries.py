@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Boolean, bindparam, insert, or_, select, update
 
 from foldline.engine.files import Files
+from foldline.engine.ledger import snapshot
+from foldline.engine.ledger.earlier import earlier_items
+from foldline.engine.ledger.items import ItemAt
 from foldline.engine.models.compactors import compactor_of
 from foldline.engine.planning.cut_points import SummaryRange
 from foldline.engine.policies.policy import Policy
@@ -46,6 +49,9 @@ _SUPPLANT: Final = (
 _INSERT: Final = insert(SUMMARY)
 _TEXT: Final = select(SUMMARY.c.text).where(SUMMARY.c.id == bindparam("summary"))
 _SHOWN: Final = select(SUMMARY.c.id, SUMMARY.c.text, SUMMARY.c.appendix, SUMMARY.c.block).where(
+    SUMMARY.c.id.in_(bindparam("summaries", expanding=True))
+)
+_LEDGERS: Final = select(SUMMARY.c.id, SUMMARY.c.text, SUMMARY.c.ledger).where(
     SUMMARY.c.id.in_(bindparam("summaries", expanding=True))
 )
 _DETAILS: Final = select(SUMMARY.c.details).where(SUMMARY.c.id.in_(bindparam("summaries", expanding=True)))
@@ -155,8 +161,19 @@ def kept(tx: Transaction, key: dict[str, Any]) -> Summary | None:
     return Summary(row.id, row.tokens, row.is_degraded, *facts)
 
 
-def keep(tx: Transaction, path: Path, wanted: Wanted, draft: SummaryDraft, tokens: int | None = None) -> Summary:
-    """Store a summary, in place of a kept one with the same key; `tokens` are counted if they are None."""
+def keep(
+    tx: Transaction,
+    path: Path,
+    wanted: Wanted,
+    draft: SummaryDraft,
+    tokens: int | None = None,
+    *,
+    ledger: Iterable[ItemAt] | None = None,
+) -> Summary:
+    """Store a summary, in place of a kept one with the same key; `tokens` are counted if they are None.
+
+    `ledger` are the items of all it covers; None if its text is all that is known.
+    """
     tx.execute(_SUPPLANT, {"pk": path.session.pk, "present": wanted.key})
     block = _block_of(wanted, draft)
     summary = Summary(
@@ -184,6 +201,7 @@ def keep(tx: Transaction, path: Path, wanted: Wanted, draft: SummaryDraft, token
         "details": dumps(summary.details),
         "appendix": dumps(wanted.appendix) if wanted.appendix else None,
         "block": None if block is None else dumps(block_to_json(block)),
+        "ledger": None if ledger is None else dumps(snapshot.to_json(snapshot.snapshot_of(ledger))),
     }
     tx.execute(_INSERT, row)
     return summary
@@ -212,6 +230,20 @@ def text_of(tx: Transaction, summary_id: str) -> str:
     """The text of a summary as its summarizer wrote it, without its appendix."""
     text: str = loads(tx.execute(_TEXT, {"summary": summary_id}).one().text)
     return text
+
+
+def items_of(tx: Transaction, summaries: Mapping[str, int]) -> list[ItemAt]:
+    """The items of all that these summaries cover.
+
+    `summaries` maps their ids to the seq at which the items of a summary stand that has nothing but its text.
+    """
+    found: list[ItemAt] = []
+    for row in tx.execute(_LEDGERS, {"summaries": list(summaries)}) if summaries else ():
+        if row.ledger is None:
+            found += ((summaries[row.id], item) for item in earlier_items(loads(row.text)))
+        else:
+            found += snapshot.from_json(loads(row.ledger))
+    return found
 
 
 def shown_text(tx: Transaction, summary_id: str) -> str:

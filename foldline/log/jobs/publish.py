@@ -93,7 +93,7 @@ def _publish(tx: Transaction, path: Path, claim: Claim, draft: SummaryDraft, job
         end_without_summary(tx, path, job, JobState.FAILED, error)
         state = JobState.FAILED
     else:
-        summary = keep(tx, path, claim.wanted, draft, tokens)
+        summary = keep(tx, path, claim.wanted, draft, tokens, ledger=claim.preparation.request.items)
         made = Made(claim.wanted, summary, request_from_json(job.parameters))
         state = _apply_or_wait(tx, path, job, made, draft)
     paths.save_edited(tx, path, before)

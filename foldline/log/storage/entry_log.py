@@ -16,6 +16,8 @@ from foldline.engine.edits import LiveEdits
 from foldline.engine.facts import Facts
 from foldline.engine.formats import FORMATS
 from foldline.engine.formats.contract import Parse
+from foldline.engine.ledger.find import items_of
+from foldline.engine.ledger.items import ItemAt, items_from_json
 from foldline.engine.messages import JsonObject, Message, Role, answering
 from foldline.engine.outline import Outline, outline_of
 from foldline.engine.planning.batches import Placed
@@ -51,10 +53,12 @@ _LIVE: Final = select(ENTRY.c.live).where(
 )
 
 
-def message_columns(tx: Transaction, path: Path, facts: Facts, message: Message, body: bytes) -> dict[str, Any]:
+def message_columns(
+    tx: Transaction, path: Path, facts: Facts, message: Message, body: bytes, *, ledger: bytes | None = None
+) -> dict[str, Any]:
     """The columns of a message's row; the path is advanced to it already."""
     columns = shown_columns(tx, path, MESSAGE, facts, body)
-    return {**columns, "is_joined": message.joined, "format": message.format or "native"}
+    return {**columns, "is_joined": message.joined, "format": message.format or "native", "ledger": ledger}
 
 
 def shown_columns(tx: Transaction, path: Path, kind: str, facts: Facts, body: bytes) -> dict[str, Any]:
@@ -69,6 +73,7 @@ def shown_columns(tx: Transaction, path: Path, kind: str, facts: Facts, body: by
         "is_joined": False,
         "format": "",
         "facts": dumps(extra) if extra else None,
+        "ledger": None,
         "live": None,
     }
 
@@ -145,6 +150,7 @@ _WITHOUT_FACTS: Final[Mapping[str, Any]] = MappingProxyType(
         "is_joined": False,
         "format": "",
         "facts": None,
+        "ledger": None,
         "live": None,
     }
 )
@@ -240,6 +246,18 @@ def messages_in(
     )
     rows = rows_in(tx, session, parts, columns)
     return {row.seq: _message_shown(row, branch_role) for row in rows}
+
+
+def items_in(tx: Transaction, session: Session, parts: Sequence[Segment]) -> list[ItemAt]:
+    """The items of the ledger in these segments, each with its seq; those of entries without any are found now."""
+    rows = rows_in(tx, session, parts, (ENTRY.c.seq, ENTRY.c.ledger))
+    unknown = [(row.seq, row.seq) for row in rows if row.ledger is None]
+    messages = messages_in(tx, session, segments.clipped(list(parts), unknown)) if unknown else {}
+    return [
+        (row.seq, item)
+        for row in rows
+        for item in (items_of(messages[row.seq]) if row.ledger is None else items_from_json(loads(row.ledger)))
+    ]
 
 
 def _message_shown(row: Any, branch_role: Role) -> Message:

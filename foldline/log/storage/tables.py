@@ -103,8 +103,8 @@ class EntryRow(SQLModel, table=True):
 
     `kept` and `raw` are the view's tokens after it, with and without edits. `edits_branch` and `edits_seq` name the
     newest compaction, undo or redo on the path; that entry's `live` column has the edits in force after it. `tail_unit`
-    and `open_calls` are the batch that a result may still join. `images`, `image_bytes` and `image_side` are those of a
-    branch. Large columns come last, so that reading facts skips them.
+    and `open_calls` are the batch that a result may still join. `ledger` has the items of a message. `images`,
+    `image_bytes` and `image_side` are those of a branch. Large columns come last, so that reading facts skips them.
     """
 
     __tablename__: ClassVar[Any] = "entry"
@@ -145,6 +145,7 @@ class EntryRow(SQLModel, table=True):
     created_at: int = Field(sa_type=BigInteger)
     open_calls: bytes | None = None
     facts: bytes | None = None
+    ledger: bytes | None = None
     body: bytes
     live: bytes | None = None
 
@@ -153,7 +154,8 @@ class SummaryRow(SQLModel, table=True):
     """A kept summary; `key` is a hash of the range, the replaced summaries and the parameters it was made of.
 
     `details` has the files of all it covers, and what a hook added. `appendix` is shown below the text in views.
-    `block` is shown in its place to the model whose provider wrote it.
+    `block` is shown in its place to the model whose provider wrote it. `ledger` has the items of all it
+    covers, each with its place.
     """
 
     __tablename__: ClassVar[Any] = "summary"
@@ -174,6 +176,7 @@ class SummaryRow(SQLModel, table=True):
     details: bytes | None = None
     appendix: bytes | None = None
     block: bytes | None = None
+    ledger: bytes | None = None
 
 
 class JobRow(SQLModel, table=True):

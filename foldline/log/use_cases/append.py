@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from foldline.engine.facts import Facts, Seen, facts_of
+from foldline.engine.ledger.find import items_of
+from foldline.engine.ledger.items import items_to_json
 from foldline.engine.messages import Message, Text
 from foldline.engine.models.budget import check_fixed_parts
 from foldline.engine.planning.batches import place
@@ -26,11 +28,12 @@ from foldline.log.views import reasoning
 
 @dataclass(frozen=True, slots=True)
 class PreparedMessage:
-    """A message that is counted and serialized, which needs no lock."""
+    """A message that is counted and serialized, with the items of its ledger; this needs no lock."""
 
     message: Message
     facts: Facts
     body: bytes
+    ledger: bytes
 
     def binding_to(self, seen: Seen) -> PreparedMessage:
         """The message, with its bound reasoning noted as bound to this view."""
@@ -51,7 +54,10 @@ class Appended:
 
 def prepare(messages: Sequence[Message]) -> list[PreparedMessage]:
     """The messages, counted and serialized; call it before a lock is taken."""
-    return [PreparedMessage(message, facts_of(message), dumps(message.source)) for message in messages]
+    return [
+        PreparedMessage(message, facts_of(message), dumps(message.source), dumps(items_to_json(items_of(message))))
+        for message in messages
+    ]
 
 
 def append(
@@ -124,4 +130,4 @@ def _row(tx: Transaction, path: Path, draft: PreparedMessage, measure: Measure |
     path.messages += 1
     if path.estimated is not None and measure is not None and seq > counted_seq(path):
         path.estimated += measure.added(placed.facts, placed.stubs)
-    return entry_log.message_columns(tx, path, placed.facts, draft.message, draft.body)
+    return entry_log.message_columns(tx, path, placed.facts, draft.message, draft.body, ledger=draft.ledger)

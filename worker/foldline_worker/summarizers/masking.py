@@ -6,7 +6,7 @@ The originals are not changed. `redact-secret` and `secret_patterns` know what s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any, Final, NamedTuple, TypeVar
@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import redact_secret
 
 from foldline.engine.arguments import json_object, json_text
+from foldline.engine.ledger.items import ItemAt
 from foldline.engine.messages import Image, Message, Other, Part, Text, Thinking, ToolCall, ToolResult
 from foldline.engine.summaries.prompt import SummaryInput
 from foldline_worker.summarizers.secret_patterns import PATTERNS
@@ -53,7 +54,13 @@ def masked(request: SummaryInput) -> SummaryInput:
         messages=tuple(map(_masked_message, request.messages)),
         instructions=request.instructions and mask(request.instructions),
         turn_prefix=tuple(map(_masked_message, request.turn_prefix)),
+        ledger=_masked_items(request.ledger),
+        turn_ledger=_masked_items(request.turn_ledger),
     )
+
+
+def _masked_items(items: Sequence[ItemAt] | None) -> tuple[ItemAt, ...] | None:
+    return None if items is None else tuple((place, item._replace(text=mask(item.text))) for place, item in items)
 
 
 def mask(text: str) -> str:

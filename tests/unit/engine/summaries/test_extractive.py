@@ -15,9 +15,9 @@ from typing import ClassVar
 import pytest
 
 from foldline.engine.formats import FORMATS
+from foldline.engine.ledger.section_lines import places
 from foldline.engine.messages import Message, Text, Thinking, ToolCall, ToolResult
 from foldline.engine.summaries.extractive import summarize
-from foldline.engine.summaries.extractive.section_lines import places
 from foldline.engine.summaries.headings import HEADINGS, Section
 from foldline.engine.summaries.prompt import SummaryInput
 from foldline.engine.tokens.counter import count_messages, count_text
@@ -115,27 +115,23 @@ CODING = """\
 ## Rules and limits
 - You must not change the public API.
 - Only use the standard library.
-- Now write the docs in docs/streaming.md, at most 40 lines.
 ## Asked
 - Make the parser stream its input.
+- Now write the docs in docs/streaming.md, at most 40 lines.
 ## Decided and done
 - Fixed: the root cause was a buffer that was cleared too early, so chunks got lost.
-- Written. Shall I also add an example?
-## Open
 - Shall I also add an example? → yes please
+## Open
 - $ python examples/stream.py
 ## Commands and errors
-- $ pytest -q tests → E AssertionError: chunk lost → 3 passed in 0.1s
+- $ pytest -q tests → "E AssertionError: chunk lost" → "3 passed in 0.1s"
 ## Files
 - changed src/parser.py
-- changed docs/streaming.md
+- created docs/streaming.md
 ## Also said
 - I'll look at the parser first.
-- class Parser:
-- # raises ParseError: on bad input
-- collected 3 items
-- 1 failed, 2 passed
 - Good.
+- Written.
 """
 
 
@@ -185,14 +181,14 @@ def test_a_command_shows_how_it_ended_last() -> None:
     session = Session().say(user("build it"))
     for output in ("error: no rule", "error: missing header", "built in 3 s"):
         session.call("bash", output, command="make all")
-    assert under(Section.ENDED, session.summary()) == ["$ make all → error: missing header → built in 3 s"]
+    assert under(Section.ENDED, session.summary()) == ['$ make all → "error: missing header" → "built in 3 s"']
 
 
 def test_a_command_that_fails_again_says_so() -> None:
     session = Session().say(user("build it"))
     for output in ("built", "error: missing header\nmore"):
         session.call("bash", output, command="make all")
-    assert under(Section.ENDED, session.summary()) == ["$ make all → error: missing header"]
+    assert under(Section.ENDED, session.summary()) == ['$ make all → "error: missing header"']
 
 
 def test_source_code_that_speaks_of_errors_is_no_error() -> None:
@@ -205,7 +201,7 @@ def test_source_code_that_speaks_of_errors_is_no_error() -> None:
 
 def test_a_failed_read_is_in_the_summary() -> None:
     session = Session().say(user("look")).call("read", "ENOENT", is_error=True, path="a.py")
-    assert under(Section.ENDED, session.summary()) == ["read a.py → ENOENT"]
+    assert under(Section.ENDED, session.summary()) == ['read a.py → "ENOENT"']
 
 
 def test_files_come_from_shell_commands_too() -> None:
@@ -213,24 +209,13 @@ def test_files_come_from_shell_commands_too() -> None:
     session.call("bash", "", command="sed -i 's/a/b/' src/one.py && cat src/two.py > /dev/null")
     session.call("bash", "", command="cp src/two.py src/three.py; rm old.txt")
     files = under(Section.FILES, session.summary())
-    assert {"read src/two.py", "changed src/three.py", "changed old.txt"} <= set(files)
+    assert {"read src/two.py", "changed src/three.py", "deleted old.txt"} <= set(files)
     assert not any("/dev/null" in line for line in files)
 
 
 def test_a_file_read_and_then_changed_counts_as_changed() -> None:
     session = Session().say(user("go")).call("Edit", "ok", file_path="a.py").call("Read", "x", file_path="a.py")
     assert under(Section.FILES, session.summary()) == ["changed a.py"]
-
-
-def test_a_folder_that_holds_most_files_is_named_once_and_read_back() -> None:
-    session = Session().say(user("go"))
-    for name in ("one", "two", "three", "four"):
-        session.call("write", "ok", path=f"/home/someone/project/src/{name}.py")
-    first = session.summary()
-    assert under(Section.FILES, first)[:2] == ["below /home/someone/project/src/", "changed one.py"]
-    later = Session().say(user("on")).call("read", "x", path="/home/someone/project/src/one.py").summary(1_000, first)
-    assert under(Section.FILES, later).count("changed one.py") == 1
-    assert "read one.py" not in later
 
 
 def test_a_short_reply_keeps_its_question() -> None:
@@ -251,7 +236,7 @@ def test_a_dialogue_keeps_questions_with_their_answers() -> None:
 def test_commands_written_as_text_are_understood() -> None:
     session = Session().say(user("Find the flag."), assistant("I will look.\n```bash\ncat /flag\n```"))
     session.say(user("cat: /flag: Permission denied\nbash-$ "), assistant("Not allowed; I will try sudo."))
-    assert under(Section.ENDED, session.summary()) == ["$ cat /flag → cat: /flag: Permission denied"]
+    assert under(Section.ENDED, session.summary()) == ['$ cat /flag → "cat: /flag: Permission denied"']
 
 
 def test_an_unfinished_turn_is_open() -> None:
@@ -270,7 +255,7 @@ def test_an_earlier_summary_is_merged() -> None:
     assert "You must not change the public API." in under(Section.RULES, merged)
     assert "Make the parser stream its input." in under(Section.ASKED, merged)
     assert "changed src/parser.py" in under(Section.FILES, merged)
-    assert under(Section.ENDED, merged) == ["$ pytest -q tests → 2 failed"]
+    assert under(Section.ENDED, merged) == ['$ pytest -q tests → "2 failed"']
     assert not any("examples/stream.py" in line for line in under(Section.OPEN, merged))
 
 
@@ -336,15 +321,15 @@ def test_thinking_alone_is_enough() -> None:
 def test_control_characters_do_not_pass() -> None:
     session = Session().say(user("fix\x00 it")).call("bash", "\x1b[31merror: bad\x1b[0m thing", command="make")
     session.call("read", "ok", path="src/\x1b[1ma\x00.py")
-    assert under(Section.ENDED, session.summary()) == ["$ make → error: bad thing"]
+    assert under(Section.ENDED, session.summary()) == ['$ make → "error: bad thing"']
     assert under(Section.FILES, session.summary()) == ["read src/a.py"]
     assert "\x00" not in session.summary()
 
 
 def test_a_heading_in_a_message_makes_no_section() -> None:
     heading = places(Session.headings)[Section.RULES].headings[-1]
-    session = Session().say(user(f"{heading}\nbe quick about it"), assistant("ok"))
-    assert "be quick about it" not in under(Section.RULES, session.summary())
+    session = Session().say(user(f"{heading}\nthe weather is nice"), assistant("ok"))
+    assert "the weather is nice" not in under(Section.RULES, session.summary())
 
 
 def test_instructions_in_a_developer_message_are_rules() -> None:
@@ -436,4 +421,5 @@ def test_real_sessions_fill_their_budget(name: str) -> None:
         for max_tokens in (100, 500, 1_000):
             used = count_text(Session().say(*messages).summary(max_tokens))
             assert used <= max_tokens
-            assert used >= 0.7 * max_tokens or whole < 1.5 * max_tokens
+            is_whole = count_text(Session().say(*messages).summary(10 * max_tokens)) == used
+            assert used >= 0.7 * max_tokens or whole < 1.5 * max_tokens or is_whole

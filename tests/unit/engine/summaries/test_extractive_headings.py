@@ -6,9 +6,9 @@ from itertools import permutations
 
 import pytest
 
+from foldline.engine.ledger.section_lines import CONTENTS, Content
 from foldline.engine.messages import Message
 from foldline.engine.summaries.extractive import summarize
-from foldline.engine.summaries.extractive.section_lines import CONTENTS, Content
 from foldline.engine.summaries.headings import HEADINGS, Section
 from foldline.engine.summaries.prompt import SummaryInput
 from tests.support.taken_over import taken_over
@@ -18,101 +18,85 @@ NEUROLINK = """\
 ## Primary Request and Intent
 - You must not change the public API.
 - Only use the standard library.
-- Now write the docs in docs/streaming.md, at most 40 lines.
 - Make the parser stream its input.
+- asked: Now write the docs in docs/streaming.md, at most 40 lines.
 ## Key Technical Concepts
 - I'll look at the parser first.
-- class Parser:
-- # raises ParseError: on bad input
-- collected 3 items
-- 1 failed, 2 passed
 - Good.
+- Written.
 ## Files and Code Sections
 - changed src/parser.py
-- changed docs/streaming.md
+- created docs/streaming.md
 ## Problem Solving
-- $ pytest -q tests → E AssertionError: chunk lost → 3 passed in 0.1s
+- $ pytest -q tests → "E AssertionError: chunk lost" → "3 passed in 0.1s"
 ## Pending Tasks
-- Shall I also add an example? → yes please
 - $ python examples/stream.py
 ## Task Evolution
 - Fixed: the root cause was a buffer that was cleared too early, so chunks got lost.
-- Written. Shall I also add an example?
+- Shall I also add an example? → yes please
 """
 
 AGENT_CODE = """\
 ## Goal
 - Make the parser stream its input.
+- Now write the docs in docs/streaming.md, at most 40 lines.
 ## Constraints
 - You must not change the public API.
 - Only use the standard library.
-- Now write the docs in docs/streaming.md, at most 40 lines.
 ## Progress
-- $ pytest -q tests → E AssertionError: chunk lost → 3 passed in 0.1s
+- $ pytest -q tests → "E AssertionError: chunk lost" → "3 passed in 0.1s"
 - said: I'll look at the parser first.
-- said: class Parser:
-- said: # raises ParseError: on bad input
-- said: collected 3 items
-- said: 1 failed, 2 passed
 - said: Good.
+- said: Written.
 ## Decisions
 - Fixed: the root cause was a buffer that was cleared too early, so chunks got lost.
-- Written. Shall I also add an example?
-## Next steps
 - Shall I also add an example? → yes please
+## Next steps
 - $ python examples/stream.py
 ## Files
 - changed src/parser.py
-- changed docs/streaming.md
+- created docs/streaming.md
 """
 
 PI = """\
 ## Goal
 - Make the parser stream its input.
+- Now write the docs in docs/streaming.md, at most 40 lines.
 ## Constraints & Preferences
 - You must not change the public API.
 - Only use the standard library.
-- Now write the docs in docs/streaming.md, at most 40 lines.
 ## Progress
 ### Done
 - Fixed: the root cause was a buffer that was cleared too early, so chunks got lost.
-- Written. Shall I also add an example?
-### In Progress
 - Shall I also add an example? → yes please
+### In Progress
 - $ python examples/stream.py
 ## Critical Context
-- $ pytest -q tests → E AssertionError: chunk lost → 3 passed in 0.1s
+- $ pytest -q tests → "E AssertionError: chunk lost" → "3 passed in 0.1s"
 - changed src/parser.py
-- changed docs/streaming.md
+- created docs/streaming.md
 - said: I'll look at the parser first.
-- said: class Parser:
-- said: # raises ParseError: on bad input
-- said: collected 3 items
-- said: 1 failed, 2 passed
 - said: Good.
+- said: Written.
 """
 
 TURN = """\
 ## Original Request
 - You must not change the public API.
 - Only use the standard library.
-- Now write the docs in docs/streaming.md, at most 40 lines.
 - Make the parser stream its input.
+- asked: Now write the docs in docs/streaming.md, at most 40 lines.
 ## Early Progress
 - Fixed: the root cause was a buffer that was cleared too early, so chunks got lost.
-- Written. Shall I also add an example?
-- $ pytest -q tests → E AssertionError: chunk lost → 3 passed in 0.1s
+- decided: Shall I also add an example? → yes please
+- $ pytest -q tests → "E AssertionError: chunk lost" → "3 passed in 0.1s"
 ## Context for Suffix
-- Shall I also add an example? → yes please
 - open: $ python examples/stream.py
 - changed src/parser.py
-- changed docs/streaming.md
+- created docs/streaming.md
 - said: I'll look at the parser first.
-- said: class Parser:
-- said: # raises ParseError: on bad input
-- said: collected 3 items
-- said: 1 failed, 2 passed
 - said: Good.
+- said: Written.
 """
 
 LAYOUTS = {
@@ -185,9 +169,8 @@ def test_files_are_read_back_from_wherever_they_stand(headings: str) -> None:
     earlier = summary_of(headings, session.messages)
     again = Session().say(user("on")).call("read", "x", path="/home/someone/project/src/one.py").messages
     later = summary_of(headings, again, earlier)
-    assert later.count("below /home/someone/project/src/\n") == 1
     assert later.count("one.py") == 1
-    assert "changed one.py" in later
+    assert "created /home/someone/project/src/one.py" in later
 
 
 def begun() -> tuple[Message, ...]:
@@ -203,18 +186,16 @@ BEGUN = """\
 # A turn begins here; its rest follows this summary
 ## Original Request
 - Never push to main.
-- Release version 2.
 ## Early Progress
-- $ make release → error: no tag
-- $ git tag v2 → (no output)
+- $ make release → "error: no tag"
+- $ git tag v2
 ## Context for Suffix
+- open: Release version 2.
 - open: Next I will set the tag.
-- below /srv/project/
-- changed CHANGELOG.md
-- changed pyproject.toml
-- changed app/version.py
-- read ./RELEASING.md
-- said: # Releasing
+- changed /srv/project/CHANGELOG.md
+- changed /srv/project/pyproject.toml
+- changed /srv/project/app/version.py
+- read RELEASING.md
 """
 
 
@@ -240,8 +221,8 @@ def test_files_before_a_turn_and_in_it_are_below_folders_of_their_own() -> None:
     before = "## Files\n- below /home/someone/site/\n- read index.html"
     turn = Session().say(user("go on")).call("read", "x", path="notes.md").messages
     summary = summarize(SummaryInput((before,), (), 1_000, turn_prefix=tuple(turn)))
-    assert (Section.FILES, "notes.md False") in taken_over(summary)
-    assert (Section.FILES, "/home/someone/site/index.html False") in taken_over(summary)
+    assert (Section.FILES, "read notes.md") in taken_over(summary)
+    assert (Section.FILES, "read /home/someone/site/index.html") in taken_over(summary)
 
 
 EVERY_CONTENT = sorted({content for content in CONTENTS.values() if content.others}, key=repr)

@@ -8,11 +8,11 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from foldline.engine.summaries.extractive import cues
-from foldline.engine.summaries.extractive.activity import ARROW, BELOW
+from foldline.engine.ledger.reading import cues
 from foldline.engine.summaries.headings import HEADINGS, Section
 
-FILE: Final = re.compile(rf"^(?P<verb>changed|read|{BELOW}) (?P<path>\S.*)$")
+ARROW: Final = " → "
+FILE: Final = re.compile(r"^(?P<verb>changed|created|deleted|read|below) (?P<path>\S.*)$")
 COMMAND: Final = "$ "
 # Only the beginning of a line decides its section.
 JUDGED_CHARS: Final = 400

@@ -1,4 +1,4 @@
-"""The words that mark a line as a rule, a decision, an open matter, a failure or chatter.
+"""The words that mark a line of a summary as a rule, an open matter or a failure.
 
 English is matched in lower case, which is several times faster than ignoring case. Patterns for Chinese, Japanese and
 Korean use no word boundaries. Every repetition in a pattern is bounded.
@@ -73,78 +73,6 @@ RULE: Final = Cue(
     "|반드시|절대|하지 ?마|금지|해야 ?(?:한다|합니다|해)|만 사용",
 )
 
-# Preferences: weaker than a rule, stronger than chatter.
-PREFERENCE: Final = Cue(
-    _words(
-        """
-        only
-        should
-        prefer
-        please
-        want
-        need
-        would like
-        rather
-        avoid
-        use
-        budget
-        ok(?:ay)? with
-        """
-    ),
-    "希望|想|要|最好|尽量|应该|以内|以上|以下|左右|预算|喜欢|别|たい|べき|ほしい|ください|주세요|싶",
-)
-
-# A user agrees, refuses or chooses.
-CHOICE: Final = Cue(
-    r"^(?:yes|yeah|yep|no|nope|sure|agreed|correct|exactly|right|go (?:with|ahead|for)|let'?s"
-    r"|i(?:'ll| will) (?:take|go)|that's it|sounds good|confirm(?:ed)?|perfect|do it)\b",
-    "^(?:好|行|可以|是的|对|没错|不|那就|就|嗯|同意|确认|はい|いいえ|네|아니)",
-)
-
-# The assistant settles something or reports a finding.
-DECISION: Final = Cue(
-    _words(
-        """
-        decid(?:ed|e)
-        chose
-        chosen
-        because
-        instead
-        root cause
-        the (?:issue|problem|bug|fix|cause|reason|solution|answer) (?:is|was)
-        turns out
-        fixed
-        solved
-        resolved
-        done
-        created
-        added
-        removed
-        renamed
-        replaced
-        updated
-        changed
-        implemented
-        now (?:uses?|has|have|works?|returns?|passes)
-        confirmed
-        booked
-        cancell?ed
-        refunded
-        approach
-        we(?:'ll| will) (?:use|go|keep)
-        passed
-        passing
-        success(?:ful(?:ly)?)?
-        found
-        pushed
-        committed
-        merged
-        released
-        """
-    ),
-    "决定|选择|选定|因为|所以|改为|改成|原因|问题是|已经|已为|完成|修复|建议|推荐|确认|预订|预定|決定|完了|修正|결정|완료|수정",
-)
-
 # Something is not finished, or an answer is needed.
 OPEN: Final = Cue(
     _words(
@@ -173,26 +101,6 @@ OPEN: Final = Cue(
     "|次に|未完了|다음|아직",
 )
 
-# The assistant says what it is about to look at; the tool call says the same.
-NARRATION: Final = Cue(
-    r"^(?:now,? let me|let's (?:check|look|see|read|try|run)|i'm going to|i need to (?:check|look|read|see)|now i"
-    r"|i'll (?:check|look|read|start|search|explore|run|now|first)|first,? (?:let|i)|looking (?:at|into)"
-    r"|now (?:update|add|let)|checking)"
-    r"|\blet me (?:check|look|see|read|try|run|search|find|also|first|now|verify|investigate)\b",
-    "^(?:让我|我来看|我先|我看看|確認し|まず|먼저)",
-)
-
-# Politeness, and words that only say to go on.
-CHATTER: Final = Cue(
-    r"^\W{0,8}(?:continue|go on|ok(?:ay)?|thx|hi|hello|hey|yes|no|cool|great|nice|perfect|please|sleep|bye|good(?:bye)?"
-    r"|sure|/\w{0,32}|wtf|lol)\W{0,8}$"
-    r"|^\W{0,8}(?:(?:ok(?:ay)?|great|perfect|no|yes|that's all|goodbye)\W{1,8})?(?:many )?thank(?:s| you)\b.{0,80}$"
-    r"|^(?:if you (?:need|have) any|feel free|is there anything else|have a (?:nice|great|good|safe)|you're welcome"
-    r"|i can help you with that|\[request interrupted|caveat: )",
-    r"^\W{0,8}(?:(?:继续|好的?|再见|你好|您好|嗯|哦|不客气|别客气|不用谢|没关系|没事|拜拜|祝您?你?.{1,12})\W{0,8}){1,3}$"
-    r"|^\W{0,8}(?:好的?|行|嗯|可以|那)?\W{0,8}(?:非常|多|太|真的?)?感?谢.{0,24}$",
-)
-
 # Output that says something went wrong; it stands at the beginning of a line.
 FAILURE: Final = re.compile(
     r"^[ \t>|E]{0,8}(?:error\b|fatal\b|traceback|panic|exception\b|fail(?:ed|ure)?\b|npm err|uncaught|unhandled"
@@ -203,12 +111,4 @@ FAILURE: Final = re.compile(
     r"|错误|失败|異常|エラー|오류)",
     re.IGNORECASE | re.MULTILINE,
 )
-# `0 failed` is a success; other counts are not.
-FAILURE_COUNT: Final = re.compile(
-    r"\b[1-9]\d{0,6} (?:failed|failures?|errors?)\b|exit(?:ed)?(?: with)?(?: code| status)?:? ?[1-9]\d{0,2}\b"
-    r"|returned non-zero|\bFAILED\b"
-)
-
-# Names and numbers, which the next reader cannot guess.
-SPECIFIC: Final = re.compile(r"\d[\w.,:/%-]{0,40}|`[^`\n]{1,80}`|\w[/_.@]\w|\"[^\"\n]{2,60}\"")
 CJK: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")

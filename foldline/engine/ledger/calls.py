@@ -1,0 +1,324 @@
+"""The items of tool calls and their results: files, plans, commands and what they led to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from foldline.engine.arguments import json_object
+from foldline.engine.files import CHANGE_TOOLS, PATH_ARGUMENTS, READ_TOOLS, READING_COMMANDS, tool_key
+from foldline.engine.ledger.items import DOING, FIELDS, FIRST, LOOKS, OPEN, WRITTEN_CALL, Item, ItemKind, Speaker
+from foldline.engine.ledger.reading import cues
+from foldline.engine.ledger.reading.lines import clean, cut, flat, lines
+from foldline.engine.ledger.section_lines import COMMAND
+from foldline.engine.messages import ToolCall, ToolResult, result_text
+from foldline.engine.wire import loads_bounded
+
+# Names of tools that run commands, as `tool_key` spells them.
+SHELL_TOOLS: Final = frozenset(
+    {
+        "bash",
+        "shell",
+        "terminal",
+        "run",
+        "exec",
+        "execute",
+        "runcommand",
+        "executecommand",
+        "executebash",
+        "execcommand",
+    }
+    | {
+        "cmd",
+        "command",
+        "sh",
+        "powershell",
+        "runshellcommand",
+        "runterminalcmd",
+        "runinterminal",
+        "localshell",
+        "console",
+    }
+)
+COMMAND_ARGUMENTS: Final = ("command", "cmd", "script", "commands", "code", "input")
+# Names of tools that only read; a call of any other may have changed something.
+LOOKING: Final = re.compile(
+    r"^(?:get|list|search|find|fetch|look|read|show|describe|query|calculate|glob|grep|ls|view|web|open|check|task_?output)",
+    re.IGNORECASE,
+)
+THINKING_TOOLS: Final = frozenset({"think", "thought", "sequentialthinking", "reflect"})
+# Tools by which agents keep their plans, as `tool_key` spells them, and where their calls have the steps.
+PLAN_TOOLS: Final = frozenset(
+    {
+        "todowrite",
+        "updateplan",
+        "writetodos",
+        "todo",
+        "todolist",
+        "updatetodolist",
+        "managetodolist",
+        "plan",
+        "settodolist",
+        "taskupdate",
+    }
+)
+_STEP_TEXTS: Final = ("content", "step", "title", "task", "text", "description", "subject", "name")
+_DONE: Final = frozenset({"completed", "complete", "done", "cancelled", "canceled", "closed", "finished"})
+_UNDER_WAY: Final = frozenset({"in_progress", "in-progress", "inprogress", "doing", "active", "started"})
+_CHECKED: Final = re.compile(
+    r"^[ \t]{0,8}(?:[-*]|\d{1,3}[.)])[ \t]{1,4}\[(?P<mark>[ xX~>-])\][ \t]{1,4}(?P<text>\S.{0,300})$", re.MULTILINE
+)
+_DELETED: Final = re.compile(r"\b(?:rm|git rm)[ ](?:-\S{1,8}[ ]){0,3}(?P<path>[\w~./@-]{2,200})")
+_WRITTEN: Final = re.compile(
+    r"(?:>>?[ ]?|\b(?:tee|touch|mkdir|git mv|mv \S{1,200}|cp(?: -\S{1,8})? \S{1,200}"
+    r"|sed -i\S{0,8} (?:'[^'\n]{0,200}'|\S{1,200}))[ ](?:-\S{1,8}[ ]){0,3})"
+    r"(?P<path>[\w~./@-]{2,200})"
+)
+_READ_BY_SHELL: Final = re.compile(
+    r"\b(?:cat|head|tail|less|nl)[ ](?:-\S{1,8}[ ]|\d{1,6}[ ]){0,3}(?P<path>[\w~./@-]{2,200})"
+)
+_FENCED: Final = re.compile(r"```[a-z]{0,12}\n(?P<command>[^`]{1,4000})\n?```\s{0,8}\Z")
+FENCED_CHARS: Final = 6_000
+# A failure that stands later in what was looked at is part of what was read.
+BEGINNING_CHARS: Final = 120
+_PATCHED: Final = re.compile(r"^\*\*\* (?P<verb>Update|Add|Delete) File: (?P<path>\S{1,300})", re.MULTILINE)
+_LOOKING_COMMAND: Final = re.compile(
+    r"(?:(?:sudo|timeout \d{1,5}) )?(?:grep|rg|ag|find|fd|ls|cat|head|tail|less|nl|sed -n|wc"
+    r"|git (?:log|status|diff|show|branch|blame)"
+    r"|pwd|which|echo|tree|file|stat|du|sleep|type|open)\b"
+)
+_CHANGE_OF_FOLDER: Final = re.compile(r"^\s{0,8}cd [^&;\n]{1,200}(?:&&|;)\s{0,8}")
+# A shell's prompt, which some environments print below every output.
+_PROMPT: Final = re.compile(r"^[^\n]{0,80}[$#%>]$|^\([^\n]{1,300}\)$")
+_COUNTED: Final = re.compile(
+    r"\b\d{1,7} (?:passed|failed|failures?|errors?|warnings?|tests?|skipped|examples?)\b"
+    r"|\bexit(?:ed)?(?: with)?(?: code| status)? \d{1,3}\b"
+    r"|\b(?:succe(?:ss|eded)|deployed|pushed|published|built|compiled|finished|done in)\b",
+    re.IGNORECASE,
+)
+COMMAND_CHARS: Final = 160
+ENDING_CHARS: Final = 160
+FIELDS_CHARS: Final = 320
+READ_CHARS: Final = 2_000
+MOST_FIELDS: Final = 24
+FIELD_CHARS: Final = 80
+# A result with more text is content that was looked at, and no answer.
+LONGEST_ANSWER: Final = 6_000
+
+
+def call_items(call: ToolCall) -> Iterator[Item]:
+    """The items of a call: the steps of a plan, the file that it reads or changes, or what it runs."""
+    name = tool_key(call.name)
+    arguments = json_object(call.arguments) or {}
+    if name in PLAN_TOOLS:
+        yield from _steps(call, arguments)
+    elif name in THINKING_TOOLS:
+        return
+    elif name in SHELL_TOOLS:
+        command = _command(arguments)
+        yield from _shell_files(command, call.id)
+        shown = _shown_command(command)
+        if shown:
+            yield Item(
+                ItemKind.CALL,
+                f"{COMMAND}{shown}",
+                Speaker.ASSISTANT,
+                call.id,
+                LOOKS if _LOOKING_COMMAND.match(shown) else "",
+            )
+    elif name in READ_TOOLS or name in CHANGE_TOOLS:
+        yield from _files(call, name, arguments)
+    else:
+        yield Item(
+            ItemKind.CALL, f"{call.name} {_fields(arguments)}".strip(), Speaker.ASSISTANT, call.id, _look_of(call.name)
+        )
+
+
+def result_items(result: ToolResult) -> Iterator[Item]:
+    """The items of a result: how the call ended, and the error it reports."""
+    yield from output_items(result_text(result), result.call_id or "", is_error=result.is_error)
+
+
+def output_items(text: str, call: str, *, is_error: bool = False) -> Iterator[Item]:
+    """The items of what a call printed or answered."""
+    failure, is_first = _failure(text, is_error=is_error)
+    if failure:
+        yield Item(ItemKind.FAILURE, failure, Speaker.TOOL, call, FIRST if is_first else "")
+    fields = _json_fields(text) if text[:1] in "{[" and len(text) <= LONGEST_ANSWER else ""
+    answer = fields or _counted(text) or ("" if failure else _last_of_few(text))
+    if answer and answer != failure:
+        is_all = len(_shown_lines(text)) == 1
+        yield Item(ItemKind.ENDING, answer, Speaker.TOOL, call, FIELDS if fields else FIRST if is_all else "")
+    elif not failure:
+        yield Item(ItemKind.ENDING, "", Speaker.TOOL, call)
+
+
+def written_command(text: str) -> Iterator[Item]:
+    """The command in the fenced block at the end of a text, as agents without tool calls write them."""
+    if match := _FENCED.search(text[-FENCED_CHARS:]):
+        shown = _shown_command(match["command"])
+        yield Item(
+            ItemKind.CALL,
+            f"{COMMAND}{shown}",
+            Speaker.ASSISTANT,
+            WRITTEN_CALL,
+            LOOKS if _LOOKING_COMMAND.match(shown) else "",
+        )
+        yield from _shell_files(match["command"], WRITTEN_CALL)
+
+
+def _look_of(name: str) -> str:
+    return LOOKS if LOOKING.match(name) else ""
+
+
+def _steps(call: ToolCall, arguments: Mapping[str, Any]) -> Iterator[Item]:
+    """The steps of a plan that are not done, and an item for the plan itself."""
+    yield Item(ItemKind.PLAN, "", Speaker.ASSISTANT, call.id, tool_key(call.name))
+    listed = next((value for value in arguments.values() if isinstance(value, list)), None)
+    if listed is None:
+        texts = (value for value in arguments.values() if isinstance(value, str))
+        for match in (match for text in texts for match in _CHECKED.finditer(text[:READ_CHARS])):
+            if match["mark"] not in "xX":
+                yield Item(
+                    ItemKind.PLAN,
+                    flat(match["text"]),
+                    Speaker.ASSISTANT,
+                    call.id,
+                    OPEN if match["mark"] == " " else DOING,
+                )
+        return
+    for step in listed[: MOST_FIELDS * 4]:
+        if not isinstance(step, dict):
+            continue
+        text = next((step[key] for key in _STEP_TEXTS if isinstance(step.get(key), str)), "")
+        status = str(step.get("status") or step.get("state") or "").lower()
+        if text and status not in _DONE:
+            shown = cut(flat(clean(text[:READ_CHARS])), ENDING_CHARS)
+            yield Item(ItemKind.PLAN, shown, Speaker.ASSISTANT, call.id, DOING if status in _UNDER_WAY else OPEN)
+
+
+def _files(call: ToolCall, name: str, arguments: Mapping[str, Any]) -> Iterator[Item]:
+    path = next((value for key in PATH_ARGUMENTS if isinstance(value := arguments.get(key), str) and value.strip()), "")
+    verb = "read"
+    if name in CHANGE_TOOLS and arguments.get("command") not in READING_COMMANDS:
+        verb = (
+            "deleted"
+            if "delete" in name
+            else "created"
+            if name in {"writefile", "createfile", "write", "create"}
+            else "changed"
+        )
+    if path:
+        yield _file(verb, path, call.id)
+    else:
+        texts = (value for value in arguments.values() if isinstance(value, str))
+        verbs = {"Update": "changed", "Add": "created", "Delete": "deleted"}
+        for match in (match for text in texts for match in _PATCHED.finditer(text)):
+            yield _file(verbs[match["verb"]], match["path"], call.id)
+
+
+def _file(verb: str, path: str, call: str) -> Item:
+    kind = ItemKind.READ if verb == "read" else ItemKind.CHANGED
+    return Item(kind, f"{verb} {cut(flat(clean(path[:READ_CHARS])), COMMAND_CHARS * 2)}", Speaker.ASSISTANT, call)
+
+
+def _shell_files(command: str, call: str) -> Iterator[Item]:
+    command = command[:READ_CHARS]
+    for verb, pattern in (("deleted", _DELETED), ("changed", _WRITTEN), ("read", _READ_BY_SHELL)):
+        for match in pattern.finditer(command):
+            path = match["path"]
+            if (
+                ("/" in path or "." in path.strip("."))
+                and not path.startswith(("/dev/", "-", "&"))
+                and not path.strip(".").isdigit()
+            ):
+                yield _file(verb, path, call)
+
+
+def _command(arguments: Mapping[str, Any]) -> str:
+    for name in COMMAND_ARGUMENTS:
+        value = arguments.get(name)
+        if isinstance(value, str):
+            return value
+        if isinstance(value, list):
+            words = [str(word) for word in value]
+            # `bash -lc COMMAND` is that command.
+            return (
+                words[2]
+                if len(words) == len(("bash", "-lc", "command")) and words[1].startswith("-") and words[1].endswith("c")
+                else " ".join(words)
+            )
+    return ""
+
+
+def _shown_command(command: str) -> str:
+    text = clean(command[: 4 * COMMAND_CHARS])
+    text = _CHANGE_OF_FOLDER.sub("", text, count=1) or text
+    return cut(flat(next(lines(text), "")), COMMAND_CHARS)
+
+
+def _failure(text: str, *, is_error: bool) -> tuple[str, bool]:
+    """The line that reports a failure, "" if none does, and whether the text begins with it."""
+    for window in (text[:READ_CHARS], text[max(READ_CHARS, len(text) - READ_CHARS) :]):
+        if match := cues.FAILURE.search(window):
+            # A traceback says at its end what failed.
+            last = [line for line in lines(clean(text[-READ_CHARS:])) if not _PROMPT.search(line)]
+            is_trace = window[match.start() : match.start() + 9].lower() == "traceback"
+            line = last[-1] if is_trace and last else _line_at(window, match.start())
+            return cut(flat(line), ENDING_CHARS), match.start() <= BEGINNING_CHARS and window[0] == text[0]
+    return (cut(next(lines(clean(text[:READ_CHARS])), ""), ENDING_CHARS) if is_error else ""), True
+
+
+def _line_at(text: str, place: int) -> str:
+    start, end = text.rfind("\n", 0, place) + 1, text.find("\n", place)
+    return clean(text[max(start, place - ENDING_CHARS) : end if end >= 0 else len(text)])
+
+
+def _counted(text: str) -> str:
+    """The line at the end of an output that counts or reports success."""
+    shown = _shown_lines(text)
+    return cut(flat(next((line for line in reversed(shown[-12:]) if _COUNTED.search(line)), "")), ENDING_CHARS)
+
+
+def _last_of_few(text: str) -> str:
+    """The last line of a short output."""
+    shown = _shown_lines(text) if len(text) <= 3 * ENDING_CHARS else []
+    return cut(flat(shown[-1]), ENDING_CHARS) if shown else ""
+
+
+def _shown_lines(text: str) -> list[str]:
+    return [line for line in lines(clean(text[-READ_CHARS:])) if not _PROMPT.search(line)]
+
+
+def _json_fields(text: str) -> str:
+    try:
+        value = loads_bounded(text, 16)
+    except ValueError:
+        return ""
+    if isinstance(value, list):
+        value = value[0] if len(value) == 1 else None
+    return _fields(value) if isinstance(value, dict) else ""
+
+
+def _fields(value: Mapping[str, Any]) -> str:
+    """The fields of an object on one line; those in objects inside it too."""
+    shown: list[str] = []
+    left = FIELDS_CHARS
+    for key, field in _leaves(value):
+        line = f"{key}={cut(flat(clean(str(field)[: 4 * FIELD_CHARS])), FIELD_CHARS)}"
+        left -= len(line)
+        if left < 0:
+            break
+        shown.append(line)
+    return ", ".join(shown)
+
+
+def _leaves(value: Mapping[str, Any], depth: int = 3) -> Iterator[tuple[str, Any]]:
+    for key, field in list(value.items())[:MOST_FIELDS]:
+        if isinstance(field, dict) and depth:
+            yield from _leaves(field, depth - 1)
+        elif isinstance(field, str | int | float) and field not in {"", None}:
+            yield clean(str(key))[:40], field
+        elif isinstance(field, list) and field and all(isinstance(each, str | int | float) for each in field[:4]):
+            yield clean(str(key))[:40], "/".join(map(str, field[:6]))

@@ -1,0 +1,157 @@
+"""Finds the items of one message. It reads each text once, and needs no other message."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Final
+
+from foldline.engine import wording
+from foldline.engine.ledger.calls import call_items, output_items, result_items, written_command
+from foldline.engine.ledger.earlier import earlier_items
+from foldline.engine.ledger.items import ASIDE, LATER, MOST_ITEMS, WRITTEN_CALL, Item, ItemAt, ItemKind, Speaker
+from foldline.engine.ledger.reading import cues
+from foldline.engine.ledger.reading.language import Language
+from foldline.engine.ledger.reading.languages import language_of
+from foldline.engine.ledger.reading.rules import QUESTIONS, rule_score
+from foldline.engine.ledger.reading.sentences import statements
+from foldline.engine.ledger.reading.specifics import has_specifics
+from foldline.engine.messages import Message, Text, Thinking
+
+# Sentences that are rules more likely than this are rules.
+RULE_FROM: Final = 0.42
+THOUGHT_CHARS: Final = 4_000
+THOUGHT_SENTENCES: Final = 40
+# How the summaries of Foldline, Claude Code, Codex, pi and Gemini CLI begin.
+_SUMMARY_BEGIN: Final = re.compile(
+    "|".join(
+        (
+            re.escape(wording.SUMMARY),
+            re.escape(wording.BRANCH),
+            r"\A\W{0,8}This session is being continued from a previous conversation",
+            r"\A\W{0,8}Another language model started to solve this problem",
+            r"\A\W{0,8}The conversation history before this point was compacted",
+            r"\A\W{0,8}The following is a summary of a branch",
+            r"<(?:state_snapshot|compressed_chat_history|conversation_summary)>",
+        )
+    )
+)
+SUMMARY_BEGIN_CHARS: Final = 400
+# An environment that answers in user messages prints its prompt at the end.
+_OUTPUT_END: Final = re.compile(r"\n[^\n]{0,120}[$#%>]\s{0,8}\Z")
+_OUTPUT_BEGIN: Final = re.compile(
+    r"\A\s{0,8}(?:OBSERVATION:|Observation:|\[The command completed|EXECUTION RESULT"
+    r"|<(?:output|stdout|returncode|function_results)>)"
+)
+
+
+def items_of(message: Message) -> list[Item]:
+    """The items of a message, at most `MOST_ITEMS`, in the order in which it says them."""
+    return list(islice(_items(message), MOST_ITEMS))
+
+
+def found_in(previous: Sequence[str], messages: Sequence[Message], place: int = 0) -> tuple[ItemAt, ...]:
+    """The items of these messages, the first of which has this place, and of earlier summaries, before them."""
+    earlier = (
+        (index, item) for index, text in enumerate(previous, place - len(previous)) for item in earlier_items(text)
+    )
+    said = ((index, item) for index, message in enumerate(messages, place) for item in items_of(message))
+    return (*earlier, *said)
+
+
+def _items(message: Message) -> Iterator[Item]:
+    result = message.result
+    if result is not None:
+        yield from result_items(result)
+        return
+    text = "\n".join(part.text for part in message.parts if isinstance(part, Text))
+    if is_summary(text):
+        yield from earlier_items(text)
+    elif message.role == "assistant":
+        yield from _said_by_assistant(text, is_aside=bool(message.calls))
+        for call in message.calls:
+            yield from call_items(call)
+        if not message.calls:
+            yield from written_command(text)
+        yield from _thoughts(message)
+    else:
+        # Whether it is an output is known where the message before it is: see `assemble`.
+        if is_output(text):
+            yield from output_items(text, WRITTEN_CALL)
+        yield from _said_by_user(text)
+
+
+def _thoughts(message: Message) -> Iterator[Item]:
+    """What the assistant settled in its reasoning, or else how that begins."""
+    for part in message.parts:
+        if isinstance(part, Thinking):
+            said = list(islice(statements(part.text[:THOUGHT_CHARS]), THOUGHT_SENTENCES))
+            language = language_of(part.text)
+            settled = [sentence for sentence in said if language.marks("decides", sentence.lower())]
+            for sentence in settled[-1:] or said[:1]:
+                yield Item(ItemKind.SAID, sentence, Speaker.ASSISTANT, "", ASIDE)
+
+
+def is_summary(text: str) -> bool:
+    """Whether a user's message is a summary: Foldline's, or one that an agent has made of its own history."""
+    return _SUMMARY_BEGIN.search(text[:SUMMARY_BEGIN_CHARS]) is not None
+
+
+def is_output(text: str) -> bool:
+    """Whether a user's message is what an environment printed, by its shape."""
+    return _OUTPUT_BEGIN.match(text) is not None or _OUTPUT_END.search(text[-200:]) is not None
+
+
+def _said_by_user(text: str) -> Iterator[Item]:
+    language = language_of(text)
+    for sentence in statements(text):
+        yield _users(sentence, language)
+
+
+def _users(sentence: str, language: Language) -> Item:
+    lower = sentence.lower()
+    kind, state = ItemKind.SAID, ""
+    if rule_score(sentence, language) >= RULE_FROM or _is_rule_elsewhere(sentence, lower):
+        kind = ItemKind.RULE
+    elif language.marks("asks_later", lower) and _asks(lower, language):
+        kind, state = ItemKind.REQUEST, LATER
+    elif language.marks("prefers", lower):
+        kind = ItemKind.PREFERENCE
+    elif language.marks("decides", lower):
+        kind = ItemKind.DECISION
+    elif _asks(lower, language):
+        kind = ItemKind.REQUEST
+    elif not has_specifics(sentence) and language.marks("chatter", lower):
+        state = ASIDE
+    return Item(kind, sentence, Speaker.USER, "", state)
+
+
+def _is_rule_elsewhere(sentence: str, lower: str) -> bool:
+    """Whether a sentence in Chinese, Japanese or Korean has a word that only rules have."""
+    return (
+        not sentence.isascii()
+        and not lower.endswith(QUESTIONS)
+        and cues.CJK.search(sentence) is not None
+        and cues.RULE(sentence)
+    )
+
+
+def _asks(lower: str, language: Language) -> bool:
+    asking = ("task_verb_first", "task_object", "polite_task")
+    return lower.rstrip().endswith(QUESTIONS) or any(language.marks(name, lower) for name in asking)
+
+
+def _said_by_assistant(text: str, *, is_aside: bool) -> Iterator[Item]:
+    """What the assistant said that has specifics or settles something. Beside calls it mostly says what it will do."""
+    language = language_of(text)
+    for sentence in statements(text):
+        lower = sentence.lower()
+        settles = language.marks("decides", lower) or language.marks("resolves", lower)
+        if not settles and language.marks("plan", lower):
+            yield Item(ItemKind.SAID, sentence, Speaker.ASSISTANT, "", ASIDE if is_aside else LATER)
+        elif settles or has_specifics(sentence):
+            kind = ItemKind.DECISION if settles else ItemKind.SAID
+            yield Item(kind, sentence, Speaker.ASSISTANT, "", ASIDE if is_aside and not settles else "")
+        elif not is_aside:
+            yield Item(ItemKind.SAID, sentence, Speaker.ASSISTANT, "", ASIDE)

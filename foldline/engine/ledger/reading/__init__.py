@@ -1,0 +1,1 @@
+"""How text is read: its lines, its sentences, their language, and what is specific in them."""

@@ -1,0 +1,49 @@
+"""Writes the lines chosen for a summary under the headings of a policy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from foldline.engine.ledger.assemble import LedgerLine, assemble
+from foldline.engine.ledger.choose import Choice, choose
+from foldline.engine.ledger.items import Item
+from foldline.engine.ledger.reading.lines import cut_to_tokens
+from foldline.engine.ledger.section_lines import LinePlace, places
+from foldline.engine.summaries.headings import Section
+from foldline.engine.tokens.counter import count_text
+
+NOTHING: Final = "(nothing was said)"
+# With fewer tokens there are no headings, as they would leave no room for content.
+HEADED_TOKENS: Final = 64
+
+
+def summary_of(items: Iterable[tuple[int, Item]], max_tokens: int, headings: str) -> tuple[str, Choice]:
+    """The text of a summary of these items, each with its place, within `max_tokens`; and what it was made of."""
+    lines = assemble(items)
+    under = places(headings) if max_tokens >= HEADED_TOKENS else {}
+    costs = {section: sum(count_text(f"{line}\n") for line in place.headings) for section, place in under.items()}
+    choice = choose(lines, max_tokens, costs, lambda line: _written(line, under))
+    while choice.lines and count_text(text := _text(choice.lines, under)) > max_tokens:
+        choice.drop_last()
+    if choice.lines:
+        return text, choice
+    best = next((line.text for line in reversed(lines)), NOTHING)
+    return cut_to_tokens(best, max_tokens), choice
+
+
+def _text(lines: Sequence[LedgerLine], under: Mapping[Section, LinePlace]) -> str:
+    if not under:
+        return "\n".join(f"- {line.text}" for line in lines)
+    written: list[str] = []
+    for section, place in under.items():
+        chosen = [line for line in lines if line.section is section]
+        if chosen:
+            written += [heading for heading in place.headings if heading not in written]
+            written += (f"- {_written(line, under)}" for line in chosen)
+    return "\n".join(written)
+
+
+def _written(line: LedgerLine, under: Mapping[Section, LinePlace]) -> str:
+    """A line as it stands below its heading, with a mark if it would pass for another section's."""
+    return under[line.section].content.written(line.section, line.text) if under else line.text

@@ -1,0 +1,40 @@
+"""The items that a summary carries on: those of all it covers, bounded; the next summary chooses from them again.
+
+No summary is made of another one's text: what one leaves out, the next can have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from foldline.engine.ledger.assemble import LedgerLine, assemble
+from foldline.engine.ledger.choose import choose
+from foldline.engine.ledger.items import ItemAt, items_from_json, items_to_json
+
+# What a snapshot may take: many times any summary, and little beside what it stands for.
+MOST_TOKENS: Final = 30_000
+MOST_LINES: Final = 2_000
+
+
+def snapshot_of(items: Iterable[ItemAt]) -> tuple[ItemAt, ...]:
+    """The items that are worth carrying on, in order: not what was replaced, and the best if there are too many."""
+    lines = assemble(items)
+    if len(lines) > MOST_LINES or sum(len(line.text) for line in lines) > MOST_TOKENS:
+        lines = choose(lines, MOST_TOKENS).lines[:MOST_LINES]
+    return _items_of(lines)
+
+
+def _items_of(lines: Iterable[LedgerLine]) -> tuple[ItemAt, ...]:
+    placed = dict.fromkeys(found for line in lines for found in line.items)
+    return tuple(sorted(placed, key=lambda found: found[0]))
+
+
+def to_json(items: Iterable[ItemAt]) -> list[list[Any]]:
+    """ItemAt items as JSON arrays; `from_json` is its inverse."""
+    return [[place, *items_to_json([item])[0]] for place, item in items]
+
+
+def from_json(values: Iterable[list[Any]]) -> list[ItemAt]:
+    """The items that `to_json` wrote."""
+    return [(place, item) for place, *value in values for item in items_from_json([value])]
