@@ -125,7 +125,7 @@ def test_every_line_is_taken_from_the_originals(request: SummaryInput) -> None:
     in_use = (*HEADINGS[request.headings], *HEADINGS[TURN])
     headings = {TURN_BEGINS, *(line for heading in in_use for line in heading.lines)}
     for line in summarize(request).split("\n"):
-        if line in headings:
+        if line in headings or re.fullmatch(r"- \(\d+ older rules did not fit\.\)", line):
             continue
         for piece in re.split(r' → |"|=|, |/|…|^\$ |^(?:changed|created|deleted|read) ', MARKS.sub("", line)):
             assert squeezed(piece) in reported or is_own(piece, line)

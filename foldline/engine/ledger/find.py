@@ -23,6 +23,8 @@ from foldline.engine.messages import Message, Text, Thinking
 RULE_FROM: Final = 0.42
 THOUGHT_CHARS: Final = 4_000
 THOUGHT_SENTENCES: Final = 40
+# How the examples begin that some agents put before the task.
+_DEMONSTRATION: Final = re.compile(r"\A\W{0,8}Here is a demonstration of how to", re.IGNORECASE)
 # How the summaries of Foldline, Claude Code, Codex, pi and Gemini CLI begin.
 _SUMMARY_BEGIN: Final = re.compile(
     "|".join(
@@ -66,6 +68,8 @@ def _items(message: Message) -> Iterator[Item]:
         yield from result_items(result)
         return
     text = "\n".join(part.text for part in message.parts if isinstance(part, Text))
+    if _DEMONSTRATION.match(text):
+        return
     if is_summary(text):
         yield from earlier_items(text)
     elif message.role == "assistant":

@@ -13,6 +13,8 @@ from foldline.engine.ledger.section_lines import LinePlace, places
 from foldline.engine.summaries.headings import Section
 from foldline.engine.tokens.counter import count_text
 
+# What stands above the rules if they did not all fit.
+DROPPED: Final = "- ({count} older rules did not fit.)"
 NOTHING: Final = "(nothing was said)"
 # With fewer tokens there are no headings, as they would leave no room for content.
 HEADED_TOKENS: Final = 64
@@ -24,7 +26,7 @@ def summary_of(items: Iterable[tuple[int, Item]], max_tokens: int, headings: str
     under = places(headings) if max_tokens >= HEADED_TOKENS else {}
     costs = {section: sum(count_text(f"{line}\n") for line in place.headings) for section, place in under.items()}
     choice = choose(lines, max_tokens, costs, lambda line: _written(line, under))
-    while choice.lines and count_text(text := _text(choice.lines, under)) > max_tokens:
+    while choice.lines and count_text(text := _text(choice.lines, under, choice.dropped_rules)) > max_tokens:
         choice.drop_last()
     if choice.lines:
         return text, choice
@@ -32,7 +34,7 @@ def summary_of(items: Iterable[tuple[int, Item]], max_tokens: int, headings: str
     return cut_to_tokens(best, max_tokens), choice
 
 
-def _text(lines: Sequence[LedgerLine], under: Mapping[Section, LinePlace]) -> str:
+def _text(lines: Sequence[LedgerLine], under: Mapping[Section, LinePlace], dropped: int) -> str:
     if not under:
         return "\n".join(f"- {line.text}" for line in lines)
     written: list[str] = []
@@ -40,6 +42,8 @@ def _text(lines: Sequence[LedgerLine], under: Mapping[Section, LinePlace]) -> st
         chosen = [line for line in lines if line.section is section]
         if chosen:
             written += [heading for heading in place.headings if heading not in written]
+            if section is Section.RULES and dropped:
+                written.append(DROPPED.format(count=dropped))
             written += (f"- {_written(line, under)}" for line in chosen)
     return "\n".join(written)
 

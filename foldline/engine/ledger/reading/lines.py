@@ -20,7 +20,11 @@ LEAST_PIECE: Final = 16
 # Terminal colours, and control characters that no reader needs and PostgreSQL refuses.
 _CONTROL: Final = re.compile(r"\x1b\[[0-9;?]{0,16}[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]")
 _ANY_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-_SENTENCE_END: Final = re.compile(r"[.!?]['\")\]]?(?=\s)|[。\uff01\uff1f\uff1b]")
+# A full stop behind one of these ends an abbreviation.
+_SHORTENED: Final = "".join(
+    rf"(?<!\b{word})" for word in (r"e\.g", r"i\.e", "z\\.B", "etc", "vs", "Mrs", "Mr", "Dr", "cf")
+)
+_SENTENCE_END: Final = re.compile(rf"(?:{_SHORTENED}\.|[!?])['\")\]]?(?=\s)|[。\uff01\uff1f\uff1b]")
 _NOT_WORD: Final = re.compile(r"[\W_]+")
 _SPACE: Final = re.compile(r"\s+")
 

@@ -27,6 +27,7 @@ def test_rules_come_first_and_the_newest_stay() -> None:
     assert "Never touch the folder number 99." in text
     assert "Never touch the folder number 0." not in text
     assert choice.dropped_rules > 80
+    assert f"- ({choice.dropped_rules} older rules did not fit.)" in text
 
 
 def test_nothing_is_chosen_twice_and_the_budget_is_used() -> None:

@@ -166,3 +166,16 @@ def test_a_look_up_keeps_its_fields() -> None:
     (line,) = lines_of(*called("get_reservation", answer, id="ZX123456"))
     assert line.text == 'get_reservation id=ZX123456 → "reservation=ZX123456, city=Graz, bags=1/2"'
     assert line.item.kind is ItemKind.CALL
+
+
+def test_an_abbreviation_ends_no_sentence() -> None:
+    text = "You cannot use interactive commands (e.g. python, vim) in here. Ask Dr. Who."
+    assert [item.text for item in items_of(user(text))] == [
+        "You cannot use interactive commands (e.g. python, vim) in here.",
+        "Ask Dr. Who.",
+    ]
+
+
+def test_a_demonstration_is_nothing_that_the_user_said() -> None:
+    text = "Here is a demonstration of how to correctly accomplish this task.\n\nAlways edit line 1475."
+    assert items_of(user(text)) == []
