@@ -2,13 +2,15 @@
 
 A session has excerpts of files, line numbers and shell commands, so a secret may be cut short, or recognized only by
 the text before it. The pattern's group `secret` is the secret, or else the whole match. Each pattern runs in linear
-time: what repeats is bounded, possessive, or begins with a literal.
+time: what repeats is bounded, possessive, or begins with a literal. `regex` compiles them: until Python 3.11.3, a
+possessive repetition in `re` may end too early.
 """
 
 from __future__ import annotations
 
-import re
 from typing import Final, NamedTuple
+
+import regex
 
 
 class SecretPattern(NamedTuple):
@@ -18,7 +20,7 @@ class SecretPattern(NamedTuple):
     """
 
     kind: str
-    found: re.Pattern[str]
+    found: regex.Pattern[str]
     words: tuple[str, ...] = ()
 
     def is_possible(self, folded: str) -> bool:
@@ -38,50 +40,54 @@ _KEY_NAME: Final = r"(?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
 PATTERNS: Final = (
     SecretPattern(
         "private key",
-        re.compile(
+        regex.compile(
             rf"-----BEGIN {_KEY_NAME}"
             rf"(?:(?:[^-]|-(?!----)){{0,16384}}+-----END {_KEY_NAME}|(?:{_KEY_HEADER})*+(?:{_KEY_LINE})*+)"
         ),
     ),
-    SecretPattern("private key", re.compile(rf"Private-Lines: \d{{1,4}}(?P<secret>(?:{_KEY_LINE})++)")),
-    SecretPattern("private key", re.compile(r"AGE-SECRET-KEY-1[A-Z0-9]{20,}")),
-    SecretPattern("github token", re.compile(r"(?:gh[oprsu]|github_pat)_[A-Za-z0-9_]{16,}")),
+    SecretPattern("private key", regex.compile(rf"Private-Lines: \d{{1,4}}(?P<secret>(?:{_KEY_LINE})++)")),
+    SecretPattern("private key", regex.compile(r"AGE-SECRET-KEY-1[A-Z0-9]{20,}")),
+    SecretPattern("github token", regex.compile(r"(?:gh[oprsu]|github_pat)_[A-Za-z0-9_]{16,}")),
     SecretPattern(
         "provider api key",
-        re.compile(r"(?<!\w)sk-(?:(?:admin|ant|lf|or|proj|svcacct)-[\w-]{16,}|(?=[A-Za-z]{0,64}\d)[A-Za-z0-9]{20,})"),
+        regex.compile(
+            r"(?<!\w)sk-(?:(?:admin|ant|lf|or|proj|svcacct)-[\w-]{16,}|(?=[A-Za-z]{0,64}\d)[A-Za-z0-9]{20,})"
+        ),
         ("sk-",),
     ),
-    SecretPattern("slack token", re.compile(r"xox[abeoprs]-[\w-]{16,}")),
-    SecretPattern("google access token", re.compile(r"ya29\.[\w-]{20,}")),
-    SecretPattern("webhook", re.compile(r"hooks\.slack\.com/(?:services|triggers|workflows)/(?P<secret>[\w/-]{16,})")),
-    SecretPattern("webhook", re.compile(r"discord(?:app)?\.com/api/webhooks/(?P<secret>\d{1,24}/[\w-]{16,})")),
+    SecretPattern("slack token", regex.compile(r"xox[abeoprs]-[\w-]{16,}")),
+    SecretPattern("google access token", regex.compile(r"ya29\.[\w-]{20,}")),
+    SecretPattern(
+        "webhook", regex.compile(r"hooks\.slack\.com/(?:services|triggers|workflows)/(?P<secret>[\w/-]{16,})")
+    ),
+    SecretPattern("webhook", regex.compile(r"discord(?:app)?\.com/api/webhooks/(?P<secret>\d{1,24}/[\w-]{16,})")),
     SecretPattern(
         "url credential",
-        re.compile(r"://[^\s/?#:@\"'<>]{0,128}+:(?![$*<{\[]|%[s({])(?P<secret>[^\s/?#\"'<>\\]{1,256})@"),
+        regex.compile(r"://[^\s/?#:@\"'<>]{0,128}+:(?![$*<{\[]|%[s({])(?P<secret>[^\s/?#\"'<>\\]{1,256})@"),
     ),
     # A slash in it, where what stands before that is no port, and what follows an at sign no name of a host.
     SecretPattern(
         "url credential",
-        re.compile(
+        regex.compile(
             r"://(?!\[)[^\s/?#:@\"'<>]{0,128}+:(?![$*<{\[]|%[s({]|\d{1,5}/)"
             r"(?P<secret>[^\s/?#@\"'<>\\]{1,256}+(?:@[^\s/?#@.:\"'<>\\]{0,64}+)?/[^\s?#@\"'<>\\]{0,256}+"
             r"(?:@[^\s/?#\"'<>\\]{0,128})?)@"
         ),
     ),
-    SecretPattern("url credential", re.compile(r"://(?P<secret>[A-Za-z0-9_-]{20,256}+)@")),
+    SecretPattern("url credential", regex.compile(r"://(?P<secret>[A-Za-z0-9_-]{20,256}+)@")),
     SecretPattern(
         "url credential",
-        re.compile(
+        regex.compile(
             r"[?&](?:(?:access|id|refresh|auth)_?token|token|api_?key|sig|signature|x-(?:amz|goog)-signature"
             r"|x-amz-security-token)=(?P<secret>[\w%.~+/=-]{16,})",
-            re.IGNORECASE,
+            regex.IGNORECASE,
         ),
         ("token=", "key=", "sig=", "signature="),
     ),
     # As shells and `.env` files have it: a name that ends so, and no space.
     SecretPattern(
         "credential",
-        re.compile(
+        regex.compile(
             r"(?:PASSWORD|PASSWD|PASSPHRASE|_PASS|_PWD|SECRET|TOKEN|(?:API|ACCESS|PRIVATE|SECRET|AUTH|SIGNING|ENCRYPTION)_?KEY)="
             rf"{_OPENING}{_VALUE}"
         ),
@@ -89,49 +95,49 @@ PATTERNS: Final = (
     ),
     SecretPattern(
         "credential",
-        re.compile(rf"--(?:password|passwd|passphrase|(?:[a-z]{{1,12}}-)?(?:token|secret|key))={_OPENING}{_VALUE}"),
+        regex.compile(rf"--(?:password|passwd|passphrase|(?:[a-z]{{1,12}}-)?(?:token|secret|key))={_OPENING}{_VALUE}"),
     ),
     # After a space, a word without a digit is rather the next word of a sentence.
     SecretPattern(
         "credential",
-        re.compile(
+        regex.compile(
             rf"--(?:password|passwd|passphrase|(?:[a-z]{{1,12}}-)?(?:token|secret|key))[ \t]+{_OPENING}"
             rf"(?=[^\s\d]{{0,64}}\d){_VALUE}"
         ),
     ),
     SecretPattern(
         "credential",
-        re.compile(
+        regex.compile(
             r"(?:password|passwd|passphrase)(?:\\?[\"'])?[ \t]{0,8}(?::=?|=>?|[ \t]is:?)[ \t]{0,8}"
             rf"{_OPENING}(?=[^\s\d]{{0,64}}\d){_VALUE}",
-            re.IGNORECASE,
+            regex.IGNORECASE,
         ),
         ("passw", "passphrase"),
     ),
     # A short name only where it is a key in quotes, and its value is too.
     SecretPattern(
         "credential",
-        re.compile(
+        regex.compile(
             rf"\"(?:pass|pwd)\\?\"[ \t]{{0,8}}:[ \t]{{0,8}}\\?\"(?=[^\s\d]{{0,64}}\d){_VALUE}",
-            re.IGNORECASE,
+            regex.IGNORECASE,
         ),
     ),
     # Code says much after such a name; what is long, without a break and with a digit is rather a value.
     SecretPattern(
         "credential",
-        re.compile(
+        regex.compile(
             r"(?:token|secret|(?:api|access|private|auth)[_-]?key)(?:\\?[\"'])?[ \t]{0,8}(?::=?|=>?)[ \t]{0,8}"
             rf"{_OPENING}(?=[A-Za-z+/=-]{{0,64}}\d)(?!{_NO_VALUE})(?P<secret>[A-Za-z0-9+/=-]{{16,}}+)(?![\w(\[]|\.\w)",
-            re.IGNORECASE,
+            regex.IGNORECASE,
         ),
         ("token", "secret", "key"),
     ),
     SecretPattern(
-        "credential", re.compile(rf"\blogin\s{{1,8}}\S{{1,128}}\s{{1,8}}password\s{{1,8}}{_VALUE}"), ("login",)
+        "credential", regex.compile(rf"\blogin\s{{1,8}}\S{{1,128}}\s{{1,8}}password\s{{1,8}}{_VALUE}"), ("login",)
     ),
     SecretPattern(
         "credential",
-        re.compile(
+        regex.compile(
             r"\b(?:(?:sshpass|docker login)\b[^\n;&|]{0,128}?[ \t]-p[ \t]?|mysql\w{0,16}\b[^\n;&|]{0,128}?[ \t]-p)"
             rf"{_OPENING}{_VALUE}"
         ),
@@ -139,9 +145,9 @@ PATTERNS: Final = (
     ),
     SecretPattern(
         "cookie",
-        re.compile(
+        regex.compile(
             r"\bcookie\\?[\"']?:[ \t]{0,8}\\?[\"']?(?P<secret>[\w.-]{1,128}=[^\r\n\"'\\]{6,})",
-            re.IGNORECASE,
+            regex.IGNORECASE,
         ),
         ("cookie",),
     ),
