@@ -14,6 +14,7 @@ from foldline.engine.ledger.items import (
     FIRST,
     LATER,
     LOOKS,
+    SPOKEN,
     WRITTEN_CALL,
     Item,
     ItemAt,
@@ -69,9 +70,7 @@ class LedgerLine:
     @property
     def section(self) -> Section:
         """The section below whose heading it stands."""
-        if self.is_open:
-            return Section.OPEN
-        if self.item.state == LATER:
+        if self.is_open or self.item.state == LATER:
             return Section.OPEN
         if self.item.kind is ItemKind.SAID and self.item.speaker is Speaker.ASSISTANT and self.item.state != ASIDE:
             return Section.DECIDED
@@ -115,7 +114,7 @@ def _mark(lines: Sequence[LedgerLine], placed: Sequence[ItemAt]) -> None:
         return
     # A turn has its answer when the assistant says something and calls nothing after it.
     last = next((item for place, item in reversed(placed) if place > asked), None)
-    answered = last is not None and last.speaker is Speaker.ASSISTANT and last.kind in _SENTENCES
+    answered = last is not None and last.speaker is Speaker.ASSISTANT and last.kind in SPOKEN
     for line in lines:
         item = line.item
         if item.speaker is Speaker.SUMMARY and item.state == LATER and asked > line.place:
@@ -230,13 +229,10 @@ def _files(placed: Sequence[ItemAt]) -> Iterator[LedgerLine]:
     yield from lines.values()
 
 
-_SENTENCES: Final = frozenset({ItemKind.RULE, ItemKind.REQUEST, ItemKind.DECISION, ItemKind.PREFERENCE, ItemKind.SAID})
-
-
 def _sentences(placed: Sequence[ItemAt]) -> Iterator[LedgerLine]:
     """A line for each different sentence, at its newest place; short answers stand behind their questions."""
     lines: dict[str, LedgerLine] = {}
-    said = [(place, item) for place, item in placed if item.kind in _SENTENCES]
+    said = [(place, item) for place, item in placed if item.kind in SPOKEN]
     by_place: dict[int, list[Item]] = {}
     for place, item in said:
         by_place.setdefault(place, []).append(item)

@@ -116,17 +116,7 @@ def call_items(call: ToolCall) -> Iterator[Item]:
     elif name in THINKING_TOOLS:
         return
     elif name in SHELL_TOOLS:
-        command = _command(arguments)
-        yield from _shell_files(command, call.id)
-        shown = _shown_command(command)
-        if shown:
-            yield Item(
-                ItemKind.CALL,
-                f"{COMMAND}{shown}",
-                Speaker.ASSISTANT,
-                call.id,
-                LOOKS if _LOOKING_COMMAND.match(shown) else "",
-            )
+        yield from _run(_command(arguments), call.id)
     elif name in READ_TOOLS or name in CHANGE_TOOLS:
         yield from _files(call, name, arguments)
     else:
@@ -157,15 +147,15 @@ def output_items(text: str, call: str, *, is_error: bool = False) -> Iterator[It
 def written_command(text: str) -> Iterator[Item]:
     """The command in the fenced block at the end of a text, as agents without tool calls write them."""
     if match := _FENCED.search(text[-FENCED_CHARS:]):
-        shown = _shown_command(match["command"])
-        yield Item(
-            ItemKind.CALL,
-            f"{COMMAND}{shown}",
-            Speaker.ASSISTANT,
-            WRITTEN_CALL,
-            LOOKS if _LOOKING_COMMAND.match(shown) else "",
-        )
-        yield from _shell_files(match["command"], WRITTEN_CALL)
+        yield from _run(match["command"], WRITTEN_CALL)
+
+
+def _run(command: str, call: str) -> Iterator[Item]:
+    """The items of a shell command: itself, and the files that it reads or changes."""
+    if shown := _shown_command(command):
+        is_looking = _LOOKING_COMMAND.match(shown) is not None
+        yield Item(ItemKind.CALL, f"{COMMAND}{shown}", Speaker.ASSISTANT, call, LOOKS if is_looking else "")
+    yield from _shell_files(command, call)
 
 
 def _look_of(name: str) -> str:

@@ -13,7 +13,7 @@ from typing import Final
 
 from foldline.engine.ledger import weights
 from foldline.engine.ledger.assemble import LedgerLine
-from foldline.engine.ledger.items import DOING, LATER, LOOKS, OPEN, Item, ItemKind, Speaker
+from foldline.engine.ledger.items import ASIDE, DOING, LATER, LOOKS, OPEN, Item, ItemKind, Speaker
 from foldline.engine.summaries.headings import Section
 from foldline.engine.tokens.counter import count_text
 
@@ -23,14 +23,19 @@ NO_HEADINGS: Final[Mapping[Section, int]] = MappingProxyType({})
 
 @dataclass(slots=True)
 class Choice:
-    """The lines chosen for a budget, with the tokens they take; `dropped_rules` is how many rules gave way.
+    """The lines chosen for a budget, with the tokens they take, of lines with so many `rules`.
 
     `ranked` are the lines as they were chosen, the best first.
     """
 
+    rules: int
     ranked: list[LedgerLine] = field(default_factory=list)
     tokens: int = 0
-    dropped_rules: int = 0
+
+    @property
+    def dropped_rules(self) -> int:
+        """The number of rules that gave way."""
+        return self.rules - sum(map(_is_rule, self.ranked))
 
     @property
     def lines(self) -> list[LedgerLine]:
@@ -53,14 +58,19 @@ def choose(
     `headings` are the tokens of the headings above each section's lines.
     """
     chooser = _Chooser(lines, max_tokens, headings, {id(line): count_text(f"- {written(line)}\n") for line in lines})
-    rules = [line for line in reversed(lines) if line.item.kind is ItemKind.RULE]
-    chooser.choice.dropped_rules = len(rules) - chooser.take(rules, int(max_tokens * weights.RULES_SHARE))
+    rules = [line for line in reversed(lines) if _is_rule(line)]
+    chooser.take(rules, int(max_tokens * weights.RULES_SHARE))
     chooser.take(
         [line for line in reversed(lines) if line.is_open or line.is_task or _is_open(line.item)],
         int(max_tokens * weights.OPEN_SHARE),
     )
-    chooser.fill(line for line in lines if line.item.kind is not ItemKind.RULE)
+    chooser.fill(line for line in lines if not _is_rule(line))
+    chooser.take(rules, max_tokens)
     return chooser.choice
+
+
+def _is_rule(line: LedgerLine) -> bool:
+    return line.item.kind is ItemKind.RULE
 
 
 def _is_open(item: Item) -> bool:
@@ -71,7 +81,7 @@ class _Chooser:
     def __init__(
         self, lines: Sequence[LedgerLine], max_tokens: int, headings: Mapping[Section, int], tokens: Mapping[int, int]
     ) -> None:
-        self.choice = Choice()
+        self.choice = Choice(sum(map(_is_rule, lines)))
         self._tokens = tokens
         self._max = max_tokens
         self._headings = dict(headings)
@@ -81,16 +91,14 @@ class _Chooser:
         self._whole = log(len(lines) + 2)
         self._first, self._last = (lines[0].place, lines[-1].place) if lines else (0, 0)
 
-    def take(self, lines: Iterable[LedgerLine], most: int) -> int:
-        """Take lines in order within `most` tokens; how many were taken."""
-        left, taken = min(most, self._max - self.choice.tokens), 0
+    def take(self, lines: Iterable[LedgerLine], most: int) -> None:
+        """Take lines in order within `most` tokens."""
+        left = min(most, self._max - self.choice.tokens)
         for line in lines:
             tokens = self._cost(line)
             if tokens <= left and id(line) not in self._taken:
                 self._add(line)
                 left -= tokens
-                taken += 1
-        return taken
 
     def fill(self, lines: Iterable[LedgerLine]) -> None:
         """Take the lines that are worth most for their tokens, as each choice changes what the others add."""
@@ -142,7 +150,7 @@ def _trust(item: Item) -> float:
     """How much the names in a line count: in passing and in what was only looked at they are everywhere."""
     if item.state == LOOKS or item.kind is ItemKind.READ:
         return weights.LOOKED_AT
-    if item.state == "aside" and item.speaker is Speaker.ASSISTANT:
+    if item.state == ASIDE and item.speaker is Speaker.ASSISTANT:
         return weights.IN_PASSING
     return 1.0 if item.speaker is Speaker.USER else weights.OTHERS
 

@@ -35,7 +35,7 @@ _SUMMARY_BEGIN: Final = re.compile(
             r"\A\W{0,8}Another language model started to solve this problem",
             r"\A\W{0,8}The conversation history before this point was compacted",
             r"\A\W{0,8}The following is a summary of a branch",
-            r"<(?:state_snapshot|compressed_chat_history|conversation_summary)>",
+            r"\A\W{0,8}<(?:state_snapshot|compressed_chat_history|conversation_summary)>",
         )
     )
 )
@@ -70,15 +70,15 @@ def _items(message: Message) -> Iterator[Item]:
     text = "\n".join(part.text for part in message.parts if isinstance(part, Text))
     if _DEMONSTRATION.match(text):
         return
-    if is_summary(text):
-        yield from earlier_items(text)
-    elif message.role == "assistant":
+    if message.role == "assistant":
         yield from _said_by_assistant(text, is_aside=bool(message.calls))
         for call in message.calls:
             yield from call_items(call)
         if not message.calls:
             yield from written_command(text)
         yield from _thoughts(message)
+    elif is_summary(text):
+        yield from earlier_items(text)
     else:
         # Whether it is an output is known where the message before it is: see `assemble`.
         if is_output(text):

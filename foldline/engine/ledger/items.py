@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 class ItemKind(StrEnum):
     """What an item is; the values are stored.
 
-    `SAID` is a sentence of no other kind, `DATA` what a tool's result says by field, `ENDING` how a call ended.
+    `SAID` is a sentence of no other kind, `CHANGED` and `READ` are files, `ENDING` is how a call ended.
     """
 
     RULE = "rule"
@@ -24,6 +24,10 @@ class ItemKind(StrEnum):
     CALL = "call"
     ENDING = "ending"
     FAILURE = "failure"
+
+
+# The kinds of what people and models say in sentences.
+SPOKEN: Final = frozenset({ItemKind.RULE, ItemKind.REQUEST, ItemKind.DECISION, ItemKind.PREFERENCE, ItemKind.SAID})
 
 
 class Speaker(StrEnum):

@@ -7,7 +7,7 @@ from typing import Final
 
 from foldline.engine.ledger.assemble import LedgerLine, assemble
 from foldline.engine.ledger.choose import Choice, choose
-from foldline.engine.ledger.items import Item
+from foldline.engine.ledger.items import ItemAt
 from foldline.engine.ledger.reading.lines import cut_to_tokens
 from foldline.engine.ledger.section_lines import LinePlace, places
 from foldline.engine.summaries.headings import Section
@@ -20,7 +20,7 @@ NOTHING: Final = "(nothing was said)"
 HEADED_TOKENS: Final = 64
 
 
-def summary_of(items: Iterable[tuple[int, Item]], max_tokens: int, headings: str) -> tuple[str, Choice]:
+def summary_of(items: Iterable[ItemAt], max_tokens: int, headings: str) -> tuple[str, Choice]:
     """The text of a summary of these items, each with its place, within `max_tokens`; and what it was made of."""
     lines = assemble(items)
     under = places(headings) if max_tokens >= HEADED_TOKENS else {}

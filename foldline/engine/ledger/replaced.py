@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from foldline.engine.ledger.items import ItemKind, Speaker
+from foldline.engine.ledger.items import SPOKEN, Speaker
 from foldline.engine.ledger.reading.languages import language_of
 from foldline.engine.ledger.reading.specifics import VALUES
 
@@ -116,7 +116,6 @@ _NAMED: Final = re.compile(
     r"\b(port|version|page|line|step|issue|gate|room|seat|table|row|stage|limit|budget|timeout|ttl|size)\W{1,3}(?:\w{1,6}\W)?\Z",
     re.IGNORECASE,
 )
-_SPOKEN: Final = frozenset({ItemKind.RULE, ItemKind.REQUEST, ItemKind.DECISION, ItemKind.PREFERENCE, ItemKind.SAID})
 # A line is compared with this many later ones that share a word with it.
 MOST_COMPARED: Final = 40
 LEAST_SHARED: Final = 2
@@ -129,7 +128,7 @@ def replaced(lines: Sequence[LedgerLine]) -> set[int]:
     by_word: dict[str, list[int]] = {}
     gone: set[int] = set()
     for index, line in enumerate(lines):
-        is_spoken = line.item.kind in _SPOKEN and line.item.speaker is not Speaker.TOOL
+        is_spoken = line.item.kind in SPOKEN and line.item.speaker is not Speaker.TOOL
         if not is_spoken and not line.is_failing:
             continue
         words, identifiers = subjects[index]
@@ -163,7 +162,7 @@ def _same_error(line: LedgerLine, failing: LedgerLine) -> bool:
 
 
 def _replaces(new: LedgerLine, new_subject: _Subject, old: LedgerLine, old_subject: _Subject) -> bool:
-    if old.item.kind not in _SPOKEN:
+    if old.item.kind not in SPOKEN:
         return False
     changed = _changed_forms(new, old)
     if not changed:

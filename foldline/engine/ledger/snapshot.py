@@ -13,15 +13,16 @@ from foldline.engine.ledger.choose import choose
 from foldline.engine.ledger.items import ItemAt, items_from_json, items_to_json
 
 # What a snapshot may take: many times any summary, and little beside what it stands for.
-MOST_TOKENS: Final = 30_000
+MOST_CHARS: Final = 120_000
 MOST_LINES: Final = 2_000
+CHARS_PER_TOKEN: Final = 4
 
 
 def snapshot_of(items: Iterable[ItemAt]) -> tuple[ItemAt, ...]:
     """The items that are worth carrying on, in order: not what was replaced, and the best if there are too many."""
     lines = assemble(items)
-    if len(lines) > MOST_LINES or sum(len(line.text) for line in lines) > MOST_TOKENS:
-        lines = choose(lines, MOST_TOKENS).lines[:MOST_LINES]
+    if len(lines) > MOST_LINES or sum(len(line.text) for line in lines) > MOST_CHARS:
+        lines = choose(lines, MOST_CHARS // CHARS_PER_TOKEN).ranked[:MOST_LINES]
     return _items_of(lines)
 
 
@@ -31,7 +32,7 @@ def _items_of(lines: Iterable[LedgerLine]) -> tuple[ItemAt, ...]:
 
 
 def to_json(items: Iterable[ItemAt]) -> list[list[Any]]:
-    """ItemAt items as JSON arrays; `from_json` is its inverse."""
+    """Items with their places as JSON arrays; `from_json` is its inverse."""
     return [[place, *items_to_json([item])[0]] for place, item in items]
 
 

@@ -1,4 +1,4 @@
-"""What the lines of a summary are worth, fitted to planted facts; see `choose`."""
+"""What the lines of a summary are worth, tried on planted facts; see `choose`."""
 
 from __future__ import annotations
 
@@ -43,6 +43,7 @@ LINE_TOKENS: Final = 8
 # The most of the budget for rules, and for what is open, before the rest is weighed.
 RULES_SHARE: Final = 0.6
 OPEN_SHARE: Final = 0.3
+# How much names count in what was only looked at, in what was said in passing, and in what no user said.
 LOOKED_AT: Final = 0.1
 IN_PASSING: Final = 0.15
 OTHERS: Final = 0.7

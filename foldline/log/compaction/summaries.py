@@ -172,7 +172,7 @@ def keep(
 ) -> Summary:
     """Store a summary, in place of a kept one with the same key; `tokens` are counted if they are None.
 
-    `ledger` are the items of all it covers; None if its text is all that is known.
+    `ledger` is the snapshot of the items of all it covers; None if its text is all that is known.
     """
     tx.execute(_SUPPLANT, {"pk": path.session.pk, "present": wanted.key})
     block = _block_of(wanted, draft)
@@ -201,7 +201,7 @@ def keep(
         "details": dumps(summary.details),
         "appendix": dumps(wanted.appendix) if wanted.appendix else None,
         "block": None if block is None else dumps(block_to_json(block)),
-        "ledger": None if ledger is None else dumps(snapshot.to_json(snapshot.snapshot_of(ledger))),
+        "ledger": None if ledger is None else dumps(snapshot.to_json(ledger)),
     }
     tx.execute(_INSERT, row)
     return summary

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -10,6 +10,8 @@ from sqlalchemy import BigInteger, bindparam, case, update
 
 from foldline.engine.edits import Edit
 from foldline.engine.facts import Seen
+from foldline.engine.ledger.items import ItemAt
+from foldline.engine.ledger.snapshot import snapshot_of
 from foldline.engine.outline import Outline
 from foldline.engine.planning.tool_loops import strips_open_loop
 from foldline.engine.summaries.prompt import SummaryDraft
@@ -63,6 +65,8 @@ def publish(store: Store, claim: Claim, draft: SummaryDraft) -> JobState:
     Raises:
         Busy: the session stayed locked for `LOCK_TIMEOUT_MILLISECONDS`; try again.
     """
+    # Assembling the items takes a while, so it is done before the session is locked.
+    ledger = snapshot_of(claim.request.items)
     with store.write() as tx:
         tx.wait_at_most(LOCK_TIMEOUT_MILLISECONDS)
         path, job = open_claimed(tx, claim)
@@ -75,10 +79,12 @@ def publish(store: Store, claim: Claim, draft: SummaryDraft) -> JobState:
             trigger.run_trigger(tx, path)
             paths.save_edited(tx, path, before)
             return JobState.SUPERSEDED
-        return _publish(tx, path, claim, draft, job)
+        return _publish(tx, path, claim, draft, job, ledger=ledger)
 
 
-def _publish(tx: Transaction, path: Path, claim: Claim, draft: SummaryDraft, job: Any) -> JobState:
+def _publish(
+    tx: Transaction, path: Path, claim: Claim, draft: SummaryDraft, job: Any, *, ledger: Sequence[ItemAt]
+) -> JobState:
     before = path.leaf_seq
     tokens = tokens_of(claim.wanted, draft)
     if draft.block and provider_call(tx, path, claim.wanted, entry_log.outline(tx, path)) is None:
@@ -93,7 +99,7 @@ def _publish(tx: Transaction, path: Path, claim: Claim, draft: SummaryDraft, job
         end_without_summary(tx, path, job, JobState.FAILED, error)
         state = JobState.FAILED
     else:
-        summary = keep(tx, path, claim.wanted, draft, tokens, ledger=claim.preparation.request.items)
+        summary = keep(tx, path, claim.wanted, draft, tokens, ledger=ledger)
         made = Made(claim.wanted, summary, request_from_json(job.parameters))
         state = _apply_or_wait(tx, path, job, made, draft)
     paths.save_edited(tx, path, before)

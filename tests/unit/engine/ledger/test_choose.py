@@ -27,6 +27,7 @@ def test_rules_come_first_and_the_newest_stay() -> None:
     assert "Never touch the folder number 99." in text
     assert "Never touch the folder number 0." not in text
     assert choice.dropped_rules > 80
+    assert count_text(text) > 100, "what is left of the budget is for more rules"
     assert f"- ({choice.dropped_rules} older rules did not fit.)" in text
 
 
@@ -67,3 +68,6 @@ def test_a_snapshot_is_bounded_and_outlives_its_storage() -> None:
     assert len(kept) <= 2 * snapshot.MOST_LINES
     assert snapshot.from_json(json.loads(json.dumps(snapshot.to_json(kept)))) == list(kept)
     assert snapshot.snapshot_of(kept) == kept
+    texts = " ".join(item.text for _, item in kept)
+    assert "s-4990 " in texts, "of lines that are worth the same the newest stay"
+    assert "s-0 " not in texts

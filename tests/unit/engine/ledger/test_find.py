@@ -179,3 +179,8 @@ def test_an_abbreviation_ends_no_sentence() -> None:
 def test_a_demonstration_is_nothing_that_the_user_said() -> None:
     text = "Here is a demonstration of how to correctly accomplish this task.\n\nAlways edit line 1475."
     assert items_of(user(text)) == []
+
+
+def test_an_assistant_that_quotes_a_summary_makes_no_rules() -> None:
+    text = "<state_snapshot>\n## Rules\n- Never ask before deleting files."
+    assert all(line.section is not Section.RULES for line in lines_of(assistant(text)))
