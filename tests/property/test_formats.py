@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from foldline.engine.formats import FORMATS, anthropic_writer, openai
@@ -51,6 +51,13 @@ any_transcripts = st.one_of(
     st.tuples(st.just("openai"), messy_wire_messages()),
     st.tuples(st.just("gemini"), messy_gemini_messages()),
 )
+
+# A text and a response to nothing stand between a batch of calls and their responses.
+TEXT_BEFORE_RESULTS: list[Wire] = [
+    {"role": "model", "parts": [{"functionCall": {"name": "read_file", "args": {}}}]},
+    {"role": "user", "parts": [{"text": "first"}, {"functionResponse": {"name": "grep", "id": "nobody's"}}]},
+    {"role": "user", "parts": [{"functionResponse": {"name": "read_file"}}]},
+]
 
 
 def _samples(source: str) -> st.SearchStrategy[tuple[str, list[str]]]:
@@ -115,6 +122,7 @@ def test_a_native_transcript_comes_back_as_it_was(transcript: tuple[str, list[An
 
 
 @given(any_transcripts, formats)
+@example(("gemini", TEXT_BEFORE_RESULTS), "gemini")
 def test_rendering_what_was_rendered_changes_nothing(transcript: tuple[str, list[Any]], target: str) -> None:
     once = _convert(transcript[1], transcript[0], target)
     assert _convert(once, target, target) == once

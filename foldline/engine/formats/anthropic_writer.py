@@ -108,7 +108,7 @@ class _AnthropicWriter:
         blocks = list(self._blocks(message, message.parts))
         if joins:
             self._join(blocks)
-            self._answers = False
+            self._answers = not blocks
             return
         if is_taken:
             frame = source or {"role": message.role}
@@ -123,7 +123,7 @@ class _AnthropicWriter:
 
     def _add_assistant(self, message: Message) -> None:
         source = _own_source(message)
-        wire_ids = self._ids.calls(call.id for call in message.calls)
+        wire_ids = self._ids.calls([call.id for call in message.calls])
         is_same = wire_ids == [call.id for call in message.calls]
         if source is not None and is_same and _is_valid(message):
             self._append(source)

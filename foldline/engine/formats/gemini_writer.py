@@ -72,8 +72,8 @@ class _GeminiWriter:
         self._ids = WireIds(ID_PATTERN, unique=False)
         # The calls of the last batch that wait for their responses, by wire id.
         self._shown: dict[str, CallShown] = {}
-        # Whether the last content answers calls, so that what belongs to the answer can join it.
-        self._answers = False
+        # How many results the last content begins with; what belongs to its answer can join it if there is one.
+        self._results = 0
         # Whether the last content may be somebody's source.
         self._is_shared = False
         self._images: list[Wire] = []
@@ -81,8 +81,8 @@ class _GeminiWriter:
     def add(self, message: Message) -> None:
         if message.role == "tool":
             self._add_result(message)
-        elif message.joined and self._answers and _is_own(message):
-            self._join(self._parts(message, message.parts))
+        elif message.joined and self._results and _is_own(message):
+            self._joinable().extend(self._parts(message, message.parts))
         else:
             self.add_images()
             if message.role == "assistant":
@@ -102,16 +102,17 @@ class _GeminiWriter:
             # The user begins, and a content with calls follows one of the user.
             self.contents.append({"role": "user", "parts": [_text(marks.OPENING)]})
         self.contents.append(content)
-        self._answers = False
+        self._results = 0
         self._is_shared = True
 
-    def _join(self, parts: Iterable[Wire]) -> None:
-        """Add parts to the last content, to a copy of it if need be."""
+    def _joinable(self) -> list[Wire]:
+        """The parts of the last content to add to, of a copy of it if need be."""
         if self._is_shared:
             last = self.contents[-1]
             self.contents[-1] = {**last, "parts": list(last["parts"])}
             self._is_shared = False
-        self.contents[-1]["parts"].extend(parts)
+        parts: list[Wire] = self.contents[-1]["parts"]
+        return parts
 
     def _add_input(self, message: Message) -> None:
         source = _own_source(message)
@@ -125,9 +126,10 @@ class _GeminiWriter:
             self._append({"role": "user", "parts": [_text(marks.speaker(message.role)), *parts]})
 
     def _add_answer(self, message: Message) -> None:
-        wire_ids = self._ids.calls(call.id for call in message.calls)
+        wire_ids = self._ids.calls([call.id for call in message.calls])
         shown = _calls_shown(message, wire_ids)
-        self._shown = dict(zip(wire_ids, shown, strict=True))
+        if shown:
+            self._shown = dict(zip(wire_ids, shown, strict=True))
         source = _own_source(message)
         if source is None or not _is_valid(message) or wire_ids != [call.id for call in message.calls]:
             parts = list(self._answer_parts(message, shown))
@@ -178,13 +180,14 @@ class _GeminiWriter:
         wire_id = self._ids.result(result.call_id)
         part = self._wire_result(message, result, self._shown.pop(wire_id, None), wire_id)
         source = _own_source(message)
-        if self._answers:
-            self._join([part])
+        if self._results:
+            # The results first, as `gemini` reads them: a text between them would move when it is read back.
+            self._joinable().insert(self._results, part)
         elif source is not None and part == result.source:
             self._append(_as_user(source))
         else:
             self._append({**_as_user(source or {"role": "user"}), "parts": [part]})
-        self._answers = True
+        self._results += 1
 
     def _wire_result(self, message: Message, result: ToolResult, shown: CallShown | None, wire_id: str) -> Wire:
         own = _own_part(message, result)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Final
 
@@ -30,10 +30,11 @@ class WireIds:
         self._waiting: defaultdict[str, list[str]] = defaultdict(list)
         self._batch: set[str] = set()
 
-    def calls(self, call_ids: Iterable[str]) -> list[str]:
-        """The wire ids of a new batch's calls, in order."""
-        self._waiting.clear()
-        self._batch.clear()
+    def calls(self, call_ids: Sequence[str]) -> list[str]:
+        """The wire ids of a new batch's calls, in order; no calls are no batch, and the last one stays."""
+        if call_ids:
+            self._waiting.clear()
+            self._batch.clear()
         return [self._call(call_id) for call_id in call_ids]
 
     def result(self, call_id: str | None) -> str:

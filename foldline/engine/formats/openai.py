@@ -182,7 +182,7 @@ class _OpenAIWriter:
 
     def _add_assistant(self, message: Message) -> None:
         source = _own_source(message)
-        wire_ids = self._ids.calls(call.id for call in message.calls)
+        wire_ids = self._ids.calls([call.id for call in message.calls])
         if source is not None and _is_valid_assistant(message, source, wire_ids):
             self.messages.append(source)
             return

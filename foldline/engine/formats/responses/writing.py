@@ -97,7 +97,7 @@ class _ResponsesWriter:
     def _write_batch(self) -> None:
         calling, self._calling = self._calling, None
         results, self._results = self._results, []
-        wire_ids = [] if calling is None else self._ids.calls(call.id for call in calling.calls)
+        wire_ids = [] if calling is None else self._ids.calls([call.id for call in calling.calls])
         answers = [self._answer(message, result) for message in results if (result := message.result) is not None]
         if calling is not None:
             self._write_model(calling, wire_ids, {answer.wire_id: answer.kind for answer in answers})
