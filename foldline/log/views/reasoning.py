@@ -9,8 +9,9 @@ changes nothing: the provider takes it for what it stands for.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from sqlalchemy import and_, bindparam, select
@@ -94,8 +95,8 @@ def shown(
     lives = {view.edits_at: entry_log.live_edits_at(tx, path.session, view.edits_at) for view in seen.values()}
     now = Seen(fixed.digest, path.edits_at)
     lives = {**lives, now.edits_at: outline.live}
-    stood_for = _stood_for(tx, path, outline.live, fixed) if block is BlockShown.AS_BLOCK else ()
-    judge = _Judge(seen, lives, now, [outline.live, *stood_for], block)
+    stood_for = partial(_stood_for, tx, path, fixed) if block is BlockShown.AS_BLOCK else _nothing
+    judge = _Judge(seen, lives, now, block, stood_for)
     # No provider takes a message of reasoning alone: no view ever had it.
     left_out = {entry.seq: ALONE for entry in bound if not entry.tokens}
     left_out |= {seq: reason for seq in seen if (reason := judge.reason(seq, now)) is not None}
@@ -109,15 +110,16 @@ def shown(
 class _Judge:
     """Judges the reasoning of messages, by the view that each is bound to and the live edits of these views.
 
-    `equal` are the live edits of `now`, and of the views that a provider takes it for. `block` is what `now` shows of a
-    provider's block.
+    `block` is what `now` shows of a provider's block. `stood_for` gives the live edits of the views that a provider
+    takes a view with these live edits for.
     """
 
     seen: Mapping[int, Seen]
     lives: Mapping[tuple[int, int] | None, LiveEdits]
     now: Seen
-    equal: Sequence[LiveEdits]
     block: BlockShown
+    stood_for: Callable[[LiveEdits], Iterable[LiveEdits]]
+    _equal: dict[Seen, list[LiveEdits]] = field(default_factory=dict)
     _known: dict[tuple[int, Seen], str | None] = field(default_factory=dict)
 
     def reason(self, seq: int, view: Seen) -> str | None:
@@ -135,17 +137,31 @@ class _Judge:
         if seen.fixed != view.fixed and UNNOTED not in {seen.fixed, view.fixed}:
             return FIXED_PARTS
         then = self.lives[seen.edits_at]
-        equal = self.equal if view == self.now else (live,)
-        is_now = view == self.now
-        is_changed = live.changes(seq) or all(_differ(other, then, seq) for other in equal)
-        if is_changed or (is_now and self._showed_another_form(then)):
+        is_changed = live.changes(seq) or all(_differ(other, then, seq) for other in self._equal_to(view))
+        if is_changed or (view == self.now and self._showed_another_form(then)):
             return COMPACTED
-        if then.reasoning_from == live.reasoning_from:
+        return self._reason_before(seq, view)
+
+    def _reason_before(self, seq: int, view: Seen) -> str | None:
+        """Why a view leaves out the reasoning of a message because of what reasoning it shows before it."""
+        seen, live = self.seen[seq], self.lives[view.edits_at]
+        then = self.lives[seen.edits_at]
+        is_refused = then.reasoning_from != live.reasoning_from
+        if not is_refused and not _differ(live, then, seq):
+            # Nothing was refused in between, and both views show the same: by induction the same reasoning, too.
             return None
-        # Where no reasoning was refused in between, what is shown before the message is the same by induction. What a
-        # block stands for is not looked at.
-        is_hidden = is_now and self.block is BlockShown.AS_BLOCK
-        return REFUSED if is_hidden or self._before(seq, seen) != self._before(seq, view) else None
+        # What a block stands for is not looked at.
+        is_hidden = is_refused and view == self.now and self.block is BlockShown.AS_BLOCK
+        if is_hidden or self._before(seq, seen) != self._before(seq, view):
+            return REFUSED if is_refused else COMPACTED
+        return None
+
+    def _equal_to(self, view: Seen) -> list[LiveEdits]:
+        """The live edits of a view, and of those that a provider takes it for."""
+        if view not in self._equal:
+            live = self.lives[view.edits_at]
+            self._equal[view] = [live, *self.stood_for(live)]
+        return self._equal[view]
 
     def _showed_another_form(self, then: LiveEdits) -> bool:
         """Whether a former view had the first summary of `now` as a block and `now` has its text, or the other way."""
@@ -166,7 +182,11 @@ def _differ(live: LiveEdits, then: LiveEdits, seq: int) -> bool:
     return first is not None and first <= seq
 
 
-def _stood_for(tx: Transaction, path: Path, live: LiveEdits, fixed: FixedParts) -> Iterator[LiveEdits]:
+def _nothing(_live: LiveEdits) -> tuple[LiveEdits, ...]:
+    return ()
+
+
+def _stood_for(tx: Transaction, path: Path, fixed: FixedParts, live: LiveEdits) -> Iterator[LiveEdits]:
     """The live edits with what blocks stand for in their place, one block after another, the newest first.
 
     A block that was made after other fixed parts, or before reasoning was refused, stands for nothing here.

@@ -63,7 +63,9 @@ def show(
     # A provider takes one block alone: a client's own in a later message is in the way of ours.
     is_shown = found is not None and target.takes(found) and not any(map(_has_block, originals.values()))
     block = found if is_shown else None
-    form = BlockShown.NONE if found is None else BlockShown.AS_BLOCK if is_shown else BlockShown.AS_TEXT
+    # No view for another model ever has it as a block.
+    is_text = found is not None and found.stands_for.model == target.model
+    form = BlockShown.AS_BLOCK if is_shown else BlockShown.AS_TEXT if is_text else BlockShown.NONE
     fixed = FixedParts(path.session, target.model, pins)
     shown = reasoning.shown(tx, path, outline, originals, fixed, block=form)
     limits = limits_of(target.model).for_images()
