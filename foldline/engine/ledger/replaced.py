@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from foldline.engine.ledger.items import SPOKEN, Speaker
@@ -116,6 +117,8 @@ _NAMED: Final = re.compile(
     r"\b(port|version|page|line|step|issue|gate|room|seat|table|row|stage|limit|budget|timeout|ttl|size)\W{1,3}(?:\w{1,6}\W)?\Z",
     re.IGNORECASE,
 )
+# Forms of values that name nothing.
+_NO_NAMES: Final = frozenset({"number", "time", "weekday", "date", "percent", "money", "version"})
 # A line is compared with this many later ones that share a word with it.
 MOST_COMPARED: Final = 40
 LEAST_SHARED: Final = 2
@@ -124,22 +127,22 @@ SHARED_OF: Final = 0.5
 
 def replaced(lines: Sequence[LedgerLine]) -> set[int]:
     """The indexes of the lines that later lines replace."""
-    subjects = [_subject(line) for line in lines]
     by_word: dict[str, list[int]] = {}
+    known: dict[int, _Subject] = {}
     gone: set[int] = set()
     for index, line in enumerate(lines):
         is_spoken = line.item.kind in SPOKEN and line.item.speaker is not Speaker.TOOL
         if not is_spoken and not line.is_failing:
             continue
-        words, identifiers = subjects[index]
-        named = (*identifiers, *words)
+        subject = known[index] = _Subject(line)
+        named = (*subject.names, *subject.words)
         is_new = is_spoken and _is_news(line.text)
         if is_new or (is_spoken and _resolves(line.text)):
             near = dict.fromkeys(other for word in named for other in reversed(by_word.get(word, [])[-MOST_COMPARED:]))
             gone.update(
                 other
                 for other in near
-                if (is_new and _replaces(line, subjects[index], lines[other], subjects[other]))
+                if (is_new and _replaces(subject, known[other]))
                 or (lines[other].is_failing and _same_error(line, lines[other]))
             )
         for word in named:
@@ -161,44 +164,59 @@ def _same_error(line: LedgerLine, failing: LedgerLine) -> bool:
     return any(found.text in own for found in failing.found if found.form in {"camel", "acronym", "constant"})
 
 
-def _replaces(new: LedgerLine, new_subject: _Subject, old: LedgerLine, old_subject: _Subject) -> bool:
-    if old.item.kind not in SPOKEN:
+class _Subject:
+    """What a line is about: its words, its names and identifiers, and the values in it by form, each with its unit."""
+
+    def __init__(self, line: LedgerLine) -> None:
+        self.line = line
+        self.words = frozenset(word for word in _WORD.findall(line.text.casefold()) if word not in _EMPTY_WORDS)
+        self.names = frozenset(found.text.casefold() for found in line.found if found.form not in _NO_NAMES)
+
+    @cached_property
+    def values(self) -> dict[str, dict[str, str]]:
+        """The values of each form, each with its unit or name."""
+        text, values = self.line.text, dict[str, dict[str, str]]()
+        for found in self.line.found:
+            values.setdefault(found.form, {})[found.text] = _unit(text, found.start, found.text)
+        return values
+
+    def texts(self, forms: Collection[str]) -> set[str]:
+        """The values of these forms."""
+        return {found.text for found in self.line.found if found.form in forms}
+
+
+def _replaces(new: _Subject, old: _Subject) -> bool:
+    if old.line.item.kind not in SPOKEN:
         return False
     changed = _changed_forms(new, old)
     if not changed:
         return False
-    new_words, new_names = new_subject
-    old_words, old_names = old_subject
-    values = {found.text.casefold() for line in (new, old) for found in line.found if found.form in changed}
-    names, shared = (old_names & new_names) - values, (old_words & new_words) - values
-    mentions_old = any(found.text in new.text for found in old.found if found.form in changed)
+    of_old = old.texts(changed)
+    values = {text.casefold() for text in of_old | new.texts(changed)}
+    names, shared = (old.names & new.names) - values, (old.words & new.words) - values
+    mentions_old = any(text in new.line.text for text in of_old)
     least = 1 if mentions_old else LEAST_SHARED
-    if old_names - values:
-        return names == old_names - values or (mentions_old and bool(names))
-    smaller = min(len(old_words - values), len(new_words - values))
+    if old.names - values:
+        return names == old.names - values or (mentions_old and bool(names))
+    smaller = min(len(old.words - values), len(new.words - values))
     return len(shared) >= least and len(shared) >= SHARED_OF * min(smaller, 4)
 
 
-def _changed_forms(new: LedgerLine, old: LedgerLine) -> set[str]:
+def _changed_forms(new: _Subject, old: _Subject) -> set[str]:
     """The forms of values of which the new line has another than the old one, in the same unit.
 
     What can be a value and a name, such as a path, counts only if nothing that can be a value alone has changed.
     """
-    for forms in VALUES:
-        changed = {form for form in forms if _has_changed(new, old, form)}
+    both = new.values.keys() & old.values.keys()
+    for forms in VALUES if both else ():
+        changed = {form for form in forms & both if _has_changed(new.values[form], old.values[form])}
         if changed:
             return changed
     return set()
 
 
-def _has_changed(new: LedgerLine, old: LedgerLine, form: str) -> bool:
-    news, olds = _values(new, form), _values(old, form)
+def _has_changed(news: Mapping[str, str], olds: Mapping[str, str]) -> bool:
     return any(value not in olds and _is_same_unit(news[value], unit) for value in news for unit in olds.values())
-
-
-def _values(line: LedgerLine, form: str) -> dict[str, str]:
-    """The values of a form in a line, each with its unit or name."""
-    return {found.text: _unit(line.text, found.start, found.text) for found in line.found if found.form == form}
 
 
 def _unit(text: str, start: int, value: str) -> str:
@@ -210,17 +228,3 @@ def _unit(text: str, start: int, value: str) -> str:
 
 def _is_same_unit(one: str, other: str) -> bool:
     return one == other or not one or not other
-
-
-_Subject = tuple[frozenset[str], frozenset[str]]
-
-
-def _subject(line: LedgerLine) -> _Subject:
-    """The words that a line is about, and the names and identifiers in it."""
-    names = frozenset(
-        found.text.casefold()
-        for found in line.found
-        if found.form not in {"number", "time", "weekday", "date", "percent", "money", "version"}
-    )
-    words = frozenset(word for word in _WORD.findall(line.text.casefold()) if word not in _EMPTY_WORDS)
-    return words, names
