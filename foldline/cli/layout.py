@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -14,7 +15,12 @@ from foldline.engine.wire import loads_bounded
 LABEL_CHARS: Final = 56
 KEPT: Final = "kept"
 ADDED: Final = "added"
-_MADE_BY_US: Final = ((wording.SUMMARY, "condense"), (wording.HIDDEN, "hide"), (wording.PINNED, "pin"))
+_MADE_BY_US: Final = (
+    (re.compile(re.escape(wording.SUMMARY)), "condense"),
+    (wording.INTERIM_BEGIN, "interim"),
+    (wording.HIDDEN_BEGIN, "hide"),
+    (re.compile(re.escape(wording.PINNED)), "pin"),
+)
 _RESULTS: Final = {wording.CLEARED: "clear", wording.READ_AGAIN: "supersede"}
 
 
@@ -106,7 +112,7 @@ class _Walk:
 
 def _range_fate(message: Message) -> str:
     text = message.text if message.role == "user" else ""
-    return next((fate for prefix, fate in _MADE_BY_US if text.startswith(prefix)), "")
+    return next((fate for begin, fate in _MADE_BY_US if begin.match(text)), "")
 
 
 def _is_same(original: Message, shown: Message) -> bool:

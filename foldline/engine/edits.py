@@ -8,7 +8,10 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 OMIT_IMAGES: Final = "omit_images"
-Kind: TypeAlias = Literal["clear", "supersede", "excerpt", "omit_images", "condense", "hide"]
+Kind: TypeAlias = Literal["clear", "supersede", "excerpt", "omit_images", "condense", "hide", "interim"]
+
+# The kinds that take entries out of view.
+_TAKES_OUT: Final = frozenset({"condense", "hide"})
 
 
 class Edit(NamedTuple):
@@ -17,8 +20,10 @@ class Edit(NamedTuple):
     `clear`: a placeholder replaces a result's content. `supersede`: a pointer to a later read replaces it. `excerpt`: a
     result's content is cut to `excerpts.LEVELS[level]` characters; in a message with calls, each string argument is cut
     to those of level 0. `omit_images`: a line of text replaces each of the entry's first `level` images. `hide`: a
-    marker replaces the range. `condense`: the summary with the id `summary` replaces the range and the live summaries
-    `replaces`. Its message takes `tokens`; the originals took `original_tokens`.
+    marker replaces the range. `interim`: the interim summary with the id `summary` stands for a hidden run of `level`
+    messages; without one, a marker that says how many; it takes `tokens`. `condense`: the summary with the id
+    `summary` replaces the range and the live summaries `replaces`. Its message takes `tokens`; the originals took
+    `original_tokens`.
     """
 
     kind: Kind
@@ -36,10 +41,11 @@ class LiveEdits:
     """The edits in force on a path, after all its compactions, undos and redos.
 
     `cells` maps the seq of an entry to the edit of its text, `images` to the edit that leaves images of it out; the
-    entry is in no summary. `hidden` are seq ranges, oldest first.
-    `condensed` are the outermost summaries, disjoint and oldest first. `barred` are the ranges whose summary was
-    undone. They are summarized again only on request, or after they had to be hidden. Bound reasoning of entries before
-    the seq `reasoning_from` is left out, because the provider refused it.
+    entry is in no summary. `hidden` are seq ranges, oldest first. `interims` are the interim summaries of hidden runs;
+    one of a run that has other ends now is not shown. `condensed` are the outermost summaries, disjoint and oldest
+    first. `barred` are the ranges whose summary was undone. They are summarized again only on request, or after they
+    had to be hidden. Bound reasoning of entries before the seq `reasoning_from` is left out, because the provider
+    refused it.
     """
 
     cells: Mapping[int, Edit] = field(default_factory=lambda: MappingProxyType({}))
@@ -48,6 +54,7 @@ class LiveEdits:
     barred: tuple[tuple[int, int], ...] = ()
     reasoning_from: int = 0
     images: Mapping[int, Edit] = field(default_factory=lambda: MappingProxyType({}))
+    interims: tuple[Edit, ...] = ()
 
     def changes(self, seq: int) -> bool:
         """Whether an edit changes this entry, and not only its place."""
@@ -56,14 +63,18 @@ class LiveEdits:
     def adding(self, edits: Iterable[Edit]) -> LiveEdits:
         """The live edits after these new edits."""
         cells, images = dict(self.cells), dict(self.images)
-        hidden, condensed = list(self.hidden), list(self.condensed)
+        hidden, condensed, interims = list(self.hidden), list(self.condensed), list(self.interims)
         for edit in edits:
+            if edit.kind in _TAKES_OUT:
+                interims = [other for other in interims if not _overlap(other, edit)]
             if edit.kind == "condense":
                 condensed = [other for other in condensed if not _within(other, edit)]
                 condensed.append(edit)
             elif edit.kind == "hide":
                 hidden = [span for span in hidden if not within(*span, [(edit.first, edit.last)])]
                 hidden.append((edit.first, edit.last))
+            elif edit.kind == "interim":
+                interims.append(edit)
             elif edit.kind == OMIT_IMAGES:
                 images[edit.first] = edit
             else:
@@ -76,6 +87,7 @@ class LiveEdits:
             self.barred,
             self.reasoning_from,
             _outside(images, condensed),
+            tuple(sorted(interims, key=_first)),
         )
 
     def first_difference(self, other: LiveEdits) -> int | None:
@@ -89,7 +101,7 @@ class LiveEdits:
     def _shown_edits(self) -> set[tuple[int, int, str, int, str]]:
         return {
             (edit.first, edit.last, edit.kind, edit.level, edit.summary)
-            for edit in (*self.cells.values(), *self.images.values(), *self.condensed)
+            for edit in (*self.cells.values(), *self.images.values(), *self.condensed, *self.interims)
         }
 
     def with_originals(self, condensed: Edit, before: LiveEdits) -> LiveEdits:
@@ -105,6 +117,7 @@ class LiveEdits:
                 *(edit for edit in self.condensed if edit != condensed),
             ),
             reasoning_from=before.reasoning_from,
+            interims=(*self.interims, *(edit for edit in before.interims if _within(edit, condensed))),
         )
 
     def barring(self, spans: Iterable[tuple[int, int]]) -> LiveEdits:
@@ -131,6 +144,10 @@ def _within(inner: Edit, outer: Edit) -> bool:
     return outer.first <= inner.first and inner.last <= outer.last
 
 
+def _overlap(one: Edit, other: Edit) -> bool:
+    return one.first <= other.last and other.first <= one.last
+
+
 def _first(edit: Edit) -> int:
     return edit.first
 
@@ -143,6 +160,7 @@ def to_json(live: LiveEdits) -> dict[str, Any]:
         "condensed": live.condensed,
         "barred": live.barred,
         **({"reasoning_from": live.reasoning_from} if live.reasoning_from else {}),
+        **({"interims": live.interims} if live.interims else {}),
     }
 
 
@@ -156,6 +174,7 @@ def from_json(values: Mapping[str, Any]) -> LiveEdits:
         _spans(values["barred"]),
         values.get("reasoning_from", 0),
         {edit.first: edit for edit in cells if edit.kind == OMIT_IMAGES},
+        edits_from_json(values.get("interims", ())),
     )
 
 

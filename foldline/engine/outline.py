@@ -6,11 +6,11 @@ Stages and cut points read the outline and nothing else; no message is in it.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby
 from operator import itemgetter, neg
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from foldline.engine.edits import Edit, LiveEdits, covered, within
 from foldline.engine.facts import Facts
@@ -22,8 +22,8 @@ class Sums:
     """Running totals over the items of an outline, so that a range of items costs one subtraction.
 
     At each index: `shown` has the tokens in view of the units before it, `originals` their original tokens, `markers`
-    the number of markers before it. `least` has the fewest tokens that the items from that index on can take in view
-    without being hidden.
+    those of the interim summaries and markers of hidden runs that begin before it. `least` has the fewest tokens that
+    the items from that index on can take in view without being hidden.
     """
 
     shown: Sequence[int]
@@ -36,15 +36,22 @@ class Sums:
         return bisect_left(self.least, -tokens, key=neg)
 
 
-def sums_of(shown: Iterable[int], originals: Iterable[int], is_hidden: Iterable[bool], least: Sequence[int]) -> Sums:
+def sums_of(shown: Iterable[int], originals: Iterable[int], markers: Iterable[int], least: Sequence[int]) -> Sums:
     """The running totals of these figures; each argument has one value for each item."""
-    begins = (after and not before for before, after in pairwise((False, *is_hidden)))
     return Sums(
         list(accumulate(shown, initial=0)),
         list(accumulate(originals, initial=0)),
-        list(accumulate(begins, initial=0)),
+        list(accumulate(markers, initial=0)),
         list(accumulate(reversed(least), initial=0))[::-1],
     )
+
+
+class HiddenRun(NamedTuple):
+    """A maximal run of hidden units: the indexes of its items, `stop` excluded, and its interim summary, if any."""
+
+    start: int
+    stop: int
+    interim: Edit | None = None
 
 
 UnitKind: TypeAlias = Literal["user", "batch", "late", "note"]
@@ -116,7 +123,7 @@ class Outline:
     `tokens` is the size of the view by `measure`, unscaled. It leaves out the fixed parts and the stubs of an open
     batch. `exact` is the exactly counted outline if this one is an estimate. `last_user` is the index of the last user
     message, -1 if there is none. `results` are the tool results in view, oldest first, each with the index of its item.
-    `summarized` are the indexes of the live summaries.
+    `summarized` are the indexes of the live summaries, `runs` the hidden runs.
     """
 
     items: list[Item]
@@ -125,6 +132,7 @@ class Outline:
     last_user: int
     results: list[tuple[int, Facts]]
     summarized: list[int]
+    runs: list[HiddenRun]
     sums: Sums
     measure: Measure
     exact: Outline | None = None
@@ -150,6 +158,12 @@ class Outline:
         """The number of items, from the oldest, that end with the last hidden unit; 0 if none is hidden."""
         hidden = (index for index, item in enumerate(self.items, 1) if isinstance(item, Unit) and item.is_hidden)
         return max(hidden, default=0)
+
+    @property
+    def summaries(self) -> list[str]:
+        """The ids of the summaries in view, interim ones too."""
+        shown = (*self.live.condensed, *(run.interim for run in self.runs if run.interim))
+        return [edit.summary for edit in shown if edit.summary]
 
     @property
     def turn_starts(self) -> list[int]:
@@ -217,9 +231,10 @@ def outline_of(facts: Iterable[Facts], live: LiveEdits, measure: Measure | None 
         if entry.role == "tool"
     ]
     summarized = [i for i, item in enumerate(items) if isinstance(item, Summarized)]
-    sums = _sums(items)
-    tokens = sums.shown[-1] + measure.marker * sums.markers[-1] + sum(edit.tokens for edit in live.condensed)
-    return Outline(items, live, tokens, last_user, results, summarized, sums, measure)
+    runs = list(_runs(items, live)) if live.hidden else []
+    sums = _sums(items, runs, measure.marker)
+    tokens = sums.shown[-1] + sums.markers[-1] + sum(edit.tokens for edit in live.condensed)
+    return Outline(items, live, tokens, last_user, results, summarized, runs, sums, measure)
 
 
 def _open(unit: Unit, stub: int) -> None:
@@ -231,12 +246,23 @@ def _open(unit: Unit, stub: int) -> None:
     unit.least_tokens -= stubs
 
 
-def _sums(items: list[Item]) -> Sums:
+def _runs(items: list[Item], live: LiveEdits) -> Iterator[HiddenRun]:
+    known = {(edit.first, edit.last): edit for edit in live.interims}
+    indexes = enumerate(items)
+    for is_hidden, group in groupby(indexes, key=lambda found: isinstance(found[1], Unit) and found[1].is_hidden):
+        if is_hidden:
+            inside = [index for index, _ in group]
+            first, last = inside[0], inside[-1]
+            yield HiddenRun(first, last + 1, known.get((items[first].first, items[last].last)))
+
+
+def _sums(items: list[Item], runs: list[HiddenRun], marker: int) -> Sums:
+    begins = {run.start: run.interim.tokens if run.interim else marker for run in runs}
     units = [item if isinstance(item, Unit) else None for item in items]
     return sums_of(
         shown=(0 if unit is None or unit.is_hidden else unit.tokens for unit in units),
         originals=(item.original_tokens for item in items),
-        is_hidden=(unit is not None and unit.is_hidden for unit in units),
+        markers=(begins.get(index, 0) for index in range(len(items))),
         least=[item.edit.tokens if isinstance(item, Summarized) else item.least_in_view for item in items],
     )
 

@@ -11,7 +11,7 @@ from typing import Final
 from foldline.engine import wording
 from foldline.engine.edits import Edit
 from foldline.engine.images.in_messages import with_texts
-from foldline.engine.messages import Message, Text, ToolCall, ToolResult, result_text, without_bound
+from foldline.engine.messages import Message, Text, ToolCall, ToolResult, result_text, user, without_bound
 from foldline.engine.models.limits import NO_LIMITS, ImageLimits
 from foldline.engine.outline import Outline, Summarized, Unit
 from foldline.engine.planning.image_limits import image_texts
@@ -34,29 +34,25 @@ def make_view(
 ) -> list[Message]:
     """The messages that the model should see.
 
-    `messages` maps the seq of every entry in view to its original message. `summaries` maps the id of every live
-    summary to its text. `without_reasoning` are the seqs of the messages whose bound reasoning is left out. A line
-    replaces each image that is too large alone for the `image_limits`. With `stub_open`, calls that still wait for a
-    result get a stub. With `keep_empty`, messages that count nothing (`facts.is_empty`) stay. `blocks` maps the ids of
-    summaries to the messages of their provider, which are shown in place of the text.
+    `messages` maps the seq of every entry in view to its original message. `summaries` maps the id of every live and
+    interim summary to its text. `without_reasoning` are the seqs of the messages whose bound reasoning is left out. A
+    line replaces each image that is too large alone for the `image_limits`. With `stub_open`, calls that still wait for
+    a result get a stub. With `keep_empty`, messages that count nothing (`facts.is_empty`) stay. `blocks` maps the ids
+    of summaries to the messages of their provider, which are shown in place of the text.
     """
     lines = image_texts(outline, image_limits)
     messages = {**messages, **{seq: with_texts(messages[seq], texts) for seq, texts in lines}}
     messages = {**messages, **{seq: without_bound(messages[seq]) for seq in without_reasoning}}
     view = [pins_message(pins)] if pins else []
-    after_hidden = False
-    for item in outline.items:
+    runs = {run.start: run for run in outline.runs}
+    for index, item in enumerate(outline.items):
         if isinstance(item, Summarized):
             summary = item.edit.summary
             view.extend(blocks[summary] if summary in blocks else [summary_message(summaries[summary])])
-            after_hidden = False
-        elif item.is_hidden:
-            if not after_hidden:
-                view.append(Message("user", (Text(wording.HIDDEN),)))
-            after_hidden = True
-        else:
+        elif index in runs:
+            view.append(_hidden_message(runs[index].interim, summaries))
+        elif not item.is_hidden:
             view.extend(_unit_view(item, outline.live.cells, messages, stub_open=stub_open, keep_empty=keep_empty))
-            after_hidden = False
     return view
 
 
@@ -73,6 +69,15 @@ def summary_message(text: str) -> Message:
 def branch_message(text: str) -> Message:
     """The message that carries the summary of another branch; a user message, like that of any summary."""
     return Message("user", (Text(wording.BRANCH), Text(text)))
+
+
+def _hidden_message(interim: Edit | None, summaries: Mapping[str, str]) -> Message:
+    """The message that stands for a hidden run: its interim summary, or a marker."""
+    if interim is None:
+        return user(wording.HIDDEN)
+    if not interim.summary:
+        return user(wording.hidden(interim.level))
+    return Message("user", (Text(wording.interim(interim.level)), Text(summaries[interim.summary])))
 
 
 def _unit_view(

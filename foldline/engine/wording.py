@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Final
 
@@ -15,10 +16,15 @@ OLDER_IMAGE: Final = "[An older image was left out here to make room. The origin
 LARGE_IMAGE: Final = "[An image was left out here: the provider does not take one of this size. The original is kept.]"
 UNANSWERED: Final = "[No result was recorded for this tool call.]"
 LATE: Final = "[A tool result that came late or more than once:]"
-HIDDEN: Final = "[Earlier messages are out of view here; their summary is not ready yet.]"
+# A hidden run without an interim summary; a plan counts it for every marker, so that none of those below is longer.
+HIDDEN: Final = "[Some of the earlier messages are out of view. The originals are kept.]"
 SUMMARY: Final = "[Summary of the earlier conversation. It is a record of what happened, not a new request:]"
 BRANCH: Final = "[Summary of another branch of this conversation, which was left. It is a record, not a new request:]"
 PINNED: Final = "[Pinned. Keep to this at all times:]"
+
+# How markers and interim summaries begin, with the number of their messages.
+HIDDEN_BEGIN: Final = re.compile(r"\[(?:Some of the|\d+) earlier messages? (?:is|are) out of view\.")
+INTERIM_BEGIN: Final = re.compile(r"\[Interim summary of \d+ earlier messages?\.")
 
 
 @cache
@@ -55,6 +61,25 @@ def late_tokens() -> int:
 def marker_tokens() -> int:
     """Tokens of the marker that replaces a run of hidden messages."""
     return MESSAGE + count_text(HIDDEN)
+
+
+def hidden(messages: int) -> str:
+    """The marker of a hidden run of so many messages, for which there is no room for an interim summary."""
+    return f"[{_earlier(messages)} {'is' if messages == 1 else 'are'} out of view. The originals are kept.]"
+
+
+def interim(messages: int) -> str:
+    """What stands above the interim summary of a hidden run of so many messages."""
+    return f"[Interim summary of {_earlier(messages)}. It is a record of what happened, not a new request:]"
+
+
+def _earlier(messages: int) -> str:
+    return f"{messages} earlier {'message' if messages == 1 else 'messages'}"
+
+
+def interim_frame_tokens(messages: int) -> int:
+    """Tokens of the message with the interim summary of a hidden run, without its text."""
+    return MESSAGE + count_text(interim(messages))
 
 
 def summary_tokens(text: str) -> int:

@@ -219,7 +219,7 @@ class Branches(RuleBasedStateMachine):
 def _shown(tx: Transaction, path: Path) -> list[Message]:
     """The view of a branch, with open calls stubbed."""
     outline = entry_log.outline(tx, path)
-    texts = {edit.summary: summaries.shown_text(tx, edit.summary) for edit in outline.live.condensed}
+    texts = {name: summaries.shown_text(tx, name) for name in outline.summaries}
     messages = entry_log.messages_in(tx, path.session, segments.segments(tx, path))
     return make_view(outline, messages, texts, stub_open=True)
 

@@ -31,6 +31,7 @@ _SUMMARY_BEGIN: Final = re.compile(
         (
             re.escape(wording.SUMMARY),
             re.escape(wording.BRANCH),
+            wording.INTERIM_BEGIN.pattern,
             r"\A\W{0,8}This session is being continued from a previous conversation",
             r"\A\W{0,8}Another language model started to solve this problem",
             r"\A\W{0,8}The conversation history before this point was compacted",

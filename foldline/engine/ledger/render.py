@@ -22,7 +22,11 @@ HEADED_TOKENS: Final = 64
 
 def summary_of(items: Iterable[ItemAt], max_tokens: int, headings: str) -> tuple[str, Choice]:
     """The text of a summary of these items, each with its place, within `max_tokens`; and what it was made of."""
-    lines = assemble(items)
+    return summary_of_lines(assemble(items), max_tokens, headings)
+
+
+def summary_of_lines(lines: Sequence[LedgerLine], max_tokens: int, headings: str) -> tuple[str, Choice]:
+    """The same for the lines that `assemble` made of the items."""
     under = places(headings) if max_tokens >= HEADED_TOKENS else {}
     costs = {section: sum(count_text(f"{line}\n") for line in place.headings) for section, place in under.items()}
     choice = choose(lines, max_tokens, costs, lambda line: _written(line, under))

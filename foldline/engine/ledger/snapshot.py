@@ -20,7 +20,11 @@ CHARS_PER_TOKEN: Final = 4
 
 def snapshot_of(items: Iterable[ItemAt]) -> tuple[ItemAt, ...]:
     """The items that are worth carrying on, in order: not what was replaced, and the best if there are too many."""
-    lines = assemble(items)
+    return snapshot_of_lines(assemble(items))
+
+
+def snapshot_of_lines(lines: list[LedgerLine]) -> tuple[ItemAt, ...]:
+    """The same for the lines that `assemble` made of the items."""
     if len(lines) > MOST_LINES or sum(len(line.text) for line in lines) > MOST_CHARS:
         lines = choose(lines, MOST_CHARS // CHARS_PER_TOKEN).ranked[:MOST_LINES]
     return _items_of(lines)

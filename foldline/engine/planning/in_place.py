@@ -12,6 +12,7 @@ from foldline.engine.messages import Message
 from foldline.engine.models.budget import SMALLEST_SUMMARY, Goals
 from foldline.engine.models.gauge import Gauge
 from foldline.engine.outline import Outline, Unit, outline_of
+from foldline.engine.planning import interim
 from foldline.engine.planning.batches import Orphans, orphans_of, place_all
 from foldline.engine.planning.cut_points import InputLimits, SummaryRange, next_range
 from foldline.engine.planning.pipeline import plan_for
@@ -65,6 +66,8 @@ class InPlace:
         used = plan.stages_used
         if is_summarized and self._summarize(policy, goals, gauge):
             used = tuple(dict.fromkeys((*used, "summarize")))
+        hidden = interim.due(self._outline, goals, gauge)
+        self._outline = self._outline.edited(interim.edit_of(run, interim.marker_of(run)) for run in hidden)
         first = self._outline.live.first_difference(LiveEdits())
         return InPlaceResult(self.view(), used, before, rewritten(self._outline, first), self._orphans())
 

@@ -78,7 +78,7 @@ class Plan:
         def change(start: int, stop: int) -> int:
             savings = saved[bisect_left(indexes, stop)] - saved[bisect_left(indexes, start)]
             shown = sums.shown[stop] - sums.shown[start]
-            return savings - shown + outline.measure.marker * _more_markers(outline, start, stop)
+            return savings - shown + _markers_added(outline, start, stop)
 
         def tokens(stop: int) -> int:
             joined, others = self._joined(start, stop)
@@ -158,15 +158,18 @@ def _pieces(outline: Outline, start: int, stop: int) -> list[tuple[int, int]]:
     return [(first, end) for first, end in edges if first < end]
 
 
-def _more_markers(outline: Outline, start: int, stop: int) -> int:
-    """The number of markers that hiding these items adds; below 0 if it joins hidden runs."""
+def _markers_added(outline: Outline, start: int, stop: int) -> int:
+    """The tokens of markers that hiding these items adds; below 0 if it joins hidden runs or ends interim summaries."""
     pieces = _pieces(outline, start, stop)
     markers = outline.sums.markers
     if not pieces:
         return 0
     joins_before = pieces[0][0] == start > 0 and _is_hidden(outline, start - 1)
+    # The marker of the run that is joined is the last one that was added up.
+    low = markers[bisect_left(markers, markers[start]) - 1] if joins_before else markers[start]
     begins_after = pieces[-1][1] == stop < len(outline.items) and markers[stop + 1] > markers[stop]
-    return len(pieces) - (markers[stop] - markers[start]) - joins_before - begins_after
+    high = markers[stop + 1] if begins_after else markers[stop]
+    return outline.measure.marker * len(pieces) - (high - low)
 
 
 def _run_start(outline: Outline, index: int) -> int:

@@ -42,7 +42,7 @@ class Figure:
 
 def message_count(outline: Outline) -> int:
     """The number of messages in a view, with its summaries and markers."""
-    return sum(map(_in_view, outline.items)) + outline.sums.markers[-1]
+    return sum(map(_in_view, outline.items)) + len(outline.runs)
 
 
 def _in_view(item: Item) -> int:

@@ -29,6 +29,7 @@ from foldline.engine.wire import loads
 from foldline.engine.wording import summary_frame_tokens
 from foldline.log.compaction import ranges, summaries
 from foldline.log.compaction.compactions import add_compaction, reported
+from foldline.log.compaction.interims import with_interims
 from foldline.log.compaction.ranges import Applied
 from foldline.log.compaction.summaries import Made, Summary, Wanted
 from foldline.log.compaction.summary_request import LeftRange, SummaryRequest, requested_policy
@@ -180,8 +181,10 @@ def apply(tx: Transaction, path: Path, made: Made, outline: Outline) -> Applied 
     entry_id = entry_log.add_branch_summary(tx, path, placed, body)
     tx.events.append(BranchSummarized(path.session.id, entry_id, body))
     if plan.edits:
-        report = reported(path, path.aims(), Happened(after, fitted, plan.edits))
-        add_compaction(tx, path, fitted, plan.edits, reason=REASON, stages_used=plan.stages_used, report=report)
+        fitted, interims = with_interims(tx, path, fitted, path.aims(), before=after.live)
+        edits = (*plan.edits, *interims)
+        report = reported(path, path.aims(), Happened(after, fitted, edits))
+        add_compaction(tx, path, fitted, edits, reason=REASON, stages_used=plan.stages_used, report=report)
     return Applied({**result, "entry_id": entry_id}, fitted)
 
 

@@ -21,6 +21,7 @@ from foldline.engine.policies.policy import Policy
 from foldline.engine.policies.report import Happened, level_of, report_of
 from foldline.engine.tokens.counter import scaled
 from foldline.engine.tokens.estimates import EXACT
+from foldline.log.compaction.interims import with_interims
 from foldline.log.compaction.summaries import Summary
 from foldline.log.storage import entry_log, segments
 from foldline.log.storage.events import CompactionMade, StageRan
@@ -159,11 +160,13 @@ def apply_summary(
     covered: SummaryRange,
     summary: Summary,
     is_asked: bool,
+    most: int | None = None,
 ) -> tuple[Compaction, Outline] | None:
     """Condense the range into its summary and fit the view again: the compaction, and the path's outline after it.
 
     None, and nothing changed, if a view that fits would no longer fit, or one that does not fit would grow. `policy`
-    decides what the compaction reports; the session's own policy sets the budget.
+    decides what the compaction reports; the session's own policy sets the budget. Interim summaries of what is still
+    hidden may fill the view up to `most` tokens, if that is given.
     """
     condense = Edit(
         "condense",
@@ -181,7 +184,8 @@ def apply_summary(
     if after.tokens > goals.limit and after.tokens >= outline.tokens:
         return None
     _note_savings(tx, path, summarize=outline.tokens - condensed.tokens, truncate=condensed.tokens - after.tokens)
-    edits = (condense, *plan.edits)
+    after, interims = with_interims(tx, path, after, path.aims(), before=outline.live, most=most)
+    edits = (condense, *plan.edits, *interims)
     # Only policies with a report need this figure.
     is_partial = bool(policy.report) and _is_partial(outline, aims, covered, tx.limits, is_asked=is_asked)
     happened = Happened(outline, after, edits, is_partial=is_partial, is_without_model=summary.is_without_model)

@@ -199,6 +199,7 @@ def _split_at(outline: Outline, covered: SummaryRange, policy: Policy) -> int:
 def apply(tx: Transaction, path: Path, made: Made, outline: Outline) -> Applied | None:
     """Publish the summary in place of its range; None, and nothing changed, if there is no room for it."""
     request, summary = made.request, made.summary
+    most = None if request.target_tokens is None else requested_aims(path, request).goals.target
     applied = apply_summary(
         tx,
         path,
@@ -207,6 +208,7 @@ def apply(tx: Transaction, path: Path, made: Made, outline: Outline) -> Applied 
         covered=made.wanted.covered,
         summary=summary,
         is_asked=request.is_asked,
+        most=most,
     )
     if applied is None:
         return None

@@ -15,6 +15,7 @@ from foldline.engine.ledger.earlier import earlier_items
 from foldline.engine.ledger.items import ItemAt
 from foldline.engine.models.compactors import compactor_of
 from foldline.engine.planning.cut_points import SummaryRange
+from foldline.engine.planning.interim import Interim
 from foldline.engine.policies.policy import Policy
 from foldline.engine.policies.presets import DEFAULT_PRESET
 from foldline.engine.summaries.prompt import SummaryDraft
@@ -56,6 +57,8 @@ _LEDGERS: Final = select(SUMMARY.c.id, SUMMARY.c.text, SUMMARY.c.ledger).where(
 )
 _DETAILS: Final = select(SUMMARY.c.details).where(SUMMARY.c.id.in_(bindparam("summaries", expanding=True)))
 HOOK: Final = "hook "
+# What writes interim summaries.
+LEDGER: Final = "ledger"
 NO_FILES: Final = Files()
 
 
@@ -205,6 +208,31 @@ def keep(
     }
     tx.execute(_INSERT, row)
     return summary
+
+
+def keep_interim(tx: Transaction, path: Path, interim: Interim) -> str:
+    """Store an interim summary: its id."""
+    name = tx.new_id("interim")
+    row = {
+        "id": name,
+        "session_pk": path.session.pk,
+        "tenant": path.session.tenant,
+        "key": name,
+        "tokens": interim.tokens,
+        "original_tokens": 0,
+        "summarizer": LEDGER,
+        "model": None,
+        "is_degraded": False,
+        "created_at": tx.now,
+        "usage": dumps({}),
+        "text": dumps(interim.text),
+        "details": dumps({}),
+        "appendix": None,
+        "block": None,
+        "ledger": dumps(snapshot.to_json(interim.items)),
+    }
+    tx.execute(_INSERT, row)
+    return name
 
 
 def tokens_of(wanted: Wanted, draft: SummaryDraft) -> int:

@@ -15,6 +15,7 @@ from foldline.engine.policies.report import Happened, together
 from foldline.log.compaction import enqueue
 from foldline.log.compaction.compactions import Compaction, add_compaction, reported
 from foldline.log.compaction.enqueue import QueuedJob
+from foldline.log.compaction.interims import with_interims
 from foldline.log.compaction.not_compacted import is_as_before, note, note_asked
 from foldline.log.compaction.summary_request import (
     AUTOMATIC,
@@ -189,6 +190,7 @@ def _apply_cheap_edits(tx: Transaction, path: Path, step: TriggerResult) -> _Tri
     if fits(path, aims) and strips_open_loop(outline, plan.edits, path.edits_at):
         return _Tried(outline, is_over, plan.is_summary_wanted, waits=True)
     if plan.edits:
+        plan = _with_interims(tx, path, aims, outline, plan)
         step.made.append(_add_planned(tx, path, aims, outline, plan, reason="trigger"))
     return _Tried(plan.outline, is_over, plan.is_summary_wanted)
 
@@ -221,6 +223,7 @@ def compact_now(
     _note_stages(tx, path, aims, watch, plan)
     is_wanted = plan.is_summary_wanted if summarize is None else summarize
     if plan.edits:
+        plan = _with_interims(tx, path, aims, outline, plan, has_target=has_target)
         step.made.append(_add_planned(tx, path, aims, outline, plan, reason="asked", lifts_bars=is_wanted))
     if is_wanted:
         _request_explicit(tx, path, limited_to_due(path, plan.outline, request), step, plan.outline)
@@ -239,6 +242,15 @@ def _note_trigger(tx: Transaction, path: Path, reason: str) -> None:
 
 def _note_stages(tx: Transaction, path: Path, aims: Aims, watch: StageWatch, plan: Planned) -> None:
     tx.events += watch.ran(aims.policy.preset, path.session.multiplier, is_applied=bool(plan.edits))
+
+
+def _with_interims(
+    tx: Transaction, path: Path, aims: Aims, before: Outline, plan: Planned, *, has_target: bool = False
+) -> Planned:
+    """The plan with interim summaries of what it takes out of view."""
+    most = aims.goals.target if has_target else None
+    after, interims = with_interims(tx, path, plan.outline, aims, before=before.live, most=most)
+    return replace(plan, outline=after, edits=(*plan.edits, *interims))
 
 
 def _add_planned(

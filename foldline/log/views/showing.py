@@ -94,9 +94,8 @@ def show_everything(tx: Transaction, path: Path, outline: Outline) -> ShownMessa
 
 
 def _texts(tx: Transaction, outline: Outline) -> dict[str, str]:
-    """The texts of the live summaries, by their ids."""
-    found = shown_summaries(tx, [edit.summary for edit in outline.live.condensed])
-    return {name: summary.text for name, summary in found.items()}
+    """The texts of the summaries in view, by their ids."""
+    return {name: summary.text for name, summary in shown_summaries(tx, outline.summaries).items()}
 
 
 def _has_block(message: Message) -> bool:

@@ -45,6 +45,7 @@ def _check_path(tx: Transaction, path: Path, reference: Reference) -> None:
     assert [segments.entry_id(*at) for at in runs] == walk, "segments equal a parent walk"
     folded, live = fold(reference.path(path.branch)).edits, entry_log.live_edits(tx, path)
     assert (live.cells, live.hidden, live.condensed) == (folded.cells, folded.hidden, folded.condensed)
+    assert live.interims == folded.interims
     assert set(live.barred) == set(folded.barred)
     outline = reference.outline(path.branch)
     assert path.kept == outline.tokens, "kept totals equal a recount"

@@ -81,6 +81,7 @@ class Pair:
             max_attempts=limits.max_attempts, summarizer_tokens=limits.summarizer_tokens,
             summarizer_calls=limits.summarizer_calls, now=self.store.now,
             jobs_before=self.numbering.taken.get("job", 0), summaries_before=self.numbering.taken.get("sum", 0),
+            interims=self.numbering.taken.get("interim", 0),
         )  # fmt: skip
 
     def delete(self) -> None:

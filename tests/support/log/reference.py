@@ -13,10 +13,12 @@ from typing import Any
 from foldline.engine.edits import Edit, LiveEdits, within
 from foldline.engine.facts import files_of
 from foldline.engine.files import Files
+from foldline.engine.ledger.find import items_of
 from foldline.engine.messages import Message, result_text
 from foldline.engine.models.budget import PINS_SHARE, SMALLEST_SUMMARY, Goals, check_fixed_parts
 from foldline.engine.models.gauge import Fixed, Frame, Gauge
 from foldline.engine.outline import Outline, Summarized, Unit, outline_of
+from foldline.engine.planning import interim
 from foldline.engine.planning.chunks import chunk_tokens
 from foldline.engine.planning.cut_points import InputLimits, SummaryRange, next_range
 from foldline.engine.planning.pipeline import plan_for
@@ -77,6 +79,7 @@ class Reference:
     written: dict[str, str] = field(default_factory=dict)
     jobs_before: int = 0
     summaries_before: int = 0
+    interims: int = 0
     is_deleted: bool = False
 
     # ---- what there is ----
@@ -186,7 +189,9 @@ class Reference:
         plan = plan_for(outline, policy.stages, goals, gauge, is_asked=True, has_target=has_target)
         is_wanted = plan.is_summary_wanted if summarize is None else summarize
         if plan.edits:
-            self._add(self.head, "compaction", edits=plan.edits, lifts_bars=is_wanted)
+            self._compact(
+                self.head, plan.edits, request, most=goals.target if has_target else None, lifts_bars=is_wanted
+            )
         if is_wanted:
             outline = self.outline(self.head)
             due = due_items(outline, self.policy_for(request), self.gauge(self.head, request), is_asked=True)
@@ -381,7 +386,7 @@ class Reference:
         elif not text.strip() or summary_tokens(shown) > covered.max_tokens + summary_frame_tokens():
             self.fail(job, "too large")
         else:
-            summary = Summary(f"sum_{self.summaries_before + len(self.texts) + 1}", text, shown)
+            summary = Summary(f"sum_{self.summaries_before + len(self.written) + 1}", text, shown)
             self.texts[summary.id], self.written[summary.id] = shown, text
             self.summaries[self._key(job.branch, covered, job.request)] = summary
             if self._publish(job.branch, covered, summary, job.request):
@@ -441,6 +446,25 @@ class Reference:
             branch.reported = None
         return branch.leaf
 
+    def _compact(
+        self, number: int, edits: tuple[Edit, ...], request: ReferenceRequest = AUTOMATIC, *, most: int | None = None,
+        **values: Any,
+    ) -> None:  # fmt: skip
+        """Add a compaction, with an interim summary of each hidden run that has none, made of all its originals."""
+        after, path = self.outline(number).edited(edits), self.path(number)
+        policy = self.policy_for(request)
+        for wanted in interim.due(after, self.goals(number, request), self.gauge(number, request), most=most):
+            inside = [entry for entry in path if entry.said and wanted.first <= entry.seq <= wanted.last]
+            items = [(entry.seq, item) for entry in inside if entry.said for item in items_of(entry.said)]
+            made = interim.interim_of(items, wanted, policy.headings)
+            name = ""
+            if made.text:
+                self.interims += 1
+                name = f"interim_{self.interims}"
+                self.texts[name] = made.text
+            edits = (*edits, interim.edit_of(wanted, made, name))
+        self._add(number, "compaction", edits=edits, **values)
+
     def _newest_edits(self, number: int) -> Entry | None:
         return next((entry for entry in reversed(self.path(number)) if entry.kind in EDITING), None)
 
@@ -468,7 +492,7 @@ class Reference:
             plan = plan_for(outline, self.policy.stages, goals, gauge)
             is_wanted = plan.is_summary_wanted
             if plan.edits:
-                self._add(number, "compaction", edits=plan.edits)
+                self._compact(number, plan.edits)
         pending = self.outline(number).pending_tokens
         if (is_wanted or pending) and self.now >= self.branches[number].next_summary_at:
             self._request(number, AUTOMATIC, is_planned=is_over, left=left)
@@ -606,8 +630,9 @@ class Reference:
         if goals.limit < plan.tokens and outline.tokens <= plan.tokens:
             return False
         inside = [entry for entry in self.path(number) if covered.first <= entry.seq <= covered.last]
-        self._add(
-            number, "compaction", edits=(condense, *plan.edits), is_inline=False, lifts_bars=request.is_asked,
+        most = None if request.target_tokens is None else self.goals(number, request).target
+        self._compact(
+            number, (condense, *plan.edits), most=most, is_inline=False, lifts_bars=request.is_asked,
             summary=summary, files=self.files_of(inside),
         )  # fmt: skip
         return True
@@ -627,7 +652,7 @@ class Reference:
             branch.leaf, branch.reported = before, reported
             return False
         if plan.edits:
-            self._add(number, "compaction", edits=plan.edits)
+            self._compact(number, plan.edits)
         return True
 
     def _appendix(self, number: int, covered: SummaryRange, request: ReferenceRequest) -> str:

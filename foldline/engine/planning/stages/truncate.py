@@ -29,7 +29,7 @@ def truncate(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
     current = outline.last_user + 1
     in_reach = max(current, parameters.horizon)
     # What is hidden to reach a caller's target comes back as a summary, for which there has to be room.
-    room = goals.summary_max + summary_frame_tokens() if parameters.has_target and plan.is_summary_wanted else 0
+    room = goals.summary_max + summary_frame_tokens() if parameters.has_target else 0
     plan = hide(outline, plan, 0, max(outline.last_user, 0), goals.target - room)
     goal = goals.target - room if plan.hidden else goals.target
     results = [(index, entry) for index, entry in plan.results_in_view(outline, in_reach) if index < outline.closed]

@@ -1,0 +1,90 @@
+"""Interim summaries: the ledger of what is hidden, in its place until a summarizer's summary replaces it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from foldline.engine.edits import Edit
+from foldline.engine.ledger.assemble import assemble
+from foldline.engine.ledger.items import ItemAt
+from foldline.engine.ledger.render import summary_of_lines
+from foldline.engine.ledger.snapshot import snapshot_of_lines
+from foldline.engine.models.budget import SMALLEST_SUMMARY, Goals
+from foldline.engine.models.gauge import Gauge
+from foldline.engine.outline import HiddenRun, Outline, Unit
+from foldline.engine.planning.cut_points import LEAST_LENGTH, LENGTH_SHARE
+from foldline.engine.tokens.counter import MESSAGE, count_text
+from foldline.engine.wording import hidden, interim_frame_tokens
+
+
+class InterimDue(NamedTuple):
+    """A hidden run without an interim summary: the seqs at its ends, its messages, and the most tokens of the text."""
+
+    first: int
+    last: int
+    messages: int
+    max_tokens: int
+
+
+class Interim(NamedTuple):
+    """An interim summary: its text, the tokens of its message in a view, and the items that the next one chooses from.
+
+    Without text it is a marker.
+    """
+
+    text: str
+    tokens: int
+    items: Sequence[ItemAt] = ()
+
+
+def due(outline: Outline, goals: Goals, gauge: Gauge, *, most: int | None = None) -> list[InterimDue]:
+    """The hidden runs without an interim summary, with their shares of the room; the outline must be counted exactly.
+
+    Together they take half of the room below the trigger, so that the next compaction is far away; in a view over the
+    trigger, half of the room that is left. With `most`, the view may take that many tokens instead.
+    """
+    runs = [run for run in outline.runs if run.interim is None]
+    if not runs:
+        return []
+    room = min(goals.summary_max, _room(outline, goals, gauge) if most is None else most - outline.tokens)
+    originals = [outline.sums.originals[run.stop] - outline.sums.originals[run.start] for run in runs]
+    whole = max(1, sum(originals))
+    return [_due(outline, run, tokens, room * tokens // whole) for run, tokens in zip(runs, originals, strict=True)]
+
+
+def _room(outline: Outline, goals: Goals, gauge: Gauge) -> int:
+    """The room by the exact count, or by the policy's if that is smaller."""
+    seen = outline.measured(gauge.measure)
+    return min(_half(outline.tokens, goals), _half(seen.tokens, gauge.goals))
+
+
+def _half(tokens: int, goals: Goals) -> int:
+    return ((goals.trigger if tokens < goals.trigger else goals.limit) - tokens) // 2
+
+
+def _due(outline: Outline, run: HiddenRun, original_tokens: int, room: int) -> InterimDue:
+    items = outline.items[run.start : run.stop]
+    messages = sum(len(item.entries) for item in items if isinstance(item, Unit))
+    most = min(room + outline.measure.marker, original_tokens - 1) - interim_frame_tokens(messages)
+    length = max(LEAST_LENGTH, int(original_tokens * LENGTH_SHARE))
+    return InterimDue(items[0].first, items[-1].last, messages, min(most, length))
+
+
+def interim_of(items: Iterable[ItemAt], wanted: InterimDue, headings: str) -> Interim:
+    """The interim summary of these items under the headings of a policy; a marker if there is no room or no item."""
+    lines = assemble(items) if wanted.max_tokens >= SMALLEST_SUMMARY else []
+    if not lines:
+        return marker_of(wanted)
+    text, _ = summary_of_lines(lines, wanted.max_tokens, headings)
+    return Interim(text, interim_frame_tokens(wanted.messages) + count_text(text), snapshot_of_lines(lines))
+
+
+def marker_of(wanted: InterimDue) -> Interim:
+    """A marker that says how many messages are hidden."""
+    return Interim("", MESSAGE + count_text(hidden(wanted.messages)))
+
+
+def edit_of(wanted: InterimDue, interim: Interim, summary: str = "") -> Edit:
+    """The edit that shows an interim summary; `summary` is the id of its text, empty if it is a marker."""
+    return Edit("interim", wanted.first, wanted.last, wanted.messages, summary, interim.tokens)

@@ -1,0 +1,138 @@
+"""Interim summaries: what stands for hidden messages from the moment they are hidden, until a job's summary does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from foldline.engine.policies.presets import PRESETS
+from foldline.engine.tokens.counter import count_text
+from foldline.engine.wording import INTERIM_BEGIN
+from foldline.log.jobs import endings
+from tests.support.log.scenes import NewScene
+from tests.support.log.sessions import Clock, Scene, assert_consistent, assistant, user, words
+
+LIMIT = 4_000
+RULE = "Never push to the branch release-7 without asking Dana first."
+
+
+def say(text: str, tokens: int = 0) -> dict[str, object]:
+    """A user message with this text, in a paragraph of its own, and filler of so many tokens."""
+    return {"role": "user", "content": f"{words(tokens)}\n\n{text}" if tokens else text}
+
+
+def text_of(message: dict[str, Any]) -> str:
+    content = message["content"]
+    return content if isinstance(content, str) else "\n".join(part["text"] for part in content)
+
+
+def interims(scene: Scene) -> list[str]:
+    """The interim summaries in view."""
+    return [text for message in scene.wire() if INTERIM_BEGIN.match(text := text_of(message))]
+
+
+def crowded(new_scene: NewScene, policy: dict[str, object] | None = None) -> Scene:
+    """A session that had to hide its oldest messages, one of which has a rule."""
+    scene = new_scene(LIMIT, policy=policy)
+    scene.append(say(RULE, 100), assistant(300), say("Please port the parser in src/parse.py to Rust."), assistant(300))
+    for number in range(12):
+        scene.append(say(f"The port of the server number {number} is {8100 + number}.", 300), assistant(100))
+    return scene
+
+
+def test_what_a_plan_hides_has_its_ledger_in_its_place(new_scene: NewScene) -> None:
+    scene = crowded(new_scene)
+
+    (text,) = interims(scene)
+    assert RULE in text
+    assert "src/parse.py" in text
+    assert scene.layout[0].startswith("hidden 1-")
+    assert scene.used <= LIMIT
+    assert scene.pending > 0
+    assert_consistent(scene)
+
+
+def test_a_summary_takes_the_place_of_an_interim_one(new_scene: NewScene) -> None:
+    scene = crowded(new_scene)
+
+    assert scene.work() == ["succeeded"]
+
+    assert scene.layout[0].startswith("summary 1-")
+    assert interims(scene) == []
+    assert_consistent(scene)
+
+
+def test_an_interim_summary_of_a_longer_run_carries_on_what_the_last_one_knew(new_scene: NewScene) -> None:
+    scene = crowded(new_scene)
+    before = scene.layout[0]
+
+    for number in range(40):
+        scene.append(say(f"Step {number} is done.", 300), assistant(100))
+
+    assert scene.layout[0] != before
+    (text,) = interims(scene)
+    assert RULE in text
+    assert_consistent(scene)
+
+
+def test_undo_takes_an_interim_summary_back_and_redo_restores_it(new_scene: NewScene) -> None:
+    scene = crowded(new_scene)
+    shown = scene.wire()
+
+    scene.undo(scene.live[0])
+    assert interims(scene) == [] if scene.used <= LIMIT else scene.used > LIMIT
+    scene.redo()
+
+    assert scene.wire() == shown
+    assert_consistent(scene)
+
+
+def test_a_target_that_a_caller_names_has_room_for_the_interim_summary(new_scene: NewScene) -> None:
+    scene = new_scene(LIMIT)
+    scene.append(*[say(f"Table {number} has {number + 20} rows.", 60) for number in range(30)])
+
+    scene.compact(target_tokens=1_000, stages=["truncate"])
+
+    (text,) = interims(scene)
+    assert "Table" in text
+    assert scene.used <= 1_000
+
+
+def test_a_marker_says_how_many_messages_are_hidden_where_there_is_no_room_for_more(new_scene: NewScene) -> None:
+    scene = new_scene(150)
+    scene.append(*[user(50)] * 4)
+
+    assert scene.layout == ["hidden 1-3", "user 4"]
+    assert text_of(scene.wire()[0]) == "[3 earlier messages are out of view. The originals are kept.]"
+    assert scene.used == 72
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_preset_says_what_it_hides(preset: str, new_scene: NewScene) -> None:
+    scene = crowded(new_scene, {"preset": preset})
+
+    assert any(line.startswith("hidden") for line in scene.layout)
+    assert interims(scene)
+    assert RULE in "\n".join(map(text_of, scene.wire()))
+
+
+def test_with_the_summarizer_down_for_an_hour_each_view_has_rules_requests_and_newest_values(
+    new_scene: NewScene, clock: Clock
+) -> None:
+    scene = new_scene(LIMIT)
+    scene.append(say(RULE), say("Later, also write the release notes for version 3.2."), assistant(20))
+    for minute in range(60):
+        scene.append(say(f"The time-out is {minute + 30} seconds now, instead of {minute + 29} seconds.", 200))
+        scene.append(assistant(150))
+        clock.advance(60)
+        while (claim := scene.claim()) is not None:
+            endings.fail(scene.store, claim, "the provider answers 503")
+        shown = "\n".join(text_of(message) for message in scene.wire())
+        assert RULE in shown
+        assert "release notes" in shown
+        assert f"{minute + 30} seconds" in shown
+        assert "not ready" not in shown
+    assert scene.pending > 0
+    assert set(scene.states) <= {"failed: the provider answers 503", "queued", "superseded"}
+    assert count_text("".join(interims(scene))) < LIMIT // 2
