@@ -19,6 +19,7 @@ from foldline.log.storage import entry_log
 from foldline.log.storage.rows import Path
 from foldline.log.use_cases.branches import Branch
 from foldline.log.use_cases.entries import Entry
+from foldline.log.use_cases.ledger import LedgerItem
 from foldline.log.use_cases.pins import Pin
 from foldline_api.http.responses import timestamp
 
@@ -215,6 +216,25 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
         "actual_tokens": verdict.actual_tokens,
         "limit_tokens": verdict.limit_tokens,
         "retryable": verdict.retryable,
+    }
+
+
+def pinned_json(pin: Pin, path: Path, step: TriggerResult) -> dict[str, Any]:
+    """A new pin, with what its trigger did."""
+    return {**pin_json(pin), "version": path.session.version, **trigger_json(path, step)}
+
+
+def ledger_item_json(found: LedgerItem) -> dict[str, Any]:
+    """An item of the ledger."""
+    item = found.item
+    return {
+        "id": found.id,
+        "kind": item.kind,
+        "text": item.text,
+        "speaker": item.speaker,
+        "state": item.state or None,
+        "entry_id": found.entry_id,
+        "is_dismissed": found.is_dismissed,
     }
 
 

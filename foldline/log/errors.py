@@ -11,7 +11,7 @@ class SessionsError(Exception):
 
 
 class NotFound(SessionsError):
-    """The tenant has no session, entry, job, compaction or pin of this name."""
+    """The tenant has no session, entry, job, compaction, pin or item of the ledger of this name."""
 
     def __init__(self, what: str, name: str) -> None:
         super().__init__(f"there is no {what} {name!r}")

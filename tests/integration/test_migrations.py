@@ -198,7 +198,10 @@ def test_each_revision_removes_no_column_and_what_it_adds_may_be_left_out(store:
         migrated(store, command.upgrade, revision)
         after = columns(store)
         removed = before.keys() - after.keys()
-        required = [name for name in after.keys() - before.keys() if is_required(after[name])]
+        # The version before writes nothing to a table that it does not know.
+        known = {table for table, _ in before}
+        added = [name for name in after.keys() - before.keys() if name[0] in known]
+        required = [name for name in added if is_required(after[name])]
         assert (revision, bool(removed or required)) == (revision, revision in NOT_BESIDE_THE_VERSION_BEFORE)
 
 

@@ -80,7 +80,7 @@ def test_the_request_carries_key_model_limit_and_all_material() -> None:
     (request,) = llm.requests
     assert request.authorization == f"Bearer {KEY}"
     assert request.body["model"] == "small"
-    assert request.body["max_tokens"] == REQUEST.max_tokens
+    assert request.body["max_tokens"] == REQUEST.story_tokens
     for said in ("never touch the vendor folder", "stress the alias", "make test", "12 passed", SECRET):
         assert said in request.prompt
 
@@ -131,7 +131,7 @@ def test_a_model_that_wants_the_limit_by_its_newer_name_gets_it_from_then_on() -
         assert not summarizer.summarize(REQUEST, Cancellation()).degraded
         assert not summarizer.summarize(REQUEST, Cancellation()).degraded
     limits = [(body.get("max_tokens"), body.get("max_completion_tokens")) for body in (r.body for r in llm.requests)]
-    assert limits == [(REQUEST.max_tokens, None), (None, REQUEST.max_tokens), (None, REQUEST.max_tokens)]
+    assert limits == [(REQUEST.story_tokens, None), (None, REQUEST.story_tokens), (None, REQUEST.story_tokens)]
 
 
 def test_a_server_may_refuse_one_option_after_the_other() -> None:
@@ -307,7 +307,7 @@ def test_both_parts_of_a_summary_share_its_tokens_and_their_usage_is_summed() ->
         usage = summarize(llm, SPLIT).usage
         alone = [summarize(llm, piece).usage for piece in (divided(SPLIT)[0], replace(SPLIT, previous=(), messages=()))]
     limits = [request.body["max_tokens"] for request in llm.requests[:2]]
-    assert limits == [piece.max_tokens for piece in divided(SPLIT)]
+    assert limits == [piece.max_tokens for piece in divided(replace(SPLIT, max_tokens=SPLIT.story_tokens))]
     assert sum(limits) < SPLIT.max_tokens
     assert usage["output"] == sum(part["output"] for part in alone)
 

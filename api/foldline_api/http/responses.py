@@ -91,5 +91,10 @@ def page_response(
 ) -> Response:
     """A page of at most `limit` items, made from up to `limit + 1`: one more says that another page follows."""
     items = found[:limit]
-    cursor = base64.urlsafe_b64encode(b"%d" % position(items[-1])).rstrip(b"=") if len(found) > limit else None
-    return json_response({"items": [to_json(item) for item in items], "next_cursor": cursor and cursor.decode()})
+    return rest_response(items, position(items[-1]) if len(found) > limit else None, to_json)
+
+
+def rest_response(items: Sequence[T], next_position: int | None, to_json: Callable[[T], Any]) -> Response:
+    """A page of these items; another follows after `next_position`, if it is not None."""
+    cursor = None if next_position is None else base64.urlsafe_b64encode(b"%d" % next_position).rstrip(b"=").decode()
+    return json_response({"items": [to_json(item) for item in items], "next_cursor": cursor})

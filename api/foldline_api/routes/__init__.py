@@ -8,11 +8,10 @@ from fastapi import APIRouter
 
 from foldline_api.routes import (
     branches,
-    catalog,
     compactions,
     entries,
-    health,
     jobs,
+    ledger,
     messages,
     overflow,
     pins,
@@ -21,6 +20,7 @@ from foldline_api.routes import (
     stateless,
     stats,
 )
+from foldline_api.routes.service import catalog, health
 
 ROUTERS: Final[tuple[APIRouter, ...]] = (
     sessions.router,
@@ -33,6 +33,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     entries.router,
     session_files.router,
     pins.router,
+    ledger.router,
     stateless.router,
     catalog.router,
     health.router,

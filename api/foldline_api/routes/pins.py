@@ -30,12 +30,11 @@ def add_pin(session_id: str, incoming: FromRequest) -> Response:
         raise InvalidRequest("text", "must not be empty")
 
     def work(tx: Transaction) -> JsonAnswer:
-        pin, path, step = pins.add(
+        made = pins.add(
             tx, incoming.tenant, session_id, text=body.text, entry_id=body.entry_id, parent=body.parent,
             if_match=if_match,
         )  # fmt: skip
-        more = {"version": path.session.version, **serializers.trigger_json(path, step)}
-        return JsonAnswer({**serializers.pin_json(pin), **more}, HTTPStatus.CREATED)
+        return JsonAnswer(serializers.pinned_json(*made), HTTPStatus.CREATED)
 
     return to_response(write_once(incoming, work))
 

@@ -6,6 +6,7 @@ from typing import Any, Final, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from foldline.engine.ledger.items import ItemKind, Speaker
 from foldline.engine.policies.layouts import LAYOUTS
 from foldline.log.job_state import JobState
 from foldline_api.http.problems import PROBLEM_TYPES
@@ -390,6 +391,18 @@ class PinnedAnswer(PinAnswer):
     version: int
     compaction: StepAnswer | None
     not_compacted: NotCompactedAnswer | None
+
+
+class LedgerItemAnswer(ResponseModel):
+    """What one entry says that must survive."""
+
+    id: str
+    kind: ItemKind
+    text: str
+    speaker: Speaker = Field(description="Who said it. Only users make rules and requests; tools are quoted.")
+    state: str | None = Field(description="Of a step of a plan `doing` or `open`, of a request `later`; else null.")
+    entry_id: str
+    is_dismissed: bool = Field(description="Whether later summaries leave it out.")
 
 
 class PricesAnswer(ResponseModel):

@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 from fastapi import Query
 
 from foldline.engine.formats import FORMATS
+from foldline.engine.ledger.items import ItemKind
 from foldline_api.schemas.bodies import LARGEST
 
 Cursor: TypeAlias = Annotated[str | None, Query(description="The `next_cursor` of the previous page.")]
 Limit: TypeAlias = Annotated[int, Query(ge=1, le=500, description="The most items on the page.")]
+ItemKinds: TypeAlias = Annotated[
+    tuple[ItemKind, ...], Query(description="Only items of these kinds; repeat it for more than one.")
+]
 Model: TypeAlias = Annotated[
     str | None, Query(description="Use another model's budget than the session's, as provider/name.")
 ]

@@ -10,7 +10,7 @@ from foldline.engine.outline import Outline
 from foldline.engine.planning import interim
 from foldline.engine.planning.interim import InterimDue
 from foldline.log.compaction import summaries
-from foldline.log.storage import entry_log, segments
+from foldline.log.storage import dismissals, entry_log, segments
 from foldline.log.storage.rows import Aims, Path
 from foldline.log.storage.store import Transaction
 
@@ -43,4 +43,5 @@ def _items(tx: Transaction, path: Path, wanted: InterimDue, before: LiveEdits) -
     spans.append((first, wanted.last))
     inside = segments.clipped(segments.segments(tx, path), [span for span in spans if span[0] <= span[1]])
     carried = summaries.items_of(tx, {edit.summary: edit.last for edit in earlier})
-    return sorted([*carried, *entry_log.items_in(tx, path.session, inside)], key=itemgetter(0))
+    found = [*carried, *entry_log.items_in(tx, path.session, inside)]
+    return sorted(dismissals.standing(tx, path.session, found), key=itemgetter(0))

@@ -30,7 +30,7 @@ from foldline.log.compaction.compactions import Compaction, apply_summary
 from foldline.log.compaction.summaries import Made, Wanted
 from foldline.log.compaction.summary_request import SummaryRequest, requested_aims, requested_policy, targeted_gauge
 from foldline.log.compaction.usage_estimate import with_reported_usage
-from foldline.log.storage import entry_log, segments
+from foldline.log.storage import dismissals, entry_log, segments
 from foldline.log.storage.fixed_parts import FixedParts
 from foldline.log.storage.rows import Aims, Path
 from foldline.log.storage.store import Limits, Transaction
@@ -177,7 +177,7 @@ def ledger(tx: Transaction, path: Path, live: LiveEdits, covered: SummaryRange) 
     inside = segments.clipped(list(parts), [(covered.first, covered.last)])
     ends = {edit.summary: edit.last for edit in live.condensed if edit.summary in covered.replaces}
     found = [*summaries.items_of(tx, ends), *entry_log.items_in(tx, path.session, inside)]
-    return sorted(found, key=itemgetter(0))
+    return sorted(dismissals.standing(tx, path.session, found), key=itemgetter(0))
 
 
 def originals(tx: Transaction, path: Path, live: LiveEdits, covered: SummaryRange) -> dict[int, Message]:

@@ -10,8 +10,10 @@ from sqlalchemy import BigInteger, bindparam, case, update
 
 from foldline.engine.edits import Edit
 from foldline.engine.facts import Seen
+from foldline.engine.ledger.assemble import LedgerLine, assemble
 from foldline.engine.ledger.items import ItemAt
-from foldline.engine.ledger.snapshot import snapshot_of
+from foldline.engine.ledger.snapshot import snapshot_of_lines
+from foldline.engine.ledger.standing import with_rules
 from foldline.engine.outline import Outline
 from foldline.engine.planning.tool_loops import strips_open_loop
 from foldline.engine.summaries.prompt import SummaryDraft
@@ -34,6 +36,7 @@ from foldline.log.storage.segments import Segment
 from foldline.log.storage.store import Store, Transaction
 from foldline.log.storage.tables import ENTRY, JOB, one_of
 
+RULES_LEFT_OUT: Final = "rules_left_out"
 BASE_MOVED: Final = "the session was edited while the summary was written"
 # How long a lock is waited for: one locked session must not keep the jobs of all others waiting.
 LOCK_TIMEOUT_MILLISECONDS: Final = 500
@@ -66,7 +69,8 @@ def publish(store: Store, claim: Claim, draft: SummaryDraft) -> JobState:
         Busy: the session stayed locked for `LOCK_TIMEOUT_MILLISECONDS`; try again.
     """
     # Assembling the items takes a while, so it is done before the session is locked.
-    ledger = snapshot_of(claim.request.items)
+    lines = assemble(claim.request.items)
+    ledger, draft = snapshot_of_lines(lines), _keeping_rules(draft, lines, claim)
     with store.write() as tx:
         tx.wait_at_most(LOCK_TIMEOUT_MILLISECONDS)
         path, job = open_claimed(tx, claim)
@@ -80,6 +84,12 @@ def publish(store: Store, claim: Claim, draft: SummaryDraft) -> JobState:
             paths.save_edited(tx, path, before)
             return JobState.SUPERSEDED
         return _publish(tx, path, claim, draft, job, ledger=ledger)
+
+
+def _keeping_rules(draft: SummaryDraft, lines: Sequence[LedgerLine], claim: Claim) -> SummaryDraft:
+    """The draft with the user's standing rules, whoever wrote it; its `details` say how many did not fit."""
+    text, left_out = with_rules(draft.text, lines, claim.request.max_tokens, claim.request.headings)
+    return replace(draft, text=text, details={**draft.details, **({RULES_LEFT_OUT: left_out} if left_out else {})})
 
 
 def _publish(

@@ -246,6 +246,17 @@ class PinRow(SQLModel, table=True):
     text: bytes
 
 
+class DismissalRow(SQLModel, table=True):
+    """A text of a session's ledger that the user does not want in later summaries; `key` is a digest of it."""
+
+    __tablename__: ClassVar[Any] = "dismissal"
+
+    session_pk: int = Field(primary_key=True, sa_type=BigInteger)
+    key: str = Field(primary_key=True)
+    tenant: str
+    created_at: int = Field(sa_type=BigInteger)
+
+
 class IdempotencyRow(SQLModel, table=True):
     """The response to a request with an `Idempotency-Key`, written in the transaction of the request's effect."""
 
@@ -272,6 +283,7 @@ ENTRY: Final = _table("entry")
 SUMMARY: Final = _table("summary")
 JOB: Final = _table("job")
 PIN: Final = _table("pin")
+DISMISSAL: Final = _table("dismissal")
 IDEMPOTENCY: Final = _table("idempotency")
 
 

@@ -79,7 +79,7 @@ def test_every_body_gets_an_answer(api: Api, route: tuple[str, str], body: Any) 
     method, path = route
     session = api.session(context_window=4000)
     api.say(session, user("hello"), calling("c1"), result("c1"))
-    filled = path.format(session_id=session.removeprefix("/sessions/"), compaction_id="e0-1")
+    filled = path.format(session_id=session.removeprefix("/sessions/"), compaction_id="e0-1", item_id="e0-1.1")
     answer = api.client.request(method, filled, content=dumps(body))
     _check(answer)
     for reading in (

@@ -49,7 +49,7 @@ class OpenAI:
 
     def summarize(self, request: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
         """See `Summarizer`."""
-        pieces = divided(request)
+        pieces = divided(replace(request, max_tokens=request.story_tokens))
         try:
             drafts = [self._of_piece(piece, cancellation) for piece in pieces]
         except EndpointUnavailable as error:

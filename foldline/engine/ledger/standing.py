@@ -1,0 +1,45 @@
+"""The user's standing rules in a summary that somebody else wrote: what it lacks of them stands above it, verbatim."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from foldline.engine.ledger import weights
+from foldline.engine.ledger.assemble import LedgerLine
+from foldline.engine.ledger.items import ItemKind
+from foldline.engine.ledger.render import HEADED_TOKENS, summary_of_lines
+from foldline.engine.tokens.counter import count_text
+
+# Tokens for the blank line between the rules and the story; tokens may also merge differently across it.
+SEAM: Final = 4
+
+
+def rules_tokens(lines: Sequence[LedgerLine], max_tokens: int, headings: str) -> int:
+    """The tokens that the rules in these lines take above a story, in a summary of at most `max_tokens`."""
+    block = _block(_rules(lines), int(max_tokens * weights.RULES_SHARE), headings)
+    return count_text(block) + SEAM if block else 0
+
+
+def with_rules(text: str, lines: Sequence[LedgerLine], max_tokens: int, headings: str) -> tuple[str, int]:
+    """The text with the rules that it lacks above it, within `max_tokens`, and the number of rules that did not fit.
+
+    The oldest rules give way first.
+    """
+    rules = _rules(lines)
+    missing = [line for line in rules if line.text not in text]
+    block = _block(missing, max_tokens - count_text(text) - SEAM, headings)
+    text = f"{block}\n\n{text}" if block else text
+    return text, sum(line.text not in text for line in rules)
+
+
+def _rules(lines: Sequence[LedgerLine]) -> list[LedgerLine]:
+    return [line for line in lines if line.item.kind is ItemKind.RULE]
+
+
+def _block(rules: Sequence[LedgerLine], max_tokens: int, headings: str) -> str:
+    """The rules below their heading; empty if there is no room for one."""
+    if not rules or max_tokens < HEADED_TOKENS // 2:
+        return ""
+    text, choice = summary_of_lines(rules, max_tokens, headings)
+    return text if choice.lines else ""
