@@ -19,20 +19,27 @@ HELD_BACK: Final = "held_back"
 TOOL_LOOP: Final = "tool_loop"
 # The share of the limit that the history may grow or shrink by before an append plans again.
 CHANGE_SHARE: Final = 0.01
+# The same while a failed summary holds back the next: then only new edits could make a difference.
+HELD_BACK_SHARE: Final = 0.05
 
 
 def is_as_before(path: Path, limit: int, now: int) -> bool:
     """Whether the last run led to nothing, and too little has changed since that another result is worth a plan.
 
     Of what could change the result, only messages are let wait: by at most `CHANGE_SHARE` of `limit`, the unscaled
-    tokens that a history may take. Changes of the session, pins and branches run the trigger themselves.
+    tokens that a history may take, or `HELD_BACK_SHARE`. Changes of the session, pins and branches run the trigger themselves.
     """
     run = path.not_compacted
-    if run is None or run.edits_at != path.edits_at or abs(path.counted - run.tokens) > limit * CHANGE_SHARE:
+    if run is None or run.edits_at != path.edits_at or _has_changed(run, path.counted, limit):
         return False
     is_same_batch = run.open_unit in {0, path.open_unit}
     is_held = run.until is None or now < run.until == path.next_summary_at
     return is_same_batch and is_held and (run.reason != TOOL_LOOP or path.is_in_tool_loop)
+
+
+def _has_changed(run: NotCompacted, tokens: int, limit: int) -> bool:
+    share = HELD_BACK_SHARE if run.reason == HELD_BACK else CHANGE_SHARE
+    return abs(tokens - run.tokens) > limit * share
 
 
 def note(
