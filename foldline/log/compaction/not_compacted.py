@@ -26,8 +26,9 @@ HELD_BACK_SHARE: Final = 0.05
 def is_as_before(path: Path, limit: int, now: int) -> bool:
     """Whether the last run led to nothing, and too little has changed since that another result is worth a plan.
 
-    Of what could change the result, only messages are let wait: by at most `CHANGE_SHARE` of `limit`, the unscaled
-    tokens that a history may take, or `HELD_BACK_SHARE`. Changes of the session, pins and branches run the trigger themselves.
+    Of what could change the result, only messages are let wait: by at most `CHANGE_SHARE` or `HELD_BACK_SHARE` of
+    `limit`, the unscaled tokens that a history may take. Changes of the session, pins and branches run the trigger
+    themselves.
     """
     run = path.not_compacted
     if run is None or run.edits_at != path.edits_at or _has_changed(run, path.counted, limit):
