@@ -10,9 +10,6 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 OMIT_IMAGES: Final = "omit_images"
 Kind: TypeAlias = Literal["clear", "supersede", "excerpt", "omit_images", "condense", "hide", "interim"]
 
-# The kinds that take entries out of view.
-_TAKES_OUT: Final = frozenset({"condense", "hide"})
-
 
 class Edit(NamedTuple):
     """One edit of the entries with the seqs `first` to `last`, both included; they are equal for an edit of one entry.
@@ -21,7 +18,8 @@ class Edit(NamedTuple):
     result's content is cut to `excerpts.LEVELS[level]` characters; in a message with calls, each string argument is cut
     to those of level 0. `omit_images`: a line of text replaces each of the entry's first `level` images. `hide`: a
     marker replaces the range. `interim`: the interim summary with the id `summary` stands for a hidden run of `level`
-    messages; without one, a marker that says how many; it takes `tokens`. `condense`: the summary with the id
+    messages; without one, a marker that says how many. It takes `tokens`; the originals took `original_tokens`.
+    `condense`: the summary with the id
     `summary` replaces the range and the live summaries `replaces`. Its message takes `tokens`; the originals took
     `original_tokens`.
     """
@@ -65,8 +63,11 @@ class LiveEdits:
         cells, images = dict(self.cells), dict(self.images)
         hidden, condensed, interims = list(self.hidden), list(self.condensed), list(self.interims)
         for edit in edits:
-            if edit.kind in _TAKES_OUT:
+            # Inside a new hidden run, older ones still say how much is hidden there.
+            if edit.kind in {"condense", "interim"}:
                 interims = [other for other in interims if not _overlap(other, edit)]
+            elif edit.kind == "hide":
+                interims = [other for other in interims if _within(other, edit) or not _overlap(other, edit)]
             if edit.kind == "condense":
                 condensed = [other for other in condensed if not _within(other, edit)]
                 condensed.append(edit)

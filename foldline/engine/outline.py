@@ -63,7 +63,8 @@ class Unit:
     """A batch, or a message outside any batch. A unit is hidden or summarized as a whole, never in part.
 
     `tokens` is its size when shown, `least_tokens` its size after every edit that leaves it in view. `unanswered` is
-    the number of its calls without a result.
+    the number of its calls without a result. A hidden run whose entries nobody read is one unit without entries:
+    `unread` is the edit that says how many there are.
     """
 
     entries: list[Facts]
@@ -74,16 +75,22 @@ class Unit:
     unanswered: int = 0
     is_open: bool = False
     is_hidden: bool = False
+    unread: Edit | None = None
 
     @property
     def first(self) -> int:
         """Seq of its first entry."""
-        return self.entries[0].seq
+        return self.unread.first if self.unread else self.entries[0].seq
 
     @property
     def last(self) -> int:
         """Seq of its last entry."""
-        return self.entries[-1].seq
+        return self.unread.last if self.unread else self.entries[-1].seq
+
+    @property
+    def messages(self) -> int:
+        """The number of its messages."""
+        return self.unread.level if self.unread else len(self.entries)
 
     @property
     def least_in_view(self) -> int:
@@ -160,6 +167,11 @@ class Outline:
         return max(hidden, default=0)
 
     @property
+    def is_whole(self) -> bool:
+        """Whether it has the facts of all entries that no summary covers."""
+        return not self._unread()
+
+    @property
     def summaries(self) -> list[str]:
         """The ids of the summaries in view, interim ones too."""
         shown = (*self.live.condensed, *(run.interim for run in self.runs if run.interim))
@@ -167,9 +179,15 @@ class Outline:
 
     @property
     def turn_starts(self) -> list[int]:
-        """The indexes at which turns begin: the first item, and each user message."""
+        """The indexes at which turns begin: the first item, and each user message in view."""
         users = [index for index, item in enumerate(self.items) if _is_user(item)]
         return users if users[:1] == [0] or not self.items else [0, *users]
+
+    def first_in_view(self, start: int) -> int:
+        """The index of the first unit in view from this item on; the number of items if there is none."""
+        indexes = range(start, len(self.items))
+        shown = (index for index in indexes if isinstance(item := self.items[index], Unit) and not item.is_hidden)
+        return next(shown, len(self.items))
 
     def shown(self, entry: Facts, cell: Edit | None) -> int:
         """Tokens of an entry in view with this edit of its text, without the images that are left out."""
@@ -182,18 +200,19 @@ class Outline:
     def edited(self, edits: Iterable[Edit]) -> Outline:
         """The outline after these edits."""
         edits = list(edits)
-        after = outline_of(self._entries(), self.live.adding(edits), self.measure)
+        after = outline_of(self._entries(), self.live.adding(edits), self.measure, unread=self._unread())
         return after if self.exact is None else replace(after, exact=self.exact.edited(edits))
 
     def adding(self, entry: Facts) -> Outline:
         """The outline with one more entry at its end; this outline must be counted exactly."""
-        return outline_of([*self._entries(), entry], self.live, self.measure)
+        return outline_of([*self._entries(), entry], self.live, self.measure, unread=self._unread())
 
     def measured(self, measure: Measure) -> Outline:
         """The same items under another measure; this outline must be counted exactly."""
         if measure is self.measure:
             return self
-        return replace(outline_of(map(measure.counted, self._entries()), self.live, measure), exact=self)
+        entries = map(measure.counted, self._entries())
+        return replace(outline_of(entries, self.live, measure, unread=self._unread()), exact=self)
 
     def is_worth_a_summary(self, start: int, stop: int) -> bool:
         """Whether the originals of the items from `start` up to `stop` are larger than the smallest summary.
@@ -207,12 +226,18 @@ class Outline:
     def _entries(self) -> list[Facts]:
         return [entry for item in self.items if isinstance(item, Unit) for entry in item.entries]
 
+    def _unread(self) -> list[Edit]:
+        return [item.unread for item in self.items if isinstance(item, Unit) and item.unread]
 
-def outline_of(facts: Iterable[Facts], live: LiveEdits, measure: Measure | None = None) -> Outline:
+
+def outline_of(
+    facts: Iterable[Facts], live: LiveEdits, measure: Measure | None = None, *, unread: Iterable[Edit] = ()
+) -> Outline:
     """The outline of a path.
 
     `facts` are those of its messages, oldest first; facts that a live summary covers are left out. They must be counted
-    by `measure` already. Without a measure they are counted exactly.
+    by `measure` already. Without a measure they are counted exactly. `unread` are the edits of interim summaries whose
+    messages are not among the facts: each is one hidden unit.
     """
     measure = measure or exact_measure()
     units = _units(facts, live, measure)
@@ -220,7 +245,8 @@ def outline_of(facts: Iterable[Facts], live: LiveEdits, measure: Measure | None 
         _open(units[-1], measure.stub)
     for unit in units if live.hidden else ():
         unit.is_hidden = within(unit.first, unit.last, live.hidden)
-    items: list[Item] = [*units, *(Summarized(edit) for edit in live.condensed)]
+    hidden = [Unit([], "note", 0, edit.original_tokens, 0, is_hidden=True, unread=edit) for edit in unread]
+    items: list[Item] = [*units, *hidden, *(Summarized(edit) for edit in live.condensed)]
     items.sort(key=_first)
     last_user = next((i for i in range(len(items) - 1, -1, -1) if _is_user(items[i])), -1)
     results = [
@@ -294,9 +320,16 @@ def _units(facts: Iterable[Facts], live: LiveEdits, measure: Measure) -> list[Un
     return units
 
 
+def shown_messages(item: Item) -> int:
+    """The number of messages of an item in view; a live summary is one, and what is hidden none."""
+    if not isinstance(item, Unit):
+        return 1
+    return 0 if item.is_hidden else len(item.entries)
+
+
 def _first(item: Item) -> int:
     return item.first
 
 
 def _is_user(item: Item) -> bool:
-    return isinstance(item, Unit) and item.kind == "user"
+    return isinstance(item, Unit) and item.kind == "user" and not item.is_hidden

@@ -19,11 +19,15 @@ from foldline.engine.wording import hidden, interim_frame_tokens
 
 
 class InterimDue(NamedTuple):
-    """A hidden run without an interim summary: the seqs at its ends, its messages, and the most tokens of the text."""
+    """A hidden run without an interim summary: the seqs at its ends, and its messages with their original tokens.
+
+    The text may take `max_tokens`.
+    """
 
     first: int
     last: int
     messages: int
+    original_tokens: int
     max_tokens: int
 
 
@@ -65,10 +69,10 @@ def _half(tokens: int, goals: Goals) -> int:
 
 def _due(outline: Outline, run: HiddenRun, original_tokens: int, room: int) -> InterimDue:
     items = outline.items[run.start : run.stop]
-    messages = sum(len(item.entries) for item in items if isinstance(item, Unit))
+    messages = sum(item.messages for item in items if isinstance(item, Unit))
     most = min(room + outline.measure.marker, original_tokens - 1) - interim_frame_tokens(messages)
     length = max(LEAST_LENGTH, int(original_tokens * LENGTH_SHARE))
-    return InterimDue(items[0].first, items[-1].last, messages, min(most, length))
+    return InterimDue(items[0].first, items[-1].last, messages, original_tokens, min(most, length))
 
 
 def interim_of(items: Iterable[ItemAt], wanted: InterimDue, headings: str) -> Interim:
@@ -87,4 +91,5 @@ def marker_of(wanted: InterimDue) -> Interim:
 
 def edit_of(wanted: InterimDue, interim: Interim, summary: str = "") -> Edit:
     """The edit that shows an interim summary; `summary` is the id of its text, empty if it is a marker."""
-    return Edit("interim", wanted.first, wanted.last, wanted.messages, summary, interim.tokens)
+    ends, originals = (wanted.first, wanted.last), wanted.original_tokens
+    return Edit("interim", *ends, wanted.messages, summary, interim.tokens, originals)

@@ -56,8 +56,8 @@ def first_edited(edits: Iterable[Edit]) -> int | None:
 
 
 def tokens_a_call(outline: Outline) -> float:
-    """The tokens that a call of the model adds to the history, by the entries that no summary covers; at least 1."""
-    units = [item for item in outline.items if not isinstance(item, Summarized)]
+    """The tokens that a call of the model adds to the history, by the entries in view; at least 1."""
+    units = [item for item in outline.items if not isinstance(item, Summarized) and not item.is_hidden]
     calls = sum(unit.kind == "batch" for unit in units)
     return max(1.0, sum(unit.original_tokens for unit in units) / max(1, calls))
 

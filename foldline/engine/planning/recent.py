@@ -111,16 +111,19 @@ def _before_notes(outline: Outline, index: int) -> int:
 
 
 def _is_note(item: Item) -> bool:
-    return isinstance(item, Unit) and item.kind == "note"
+    return isinstance(item, Unit) and item.kind == "note" and not item.is_hidden
 
 
 def _messages(item: Item) -> int:
     """The number of messages in an item; a live summary is one."""
-    return len(item.entries) if isinstance(item, Unit) else 1
+    return item.messages if isinstance(item, Unit) else 1
 
 
 def _texts(item: Item) -> int:
-    return sum(map(_says_something, item.entries)) if isinstance(item, Unit) else 1
+    """The number of messages with text in an item in view; a live summary is one."""
+    if not isinstance(item, Unit):
+        return 1
+    return 0 if item.is_hidden else sum(map(_says_something, item.entries))
 
 
 def _says_something(entry: Facts) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from foldline.engine.edits import Edit
 from foldline.engine.models.gauge import Frame, layout_of
-from foldline.engine.outline import Item, Outline, Unit
+from foldline.engine.outline import Outline, Unit, shown_messages
 from foldline.engine.policies.policy import Policy
 from foldline.engine.tokens.estimates import EXACT
 
@@ -42,18 +42,17 @@ class Figure:
 
 def message_count(outline: Outline) -> int:
     """The number of messages in a view, with its summaries and markers."""
-    return sum(map(_in_view, outline.items)) + len(outline.runs)
-
-
-def _in_view(item: Item) -> int:
-    if not isinstance(item, Unit):
-        return 1
-    return 0 if item.is_hidden else len(item.entries)
+    return sum(map(shown_messages, outline.items)) + len(outline.runs)
 
 
 def _hidden(outline: Outline) -> set[int]:
     units = (item for item in outline.items if isinstance(item, Unit) and item.is_hidden)
-    return {entry.seq for unit in units for entry in unit.entries}
+    return {seq for unit in units for seq in _seqs(unit)}
+
+
+def _seqs(unit: Unit) -> Iterable[int]:
+    # Of a run that nobody read, those of other entries too: the same before and after.
+    return range(unit.first, unit.last + 1) if unit.unread else (entry.seq for entry in unit.entries)
 
 
 def messages_removed(happened: Happened) -> int:

@@ -60,7 +60,7 @@ def request_summary(
         under_way = job_under_way(tx, path, request)
         if under_way is not None:
             return under_way
-    outline = outline or entry_log.outline(tx, path)
+    outline = entry_log.whole_outline(tx, path, outline)
     wanted = ranges.find(tx, path, request, outline)
     if wanted is None:
         return None

@@ -70,7 +70,7 @@ def note_asked(
 def _reason(tx: Transaction, path: Path, outline: Outline | None, request: SummaryRequest, *, is_wanted: bool) -> str:
     if not is_wanted:
         return Held.TOO_LITTLE
-    return ranges.why_none(tx, path, outline or entry_log.outline(tx, path), request)
+    return ranges.why_none(tx, path, entry_log.whole_outline(tx, path, outline), request)
 
 
 def _run(path: Path, reason: str, until: int | None = None) -> NotCompacted:

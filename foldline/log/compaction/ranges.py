@@ -173,7 +173,7 @@ def make_input(tx: Transaction, path: Path, wanted: Wanted, request: SummaryRequ
 
 def ledger(tx: Transaction, path: Path, live: LiveEdits, covered: SummaryRange) -> list[ItemAt]:
     """The items of all that the range covers, in order: those of its originals, and those under the summaries in it."""
-    parts = segments.uncovered(segments.segments(tx, path), live)
+    parts = segments.uncovered(segments.segments(tx, path), live.condensed)
     inside = segments.clipped(list(parts), [(covered.first, covered.last)])
     ends = {edit.summary: edit.last for edit in live.condensed if edit.summary in covered.replaces}
     found = [*summaries.items_of(tx, ends), *entry_log.items_in(tx, path.session, inside)]
@@ -182,7 +182,7 @@ def ledger(tx: Transaction, path: Path, live: LiveEdits, covered: SummaryRange) 
 
 def originals(tx: Transaction, path: Path, live: LiveEdits, covered: SummaryRange) -> dict[int, Message]:
     """The range's messages that are under no live summary, by seq; branch summaries have the role `developer`."""
-    parts = segments.uncovered(segments.segments(tx, path), live)
+    parts = segments.uncovered(segments.segments(tx, path), live.condensed)
     inside = segments.clipped(list(parts), [(covered.first, covered.last)])
     return entry_log.messages_in(tx, path.session, inside, branch_role="developer")
 

@@ -181,7 +181,7 @@ def _apply_cheap_edits(tx: Transaction, path: Path, step: TriggerResult) -> _Tri
         # Without a plan, a pending range joins any job the branch has.
         return _Tried(None, is_over)
     _note_trigger(tx, path, "threshold")
-    outline = outline or entry_log.outline(tx, path)
+    outline = outline or entry_log.outline_in_view(tx, path)
     watch = StageWatch(tx.stopwatch)
     plan = plan_for(
         outline, aims.policy.stages, aims.goals, with_reported_usage(path, aims, outline, aims.gauge), on_stage=watch

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -221,8 +222,24 @@ def outline(tx: Transaction, path: Path, live: LiveEdits | None = None, *, since
     live = live_edits(tx, path) if live is None else live
     runs = segments.segments(tx, path)
     runs = segments.clipped(runs, [(since, path.leaf_seq)]) if since else runs
-    parts = list(uncovered(runs, live))
-    return outline_of([_facts(row) for row in rows_in(tx, path.session, parts, _FACTS_COLUMNS)], live)
+    return outline_of(_facts_in(tx, path, uncovered(runs, live.condensed)), live)
+
+
+def outline_in_view(tx: Transaction, path: Path) -> Outline:
+    """The outline at the leaf without the facts of what is hidden: it costs what is in view, however much is hidden."""
+    live = live_edits(tx, path)
+    out_of_view = sorted((*live.condensed, *live.interims), key=attrgetter("first"))
+    parts = uncovered(segments.segments(tx, path), out_of_view)
+    return outline_of(_facts_in(tx, path, parts), live, unread=live.interims)
+
+
+def whole_outline(tx: Transaction, path: Path, outline_: Outline | None) -> Outline:
+    """This outline at the leaf if it is a whole one, else that."""
+    return outline_ if outline_ and outline_.is_whole else outline(tx, path)
+
+
+def _facts_in(tx: Transaction, path: Path, parts: Iterable[Segment]) -> list[Facts]:
+    return [_facts(row) for row in rows_in(tx, path.session, list(parts), _FACTS_COLUMNS)]
 
 
 def _facts(row: Sequence[Any]) -> Facts:

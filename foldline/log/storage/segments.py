@@ -8,7 +8,7 @@ from typing import Final
 
 from sqlalchemy import bindparam, select
 
-from foldline.engine.edits import LiveEdits
+from foldline.engine.edits import Edit
 from foldline.log.errors import NotFound
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
@@ -68,11 +68,11 @@ def holds(parts: Iterable[Segment], branch: int, seq: int) -> bool:
     return any(part.branch == branch and part.first <= seq <= part.last for part in parts)
 
 
-def uncovered(parts: Iterable[Segment], live: LiveEdits) -> Iterator[Segment]:
-    """The parts of the path that are not under a live summary."""
+def uncovered(parts: Iterable[Segment], edits: Sequence[Edit]) -> Iterator[Segment]:
+    """The parts of the path that none of these edits covers; they are disjoint, oldest first."""
     for part in parts:
         first = part.first
-        for edit in live.condensed:
+        for edit in edits:
             if edit.last < first or edit.first > part.last:
                 continue
             if edit.first > first:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from itertools import accumulate
 
-from foldline.engine.outline import Outline, Unit
+from foldline.engine.outline import Outline, shown_messages
 from foldline.engine.planning.plan import Plan
 from foldline.engine.policies.policy import Stage
 
@@ -23,7 +24,10 @@ def hide_to_one_of(outline: Outline, plan: Plan, stage: str, start: int, *, ends
     """Hide units from `start` up to the first of `ends` that reaches the goal, or up to the last if none does.
 
     `ends` are ascending. Nothing is hidden if the goal is reached already, or if the units are not worth a summary.
+    Hiding only what is hidden already would save nothing but tokens of its interim summary, so that is not done.
     """
+    shown = outline.first_in_view(start)
+    ends = [end for end in ends if end > shown]
     if plan.tokens <= goal or not ends:
         return plan
     tokens_hiding = plan.tokens_hiding(outline, start)
@@ -58,11 +62,8 @@ SMALLEST_REST = 2
 
 
 def _messages_before(outline: Outline) -> list[int]:
-    """The number of messages before each item, and at last of all messages; a live summary is one."""
-    before = [0]
-    for item in outline.items:
-        before.append(before[-1] + (len(item.entries) if isinstance(item, Unit) else 1))
-    return before
+    """The number of messages in view before each item, and at last of all; a live summary is one, a hidden run none."""
+    return list(accumulate(map(shown_messages, outline.items), initial=0))
 
 
 def _last_at(before: Sequence[int], messages: int) -> int:

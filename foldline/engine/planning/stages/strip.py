@@ -12,7 +12,8 @@ def strip(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
     if plan.tokens <= parameters.goals.target:
         return plan
     own = parameters.own
-    seqs = [entry.seq for item in outline.items if isinstance(item, Unit) for entry in item.entries]
+    shown = (item for item in outline.items if isinstance(item, Unit) and not item.is_hidden)
+    seqs = [entry.seq for unit in shown for entry in unit.entries]
     kept = {*seqs[max(0, len(seqs) - own.number("keep_messages")) :]}
     longer = own.number("longer_than_chars")
     chosen = (
