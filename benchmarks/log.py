@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
@@ -14,6 +15,8 @@ from foldline.engine.facts import facts_of
 from foldline.engine.formats import FORMATS
 from foldline.engine.messages import Message
 from foldline.engine.wire import dumps
+from foldline.log.compaction.enqueue import BACKGROUND
+from foldline.log.jobs import claims, endings
 from foldline.log.storage.store import Store
 from foldline.log.use_cases import append, lifecycle
 
@@ -29,6 +32,9 @@ SESSIONS: Final = 12
 LARGE_APPENDS: Final = 40
 # Where the session below the trigger begins, as a share of it.
 BELOW_SHARE: Final = 0.75
+# The window of sessions whose summarizer is down, and their appends in a round, over which they compact a few times.
+PENDING_WINDOW: Final = 32_000
+PENDING_APPENDS: Final = 400
 # Without a stage that summarizes, nothing can be done about a talk without tools.
 NOTHING_TO_DO: Final = {"stages": ["deduplicate", "prune"]}
 
@@ -61,6 +67,7 @@ def rows(database: str, url: str) -> Iterator[Row]:
             at_most=1.5,
         )
     yield _with_ledger(store, database)
+    yield _without_summarizer(store, database)
     store.close()
 
 
@@ -75,6 +82,44 @@ def _with_ledger(store: Store, database: str) -> Row:
         time_theirs=lambda: _append_each(store, messages, _without_ledger),
         at_most=1.25,
     )
+
+
+def _without_summarizer(store: Store, database: str) -> Row:
+    """Appends to sessions that hide what no summarizer summarizes, as each of its jobs fails."""
+    long = _pending(store, 10_000)
+    return Row(
+        name=f"append with the summarizer down, {database}",
+        ours="in a session of 10,000 entries",
+        theirs="in one of 100",
+        time_ours=lambda: _append_pending(store, long, PENDING_APPENDS),
+        time_theirs=lambda: _append_pending(store, _pending(store, 100), PENDING_APPENDS),
+        at_most=1.3,
+    )
+
+
+def _pending(store: Store, entries: int) -> str:
+    """The id of a new session with so many entries, most of which are hidden."""
+    with store.write() as tx:
+        name = lifecycle.create(
+            tx, TENANT, lifecycle.NewSession("openai/gpt-4o", context_window=PENDING_WINDOW)
+        ).session.id
+    _append_pending(store, name, entries)
+    return name
+
+
+def _append_pending(store: Store, name: str, entries: int) -> float:
+    """The seconds of so many appends of one message; a job that they queue fails at once."""
+    total = 0.0
+    for number in range(entries):
+        text = f"Message {number}: server {number} listens on port {8000 + number % 1000}. {' fold' * 150}"
+        drafts = append.prepare(FORMATS["openai"].parse([{"role": "user", "content": text}]))
+        start = time.perf_counter()
+        with store.write() as tx:
+            append.append(tx, TENANT, name, drafts)
+        total += time.perf_counter() - start
+        if (claim := claims.claim(store, BACKGROUND)) is not None:
+            endings.fail(store, claim, "the summarizer is down")
+    return total
 
 
 def _append_each(
