@@ -84,8 +84,12 @@ def to_json(provenance: Provenance) -> dict[str, Any]:
 
 
 def from_json(stored: Mapping[str, Any]) -> Provenance:
-    """The provenance that `to_json` wrote."""
+    """The provenance that `to_json` wrote, without items of kinds that only a newer version knows."""
+    known = set(ItemKind)
     return Provenance(
-        tuple(SummaryLine(text, ItemKind(kind), place) for text, kind, place in stored["lines"]),
-        *({ItemKind(kind): count for kind, count in stored[fate].items()} for fate in ("recallable", "replaced")),
+        tuple(SummaryLine(text, ItemKind(kind), place) for text, kind, place in stored["lines"] if kind in known),
+        *(
+            {ItemKind(kind): count for kind, count in stored[fate].items() if kind in known}
+            for fate in ("recallable", "replaced")
+        ),
     )
