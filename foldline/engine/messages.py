@@ -18,7 +18,9 @@ ROLES: tuple[Role, ...] = ("system", "developer", "user", "assistant", "tool")
 # Types of parts with reasoning that its provider has sealed: there is nothing in it for anyone else.
 SEALED_KINDS: Final = frozenset({"redacted_thinking", "reasoning_details"})
 # Types of parts that their provider has sealed, reasoning and its own summaries, and takes back only where they were.
-BOUND_KINDS: Final = SEALED_KINDS | {"compaction"}
+# `COMPACTION` are the summaries.
+COMPACTION: Final = "compaction"
+BOUND_KINDS: Final = SEALED_KINDS | {COMPACTION}
 
 
 @dataclass(frozen=True, slots=True)
