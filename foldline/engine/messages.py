@@ -134,6 +134,12 @@ def without_bound(message: Message) -> Message:
     return replace(message, parts=tuple(part for part in message.parts if not is_bound(part)), source=None)
 
 
+def provider_summary(part: Other) -> str:
+    """The text of a summary that a provider wrote of what came before; "" if it is sealed, or the part is none."""
+    text = part.source.get("content") if part.kind == COMPACTION else None
+    return text if isinstance(text, str) else ""
+
+
 def answered_call(result: ToolResult, waiting: Iterable[ToolCall]) -> ToolCall | None:
     """The first of the waiting calls that a result answers; None if it answers none of them."""
     if result.call_id is None:

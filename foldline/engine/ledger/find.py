@@ -17,7 +17,7 @@ from foldline.engine.ledger.reading.languages import language_of
 from foldline.engine.ledger.reading.rules import QUESTIONS, rule_score
 from foldline.engine.ledger.reading.sentences import statements
 from foldline.engine.ledger.reading.specifics import has_specifics
-from foldline.engine.messages import COMPACTION, Message, Other, Text, Thinking
+from foldline.engine.messages import Message, Other, Text, Thinking, provider_summary
 
 # Sentences that are rules more likely than this are rules.
 RULE_FROM: Final = 0.42
@@ -66,7 +66,8 @@ def _items(message: Message) -> Iterator[Item]:
         return
     for part in message.parts:
         if isinstance(part, Other):
-            yield from _written_by_provider(part)
+            # Anthropic's summaries are texts, OpenAI's are sealed.
+            yield from earlier_items(provider_summary(part))
     if not _DEMONSTRATION.match(message.text):
         yield from _by_assistant(message) if message.role == "assistant" else _by_user(message)
 
@@ -93,13 +94,6 @@ def _by_user(message: Message) -> Iterator[Item]:
     if is_output(text):
         yield from output_items(text, WRITTEN_CALL)
     yield from _said_by_user(text)
-
-
-def _written_by_provider(part: Other) -> Iterator[Item]:
-    """The items of a provider's own summary, if it can be read: Anthropic's is a text, OpenAI's is sealed."""
-    text = part.source.get("content") if part.kind == COMPACTION else None
-    if isinstance(text, str):
-        yield from earlier_items(text)
 
 
 def _thoughts(message: Message) -> Iterator[Item]:
