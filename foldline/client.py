@@ -101,6 +101,10 @@ class Client:
     def compactions(self, session_id: str) -> list[JsonDict]:
         return list(self.items(f"/sessions/{session_id}/compactions"))
 
+    def compaction(self, session_id: str, compaction_id: str) -> JsonDict:
+        """A compaction with its summary."""
+        return self._call("compaction", "GET", f"/sessions/{session_id}/compactions/{compaction_id}")
+
     def entries(self, session_id: str) -> Iterator[JsonDict]:
         return self.items(f"/sessions/{session_id}/entries")
 

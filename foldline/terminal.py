@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import Any
 
@@ -55,6 +55,19 @@ def _console(*, stderr: bool) -> Console:
 def print_json(console: Console, value: Any) -> None:
     """Print a JSON value on one line, without markup or wrapping."""
     console.out(dumps_text(value), highlight=False)
+
+
+def printable(text: str) -> str:
+    """The text without control characters, other than line ends: a terminal would obey them."""
+    return "".join(char if char == "\n" or char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+
+
+def kinds_table(by_kind: Mapping[str, Mapping[str, int]]) -> Table:
+    """A table of the items of summaries, from the numbers kept, recallable and replaced of each kind."""
+    columns = (("items", False), ("kept", True), ("recallable", True), ("replaced", True))
+    return table_of(
+        columns, ((kind, *(f"{counts[name]:,}" for name, _ in columns[1:])) for kind, counts in by_kind.items())
+    )
 
 
 def table_of(columns: Sequence[tuple[str, bool]], rows: Iterable[Iterable[Any]], title: str | None = None) -> Table:

@@ -19,6 +19,7 @@ from foldline.log.storage import entry_log
 from foldline.log.storage.rows import Path
 from foldline.log.use_cases.branches import Branch
 from foldline.log.use_cases.entries import Entry
+from foldline.log.use_cases.history import MadeSummary
 from foldline.log.use_cases.ledger import LedgerItem
 from foldline.log.use_cases.pins import Pin
 from foldline_api.http.responses import timestamp
@@ -203,6 +204,18 @@ def compaction_json(compaction: Compaction) -> dict[str, Any]:
         **NO_SUMMARY_FACTS,
         **compaction.summary_facts,
         **compaction.report,
+    }
+
+
+def compaction_with_summary_json(compaction: Compaction, summary: MadeSummary | None) -> dict[str, Any]:
+    """A compaction with its summary, if it has one."""
+    lines = summary.lines if summary else None
+    return {
+        **compaction_json(compaction),
+        "summary": summary.text if summary else None,
+        "in_view": summary.is_in_view if summary else False,
+        "lines": None if lines is None else [line._asdict() for line in lines],
+        "kinds": summary.kinds if summary else None,
     }
 
 

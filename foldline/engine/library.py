@@ -18,6 +18,7 @@ from foldline.engine.models.gauge import Fixed, Frame
 from foldline.engine.planning.in_place import InPlace
 from foldline.engine.policies.policy import policy_of
 from foldline.engine.policies.presets import DEFAULT_PRESET, PRESETS
+from foldline.engine.summaries.extractive import Extract
 from foldline.engine.tokens.breakdown import Breakdown
 from foldline.engine.tokens.counter import MESSAGE, count_messages, count_system, count_text, count_tools
 from foldline.engine.wire import dumps_text
@@ -30,7 +31,8 @@ class Compacted:
 
     Tokens are those of the whole view: system prompt, tools and messages. `orphaned_calls_fixed` counts calls in view
     that got a stub as their result, `orphaned_results_fixed` results that are quoted because their call is missing.
-    `rewritten_tokens` are those from the first message on that was edited: a provider's cache lacks them.
+    `rewritten_tokens` are those from the first message on that was edited: a provider's cache lacks them. `summaries`
+    are those in the messages, in order, each with its `text` and `provenance`.
     """
 
     messages: list[dict[str, Any]]
@@ -41,6 +43,7 @@ class Compacted:
     orphaned_results_fixed: int
     images_left_out: int
     rewritten_tokens: int = 0
+    summaries: tuple[Extract, ...] = ()
 
     @property
     def tokens_after(self) -> int:
@@ -122,6 +125,7 @@ def compact(
         orphaned_results_fixed=len(result.orphans.results),
         images_left_out=len(surplus),
         rewritten_tokens=result.rewritten_tokens,
+        summaries=result.summaries,
     )
 
 

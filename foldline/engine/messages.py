@@ -18,7 +18,9 @@ ROLES: tuple[Role, ...] = ("system", "developer", "user", "assistant", "tool")
 # Types of parts with reasoning that its provider has sealed: there is nothing in it for anyone else.
 SEALED_KINDS: Final = frozenset({"redacted_thinking", "reasoning_details"})
 # Types of parts that their provider has sealed, reasoning and its own summaries, and takes back only where they were.
-BOUND_KINDS: Final = SEALED_KINDS | {"compaction"}
+# `COMPACTION` are the summaries.
+COMPACTION: Final = "compaction"
+BOUND_KINDS: Final = SEALED_KINDS | {COMPACTION}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,12 @@ def is_bound(part: Part) -> bool:
 def without_bound(message: Message) -> Message:
     """The message without its bound parts."""
     return replace(message, parts=tuple(part for part in message.parts if not is_bound(part)), source=None)
+
+
+def provider_summary(part: Other) -> str:
+    """The text of a summary that a provider wrote of what came before; "" if it is sealed, or the part is none."""
+    text = part.source.get("content") if part.kind == COMPACTION else None
+    return text if isinstance(text, str) else ""
 
 
 def answered_call(result: ToolResult, waiting: Iterable[ToolCall]) -> ToolCall | None:

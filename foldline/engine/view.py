@@ -11,11 +11,22 @@ from typing import Final
 from foldline.engine import wording
 from foldline.engine.edits import Edit
 from foldline.engine.images.in_messages import with_texts
-from foldline.engine.messages import Message, Text, ToolCall, ToolResult, result_text, user, without_bound
+from foldline.engine.messages import (
+    Image,
+    Message,
+    Other,
+    Text,
+    ToolCall,
+    ToolResult,
+    result_text,
+    user,
+    without_bound,
+)
 from foldline.engine.models.limits import NO_LIMITS, ImageLimits
 from foldline.engine.outline import Outline, Summarized, Unit
 from foldline.engine.planning.image_limits import image_texts
 from foldline.engine.tokens.excerpts import LEVELS, excerpt, excerpt_arguments
+from foldline.engine.wire import dumps_text
 
 NO_BLOCKS: Final[Mapping[str, Sequence[Message]]] = MappingProxyType({})
 
@@ -167,8 +178,19 @@ def _late_message(message: Message, cell: Edit | None) -> Message:
     edited = _result_message(message, cell).result
     if edited is None:
         return message
-    content = edited.content
-    return Message("user", (Text(wording.LATE), *content), format=message.format)
+    number = wording.late_number("".join(map(_readable, edited.content)))
+    content = edited.content if number else (Text(wording.CLEARED),)
+    begin, end = Text(wording.LATE.format(number)), Text(wording.LATE_END.format(number))
+    return Message("user", (begin, *content, end), format=message.format)
+
+
+def _readable(part: Text | Image | Other) -> str:
+    match part:
+        case Text(text=text):
+            return text
+        case Other(source=source):
+            return dumps_text(source)
+    return ""
 
 
 def _cell_text(result: ToolResult, cell: Edit) -> str:

@@ -15,7 +15,10 @@ READ_AGAIN: Final = "[This file was read again later; see below, if in view.]"
 OLDER_IMAGE: Final = "[An older image was left out here to make room. The original is kept.]"
 LARGE_IMAGE: Final = "[An image was left out here: the provider does not take one of this size. The original is kept.]"
 UNANSWERED: Final = "[No result was recorded for this tool call.]"
-LATE: Final = "[A tool result that came late or more than once:]"
+# The lines around a tool result that came late or more than once, which views quote in a user message. Three digits
+# take one token, so all such lines cost the same.
+LATE: Final = "[Late result {:06}:]"
+LATE_END: Final = "[/{:06}]"
 # A hidden run without an interim summary; a plan counts it for every marker, so that none of those below is longer.
 HIDDEN: Final = "[Some of the earlier messages are out of view. The originals are kept.]"
 SUMMARY: Final = "[Summary of the earlier conversation. It is a record of what happened, not a new request:]"
@@ -51,10 +54,19 @@ def stub_tokens() -> int:
     return MESSAGE + RESULT + count_text(UNANSWERED)
 
 
+_END_NUMBER: Final = re.compile(r"\[\s*/\s*(\d{6})\s*\]")
+
+
+def late_number(quoted: str) -> int:
+    """The number of the lines around a late result, so that this text of it does not end it; 0 if it has all ends."""
+    taken = set(map(int, _END_NUMBER.findall(quoted)))
+    return next((number for number in range(1, 1_000_000) if number not in taken), 0)
+
+
 @cache
 def late_tokens() -> int:
     """Tokens that quoting a late result costs beyond its tokens as a normal result."""
-    return count_text(LATE) - RESULT
+    return count_text(LATE.format(1)) + count_text(LATE_END.format(1)) - RESULT
 
 
 @cache

@@ -17,7 +17,7 @@ from foldline.log.job_state import ACTIVE, JobState
 from foldline.replay.options import Options
 from foldline.replay.pace import pace_of
 from foldline.replay.prefix_watch import PrefixWatch
-from foldline.replay.record import SessionRecord
+from foldline.replay.record import SUMMARY, SessionRecord
 from foldline.replay.steps import Step, TranscriptProgress, fixed_tokens, steps_of
 from foldline.replay.transcripts import Transcript
 from foldline.replay.usage_watch import Crossing, UsageWatch, levels_of
@@ -272,10 +272,20 @@ class Drive:
         if record.session_id:
             record.compactions = self.service.compactions(record.session_id)
             record.jobs = self.service.jobs(record.session_id)
+            record.add_items(self._summaries())
             record.pace = pace_of(self.options.known_policy, self._frame, self.transcript, self.progress)
         record.check_compactions()
         record.list_failures()
         record.list_views_over_budget()
+
+    def _summaries(self) -> list[JsonDict]:
+        """The live compactions that have a summary, each with it."""
+        found = [item for item in self.record.compactions if item["live"] and item["reason"] == SUMMARY]
+        try:
+            return [self.service.compaction(self.record.session_id, item["id"]) for item in found]
+        except Refused as refused:
+            self._listed(f"the service does not say what its summaries keep: {refused}")
+            return []
 
     def _violated(self, text: str) -> None:
         self.record.violations.append(f"message {self.progress.messages}: {text}")

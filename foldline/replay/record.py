@@ -15,6 +15,8 @@ from foldline.replay.pace import Pace
 JsonDict = dict[str, Any]
 # The least share of the target that views may hold after a compaction, in the median.
 LEAST_OF_TARGET: Final = 0.6
+# The reason of a compaction that published a summary.
+SUMMARY: Final = "summary"
 TIMED: Final = ("append", "context", "compact")
 
 
@@ -24,7 +26,8 @@ class SessionRecord:
 
     `tokens_with` and `tokens_without` are the input tokens of all model calls with and without Foldline.
     `largest_bytes` are the JSON of the largest view, `most_images` the most images in one. `fills` are used / limit of
-    the first views after compactions. `listed` are notes, `violations` broken promises.
+    the first views after compactions. `items` are the numbers of items kept, recallable and replaced, by kind. `listed`
+    are notes, `violations` broken promises.
     """
 
     id: str
@@ -47,8 +50,21 @@ class SessionRecord:
     compactions: list[JsonDict] = field(default_factory=list)
     jobs: list[JsonDict] = field(default_factory=list)
     fills: list[float] = field(default_factory=list)
+    items: dict[str, Counter[str]] = field(default_factory=dict)
     listed: list[str] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
+
+    def add_items(self, summaries: Iterable[JsonDict]) -> None:
+        """Add the items of compactions with summaries, by kind.
+
+        A summary has all that those under it could recall, and lacks what they replaced. So items kept and recallable
+        count where the view shows the summary, and replaced ones in every summary.
+        """
+        for summary in summaries:
+            for kind, counts in (summary["kinds"] or {}).items():
+                counted = counts if summary["in_view"] else {"replaced": counts["replaced"]}
+                if any(counted.values()):
+                    self.items.setdefault(kind, Counter()).update(counted)
 
     def list_failures(self) -> None:
         """Add the errors of failed jobs to `listed`, each once with its number."""
@@ -146,6 +162,14 @@ class ReplayFigures:
             crossings.update(record.usage_crossings)
         return crossings
 
+    def items(self) -> dict[str, Counter[str]]:
+        """The numbers of items kept, recallable and replaced in summaries, by kind."""
+        items: dict[str, Counter[str]] = {}
+        for record in self.sessions:
+            for kind, counts in record.items.items():
+                items.setdefault(kind, Counter()).update(counts)
+        return items
+
     def _compactions(self) -> Iterable[JsonDict]:
         return (compaction for record in self.sessions for compaction in record.compactions)
 
@@ -160,6 +184,7 @@ class ReplayFigures:
             "compactions_by_reason": dict(self.reasons()),
             "jobs_by_state": dict(self.job_states()),
             "usage_crossings": dict(self.usage_crossings()),
+            "items_by_kind": self.items(),
             "fill_after_compaction": self.fill,
             "latency_seconds": {kind: latency(self.seconds[kind]) for kind in TIMED if self.seconds.get(kind)},
             "slowest_seconds": self.slowest,
@@ -194,6 +219,7 @@ def _session_json(record: SessionRecord) -> JsonDict:
         "compactions": len(record.compactions),
         "jobs": len(record.jobs),
         "usage_crossings": dict(record.usage_crossings),
+        "items_by_kind": record.items,
         "fill_after_compaction": median(record.fills) if record.fills else None,
         "listed": record.listed,
         "violations": record.violations,

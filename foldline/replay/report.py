@@ -9,7 +9,7 @@ from typing import Any, Final
 from rich.console import Console
 
 from foldline.replay.record import TIMED, ReplayFigures, SessionRecord, latency
-from foldline.terminal import table_of
+from foldline.terminal import kinds_table, table_of
 
 # A long file's table of sessions would push everything else off the screen.
 SESSIONS_SHOWN: Final = 40
@@ -23,6 +23,9 @@ def show(console: Console, figures: ReplayFigures) -> None:
     console.print()
     console.print(table_of((("", False), ("", False)), _rows(figures)))
     console.print()
+    if items := figures.items():
+        console.print(kinds_table(items))
+        console.print()
     console.print(
         table_of(
             (("request", False), ("count", True), ("p50", True), ("p99", True), ("slowest", True)),

@@ -70,6 +70,8 @@ def test_generated_sessions_replay_without_violations(sessions: Path, tmp_path: 
     assert report["compactions"] > 3
     assert report["jobs_by_state"].get("succeeded", 0) > 0
     assert report["tokens_with"] < report["tokens_without"]
+    assert report["items_by_kind"]["read"]["kept"] > 0
+    assert "recallable" in done.stdout
     assert report["latency_seconds"].keys() == {"append", "context"}
 
 

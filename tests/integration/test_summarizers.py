@@ -457,7 +457,8 @@ def test_settings_pick_the_extractive_summarizer() -> None:
     summarizer = create_summarizer(load_settings())
     draft = summarizer.summarize(REQUEST, Cancellation())
     assert isinstance(summarizer, Extractive)
-    assert draft == SummaryDraft(extractive.summarize(REQUEST), degraded=False, summarizer="extractive")
+    text, provenance = extractive.extracted(REQUEST)
+    assert draft == SummaryDraft(text, degraded=False, summarizer="extractive", provenance=provenance)
 
 
 def test_the_extractive_summarizer_too_heeds_a_cancellation() -> None:

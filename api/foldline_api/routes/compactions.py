@@ -18,7 +18,14 @@ from foldline.log.use_cases.compact import CompactResult, compact, rehearse
 from foldline_api import serializers
 from foldline_api.http.request import ApiRequest, FromRequest
 from foldline_api.http.responses import JsonAnswer, page_response, position_of, to_response, write_once
-from foldline_api.schemas.answers import CompactAnswer, CompactionAnswer, Page, RedoneAnswer, UndoneAnswer
+from foldline_api.schemas.answers import (
+    CompactAnswer,
+    CompactionAnswer,
+    CompactionWithSummaryAnswer,
+    Page,
+    RedoneAnswer,
+    UndoneAnswer,
+)
 from foldline_api.schemas.bodies import CompactBody, Moving
 from foldline_api.schemas.openapi import described
 from foldline_api.schemas.parameters import Cursor, Limit
@@ -105,6 +112,14 @@ def list_compactions(session_id: str, incoming: FromRequest, cursor: Cursor = No
     with incoming.service.store.read() as tx:
         found = history.compactions(tx, incoming.tenant, session_id, position_of(cursor), limit + 1)
     return page_response(found, limit, _seq_of, serializers.compaction_json)
+
+
+@router.get("/sessions/{session_id}/compactions/{compaction_id}", **described(CompactionWithSummaryAnswer))
+def read_compaction(session_id: str, compaction_id: str, incoming: FromRequest) -> Response:
+    """Read a compaction on the path in use, with its summary and the entry behind each line of that."""
+    with incoming.service.store.read() as tx:
+        found, summary = history.compaction(tx, incoming.tenant, session_id, compaction_id)
+    return to_response(JsonAnswer(serializers.compaction_with_summary_json(found, summary)))
 
 
 def _seq_of(compaction: Compaction) -> int:

@@ -272,6 +272,34 @@ class CompactionAnswer(ReportAnswer):
     from_hook: str | None = Field(description="The hook that wrote the summary.")
 
 
+class SummaryLineAnswer(ResponseModel):
+    """A line of a summary."""
+
+    text: str = Field(description="The line as it stands in the summary, without its bullet.")
+    kind: str = Field(description="The kind of its item, such as `rule`, `request`, `decision`, `call` or `failure`.")
+    entry_id: str = Field(description="The newest entry that says it.")
+
+
+class ItemsAnswer(ResponseModel):
+    """The items of one kind in all that a summary covers."""
+
+    kept: int = Field(description="Lines of the summary.")
+    recallable: int = Field(description="Found, but not in the summary.")
+    replaced: int = Field(description="Older values, which newer items replaced.")
+
+
+class CompactionWithSummaryAnswer(CompactionAnswer):
+    """A compaction with its summary; `summary`, `lines` and `kinds` are null for one without a summary."""
+
+    summary: str | None = Field(description="The summary's text.")
+    in_view: bool = Field(description="Whether the view has this summary, and no other in its place.")
+    lines: list[SummaryLineAnswer] | None = Field(
+        description="The summary's lines, in its order. Null if a model, a provider or a hook wrote it, wholly or in "
+        "part, or an earlier version."
+    )
+    kinds: dict[str, ItemsAnswer] | None = Field(description="The items by kind; null where `lines` is.")
+
+
 class UndoneAnswer(ResponseModel):
     """The compactions that the undo took back."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -10,16 +11,17 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from foldline.cli.layout import layout
+from foldline.cli.layout import Line, layout
 from foldline.cli.loading import load
 from foldline.cli.options import DatabaseUrl, Tenant, check_format, check_policy, check_stages, size_of, window_for
 from foldline.engine import library
 from foldline.engine.errors import CompactionError
 from foldline.engine.formats import FORMATS
+from foldline.engine.ledger.provenance import together
 from foldline.engine.library import Compacted
 from foldline.engine.wire import dumps, dumps_text
 from foldline.replay.transcripts import Transcript, read_transcripts
-from foldline.terminal import CommandFailed, ExitCode, answers, notes, table_of
+from foldline.terminal import CommandFailed, ExitCode, answers, kinds_table, notes, printable, table_of
 
 JsonDict = dict[str, Any]
 DEFAULT_MODEL = "openai/gpt-4o"
@@ -56,7 +58,9 @@ def compact(
         typer.Option(help="Put extractive summaries in the place of what is old; on, unless --stage leaves it out."),
     ] = None,
     format_name: Annotated[str | None, typer.Option("--format", help="Format of FILE, if not to be guessed.")] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write here instead of to stdout.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write here, and not to stdout; in a terminal, to have JSON.")
+    ] = None,
     show_layout: Annotated[bool, typer.Option("--layout", help="Also show what became of each message.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Change and write nothing; report what would be.")] = False,
     instructions: Annotated[str | None, typer.Option(help="What the summary of a session should look at.")] = None,
@@ -64,6 +68,9 @@ def compact(
     tenant: Tenant = None,
 ) -> None:
     """Compact transcripts, and write them in the format they came in, one session a line; or a stored session.
+
+    In a terminal, it shows what became of each message, the summaries, and how many items of each kind they keep, leave
+    to recall, or replace by newer ones. The transcripts go to a pipe, or to --output.
 
     The report goes to stderr. The exit code is 1 if a session does not fit its budget even when compacted. With
     --dry-run, a session's report is where a summary would cut it.
@@ -104,9 +111,12 @@ def compact(
         _compacted(transcript, options)
         for transcript in track(transcripts, "compacting", console=console, transient=True)
     ]
-    if not dry_run:
+    is_shown = output is None and not dry_run and sys.stdout.isatty()
+    if is_shown:
+        _show(answers(), done)
+    elif not dry_run:
         _write(done, output)
-    _report(console, done, show_layout=show_layout)
+    _report(console, done, show_layout=show_layout and not is_shown)
     if target is not None:
         _report_missed(console, done, target)
     if not all(item.compacted.fits for item in done):
@@ -152,6 +162,32 @@ def _write(done: Iterable[_Done], output: Path | None) -> None:
         raise CommandFailed(f"cannot write {output}: {error.strerror}") from error
 
 
+def _show(console: Console, done: Iterable[_Done]) -> None:
+    """Show each session for a reader: its layout, its summaries, and their items by kind."""
+    for item in done:
+        _show_layout(console, item)
+        summaries = item.compacted.summaries
+        for summary in summaries:
+            console.print("\nsummary", style="bold")
+            console.print(printable(summary.text), markup=False, soft_wrap=True)
+        if summaries:
+            console.print()
+            console.print(kinds_table(together(summary.provenance for summary in summaries).by_kind))
+        console.print()
+
+
+def _show_layout(console: Console, item: _Done) -> None:
+    console.print(item.transcript.id, style="bold", markup=False)
+    for line in _layout(item):
+        console.print(f"  {printable(str(line))}", markup=False, soft_wrap=True)
+
+
+def _layout(item: _Done) -> list[Line]:
+    wire_format = FORMATS[item.transcript.format]
+    view = wire_format.parse(item.compacted.messages)
+    return layout(wire_format.parse(item.transcript.messages), view)
+
+
 def _record(item: _Done) -> JsonDict:
     """The session as `foldline` reads it; OpenAI's messages carry their system prompt themselves."""
     transcript, messages = item.transcript, item.compacted.messages
@@ -178,11 +214,8 @@ def _report(console: Console, done: list[_Done], *, show_layout: bool) -> None:
     )
     console.print(table_of(columns, map(_row, done)))
     for item in done if show_layout else ():
-        console.print(f"\n{item.transcript.id}", style="bold", markup=False)
-        wire_format = FORMATS[item.transcript.format]
-        view = wire_format.parse(item.compacted.messages)
-        for line in layout(wire_format.parse(item.transcript.messages), view):
-            console.print(f"  {line}", markup=False)
+        console.print()
+        _show_layout(console, item)
 
 
 def _report_missed(console: Console, done: list[_Done], target: int) -> None:

@@ -78,6 +78,9 @@ def replay(
     Where all stages that clear results stop at the policy's target, the first views after compactions have to hold 0.6
     of it in the median. No stage strip or microcompact does, nor prune with stops_at_target false.
 
+    The report also counts the items of summaries by kind: those in the summaries of the last view, those that can still
+    be recalled, and those that newer ones replaced. Only summaries without an LLM know their items.
+
     A note on stderr says when a session comes to use more than 60 % of its budget; a warning says when it passes 80 %,
     or --compact-threshold, or is compacted by itself because its policy counts more, and what came of that. Each is
     given once per crossing, none with --disable-compaction.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from operator import itemgetter
-from typing import Final
+from typing import Final, NamedTuple
 
 from foldline.engine.ledger.items import (
     ASIDE,
@@ -77,8 +77,20 @@ class LedgerLine:
         return _SECTIONS[self.item.kind]
 
 
+class Assembled(NamedTuple):
+    """The lines of a path, oldest first: those that hold, and those that later ones replaced."""
+
+    current: list[LedgerLine]
+    replaced: list[LedgerLine]
+
+
 def assemble(items: Iterable[ItemAt]) -> list[LedgerLine]:
-    """The lines of items along a path, each with its place; oldest first."""
+    """The lines that hold, of items along a path, each with its place; oldest first."""
+    return assembled(items).current
+
+
+def assembled(items: Iterable[ItemAt]) -> Assembled:
+    """The lines of items along a path, each with its place."""
     placed = list(_who_spoke(items))
     lines = [*_calls(placed), *_plans(placed), *_files(placed), *_sentences(placed)]
     for line in lines:
@@ -88,7 +100,7 @@ def assemble(items: Iterable[ItemAt]) -> list[LedgerLine]:
         line.order = order
     _mark(lines, placed)
     gone = {*replaced(lines), *(line.order for line in lines if line.is_over)}
-    return [line for index, line in enumerate(lines) if index not in gone]
+    return Assembled([line for line in lines if line.order not in gone], [lines[order] for order in sorted(gone)])
 
 
 def _who_spoke(items: Iterable[ItemAt]) -> Iterator[ItemAt]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
+from types import MappingProxyType
 from typing import Final
 
 from foldline.engine import wording
 from foldline.engine.ledger.items import LATER, Item, ItemKind, Speaker
 from foldline.engine.ledger.reading.lines import clean, lines
-from foldline.engine.ledger.section_lines import CONTENTS, FILE, Content
+from foldline.engine.ledger.section_lines import ARROW, CONTENTS, FILE, Content
 from foldline.engine.summaries.headings import Section
 
 _HEADING: Final = re.compile(
@@ -44,20 +45,59 @@ _KINDS: Final = {
 BELOW: Final = "below"
 BESIDE: Final = "./"
 ROOTS: Final = ("/", "~")
+# The tags that Gemini CLI and pi write around what other summaries have below headings, and around all of it.
+_TAGGED: Final[Mapping[str, Content | None]] = MappingProxyType(
+    {
+        "overall_goal": Content(Section.ASKED),
+        "active_constraints": Content(Section.RULES),
+        "key_knowledge": None,
+        "artifact_trail": Content(Section.FILES),
+        "file_system_state": Content(Section.FILES),
+        "recent_actions": Content(Section.DECIDED),
+        "current_plan": Content(Section.OPEN),
+        "task_state": Content(Section.OPEN),
+        "read-files": Content(Section.FILES),
+        "modified-files": Content(Section.FILES),
+        **dict.fromkeys(("state_snapshot", "compressed_chat_history", "conversation_summary", "summary", "analysis")),
+    }
+)
+_TAG: Final = re.compile(rf"<(?P<end>/?)(?P<name>{'|'.join(_TAGGED)})>")
+# The verbs of paths that stand alone below these tags.
+_LISTED: Final = MappingProxyType({"read-files": "read", "modified-files": "changed"})
+_DONE: Final = re.compile(r"^\[DONE\]\s+")
+# How summaries of Claude Code, Codex and pi begin, and how those of Claude Code end: nothing was said there.
+AROUND: Final = (
+    r"This session is being continued from a previous conversation",
+    r"Another language model started to solve this problem",
+    r"The conversation history before this point was compacted",
+    r"The following is a summary of a branch",
+)
+_AROUND: Final = re.compile(
+    "|".join(
+        (*AROUND, "(?:Please c|C)ontinue the conversation from where (?:we|it) left", "If you need specific details")
+    )
+)
+# What a tool said stands behind its call, also where no heading shows that.
+_QUOTED: Final = f'{ARROW}"'
+_ENDED: Final = Content(Section.ENDED)
 _FRAMES: Final = frozenset({wording.SUMMARY, wording.BRANCH})
 MOST_LINES: Final = 2_000
 
 
 def earlier_items(text: str) -> Iterator[Item]:
-    """The items of a summary's text, by the headings above its lines."""
+    """The items of a summary's text, by the headings above its lines, or the tags around them."""
     content: Content | None = None
-    folder = ""
-    for line in islice(_without_code(text), MOST_LINES):
-        stripped = _BULLET.sub("", line, count=1)
+    folder = verb = ""
+    for line in islice(_without_code(_TAG.sub(r"\n\g<0>\n", text)), MOST_LINES):
+        if tag := _TAG.fullmatch(line):
+            content, folder = None if tag["end"] else _TAGGED[tag["name"]], ""
+            verb = "" if tag["end"] else _LISTED.get(tag["name"], "")
+            continue
+        stripped = _BULLET.sub("", f"{verb} {line}" if verb else line, count=1)
         if heading := _HEADING.match(line) or _HEADING.match(stripped):
             content, folder = _content(heading["marked"] or heading["bold"] or heading["plain"]), ""
             continue
-        section, said = content.read(stripped) if content else (_UNTITLED.looked_at(stripped), stripped)
+        section, said = _read(content, stripped)
         said = said.strip()
         file = FILE.match(said) if section is Section.FILES else None
         if file and file["verb"] == BELOW:
@@ -70,12 +110,21 @@ def earlier_items(text: str) -> Iterator[Item]:
             yield Item(kind, said, Speaker.SUMMARY, "", state)
 
 
+def _read(content: Content | None, line: str) -> tuple[Section, str]:
+    """The section of a line below a heading, if there is one, and its text without marks."""
+    if done := _DONE.match(line):
+        return Section.DECIDED, line[done.end() :]
+    if content is not None:
+        return content.read(line)
+    return (_ENDED if _QUOTED in line else _UNTITLED).looked_at(line), line
+
+
 def _without_code(text: str) -> Iterator[str]:
     is_code = False
     for line in lines(clean(text)):
         if line.startswith("```"):
             is_code = not is_code
-        elif not is_code and line not in _FRAMES:
+        elif not is_code and line not in _FRAMES and _AROUND.match(line) is None:
             yield line
 
 

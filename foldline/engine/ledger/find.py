@@ -9,7 +9,7 @@ from typing import Final
 
 from foldline.engine import wording
 from foldline.engine.ledger.calls import call_items, output_items, result_items, written_command
-from foldline.engine.ledger.earlier import earlier_items
+from foldline.engine.ledger.earlier import AROUND, earlier_items
 from foldline.engine.ledger.items import ASIDE, LATER, MOST_ITEMS, WRITTEN_CALL, Item, ItemAt, ItemKind, Speaker
 from foldline.engine.ledger.reading import cues
 from foldline.engine.ledger.reading.language import Language
@@ -17,7 +17,7 @@ from foldline.engine.ledger.reading.languages import language_of
 from foldline.engine.ledger.reading.rules import QUESTIONS, rule_score
 from foldline.engine.ledger.reading.sentences import statements
 from foldline.engine.ledger.reading.specifics import has_specifics
-from foldline.engine.messages import Message, Text, Thinking
+from foldline.engine.messages import Message, Other, Text, Thinking, provider_summary
 
 # Sentences that are rules more likely than this are rules.
 RULE_FROM: Final = 0.42
@@ -32,10 +32,7 @@ _SUMMARY_BEGIN: Final = re.compile(
             re.escape(wording.SUMMARY),
             re.escape(wording.BRANCH),
             wording.INTERIM_BEGIN.pattern,
-            r"\A\W{0,8}This session is being continued from a previous conversation",
-            r"\A\W{0,8}Another language model started to solve this problem",
-            r"\A\W{0,8}The conversation history before this point was compacted",
-            r"\A\W{0,8}The following is a summary of a branch",
+            *(rf"\A\W{{0,8}}{words}" for words in AROUND),
             r"\A\W{0,8}<(?:state_snapshot|compressed_chat_history|conversation_summary)>",
         )
     )
@@ -68,23 +65,36 @@ def _items(message: Message) -> Iterator[Item]:
     if result is not None:
         yield from result_items(result)
         return
-    text = "\n".join(part.text for part in message.parts if isinstance(part, Text))
-    if _DEMONSTRATION.match(text):
+    for part in message.parts:
+        if isinstance(part, Other):
+            # Anthropic's summaries are texts, OpenAI's are sealed.
+            yield from earlier_items(provider_summary(part))
+    if not _DEMONSTRATION.match(message.text):
+        yield from _by_assistant(message) if message.role == "assistant" else _by_user(message)
+
+
+def _by_assistant(message: Message) -> Iterator[Item]:
+    yield from _said_by_assistant(message.text, is_aside=bool(message.calls))
+    for call in message.calls:
+        yield from call_items(call)
+    if not message.calls:
+        yield from written_command(message.text)
+    yield from _thoughts(message)
+
+
+def _by_user(message: Message) -> Iterator[Item]:
+    if is_summary(message.text):
+        yield from earlier_items(message.text)
         return
-    if message.role == "assistant":
-        yield from _said_by_assistant(text, is_aside=bool(message.calls))
-        for call in message.calls:
-            yield from call_items(call)
-        if not message.calls:
-            yield from written_command(text)
-        yield from _thoughts(message)
-    elif is_summary(text):
-        yield from earlier_items(text)
-    else:
-        # Whether it is an output is known where the message before it is: see `assemble`.
-        if is_output(text):
-            yield from output_items(text, WRITTEN_CALL)
-        yield from _said_by_user(text)
+    # An agent may send its summary beside what the user says next.
+    texts = [part.text for part in message.parts if isinstance(part, Text)]
+    for summary in filter(is_summary, texts):
+        yield from earlier_items(summary)
+    text = "\n".join(text for text in texts if not is_summary(text))
+    # Whether it is an output is known where the message before it is: see `assemble`.
+    if is_output(text):
+        yield from output_items(text, WRITTEN_CALL)
+    yield from _said_by_user(text)
 
 
 def _thoughts(message: Message) -> Iterator[Item]:

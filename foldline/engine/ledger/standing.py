@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from foldline.engine.ledger import weights
-from foldline.engine.ledger.assemble import LedgerLine
+from foldline.engine.ledger.assemble import Assembled, LedgerLine
 from foldline.engine.ledger.items import ItemKind
 from foldline.engine.ledger.render import HEADED_TOKENS, summary_of_lines
 from foldline.engine.tokens.counter import count_text
@@ -41,5 +41,5 @@ def _block(rules: Sequence[LedgerLine], max_tokens: int, headings: str) -> str:
     """The rules below their heading; empty if there is no room for one."""
     if not rules or max_tokens < HEADED_TOKENS // 2:
         return ""
-    text, choice = summary_of_lines(rules, max_tokens, headings)
-    return text if choice.lines else ""
+    written = summary_of_lines(Assembled(list(rules), []), max_tokens, headings)
+    return written.text if written.choice.lines else ""

@@ -19,7 +19,7 @@ from foldline.engine.planning.pipeline import plan_for
 from foldline.engine.planning.prefix_price import rewritten
 from foldline.engine.planning.recent import due_items, items_until, last_due
 from foldline.engine.policies.policy import Policy
-from foldline.engine.summaries.extractive import summarize as extract
+from foldline.engine.summaries.extractive import Extract, extracted
 from foldline.engine.summaries.prompt import SummaryInput
 from foldline.engine.view import make_view
 from foldline.engine.wording import summary_tokens
@@ -32,7 +32,7 @@ UNBOUNDED_TOKENS: Final = 1 << 53
 class InPlaceResult:
     """The compacted view, the stages that changed it, and the calls and results in it without a counterpart.
 
-    `rewritten_tokens` are those of the view from the first edited message on.
+    `rewritten_tokens` are those of the view from the first edited message on. `summaries` are those in the view.
     """
 
     view: list[Message]
@@ -40,6 +40,7 @@ class InPlaceResult:
     tokens_before: int
     rewritten_tokens: int
     orphans: Orphans
+    summaries: tuple[Extract, ...] = ()
 
 
 class InPlace:
@@ -49,11 +50,12 @@ class InPlace:
         self._messages = dict(enumerate(messages, 1))
         facts, _ = place_all(self._messages.values())
         self._outline = outline_of(facts, LiveEdits())
-        self._summaries: dict[str, str] = {}
+        self._summaries: dict[str, Extract] = {}
 
     def view(self, *, stub_open: bool = False) -> list[Message]:
         """The messages that a model would see now."""
-        return make_view(self._outline, self._messages, self._summaries, stub_open=stub_open)
+        texts = {name: summary.text for name, summary in self._summaries.items()}
+        return make_view(self._outline, self._messages, texts, stub_open=stub_open)
 
     def compact(
         self, policy: Policy, goals: Goals, gauge: Gauge, *, has_target: bool, is_summarized: bool
@@ -69,7 +71,8 @@ class InPlace:
         hidden = interim.due(self._outline, goals, gauge)
         self._outline = self._outline.edited(interim.edit_of(run, interim.marker_of(run)) for run in hidden)
         first = self._outline.live.first_difference(LiveEdits())
-        return InPlaceResult(self.view(), used, before, rewritten(self._outline, first), self._orphans())
+        shown = tuple(self._summaries[edit.summary] for edit in self._outline.live.condensed)
+        return InPlaceResult(self.view(), used, before, rewritten(self._outline, first), self._orphans(), shown)
 
     def _orphans(self) -> Orphans:
         """The calls that the view stubs and the results that it quotes; calls of an open batch do not count."""
@@ -104,9 +107,9 @@ class InPlace:
         under = [edit for edit in outline.live.condensed if edit.summary in span.replaces]
         originals = (seq for seq in inside if not any(edit.first <= seq <= edit.last for edit in under))
         items = ((seq, item) for seq in inside for item in items_of(self._messages[seq]))
-        text = extract(
+        summary = extracted(
             SummaryInput(
-                tuple(self._summaries[name] for name in span.replaces),
+                tuple(self._summaries[name].text for name in span.replaces),
                 tuple(self._messages[seq] for seq in originals),
                 max_tokens,
                 headings=headings,
@@ -115,13 +118,13 @@ class InPlace:
             )
         )
         name = str(len(self._summaries) + 1)
-        self._summaries[name] = text
+        self._summaries[name] = summary
         return Edit(
             "condense",
             span.first,
             span.last,
             summary=name,
-            tokens=summary_tokens(text),
+            tokens=summary_tokens(summary.text),
             original_tokens=span.original_tokens,
             replaces=span.replaces,
         )

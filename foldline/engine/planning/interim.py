@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from foldline.engine.edits import Edit
-from foldline.engine.ledger.assemble import assemble
+from foldline.engine.ledger.assemble import assembled
 from foldline.engine.ledger.items import ItemAt
+from foldline.engine.ledger.provenance import Provenance
 from foldline.engine.ledger.render import summary_of_lines
 from foldline.engine.ledger.snapshot import snapshot_of_lines
 from foldline.engine.models.budget import SMALLEST_SUMMARY, Goals
@@ -34,12 +35,13 @@ class InterimDue(NamedTuple):
 class Interim(NamedTuple):
     """An interim summary: its text, the tokens of its message in a view, and the items that the next one chooses from.
 
-    Without text it is a marker.
+    `provenance` is what it was made of. Without text it is a marker.
     """
 
     text: str
     tokens: int
     items: Sequence[ItemAt] = ()
+    provenance: Provenance | None = None
 
 
 def due(outline: Outline, goals: Goals, gauge: Gauge, *, most: int | None = None) -> list[InterimDue]:
@@ -77,11 +79,14 @@ def _due(outline: Outline, run: HiddenRun, original_tokens: int, room: int) -> I
 
 def interim_of(items: Iterable[ItemAt], wanted: InterimDue, headings: str) -> Interim:
     """The interim summary of these items under the headings of a policy; a marker if there is no room or no item."""
-    lines = assemble(items) if wanted.max_tokens >= SMALLEST_SUMMARY else []
-    if not lines:
+    if wanted.max_tokens < SMALLEST_SUMMARY:
         return marker_of(wanted)
-    text, _ = summary_of_lines(lines, wanted.max_tokens, headings)
-    return Interim(text, interim_frame_tokens(wanted.messages) + count_text(text), snapshot_of_lines(lines))
+    found = assembled(items)
+    if not found.current:
+        return marker_of(wanted)
+    text, _, provenance = summary_of_lines(found, wanted.max_tokens, headings)
+    tokens = interim_frame_tokens(wanted.messages) + count_text(text)
+    return Interim(text, tokens, snapshot_of_lines(found.current), provenance)
 
 
 def marker_of(wanted: InterimDue) -> Interim:

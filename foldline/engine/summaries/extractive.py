@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from foldline.engine.ledger.provenance import Provenance, together
 from foldline.engine.ledger.render import summary_of
 from foldline.engine.summaries.prompt import SummaryInput, divided, joined
 
 
+class Extract(NamedTuple):
+    """A summary without an LLM: its text, and what it was made of."""
+
+    text: str
+    provenance: Provenance
+
+
 def summarize(request: SummaryInput) -> str:
     """The summary of a request within its `max_tokens`: lines of its ledger, under its headings."""
+    return extracted(request).text
+
+
+def extracted(request: SummaryInput) -> Extract:
+    """The summary of a request, as `summarize` writes it, with its provenance."""
     pieces = divided(request)
-    return joined(pieces, [extract(piece) for piece in pieces])
+    written = [summary_of(piece.items, piece.max_tokens, piece.headings) for piece in pieces]
+    text = joined(pieces, [piece.text for piece in written])
+    return Extract(text, together(piece.provenance for piece in written))
 
 
 def extract(piece: SummaryInput) -> str:
     """The text for one of the pieces that `prompt.divided` makes of a request, within the piece's `max_tokens`."""
-    return summary_of(piece.items, piece.max_tokens, piece.headings)[0]
+    return summary_of(piece.items, piece.max_tokens, piece.headings).text

@@ -11,6 +11,7 @@ import regex
 from foldline.engine.ledger.assemble import assemble
 from foldline.engine.ledger.find import found_in
 from foldline.engine.ledger.items import ItemAt
+from foldline.engine.ledger.provenance import Provenance
 from foldline.engine.ledger.standing import rules_tokens
 from foldline.engine.messages import JsonObject, Message
 from foldline.engine.models.budget import SMALLEST_SUMMARY
@@ -77,7 +78,8 @@ class SummaryDraft:
     """A summary that may be published. It is `degraded` if another summarizer than the requested one wrote it.
 
     `details` are facts about it, not part of its text. `block` are the wire messages of the model's own provider, if
-    that wrote it: they are shown to this model, the text to others.
+    that wrote it: they are shown to this model, the text to others. `provenance` is what it was made of, if it was made
+    of the ledger alone.
     """
 
     text: str
@@ -87,6 +89,7 @@ class SummaryDraft:
     usage: dict[str, int] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
     block: tuple[JsonObject, ...] = ()
+    provenance: Provenance | None = None
 
 
 # It looks like a heading, so that reading an earlier summary does not take it for a line.

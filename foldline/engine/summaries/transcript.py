@@ -8,7 +8,18 @@ from typing import Final
 
 import regex
 
-from foldline.engine.messages import ROLES, Image, Message, Other, Part, Text, Thinking, ToolCall, ToolResult
+from foldline.engine.messages import (
+    ROLES,
+    Image,
+    Message,
+    Other,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    provider_summary,
+)
 from foldline.engine.summaries.styles import STYLES, Caps, Kind, Style
 from foldline.engine.tokens.counter import count_text
 from foldline.engine.tokens.excerpts import excerpt
@@ -74,8 +85,10 @@ def _part(part: Part, style: Style, caps: Caps, most_text: int) -> str:
             return style.call.format(tool=_attribute(name), text=shown)
         case ToolResult():
             return _result(part, style, caps)
-        case Image() | Other():
-            return style.image if isinstance(part, Image) else f"[{_attribute(part.kind)}]"
+        case Image():
+            return style.image
+        case Other():
+            return "\n".join(filter(None, (f"[{_attribute(part.kind)}]", excerpt(provider_summary(part), most_text))))
 
 
 def _result(result: ToolResult, style: Style, caps: Caps) -> str:

@@ -12,7 +12,7 @@ from functools import cache
 from foldline.engine import wording
 from foldline.engine.edits import Edit
 from foldline.engine.facts import Facts
-from foldline.engine.messages import Image
+from foldline.engine.messages import Image, Text
 from foldline.engine.models.budget import SMALLEST_SUMMARY
 from foldline.engine.tokens.counter import IMAGE, MESSAGE, RESULT
 from foldline.engine.tokens.estimates import ESTIMATES, EXACT, SIZES, Estimate
@@ -103,7 +103,8 @@ def measure_of(counter: str, provider: str | None = None) -> Measure:
     def text(*texts: str) -> int:
         return max(estimate.text(text, provider) for text in texts)
 
-    late = text(wording.LATE)
+    around = [Text(wording.LATE.format(1)), Text(wording.LATE_END.format(1))]
+    late = estimate.scaled(estimate.base(around), provider)
     return Measure(
         frame=estimate.message,
         cleared=text(wording.CLEARED),

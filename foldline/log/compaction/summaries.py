@@ -10,9 +10,10 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import Boolean, bindparam, insert, or_, select, update
 
 from foldline.engine.files import Files
-from foldline.engine.ledger import snapshot
+from foldline.engine.ledger import provenance, snapshot
 from foldline.engine.ledger.earlier import earlier_items
 from foldline.engine.ledger.items import ItemAt
+from foldline.engine.ledger.provenance import Provenance
 from foldline.engine.models.compactors import compactor_of
 from foldline.engine.planning.cut_points import SummaryRange
 from foldline.engine.planning.interim import Interim
@@ -55,6 +56,7 @@ _SHOWN: Final = select(SUMMARY.c.id, SUMMARY.c.text, SUMMARY.c.appendix, SUMMARY
 _LEDGERS: Final = select(SUMMARY.c.id, SUMMARY.c.text, SUMMARY.c.ledger).where(
     SUMMARY.c.id.in_(bindparam("summaries", expanding=True))
 )
+_PROVENANCE: Final = select(SUMMARY.c.provenance).where(SUMMARY.c.id == bindparam("summary"))
 _DETAILS: Final = select(SUMMARY.c.details).where(SUMMARY.c.id.in_(bindparam("summaries", expanding=True)))
 HOOK: Final = "hook "
 # What writes interim summaries.
@@ -205,6 +207,7 @@ def keep(
         "appendix": dumps(wanted.appendix) if wanted.appendix else None,
         "block": None if block is None else dumps(block_to_json(block)),
         "ledger": None if ledger is None else dumps(snapshot.to_json(ledger)),
+        "provenance": None if draft.provenance is None else dumps(provenance.to_json(draft.provenance)),
     }
     tx.execute(_INSERT, row)
     return summary
@@ -230,6 +233,7 @@ def keep_interim(tx: Transaction, path: Path, interim: Interim) -> str:
         "appendix": None,
         "block": None,
         "ledger": dumps(snapshot.to_json(interim.items)),
+        "provenance": None if interim.provenance is None else dumps(provenance.to_json(interim.provenance)),
     }
     tx.execute(_INSERT, row)
     return name
@@ -258,6 +262,12 @@ def text_of(tx: Transaction, summary_id: str) -> str:
     """The text of a summary as its summarizer wrote it, without its appendix."""
     text: str = loads(tx.execute(_TEXT, {"summary": summary_id}).one().text)
     return text
+
+
+def provenance_of(tx: Transaction, summary_id: str) -> Provenance | None:
+    """What a summary was made of; None if it was not made of the ledger, or by an earlier version."""
+    stored = tx.execute(_PROVENANCE, {"summary": summary_id}).scalar_one()
+    return None if stored is None else provenance.from_json(loads(stored))
 
 
 def items_of(tx: Transaction, summaries: Mapping[str, int]) -> list[ItemAt]:

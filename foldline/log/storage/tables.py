@@ -155,7 +155,7 @@ class SummaryRow(SQLModel, table=True):
 
     `details` has the files of all it covers, and what a hook added. `appendix` is shown below the text in views.
     `block` is shown in its place to the model whose provider wrote it. `ledger` has the items of all it
-    covers, each with its place.
+    covers, each with its place, `provenance` those of its lines, if it was made of the ledger.
     """
 
     __tablename__: ClassVar[Any] = "summary"
@@ -177,6 +177,7 @@ class SummaryRow(SQLModel, table=True):
     appendix: bytes | None = None
     block: bytes | None = None
     ledger: bytes | None = None
+    provenance: bytes | None = None
 
 
 class JobRow(SQLModel, table=True):

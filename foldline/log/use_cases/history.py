@@ -1,21 +1,22 @@
-"""The compaction history of a path: compactions as they are listed, and which of them are undone.
+"""The compaction history of a path: compactions as they are listed, and which of them are undone; one with its summary.
 
 An undo or redo names the compactions that it changes. Whether one is live follows from these entries alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from foldline.engine.edits import Edit, edits_from_json
 from foldline.engine.wire import loads
+from foldline.log.compaction import summaries
 from foldline.log.compaction.compactions import PRICE_KEY, Compaction
 from foldline.log.errors import NotFound
 from foldline.log.jobs.queries import Job
 from foldline.log.storage import entry_log, paths, segments
-from foldline.log.storage.rows import Session
+from foldline.log.storage.rows import Path, Session
 from foldline.log.storage.segments import Segment
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import ENTRY
@@ -44,6 +45,28 @@ class Record:
     def condensed(self) -> list[tuple[int, int]]:
         """The ranges that a compaction condensed."""
         return [(edit.first, edit.last) for edit in self.edits if edit.kind == "condense"]
+
+
+class EntryLine(NamedTuple):
+    """A line of a summary without its bullet, the kind of its item, and the id of the newest entry that says it."""
+
+    text: str
+    kind: str
+    entry_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class MadeSummary:
+    """The summary of a compaction, and whether the view shows it, not another one in its place.
+
+    `lines` are in its order. `kinds` are the numbers of items kept, recallable and replaced, by kind. Both are None if
+    it was not made of the ledger, or by an earlier version.
+    """
+
+    text: str
+    is_in_view: bool
+    lines: Sequence[EntryLine] | None = None
+    kinds: Mapping[str, Mapping[str, int]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +122,34 @@ def compactions(
     found = records(tx, path.session, later, (COMPACTION,), limit)
     undone = reversals(tx, path.session, later).undone if found else frozenset()
     return [_listed(record, is_live=record.id not in undone) for record in found]
+
+
+def compaction(
+    tx: Transaction, tenant: str, session_id: str, compaction_id: str
+) -> tuple[Compaction, MadeSummary | None]:
+    """A compaction on the head's path, and its summary if it has one.
+
+    Raises:
+        NotFound: no such session, or no such compaction on the path.
+    """
+    path = paths.open_head(tx, tenant, session_id)
+    parts = segments.segments(tx, path)
+    later = segments.clipped(parts, [(seq_of(compaction_id), path.leaf_seq)])
+    record = next(iter(records(tx, path.session, later, (COMPACTION,), limit=1)), None)
+    if record is None or record.id != compaction_id:
+        raise NotFound("compaction", compaction_id)
+    is_live = record.id not in reversals(tx, path.session, later).undone
+    name = next((edit.summary for edit in record.edits if edit.kind == "condense"), None)
+    return _listed(record, is_live=is_live), None if name is None else _made(tx, path, parts, name)
+
+
+def _made(tx: Transaction, path: Path, parts: Sequence[Segment], summary_id: str) -> MadeSummary:
+    text, found = summaries.shown_text(tx, summary_id), summaries.provenance_of(tx, summary_id)
+    is_in_view = any(edit.summary == summary_id for edit in entry_log.live_edits(tx, path).condensed)
+    if found is None:
+        return MadeSummary(text, is_in_view)
+    lines = [EntryLine(line.text, line.kind, segments.id_at(parts, line.place)) for line in found.lines]
+    return MadeSummary(text, is_in_view, lines, found.by_kind)
 
 
 def compaction_of_job(tx: Transaction, tenant: str, job: Job) -> Compaction | None:

@@ -100,7 +100,7 @@ def test_every_string_of_bytes_gets_an_answer(api: Api, body: bytes) -> None:
 def test_every_query_gets_an_answer(api: Api, path: str, text: str) -> None:
     names = ("cursor", "limit", "format", "model", "fit", "open", "max_output_tokens", "preset")
     part = quote(text, safe="").replace(".", "%2E") or "x"
-    filled = path.format(session_id="none", entry_id=part, job_id=part)
+    filled = path.format(session_id="none", entry_id=part, job_id=part, compaction_id=part)
     _check(api.client.get(filled, params=dict.fromkeys(names, text)))
 
 

@@ -1,6 +1,6 @@
 from foldline.engine import wording
 from foldline.engine.messages import Message, Text, ToolResult, user
-from foldline.engine.tokens.counter import count_message, count_text
+from foldline.engine.tokens.counter import RESULT, count_message, count_text
 from foldline.engine.view import pins_message, summary_message
 
 
@@ -19,12 +19,19 @@ FIGURES = {
     wording.OLDER_IMAGE: 17,
     wording.LARGE_IMAGE: 23,
     wording.UNANSWERED: 10,
-    wording.LATE: 11,
+    wording.LATE: 7,
+    wording.LATE_END: 5,
     wording.HIDDEN: 16,
     wording.SUMMARY: 20,
     wording.BRANCH: 23,
     wording.PINNED: 10,
 }
+
+
+def test_the_lines_around_a_late_result_cost_the_same_whatever_their_number() -> None:
+    frames = [(wording.LATE.format(number), wording.LATE_END.format(number)) for number in range(0, 1_000_000, 997)]
+    assert {count_text(begin) + count_text(end) for begin, end in frames} == {11}
+    assert wording.late_tokens() == 11 - RESULT
 
 
 def test_the_figures_that_kept_totals_hold_are_as_they_were() -> None:

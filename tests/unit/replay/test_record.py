@@ -113,6 +113,21 @@ def test_crossings_add_up_over_sessions_and_levels_never_passed_are_shown() -> N
     assert [session["usage_crossings"]["notice"] for session in report["per_session"]] == [2, 1]
 
 
+def test_items_add_up_over_the_summaries_in_view_and_replaced_ones_over_all() -> None:
+    below = {"rule": {"kept": 2, "recallable": 1, "replaced": 1}, "call": {"kept": 9, "recallable": 0, "replaced": 0}}
+    above = {"rule": {"kept": 3, "recallable": 4, "replaced": 2}}
+    one, two = SessionRecord("one"), SessionRecord("two")
+    one.add_items([{"in_view": False, "kinds": below}, {"in_view": True, "kinds": above}])
+    two.add_items([{"in_view": True, "kinds": above}, {"in_view": True, "kinds": None}])
+
+    figures = ReplayFigures([one, two], {})
+
+    assert figures.as_json()["items_by_kind"]["rule"] == {"kept": 6, "recallable": 8, "replaced": 5}
+    assert figures.as_json()["per_session"][0]["items_by_kind"]["rule"] == {"kept": 3, "recallable": 4, "replaced": 3}
+    assert "call" not in figures.items(), "its lines are in the later summary, or recallable there"
+    assert ["rule", "6", "8", "5"] in [line.split() for line in shown(figures)]
+
+
 @pytest.mark.parametrize(("count", "listed"), [(0, []), (1, ["1 view did not fit: compaction is disabled"])])
 def test_views_over_budget_are_listed_if_there_are_any(count: int, listed: list[str]) -> None:
     record = SessionRecord("one", views_over_budget=count)

@@ -19,7 +19,8 @@ class Extractive:
     def summarize(self, request: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
         """See `Summarizer`."""
         cancellation.check()
-        return SummaryDraft(extractive.summarize(request), degraded=False, summarizer=EXTRACTIVE)
+        text, provenance = extractive.extracted(request)
+        return SummaryDraft(text, degraded=False, summarizer=EXTRACTIVE, provenance=provenance)
 
     def close(self) -> None:
         """See `Summarizer`; there is nothing to close."""

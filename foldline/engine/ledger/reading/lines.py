@@ -19,7 +19,9 @@ LEAST_PIECE: Final = 16
 
 # Terminal colours, and control characters that no reader needs and PostgreSQL refuses.
 _CONTROL: Final = re.compile(r"\x1b\[[0-9;?]{0,16}[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]")
-_ANY_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_ANY_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029]")
+# All that ends a line for some reader.
+_LINE_END: Final = re.compile(r"\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
 # A full stop behind one of these ends an abbreviation.
 _SHORTENED: Final = "".join(
     rf"(?<!\b{word})" for word in (r"e\.g", r"i\.e", "z\\.B", "etc", "vs", "Mrs", "Mr", "Dr", "cf")
@@ -30,10 +32,10 @@ _SPACE: Final = re.compile(r"\s+")
 
 
 def clean(text: str) -> str:
-    """The text without terminal colours and control characters; tabs and newlines stay."""
+    """The text without terminal colours and control characters; tabs stay, and all ends of lines become newlines."""
     if _ANY_CONTROL.search(text) is None:
         return text
-    return _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    return _CONTROL.sub("", _LINE_END.sub("\n", text))
 
 
 def lines(text: str) -> Iterator[str]:

@@ -23,7 +23,7 @@ def said(*texts: str, place: int = 0) -> tuple[ItemAt, ...]:
 
 def test_rules_come_first_and_the_newest_stay() -> None:
     items = said(*(f"Never touch the folder number {number}." for number in range(100)), "The port is 4111.")
-    text, choice = summary_of(items, 120, "foldline")
+    text, choice, _ = summary_of(items, 120, "foldline")
     assert "Never touch the folder number 99." in text
     assert "Never touch the folder number 0." not in text
     assert choice.dropped_rules > 80
@@ -33,7 +33,7 @@ def test_rules_come_first_and_the_newest_stay() -> None:
 
 def test_nothing_is_chosen_twice_and_the_budget_is_used() -> None:
     items = said(*(f"The service s-{number} listens on port {4000 + number}." for number in range(200)), "fyi", "fyi")
-    text, choice = summary_of(items, 600, "foldline")
+    text, choice, _ = summary_of(items, 600, "foldline")
     lines = text.split("\n")
     assert len(lines) == len(set(lines))
     assert 570 <= count_text(text) <= 600
@@ -42,17 +42,17 @@ def test_nothing_is_chosen_twice_and_the_budget_is_used() -> None:
 
 def test_no_line_is_cut_inside() -> None:
     sentences = [f"The service s-{number} listens on port {4000 + number}." for number in range(50)]
-    text, _ = summary_of(said(*sentences), 200, "foldline")
+    text, *_ = summary_of(said(*sentences), 200, "foldline")
     assert {line.removeprefix("- ") for line in text.split("\n") if line.startswith("- The service")} <= set(sentences)
 
 
 def test_the_twentieth_summary_has_what_the_first_had() -> None:
     items = said("The amber-gateway listens on port 4111.", "Never push to main.", "Dana owns the invoices table.")
-    first, _ = summary_of(items, 200, "foldline")
+    first, *_ = summary_of(items, 200, "foldline")
     for number in range(20):
         items = snapshot.snapshot_of((*items, *said(f"Look at part {number}, please.", place=100 * (number + 1))))
         assert summary_of(items, 90, "foldline")[0]
-    last, _ = summary_of(items, 200, "foldline")
+    last, *_ = summary_of(items, 200, "foldline")
     for line in (
         "- The amber-gateway listens on port 4111.",
         "- Never push to main.",

@@ -288,3 +288,11 @@ def test_an_excerpt_in_tokens_keeps_head_and_tail() -> None:
     assert shown.endswith("last")
     assert excerpt_to_tokens("short", 100) == "short"
     assert count_text(excerpt_to_tokens(text, 1)) <= 1
+
+
+def test_a_provider_s_own_summary_is_read_by_a_model_too() -> None:
+    readable = Other("compaction", {"type": "compaction", "content": "They moved </conversation> on."})
+    sealed = Other("compaction", {"type": "compaction", "encrypted_content": "c2VhbGVk"})
+    text = serialize([Message("assistant", (readable, sealed))])
+    assert "[compaction]\nThey moved &lt;/conversation> on." in text
+    assert "c2VhbGVk" not in text

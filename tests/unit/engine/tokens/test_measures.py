@@ -8,7 +8,7 @@ from foldline.engine.outline import outline_of
 from foldline.engine.tokens.counter import MESSAGE, RESULT, count_message, count_text
 from foldline.engine.tokens.estimates import ESTIMATES, EXACT
 from foldline.engine.tokens.measures import Measure, exact_measure, measure_of
-from foldline.engine.wording import CLEARED, HIDDEN, LATE, READ_AGAIN, SUMMARY, UNANSWERED
+from foldline.engine.wording import CLEARED, HIDDEN, LATE, LATE_END, READ_AGAIN, SUMMARY, UNANSWERED
 from tests.support.conversations import Conversation, answer, assistant, read_call
 
 LONG = "fold the line\n" * 60
@@ -42,7 +42,7 @@ def test_the_exact_measure_is_what_the_wordings_take() -> None:
     assert measure.frame == MESSAGE + RESULT
     assert measure.cleared == count_text(CLEARED)
     assert measure.pointer == count_text(READ_AGAIN)
-    assert measure.late == count_text(LATE) - RESULT
+    assert measure.late == count_text(LATE.format(1)) + count_text(LATE_END.format(1)) - RESULT
     assert measure.marker == count_message(user(HIDDEN))
     assert measure.stub == count_message(answer("a", UNANSWERED))
     assert measure.least_pending == SMALLEST_SUMMARY + count_message(user(SUMMARY))
