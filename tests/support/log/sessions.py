@@ -248,6 +248,11 @@ class Scene:
         return self.path.pending_tokens
 
     @property
+    def interim_tokens(self) -> int:
+        """The tokens of the interim summaries and markers in view."""
+        return sum(run.interim.tokens for run in self.outline.runs if run.interim)
+
+    @property
     def layout(self) -> list[str]:
         """The view as text: `user 1`, `batch 2-3 (clear 3)`, `summary 1-4`, `hidden 5-8`."""
         lines: list[str] = []
