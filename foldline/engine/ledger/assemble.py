@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Final
@@ -24,7 +25,7 @@ from foldline.engine.ledger.items import (
 from foldline.engine.ledger.reading.lines import key
 from foldline.engine.ledger.reading.rules import QUESTIONS
 from foldline.engine.ledger.reading.specifics import Specific, specifics
-from foldline.engine.ledger.replaced import replaced
+from foldline.engine.ledger.replaced import MOST_READ, replaced
 from foldline.engine.ledger.section_lines import ARROW, COMMAND
 from foldline.engine.summaries.headings import Section
 
@@ -82,13 +83,18 @@ def assemble(items: Iterable[ItemAt]) -> list[LedgerLine]:
     placed = list(_who_spoke(items))
     lines = [*_calls(placed), *_plans(placed), *_files(placed), *_sentences(placed)]
     for line in lines:
-        line.found = tuple(specifics(line.text))
+        line.found = _specifics(line.text)
     lines.sort(key=lambda line: line.place)
     for order, line in enumerate(lines):
         line.order = order
     _mark(lines, placed)
     gone = {*replaced(lines), *(line.order for line in lines if line.is_over)}
     return [line for index, line in enumerate(lines) if index not in gone]
+
+
+@lru_cache(maxsize=MOST_READ)
+def _specifics(text: str) -> tuple[Specific, ...]:
+    return tuple(specifics(text))
 
 
 def _who_spoke(items: Iterable[ItemAt]) -> Iterator[ItemAt]:

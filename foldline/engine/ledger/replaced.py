@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final
 
 from foldline.engine.ledger.items import SPOKEN, Speaker
@@ -123,6 +123,8 @@ _NO_NAMES: Final = frozenset({"number", "time", "weekday", "date", "percent", "m
 MOST_COMPARED: Final = 40
 LEAST_SHARED: Final = 2
 SHARED_OF: Final = 0.5
+# A summary reads the lines of the last one again, so what was read is kept for so many texts.
+MOST_READ: Final = 4_096
 
 
 def replaced(lines: Sequence[LedgerLine]) -> set[int]:
@@ -136,8 +138,8 @@ def replaced(lines: Sequence[LedgerLine]) -> set[int]:
             continue
         subject = known[index] = _Subject(line)
         named = (*subject.names, *subject.words)
-        is_new = is_spoken and _is_news(line.text)
-        if is_new or (is_spoken and _resolves(line.text)):
+        is_new, resolves = _signs(line.text) if is_spoken else (False, False)
+        if is_new or resolves:
             near = dict.fromkeys(other for word in named for other in reversed(by_word.get(word, [])[-MOST_COMPARED:]))
             gone.update(
                 other
@@ -150,12 +152,16 @@ def replaced(lines: Sequence[LedgerLine]) -> set[int]:
     return gone
 
 
-def _is_news(text: str) -> bool:
-    return language_of(text).marks("replaces", text.lower())
+@lru_cache(maxsize=MOST_READ)
+def _signs(text: str) -> tuple[bool, bool]:
+    """Whether a text says that a value is new, and whether it says what ended an error."""
+    language, lower = language_of(text), text.lower()
+    return language.marks("replaces", lower), language.marks("resolves", lower)
 
 
-def _resolves(text: str) -> bool:
-    return language_of(text).marks("resolves", text.lower())
+@lru_cache(maxsize=MOST_READ)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.casefold())) - _EMPTY_WORDS
 
 
 def _same_error(line: LedgerLine, failing: LedgerLine) -> bool:
@@ -169,7 +175,7 @@ class _Subject:
 
     def __init__(self, line: LedgerLine) -> None:
         self.line = line
-        self.words = frozenset(word for word in _WORD.findall(line.text.casefold()) if word not in _EMPTY_WORDS)
+        self.words = _words(line.text)
         self.names = frozenset(found.text.casefold() for found in line.found if found.form not in _NO_NAMES)
 
     @cached_property
