@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from foldline.engine.ledger.assemble import LedgerLine, assemble
 from foldline.engine.ledger.choose import Choice, choose
@@ -24,9 +24,10 @@ def summary_of(items: Iterable[ItemAt], max_tokens: int, headings: str) -> tuple
     """The text of a summary of these items, each with its place, within `max_tokens`; and what it was made of."""
     lines = assemble(items)
     under = places(headings) if max_tokens >= HEADED_TOKENS else {}
-    costs = {section: sum(count_text(f"{line}\n") for line in place.headings) for section, place in under.items()}
-    choice = choose(lines, max_tokens, costs, lambda line: _written(line, under))
-    while choice.lines and count_text(text := _text(choice.lines, under, choice.dropped_rules)) > max_tokens:
+    written = written_for(lines, under)
+    above = {section: sum(count_text(f"{line}\n") for line in place.headings) for section, place in under.items()}
+    choice = choose(lines, written.tokens, max_tokens, above)
+    while choice.lines and count_text(text := _text(choice, under, written.texts)) > max_tokens:
         choice.drop_last()
     if choice.lines:
         return text, choice
@@ -34,9 +35,33 @@ def summary_of(items: Iterable[ItemAt], max_tokens: int, headings: str) -> tuple
     return cut_to_tokens(best, max_tokens), choice
 
 
-def _text(lines: Sequence[LedgerLine], under: Mapping[Section, LinePlace], dropped: int) -> str:
+class Written(NamedTuple):
+    """The text of each line as it would stand in a summary, and its tokens with the bullet, by the lines' `order`."""
+
+    texts: dict[int, str]
+    tokens: dict[int, int]
+
+
+def written_for(lines: Sequence[LedgerLine], under: Mapping[Section, LinePlace]) -> Written:
+    """Lines as they are written below headings."""
+    texts = {line.order: _marked(line.section, line.text, under) for line in lines}
+    tokens = {order: _tokens(text) for order, text in texts.items()}
+    return Written(texts, tokens)
+
+
+def _tokens(text: str) -> int:
+    return count_text(f"- {text}\n")
+
+
+def _marked(section: Section, text: str, under: Mapping[Section, LinePlace]) -> str:
+    """A line as it stands below its heading, with a mark if it would pass for another section's."""
+    return under[section].content.written(section, text) if under else text
+
+
+def _text(choice: Choice, under: Mapping[Section, LinePlace], texts: Mapping[int, str]) -> str:
+    lines, dropped = choice.lines, choice.dropped_rules
     if not under:
-        return "\n".join(f"- {line.text}" for line in lines)
+        return "\n".join(f"- {texts[line.order]}" for line in lines)
     written: list[str] = []
     for section, place in under.items():
         chosen = [line for line in lines if line.section is section]
@@ -44,10 +69,5 @@ def _text(lines: Sequence[LedgerLine], under: Mapping[Section, LinePlace], dropp
             written += [heading for heading in place.headings if heading not in written]
             if section is Section.RULES and dropped:
                 written.append(DROPPED.format(count=dropped))
-            written += (f"- {_written(line, under)}" for line in chosen)
+            written += (f"- {texts[line.order]}" for line in chosen)
     return "\n".join(written)
-
-
-def _written(line: LedgerLine, under: Mapping[Section, LinePlace]) -> str:
-    """A line as it stands below its heading, with a mark if it would pass for another section's."""
-    return under[line.section].content.written(line.section, line.text) if under else line.text

@@ -1,0 +1,104 @@
+"""What lines are worth beside each other: by kind, by specifics that are new, by how common their words are."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from math import log
+from typing import Final
+
+from foldline.engine.ledger.assemble import LedgerLine
+from foldline.engine.ledger.items import ASIDE, LOOKS, SPOKEN, Item, ItemKind, Speaker
+from foldline.engine.ledger.weights import FORMS, Weights
+
+# Shorter words are mostly those that every sentence has. In Chinese and Japanese, pairs of characters serve as words.
+_WORD: Final = re.compile(r"[^\W\d_\u3040-\u30ff\u4e00-\u9fff]{4,30}|[\u3040-\u30ff\u4e00-\u9fff]{2}")
+# A sentence of fewer words says little without the one before it.
+LEAST_WORDS: Final = 3
+_GROUPS: Final = {form: group for group, forms in FORMS.items() for form in forms}
+
+
+class Worths:
+    """The worth of each of these lines, by its `order`; a specific that was said before is worth nothing."""
+
+    def __init__(self, lines: Sequence[LedgerLine], weights: Weights) -> None:
+        self._weights = weights
+        self._of_form = {form: getattr(weights, group) for form, group in _GROUPS.items()}
+        self._whole = log(len(lines) + 2)
+        self._first = lines[0].place if lines else 0
+        self._span = max(1, lines[-1].place - self._first) if lines else 1
+        self._said: set[str] = set()
+        names = {line.order: names_of(line) for line in lines}
+        words = {line.order: _words(line) for line in lines}
+        self._names = Counter(name for found in names.values() for name in found)
+        self._words = Counter(word for found in words.values() for word in found)
+        self._own = {line.order: self._own_worth(line, words[line.order]) for line in lines}
+        self._adds = {line.order: self._additions(line, names[line.order]) for line in lines}
+
+    def of(self, line: LedgerLine) -> float:
+        """The worth of a line beside all that was said."""
+        said, left, worth = self._said, self._weights.most_specifics, self._own[line.order]
+        for addition, name in self._adds[line.order]:
+            if name not in said:
+                worth += addition
+                left -= 1
+                if not left:
+                    break
+        return worth
+
+    def say(self, line: LedgerLine) -> None:
+        """Count the specifics of a line as said."""
+        self._said.update(name for _, name in self._adds[line.order])
+
+    def _own_worth(self, line: LedgerLine, words: Collection[str]) -> float:
+        weights, worth = self._weights, worth_of(line.item, self._weights)
+        if line.item.kind in SPOKEN:
+            worth *= max(0.0, 1 - weights.common * self._commonness(words))
+        return worth + weights.failing * line.is_failing + weights.newness * (line.place - self._first) / self._span
+
+    def _commonness(self, words: Collection[str]) -> float:
+        """How common the words of a sentence are, from 0 to 1. A word that it lacks is as common as can be."""
+        lacking = max(0, LEAST_WORDS - len(words))
+        known = sum(log(self._words[word]) for word in words) / self._whole
+        return (known + lacking) / (len(words) + lacking)
+
+    def _additions(self, line: LedgerLine, names: dict[str, str]) -> list[tuple[float, str]]:
+        """What each specific of a line adds, the best first."""
+        trust = self._trust(line.item)
+        return sorted(
+            (
+                (trust * self._of_form.get(form, 0.0) * (1 - log(self._names[name]) / self._whole), name)
+                for name, form in names.items()
+            ),
+            reverse=True,
+        )
+
+    def _trust(self, item: Item) -> float:
+        """How much the names in a line count: in passing and in what was only looked at they are everywhere."""
+        if item.state == LOOKS or item.kind is ItemKind.READ:
+            return self._weights.looked_at
+        if item.state == ASIDE and item.speaker is Speaker.ASSISTANT:
+            return self._weights.in_passing
+        return 1.0 if item.speaker is Speaker.USER else self._weights.others
+
+
+def worth_of(item: Item, weights: Weights) -> float:
+    """The worth of an item by its kind, its speaker and its state."""
+    ways = ((item.kind, speaker, state) for speaker in (item.speaker, None) for state in (item.state, None))
+    return next((weights.kinds[way] for way in ways if way in weights.kinds), 0.0)
+
+
+def names_of(line: LedgerLine) -> dict[str, str]:
+    """The specifics of a line, each with its form."""
+    return {found.text.casefold(): found.form for found in line.found}
+
+
+def _words(line: LedgerLine) -> set[str]:
+    """The words of a line that are no specifics."""
+    text, start, words = line.text, 0, set[str]()
+    for found in line.found:
+        words.update(_WORD.findall(text[start : found.start]))
+        start = found.start + len(found.text)
+    words.update(_WORD.findall(text[start:]))
+    return words
