@@ -75,7 +75,7 @@ def _conversation(made: Sequence[Piece]) -> Conversation:
     said = [fact for piece in made for fact in piece.said]
     facts = current(said, [fact for piece in made for fact in piece.settled])
     room = [int(size_of(made[0].messages) * share / CHARS_PER_TOKEN) - FIXED_TOKENS for share in SHARES]
-    texts, tokens = written_for(lines, places(HEADINGS))
+    texts, tokens = written_for(lines, places(HEADINGS), max(room))
     having = [frozenset(order for order, text in texts.items() if has_fact(text, fact)) for fact in facts]
     return Conversation(lines, tokens, having, room)
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from foldline.engine.ledger.assemble import LedgerLine, assemble
+from foldline.engine.ledger.brief import brief
 from foldline.engine.ledger.choose import Choice, choose
-from foldline.engine.ledger.items import ItemAt
+from foldline.engine.ledger.items import SPOKEN, ItemAt, ItemKind
 from foldline.engine.ledger.reading.lines import cut_to_tokens
 from foldline.engine.ledger.section_lines import LinePlace, places
 from foldline.engine.summaries.headings import Section
@@ -24,7 +25,7 @@ def summary_of(items: Iterable[ItemAt], max_tokens: int, headings: str) -> tuple
     """The text of a summary of these items, each with its place, within `max_tokens`; and what it was made of."""
     lines = assemble(items)
     under = places(headings) if max_tokens >= HEADED_TOKENS else {}
-    written = written_for(lines, under)
+    written = written_for(lines, under, max_tokens)
     above = {section: sum(count_text(f"{line}\n") for line in place.headings) for section, place in under.items()}
     choice = choose(lines, written.tokens, max_tokens, above)
     while choice.lines and count_text(text := _text(choice, under, written.texts)) > max_tokens:
@@ -42,10 +43,20 @@ class Written(NamedTuple):
     tokens: dict[int, int]
 
 
-def written_for(lines: Sequence[LedgerLine], under: Mapping[Section, LinePlace]) -> Written:
-    """Lines as they are written below headings."""
+def written_for(lines: Sequence[LedgerLine], under: Mapping[Section, LinePlace], max_tokens: int) -> Written:
+    """Lines as they are written below headings; if they do not all fit into `max_tokens`, sentences are brief.
+
+    The user's rules stay word for word.
+    """
     texts = {line.order: _marked(line.section, line.text, under) for line in lines}
     tokens = {order: _tokens(text) for order, text in texts.items()}
+    if sum(tokens.values()) > max_tokens:
+        for line in lines:
+            if line.item.kind in SPOKEN and line.item.kind is not ItemKind.RULE:
+                said = brief(line.text)
+                if len(said) < len(line.text):
+                    texts[line.order] = _marked(line.section, said, under)
+                    tokens[line.order] = _tokens(texts[line.order])
     return Written(texts, tokens)
 
 
