@@ -120,6 +120,9 @@ def _mark(lines: Sequence[LedgerLine], placed: Sequence[ItemAt]) -> None:
         return
     # A turn has its answer when the assistant says something and calls nothing after it.
     last = next((item for place, item in reversed(placed) if place > asked), None)
+    said = max(
+        (line.place for line in lines if line.item.kind in SPOKEN and line.item.speaker is Speaker.ASSISTANT), default=0
+    )
     answered = last is not None and last.speaker is Speaker.ASSISTANT and last.kind in SPOKEN
     for line in lines:
         item = line.item
@@ -130,7 +133,8 @@ def _mark(lines: Sequence[LedgerLine], placed: Sequence[ItemAt]) -> None:
         elif item.speaker is Speaker.ASSISTANT and item.state == LATER and asked > line.place:
             line.item = item._replace(state=ASIDE)
         elif line.place >= asked and not answered:
-            is_said = item.kind is ItemKind.SAID and item.speaker is Speaker.ASSISTANT and line.place > asked
+            # Of what the assistant said on the way, only the last says where the work stands.
+            is_said = item.kind is ItemKind.SAID and item.speaker is Speaker.ASSISTANT and line.place == said > asked
             line.is_open = is_said or line.is_waiting or (item.kind is ItemKind.REQUEST and line.place == asked)
         elif line.place >= asked and item.speaker is Speaker.ASSISTANT and line.text.endswith(QUESTIONS):
             line.is_open = ARROW not in line.text

@@ -51,10 +51,13 @@ def choose(
     headings: Mapping[Section, int] = NO_HEADINGS,
     weights: Weights = FITTED,
 ) -> Choice:
-    """The best of these lines within `max_tokens`; `tokens` has those of each line by its `order`.
+    """All of these lines if they fit into `max_tokens`, or else the best; `tokens` has those of each by its `order`.
 
     `headings` are the tokens of the headings above each section's lines.
     """
+    whole = sum(tokens[line.order] for line in lines) + sum(headings.values())
+    if whole <= max_tokens:
+        return Choice(sum(map(_is_rule, lines)), list(lines), whole)
     chooser = _Chooser(lines, tokens, max_tokens, headings, weights)
     rules = [line for line in reversed(lines) if _is_rule(line)]
     chooser.take(rules, int(max_tokens * weights.rules_share))
@@ -102,7 +105,7 @@ class _Chooser:
                 left -= tokens
 
     def fill(self, lines: Iterable[LedgerLine]) -> None:
-        """Take the lines that are worth most for their tokens, as each choice changes what the others add."""
+        """Take the lines that are worth most for their tokens, as each choice changes what others add; none worth 0."""
         waiting = [(-self._density(line), line.order, line) for line in lines if self._tokens[line.order] <= self._max]
         heapify(waiting)
         while waiting:
@@ -111,11 +114,12 @@ class _Chooser:
                 heappop(waiting)
                 continue
             now = -self._density(line)
-            if now > density:
+            if density < now < 0:
                 heapreplace(waiting, (now, order, line))
                 continue
             heappop(waiting)
-            self._add(line)
+            if now < 0:
+                self._add(line)
 
     def _cost(self, line: LedgerLine) -> int:
         return self._tokens[line.order] + self._headings.get(line.section, 0)

@@ -22,14 +22,14 @@ KINDS: Final[Mapping[Way, float]] = MappingProxyType(
         (ItemKind.SAID, Speaker.ASSISTANT, ASIDE): 0.05,
         (ItemKind.SAID, Speaker.USER, ASIDE): 0.05,
         (ItemKind.CALL, None, LOOKS): 0.05,
-        (ItemKind.DECISION, Speaker.USER, None): 1.6,
+        (ItemKind.DECISION, Speaker.USER, None): 2.0,
         (ItemKind.DECISION, Speaker.ASSISTANT, ASIDE): 0.5,
-        (ItemKind.DECISION, Speaker.ASSISTANT, None): 1.1,
+        (ItemKind.DECISION, Speaker.ASSISTANT, None): 2.0,
         (ItemKind.PREFERENCE, None, None): 1.6,
         (ItemKind.REQUEST, None, None): 0.6,
         (ItemKind.SAID, Speaker.USER, None): 1.2,
         (ItemKind.SAID, None, None): 1.2,
-        (ItemKind.CHANGED, None, None): 1.0,
+        (ItemKind.CHANGED, None, None): 1.3,
         (ItemKind.READ, None, None): 0.1,
         (ItemKind.CALL, None, None): 0.9,
         (ItemKind.FAILURE, None, None): 0.8,
@@ -56,12 +56,13 @@ class Weights:
       `in_passing`, and in what `others` than the user said.
     - `common` is how fast a line loses the worth of its kind as its words become commoner.
     - `failing` is what a failure adds, and `newness` what the newest line has over the oldest.
+    - A remark in passing that is worth less than `least_remark` is left out if not everything fits.
     - Each line costs `line_tokens` beside its own.
     - `rules_share` and `open_share` are the most of the budget for rules, and for what is open.
     """
 
     kinds: Mapping[Way, float] = field(default_factory=lambda: KINDS)
-    values: float = 0.8
+    values: float = 0.6
     identifiers: float = 2.4
     places: float = 0.8
     names: float = 0.6
@@ -75,6 +76,7 @@ class Weights:
     looked_at: float = 0.25
     in_passing: float = 0.15
     others: float = 0.7
+    least_remark: float = 0.25
 
 
 FITTED: Final = Weights()

@@ -16,6 +16,10 @@ from foldline.engine.ledger.weights import FORMS, Weights
 _WORD: Final = re.compile(r"[^\W\d_\u3040-\u30ff\u4e00-\u9fff]{4,30}|[\u3040-\u30ff\u4e00-\u9fff]{2}")
 # A sentence of fewer words says little without the one before it.
 LEAST_WORDS: Final = 3
+# What a sentence keeps of the worth of its kind, however common its words are.
+LEAST_SHARE: Final = 0.05
+# A value with its label alone belongs to something that another line names.
+_LABELLED: Final = re.compile(r"\A\W{0,4}[\w ]{1,30}:\W{0,4}\S{1,40}(?: \S{1,12}){0,2}\Z")
 _GROUPS: Final = {form: group for group, forms in FORMS.items() for form in forms}
 
 
@@ -37,7 +41,7 @@ class Worths:
         self._adds = {line.order: self._additions(line, names[line.order]) for line in lines}
 
     def of(self, line: LedgerLine) -> float:
-        """The worth of a line beside all that was said."""
+        """The worth of a line beside all that was said; 0 for what was said in passing and brings nothing new."""
         said, left, worth = self._said, self._weights.most_specifics, self._own[line.order]
         for addition, name in self._adds[line.order]:
             if name not in said:
@@ -45,7 +49,8 @@ class Worths:
                 left -= 1
                 if not left:
                     break
-        return worth
+        is_remark = line.item.state == ASIDE and line.item.kind is ItemKind.SAID
+        return worth if not is_remark or worth >= self._weights.least_remark else 0.0
 
     def say(self, line: LedgerLine) -> None:
         """Count the specifics of a line as said."""
@@ -54,7 +59,7 @@ class Worths:
     def _own_worth(self, line: LedgerLine, words: Collection[str]) -> float:
         weights, worth = self._weights, worth_of(line.item, self._weights)
         if line.item.kind in SPOKEN:
-            worth *= max(0.0, 1 - weights.common * self._commonness(words))
+            worth *= max(LEAST_SHARE, 1 - weights.common * self._commonness(words))
         return worth + weights.failing * line.is_failing + weights.newness * (line.place - self._first) / self._span
 
     def _commonness(self, words: Collection[str]) -> float:
@@ -65,7 +70,7 @@ class Worths:
 
     def _additions(self, line: LedgerLine, names: dict[str, str]) -> list[tuple[float, str]]:
         """What each specific of a line adds, the best first."""
-        trust = self._trust(line.item)
+        trust = self._trust(line)
         return sorted(
             (
                 (trust * self._of_form.get(form, 0.0) * (1 - log(self._names[name]) / self._whole), name)
@@ -74,11 +79,12 @@ class Worths:
             reverse=True,
         )
 
-    def _trust(self, item: Item) -> float:
+    def _trust(self, line: LedgerLine) -> float:
         """How much the names in a line count: in passing and in what was only looked at they are everywhere."""
+        item = line.item
         if item.state == LOOKS or item.kind is ItemKind.READ:
             return self._weights.looked_at
-        if item.state == ASIDE and item.speaker is Speaker.ASSISTANT:
+        if item.speaker is Speaker.ASSISTANT and (item.state == ASIDE or _LABELLED.match(line.text)):
             return self._weights.in_passing
         return 1.0 if item.speaker is Speaker.USER else self._weights.others
 
