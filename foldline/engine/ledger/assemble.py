@@ -83,7 +83,7 @@ def assemble(items: Iterable[ItemAt]) -> list[LedgerLine]:
     placed = list(_who_spoke(items))
     lines = [*_calls(placed), *_plans(placed), *_files(placed), *_sentences(placed)]
     for line in lines:
-        line.found = _specifics(line.text)
+        line.found = specifics_of(line.text)
     lines.sort(key=lambda line: line.place)
     for order, line in enumerate(lines):
         line.order = order
@@ -93,7 +93,8 @@ def assemble(items: Iterable[ItemAt]) -> list[LedgerLine]:
 
 
 @lru_cache(maxsize=MOST_READ)
-def _specifics(text: str) -> tuple[Specific, ...]:
+def specifics_of(text: str) -> tuple[Specific, ...]:
+    """The specifics of a text, in order."""
     return tuple(specifics(text))
 
 

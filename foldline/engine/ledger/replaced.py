@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from foldline.engine.ledger.items import SPOKEN, Speaker
 from foldline.engine.ledger.reading.languages import language_of
-from foldline.engine.ledger.reading.specifics import VALUES
+from foldline.engine.ledger.reading.specifics import VALUES, Specific
 
 if TYPE_CHECKING:
     from foldline.engine.ledger.assemble import LedgerLine
@@ -171,20 +171,28 @@ def _same_error(line: LedgerLine, failing: LedgerLine) -> bool:
 
 
 class _Subject:
-    """What a line is about: its words, its names and identifiers, and the values in it by form, each with its unit."""
+    """What a line is about: its words, its names and identifiers, and the values in it by form."""
 
     def __init__(self, line: LedgerLine) -> None:
         self.line = line
         self.words = _words(line.text)
+        self._units: dict[str, Mapping[str, str]] = {}
         self.names = frozenset(found.text.casefold() for found in line.found if found.form not in _NO_NAMES)
 
     @cached_property
-    def values(self) -> dict[str, dict[str, str]]:
-        """The values of each form, each with its unit or name."""
-        text, values = self.line.text, dict[str, dict[str, str]]()
+    def forms(self) -> Mapping[str, list[Specific]]:
+        """The specifics of each form."""
+        forms: dict[str, list[Specific]] = {}
         for found in self.line.found:
-            values.setdefault(found.form, {})[found.text] = _unit(text, found.start, found.text)
-        return values
+            forms.setdefault(found.form, []).append(found)
+        return forms
+
+    def units(self, form: str) -> Mapping[str, str]:
+        """The values of a form, each with its unit or name."""
+        if form not in self._units:
+            text = self.line.text
+            self._units[form] = {found.text: _unit(text, found.start, found.text) for found in self.forms[form]}
+        return self._units[form]
 
     def texts(self, forms: Collection[str]) -> set[str]:
         """The values of these forms."""
@@ -213,16 +221,22 @@ def _changed_forms(new: _Subject, old: _Subject) -> set[str]:
 
     What can be a value and a name, such as a path, counts only if nothing that can be a value alone has changed.
     """
-    both = new.values.keys() & old.values.keys()
+    both = new.forms.keys() & old.forms.keys()
     for forms in VALUES if both else ():
-        changed = {form for form in forms & both if _has_changed(new.values[form], old.values[form])}
+        changed = {form for form in forms & both if _has_changed(new, old, form)}
         if changed:
             return changed
     return set()
 
 
-def _has_changed(news: Mapping[str, str], olds: Mapping[str, str]) -> bool:
-    return any(value not in olds and _is_same_unit(news[value], unit) for value in news for unit in olds.values())
+def _has_changed(new: _Subject, old: _Subject, form: str) -> bool:
+    olds = {found.text for found in old.forms[form]}
+    if all(found.text in olds for found in new.forms[form]):
+        return False
+    units = old.units(form).values()
+    return any(
+        value not in olds and _is_same_unit(unit, other) for value, unit in new.units(form).items() for other in units
+    )
 
 
 def _unit(text: str, start: int, value: str) -> str:

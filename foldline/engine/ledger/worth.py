@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
+from itertools import chain
 from math import log
 from typing import Final
 
-from foldline.engine.ledger.assemble import LedgerLine
+from foldline.engine.ledger.assemble import LedgerLine, specifics_of
 from foldline.engine.ledger.items import ASIDE, LOOKS, SPOKEN, Item, ItemKind, Speaker
+from foldline.engine.ledger.replaced import MOST_READ
 from foldline.engine.ledger.weights import FORMS, Weights
 
 # Shorter words are mostly those that every sentence has. In Chinese and Japanese, pairs of characters serve as words.
@@ -29,14 +32,13 @@ class Worths:
     def __init__(self, lines: Sequence[LedgerLine], weights: Weights) -> None:
         self._weights = weights
         self._of_form = {form: getattr(weights, group) for form, group in _GROUPS.items()}
-        self._whole = log(len(lines) + 2)
         self._first = lines[0].place if lines else 0
         self._span = max(1, lines[-1].place - self._first) if lines else 1
         self._said: set[str] = set()
         names = {line.order: names_of(line) for line in lines}
-        words = {line.order: _words(line) for line in lines}
-        self._names = Counter(name for found in names.values() for name in found)
-        self._words = Counter(word for found in words.values() for word in found)
+        words = {line.order: _words(line.text) for line in lines}
+        self._common_names = _commonnesses(names.values(), len(lines))
+        self._common_words = _commonnesses(words.values(), len(lines))
         self._own = {line.order: self._own_worth(line, words[line.order]) for line in lines}
         self._adds = {line.order: self._additions(line, names[line.order]) for line in lines}
 
@@ -65,15 +67,15 @@ class Worths:
     def _commonness(self, words: Collection[str]) -> float:
         """How common the words of a sentence are, from 0 to 1. A word that it lacks is as common as can be."""
         lacking = max(0, LEAST_WORDS - len(words))
-        known = sum(log(self._words[word]) for word in words) / self._whole
-        return (known + lacking) / (len(words) + lacking)
+        known = self._common_words
+        return (sum(known[word] for word in words) + lacking) / (len(words) + lacking)
 
     def _additions(self, line: LedgerLine, names: dict[str, str]) -> list[tuple[float, str]]:
         """What each specific of a line adds, the best first."""
         trust = self._trust(line)
         return sorted(
             (
-                (trust * self._of_form.get(form, 0.0) * (1 - log(self._names[name]) / self._whole), name)
+                (trust * self._of_form.get(form, 0.0) * (1 - self._common_names[name]), name)
                 for name, form in names.items()
             ),
             reverse=True,
@@ -95,16 +97,23 @@ def worth_of(item: Item, weights: Weights) -> float:
     return next((weights.kinds[way] for way in ways if way in weights.kinds), 0.0)
 
 
+def _commonnesses(said: Iterable[Iterable[str]], lines: int) -> dict[str, float]:
+    """How common each name or word is: 0 if it is in one line, 1 if it is in all of so many."""
+    whole = log(lines + 2)
+    return {name: log(number) / whole for name, number in Counter(chain.from_iterable(said)).items()}
+
+
 def names_of(line: LedgerLine) -> dict[str, str]:
     """The specifics of a line, each with its form."""
     return {found.text.casefold(): found.form for found in line.found}
 
 
-def _words(line: LedgerLine) -> set[str]:
-    """The words of a line that are no specifics."""
-    text, start, words = line.text, 0, set[str]()
-    for found in line.found:
+@lru_cache(maxsize=MOST_READ)
+def _words(text: str) -> frozenset[str]:
+    """The words of a text that are no specifics."""
+    start, words = 0, set[str]()
+    for found in specifics_of(text):
         words.update(_WORD.findall(text[start : found.start]))
         start = found.start + len(found.text)
     words.update(_WORD.findall(text[start:]))
-    return words
+    return frozenset(words)
