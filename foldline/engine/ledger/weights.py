@@ -52,8 +52,8 @@ class Weights:
     """The weights of `worth` and `choose`.
 
     - `values`, `identifiers`, `places` and `names` are what a specific of these `FORMS` adds that no chosen line has.
-      Of a line, at most `most_specifics` count. They count less in what was only `looked_at`, in what was said
-      `in_passing`, and in what `others` than the user said.
+      Of a line, at most `most_specifics` count. They count less in what was only `looked_at`, in the
+      `records` that were, in what was said `in_passing`, and in what `others` than the user said.
     - `common` is how fast a line loses the worth of its kind as its words become commoner.
     - `failing` is what a failure adds, and `newness` what the newest line has over the oldest.
     - A remark in passing that is worth less than `least_remark` is left out if not everything fits.
@@ -74,6 +74,7 @@ class Weights:
     rules_share: float = 0.6
     open_share: float = 0.3
     looked_at: float = 0.25
+    records: float = 0.6
     in_passing: float = 0.15
     others: float = 0.7
     least_remark: float = 0.25

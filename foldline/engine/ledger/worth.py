@@ -11,7 +11,7 @@ from math import log
 from typing import Final
 
 from foldline.engine.ledger.assemble import LedgerLine, specifics_of
-from foldline.engine.ledger.items import ASIDE, LOOKS, SPOKEN, Item, ItemKind, Speaker
+from foldline.engine.ledger.items import ASIDE, FIELDS, LOOKS, SPOKEN, Item, ItemKind, Speaker
 from foldline.engine.ledger.replaced import MOST_READ
 from foldline.engine.ledger.weights import FORMS, Weights
 
@@ -19,6 +19,8 @@ from foldline.engine.ledger.weights import FORMS, Weights
 _WORD: Final = re.compile(r"[^\W\d_\u3040-\u30ff\u4e00-\u9fff]{4,30}|[\u3040-\u30ff\u4e00-\u9fff]{2}")
 # A sentence of fewer words says little without the one before it.
 LEAST_WORDS: Final = 3
+# What a line announces that ends like this stands in other lines.
+ANNOUNCING: Final = (":", "\N{FULLWIDTH COLON}")
 # What a sentence keeps of the worth of its kind, however common its words are.
 LEAST_SHARE: Final = 0.05
 # A value with its label alone belongs to something that another line names.
@@ -61,7 +63,8 @@ class Worths:
     def _own_worth(self, line: LedgerLine, words: Collection[str]) -> float:
         weights, worth = self._weights, worth_of(line.item, self._weights)
         if line.item.kind in SPOKEN:
-            worth *= max(LEAST_SHARE, 1 - weights.common * self._commonness(words))
+            says = 0.0 if line.text.endswith(ANNOUNCING) else 1 - weights.common * self._commonness(words)
+            worth *= max(LEAST_SHARE, says)
         return worth + weights.failing * line.is_failing + weights.newness * (line.place - self._first) / self._span
 
     def _commonness(self, words: Collection[str]) -> float:
@@ -85,7 +88,8 @@ class Worths:
         """How much the names in a line count: in passing and in what was only looked at they are everywhere."""
         item = line.item
         if item.state == LOOKS or item.kind is ItemKind.READ:
-            return self._weights.looked_at
+            is_record = any(part.state == FIELDS for _, part in line.items)
+            return self._weights.records if is_record else self._weights.looked_at
         if item.speaker is Speaker.ASSISTANT and (item.state == ASIDE or _LABELLED.match(line.text)):
             return self._weights.in_passing
         return 1.0 if item.speaker is Speaker.USER else self._weights.others

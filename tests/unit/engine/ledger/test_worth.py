@@ -80,3 +80,20 @@ def test_of_what_the_assistant_said_on_the_way_only_the_last_is_open() -> None:
     assert [line.text for line in lines if line.is_open and line.item.kind is ItemKind.SAID] == [
         "The build of part-2 passed."
     ]
+
+
+def test_a_line_that_only_announces_others_is_worth_little() -> None:
+    lines = lines_of("Several tests of the importer still fail:", "Several tests of the exporter still hang.")
+    worths = Worths(lines, Weights(newness=0.0))
+    assert worths.of(lines[0]) < worths.of(lines[1]) / 2
+
+
+def test_records_that_were_looked_up_have_a_weight_of_their_own() -> None:
+    messages = [user("What about my booking?")]
+    for number, output in enumerate(('{"city": "Graz", "order": "KX204410"}', "Graz is near the order KX204411")):
+        call = ToolCall(f"c{number}", "get_order", f'{{"number": {number}}}')
+        messages += [Message("assistant", (call,)), Message("tool", (ToolResult(call.id, (Text(output),)),))]
+    record, text = (line for line in assemble(found_in((), messages)) if line.item.kind is ItemKind.CALL)
+    alike, apart = (Worths([record, text], Weights(looked_at=0.2, records=weight)) for weight in (0.2, 0.8))
+    assert apart.of(record) > alike.of(record)
+    assert apart.of(text) == alike.of(text)
