@@ -65,8 +65,11 @@ def choose(
         [line for line in reversed(lines) if line.is_open or line.is_task or _is_open(line.item)],
         int(max_tokens * weights.open_share),
     )
-    chooser.fill(line for line in lines if not _is_rule(line))
+    if chooser.takes_all(rules):
+        chooser.take(rules, max_tokens)
+    remarks = chooser.fill(line for line in lines if not _is_rule(line))
     chooser.take(rules, max_tokens)
+    chooser.take(remarks, max_tokens)
     return chooser.choice
 
 
@@ -104,22 +107,36 @@ class _Chooser:
                 self._add(line)
                 left -= tokens
 
-    def fill(self, lines: Iterable[LedgerLine]) -> None:
-        """Take the lines that are worth most for their tokens, as each choice changes what others add; none worth 0."""
+    def takes_all(self, lines: Iterable[LedgerLine]) -> bool:
+        """Whether there is room for all of these lines."""
+        missing = sum(self._cost(line) for line in lines if line.order not in self._taken)
+        return missing <= self._max - self.choice.tokens
+
+    def fill(self, lines: Iterable[LedgerLine]) -> list[LedgerLine]:
+        """Take the lines that are worth most for their tokens, as each choice changes what others add.
+
+        Returns those that are worth 0, the newest first, if all others were taken.
+        """
+        remarks: list[LedgerLine] = []
+        is_short = False
         waiting = [(-self._density(line), line.order, line) for line in lines if self._tokens[line.order] <= self._max]
         heapify(waiting)
         while waiting:
             density, order, line = waiting[0]
-            if order in self._taken or self._cost(line) > self._max - self.choice.tokens:
+            now = -self._density(line)
+            if order in self._taken or (now < 0 and self._cost(line) > self._max - self.choice.tokens):
+                is_short |= order not in self._taken
                 heappop(waiting)
                 continue
-            now = -self._density(line)
             if density < now < 0:
                 heapreplace(waiting, (now, order, line))
                 continue
             heappop(waiting)
             if now < 0:
                 self._add(line)
+            else:
+                remarks.append(line)
+        return [] if is_short else sorted(remarks, key=lambda line: -line.order)
 
     def _cost(self, line: LedgerLine) -> int:
         return self._tokens[line.order] + self._headings.get(line.section, 0)
