@@ -56,7 +56,7 @@ class Weights:
       `records` that were, in what was said `in_passing`, and in what `others` than the user said.
     - `common` is how fast a line loses the worth of its kind as its words become commoner.
     - `failing` is what a failure adds, and `newness` what the newest line has over the oldest.
-    - A remark in passing that is worth less than `least_remark` comes after all else.
+    - A remark that is worth less than `least_remark` comes after all else.
     - Each line costs `line_tokens` beside its own.
     - `rules_share` and `open_share` are the most of the budget for rules, and for what is open.
     """

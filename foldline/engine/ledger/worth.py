@@ -45,7 +45,7 @@ class Worths:
         self._adds = {line.order: self._additions(line, names[line.order]) for line in lines}
 
     def of(self, line: LedgerLine) -> float:
-        """The worth of a line beside all that was said; 0 for what was said in passing and brings nothing new."""
+        """The worth of a line beside all that was said; 0 for a remark that brings nothing new."""
         said, left, worth = self._said, self._weights.most_specifics, self._own[line.order]
         for addition, name in self._adds[line.order]:
             if name not in said:
@@ -53,8 +53,7 @@ class Worths:
                 left -= 1
                 if not left:
                     break
-        is_remark = line.item.state == ASIDE and line.item.kind is ItemKind.SAID
-        return worth if not is_remark or worth >= self._weights.least_remark else 0.0
+        return worth if worth >= self._weights.least_remark or not _is_remark(line) else 0.0
 
     def say(self, line: LedgerLine) -> None:
         """Count the specifics of a line as said."""
@@ -99,6 +98,11 @@ def worth_of(item: Item, weights: Weights) -> float:
     """The worth of an item by its kind, its speaker and its state."""
     ways = ((item.kind, speaker, state) for speaker in (item.speaker, None) for state in (item.state, None))
     return next((weights.kinds[way] for way in ways if way in weights.kinds), 0.0)
+
+
+def _is_remark(line: LedgerLine) -> bool:
+    """Whether a line was said in passing, or only announces what others say."""
+    return line.item.kind is ItemKind.SAID and (line.item.state == ASIDE or line.text.endswith(ANNOUNCING))
 
 
 def _commonnesses(said: Iterable[Iterable[str]], lines: int) -> dict[str, float]:
