@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Final, NamedTuple
@@ -24,7 +25,7 @@ from foldline.engine.ledger.items import (
 from foldline.engine.ledger.reading.lines import key
 from foldline.engine.ledger.reading.rules import QUESTIONS
 from foldline.engine.ledger.reading.specifics import Specific, specifics
-from foldline.engine.ledger.replaced import replaced
+from foldline.engine.ledger.replaced import MOST_READ, replaced
 from foldline.engine.ledger.section_lines import ARROW, COMMAND
 from foldline.engine.summaries.headings import Section
 
@@ -94,13 +95,19 @@ def assembled(items: Iterable[ItemAt]) -> Assembled:
     placed = list(_who_spoke(items))
     lines = [*_calls(placed), *_plans(placed), *_files(placed), *_sentences(placed)]
     for line in lines:
-        line.found = tuple(specifics(line.text))
+        line.found = specifics_of(line.text)
     lines.sort(key=lambda line: line.place)
     for order, line in enumerate(lines):
         line.order = order
     _mark(lines, placed)
     gone = {*replaced(lines), *(line.order for line in lines if line.is_over)}
     return Assembled([line for line in lines if line.order not in gone], [lines[order] for order in sorted(gone)])
+
+
+@lru_cache(maxsize=MOST_READ)
+def specifics_of(text: str) -> tuple[Specific, ...]:
+    """The specifics of a text, in order."""
+    return tuple(specifics(text))
 
 
 def _who_spoke(items: Iterable[ItemAt]) -> Iterator[ItemAt]:
@@ -126,6 +133,9 @@ def _mark(lines: Sequence[LedgerLine], placed: Sequence[ItemAt]) -> None:
         return
     # A turn has its answer when the assistant says something and calls nothing after it.
     last = next((item for place, item in reversed(placed) if place > asked), None)
+    said = max(
+        (line.place for line in lines if line.item.kind in SPOKEN and line.item.speaker is Speaker.ASSISTANT), default=0
+    )
     answered = last is not None and last.speaker is Speaker.ASSISTANT and last.kind in SPOKEN
     for line in lines:
         item = line.item
@@ -136,7 +146,8 @@ def _mark(lines: Sequence[LedgerLine], placed: Sequence[ItemAt]) -> None:
         elif item.speaker is Speaker.ASSISTANT and item.state == LATER and asked > line.place:
             line.item = item._replace(state=ASIDE)
         elif line.place >= asked and not answered:
-            is_said = item.kind is ItemKind.SAID and item.speaker is Speaker.ASSISTANT and line.place > asked
+            # Of what the assistant said on the way, only the last says where the work stands.
+            is_said = item.kind is ItemKind.SAID and item.speaker is Speaker.ASSISTANT and line.place == said > asked
             line.is_open = is_said or line.is_waiting or (item.kind is ItemKind.REQUEST and line.place == asked)
         elif line.place >= asked and item.speaker is Speaker.ASSISTANT and line.text.endswith(QUESTIONS):
             line.is_open = ARROW not in line.text

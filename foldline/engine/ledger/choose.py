@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heapreplace
-from math import log
-from operator import attrgetter
 from types import MappingProxyType
 from typing import Final
 
-from foldline.engine.ledger import weights
 from foldline.engine.ledger.assemble import LedgerLine
-from foldline.engine.ledger.items import ASIDE, DOING, LATER, LOOKS, OPEN, Item, ItemKind, Speaker
+from foldline.engine.ledger.items import DOING, LATER, OPEN, Item, ItemKind
+from foldline.engine.ledger.weights import FITTED, Weights
+from foldline.engine.ledger.worth import Worths
 from foldline.engine.summaries.headings import Section
-from foldline.engine.tokens.counter import count_text
 
 _STATES_OF_CLASS: Final = {ItemKind.PLAN: {DOING, OPEN}, ItemKind.REQUEST: {LATER}}
 NO_HEADINGS: Final[Mapping[Section, int]] = MappingProxyType({})
@@ -49,23 +46,30 @@ class Choice:
 
 def choose(
     lines: Sequence[LedgerLine],
+    tokens: Mapping[int, int],
     max_tokens: int,
     headings: Mapping[Section, int] = NO_HEADINGS,
-    written: Callable[[LedgerLine], str] = attrgetter("text"),
+    weights: Weights = FITTED,
 ) -> Choice:
-    """The best of these lines within `max_tokens`, counted line by line as they are `written`.
+    """All of these lines if they fit into `max_tokens`, or else the best; `tokens` has those of each by its `order`.
 
     `headings` are the tokens of the headings above each section's lines.
     """
-    chooser = _Chooser(lines, max_tokens, headings, {id(line): count_text(f"- {written(line)}\n") for line in lines})
+    whole = sum(tokens[line.order] for line in lines) + sum(headings.values())
+    if whole <= max_tokens:
+        return Choice(sum(map(_is_rule, lines)), list(lines), whole)
+    chooser = _Chooser(lines, tokens, max_tokens, headings, weights)
     rules = [line for line in reversed(lines) if _is_rule(line)]
-    chooser.take(rules, int(max_tokens * weights.RULES_SHARE))
+    chooser.take(rules, int(max_tokens * weights.rules_share))
     chooser.take(
         [line for line in reversed(lines) if line.is_open or line.is_task or _is_open(line.item)],
-        int(max_tokens * weights.OPEN_SHARE),
+        int(max_tokens * weights.open_share),
     )
-    chooser.fill(line for line in lines if not _is_rule(line))
+    if chooser.takes_all(rules):
+        chooser.take(rules, max_tokens)
+    remarks = chooser.fill(line for line in lines if not _is_rule(line))
     chooser.take(rules, max_tokens)
+    chooser.take(remarks, max_tokens)
     return chooser.choice
 
 
@@ -79,81 +83,70 @@ def _is_open(item: Item) -> bool:
 
 class _Chooser:
     def __init__(
-        self, lines: Sequence[LedgerLine], max_tokens: int, headings: Mapping[Section, int], tokens: Mapping[int, int]
+        self,
+        lines: Sequence[LedgerLine],
+        tokens: Mapping[int, int],
+        max_tokens: int,
+        headings: Mapping[Section, int],
+        weights: Weights,
     ) -> None:
         self.choice = Choice(sum(map(_is_rule, lines)))
         self._tokens = tokens
         self._max = max_tokens
         self._headings = dict(headings)
-        self._said: set[str] = set()
+        self._worths = Worths(lines, weights)
+        self._line_tokens = weights.line_tokens
         self._taken: set[int] = set()
-        self._counts = Counter(text for line in lines for text in _names(line))
-        self._whole = log(len(lines) + 2)
-        self._first, self._last = (lines[0].place, lines[-1].place) if lines else (0, 0)
 
     def take(self, lines: Iterable[LedgerLine], most: int) -> None:
         """Take lines in order within `most` tokens."""
         left = min(most, self._max - self.choice.tokens)
         for line in lines:
             tokens = self._cost(line)
-            if tokens <= left and id(line) not in self._taken:
+            if tokens <= left and line.order not in self._taken:
                 self._add(line)
                 left -= tokens
 
-    def fill(self, lines: Iterable[LedgerLine]) -> None:
-        """Take the lines that are worth most for their tokens, as each choice changes what the others add."""
-        waiting = [
-            (-self._density(line, tokens), number, tokens, line)
-            for number, line in enumerate(lines)
-            if (tokens := self._tokens[id(line)]) <= self._max
-        ]
+    def takes_all(self, lines: Iterable[LedgerLine]) -> bool:
+        """Whether there is room for all of these lines."""
+        missing = sum(self._cost(line) for line in lines if line.order not in self._taken)
+        return missing <= self._max - self.choice.tokens
+
+    def fill(self, lines: Iterable[LedgerLine]) -> list[LedgerLine]:
+        """Take the lines that are worth most for their tokens, as each choice changes what others add.
+
+        Returns those that are worth 0, the newest first, if all others were taken.
+        """
+        remarks: list[LedgerLine] = []
+        is_short = False
+        waiting = [(-self._density(line), line.order, line) for line in lines if self._tokens[line.order] <= self._max]
         heapify(waiting)
         while waiting:
-            density, number, tokens, line = waiting[0]
-            if self._cost(line) > self._max - self.choice.tokens or id(line) in self._taken:
+            density, order, line = waiting[0]
+            now = -self._density(line)
+            if order in self._taken or (now < 0 and self._cost(line) > self._max - self.choice.tokens):
+                is_short |= order not in self._taken
                 heappop(waiting)
                 continue
-            now = -self._density(line, tokens)
-            if now > density:
-                heapreplace(waiting, (now, number, tokens, line))
+            if density < now < 0:
+                heapreplace(waiting, (now, order, line))
                 continue
             heappop(waiting)
-            self._add(line)
+            if now < 0:
+                self._add(line)
+            else:
+                remarks.append(line)
+        return [] if is_short else sorted(remarks, key=lambda line: -line.order)
 
     def _cost(self, line: LedgerLine) -> int:
-        return self._tokens[id(line)] + self._headings.get(line.section, 0)
+        return self._tokens[line.order] + self._headings.get(line.section, 0)
+
+    def _density(self, line: LedgerLine) -> float:
+        return self._worths.of(line) / (self._tokens[line.order] + self._line_tokens)
 
     def _add(self, line: LedgerLine) -> None:
         self.choice.ranked.append(line)
         self.choice.tokens += self._cost(line)
         self._headings.pop(line.section, None)
-        self._taken.add(id(line))
-        self._said.update(_names(line))
-
-    def _density(self, line: LedgerLine, tokens: int) -> float:
-        news = sorted(
-            (1 - log(self._counts[name]) / self._whole for name in _names(line) if name not in self._said), reverse=True
-        )
-        span = max(1, self._last - self._first)
-        worth = worth_of(line.item) + weights.SPECIFIC * sum(news[: weights.MOST_SPECIFICS]) * _trust(line.item)
-        worth += weights.FAILING * line.is_failing + weights.NEWNESS * (line.place - self._first) / span
-        return worth / (tokens + weights.LINE_TOKENS)
-
-
-def worth_of(item: Item) -> float:
-    """The worth of an item by its kind, its speaker and its state."""
-    ways = ((item.kind, speaker, state) for speaker in (item.speaker, None) for state in (item.state, None))
-    return next((weights.WORTH[way] for way in ways if way in weights.WORTH), 0.0)
-
-
-def _trust(item: Item) -> float:
-    """How much the names in a line count: in passing and in what was only looked at they are everywhere."""
-    if item.state == LOOKS or item.kind is ItemKind.READ:
-        return weights.LOOKED_AT
-    if item.state == ASIDE and item.speaker is Speaker.ASSISTANT:
-        return weights.IN_PASSING
-    return 1.0 if item.speaker is Speaker.USER else weights.OTHERS
-
-
-def _names(line: LedgerLine) -> set[str]:
-    return {found.text.casefold() for found in line.found}
+        self._taken.add(line.order)
+        self._worths.say(line)

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from foldline.engine.ledger.assemble import Assembled, LedgerLine, assembled
+from foldline.engine.ledger.brief import brief
 from foldline.engine.ledger.choose import Choice, choose
-from foldline.engine.ledger.items import ItemAt
+from foldline.engine.ledger.items import SPOKEN, ItemAt, ItemKind
 from foldline.engine.ledger.provenance import Provenance, provenance_of
 from foldline.engine.ledger.reading.lines import cut_to_tokens
 from foldline.engine.ledger.section_lines import LinePlace, places
@@ -38,12 +39,13 @@ def summary_of_lines(found: Assembled, max_tokens: int, headings: str) -> Writte
     """The same for the lines that `assembled` made of the items."""
     lines, gone = found
     under = places(headings) if max_tokens >= HEADED_TOKENS else {}
-    costs = {section: sum(count_text(f"{line}\n") for line in place.headings) for section, place in under.items()}
-    choice = choose(lines, max_tokens, costs, lambda line: _written(line, under))
-    while choice.lines and count_text(text := _text(choice.lines, under, choice.dropped_rules)) > max_tokens:
+    written = texts_for(lines, under, max_tokens)
+    above = {section: sum(count_text(f"{line}\n") for line in place.headings) for section, place in under.items()}
+    choice = choose(lines, written.tokens, max_tokens, above)
+    while choice.lines and count_text(text := _text(choice, under, written.texts)) > max_tokens:
         choice.drop_last()
     if choice.lines:
-        shown = [(line, _written(line, under)) for line in _in_order(choice.lines, under)]
+        shown = [(line, written.texts[line.order]) for line in _in_order(choice.lines, under)]
     else:
         text = cut_to_tokens(lines[-1].text if lines else NOTHING, max_tokens)
         shown = [(line, text) for line in lines[-1:]]
@@ -59,9 +61,43 @@ def _of(section: Section, lines: Sequence[LedgerLine]) -> list[LedgerLine]:
     return [line for line in lines if line.section is section]
 
 
-def _text(lines: Sequence[LedgerLine], under: Mapping[Section, LinePlace], dropped: int) -> str:
+class LineTexts(NamedTuple):
+    """The text of each line as it would stand in a summary, and its tokens with the bullet, by the lines' `order`."""
+
+    texts: dict[int, str]
+    tokens: dict[int, int]
+
+
+def texts_for(lines: Sequence[LedgerLine], under: Mapping[Section, LinePlace], max_tokens: int) -> LineTexts:
+    """Lines as they are written below headings; if they do not all fit into `max_tokens`, sentences are brief.
+
+    The user's rules stay word for word.
+    """
+    texts = {line.order: _marked(line.section, line.text, under) for line in lines}
+    tokens = {order: _tokens(text) for order, text in texts.items()}
+    if sum(tokens.values()) > max_tokens:
+        for line in lines:
+            if line.item.kind in SPOKEN and line.item.kind is not ItemKind.RULE:
+                said = brief(line.text)
+                if len(said) < len(line.text):
+                    texts[line.order] = _marked(line.section, said, under)
+                    tokens[line.order] = _tokens(texts[line.order])
+    return LineTexts(texts, tokens)
+
+
+def _tokens(text: str) -> int:
+    return count_text(f"- {text}\n")
+
+
+def _marked(section: Section, text: str, under: Mapping[Section, LinePlace]) -> str:
+    """A line as it stands below its heading, with a mark if it would pass for another section's."""
+    return under[section].content.written(section, text) if under else text
+
+
+def _text(choice: Choice, under: Mapping[Section, LinePlace], texts: Mapping[int, str]) -> str:
+    lines, dropped = choice.lines, choice.dropped_rules
     if not under:
-        return "\n".join(f"- {line.text}" for line in lines)
+        return "\n".join(f"- {texts[line.order]}" for line in lines)
     written: list[str] = []
     for section, place in under.items():
         chosen = _of(section, lines)
@@ -69,10 +105,5 @@ def _text(lines: Sequence[LedgerLine], under: Mapping[Section, LinePlace], dropp
             written += [heading for heading in place.headings if heading not in written]
             if section is Section.RULES and dropped:
                 written.append(DROPPED.format(count=dropped))
-            written += (f"- {_written(line, under)}" for line in chosen)
+            written += (f"- {texts[line.order]}" for line in chosen)
     return "\n".join(written)
-
-
-def _written(line: LedgerLine, under: Mapping[Section, LinePlace]) -> str:
-    """A line as it stands below its heading, with a mark if it would pass for another section's."""
-    return under[line.section].content.written(line.section, line.text) if under else line.text

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final
 
 from foldline.engine.ledger.items import SPOKEN, Speaker
 from foldline.engine.ledger.reading.languages import language_of
-from foldline.engine.ledger.reading.specifics import VALUES
+from foldline.engine.ledger.reading.specifics import VALUES, Specific
 
 if TYPE_CHECKING:
     from foldline.engine.ledger.assemble import LedgerLine
@@ -123,6 +123,8 @@ _NO_NAMES: Final = frozenset({"number", "time", "weekday", "date", "percent", "m
 MOST_COMPARED: Final = 40
 LEAST_SHARED: Final = 2
 SHARED_OF: Final = 0.5
+# A summary reads the lines of the last one again, so what was read is kept for so many texts.
+MOST_READ: Final = 4_096
 
 
 def replaced(lines: Sequence[LedgerLine]) -> set[int]:
@@ -136,8 +138,8 @@ def replaced(lines: Sequence[LedgerLine]) -> set[int]:
             continue
         subject = known[index] = _Subject(line)
         named = (*subject.names, *subject.words)
-        is_new = is_spoken and _is_news(line.text)
-        if is_new or (is_spoken and _resolves(line.text)):
+        is_new, resolves = _signs(line.text) if is_spoken else (False, False)
+        if is_new or resolves:
             near = dict.fromkeys(other for word in named for other in reversed(by_word.get(word, [])[-MOST_COMPARED:]))
             gone.update(
                 other
@@ -150,12 +152,16 @@ def replaced(lines: Sequence[LedgerLine]) -> set[int]:
     return gone
 
 
-def _is_news(text: str) -> bool:
-    return language_of(text).marks("replaces", text.lower())
+@lru_cache(maxsize=MOST_READ)
+def _signs(text: str) -> tuple[bool, bool]:
+    """Whether a text says that a value is new, and whether it says what ended an error."""
+    language, lower = language_of(text), text.lower()
+    return language.marks("replaces", lower), language.marks("resolves", lower)
 
 
-def _resolves(text: str) -> bool:
-    return language_of(text).marks("resolves", text.lower())
+@lru_cache(maxsize=MOST_READ)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.casefold())) - _EMPTY_WORDS
 
 
 def _same_error(line: LedgerLine, failing: LedgerLine) -> bool:
@@ -165,20 +171,28 @@ def _same_error(line: LedgerLine, failing: LedgerLine) -> bool:
 
 
 class _Subject:
-    """What a line is about: its words, its names and identifiers, and the values in it by form, each with its unit."""
+    """What a line is about: its words, its names and identifiers, and the values in it by form."""
 
     def __init__(self, line: LedgerLine) -> None:
         self.line = line
-        self.words = frozenset(word for word in _WORD.findall(line.text.casefold()) if word not in _EMPTY_WORDS)
+        self.words = _words(line.text)
+        self._units: dict[str, Mapping[str, str]] = {}
         self.names = frozenset(found.text.casefold() for found in line.found if found.form not in _NO_NAMES)
 
     @cached_property
-    def values(self) -> dict[str, dict[str, str]]:
-        """The values of each form, each with its unit or name."""
-        text, values = self.line.text, dict[str, dict[str, str]]()
+    def forms(self) -> Mapping[str, list[Specific]]:
+        """The specifics of each form."""
+        forms: dict[str, list[Specific]] = {}
         for found in self.line.found:
-            values.setdefault(found.form, {})[found.text] = _unit(text, found.start, found.text)
-        return values
+            forms.setdefault(found.form, []).append(found)
+        return forms
+
+    def units(self, form: str) -> Mapping[str, str]:
+        """The values of a form, each with its unit or name."""
+        if form not in self._units:
+            text = self.line.text
+            self._units[form] = {found.text: _unit(text, found.start, found.text) for found in self.forms[form]}
+        return self._units[form]
 
     def texts(self, forms: Collection[str]) -> set[str]:
         """The values of these forms."""
@@ -207,16 +221,22 @@ def _changed_forms(new: _Subject, old: _Subject) -> set[str]:
 
     What can be a value and a name, such as a path, counts only if nothing that can be a value alone has changed.
     """
-    both = new.values.keys() & old.values.keys()
+    both = new.forms.keys() & old.forms.keys()
     for forms in VALUES if both else ():
-        changed = {form for form in forms & both if _has_changed(new.values[form], old.values[form])}
+        changed = {form for form in forms & both if _has_changed(new, old, form)}
         if changed:
             return changed
     return set()
 
 
-def _has_changed(news: Mapping[str, str], olds: Mapping[str, str]) -> bool:
-    return any(value not in olds and _is_same_unit(news[value], unit) for value in news for unit in olds.values())
+def _has_changed(new: _Subject, old: _Subject, form: str) -> bool:
+    olds = {found.text for found in old.forms[form]}
+    if all(found.text in olds for found in new.forms[form]):
+        return False
+    units = old.units(form).values()
+    return any(
+        value not in olds and _is_same_unit(unit, other) for value, unit in new.units(form).items() for other in units
+    )
 
 
 def _unit(text: str, start: int, value: str) -> str:

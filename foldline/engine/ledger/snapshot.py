@@ -11,6 +11,7 @@ from typing import Any, Final
 from foldline.engine.ledger.assemble import LedgerLine, assemble
 from foldline.engine.ledger.choose import choose
 from foldline.engine.ledger.items import ItemAt, items_from_json, items_to_json
+from foldline.engine.tokens.counter import count_text
 
 # What a snapshot may take: many times any summary, and little beside what it stands for.
 MOST_CHARS: Final = 120_000
@@ -26,7 +27,8 @@ def snapshot_of(items: Iterable[ItemAt]) -> tuple[ItemAt, ...]:
 def snapshot_of_lines(lines: list[LedgerLine]) -> tuple[ItemAt, ...]:
     """The same for the lines that `assemble` made of the items."""
     if len(lines) > MOST_LINES or sum(len(line.text) for line in lines) > MOST_CHARS:
-        lines = choose(lines, MOST_CHARS // CHARS_PER_TOKEN).ranked[:MOST_LINES]
+        tokens = {line.order: count_text(line.text) for line in lines}
+        lines = choose(lines, tokens, MOST_CHARS // CHARS_PER_TOKEN).ranked[:MOST_LINES]
     return _items_of(lines)
 
 

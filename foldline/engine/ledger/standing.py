@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from foldline.engine.ledger import weights
 from foldline.engine.ledger.assemble import Assembled, LedgerLine
 from foldline.engine.ledger.items import ItemKind
 from foldline.engine.ledger.render import HEADED_TOKENS, summary_of_lines
+from foldline.engine.ledger.weights import FITTED
 from foldline.engine.tokens.counter import count_text
 
 # Tokens for the blank line between the rules and the story; tokens may also merge differently across it.
@@ -17,7 +17,7 @@ SEAM: Final = 4
 
 def rules_tokens(lines: Sequence[LedgerLine], max_tokens: int, headings: str) -> int:
     """The tokens that the rules in these lines take above a story, in a summary of at most `max_tokens`."""
-    block = _block(_rules(lines), int(max_tokens * weights.RULES_SHARE), headings)
+    block = _block(_rules(lines), int(max_tokens * FITTED.rules_share), headings)
     return count_text(block) + SEAM if block else 0
 
 

@@ -1,15 +1,18 @@
-"""What the lines of a summary are worth, tried on planted facts; see `choose`."""
+"""What the lines of a summary are worth, as data that `benchmarks.fidelity.fit` tries on planted facts; see `worth`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeAlias
 
 from foldline.engine.ledger.items import ASIDE, DOING, LATER, LOOKS, OPEN, ItemKind, Speaker
 
+Way: TypeAlias = tuple[ItemKind, Speaker | None, str | None]
+
 # The worth of a line by its kind, its speaker and its state; the first entry that applies counts.
-WORTH: Final[Mapping[tuple[ItemKind, Speaker | None, str | None], float]] = MappingProxyType(
+KINDS: Final[Mapping[Way, float]] = MappingProxyType(
     {
         (ItemKind.RULE, None, None): 4.0,
         (ItemKind.PLAN, None, DOING): 3.0,
@@ -19,31 +22,62 @@ WORTH: Final[Mapping[tuple[ItemKind, Speaker | None, str | None], float]] = Mapp
         (ItemKind.SAID, Speaker.ASSISTANT, ASIDE): 0.05,
         (ItemKind.SAID, Speaker.USER, ASIDE): 0.05,
         (ItemKind.CALL, None, LOOKS): 0.05,
-        (ItemKind.DECISION, Speaker.USER, None): 1.6,
+        (ItemKind.DECISION, Speaker.USER, None): 2.0,
         (ItemKind.DECISION, Speaker.ASSISTANT, ASIDE): 0.5,
-        (ItemKind.DECISION, Speaker.ASSISTANT, None): 1.1,
+        (ItemKind.DECISION, Speaker.ASSISTANT, None): 2.0,
         (ItemKind.PREFERENCE, None, None): 1.6,
         (ItemKind.REQUEST, None, None): 0.6,
-        (ItemKind.SAID, Speaker.USER, None): 0.9,
-        (ItemKind.SAID, None, None): 0.7,
-        (ItemKind.CHANGED, None, None): 1.0,
+        (ItemKind.SAID, Speaker.USER, None): 1.2,
+        (ItemKind.SAID, None, None): 1.2,
+        (ItemKind.CHANGED, None, None): 1.3,
         (ItemKind.READ, None, None): 0.1,
         (ItemKind.CALL, None, None): 0.9,
         (ItemKind.FAILURE, None, None): 0.8,
         (ItemKind.ENDING, None, None): 0.3,
     }
 )
-# What each name, number or identifier adds that no chosen line has, and how many of a line count.
-SPECIFIC: Final = 0.6
-MOST_SPECIFICS: Final = 4
-FAILING: Final = 0.6
-# What the newest line adds over the oldest, and the tokens that each line costs beside its own.
-NEWNESS: Final = 0.3
-LINE_TOKENS: Final = 8
-# The most of the budget for rules, and for what is open, before the rest is weighed.
-RULES_SHARE: Final = 0.6
-OPEN_SHARE: Final = 0.3
-# How much names count in what was only looked at, in what was said in passing, and in what no user said.
-LOOKED_AT: Final = 0.1
-IN_PASSING: Final = 0.15
-OTHERS: Final = 0.7
+# The worth of a specific by its form, in groups: what something is set to, what names one thing, names of many things.
+FORMS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "values": ("date", "weekday", "time", "money", "percent", "version", "number"),
+        "identifiers": ("url", "email", "ticket", "constant", "hash", "mixed", "host"),
+        "places": ("path", "flag", "snake", "code"),
+        "names": ("name", "kebab", "camel", "acronym"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """The weights of `worth` and `choose`.
+
+    - `values`, `identifiers`, `places` and `names` are what a specific of these `FORMS` adds that no chosen line has.
+      Of a line, at most `most_specifics` count. They count less in what was only `looked_at`, in the
+      `records` that were, in what was said `in_passing`, and in what `others` than the user said.
+    - `common` is how fast a line loses the worth of its kind as its words become commoner.
+    - `failing` is what a failure adds, and `newness` what the newest line has over the oldest.
+    - A remark that is worth less than `least_remark` comes after all else.
+    - Each line costs `line_tokens` beside its own.
+    - `rules_share` and `open_share` are the most of the budget for rules, and for what is open.
+    """
+
+    kinds: Mapping[Way, float] = field(default_factory=lambda: KINDS)
+    values: float = 0.6
+    identifiers: float = 2.4
+    places: float = 0.8
+    names: float = 0.6
+    most_specifics: int = 4
+    common: float = 2.0
+    failing: float = 0.6
+    newness: float = 0.15
+    line_tokens: float = 8
+    rules_share: float = 0.6
+    open_share: float = 0.3
+    looked_at: float = 0.25
+    records: float = 0.6
+    in_passing: float = 0.15
+    others: float = 0.7
+    least_remark: float = 0.25
+
+
+FITTED: Final = Weights()

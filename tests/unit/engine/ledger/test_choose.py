@@ -8,7 +8,7 @@ from foldline.engine.ledger import snapshot
 from foldline.engine.ledger.find import found_in
 from foldline.engine.ledger.items import ItemAt
 from foldline.engine.ledger.render import summary_of
-from foldline.engine.messages import Message, Text, user
+from foldline.engine.messages import Message, Text, ToolCall, user
 from foldline.engine.tokens.counter import count_text
 
 
@@ -29,6 +29,30 @@ def test_rules_come_first_and_the_newest_stay() -> None:
     assert choice.dropped_rules > 80
     assert count_text(text) > 100, "what is left of the budget is for more rules"
     assert f"- ({choice.dropped_rules} older rules did not fit.)" in text
+
+
+def test_rules_that_all_fit_are_all_there_before_anything_else() -> None:
+    rules = [f"Never touch the folder number {number}." for number in range(10)]
+    items = said(*(f"The service s-{number} listens on port {4000 + number}." for number in range(50)), *rules)
+    text, choice, _ = summary_of(items, 110, "foldline")
+    assert choice.dropped_rules == 0
+    assert all(f"- {rule}" in text for rule in rules)
+
+
+def test_remarks_fill_what_is_left_and_take_no_room_from_others() -> None:
+    values = [f"The service s-{number} listens on port {4000 + number}." for number in range(20)]
+    older, newer = "Let me read the assets first.", "Let me look one level up."
+    calls = [
+        Message("assistant", (Text(remark), ToolCall(name, "read_file", '{"path": "a.css"}')))
+        for name, remark in (("c", older), ("d", newer))
+    ]
+    items = found_in((), [*calls, *map(user, values)])
+    whole = count_text(summary_of(items, 10_000, "foldline")[0])
+    text = summary_of(items, whole - 4, "foldline").text
+    assert newer in text
+    assert older not in text
+    assert all(value in text for value in values)
+    assert newer not in summary_of(items, whole - 40, "foldline")[0]
 
 
 def test_nothing_is_chosen_twice_and_the_budget_is_used() -> None:
