@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final
 
+from foldline.engine.ledger.reading.vocabulary import Vocabulary
+
 _NOTHING: Final = r"(?!)"
 # What marks a sentence beside the features.
 CUES: Final = ("asks_later", "decides", "resolves", "replaces", "prefers")
@@ -16,25 +18,25 @@ _WORD: Final = re.compile(r"[^\W\d_]+")
 # What is no literal letter: escapes, letters that may be left out, and classes of letters.
 _ESCAPE: Final = re.compile(r"\\.|\w\?|\[[^\]]{1,20}\]")
 # Features that ask how a sentence begins.
-_FIRST: Final = ("_first", "chatter", "colon_statement")
+_FIRST: Final = ("_first", "chatter")
 
 
 @dataclass(frozen=True)
 class Language:
     """A language, and the patterns of its features, for text in lower case.
 
-    It is recognised by its commonest words and its own letters. `leads` are words that a sentence may begin with and
-    that change nothing. `asks_later` marks requests that stay open, `decides` decisions, `resolves` what ended an
+    It is recognised by its commonest words and its own letters. `words` are its words by class (see `vocabulary`).
+    `asks_later` marks requests that stay open, `decides` decisions, `resolves` what ended an
     error, `replaces` that a value is new, and `prefers` preferences that are no rules. Every repetition in a pattern is
     bounded.
     """
 
     name: str
+    words: Mapping[str, str]
     common: str
     features: Mapping[str, str]
     letters: str = ""
     has_words: bool = True
-    leads: str = _NOTHING
     asks_later: str = _NOTHING
     decides: str = _NOTHING
     resolves: str = _NOTHING
@@ -42,19 +44,14 @@ class Language:
     prefers: str = _NOTHING
 
     @cached_property
-    def common_words(self) -> frozenset[str]:
-        """Its commonest words."""
-        return frozenset(self.common.split())
+    def own_words(self) -> frozenset[str]:
+        """The words that say that a text is in this language: its commonest ones, and those of its vocabulary."""
+        return self.vocabulary.known.union(self.common.split())
 
     @cached_property
-    def lead(self) -> re.Pattern[str]:
-        """Words before what a sentence really begins with, such as "please"."""
-        return re.compile(rf"\A(?:{self.leads}\W{{1,3}}){{1,3}}")
-
-    def found(self, text: str) -> list[str]:
-        """The features of a text in lower case."""
-        starts = _starts(text)
-        return [name for name in self.features if self._patterns[name].occurs_in(text, starts)]
+    def vocabulary(self) -> Vocabulary:
+        """Its words by class."""
+        return Vocabulary(self.words)
 
     def marks(self, name: str, text: str) -> bool:
         """Whether a text in lower case has a feature, or one of the cues that are none, such as `decides`."""
