@@ -31,9 +31,9 @@ RIDGE: Final = 3e-5
 # A feature of fewer sentences says nothing about others.
 LEAST_SENTENCES: Final = 2
 # A missed rule is worse than a line too many: recall counts this often in the score that the threshold maximises.
-RECALL_WEIGHT: Final = 1.25
+RECALL_WEIGHT: Final = 1.5
 # Weights are kept in hundredths; smaller ones than this many are left out.
-LEAST_HUNDREDTHS: Final = 5
+LEAST_HUNDREDTHS: Final = 8
 _BY_CODE: Final = {language.name: language for language in LANGUAGES}
 
 # The features of a sentence, each with its value.
@@ -79,13 +79,13 @@ def _example(row: Mapping[str, str]) -> Example:
 
 
 def _vector(text: str, language: Language) -> Vector:
-    return list(_values(features(text, language), language.name))
+    return list(_values(features(text, language)))
 
 
-def _values(found: Features, language: str) -> Iterator[tuple[str, float]]:
-    for kind, names in (("classes", found.classes), (language, found.words)):
-        value = 1 / sqrt(len(names))
-        yield from ((f"{kind}|{name}", value) for name in sorted(names))
+def _values(found: Features) -> Iterator[tuple[str, float]]:
+    for kind, names in found.items():
+        value = 1 / sqrt(len(names) or 1)
+        yield from ((f"{kind}|{' '.join(name)}", value) for name in sorted(names))
 
 
 def fit(chosen: Sequence[Example], ridge: float = RIDGE, seed: int = 0) -> Model:

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache
+from itertools import combinations
 from math import sqrt
-from typing import Final, NamedTuple
+from typing import Final, TypeAlias
 
 from foldline.engine.ledger.reading import rule_weights
 from foldline.engine.ledger.reading.language import Language
-from foldline.engine.ledger.reading.vocabulary import UNKNOWN, tokens
+from foldline.engine.ledger.reading.vocabulary import UNKNOWN, names, tokens
 
 # What a longer sentence says is no rule alone.
 LONGEST_RULE_CHARS: Final = 400
 # Before a rule there may be a few words, such as "One more thing: ".
 LEAD_CHARS: Final = 50
 QUESTIONS: Final = ("?", "\N{FULLWIDTH QUESTION MARK}")
-LONGEST_GRAM: Final = 3
-# Pairs of classes farther apart than this say nothing about each other.
-FARTHEST: Final = 12
 _CLAUSE: Final = re.compile(
     "[,;\N{FULLWIDTH COMMA}\N{FULLWIDTH SEMICOLON}] ?(?:and |but |so |und |aber |et |mais |y |pero )?"
 )
@@ -28,24 +27,30 @@ _REPORTS: Final = frozenset({"says", "source"})
 # An expression has no more words than this.
 _CLAUSE_TOKENS: Final = 4
 _BEGIN, _END = "^", "$"
+# Classes of words that also have other meanings, and after what they are verbs.
+_VERBS: Final = frozenset({"keep", "do", "write"})
+_BEFORE_VERBS: Final = frozenset({_BEGIN, "please", "hello", "from_now", "and", "always", "never", ",", ":"})
+_GREETING: Final = "hello"
+_BEFORE_GREETINGS: Final = frozenset({_BEGIN, _GREETING, ",", "!", "not", "more"})
 _LENGTH_STEP: Final = 4
 # A character of Chinese says more than a letter, and less than a word.
 _WORDS_A_CHARACTER: Final = 0.6
 _LONGEST: Final = 6
+# The share of expressions in no class, in steps.
+_SHARES: Final = 8
 
 
-class Features(NamedTuple):
-    """What the model knows about a sentence: sequences of classes, and sequences of the language's words."""
-
-    classes: frozenset[str]
-    words: frozenset[str]
+# One word or class, or several in a row.
+Feature: TypeAlias = tuple[str, ...]
+# The features of a sentence by kind: `classes`, `pairs`, or the language for its words.
+Features: TypeAlias = Mapping[str, AbstractSet[Feature]]
 
 
 def is_rule(sentence: str, language: Language) -> bool:
     """Whether a sentence is rather a rule than not, or has a part that is one."""
     if len(sentence) > LONGEST_RULE_CHARS:
         return False
-    return any(margin(features(text, language), language.name) > 0 for text in parts(sentence, language))
+    return any(margin(features(text, language)) > 0 for text in parts(sentence, language))
 
 
 def parts(sentence: str, language: Language) -> Iterator[str]:
@@ -61,29 +66,29 @@ def parts(sentence: str, language: Language) -> Iterator[str]:
 
 
 def _classes(words: Sequence[str], language: Language) -> list[str]:
-    return [names[0] for names in language.vocabulary.classes(words)]
+    return [several[0] for several in language.vocabulary.classes(words)]
 
 
-def margin(found: Features, language: str) -> float:
-    """How far a sentence in a language is on the side of rules; below 0 it is none."""
+def margin(found: Features) -> float:
+    """How far a sentence with these features is on the side of rules; below 0 it is none."""
     weights = table()
-    return (
-        rule_weights.BIAS
-        + _weighed(found.classes, weights["classes"])
-        + _weighed(found.words, weights.get(language, {}))
-    )
+    return rule_weights.BIAS + sum(_weighed(names, weights.get(kind, {})) for kind, names in found.items())
 
 
-def _weighed(found: frozenset[str], weights: Mapping[str, float]) -> float:
+def _weighed(found: AbstractSet[Feature], weights: Mapping[Feature, float]) -> float:
     """The weights of a sentence's features, by the root of their number, so that long sentences weigh no more."""
-    return sum(weights[name] for name in found if name in weights) / sqrt(len(found))
+    return sum(map(weights.__getitem__, weights.keys() & found)) / sqrt(len(found) or 1)
 
 
 @cache
-def table() -> Mapping[str, Mapping[str, float]]:
-    """The weights by kind of feature (`classes`, or a language), then by feature."""
+def table() -> Mapping[str, Mapping[Feature, float]]:
+    """The weights by kind of feature, then by feature."""
     return {
-        kind: {name: hundredths / 100 for hundredths, names in rows.items() for name in names.split("|")}
+        kind: {
+            tuple(name.split(" ")): hundredths / 100
+            for hundredths, joined in rows.items()
+            for name in joined.split("|")
+        }
         for kind, rows in rule_weights.WEIGHTS.items()
     }
 
@@ -91,24 +96,42 @@ def table() -> Mapping[str, Mapping[str, float]]:
 def features(sentence: str, language: Language) -> Features:
     """The features of a sentence; all of them are found in one pass over its words."""
     words = tokens(sentence)
-    classes = [(_BEGIN,), *language.vocabulary.classes(words), (_END,)]
-    main = [names[0] for names in classes]
-    found = {name for names in classes for name in names}
-    found.update(_grams(main, 2))
-    found.update(_pairs([name for name in main[1:] if name != UNKNOWN]))
+    classes = list(_in_place(language.vocabulary.classes(words, names(sentence))))
+    main = [_BEGIN, *_main_classes(classes), _END]
     length = len(words) * (1 if language.has_words else _WORDS_A_CHARACTER)
-    found.add(f"length {min(int(length / _LENGTH_STEP), _LONGEST)}")
-    return Features(frozenset(found), frozenset(_grams([_BEGIN, *words, _END], 1)))
+    return {
+        "classes": {
+            *_in_a_row(main),
+            *((name,) for several in classes for name in several),
+            ("length", str(min(int(length / _LENGTH_STEP), _LONGEST))),
+            ("unknown", str(_SHARES * main.count(UNKNOWN) // len(main))),
+        },
+        "pairs": set(combinations([name for name in main[1:] if name != UNKNOWN], 2)),
+        language.name: _in_a_row([_BEGIN, *words, _END]),
+    }
 
 
-def _grams(items: Sequence[str], shortest: int) -> Iterator[str]:
-    """The sequences of up to `LONGEST_GRAM` items in a row."""
-    for length in range(shortest, LONGEST_GRAM + 1):
-        yield from map(" ".join, zip(*(items[start:] for start in range(length)), strict=False))
+def _in_place(classes: Sequence[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+    """The classes without those of greetings and praise, such as "good", where these cannot stand."""
+    before: tuple[str, ...] = (_BEGIN,)
+    for several in classes:
+        if _GREETING in several and _BEFORE_GREETINGS.isdisjoint(before):
+            before = tuple(name for name in several if name != _GREETING) or (UNKNOWN,)
+        else:
+            before = several
+        yield before
 
 
-def _pairs(names: Sequence[str]) -> Iterator[str]:
-    """The pairs of classes that have others between them."""
-    for place, first in enumerate(names):
-        for second in names[place + 2 : place + FARTHEST]:
-            yield f"{first}..{second}"
+def _main_classes(classes: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    """One class of each expression: a verb's where a sentence or clause begins, and else another's if there is one."""
+    before = _BEGIN
+    for several in classes:
+        is_verb_likely = before in _BEFORE_VERBS
+        before = next((name for name in several if (name in _VERBS) == is_verb_likely), several[0])
+        yield before
+
+
+def _in_a_row(items: Sequence[str]) -> set[Feature]:
+    """The items, and the sequences of two and of three in a row."""
+    second, third = items[1:], items[2:]
+    return {*zip(items), *zip(items, second, strict=False), *zip(items, second, third, strict=False)}

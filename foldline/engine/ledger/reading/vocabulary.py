@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -22,6 +22,10 @@ NUMBER: Final = "#"
 QUOTE: Final = "«"
 # A token in no class.
 UNKNOWN: Final = "*"
+# A token in no class that has a capital within a sentence.
+NAME: Final = "name"
+_NO_CLASS: Final = (UNKNOWN,)
+_CAPITAL: Final = re.compile(r"(?<=[^\W\d_,;)] )[A-Z\u00c0-\u00de][^\W\d_]+")
 _ENDING: Final = "*"
 _SHORTEST_STEM: Final = 3
 _SAME: Final = str.maketrans(
@@ -41,6 +45,11 @@ def tokens(text: str) -> list[str]:
     return [NUMBER if token[0].isdigit() else token for token in _TOKEN.findall(text.lower().translate(_SAME))]
 
 
+def names(text: str) -> frozenset[str]:
+    """The words of a text that have a capital and do not begin a sentence, in lower case."""
+    return frozenset(word.lower() for word in _CAPITAL.findall(text))
+
+
 class Vocabulary:
     """The classes of a language's words and expressions."""
 
@@ -51,13 +60,18 @@ class Vocabulary:
         self._index(words)
         self._of_word = lru_cache(maxsize=4096)(self._look_up)
 
-    def classes(self, sentence: Sequence[str]) -> list[tuple[str, ...]]:
-        """The classes of each expression of a sentence of tokens, in order; tokens in no class in a row are one."""
+    def classes(self, sentence: Sequence[str], names: Collection[str] = ()) -> list[tuple[str, ...]]:
+        """The classes of each expression of a sentence of tokens, in order; tokens in no class in a row are one.
+
+        Tokens in no class are of the class `NAME` if they are in `names`.
+        """
         found: list[tuple[str, ...]] = []
         place = 0
         while place < len(sentence):
             classes, length = self._longest(sentence, place)
-            if classes != (UNKNOWN,) or not found or found[-1] != classes:
+            if classes == _NO_CLASS and sentence[place] in names:
+                classes = (NAME,)
+            if classes != _NO_CLASS or not found or found[-1] != classes:
                 found.append(classes)
             place += length
         return found
@@ -75,7 +89,7 @@ class Vocabulary:
         for end in range(len(token), _SHORTEST_STEM, -1):
             if classes := self._stems.get(token[:end]):
                 return classes
-        return (UNKNOWN,)
+        return _NO_CLASS
 
     def _index(self, words: Mapping[str, str]) -> None:
         exact: dict[tuple[str, ...], list[str]] = defaultdict(list)
