@@ -13,6 +13,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from math import exp, sqrt
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -30,10 +31,11 @@ EPOCHS: Final = 15
 RIDGE: Final = 3e-5
 # A feature of fewer sentences says nothing about others.
 LEAST_SENTENCES: Final = 2
-# A missed rule is worse than a line too many: recall counts this often in the score that the threshold maximises.
-RECALL_WEIGHT: Final = 1.5
+# The threshold finds as many rules as it can while this share of what is found are rules. The sentences are harder than
+# most that users write, and precision on others is higher.
+LEAST_PRECISION: Final = 0.78
 # Weights are kept in hundredths; smaller ones than this many are left out.
-LEAST_HUNDREDTHS: Final = 8
+LEAST_HUNDREDTHS: Final = 10
 _BY_CODE: Final = {language.name: language for language in LANGUAGES}
 
 # The features of a sentence, each with its value.
@@ -141,14 +143,14 @@ def recall_and_precision(pairs: Iterable[tuple[bool, bool]]) -> tuple[float, flo
 
 
 def threshold(chosen: Sequence[Example], margins: Sequence[float]) -> float:
-    """The margin from which sentences are best taken for rules."""
-
-    def score(least: float) -> float:
-        recall, precision = _at(chosen, margins, least)
-        weight = RECALL_WEIGHT**2
-        return (1 + weight) * recall * precision / max(1e-9, weight * precision + recall)
-
-    return max(sorted(margins), key=score)
+    """The least margin from which on at least `LEAST_PRECISION` of the sentences are rules."""
+    ordered = sorted(zip(margins, (example.is_rule for example in chosen), strict=True), reverse=True)
+    rules = accumulate(is_rule for _, is_rule in ordered)
+    return min(
+        margin
+        for number, ((margin, _), found) in enumerate(zip(ordered, rules, strict=True), 1)
+        if found >= LEAST_PRECISION * number
+    )
 
 
 def _at(chosen: Sequence[Example], margins: Sequence[float], least: float) -> tuple[float, float]:
