@@ -61,7 +61,8 @@ parity: .venv/.ready ## recorded answers of the systems the presets follow: VECT
 bench: .venv/.ready ## measure side by side with the alternatives
 	@$(BIN)/python -m benchmarks
 
-fidelity: .venv/.ready ## measure which facts survive compactions: SET=development for the other templates
+fidelity: .venv/.ready ## measure which rules are found and which facts survive: SET=development for the other templates
+	@$(BIN)/python -m benchmarks.fidelity.rules
 	@$(BIN)/python -m benchmarks.fidelity $(if $(SET),--set $(SET))
 
 demo: .venv/.ready ## see a long session being folded

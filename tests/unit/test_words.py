@@ -28,6 +28,8 @@ EXEMPT = (
     "tests/unit/test_words.py",
     # English, as data.
     "foldline/engine/ledger/reading/languages/",
+    "foldline/engine/ledger/reading/words/",
+    "foldline/engine/ledger/reading/rule_weights.py",
     "foldline/engine/ledger/reading/cues.py",
     "benchmarks/fidelity/",
 )

@@ -14,13 +14,11 @@ from foldline.engine.ledger.items import ASIDE, LATER, MOST_ITEMS, WRITTEN_CALL,
 from foldline.engine.ledger.reading import cues
 from foldline.engine.ledger.reading.language import Language
 from foldline.engine.ledger.reading.languages import language_of
-from foldline.engine.ledger.reading.rules import QUESTIONS, rule_score
+from foldline.engine.ledger.reading.rules import QUESTIONS, is_rule
 from foldline.engine.ledger.reading.sentences import statements
 from foldline.engine.ledger.reading.specifics import has_specifics
 from foldline.engine.messages import Message, Other, Text, Thinking, provider_summary
 
-# Sentences that are rules more likely than this are rules.
-RULE_FROM: Final = 0.42
 THOUGHT_CHARS: Final = 4_000
 THOUGHT_SENTENCES: Final = 40
 # How the examples begin that some agents put before the task.
@@ -38,6 +36,7 @@ _SUMMARY_BEGIN: Final = re.compile(
     )
 )
 SUMMARY_BEGIN_CHARS: Final = 400
+_KANA_OR_HANGUL: Final = re.compile("[\u3040-\u30ff\uac00-\ud7af]")
 # An environment that answers in user messages prints its prompt at the end.
 _OUTPUT_END: Final = re.compile(r"\n[^\n]{0,120}[$#%>]\s{0,8}\Z")
 _OUTPUT_BEGIN: Final = re.compile(
@@ -121,13 +120,13 @@ def is_output(text: str) -> bool:
 def _said_by_user(text: str) -> Iterator[Item]:
     language = language_of(text)
     for sentence in statements(text):
-        yield _users(sentence, language)
+        yield _users(sentence, language_of(sentence, language))
 
 
 def _users(sentence: str, language: Language) -> Item:
     lower = sentence.lower()
     kind, state = ItemKind.SAID, ""
-    if rule_score(sentence, language) >= RULE_FROM or _is_rule_elsewhere(sentence, lower):
+    if is_rule(sentence, language) or _is_rule_elsewhere(sentence, lower):
         kind = ItemKind.RULE
     elif language.marks("asks_later", lower) and _asks(lower, language):
         kind, state = ItemKind.REQUEST, LATER
@@ -143,11 +142,11 @@ def _users(sentence: str, language: Language) -> Item:
 
 
 def _is_rule_elsewhere(sentence: str, lower: str) -> bool:
-    """Whether a sentence in Chinese, Japanese or Korean has a word that only rules have."""
+    """Whether a sentence in Japanese or Korean has a word that only rules have."""
     return (
         not sentence.isascii()
         and not lower.endswith(QUESTIONS)
-        and cues.CJK.search(sentence) is not None
+        and _KANA_OR_HANGUL.search(sentence) is not None
         and cues.RULE(sentence)
     )
 

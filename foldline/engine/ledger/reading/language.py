@@ -6,35 +6,37 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import Final
+
+from foldline.engine.ledger.reading.vocabulary import Vocabulary
 
 _NOTHING: Final = r"(?!)"
 # What marks a sentence beside the features.
 CUES: Final = ("asks_later", "decides", "resolves", "replaces", "prefers")
 HINT_CHARS: Final = 4
 _WORD: Final = re.compile(r"[^\W\d_]+")
-# What is no literal letter: escapes, letters that may be left out, and classes of letters.
-_ESCAPE: Final = re.compile(r"\\.|\w\?|\[[^\]]{1,20}\]")
+# The letters with which an alternative of a pattern begins, without one that may be left out.
+_LITERAL: Final = re.compile(r"[^\W\d_]*(?![?*{])")
 # Features that ask how a sentence begins.
-_FIRST: Final = ("_first", "chatter", "colon_statement")
+_FIRST: Final = ("_first", "chatter")
 
 
 @dataclass(frozen=True)
 class Language:
     """A language, and the patterns of its features, for text in lower case.
 
-    It is recognised by its commonest words and its own letters. `leads` are words that a sentence may begin with and
-    that change nothing. `asks_later` marks requests that stay open, `decides` decisions, `resolves` what ended an
-    error, `replaces` that a value is new, and `prefers` preferences that are no rules. Every repetition in a pattern is
-    bounded.
+    It is recognised by its words and its own letters. `words` are its words by class (see `vocabulary`). `asks_later`
+    marks requests that stay open, `decides` decisions, `resolves` what ended an error, `replaces` that a value is new,
+    and `prefers` preferences that are no rules. Every repetition in a pattern is bounded.
     """
 
     name: str
+    words: Mapping[str, str]
     common: str
     features: Mapping[str, str]
     letters: str = ""
     has_words: bool = True
-    leads: str = _NOTHING
     asks_later: str = _NOTHING
     decides: str = _NOTHING
     resolves: str = _NOTHING
@@ -42,19 +44,14 @@ class Language:
     prefers: str = _NOTHING
 
     @cached_property
-    def common_words(self) -> frozenset[str]:
-        """Its commonest words."""
-        return frozenset(self.common.split())
+    def own_words(self) -> frozenset[str]:
+        """The words that say that a text is in this language: its commonest ones, and those of its vocabulary."""
+        return self.vocabulary.known.union(self.common.split())
 
     @cached_property
-    def lead(self) -> re.Pattern[str]:
-        """Words before what a sentence really begins with, such as "please"."""
-        return re.compile(rf"\A(?:{self.leads}\W{{1,3}}){{1,3}}")
-
-    def found(self, text: str) -> list[str]:
-        """The features of a text in lower case."""
-        starts = _starts(text)
-        return [name for name in self.features if self._patterns[name].occurs_in(text, starts)]
+    def vocabulary(self) -> Vocabulary:
+        """Its words by class."""
+        return Vocabulary(self.words)
 
     def marks(self, name: str, text: str) -> bool:
         """Whether a text in lower case has a feature, or one of the cues that are none, such as `decides`."""
@@ -71,20 +68,41 @@ class Language:
     def _compiled(self, pattern: str, name: str) -> re.Pattern[str]:
         if name.endswith(_FIRST):
             return re.compile(rf"\A\W{{0,3}}{pattern}")
-        edge = r"\b" if self.has_words and name != "quoted" else ""
+        edge = r"\b" if self.has_words else ""
         return re.compile(f"{edge}{pattern}{edge}")
 
     def _hints(self, pattern: str) -> frozenset[str]:
-        return (
-            frozenset(word[:HINT_CHARS] for word in _WORD.findall(_ESCAPE.sub(" ", pattern)))
-            if self.has_words
-            else frozenset()
-        )
+        return first_letters(pattern) if self.has_words else frozenset()
+
+
+def first_letters(pattern: str) -> frozenset[str]:
+    """The first letters, at most `HINT_CHARS`, of words that begin a match; none if it may begin with any word."""
+    hints = {_first_literal(alternative)[:HINT_CHARS] for alternative in _alternatives(pattern)}
+    return frozenset() if "" in hints else frozenset(hints)
+
+
+def _first_literal(alternative: str) -> str:
+    found = _LITERAL.match(alternative)
+    return found.group() if found else ""
+
+
+def _alternatives(pattern: str) -> list[str]:
+    """The alternatives of the group with which a pattern begins; one that may begin with anything if there is none."""
+    depth = 0
+    cuts = [len("(?:") - 1]
+    for place, character in enumerate(pattern):
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if depth == 1 and character == "|":
+            cuts.append(place)
+        elif depth == 0:
+            is_needed = pattern.startswith("(?:") and pattern[place + 1 : place + 2] not in {"?", "*", "{", "|"}
+            return [pattern[a + 1 : b] for a, b in pairwise([*cuts, place])] if is_needed else [""]
+    return [""]
 
 
 @dataclass(frozen=True, slots=True)
 class _Pattern:
-    """A pattern, and the beginnings of all words in it: a text that has none of these needs no search."""
+    """A pattern, and how the first words of a match begin: a text without such words needs no search."""
 
     pattern: re.Pattern[str]
     hints: frozenset[str]
@@ -97,5 +115,5 @@ class _Pattern:
 @lru_cache(maxsize=8)
 def _starts(text: str) -> frozenset[str]:
     """The words of a text, each by its first characters, for all lengths up to `HINT_CHARS`."""
-    words = set(_WORD.findall(text))
-    return frozenset(word[:length] for word in words for length in range(1, HINT_CHARS + 1))
+    longest = {word[:HINT_CHARS] for word in _WORD.findall(text)}
+    return frozenset(start[:length] for start in longest for length in range(1, len(start) + 1))

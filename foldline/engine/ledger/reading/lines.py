@@ -24,9 +24,9 @@ _ANY_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029]")
 _LINE_END: Final = re.compile(r"\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
 # A full stop behind one of these ends an abbreviation.
 _SHORTENED: Final = "".join(
-    rf"(?<!\b{word})" for word in (r"e\.g", r"i\.e", "z\\.B", "etc", "vs", "Mrs", "Mr", "Dr", "cf")
+    rf"(?<!\b{word}\.)" for word in (r"e\.g", r"i\.e", "z\\.B", "etc", "vs", "Mrs", "Mr", "Dr", "cf")
 )
-_SENTENCE_END: Final = re.compile(rf"(?:{_SHORTENED}\.|[!?])['\")\]]?(?=\s)|[。\uff01\uff1f\uff1b]")
+_SENTENCE_END: Final = re.compile(rf"(?:\.{_SHORTENED}|[!?])['\")\]]?(?=\s)|[。\uff01\uff1f\uff1b]")
 _NOT_WORD: Final = re.compile(r"[\W_]+")
 _SPACE: Final = re.compile(r"\s+")
 

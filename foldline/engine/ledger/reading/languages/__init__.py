@@ -22,16 +22,17 @@ _WORD: Final = re.compile(r"\w+")
 _READ_CHARS: Final = 400
 
 
-def language_of(text: str) -> Language:
-    """The language of a text; English if none is recognised."""
+def language_of(text: str, otherwise: Language = ENGLISH) -> Language:
+    """The language of a text; `otherwise` if no other is likelier."""
     text = text[:_READ_CHARS]
-    if not text.isascii() and len(_HAN.findall(text)) * 4 > len(text):
+    is_ascii = text.isascii()
+    if not is_ascii and len(_HAN.findall(text)) * 4 > len(text):
         return CHINESE
     lower = text.lower()
-    words = _WORD.findall(lower)
+    words = frozenset(_WORD.findall(lower))
 
-    def evidence(language: Language) -> int:
-        letters = sum(letter in lower for letter in language.letters) if not text.isascii() else 0
-        return sum(word in language.common_words for word in words) + 2 * letters
+    def evidence(language: Language) -> tuple[int, bool]:
+        letters = 0 if is_ascii else sum(letter in lower for letter in language.letters)
+        return len(words & language.own_words) + 2 * letters, language is otherwise
 
     return max(_WITH_WORDS, key=evidence)
