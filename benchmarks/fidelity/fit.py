@@ -1,4 +1,4 @@
-"""`python -m benchmarks.fidelity.fit`: searches weights for `foldline.engine.ledger.weights` on planted facts.
+"""`python -m benchmarks.fidelity.fit`: searches weights for `foldline.engine.ledger.choice.weights` on planted facts.
 
 It reads the development templates alone, in conversations of other seeds than those of the table, and chooses lines for
 them without a service. One weight after the other is made larger and smaller; a change stays if enough more facts
@@ -22,11 +22,11 @@ from benchmarks.fidelity.judge import has_fact
 from benchmarks.fidelity.table import ROUNDS, SHARES, current
 from foldline.engine.formats import FORMATS
 from foldline.engine.ledger.assemble import LedgerLine, assemble
-from foldline.engine.ledger.choose import choose
+from foldline.engine.ledger.choice.choose import choose
+from foldline.engine.ledger.choice.render import texts_for
+from foldline.engine.ledger.choice.weights import FITTED, Weights
 from foldline.engine.ledger.find import items_of
-from foldline.engine.ledger.render import texts_for
 from foldline.engine.ledger.section_lines import places
-from foldline.engine.ledger.weights import FITTED, Weights
 
 SEEDS: Final = (100, 101, 102)
 FACTORS: Final = (0.5, 0.75, 1.33, 2.0)

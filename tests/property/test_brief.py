@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.engine.ledger.brief import LEAST_CHARS, brief
+from foldline.engine.ledger.choice.brief import LEAST_CHARS, brief
 
 POLITE = (
     "By the way, ",

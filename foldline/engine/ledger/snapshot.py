@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from foldline.engine.ledger.assemble import LedgerLine, assemble
-from foldline.engine.ledger.choose import choose
+from foldline.engine.ledger.choice.choose import choose
 from foldline.engine.ledger.items import ItemAt, items_from_json, items_to_json
 from foldline.engine.tokens.counter import count_text
 

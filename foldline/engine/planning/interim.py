@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from foldline.engine.edits import Edit
 from foldline.engine.ledger.assemble import assembled
+from foldline.engine.ledger.choice.render import summary_of_lines
 from foldline.engine.ledger.items import ItemAt
 from foldline.engine.ledger.provenance import Provenance
-from foldline.engine.ledger.render import summary_of_lines
 from foldline.engine.ledger.snapshot import snapshot_of_lines
 from foldline.engine.models.budget import SMALLEST_SUMMARY, Goals
 from foldline.engine.models.gauge import Gauge

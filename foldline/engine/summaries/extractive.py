@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from foldline.engine.ledger.choice.render import summary_of
 from foldline.engine.ledger.provenance import Provenance, together
-from foldline.engine.ledger.render import summary_of
 from foldline.engine.summaries.prompt import SummaryInput, divided, joined
 
 

@@ -9,10 +9,10 @@ from typing import Any, Final
 import regex
 
 from foldline.engine.ledger.assemble import assemble
+from foldline.engine.ledger.choice.standing import rules_tokens
 from foldline.engine.ledger.find import found_in
 from foldline.engine.ledger.items import ItemAt
 from foldline.engine.ledger.provenance import Provenance
-from foldline.engine.ledger.standing import rules_tokens
 from foldline.engine.messages import JsonObject, Message
 from foldline.engine.models.budget import SMALLEST_SUMMARY
 from foldline.engine.summaries.headings import HEADINGS, TURN

@@ -11,9 +11,9 @@ from sqlalchemy import BigInteger, bindparam, case, update
 from foldline.engine.edits import Edit
 from foldline.engine.facts import Seen
 from foldline.engine.ledger.assemble import LedgerLine, assemble
+from foldline.engine.ledger.choice.standing import with_rules
 from foldline.engine.ledger.items import ItemAt
 from foldline.engine.ledger.snapshot import snapshot_of_lines
-from foldline.engine.ledger.standing import with_rules
 from foldline.engine.outline import Outline
 from foldline.engine.planning.tool_loops import strips_open_loop
 from foldline.engine.summaries.prompt import SummaryDraft

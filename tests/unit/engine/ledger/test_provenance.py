@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from foldline.engine.ledger import provenance
+from foldline.engine.ledger.choice.render import summary_of
 from foldline.engine.ledger.find import found_in
 from foldline.engine.ledger.items import ItemKind
 from foldline.engine.ledger.provenance import Provenance, SummaryLine
-from foldline.engine.ledger.render import summary_of
 from foldline.engine.messages import Message, Text, ToolCall, ToolResult, user
 from foldline.engine.summaries.extractive import extracted
 from foldline.engine.summaries.prompt import SummaryInput

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from foldline.engine.ledger.assemble import LedgerLine, assemble
+from foldline.engine.ledger.choice.weights import FORMS, Weights
+from foldline.engine.ledger.choice.worth import Worths
 from foldline.engine.ledger.find import found_in
 from foldline.engine.ledger.items import ASIDE, ItemKind
-from foldline.engine.ledger.weights import FORMS, Weights
-from foldline.engine.ledger.worth import Worths
 from foldline.engine.messages import Message, Text, ToolCall, ToolResult, user
 
 

@@ -11,9 +11,9 @@ from math import log
 from typing import Final
 
 from foldline.engine.ledger.assemble import LedgerLine, specifics_of
+from foldline.engine.ledger.choice.weights import FORMS, Weights
 from foldline.engine.ledger.items import ASIDE, FIELDS, LOOKS, SPOKEN, Item, ItemKind, Speaker
 from foldline.engine.ledger.replaced import MOST_READ
-from foldline.engine.ledger.weights import FORMS, Weights
 
 # Shorter words are mostly those that every sentence has. In Chinese and Japanese, pairs of characters serve as words.
 _WORD: Final = re.compile(r"[^\W\d_\u3040-\u30ff\u4e00-\u9fff]{4,30}|[\u3040-\u30ff\u4e00-\u9fff]{2}")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from foldline.engine.ledger.brief import brief
+from foldline.engine.ledger.choice.brief import brief
+from foldline.engine.ledger.choice.render import summary_of
 from foldline.engine.ledger.find import found_in
-from foldline.engine.ledger.render import summary_of
 from foldline.engine.messages import user
 
 

@@ -9,9 +9,9 @@ from types import MappingProxyType
 from typing import Final
 
 from foldline.engine.ledger.assemble import LedgerLine
+from foldline.engine.ledger.choice.weights import FITTED, Weights
+from foldline.engine.ledger.choice.worth import Worths
 from foldline.engine.ledger.items import DOING, LATER, OPEN, Item, ItemKind
-from foldline.engine.ledger.weights import FITTED, Weights
-from foldline.engine.ledger.worth import Worths
 from foldline.engine.summaries.headings import Section
 
 _STATES_OF_CLASS: Final = {ItemKind.PLAN: {DOING, OPEN}, ItemKind.REQUEST: {LATER}}

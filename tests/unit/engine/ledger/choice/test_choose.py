@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 from foldline.engine.ledger import snapshot
+from foldline.engine.ledger.choice.render import summary_of
 from foldline.engine.ledger.find import found_in
 from foldline.engine.ledger.items import ItemAt
-from foldline.engine.ledger.render import summary_of
 from foldline.engine.messages import Message, Text, ToolCall, user
 from foldline.engine.tokens.counter import count_text
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from foldline.engine.ledger.assemble import Assembled, LedgerLine
+from foldline.engine.ledger.choice.render import HEADED_TOKENS, summary_of_lines
+from foldline.engine.ledger.choice.weights import FITTED
 from foldline.engine.ledger.items import ItemKind
-from foldline.engine.ledger.render import HEADED_TOKENS, summary_of_lines
-from foldline.engine.ledger.weights import FITTED
 from foldline.engine.tokens.counter import count_text
 
 # Tokens for the blank line between the rules and the story; tokens may also merge differently across it.

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from foldline.engine.ledger.assemble import Assembled, LedgerLine, assembled
-from foldline.engine.ledger.brief import brief
-from foldline.engine.ledger.choose import Choice, choose
+from foldline.engine.ledger.choice.brief import brief
+from foldline.engine.ledger.choice.choose import Choice, choose
 from foldline.engine.ledger.items import SPOKEN, ItemAt, ItemKind
 from foldline.engine.ledger.provenance import Provenance, provenance_of
 from foldline.engine.ledger.reading.lines import cut_to_tokens
