@@ -13,6 +13,7 @@ from foldline import migrations
 from foldline.engine.facts import facts_of
 from foldline.engine.formats import FORMATS
 from foldline.engine.messages import Message
+from foldline.engine.recall.passages import index_of
 from foldline.engine.wire import dumps
 from foldline.log.storage.store import Store
 from foldline.log.use_cases import append, lifecycle
@@ -93,7 +94,9 @@ def _append_each(
 
 
 def _without_ledger(messages: list[Message]) -> list[append.PreparedMessage]:
-    return [append.PreparedMessage(each, facts_of(each), dumps(each.source), b"[]") for each in messages]
+    return [
+        append.PreparedMessage(each, facts_of(each), dumps(each.source), b"[]", index_of(each, ())) for each in messages
+    ]
 
 
 def _time_large(store: Store, share: float, policy: dict[str, Any] | None = None) -> Callable[[], float]:

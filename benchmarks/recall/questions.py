@@ -27,7 +27,7 @@ FRAMES: Final = (
     "What did we find out about {}?",
     "Do you remember what was said of {}?",
     "What was it with {}?",
-    "Tell me again about {}.",
+    "Once more: {}?",
 )
 # The marks of Chinese text have names here, as some look like those of other text.
 _MARK: Final = "\N{FULLWIDTH QUESTION MARK}"

@@ -45,6 +45,8 @@ def show(seed: int, *, is_verbose: bool = False, folder: Path = RECORDED) -> boo
     """Print the table; whether the bound is kept. Without recorded sessions, it says what it needs."""
     console = Console(width=WIDTH)
     recorded = [(file.stem, session) for file in _files(folder) for session in read_transcripts(file)]
+    # What short sessions cannot supply is made up for by longer ones.
+    recorded.sort(key=lambda found: len(found[1].messages))
     if not recorded:
         console.print(f"recall is measured on recorded sessions: JSON Lines of OpenAI chat messages in {folder}")
         return True
@@ -77,7 +79,7 @@ def _asked(
 
 def _print_table(console: Console, asked: Sequence[Asked]) -> None:
     table = Table("sessions", "facts", "first", f"top {TOP}", "answer in the text", "median ms")
-    for file in dict.fromkeys(one.file for one in asked):
+    for file in sorted({one.file for one in asked}):
         table.add_row(file, *_figures([one for one in asked if one.file == file]))
     table.add_section()
     table.add_row("all", *_figures(asked))

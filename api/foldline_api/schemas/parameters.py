@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 from fastapi import Query
 
 from foldline.engine.formats import FORMATS
+from foldline.engine.recall.tool import LEAST_TOKENS, MOST_TOKENS
 from foldline_api.schemas.bodies import LARGEST
 
 Cursor: TypeAlias = Annotated[str | None, Query(description="The `next_cursor` of the previous page.")]
@@ -16,6 +17,9 @@ Model: TypeAlias = Annotated[
 ]
 MaxOutputTokens: TypeAlias = Annotated[
     int | None, Query(gt=0, le=LARGEST, description="Use another output reserve than the session's.")
+]
+MaxRecallTokens: TypeAlias = Annotated[
+    int, Query(ge=LEAST_TOKENS, le=MOST_TOKENS, description="The most tokens that the answer's text may take.")
 ]
 if TYPE_CHECKING:
     FormatName: TypeAlias = str

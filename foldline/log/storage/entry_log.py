@@ -54,11 +54,19 @@ _LIVE: Final = select(ENTRY.c.live).where(
 
 
 def message_columns(
-    tx: Transaction, path: Path, facts: Facts, message: Message, body: bytes, *, ledger: bytes | None = None
+    tx: Transaction,
+    path: Path,
+    facts: Facts,
+    message: Message,
+    body: bytes,
+    *,
+    ledger: bytes | None = None,
+    passages: int | None = None,
 ) -> dict[str, Any]:
     """The columns of a message's row; the path is advanced to it already."""
     columns = shown_columns(tx, path, MESSAGE, facts, body)
-    return {**columns, "is_joined": message.joined, "format": message.format or "native", "ledger": ledger}
+    own = {"is_joined": message.joined, "format": message.format or "native", "ledger": ledger, "passages": passages}
+    return {**columns, **own}
 
 
 def shown_columns(tx: Transaction, path: Path, kind: str, facts: Facts, body: bytes) -> dict[str, Any]:
@@ -74,6 +82,7 @@ def shown_columns(tx: Transaction, path: Path, kind: str, facts: Facts, body: by
         "format": "",
         "facts": dumps(extra) if extra else None,
         "ledger": None,
+        "passages": None,
         "live": None,
     }
 
@@ -151,6 +160,8 @@ _WITHOUT_FACTS: Final[Mapping[str, Any]] = MappingProxyType(
         "format": "",
         "facts": None,
         "ledger": None,
+        # There is nothing in it for a recall.
+        "passages": 0,
         "live": None,
     }
 )
