@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from heapq import nlargest
 from typing import Final, NamedTuple
 
 from foldline.engine.recall.terms import ordered_terms, terms_of
@@ -68,30 +66,10 @@ def question_of(text: str) -> Question:
     return Question(tuple(ordered_terms(text)[:MOST_TERMS]), tuple(dict.fromkeys(map(str.casefold, names))))
 
 
-def weighted(question: Question, hits: Mapping[str, Collection[PassageAt]], entries: int) -> Weighted:
-    """The question with its weights, by the passages that an index found for each term in so many entries."""
-    total = max(entries, *map(len, hits.values()), 1) if hits else 1
-    weights = {term: math.log(1 + total / max(1, len(found))) for term, found in hits.items()}
-    return Weighted(question, weights)
-
-
-def first_choice(asked: Weighted, hits: Mapping[str, Collection[PassageAt]], most: int) -> list[PassageAt]:
-    """The passages with the weightiest terms, best first; of equal ones the newest."""
-    scores: dict[PassageAt, float] = defaultdict(float)
-    for term, found in hits.items():
-        weight = asked.weights[term]
-        for at in found:
-            scores[at] += weight
-    return nlargest(most, scores, key=lambda at: (scores[at], at))
-
-
-def terms_by_entry(hits: Mapping[str, Collection[PassageAt]]) -> dict[int, set[str]]:
-    """The terms that each entry has, by its seq."""
-    found: dict[int, set[str]] = defaultdict(set)
-    for term, places in hits.items():
-        for at in places:
-            found[at.seq].add(term)
-    return found
+def weighted(question: Question, counts: Mapping[str, int], entries: int) -> Weighted:
+    """The question with its weights, by the number of passages that have each term in a path of so many entries."""
+    total = max([entries, *counts.values(), 1])
+    return Weighted(question, {term: math.log(1 + total / max(1, count)) for term, count in counts.items()})
 
 
 def focus(asked: Weighted, text: str, nearby: Collection[str] = ()) -> Focus:
@@ -103,9 +81,3 @@ def focus(asked: Weighted, text: str, nearby: Collection[str] = ()) -> Focus:
     beside = NEIGHBOUR_SHARE * asked.of(set(nearby) - terms)
     score = asked.of(terms) + LINE_SHARE * line + EXACT_SHARE * exact + beside
     return Focus(score, at.start() if at else 0, at.end() if at else len(text))
-
-
-def nearby_terms(by_entry: Mapping[int, set[str]], seqs: Sequence[int]) -> set[str]:
-    """The terms of the question that any of these entries has."""
-    found: set[str] = set()
-    return found.union(*(by_entry.get(seq, ()) for seq in seqs))

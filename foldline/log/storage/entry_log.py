@@ -187,12 +187,36 @@ def rows_in(
         run = {"pk": session.pk, "branch": part.branch, "first": part.first, "last": part.last}
         found = tx.execute(_one_run(tuple(columns), kinds), {**run, "most": UNLIMITED if limit is None else limit})
         return list(found)
+    if limit is None and len(parts) <= RUNS_AT_ONCE and all(part.first == part.last for part in parts):
+        return _rows_at(tx, session, parts, columns, kinds)
     rows: list[Any] = []
     for start in range(0, len(parts), RUNS_AT_ONCE):
         chosen = and_(_in_segments(session, parts[start : start + RUNS_AT_ONCE]), *_of_kinds(kinds))
         left = None if limit is None else limit - len(rows)
         rows += tx.execute(select(*columns).where(chosen).order_by(ENTRY.c.seq).limit(left))
     return rows
+
+
+def _rows_at(
+    tx: Transaction, session: Session, parts: Sequence[Segment], columns: Sequence[Any], kinds: tuple[str, ...] | None
+) -> list[Any]:
+    """The rows of single entries: one statement for each branch, which is not built anew for other entries."""
+    seqs: dict[int, list[int]] = {}
+    for part in parts:
+        seqs.setdefault(part.branch, []).append(part.first)
+    statement = _some_entries(tuple(columns), kinds)
+    at = ({"pk": session.pk, "branch": branch, "seqs": found} for branch, found in seqs.items())
+    return [row for parameters in at for row in tx.execute(statement, parameters)]
+
+
+@lru_cache(maxsize=32)
+def _some_entries(columns: tuple[Any, ...], kinds: tuple[str, ...] | None) -> Select[Any]:
+    places = and_(
+        ENTRY.c.session_pk == bindparam("pk"),
+        ENTRY.c.branch == bindparam("branch"),
+        ENTRY.c.seq.in_(bindparam("seqs", expanding=True)),
+    )
+    return select(*columns).where(places, *_of_kinds(kinds)).order_by(ENTRY.c.seq)
 
 
 @lru_cache(maxsize=32)

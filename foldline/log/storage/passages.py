@@ -7,39 +7,23 @@ that misses it; `entry.passages` says how many an entry has, and is NULL until t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    ColumnElement,
-    Integer,
-    MetaData,
-    String,
-    Table,
-    bindparam,
-    cast,
-    delete,
-    func,
-    insert,
-    literal_column,
-    select,
-    tuple_,
-    update,
-)
-from sqlalchemy.dialects.postgresql import TSQUERY, TSVECTOR
-from sqlalchemy.sql import Delete, Insert, Select
+from sqlalchemy import BigInteger, Column, Integer, MetaData, String, Table, bindparam, select, text, update
+from sqlalchemy.dialects.postgresql import TSVECTOR
+from sqlalchemy.sql.elements import TextClause
 
 from foldline.engine.recall.passages import IndexText
 from foldline.engine.recall.ranking import PassageAt
 from foldline.log.storage.rows import Session
-from foldline.log.storage.segments import Segment, holds
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import ENTRY
 
-# More passages with one term are not read: such a term says little.
+# Terms that more passages have do not choose among them, unless the question has no others.
 MOST_HITS: Final = 2_000
+FEWEST_TERMS: Final = 3
 # A virtual table on SQLite, so it is not in the metadata of the others. `terms` is text there.
 PASSAGE: Final = Table(
     "passage",
@@ -51,48 +35,79 @@ PASSAGE: Final = Table(
     Column("kinds", Integer),
     Column("terms", String().with_variant(TSVECTOR(), "postgresql")),
 )
-_KEY: Final = (PASSAGE.c.branch, PASSAGE.c.seq, PASSAGE.c.number)
-_ROWID: Final[ColumnElement[int]] = literal_column("rowid")
-_PLACES: Final[dict[str, Any]] = {column.name: bindparam(column.name) for column in PASSAGE.c if column.name != "terms"}
-_TERMS: Final = bindparam("terms", type_=String())
 
 
-class _Statements(NamedTuple):
-    """What is written differently for each database. `hits` and `gone` take the query for a term as `query`."""
+class _Dialect(NamedTuple):
+    """What each database writes differently; `{}` in `matches` is the name of a parameter with a query.
 
-    insert: Insert
-    hits: Select[Any]
-    gone: Delete
+    `key` names a row in a group, and `place` finds it again.
+    """
+
     quote: str
+    matches: str
+    terms: str
+    key: str
+    place: str
+    gone: str
 
 
-def _hits(condition: Any) -> Select[Any]:
-    # A plan for the first rows alone might read the whole table for a term that few rows have.
-    found = select(*_KEY, PASSAGE.c.session_pk, PASSAGE.c.kinds).where(condition).cte("found")
-    found = found.prefix_with("MATERIALIZED", dialect="postgresql")
-    is_of_kind = (bindparam("kinds", type_=Integer()) == 0) | (
-        found.c.kinds.op("&")(bindparam("kinds", type_=Integer())) != 0
+_SQLITE: Final = _Dialect(
+    quote='"',
+    matches="passage MATCH :{}",
+    terms=":terms",
+    key="rowid",
+    place="JOIN passage ON passage.rowid = best.rowid",
+    gone="DELETE FROM passage WHERE rowid IN (SELECT rowid FROM passage WHERE passage MATCH :query LIMIT :most)",
+)
+_POSTGRESQL: Final = _Dialect(
+    quote="'",
+    matches="terms @@ CAST(:{} AS tsquery)",
+    terms="array_to_tsvector(string_to_array(:terms, ' '))",
+    key="session_pk, branch, seq, number",
+    place="JOIN passage USING (session_pk, branch, seq, number)",
+    gone="DELETE FROM passage WHERE (session_pk, branch, seq, number) IN "
+    "(SELECT session_pk, branch, seq, number FROM passage WHERE session_pk = :pk LIMIT :most)",
+)
+
+
+class Hit(NamedTuple):
+    """A passage, its branch, and the terms of a question that it has."""
+
+    branch: int
+    at: PassageAt
+    terms: frozenset[str]
+
+
+@lru_cache(maxsize=4)
+def _insert(dialect: _Dialect) -> TextClause:
+    columns = "session_pk, branch, seq, number, kinds"
+    values = ", ".join(f":{column}" for column in columns.split(", "))
+    return text(f"INSERT INTO passage ({columns}, terms) VALUES ({values}, {dialect.terms})")
+
+
+@lru_cache(maxsize=64)
+def _count(dialect: _Dialect, number: int) -> TextClause:
+    counts = (f"(SELECT count(*) FROM passage WHERE {dialect.matches.format(f'q{n}')})" for n in range(number))
+    return text(f"SELECT {', '.join(counts)}")
+
+
+@lru_cache(maxsize=128)
+def _best(dialect: _Dialect, number: int, *, of_kinds: bool) -> TextClause:
+    """The passages with the weightiest terms; `bits` has a bit for each term, as no passage has one twice."""
+    kinds = " AND (kinds & :kinds) <> 0" if of_kinds else ""
+    hits = " UNION ALL ".join(
+        f"SELECT {dialect.key}, CAST(:w{n} AS float) AS weight, {1 << n} AS bit FROM passage "
+        f"WHERE {dialect.matches.format(f'q{n}')}{kinds}"
+        for n in range(number)
     )
-    chosen = found.c.session_pk == bindparam("pk", type_=BigInteger())
-    return select(found.c.branch, found.c.seq, found.c.number).where(chosen, is_of_kind).limit(MOST_HITS)
+    return text(
+        f"WITH best AS (SELECT {dialect.key}, sum(weight) AS score, sum(bit) AS bits FROM ({hits}) AS hits "
+        f"GROUP BY {dialect.key} ORDER BY score DESC LIMIT :most) "
+        f"SELECT branch, seq, number, bits FROM best {dialect.place} "
+        "WHERE passage.session_pk = :pk ORDER BY score DESC, seq DESC, number"
+    )
 
 
-_MATCHES: Final = literal_column("passage").op("MATCH")(bindparam("query", type_=String()))
-_MATCHES_ON_POSTGRESQL: Final = PASSAGE.c.terms.op("@@")(cast(bindparam("query", type_=String()), TSQUERY))
-_BATCH: Final = bindparam("rows", type_=Integer())
-_OF_SESSION: Final = PASSAGE.c.session_pk == bindparam("pk", type_=BigInteger())
-_SQLITE: Final = _Statements(
-    insert(PASSAGE).values(**_PLACES, terms=_TERMS),
-    _hits(_MATCHES),
-    delete(PASSAGE).where(_ROWID.in_(select(_ROWID).select_from(PASSAGE).where(_MATCHES).limit(_BATCH))),
-    '"',
-)
-_POSTGRESQL: Final = _Statements(
-    insert(PASSAGE).values(**_PLACES, terms=func.array_to_tsvector(func.string_to_array(_TERMS, " "))),
-    _hits(_MATCHES_ON_POSTGRESQL),
-    delete(PASSAGE).where(_OF_SESSION, tuple_(*_KEY).in_(select(*_KEY).where(_OF_SESSION).limit(_BATCH))),
-    "'",
-)
 _MARK_INDEXED: Final = (
     update(ENTRY)
     .where(
@@ -110,7 +125,7 @@ _UNINDEXED: Final = (
 )
 
 
-def _statements(tx: Transaction) -> _Statements:
+def _dialect(tx: Transaction) -> _Dialect:
     return _SQLITE if tx.is_only_writer else _POSTGRESQL
 
 
@@ -140,24 +155,58 @@ def rows_of(session_pk: int, branch: int, seq: int, indexed: IndexText) -> list[
 def add(tx: Transaction, rows: Sequence[dict[str, Any]]) -> None:
     """Insert the rows of passages."""
     if rows:
-        tx.execute(_statements(tx).insert, rows)
+        tx.execute(_insert(_dialect(tx)), rows)
 
 
-def hits(
-    tx: Transaction, session: Session, parts: Sequence[Segment], terms: Iterable[str], kinds: int = 0
-) -> dict[str, list[PassageAt]]:
-    """The passages on a path that have each of these terms; at most `MOST_HITS` are read for each.
+def _queries(dialect: _Dialect, session: Session, terms: Iterable[str]) -> dict[str, str]:
+    scope, quote = _scope(session.pk), dialect.quote
+    return {f"q{number}": f"{quote}{scope}{term}{quote}" for number, term in enumerate(terms)}
 
-    `kinds` are bits: only entries with an item of one of these kinds are searched; 0 searches all.
+
+def counts(tx: Transaction, session: Session, terms: Sequence[str]) -> dict[str, int]:
+    """How many passages of a session have each of these terms, whatever branch they are on."""
+    if not terms:
+        return {}
+    dialect = _dialect(tx)
+    row = tx.execute(_count(dialect, len(terms)), _queries(dialect, session, terms)).one()
+    return dict(zip(terms, row, strict=True))
+
+
+def best(
+    tx: Transaction,
+    session: Session,
+    weights: Mapping[str, float],
+    found: Mapping[str, int],
+    most: int,
+    *,
+    kinds: int = 0,
+) -> list[Hit]:
+    """Up to `most` passages of a session that have the weightiest terms, best first, of equal ones the newest.
+
+    `found` are the counts of the terms. `kinds` are bits: only entries with an item of one of these kinds are searched;
+    0 searches all.
     """
-    statements, scope = _statements(tx), _scope(session.pk)
-    quote = statements.quote
-    found = {}
-    for term in terms:
-        query = {"query": f"{quote}{scope}{term}{quote}", "pk": session.pk, "kinds": kinds}
-        rows = tx.execute(statements.hits, query)
-        found[term] = [PassageAt(seq, number) for branch, seq, number in rows if holds(parts, branch, seq)]
-    return found
+    terms = _choosing(found)
+    if not terms:
+        return []
+    dialect = _dialect(tx)
+    parameters: dict[str, Any] = {"pk": session.pk, "most": most, **_queries(dialect, session, terms)}
+    parameters |= {f"w{number}": weights[term] for number, term in enumerate(terms)}
+    if kinds:
+        parameters["kinds"] = kinds
+    tx.plan_alone()
+    rows = tx.execute(_best(dialect, len(terms), of_kinds=bool(kinds)), parameters)
+    return [Hit(branch, PassageAt(seq, number), _with_bits(terms, bits)) for branch, seq, number, bits in rows]
+
+
+def _choosing(found: Mapping[str, int]) -> list[str]:
+    """The terms that choose: those that a passage has, without the common ones if there are rarer ones."""
+    rarest = sorted((term for term, count in found.items() if count), key=lambda term: found[term])
+    return [term for number, term in enumerate(rarest) if found[term] <= MOST_HITS or number < FEWEST_TERMS]
+
+
+def _with_bits(terms: Sequence[str], bits: int) -> frozenset[str]:
+    return frozenset(term for number, term in enumerate(terms) if int(bits) & 1 << number)
 
 
 def unindexed(tx: Transaction, session: Session, most: int) -> list[tuple[int, int]]:
@@ -174,7 +223,9 @@ def add_missing(tx: Transaction, session: Session, branch: int, seq: int, indexe
 
 def remove(tx: Transaction, session_pk: int, most: int) -> int:
     """Remove up to `most` rows of a session; how many were removed."""
-    statements = _statements(tx)
-    query = f"{statements.quote}{_scope(session_pk)}{statements.quote}"
-    gone: int = tx.execute(statements.gone, {"query": query, "pk": session_pk, "rows": most}).rowcount
+    dialect = _dialect(tx)
+    query = (
+        {"query": f"{dialect.quote}{_scope(session_pk)}{dialect.quote}"} if dialect is _SQLITE else {"pk": session_pk}
+    )
+    gone: int = tx.execute(text(dialect.gone), {**query, "most": most}).rowcount
     return gone

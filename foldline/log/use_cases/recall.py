@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -15,22 +16,22 @@ from foldline.engine.recall.ranking import (
     Focus,
     PassageAt,
     Question,
-    first_choice,
     focus,
-    nearby_terms,
     question_of,
-    terms_by_entry,
     weighted,
 )
 from foldline.engine.recall.visibility import OutOfView, Visibility
 from foldline.log.storage import entry_log, passages, paths, segments
+from foldline.log.storage.passages import Hit
 from foldline.log.storage.rows import Path, Session
 from foldline.log.storage.segments import Segment
 from foldline.log.storage.store import Store, Transaction
 from foldline.log.storage.tables import ENTRY
 
-# Passages whose texts are read, and those that are given back at most.
-READ: Final = 40
+# Passages that the index gives, in view or not and on any branch; those of them whose texts are read; and the most that
+# are given back.
+LOOKED_AT: Final = 300
+READ: Final = 24
 MOST_PASSAGES: Final = 10
 # Of entries that are not indexed yet, one recall indexes at most this many, so many at a time.
 INDEXED_AT_ONCE: Final = 50
@@ -75,7 +76,6 @@ class _Found(NamedTuple):
 
 
 _Text: TypeAlias = tuple[int, str, ItemKind | None]
-Hits: TypeAlias = dict[str, list[PassageAt]]
 
 
 def recall(store: Store, tenant: str, session_id: str, request: RecallRequest) -> Recalled:
@@ -131,9 +131,6 @@ class _PathReader:
     path: Path
     parts: Sequence[Segment]
 
-    def hits(self, question: Question, kinds: frozenset[ItemKind]) -> Hits:
-        return passages.hits(self.tx, self.path.session, self.parts, question.terms, bits_of(kinds))
-
     def reasons(self, seqs: Iterable[int]) -> dict[int, OutOfView]:
         """Why entries are out of view, by their seqs, without those that are in view whole."""
         visibility = Visibility(entry_log.live_edits(self.tx, self.path))
@@ -155,21 +152,26 @@ class _PathReader:
 
 
 def _candidates(reader: _PathReader, question: Question, kinds: frozenset[ItemKind]) -> list[Passage]:
-    hits = reader.hits(question, kinds)
-    by_entry = terms_by_entry(hits)
-    reasons = reader.reasons(by_entry)
-    hits = {term: [at for at in found if at.seq in reasons] for term, found in hits.items()}
-    asked = weighted(question, hits, reader.path.leaf_seq)
-    chosen = first_choice(asked, hits, READ)
-    messages = reader.messages(seq for seq, _ in chosen)
+    tx, session = reader.tx, reader.path.session
+    counts = passages.counts(tx, session, question.terms)
+    asked = weighted(question, counts, reader.path.leaf_seq)
+    hits = passages.best(tx, session, asked.weights, counts, LOOKED_AT, kinds=bits_of(kinds))
+    hits = [hit for hit in hits if segments.holds(reader.parts, hit.branch, hit.at.seq)]
+    reasons = reader.reasons({hit.at.seq for hit in hits})
+    chosen = [hit.at for hit in hits if hit.at.seq in reasons][:READ]
+    messages = reader.messages(at.seq for at in chosen)
     texts = _items_of(reader, messages, kinds) if kinds else _passages_of(messages, chosen)
-    found = [
-        _Found(seq, text, kind, focus(asked, text, nearby_terms(by_entry, (seq - 1, seq + 1))))
-        for seq, text, kind in texts
-    ]
+    terms = _terms_by_entry(hits)
+    found = [_Found(seq, text, kind, focus(asked, text, terms[seq - 1] | terms[seq + 1])) for seq, text, kind in texts]
     found.sort(key=lambda each: (each.focus.score, each.seq), reverse=True)
-    best = list(islice(_distinct(found), MOST_PASSAGES))
-    return _with_sources(reader, best, messages, reasons)
+    return _with_sources(reader, list(islice(_distinct(found), MOST_PASSAGES)), messages, reasons)
+
+
+def _terms_by_entry(hits: Iterable[Hit]) -> dict[int, set[str]]:
+    found: dict[int, set[str]] = defaultdict(set)
+    for hit in hits:
+        found[hit.at.seq] |= hit.terms
+    return found
 
 
 def _passages_of(messages: Mapping[int, Message], chosen: Sequence[PassageAt]) -> Iterator[_Text]:
