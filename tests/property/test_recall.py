@@ -19,10 +19,11 @@ LETTERS = str.maketrans("0123456789", "abcdfghjkm")
 # What happens in turn: an append of so many tokens, or something with the entry that a number chooses.
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from(("say", "say", "call", "fold", "hide", "move", "undo", "redo", "work")), st.integers(0, 99)
+        st.sampled_from(("say", "say", "call", "fold", "hide", "move", "move", "undo", "redo", "work")),
+        st.integers(0, 99),
     ),
-    min_size=4,
-    max_size=14,
+    min_size=8,
+    max_size=20,
 )
 
 
@@ -43,10 +44,8 @@ class Life:
                 call = f"c{next(self._numbers)}"
                 answer = {"role": "tool", "tool_call_id": call, "content": self._text(5 + 4 * number)}
                 self._append({**calls(call), "content": self._text(3)}, answer)
-            case "fold":
-                scene.compact(target_tokens=150)
-            case "hide":
-                scene.compact(target_tokens=150, summarize=False)
+            case "fold" | "hide":
+                scene.compact(target_tokens=150, summarize=None if act == "fold" else False)
             case "move" if self.words:
                 scene.move(sorted(self.words)[number % len(self.words)])
             case "undo" if scene.live:
