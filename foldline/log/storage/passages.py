@@ -194,7 +194,6 @@ def best(
     parameters |= {f"w{number}": weights[term] for number, term in enumerate(terms)}
     if kinds:
         parameters["kinds"] = kinds
-    tx.plan_alone()
     rows = tx.execute(_best(dialect, len(terms), of_kinds=bool(kinds)), parameters)
     return [Hit(branch, PassageAt(seq, number), _with_bits(terms, bits)) for branch, seq, number, bits in rows]
 

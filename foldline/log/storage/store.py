@@ -104,11 +104,6 @@ class Transaction:
         if not self.is_only_writer:
             self.connection.exec_driver_sql(f"SET LOCAL lock_timeout = {milliseconds}")
 
-    def plan_alone(self) -> None:
-        """Have no later statement start workers of the database server: that takes longer than a short statement."""
-        if not self.is_only_writer:
-            self.connection.exec_driver_sql("SET LOCAL max_parallel_workers_per_gather = 0")
-
     def try_lock(self, *names: str) -> bool:
         """Take the advisory lock of these names until the transaction ends; False if another transaction has it."""
         if self.is_only_writer:

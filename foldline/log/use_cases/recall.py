@@ -86,26 +86,27 @@ def recall(store: Store, tenant: str, session_id: str, request: RecallRequest) -
     Raises:
         NotFound: no such session.
     """
-    is_complete = _index(store, tenant, session_id)
-    with store.read() as tx:
-        return Recalled(_search(tx, tenant, session_id, request), is_complete)
-
-
-def _index(store: Store, tenant: str, session_id: str) -> bool:
-    """Index entries of the session that are not; whether none is left. No lock is held while terms are found."""
     for _ in range(MOST_INDEXED // INDEXED_AT_ONCE):
         with store.read() as tx:
-            session = paths.open_head(tx, tenant, session_id).session
-            places = passages.unindexed(tx, session, INDEXED_AT_ONCE)
-            found = [(branch, seq, _index_text(tx, session, branch, seq)) for branch, seq in places]
-        if not found:
-            return True
-        with store.write() as tx:
-            # With the session locked, its sweep cannot leave these rows behind.
-            session = paths.open_head(tx, tenant, session_id, lock=True).session
-            for branch, seq, indexed in found:
-                passages.add_missing(tx, session, branch, seq, indexed)
-    return False
+            path = paths.open_head(tx, tenant, session_id)
+            places = passages.unindexed(tx, path.session, INDEXED_AT_ONCE)
+            if not places:
+                return Recalled(_search(tx, path, request), is_complete=True)
+            found = [(branch, seq, _index_text(tx, path.session, branch, seq)) for branch, seq in places]
+        _add_missing(store, tenant, session_id, found)
+    with store.read() as tx:
+        path = paths.open_head(tx, tenant, session_id)
+        is_complete = not passages.unindexed(tx, path.session, 1)
+        return Recalled(_search(tx, path, request), is_complete=is_complete)
+
+
+def _add_missing(store: Store, tenant: str, session_id: str, found: Sequence[tuple[int, int, IndexText]]) -> None:
+    """Write the rows of entries, whose terms were found without a lock."""
+    with store.write() as tx:
+        # With the session locked, its sweep cannot leave these rows behind.
+        session = paths.open_head(tx, tenant, session_id, lock=True).session
+        for branch, seq, indexed in found:
+            passages.add_missing(tx, session, branch, seq, indexed)
 
 
 def _index_text(tx: Transaction, session: Session, branch: int, seq: int) -> IndexText:
@@ -116,8 +117,7 @@ def _index_text(tx: Transaction, session: Session, branch: int, seq: int) -> Ind
     return index_of(message, (item for _, item in entry_log.items_in(tx, session, part)))
 
 
-def _search(tx: Transaction, tenant: str, session_id: str, request: RecallRequest) -> Quotes:
-    path = paths.open_head(tx, tenant, session_id)
+def _search(tx: Transaction, path: Path, request: RecallRequest) -> Quotes:
     parts = segments.segments(tx, path)
     found = _candidates(_PathReader(tx, path, parts), question_of(request.query), request.kinds)
     return quotes_within(found, request.max_tokens)
