@@ -19,7 +19,7 @@ UV_VERSION := 0.13.9
 # A maintained catalogue of models (MIT); its rows are written into the library.
 PRICES_VERSION := 0.2.3
 
-.PHONY: help init fmt lint types check test chart property parity bench fidelity demo run stack image browser docs models clean lock
+.PHONY: help init fmt lint types check test chart property parity bench fidelity recall demo run stack image browser docs models clean lock
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,6 +64,9 @@ bench: .venv/.ready ## measure side by side with the alternatives
 fidelity: .venv/.ready ## measure which rules are found and which facts survive: SET=development for the other templates
 	@$(BIN)/python -m benchmarks.fidelity.rules
 	@$(BIN)/python -m benchmarks.fidelity $(if $(SET),--set $(SET))
+
+recall: .venv/.ready ## measure what recalls find in recorded sessions: SEED=2 for other questions
+	@$(BIN)/python -m benchmarks.recall $(if $(SEED),--seed $(SEED))
 
 demo: .venv/.ready ## see a long session being folded
 	@$(BIN)/python -m demo

@@ -1,4 +1,4 @@
-"""The log's rows: an append in a long session against one in a short session, and above the trigger against below."""
+"""The log's rows: appends in long and short sessions, above and below the trigger, with ledger and index; recalls."""
 
 from __future__ import annotations
 
@@ -7,18 +7,25 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
+from sqlalchemy import text
+
 from benchmarks.harness import Row, seconds
 from benchmarks.prefix_cost.corpus import parsed, sessions
 from benchmarks.transcripts import transcript
 from foldline import migrations
 from foldline.engine.facts import facts_of
 from foldline.engine.formats import FORMATS
+from foldline.engine.ledger.find import items_of
+from foldline.engine.ledger.items import items_to_json
 from foldline.engine.messages import Message
+from foldline.engine.recall.passages import IndexText, index_of
 from foldline.engine.wire import dumps
 from foldline.log.compaction.enqueue import BACKGROUND
+from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.jobs import claims, endings
 from foldline.log.storage.store import Store
-from foldline.log.use_cases import append, lifecycle
+from foldline.log.use_cases import append, compact, lifecycle
+from foldline.log.use_cases.finding import recall
 
 APPENDS: Final = 100
 TENANT: Final = "bench"
@@ -28,6 +35,7 @@ MESSAGE: Final = append.prepare(FORMATS["openai"].parse([{"role": "user", "conte
 MESSAGES_AT_ONCE: Final = 50
 # As many recorded sessions as a round appends in a second or two.
 SESSIONS: Final = 12
+RECALLED_ENTRIES: Final = 10_000
 # Appends in a round. Those of all rounds together leave a session on its side of the trigger, and within its limit.
 LARGE_APPENDS: Final = 40
 # Where the session below the trigger begins, as a share of it.
@@ -68,6 +76,8 @@ def rows(database: str, url: str) -> Iterator[Row]:
         )
     yield _with_ledger(store, database)
     yield _without_summarizer(store, database)
+    yield _with_index(store, database)
+    yield _recall(store, database)
     store.close()
 
 
@@ -122,6 +132,72 @@ def _append_pending(store: Store, name: str, entries: int) -> float:
     return total
 
 
+def _with_index(store: Store, database: str) -> Row:
+    """Appends of recorded sessions, message by message, with what recall searches and without."""
+    messages = [message for session in sessions()[:SESSIONS] for message in parsed(session)]
+    return Row(
+        name=f"append {len(messages)} messages of sessions, {database}",
+        ours="with the index of recall",
+        theirs="without",
+        time_ours=lambda: _append_each(store, messages, append.prepare),
+        time_theirs=lambda: _append_each(store, messages, _without_index),
+        at_most=1.25,
+    )
+
+
+def _without_index(messages: list[Message]) -> list[append.PreparedMessage]:
+    return [
+        append.PreparedMessage(
+            each, facts_of(each), dumps(each.source), dumps(items_to_json(items_of(each))), IndexText((), 0)
+        )
+        for each in messages
+    ]
+
+
+def _recall(store: Store, database: str) -> Row:
+    """Recalls in sessions whose entries are out of view, with questions of words that they have."""
+    messages = [message for session in sessions() for message in parsed(session)]
+    messages *= -(-RECALLED_ENTRIES // len(messages))
+    long, short = (_out_of_view(store, messages[:entries]) for entries in (RECALLED_ENTRIES, RECALLED_ENTRIES // 100))
+    return Row(
+        name=f"recall, {database}",
+        ours=f"p50 in {RECALLED_ENTRIES:,} entries",
+        theirs="p50 in a hundredth of them",
+        time_ours=lambda: _recall_each(store, long, messages),
+        time_theirs=lambda: _recall_each(store, short, messages),
+        at_most=20,
+        ours_at_most_seconds=0.020,
+    )
+
+
+def _out_of_view(store: Store, messages: Sequence[Message]) -> str:
+    """The id of a new session with these messages, of which only the newest are in view."""
+    with store.write() as tx:
+        name = lifecycle.create(tx, TENANT, NEW).session.id
+    drafts = append.prepare(messages)
+    for start in range(0, len(drafts), 500):
+        with store.write() as tx:
+            append.append(tx, TENANT, name, drafts[start : start + 500])
+    with store.write() as tx:
+        if not store.is_sqlite:
+            # What autovacuum does within a minute.
+            tx.execute(text("ANALYZE"))
+        request = SummaryRequest(is_asked=True, target_tokens=2_000)
+        compact.compact(tx, TENANT, name, request, summarize=False)
+    return name
+
+
+def _recall_each(store: Store, name: str, messages: Sequence[Message]) -> float:
+    """The median seconds of recalls, each asking for words of one of the messages."""
+    said = [message.text.split()[:200:25] for message in messages[:1_000:25]]
+    questions = [" ".join(words) for words in said if words]
+    return statistics.median(_recall_seconds(store, name, question) for question in questions)
+
+
+def _recall_seconds(store: Store, name: str, question: str) -> float:
+    return seconds(lambda: recall.recall(store, TENANT, name, recall.RecallRequest(question, 2_000)))
+
+
 def _append_each(
     store: Store, messages: Sequence[Message], prepare: Callable[[list[Message]], list[append.PreparedMessage]]
 ) -> float:
@@ -138,7 +214,9 @@ def _append_each(
 
 
 def _without_ledger(messages: list[Message]) -> list[append.PreparedMessage]:
-    return [append.PreparedMessage(each, facts_of(each), dumps(each.source), b"[]") for each in messages]
+    return [
+        append.PreparedMessage(each, facts_of(each), dumps(each.source), b"[]", index_of(each, ())) for each in messages
+    ]
 
 
 def _time_large(store: Store, share: float, policy: dict[str, Any] | None = None) -> Callable[[], float]:

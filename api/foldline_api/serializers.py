@@ -11,6 +11,7 @@ from foldline.engine.models.budget import Budget
 from foldline.engine.overflow import Verdict
 from foldline.engine.policies.policy import FIGURES, to_json
 from foldline.engine.policies.report import together
+from foldline.engine.recall.quoting import Attribution, Passage
 from foldline.engine.tokens.breakdown import Breakdown
 from foldline.log.compaction.compactions import Compaction
 from foldline.log.compaction.trigger import TriggerResult
@@ -19,8 +20,9 @@ from foldline.log.storage import entry_log
 from foldline.log.storage.rows import Path
 from foldline.log.use_cases.branches import Branch
 from foldline.log.use_cases.entries import Entry
+from foldline.log.use_cases.finding.ledger import LedgerItem
+from foldline.log.use_cases.finding.recall import Recalled
 from foldline.log.use_cases.history import MadeSummary
-from foldline.log.use_cases.ledger import LedgerItem
 from foldline.log.use_cases.pins import Pin
 from foldline_api.http.responses import timestamp
 
@@ -254,3 +256,29 @@ def ledger_item_json(found: LedgerItem) -> dict[str, Any]:
 def pin_json(pin: Pin) -> dict[str, Any]:
     """A pin."""
     return {"id": pin.id, "text": pin.text, "created_at": timestamp(pin.created_at)}
+
+
+def recall_json(found: Recalled) -> dict[str, Any]:
+    """What a recall found."""
+    quotes = found.quotes
+    return {
+        "items": [_passage_json(passage) for passage in quotes.passages],
+        "text": quotes.text,
+        "tokens": quotes.tokens,
+        "is_complete": found.is_complete,
+    }
+
+
+def _passage_json(passage: Passage) -> dict[str, Any]:
+    before = passage.before
+    return {
+        **_source_json(passage.source),
+        "out_of_view": passage.out_of_view,
+        "kind": passage.kind,
+        "text": passage.text,
+        "before": None if before is None else {**_source_json(before.source), "text": before.text},
+    }
+
+
+def _source_json(source: Attribution) -> dict[str, Any]:
+    return {"entry_id": source.entry_id, "said_by": source.said_by, "tool": source.tool}

@@ -11,7 +11,6 @@ from foldline_api.routes import (
     compactions,
     entries,
     jobs,
-    ledger,
     messages,
     overflow,
     pins,
@@ -20,6 +19,7 @@ from foldline_api.routes import (
     stateless,
     stats,
 )
+from foldline_api.routes.finding import ledger, recall
 from foldline_api.routes.service import catalog, health
 
 ROUTERS: Final[tuple[APIRouter, ...]] = (
@@ -34,6 +34,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     session_files.router,
     pins.router,
     ledger.router,
+    recall.router,
     stateless.router,
     catalog.router,
     health.router,

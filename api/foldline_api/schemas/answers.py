@@ -7,7 +7,9 @@ from typing import Any, Final, Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from foldline.engine.ledger.items import ItemKind, Speaker
+from foldline.engine.messages import ROLES
 from foldline.engine.policies.layouts import LAYOUTS
+from foldline.engine.recall.visibility import OutOfView
 from foldline.log.job_state import JobState
 from foldline_api.http.problems import PROBLEM_TYPES
 
@@ -497,3 +499,44 @@ class ReadyAnswer(ResponseModel):
     status: Literal["ok", "degraded", "unavailable"]
     database: str
     broker: str
+
+
+class SourceAnswer(ResponseModel):
+    """A text, who said it, and the entry that has it; `tool` is the tool whose result it is."""
+
+    entry_id: str
+    said_by: str = Field(description=f"{', '.join(ROLES)}; or summary, for that of another branch.")
+    tool: str | None
+    text: str
+
+
+class PassageAnswer(SourceAnswer):
+    """A passage that is out of view, and why.
+
+    `kind` is that of the ledger's item that it is, null if all that was said was searched. `before` is what explains
+    it: the question before an answer, the call before its result.
+    """
+
+    out_of_view: OutOfView
+    kind: ItemKind | None
+    before: SourceAnswer | None
+
+
+class RecallAnswer(ResponseModel):
+    """What was found, best first. `text` quotes all of it with its sources, in `tokens` tokens.
+
+    `is_complete` is false if the session has more entries of an earlier version, or of a file, than one request
+    indexes. The next request goes on with them.
+    """
+
+    items: list[PassageAnswer]
+    text: str
+    tokens: int
+    is_complete: bool
+
+
+class RecallToolAnswer(ResponseModel):
+    """The definition of the tool, or the message with the result of a call of it; the other one is null."""
+
+    tool: dict[str, Any] | None
+    result: dict[str, Any] | None

@@ -214,6 +214,13 @@ class PendingBody(Body):
     files: list[FileBody] = Field(default_factory=list)
 
 
+class RecallToolBody(Body):
+    """The wire format of a recall tool, and a call of it; without a call, the tool's definition is asked for."""
+
+    format: Name = Field(description=f"The wire format: {', '.join(_OTHERS)} or {_LAST}.")
+    call: JsonObject | None = Field(None, description="A call of the tool, as the model made it in this format.")
+
+
 class StatelessBody(Body):
     """Messages, and the model that receives them."""
 

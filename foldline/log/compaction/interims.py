@@ -9,8 +9,8 @@ from foldline.engine.ledger.items import ItemAt
 from foldline.engine.outline import Outline
 from foldline.engine.planning import interim
 from foldline.engine.planning.interim import InterimDue
-from foldline.log.compaction import summaries
-from foldline.log.storage import dismissals, entry_log, segments
+from foldline.log.compaction import dismissals, summaries
+from foldline.log.storage import entry_log, segments
 from foldline.log.storage.rows import Aims, Path
 from foldline.log.storage.store import Transaction
 

@@ -25,12 +25,12 @@ from foldline.engine.summaries.file_lists import file_lists
 from foldline.engine.summaries.prompt import SummaryInput
 from foldline.engine.summaries.provider_block import Beginning
 from foldline.engine.tokens.counter import count_text
-from foldline.log.compaction import summaries
+from foldline.log.compaction import dismissals, summaries
 from foldline.log.compaction.compactions import Compaction, apply_summary
 from foldline.log.compaction.summaries import Made, Wanted
 from foldline.log.compaction.summary_request import SummaryRequest, requested_aims, requested_policy, targeted_gauge
 from foldline.log.compaction.usage_estimate import with_reported_usage
-from foldline.log.storage import dismissals, entry_log, segments
+from foldline.log.storage import entry_log, segments
 from foldline.log.storage.fixed_parts import FixedParts
 from foldline.log.storage.rows import Aims, Path
 from foldline.log.storage.store import Limits, Transaction

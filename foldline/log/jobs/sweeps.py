@@ -13,7 +13,7 @@ from sqlalchemy import bindparam, delete, select, tuple_
 from foldline.log.compaction import trigger
 from foldline.log.job_state import JobState
 from foldline.log.jobs.endings import LEASE_LAPSED, UNREADABLE, end, requeue
-from foldline.log.storage import paths
+from foldline.log.storage import passages, paths
 from foldline.log.storage.events import JobWaits, LeaseLapsed, SweepDone
 from foldline.log.storage.store import Store, Transaction
 from foldline.log.storage.tables import BRANCH, DISMISSAL, ENTRY, IDEMPOTENCY, JOB, PIN, SESSION, SUMMARY
@@ -118,6 +118,8 @@ def _remove_session(tx: Transaction) -> bool:
     session_pk = tx.execute(deleted.with_for_update(skip_locked=True)).scalar()
     if session_pk is None:
         return False
+    if passages.remove(tx, session_pk, PURGE_ROWS):
+        return True
     batch = select(ENTRY.c.branch, ENTRY.c.seq).where(ENTRY.c.session_pk == session_pk).limit(PURGE_ROWS)
     gone = tx.execute(
         delete(ENTRY).where(ENTRY.c.session_pk == session_pk, tuple_(ENTRY.c.branch, ENTRY.c.seq).in_(batch))

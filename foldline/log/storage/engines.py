@@ -138,7 +138,7 @@ def _test_if_idle(connection: Any, record: ConnectionPoolEntry, _proxy: Any) -> 
 
 
 def _options(address: URL) -> str:
-    """The server options of each connection: those in the URL, then the time-outs."""
+    """The server options of each connection: those in the URL, then that statements run alone, and the time-outs."""
     seconds = {
         "lock_timeout": WAIT_SECONDS,
         "statement_timeout": STATEMENT_SECONDS,
@@ -146,7 +146,9 @@ def _options(address: URL) -> str:
     }
     given = address.query.get("options", ())
     parts = [given] if isinstance(given, str) else [*given]
-    return " ".join([*parts, *(f"-c {name}={value}s" for name, value in seconds.items())])
+    # Our statements take milliseconds, and starting workers of the server for one takes longer.
+    alone = "-c max_parallel_workers_per_gather=0"
+    return " ".join([*parts, alone, *(f"-c {name}={value}s" for name, value in seconds.items())])
 
 
 def _sqlite(address: URL, connections: int) -> Engines:

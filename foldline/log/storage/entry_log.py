@@ -55,11 +55,19 @@ _LIVE: Final = select(ENTRY.c.live).where(
 
 
 def message_columns(
-    tx: Transaction, path: Path, facts: Facts, message: Message, body: bytes, *, ledger: bytes | None = None
+    tx: Transaction,
+    path: Path,
+    facts: Facts,
+    message: Message,
+    body: bytes,
+    *,
+    ledger: bytes | None = None,
+    passages: int | None = None,
 ) -> dict[str, Any]:
     """The columns of a message's row; the path is advanced to it already."""
     columns = shown_columns(tx, path, MESSAGE, facts, body)
-    return {**columns, "is_joined": message.joined, "format": message.format or "native", "ledger": ledger}
+    own = {"is_joined": message.joined, "format": message.format or "native", "ledger": ledger, "passages": passages}
+    return {**columns, **own}
 
 
 def shown_columns(tx: Transaction, path: Path, kind: str, facts: Facts, body: bytes) -> dict[str, Any]:
@@ -75,6 +83,7 @@ def shown_columns(tx: Transaction, path: Path, kind: str, facts: Facts, body: by
         "format": "",
         "facts": dumps(extra) if extra else None,
         "ledger": None,
+        "passages": None,
         "live": None,
     }
 
@@ -152,6 +161,8 @@ _WITHOUT_FACTS: Final[Mapping[str, Any]] = MappingProxyType(
         "format": "",
         "facts": None,
         "ledger": None,
+        # There is nothing in it for a recall.
+        "passages": 0,
         "live": None,
     }
 )
@@ -177,12 +188,36 @@ def rows_in(
         run = {"pk": session.pk, "branch": part.branch, "first": part.first, "last": part.last}
         found = tx.execute(_one_run(tuple(columns), kinds), {**run, "most": UNLIMITED if limit is None else limit})
         return list(found)
+    if limit is None and len(parts) <= RUNS_AT_ONCE and all(part.first == part.last for part in parts):
+        return _rows_at(tx, session, parts, columns, kinds)
     rows: list[Any] = []
     for start in range(0, len(parts), RUNS_AT_ONCE):
         chosen = and_(_in_segments(session, parts[start : start + RUNS_AT_ONCE]), *_of_kinds(kinds))
         left = None if limit is None else limit - len(rows)
         rows += tx.execute(select(*columns).where(chosen).order_by(ENTRY.c.seq).limit(left))
     return rows
+
+
+def _rows_at(
+    tx: Transaction, session: Session, parts: Sequence[Segment], columns: Sequence[Any], kinds: tuple[str, ...] | None
+) -> list[Any]:
+    """The rows of single entries: one statement for each branch, which is not built anew for other entries."""
+    seqs: dict[int, list[int]] = {}
+    for part in parts:
+        seqs.setdefault(part.branch, []).append(part.first)
+    statement = _some_entries(tuple(columns), kinds)
+    at = ({"pk": session.pk, "branch": branch, "seqs": found} for branch, found in seqs.items())
+    return [row for parameters in at for row in tx.execute(statement, parameters)]
+
+
+@lru_cache(maxsize=32)
+def _some_entries(columns: tuple[Any, ...], kinds: tuple[str, ...] | None) -> Select[Any]:
+    places = and_(
+        ENTRY.c.session_pk == bindparam("pk"),
+        ENTRY.c.branch == bindparam("branch"),
+        ENTRY.c.seq.in_(bindparam("seqs", expanding=True)),
+    )
+    return select(*columns).where(places, *_of_kinds(kinds)).order_by(ENTRY.c.seq)
 
 
 @lru_cache(maxsize=32)

@@ -17,6 +17,7 @@ IS_LIVE: Final = text("deleted_at IS NULL")
 IS_DELETED: Final = text("deleted_at IS NOT NULL")
 IS_HELD_BACK: Final = text("next_summary_at > 0")
 IS_PENDING: Final = text("pending_tokens > 0")
+IS_UNINDEXED: Final = text("passages IS NULL")
 # SQLite numbers rows only in a column of exactly this type, which has 64 bits there.
 NUMBER: Final = BigInteger().with_variant(Integer, "sqlite")
 
@@ -104,7 +105,8 @@ class EntryRow(SQLModel, table=True):
     `kept` and `raw` are the view's tokens after it, with and without edits. `edits_branch` and `edits_seq` name the
     newest compaction, undo or redo on the path; that entry's `live` column has the edits in force after it. `tail_unit`
     and `open_calls` are the batch that a result may still join. `ledger` has the items of a message. `images`,
-    `image_bytes` and `image_side` are those of a branch. Large columns come last, so that reading facts skips them.
+    `image_bytes` and `image_side` are those of a branch. `passages` is how many it has for recall to search, None until
+    they are indexed (see `storage.passages`). Large columns come last, so that reading facts skips them.
     """
 
     __tablename__: ClassVar[Any] = "entry"
@@ -116,6 +118,14 @@ class EntryRow(SQLModel, table=True):
             "seq",
             sqlite_where=text("kind <> 'message'"),
             postgresql_where=text("kind <> 'message'"),
+        ),
+        Index(
+            "entry_unindexed",
+            "session_pk",
+            "branch",
+            "seq",
+            sqlite_where=IS_UNINDEXED,
+            postgresql_where=IS_UNINDEXED,
         ),
     )
 
@@ -141,6 +151,7 @@ class EntryRow(SQLModel, table=True):
     images: int | None = None
     image_bytes: int | None = Field(default=None, sa_type=BigInteger)
     image_side: int | None = None
+    passages: int | None = None
     version: int
     created_at: int = Field(sa_type=BigInteger)
     open_calls: bytes | None = None

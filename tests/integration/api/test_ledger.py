@@ -38,7 +38,7 @@ def test_items_are_listed_with_their_entries_and_who_said_them(api: Api) -> None
     assert (second["text"], second["entry_id"], second["is_dismissed"]) == (OTHER, first["entry_id"], False)
     assert any(item["text"] == TASK and item["kind"] == "request" for item in items)
     assert [item["text"] for item in listed(api, session, "?kinds=rule")] == [RULE, OTHER]
-    assert {item["kind"] for item in listed(api, session, "?kinds=rule&kinds=request")} == {"rule", "request"}
+    assert {item["kind"] for item in listed(api, session, "?kinds=rule,request")} == {"rule", "request"}
 
 
 def test_a_list_of_items_goes_on_where_a_page_ended(api: Api) -> None:

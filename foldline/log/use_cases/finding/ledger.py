@@ -9,8 +9,9 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from foldline.engine.ledger.items import MOST_ITEMS, Item, ItemKind
+from foldline.log.compaction import dismissals
 from foldline.log.errors import NotFound
-from foldline.log.storage import dismissals, entry_log, paths, segments
+from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.segments import Segment
 from foldline.log.storage.store import Transaction

@@ -7,7 +7,8 @@ from http import HTTPStatus
 from fastapi import APIRouter, Response
 
 from foldline.log.storage.store import Transaction
-from foldline.log.use_cases import ledger, pins
+from foldline.log.use_cases import pins
+from foldline.log.use_cases.finding import ledger
 from foldline_api import serializers
 from foldline_api.http.request import FromRequest
 from foldline_api.http.responses import (
@@ -21,18 +22,18 @@ from foldline_api.http.responses import (
 from foldline_api.schemas.answers import LedgerItemAnswer, Page, PinnedAnswer
 from foldline_api.schemas.bodies import Moving
 from foldline_api.schemas.openapi import described
-from foldline_api.schemas.parameters import Cursor, ItemKinds, Limit
+from foldline_api.schemas.parameters import Cursor, ItemKinds, Limit, kinds_in
 
 router = APIRouter(tags=["ledger"])
 
 
 @router.get("/sessions/{session_id}/ledger", **described(Page[LedgerItemAnswer]))
 def list_items(
-    session_id: str, incoming: FromRequest, kinds: ItemKinds = (), cursor: Cursor = None, limit: Limit = 50
+    session_id: str, incoming: FromRequest, kinds: ItemKinds = None, cursor: Cursor = None, limit: Limit = 50
 ) -> Response:
     """List the items found along the path in use, oldest first. A page may have fewer than there are later."""
     with incoming.service.store.read() as tx:
-        page = ledger.items(tx, incoming.tenant, session_id, position_of(cursor), limit, kinds=kinds)
+        page = ledger.items(tx, incoming.tenant, session_id, position_of(cursor), limit, kinds=kinds_in(kinds))
     return rest_response(page.items, page.next_position, serializers.ledger_item_json)
 
 

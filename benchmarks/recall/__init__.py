@@ -1,0 +1,1 @@
+"""How well and how fast a recall finds what recorded sessions said out of view."""

@@ -1,0 +1,230 @@
+"""The index that recall searches: a row for each passage of a message, in SQLite's FTS5 or PostgreSQL's full text.
+
+Each term of a row begins with the number of its session, so that a search reads nothing of other sessions. Which
+entries of the session it may show is for the caller to say. A row is written with its entry, or at the first recall
+that misses it; `entry.passages` says how many an entry has, and is NULL until they are written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import BigInteger, Column, Integer, MetaData, String, Table, bindparam, select, text, update
+from sqlalchemy.dialects.postgresql import TSVECTOR
+from sqlalchemy.sql.elements import TextClause
+
+from foldline.engine.recall.passages import IndexText
+from foldline.engine.recall.ranking import PassageAt
+from foldline.log.storage.rows import Session
+from foldline.log.storage.store import Transaction
+from foldline.log.storage.tables import ENTRY
+
+# Terms that more passages have do not choose among them, unless the question has no others.
+MOST_HITS: Final = 2_000
+FEWEST_TERMS: Final = 3
+# A virtual table on SQLite, so it is not in the metadata of the others. `terms` is text there.
+PASSAGE: Final = Table(
+    "passage",
+    MetaData(),
+    Column("session_pk", BigInteger),
+    Column("branch", Integer),
+    Column("seq", Integer),
+    Column("number", Integer),
+    Column("kinds", Integer),
+    Column("terms", String().with_variant(TSVECTOR(), "postgresql")),
+)
+
+
+class _Dialect(NamedTuple):
+    """What each database writes differently; `{}` in `matches` is the name of a parameter with a query.
+
+    `key` names a row in a group, and `place` finds it again.
+    """
+
+    quote: str
+    matches: str
+    terms: str
+    key: str
+    place: str
+    gone: str
+
+
+_SQLITE: Final = _Dialect(
+    quote='"',
+    matches="passage MATCH :{}",
+    terms=":terms",
+    key="rowid",
+    place="JOIN passage ON passage.rowid = best.rowid",
+    gone="DELETE FROM passage WHERE rowid IN (SELECT rowid FROM passage WHERE passage MATCH :query LIMIT :most)",
+)
+_POSTGRESQL: Final = _Dialect(
+    quote="'",
+    matches="terms @@ CAST(:{} AS tsquery)",
+    terms="array_to_tsvector(string_to_array(:terms, ' '))",
+    key="session_pk, branch, seq, number",
+    place="JOIN passage USING (session_pk, branch, seq, number)",
+    gone="DELETE FROM passage WHERE (session_pk, branch, seq, number) IN "
+    "(SELECT session_pk, branch, seq, number FROM passage WHERE session_pk = :pk LIMIT :most)",
+)
+
+
+class Hit(NamedTuple):
+    """A passage, its branch, and the terms of a question that it has."""
+
+    branch: int
+    at: PassageAt
+    terms: frozenset[str]
+
+
+@lru_cache(maxsize=4)
+def _insert(dialect: _Dialect) -> TextClause:
+    columns = "session_pk, branch, seq, number, kinds"
+    values = ", ".join(f":{column}" for column in columns.split(", "))
+    return text(f"INSERT INTO passage ({columns}, terms) VALUES ({values}, {dialect.terms})")
+
+
+@lru_cache(maxsize=64)
+def _count(dialect: _Dialect, number: int) -> TextClause:
+    counts = (f"(SELECT count(*) FROM passage WHERE {dialect.matches.format(f'q{n}')})" for n in range(number))
+    return text(f"SELECT {', '.join(counts)}")
+
+
+@lru_cache(maxsize=128)
+def _best(dialect: _Dialect, number: int, *, of_kinds: bool) -> TextClause:
+    """The passages with the weightiest terms; `bits` has a bit for each term, as no passage has one twice."""
+    kinds = " AND (kinds & :kinds) <> 0" if of_kinds else ""
+    hits = " UNION ALL ".join(
+        f"SELECT {dialect.key}, CAST(:w{n} AS float) AS weight, {1 << n} AS bit FROM passage "
+        f"WHERE {dialect.matches.format(f'q{n}')}{kinds}"
+        for n in range(number)
+    )
+    return text(
+        f"WITH best AS (SELECT {dialect.key}, sum(weight) AS score, sum(bit) AS bits FROM ({hits}) AS hits "
+        f"GROUP BY {dialect.key} ORDER BY score DESC LIMIT :most) "
+        f"SELECT branch, seq, number, bits FROM best {dialect.place} "
+        "WHERE passage.session_pk = :pk ORDER BY score DESC, seq DESC, number"
+    )
+
+
+_MARK_INDEXED: Final = (
+    update(ENTRY)
+    .where(
+        ENTRY.c.session_pk == bindparam("pk"),
+        ENTRY.c.branch == bindparam("at_branch"),
+        ENTRY.c.seq == bindparam("at_seq"),
+        ENTRY.c.passages.is_(None),
+    )
+    .values(passages=bindparam("number_of"))
+)
+_UNINDEXED: Final = (
+    select(ENTRY.c.branch, ENTRY.c.seq)
+    .where(ENTRY.c.session_pk == bindparam("pk"), ENTRY.c.passages.is_(None))
+    .limit(bindparam("most"))
+)
+
+
+def _dialect(tx: Transaction) -> _Dialect:
+    return _SQLITE if tx.is_only_writer else _POSTGRESQL
+
+
+def _scope(session_pk: int) -> str:
+    """What each term of a session's rows begins with; it stands alone in each row, too."""
+    return f"{session_pk}_"
+
+
+def rows_of(session_pk: int, branch: int, seq: int, indexed: IndexText) -> list[dict[str, Any]]:
+    """The rows of an entry's passages."""
+    scope = _scope(session_pk)
+    between = f" {scope}"
+    return [
+        {
+            "session_pk": session_pk,
+            "branch": branch,
+            "seq": seq,
+            "number": number,
+            "kinds": indexed.kinds,
+            "terms": f"{scope}{between}{terms.replace(' ', between)}",
+        }
+        for number, terms in enumerate(indexed.passages)
+        if terms
+    ]
+
+
+def add(tx: Transaction, rows: Sequence[dict[str, Any]]) -> None:
+    """Insert the rows of passages."""
+    if rows:
+        tx.execute(_insert(_dialect(tx)), rows)
+
+
+def _queries(dialect: _Dialect, session: Session, terms: Iterable[str]) -> dict[str, str]:
+    scope, quote = _scope(session.pk), dialect.quote
+    return {f"q{number}": f"{quote}{scope}{term}{quote}" for number, term in enumerate(terms)}
+
+
+def counts(tx: Transaction, session: Session, terms: Sequence[str]) -> dict[str, int]:
+    """How many passages of a session have each of these terms, whatever branch they are on."""
+    if not terms:
+        return {}
+    dialect = _dialect(tx)
+    row = tx.execute(_count(dialect, len(terms)), _queries(dialect, session, terms)).one()
+    return dict(zip(terms, row, strict=True))
+
+
+def best(
+    tx: Transaction,
+    session: Session,
+    weights: Mapping[str, float],
+    found: Mapping[str, int],
+    most: int,
+    *,
+    kinds: int = 0,
+) -> list[Hit]:
+    """Up to `most` passages of a session that have the weightiest terms, best first, of equal ones the newest.
+
+    `found` are the counts of the terms. `kinds` are bits: only entries with an item of one of these kinds are searched;
+    0 searches all.
+    """
+    terms = _choosing(found)
+    if not terms:
+        return []
+    dialect = _dialect(tx)
+    parameters: dict[str, Any] = {"pk": session.pk, "most": most, **_queries(dialect, session, terms)}
+    parameters |= {f"w{number}": weights[term] for number, term in enumerate(terms)}
+    if kinds:
+        parameters["kinds"] = kinds
+    rows = tx.execute(_best(dialect, len(terms), of_kinds=bool(kinds)), parameters)
+    return [Hit(branch, PassageAt(seq, number), _with_bits(terms, bits)) for branch, seq, number, bits in rows]
+
+
+def _choosing(found: Mapping[str, int]) -> list[str]:
+    """The terms that choose: those that a passage has, without the common ones if there are rarer ones."""
+    rarest = sorted((term for term, count in found.items() if count), key=lambda term: found[term])
+    return [term for number, term in enumerate(rarest) if found[term] <= MOST_HITS or number < FEWEST_TERMS]
+
+
+def _with_bits(terms: Sequence[str], bits: int) -> frozenset[str]:
+    return frozenset(term for number, term in enumerate(terms) if int(bits) & 1 << number)
+
+
+def unindexed(tx: Transaction, session: Session, most: int) -> list[tuple[int, int]]:
+    """Up to `most` entries of a session, by branch and seq, whose rows are not written yet."""
+    return [(branch, seq) for branch, seq in tx.execute(_UNINDEXED, {"pk": session.pk, "most": most})]
+
+
+def add_missing(tx: Transaction, session: Session, branch: int, seq: int, indexed: IndexText) -> None:
+    """Write the rows of an entry, if nobody has meanwhile. The caller has locked the session."""
+    at = {"pk": session.pk, "at_branch": branch, "at_seq": seq, "number_of": len(indexed.passages)}
+    if tx.execute(_MARK_INDEXED, at).rowcount:
+        add(tx, rows_of(session.pk, branch, seq, indexed))
+
+
+def remove(tx: Transaction, session_pk: int, most: int) -> int:
+    """Remove up to `most` rows of a session; how many were removed."""
+    dialect = _dialect(tx)
+    query = (
+        {"query": f"{dialect.quote}{_scope(session_pk)}{dialect.quote}"} if dialect is _SQLITE else {"pk": session_pk}
+    )
+    gone: int = tx.execute(text(dialect.gone), {**query, "most": most}).rowcount
+    return gone

@@ -1,0 +1,244 @@
+"""Recall: finds what is out of view on the path in use. Nothing of another branch, session or tenant is looked at."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final, NamedTuple, TypeAlias
+
+from foldline.engine.ledger.items import ItemAt, ItemKind
+from foldline.engine.messages import BRANCH_ROLE, Message, ToolCall, answered_call
+from foldline.engine.recall.passages import IndexText, bits_of, call_text, index_of, passages_of, text_of
+from foldline.engine.recall.quoting import BEFORE_CHARS, Attribution, Before, Passage, Quotes, one_line, quotes_within
+from foldline.engine.recall.ranking import (
+    Focus,
+    PassageAt,
+    Question,
+    focus,
+    question_of,
+    weighted,
+)
+from foldline.engine.recall.visibility import OutOfView, Visibility
+from foldline.log.storage import entry_log, passages, paths, segments
+from foldline.log.storage.passages import Hit
+from foldline.log.storage.rows import Path, Session
+from foldline.log.storage.segments import Segment
+from foldline.log.storage.store import Store, Transaction
+from foldline.log.storage.tables import ENTRY
+
+# Passages that the index gives, in view or not and on any branch; those of them whose texts are read; and the most that
+# are given back.
+LOOKED_AT: Final = 300
+READ: Final = 24
+MOST_PASSAGES: Final = 10
+# Of entries that are not indexed yet, one recall indexes at most this many, so many at a time.
+INDEXED_AT_ONCE: Final = 50
+MOST_INDEXED: Final = 2_000
+# An entry that no view shows has nothing to find.
+NOT_SHOWN: Final = IndexText((), 0)
+SUMMARY_ROLE: Final = "summary"
+
+
+@dataclass(frozen=True, slots=True)
+class RecallRequest:
+    """A question, the most tokens that the answer may take, and the kinds of items to search; none searches all."""
+
+    query: str
+    max_tokens: int
+    kinds: frozenset[ItemKind] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What a recall found; not `is_complete` if more entries were not indexed than one recall indexes."""
+
+    quotes: Quotes
+    is_complete: bool
+
+
+class _PlaceOnPath(NamedTuple):
+    """An entry: its id, who said it, and the seq of its batch's first entry."""
+
+    entry_id: str
+    role: str
+    unit: int
+
+
+class _Found(NamedTuple):
+    """A text of an entry, the kind of item that it is, if any, and how well it answers."""
+
+    seq: int
+    text: str
+    kind: ItemKind | None
+    focus: Focus
+
+
+_Text: TypeAlias = tuple[int, str, ItemKind | None]
+
+
+def recall(store: Store, tenant: str, session_id: str, request: RecallRequest) -> Recalled:
+    """What is out of view and answers the request best.
+
+    Entries that are not indexed are indexed first: those that an earlier version wrote, and imported ones.
+
+    Raises:
+        NotFound: no such session.
+    """
+    for _ in range(MOST_INDEXED // INDEXED_AT_ONCE):
+        with store.read() as tx:
+            path = paths.open_head(tx, tenant, session_id)
+            places = passages.unindexed(tx, path.session, INDEXED_AT_ONCE)
+            if not places:
+                return Recalled(_search(tx, path, request), is_complete=True)
+            found = [(branch, seq, _index_text(tx, path.session, branch, seq)) for branch, seq in places]
+        _add_missing(store, tenant, session_id, found)
+    with store.read() as tx:
+        path = paths.open_head(tx, tenant, session_id)
+        is_complete = not passages.unindexed(tx, path.session, 1)
+        return Recalled(_search(tx, path, request), is_complete=is_complete)
+
+
+def _add_missing(store: Store, tenant: str, session_id: str, found: Sequence[tuple[int, int, IndexText]]) -> None:
+    """Write the rows of entries, whose terms were found without a lock."""
+    with store.write() as tx:
+        # With the session locked, its sweep cannot leave these rows behind.
+        session = paths.open_head(tx, tenant, session_id, lock=True).session
+        for branch, seq, indexed in found:
+            passages.add_missing(tx, session, branch, seq, indexed)
+
+
+def _index_text(tx: Transaction, session: Session, branch: int, seq: int) -> IndexText:
+    part = [Segment(branch, seq, seq)]
+    message = entry_log.messages_in(tx, session, part).get(seq)
+    if message is None:
+        return NOT_SHOWN
+    return index_of(message, (item for _, item in entry_log.items_in(tx, session, part)))
+
+
+def _search(tx: Transaction, path: Path, request: RecallRequest) -> Quotes:
+    parts = segments.segments(tx, path)
+    found = _candidates(_PathReader(tx, path, parts), question_of(request.query), request.kinds)
+    return quotes_within(found, request.max_tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class _PathReader:
+    """Reads a path."""
+
+    tx: Transaction
+    path: Path
+    parts: Sequence[Segment]
+
+    def reasons(self, seqs: Iterable[int]) -> dict[int, OutOfView]:
+        """Why entries are out of view, by their seqs, without those that are in view whole."""
+        visibility = Visibility(entry_log.live_edits(self.tx, self.path))
+        return {seq: reason for seq in seqs if (reason := visibility.reason(seq)) is not None}
+
+    def messages(self, seqs: Iterable[int]) -> dict[int, Message]:
+        return entry_log.messages_in(self.tx, self.path.session, self._at(seqs))
+
+    def items(self, seqs: Iterable[int]) -> list[ItemAt]:
+        return entry_log.items_in(self.tx, self.path.session, self._at(seqs))
+
+    def places(self, seqs: Iterable[int]) -> dict[int, _PlaceOnPath]:
+        columns = (ENTRY.c.seq, ENTRY.c.role, ENTRY.c.unit)
+        rows = entry_log.rows_in(self.tx, self.path.session, self._at(seqs), columns)
+        return {seq: _PlaceOnPath(segments.id_at(self.parts, seq), role, unit) for seq, role, unit in rows}
+
+    def _at(self, seqs: Iterable[int]) -> list[Segment]:
+        return segments.clipped(self.parts, [(seq, seq) for seq in sorted(set(seqs))])
+
+
+def _candidates(reader: _PathReader, question: Question, kinds: frozenset[ItemKind]) -> list[Passage]:
+    tx, session = reader.tx, reader.path.session
+    counts = passages.counts(tx, session, question.terms)
+    asked = weighted(question, counts, reader.path.leaf_seq)
+    hits = passages.best(tx, session, asked.weights, counts, LOOKED_AT, kinds=bits_of(kinds))
+    hits = [hit for hit in hits if segments.holds(reader.parts, hit.branch, hit.at.seq)]
+    reasons = reader.reasons({hit.at.seq for hit in hits})
+    chosen = [hit.at for hit in hits if hit.at.seq in reasons][:READ]
+    messages = reader.messages(at.seq for at in chosen)
+    texts = _items_of(reader, messages, kinds) if kinds else _passages_of(messages, chosen)
+    terms = _terms_by_entry(hits)
+    found = [_Found(seq, text, kind, focus(asked, text, terms[seq - 1] | terms[seq + 1])) for seq, text, kind in texts]
+    found.sort(key=lambda each: (each.focus.score, each.seq), reverse=True)
+    return _with_sources(reader, list(islice(_distinct(found), MOST_PASSAGES)), messages, reasons)
+
+
+def _terms_by_entry(hits: Iterable[Hit]) -> dict[int, set[str]]:
+    found: dict[int, set[str]] = defaultdict(set)
+    for hit in hits:
+        found[hit.at.seq] |= hit.terms
+    return found
+
+
+def _passages_of(messages: Mapping[int, Message], chosen: Sequence[PassageAt]) -> Iterator[_Text]:
+    cut = {seq: passages_of(message) for seq, message in messages.items()}
+    for seq, number in chosen:
+        yield seq, cut[seq][number], None
+
+
+def _items_of(reader: _PathReader, seqs: Iterable[int], kinds: frozenset[ItemKind]) -> Iterator[_Text]:
+    for seq, item in reader.items(seqs):
+        if item.kind in kinds:
+            yield seq, item.text, item.kind
+
+
+def _distinct(ranked: Iterable[_Found]) -> Iterator[_Found]:
+    """Each entry once, and of entries with the same best line the first."""
+    seqs: set[int] = set()
+    lines: set[str] = set()
+    for found in ranked:
+        line = found.text[found.focus.start : found.focus.stop].strip()
+        if found.focus.score > 0 and found.seq not in seqs and line not in lines:
+            seqs.add(found.seq)
+            lines.add(line)
+            yield found
+
+
+def _with_sources(
+    reader: _PathReader, best: Sequence[_Found], messages: Mapping[int, Message], reasons: Mapping[int, OutOfView]
+) -> list[Passage]:
+    """The passages with who said them, and with the question before an answer and the call before its result."""
+    places = reader.places(found.seq for found in best)
+    earlier = {seq: place.unit if place.role == "tool" else seq - 1 for seq, place in places.items()}
+    before, before_at = reader.messages(earlier.values()), reader.places(earlier.values())
+    passages_found = []
+    for found in best:
+        seq, at, message = found.seq, earlier[found.seq], messages[found.seq]
+        call = _call(message, before.get(at))
+        passages_found.append(
+            Passage(
+                _source(places[seq], None if call is None else call.name),
+                reasons[seq],
+                found.text,
+                found.focus.start,
+                found.focus.stop,
+                found.kind,
+                _before(message, before.get(at), before_at.get(at), call),
+            )
+        )
+    return passages_found
+
+
+def _call(message: Message, before: Message | None) -> ToolCall | None:
+    """The call that a result answers."""
+    result = message.result
+    return None if result is None or before is None else answered_call(result, before.calls)
+
+
+def _source(place: _PlaceOnPath, tool: str | None = None) -> Attribution:
+    return Attribution(place.entry_id, SUMMARY_ROLE if place.role == BRANCH_ROLE else place.role, tool)
+
+
+def _before(
+    message: Message, before: Message | None, place: _PlaceOnPath | None, call: ToolCall | None
+) -> Before | None:
+    if before is None or place is None:
+        return None
+    if call is not None:
+        return Before(_source(place), one_line(call_text(call), BEFORE_CHARS))
+    is_answer = message.role == "assistant" and place.role == "user"
+    return Before(_source(place), one_line(text_of(before), BEFORE_CHARS)) if is_answer else None

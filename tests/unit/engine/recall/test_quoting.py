@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foldline.engine.recall.quoting import (
+    FRAME,
+    NOTHING,
+    QUOTE,
+    Attribution,
+    Before,
+    Passage,
+    quotes_within,
+)
+from foldline.engine.recall.visibility import OutOfView
+from foldline.engine.tokens.counter import count_text
+
+BREAKS = st.sampled_from(("\n", "\r", "\r\n", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"))
+LINES = st.lists(st.text(max_size=20) | BREAKS | st.just(FRAME), max_size=8).map("".join)
+
+
+def passage(text: str, tool: str | None = None, before: Before | None = None) -> Passage:
+    return Passage(Attribution("e0-1", "tool", tool), OutOfView.CLEARED, text, 0, len(text), None, before)
+
+
+@given(LINES, LINES)
+def test_no_text_or_name_can_stand_outside_of_its_quote(text: str, tool: str) -> None:
+    quotes = quotes_within([passage(text, tool or None)], 2_000)
+    frame, _, source, *quoted = quotes.text.splitlines()
+    assert frame == FRAME
+    assert source.endswith("returned (entry e0-1):")
+    assert all(line.startswith(QUOTE) for line in quoted)
+
+
+def test_a_passage_says_who_said_it_and_what_came_before() -> None:
+    call = Before(Attribution("e0-1", "assistant"), "read_file path: a.py")
+    found = Passage(Attribution("e0-2", "tool", "read_file"), OutOfView.HIDDEN, "port = 80", 0, 9, None, call)
+    assert quotes_within([found], 500).text.splitlines()[2:] == [
+        "The assistant said (entry e0-1):",
+        "> read_file path: a.py",
+        "The tool read_file returned (entry e0-2):",
+        "> port = 80",
+    ]
+
+
+@given(st.lists(st.text(min_size=1, max_size=2_000), max_size=6), st.integers(100, 3_000))
+def test_an_answer_takes_no_more_tokens_than_it_may(texts: list[str], most: int) -> None:
+    quotes = quotes_within(map(passage, texts), most)
+    assert quotes.tokens == count_text(quotes.text) <= most
+
+
+def test_a_long_passage_is_cut_around_its_best_line() -> None:
+    lines = [f"line {number} says nothing" for number in range(60)]
+    lines[40] = "the port of the server is 5432"
+    text = "\n".join(lines)
+    start = text.index(lines[40])
+    found = Passage(Attribution("e0-1", "user"), OutOfView.HIDDEN, text, start, start + len(lines[40]))
+    (shown,) = quotes_within([found], 300).passages
+    assert lines[40] in shown.text
+    assert shown.text[shown.start : shown.stop] == lines[40]
+    assert len(shown.text) < len(text)
+
+
+def test_nothing_found_is_said() -> None:
+    assert quotes_within([], 100).text == NOTHING
