@@ -18,10 +18,8 @@ class Edit(NamedTuple):
     result's content is cut to `excerpts.LEVELS[level]` characters; in a message with calls, each string argument is cut
     to those of level 0. `omit_images`: a line of text replaces each of the entry's first `level` images. `hide`: a
     marker replaces the range. `interim`: the interim summary with the id `summary` stands for a hidden run of `level`
-    messages; without one, a marker that says how many. It takes `tokens`; the originals took `original_tokens`.
-    `condense`: the summary with the id
-    `summary` replaces the range and the live summaries `replaces`. Its message takes `tokens`; the originals took
-    `original_tokens`.
+    messages; without one, a marker that says how many. `condense`: the summary with the id `summary` replaces the range
+    and the live summaries `replaces`. The message of both takes `tokens`; the originals took `original_tokens`.
     """
 
     kind: Kind

@@ -23,8 +23,8 @@ from foldline_worker.cancellation import Cancellation
 from foldline_worker.embedded import BrokerOutside, EmbeddedWorker
 from foldline_worker.summarizers.contract import Summarizer, SummarizerUnavailable
 from foldline_worker.summarizers.extractive import Extractive
-from sqlmodel import SQLModel
 
+from foldline import migrations
 from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput
 from foldline.log.compaction.enqueue import INTERACTIVE
 from foldline.log.jobs import endings
@@ -47,7 +47,7 @@ class Service(Work):
         limits = Limits(lease_seconds=self.settings.lease_seconds)
         super().__init__(Store(f"sqlite:///{folder / 'foldline.db'}", limits=limits))
         self.summarizer = summarizer
-        SQLModel.metadata.create_all(self.store.engine)
+        migrations.upgrade(self.store.engine)
 
     def worker(self) -> EmbeddedWorker:
         return EmbeddedWorker(self.settings, self.store, self.summarizer)

@@ -74,7 +74,11 @@ class Life:
         """The ids of the entries on the path that the view does not show whole, by the view's own text."""
         with self.scene.store.read() as tx:
             cells = entry_log.live_edits(tx, paths.open_head(tx, self.scene.tenant, self.scene.id)).cells
-        shown = str(self.scene.wire(must_fit=False))
+        # An interim summary may have the words of what it stands for, below a text of its own.
+        messages = self.scene.wire(must_fit=False)
+        shown = {
+            text.split()[0] for message in messages if isinstance(text := message["content"], str) and text.split()
+        }
         return {
             name
             for name in self.scene.entries

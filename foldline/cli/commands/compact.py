@@ -177,7 +177,7 @@ def _show(console: Console, done: Iterable[_Done]) -> None:
 
 
 def _show_layout(console: Console, item: _Done) -> None:
-    console.print(item.transcript.id, style="bold", markup=False)
+    console.print(printable(item.transcript.id), style="bold", markup=False)
     for line in _layout(item):
         console.print(f"  {printable(str(line))}", markup=False, soft_wrap=True)
 

@@ -62,6 +62,8 @@ _TAGGED: Final[Mapping[str, Content | None]] = MappingProxyType(
     }
 )
 _TAG: Final = re.compile(rf"<(?P<end>/?)(?P<name>{'|'.join(_TAGGED)})>")
+# Within a line, a tag is quoted.
+_EDGE_TAG: Final = re.compile(rf"^[ \t]*<(?:{'|'.join(_TAGGED)})>|</(?:{'|'.join(_TAGGED)})>[ \t]*$", re.MULTILINE)
 # The verbs of paths that stand alone below these tags.
 _LISTED: Final = MappingProxyType({"read-files": "read", "modified-files": "changed"})
 _DONE: Final = re.compile(r"^\[DONE\]\s+")
@@ -88,8 +90,8 @@ def earlier_items(text: str) -> Iterator[Item]:
     """The items of a summary's text, by the headings above its lines, or the tags around them."""
     content: Content | None = None
     folder = verb = ""
-    for line in islice(_without_code(_TAG.sub(r"\n\g<0>\n", text)), MOST_LINES):
-        if tag := _TAG.fullmatch(line):
+    for line in islice(_without_code(_EDGE_TAG.sub(r"\n\g<0>\n", text)), MOST_LINES):
+        if tag := _TAG.fullmatch(line.strip()):
             content, folder = None if tag["end"] else _TAGGED[tag["name"]], ""
             verb = "" if tag["end"] else _LISTED.get(tag["name"], "")
             continue

@@ -23,19 +23,18 @@ THOUGHT_CHARS: Final = 4_000
 THOUGHT_SENTENCES: Final = 40
 # How the examples begin that some agents put before the task.
 _DEMONSTRATION: Final = re.compile(r"\A\W{0,8}Here is a demonstration of how to", re.IGNORECASE)
-# How the summaries of Foldline, Claude Code, Codex, pi and Gemini CLI begin.
-_SUMMARY_BEGIN: Final = re.compile(
-    "|".join(
-        (
-            re.escape(wording.SUMMARY),
-            re.escape(wording.BRANCH),
-            wording.INTERIM_BEGIN.pattern,
-            *(rf"\A\W{{0,8}}{words}" for words in AROUND),
-            r"\A\W{0,8}<(?:state_snapshot|compressed_chat_history|conversation_summary)>",
-        )
-    )
+# What stands above Foldline's own summaries, in a part of its own or in the same one.
+_FRAMES: Final = (
+    re.escape(wording.SUMMARY),
+    re.escape(wording.BRANCH),
+    rf"{wording.INTERIM_BEGIN.pattern}[^\n]{{0,80}}",
 )
-SUMMARY_BEGIN_CHARS: Final = 400
+_BARE_FRAME: Final = re.compile(rf"\s*(?:{'|'.join(_FRAMES)})\s*")
+# How the summaries of Foldline, Claude Code, Codex, pi and Gemini CLI begin.
+_TAGS: Final = "<(?:state_snapshot|compressed_chat_history|conversation_summary)>"
+_SUMMARY_BEGIN: Final = re.compile(rf"\W{{0,8}}(?:{'|'.join((*_FRAMES, *AROUND, _TAGS))})")
+# What stands before a late result that a view quotes; its end has the same number.
+_LATE_BEGIN: Final = re.compile(r"\[Late result (\d{6}):\]")
 _KANA_OR_HANGUL: Final = re.compile("[\u3040-\u30ff\uac00-\ud7af]")
 # An environment that answers in user messages prints its prompt at the end.
 _OUTPUT_END: Final = re.compile(r"\n[^\n]{0,120}[$#%>]\s{0,8}\Z")
@@ -82,18 +81,34 @@ def _by_assistant(message: Message) -> Iterator[Item]:
 
 
 def _by_user(message: Message) -> Iterator[Item]:
-    if is_summary(message.text):
-        yield from earlier_items(message.text)
-        return
+    said: list[str] = []
+    is_framed = False
     # An agent may send its summary beside what the user says next.
-    texts = [part.text for part in message.parts if isinstance(part, Text)]
-    for summary in filter(is_summary, texts):
-        yield from earlier_items(summary)
-    text = "\n".join(text for text in texts if not is_summary(text))
+    for part in message.parts:
+        if isinstance(part, Text):
+            if is_framed or is_summary(part.text):
+                yield from earlier_items(part.text)
+            else:
+                said.append(part.text)
+            is_framed = _BARE_FRAME.fullmatch(part.text) is not None
+    text = _without_late_results("\n".join(said))
     # Whether it is an output is known where the message before it is: see `assemble`.
     if is_output(text):
         yield from output_items(text, WRITTEN_CALL)
     yield from _said_by_user(text)
+
+
+def _without_late_results(text: str) -> str:
+    """What a user's message says beside the late results that a view quoted in it: those are not the user's words."""
+    said: list[str] = []
+    at = 0
+    for begin in islice(_LATE_BEGIN.finditer(text), MOST_ITEMS):
+        if begin.start() >= at:
+            said.append(text[at : begin.start()])
+            end = f"[/{begin[1]}]"
+            found = text.find(end, begin.end())
+            at = len(text) if found < 0 else found + len(end)
+    return "".join((*said, text[at:])) if at else text
 
 
 def _thoughts(message: Message) -> Iterator[Item]:
@@ -109,7 +124,7 @@ def _thoughts(message: Message) -> Iterator[Item]:
 
 def is_summary(text: str) -> bool:
     """Whether a user's message is a summary: Foldline's, or one that an agent has made of its own history."""
-    return _SUMMARY_BEGIN.search(text[:SUMMARY_BEGIN_CHARS]) is not None
+    return _SUMMARY_BEGIN.match(text) is not None
 
 
 def is_output(text: str) -> bool:

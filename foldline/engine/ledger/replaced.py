@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final
 
-from foldline.engine.ledger.items import SPOKEN, Speaker
+from foldline.engine.ledger.items import SPOKEN, ItemKind, Speaker
 from foldline.engine.ledger.reading.languages import language_of
 from foldline.engine.ledger.reading.specifics import VALUES, Specific
 
@@ -199,8 +199,13 @@ class _Subject:
         return {found.text for found in self.line.found if found.form in forms}
 
 
+def _is_demand(subject: _Subject) -> bool:
+    """Whether only the user can take it back."""
+    return subject.line.item.kind in {ItemKind.RULE, ItemKind.REQUEST, ItemKind.PREFERENCE}
+
+
 def _replaces(new: _Subject, old: _Subject) -> bool:
-    if old.line.item.kind not in SPOKEN:
+    if old.line.item.kind not in SPOKEN or (_is_demand(old) and new.line.item.speaker is not Speaker.USER):
         return False
     changed = _changed_forms(new, old)
     if not changed:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from foldline.engine.ledger.assemble import LedgerLine, assemble
+from foldline.engine.ledger.assemble import LedgerLine
 from foldline.engine.ledger.choice.choose import choose
 from foldline.engine.ledger.items import ItemAt, items_from_json, items_to_json
 from foldline.engine.tokens.counter import count_text
@@ -19,21 +19,15 @@ MOST_LINES: Final = 2_000
 CHARS_PER_TOKEN: Final = 4
 
 
-def snapshot_of(items: Iterable[ItemAt]) -> tuple[ItemAt, ...]:
-    """The items that are worth carrying on, in order: not what was replaced, and the best if there are too many."""
-    return snapshot_of_lines(assemble(items))
+def snapshot_of(lines: list[LedgerLine], dismissed: Iterable[ItemAt] = ()) -> tuple[ItemAt, ...]:
+    """The items of the lines that are worth carrying on, in order: the best if there are too many.
 
-
-def snapshot_of_lines(lines: list[LedgerLine]) -> tuple[ItemAt, ...]:
-    """The same for the lines that `assemble` made of the items."""
+    The user may take back what was `dismissed`, so that is carried on too.
+    """
     if len(lines) > MOST_LINES or sum(len(line.text) for line in lines) > MOST_CHARS:
         tokens = {line.order: count_text(line.text) for line in lines}
         lines = choose(lines, tokens, MOST_CHARS // CHARS_PER_TOKEN).ranked[:MOST_LINES]
-    return _items_of(lines)
-
-
-def _items_of(lines: Iterable[LedgerLine]) -> tuple[ItemAt, ...]:
-    placed = dict.fromkeys(found for line in lines for found in line.items)
+    placed = dict.fromkeys((*(found for line in lines for found in line.items), *dismissed))
     return tuple(sorted(placed, key=lambda found: found[0]))
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from foldline.engine.edits import Edit
-from foldline.engine.ledger.assemble import assembled
+from foldline.engine.ledger.assemble import Assembled, assembled
 from foldline.engine.ledger.choice.render import summary_of_lines
-from foldline.engine.ledger.items import ItemAt
+from foldline.engine.ledger.items import ItemAt, ItemKind
 from foldline.engine.ledger.provenance import Provenance
-from foldline.engine.ledger.snapshot import snapshot_of_lines
+from foldline.engine.ledger.snapshot import snapshot_of
 from foldline.engine.models.budget import SMALLEST_SUMMARY, Goals
 from foldline.engine.models.gauge import Gauge
 from foldline.engine.outline import HiddenRun, Outline, Unit
@@ -18,11 +18,15 @@ from foldline.engine.planning.cut_points import LEAST_LENGTH, LENGTH_SHARE
 from foldline.engine.tokens.counter import MESSAGE, count_text
 from foldline.engine.wording import hidden, interim_frame_tokens
 
+# With fewer tokens there is no room for a rule.
+SMALLEST_RULES: Final = 12
+
 
 class InterimDue(NamedTuple):
     """A hidden run without an interim summary: the seqs at its ends, and its messages with their original tokens.
 
-    The text may take `max_tokens`.
+    The text may take `max_tokens`. If that is too little for a summary, the user's rules alone may take
+    `max_rules_tokens`.
     """
 
     first: int
@@ -30,6 +34,7 @@ class InterimDue(NamedTuple):
     messages: int
     original_tokens: int
     max_tokens: int
+    max_rules_tokens: int
 
 
 class Interim(NamedTuple):
@@ -54,9 +59,13 @@ def due(outline: Outline, goals: Goals, gauge: Gauge, *, most: int | None = None
     if not runs:
         return []
     room = min(goals.summary_max, _room(outline, goals, gauge) if most is None else most - outline.tokens)
+    left = goals.limit - outline.tokens if most is None else most - outline.tokens
     originals = [outline.sums.originals[run.stop] - outline.sums.originals[run.start] for run in runs]
     whole = max(1, sum(originals))
-    return [_due(outline, run, tokens, room * tokens // whole) for run, tokens in zip(runs, originals, strict=True)]
+    return [
+        _due(outline, run, tokens, (room * tokens // whole, left * tokens // whole))
+        for run, tokens in zip(runs, originals, strict=True)
+    ]
 
 
 def _room(outline: Outline, goals: Goals, gauge: Gauge) -> int:
@@ -69,24 +78,32 @@ def _half(tokens: int, goals: Goals) -> int:
     return ((goals.trigger if tokens < goals.trigger else goals.limit) - tokens) // 2
 
 
-def _due(outline: Outline, run: HiddenRun, original_tokens: int, room: int) -> InterimDue:
+def _due(outline: Outline, run: HiddenRun, original_tokens: int, rooms: tuple[int, int]) -> InterimDue:
     items = outline.items[run.start : run.stop]
     messages = sum(item.messages for item in items if isinstance(item, Unit))
-    most = min(room + outline.measure.marker, original_tokens - 1) - interim_frame_tokens(messages)
+    frame = interim_frame_tokens(messages)
+    most, most_rules = (min(room + outline.measure.marker, original_tokens - 1) - frame for room in rooms)
     length = max(LEAST_LENGTH, int(original_tokens * LENGTH_SHARE))
-    return InterimDue(items[0].first, items[-1].last, messages, original_tokens, min(most, length))
+    return InterimDue(items[0].first, items[-1].last, messages, original_tokens, min(most, length), most_rules)
 
 
-def interim_of(items: Iterable[ItemAt], wanted: InterimDue, headings: str) -> Interim:
-    """The interim summary of these items under the headings of a policy; a marker if there is no room or no item."""
-    if wanted.max_tokens < SMALLEST_SUMMARY:
+def interim_of(items: Iterable[ItemAt], wanted: InterimDue, headings: str, dismissed: Iterable[ItemAt] = ()) -> Interim:
+    """The interim summary of these items under the headings of a policy; a marker if there is no room or no item.
+
+    The next one chooses from these items and from those that are `dismissed` now.
+    """
+    found, most = assembled(items), wanted.max_tokens
+    chosen = found
+    if most < SMALLEST_SUMMARY:
+        rules = [line for line in found.current if line.item.kind is ItemKind.RULE]
+        chosen, most = Assembled(rules, []), wanted.max_rules_tokens
+    if not chosen.current or most < SMALLEST_RULES:
         return marker_of(wanted)
-    found = assembled(items)
-    if not found.current:
+    text, choice, provenance = summary_of_lines(chosen, most, headings)
+    if not choice.lines and most < SMALLEST_SUMMARY:
         return marker_of(wanted)
-    text, _, provenance = summary_of_lines(found, wanted.max_tokens, headings)
     tokens = interim_frame_tokens(wanted.messages) + count_text(text)
-    return Interim(text, tokens, snapshot_of_lines(found.current), provenance)
+    return Interim(text, tokens, snapshot_of(found.current, dismissed), provenance)
 
 
 def marker_of(wanted: InterimDue) -> Interim:

@@ -36,7 +36,7 @@ class SummaryInput:
     `is_branch`, the messages are of a branch that was left, and the summary is read on another branch.
 
     `ledger` are the items of `previous` and `messages`, each with its place (seq), `turn_ledger` those of
-    `turn_prefix`; None if they are still to be found.
+    `turn_prefix`; None if they are still to be found. `dismissed` are the items that the user does not want in it.
 
     `provider` is what the model's own provider is sent, if it is to write the summary.
     """
@@ -52,6 +52,7 @@ class SummaryInput:
     provider: ProviderCall | None = None
     ledger: tuple[ItemAt, ...] | None = None
     turn_ledger: tuple[ItemAt, ...] | None = None
+    dismissed: tuple[ItemAt, ...] = ()
 
     @property
     def items(self) -> tuple[ItemAt, ...]:

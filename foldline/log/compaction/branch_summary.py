@@ -27,7 +27,7 @@ from foldline.engine.tokens.counter import MESSAGE
 from foldline.engine.view import branch_message
 from foldline.engine.wire import loads
 from foldline.engine.wording import summary_frame_tokens
-from foldline.log.compaction import ranges, summaries
+from foldline.log.compaction import dismissals, ranges, summaries
 from foldline.log.compaction.compactions import add_compaction, reported
 from foldline.log.compaction.interims import with_interims
 from foldline.log.compaction.ranges import Applied
@@ -79,7 +79,8 @@ def find(tx: Transaction, path: Path, request: SummaryRequest, _outline: Outline
     files = ranges.files_in(tx, old, outline, (left.first, left.last), replaced)
     parts = segments.segments(tx, old)
     ends = segments.id_at(parts, covered.first), segments.id_at(parts, covered.last)
-    key = summaries.key_of(ends, covered.replaces, request, policy)
+    dismissed = dismissals.dismissed_keys(tx, path.session)
+    key = summaries.key_of(ends, covered.replaces, request, policy, dismissed=dismissed)
     return Wanted(covered, ends, key, files, ranges.appendix_for(policy, files, covered.max_tokens))
 
 
@@ -140,6 +141,7 @@ def make_input(tx: Transaction, path: Path, wanted: Wanted, request: SummaryRequ
     old, left = _left_path(tx, path.session, request)
     covered, policy = wanted.covered, requested_policy(path, request)
     messages = ranges.originals(tx, old, _live(tx, old, left), covered)
+    items = ranges.ledger(tx, old, _live(tx, old, left), covered)
     return SummaryInput(
         previous=tuple(summaries.text_of(tx, summary) for summary in covered.replaces),
         messages=tuple(messages.values()),
@@ -148,8 +150,9 @@ def make_input(tx: Transaction, path: Path, wanted: Wanted, request: SummaryRequ
         style=policy.transcript,
         headings=policy.headings,
         is_branch=True,
-        ledger=tuple(ranges.ledger(tx, old, _live(tx, old, left), covered)),
+        ledger=tuple(items.items),
         turn_ledger=(),
+        dismissed=tuple(items.dismissed),
     )
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqlalchemy import bindparam, delete, insert, select
 
@@ -30,10 +29,31 @@ def key_of(text: str) -> str:
     return hashlib.sha256(" ".join(text.split()).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def standing(tx: Transaction, session: Session, items: Iterable[ItemAt]) -> list[ItemAt]:
-    """The items that are not dismissed."""
+class Ledger(NamedTuple):
+    """The items that a summary chooses from, and those that the user has dismissed."""
+
+    items: list[ItemAt]
+    dismissed: list[ItemAt]
+
+    def until(self, seq: int) -> tuple[ItemAt, ...]:
+        """The items before this seq."""
+        return tuple(found for found in self.items if found[0] < seq)
+
+    def since(self, seq: int) -> tuple[ItemAt, ...]:
+        """The items from this seq on."""
+        return tuple(found for found in self.items if found[0] >= seq)
+
+
+def ledger_of(tx: Transaction, session: Session, items: list[ItemAt]) -> Ledger:
+    """The ledger of these items."""
     keys = dismissed_keys(tx, session)
-    return [found for found in items if key_of(found[1].text) not in keys] if keys else list(items)
+    if not keys:
+        return Ledger(items, [])
+    gone = [key_of(item.text) in keys for _, item in items]
+    return Ledger(
+        [found for found, is_gone in zip(items, gone, strict=True) if not is_gone],
+        [found for found, is_gone in zip(items, gone, strict=True) if is_gone],
+    )
 
 
 def dismiss(tx: Transaction, session: Session, text: str) -> None:

@@ -56,7 +56,8 @@ def request_summary(
     `outline` is the path's, if the caller has planned on it. Without it, an automatic request joins any job that the
     branch has, and reads nothing else: an append must not cost more while jobs wait.
     """
-    if outline is None and not request.is_asked:
+    is_unread = outline is None or not outline.is_whole
+    if is_unread and not request.is_asked:
         under_way = job_under_way(tx, path, request)
         if under_way is not None:
             return under_way

@@ -5,11 +5,11 @@ from __future__ import annotations
 from operator import itemgetter
 
 from foldline.engine.edits import Edit, LiveEdits
-from foldline.engine.ledger.items import ItemAt
 from foldline.engine.outline import Outline
 from foldline.engine.planning import interim
 from foldline.engine.planning.interim import InterimDue
 from foldline.log.compaction import dismissals, summaries
+from foldline.log.compaction.dismissals import Ledger
 from foldline.log.storage import entry_log, segments
 from foldline.log.storage.rows import Aims, Path
 from foldline.log.storage.store import Transaction
@@ -25,13 +25,14 @@ def with_interims(
     """
     edits = []
     for wanted in interim.due(outline, aims.goals, aims.gauge, most=most):
-        made = interim.interim_of(_items(tx, path, wanted, before), wanted, aims.policy.headings)
+        items, dismissed = _items(tx, path, wanted, before)
+        made = interim.interim_of(items, wanted, aims.policy.headings, dismissed)
         name = summaries.keep_interim(tx, path, made) if made.text else ""
         edits.append(interim.edit_of(wanted, made, name))
     return (outline.edited(edits), tuple(edits)) if edits else (outline, ())
 
 
-def _items(tx: Transaction, path: Path, wanted: InterimDue, before: LiveEdits) -> list[ItemAt]:
+def _items(tx: Transaction, path: Path, wanted: InterimDue, before: LiveEdits) -> Ledger:
     """The items of a run: those that earlier interim summaries of parts of it carry on, and its other entries' own."""
     earlier = [
         edit for edit in before.interims if edit.summary and wanted.first <= edit.first and edit.last <= wanted.last
@@ -44,4 +45,4 @@ def _items(tx: Transaction, path: Path, wanted: InterimDue, before: LiveEdits) -
     inside = segments.clipped(segments.segments(tx, path), [span for span in spans if span[0] <= span[1]])
     carried = summaries.items_of(tx, {edit.summary: edit.last for edit in earlier})
     found = [*carried, *entry_log.items_in(tx, path.session, inside)]
-    return sorted(dismissals.standing(tx, path.session, found), key=itemgetter(0))
+    return dismissals.ledger_of(tx, path.session, sorted(found, key=itemgetter(0)))

@@ -10,7 +10,6 @@ from typing import Any, Final
 from foldline.engine.edits import LiveEdits
 from foldline.engine.facts import Seen, files_of
 from foldline.engine.files import Files
-from foldline.engine.ledger.items import ItemAt
 from foldline.engine.messages import BRANCH_ROLE, Message
 from foldline.engine.models.budget import SMALLEST_SUMMARY
 from foldline.engine.models.compactors import compactor_of
@@ -27,6 +26,7 @@ from foldline.engine.summaries.provider_block import Beginning
 from foldline.engine.tokens.counter import count_text
 from foldline.log.compaction import dismissals, summaries
 from foldline.log.compaction.compactions import Compaction, apply_summary
+from foldline.log.compaction.dismissals import Ledger
 from foldline.log.compaction.summaries import Made, Wanted
 from foldline.log.compaction.summary_request import SummaryRequest, requested_aims, requested_policy, targeted_gauge
 from foldline.log.compaction.usage_estimate import with_reported_usage
@@ -96,7 +96,8 @@ def find(tx: Transaction, path: Path, request: SummaryRequest, outline: Outline)
     parts = segments.segments(tx, path)
     ends = segments.id_at(parts, covered.first), segments.id_at(parts, covered.last)
     files = files_in(tx, path, outline, (covered.first, covered.last), covered.replaces)
-    key = summaries.key_of(ends, covered.replaces, request, policy, by_provider)
+    dismissed = dismissals.dismissed_keys(tx, path.session)
+    key = summaries.key_of(ends, covered.replaces, request, policy, by_provider, dismissed=dismissed)
     return Wanted(covered, ends, key, files, appendix_for(policy, files, covered.max_tokens), by_provider)
 
 
@@ -166,18 +167,19 @@ def make_input(tx: Transaction, path: Path, wanted: Wanted, request: SummaryRequ
         instructions=request.instructions,
         style=policy.transcript,
         headings=policy.headings,
-        ledger=tuple(found for found in items if found[0] < split),
-        turn_ledger=tuple(found for found in items if found[0] >= split),
+        ledger=items.until(split),
+        turn_ledger=items.since(split),
+        dismissed=tuple(items.dismissed),
     )
 
 
-def ledger(tx: Transaction, path: Path, live: LiveEdits, covered: SummaryRange) -> list[ItemAt]:
+def ledger(tx: Transaction, path: Path, live: LiveEdits, covered: SummaryRange) -> Ledger:
     """The items of all that the range covers, in order: those of its originals, and those under the summaries in it."""
     parts = segments.uncovered(segments.segments(tx, path), live.condensed)
     inside = segments.clipped(list(parts), [(covered.first, covered.last)])
     ends = {edit.summary: edit.last for edit in live.condensed if edit.summary in covered.replaces}
     found = [*summaries.items_of(tx, ends), *entry_log.items_in(tx, path.session, inside)]
-    return sorted(dismissals.standing(tx, path.session, found), key=itemgetter(0))
+    return dismissals.ledger_of(tx, path.session, sorted(found, key=itemgetter(0)))
 
 
 def originals(tx: Transaction, path: Path, live: LiveEdits, covered: SummaryRange) -> dict[int, Message]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -49,6 +49,9 @@ _SUPPLANT: Final = (
     .values(key=SUMMARY.c.key + "/" + SUMMARY.c.id)
 )
 _INSERT: Final = insert(SUMMARY)
+_WITH_KEY: Final = select(SUMMARY.c.id).where(
+    SUMMARY.c.session_pk == bindparam("pk"), SUMMARY.c.key == bindparam("wanted")
+)
 _TEXT: Final = select(SUMMARY.c.text).where(SUMMARY.c.id == bindparam("summary"))
 _SHOWN: Final = select(SUMMARY.c.id, SUMMARY.c.text, SUMMARY.c.appendix, SUMMARY.c.block).where(
     SUMMARY.c.id.in_(bindparam("summaries", expanding=True))
@@ -130,8 +133,13 @@ def key_of(
     request: SummaryRequest,
     policy: Policy,
     by_provider: Beginning | None = None,
+    *,
+    dismissed: Collection[str] = (),
 ) -> str:
-    """The key of a summary: a hash of the ids at its ends, the summaries it replaces, and the request's parameters."""
+    """The key of a summary: a hash of the ids at its ends, the summaries it replaces, and the request's parameters.
+
+    `dismissed` are the keys of what it leaves out.
+    """
     shape: list[Any] = [policy.headings, policy.transcript]
     if policy.splits_turns or policy.lists_files:
         shape += [policy.splits_turns, policy.lists_files]
@@ -143,6 +151,8 @@ def key_of(
         parts = [request.kind, request.left.first, *parts]
     if by_provider is not None:
         parts.append(by_provider)
+    if dismissed:
+        parts.append(sorted(dismissed))
     return hashlib.sha256(dumps(parts)).hexdigest()
 
 
@@ -214,13 +224,21 @@ def keep(
 
 
 def keep_interim(tx: Transaction, path: Path, interim: Interim) -> str:
-    """Store an interim summary: its id."""
+    """Store an interim summary, unless the session has the same already: its id.
+
+    The ids of its summaries show whether a view is as it was before.
+    """
+    ledger = dumps(snapshot.to_json(interim.items))
+    key = hashlib.sha256(dumps([LEDGER, interim.text]) + ledger).hexdigest()
+    known: str | None = tx.execute(_WITH_KEY, {"pk": path.session.pk, "wanted": key}).scalar()
+    if known is not None:
+        return known
     name = tx.new_id("interim")
     row = {
         "id": name,
         "session_pk": path.session.pk,
         "tenant": path.session.tenant,
-        "key": name,
+        "key": key,
         "tokens": interim.tokens,
         "original_tokens": 0,
         "summarizer": LEDGER,
@@ -232,7 +250,7 @@ def keep_interim(tx: Transaction, path: Path, interim: Interim) -> str:
         "details": dumps({}),
         "appendix": None,
         "block": None,
-        "ledger": dumps(snapshot.to_json(interim.items)),
+        "ledger": ledger,
         "provenance": None if interim.provenance is None else dumps(provenance.to_json(interim.provenance)),
     }
     tx.execute(_INSERT, row)

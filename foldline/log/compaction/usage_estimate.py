@@ -21,7 +21,7 @@ def ensure_estimate(tx: Transaction, path: Path, aims: Aims) -> Outline | None:
     """Set `path.estimated` if the policy does not count exactly; the outline if it was read for that, else None."""
     if path.estimated is not None or aims.policy.counter == EXACT:
         return None
-    outline = entry_log.outline(tx, path)
+    outline = entry_log.outline_in_view(tx, path)
     path.estimated = estimated_tokens(path, aims, outline)
     return outline
 

@@ -13,7 +13,7 @@ from foldline.engine.facts import Seen
 from foldline.engine.ledger.assemble import LedgerLine, assemble
 from foldline.engine.ledger.choice.standing import with_rules
 from foldline.engine.ledger.items import ItemAt
-from foldline.engine.ledger.snapshot import snapshot_of_lines
+from foldline.engine.ledger.snapshot import snapshot_of
 from foldline.engine.outline import Outline
 from foldline.engine.planning.tool_loops import strips_open_loop
 from foldline.engine.summaries.prompt import SummaryDraft
@@ -70,7 +70,8 @@ def publish(store: Store, claim: Claim, draft: SummaryDraft) -> JobState:
     """
     # Assembling the items takes a while, so it is done before the session is locked.
     lines = assemble(claim.request.items)
-    ledger, draft = snapshot_of_lines(lines), _keeping_rules(draft, lines, claim)
+    ledger = snapshot_of(lines, claim.request.dismissed)
+    draft = _keeping_rules(draft, lines, claim)
     with store.write() as tx:
         tx.wait_at_most(LOCK_TIMEOUT_MILLISECONDS)
         path, job = open_claimed(tx, claim)

@@ -139,13 +139,15 @@ def compaction(
     if record is None or record.id != compaction_id:
         raise NotFound("compaction", compaction_id)
     is_live = record.id not in reversals(tx, path.session, later).undone
-    name = next((edit.summary for edit in record.edits if edit.kind == "condense"), None)
+    texts = (edit.summary for edit in record.edits if edit.kind in {"condense", "interim"} and edit.summary)
+    name = next(texts, None)
     return _listed(record, is_live=is_live), None if name is None else _made(tx, path, parts, name)
 
 
 def _made(tx: Transaction, path: Path, parts: Sequence[Segment], summary_id: str) -> MadeSummary:
     text, found = summaries.shown_text(tx, summary_id), summaries.provenance_of(tx, summary_id)
-    is_in_view = any(edit.summary == summary_id for edit in entry_log.live_edits(tx, path).condensed)
+    live = entry_log.live_edits(tx, path)
+    is_in_view = any(edit.summary == summary_id for edit in (*live.condensed, *live.interims))
     if found is None:
         return MadeSummary(text, is_in_view)
     lines = [EntryLine(line.text, line.kind, segments.id_at(parts, line.place)) for line in found.lines]

@@ -81,7 +81,7 @@ def view(
     if waiting and must_fit and not stub_open:
         raise CallsOpen(waiting)
     stubs = stub_tokens() * len(waiting)
-    outline = entry_log.outline(tx, path)
+    outline = entry_log.outline_in_view(tx, path)
     used = path.session.used(path.kept + stubs)
     if must_fit and used > budget.limit:
         raise ViewDoesNotFit(used, budget.limit, _largest(tx, path, outline))

@@ -25,18 +25,23 @@ CREATE VIRTUAL TABLE passage USING fts5(
 def upgrade() -> None:
     """Apply this revision, while others go on writing."""
     # NULL is "not indexed": rows of earlier entries are written at the first recall that misses them.
-    op.add_column("entry", sa.Column("passages", sa.Integer(), nullable=True))
     if op.get_bind().dialect.name == "sqlite":
+        op.add_column("entry", sa.Column("passages", sa.Integer(), nullable=True))
         op.execute(ON_SQLITE)
         op.create_index(UNINDEXED, "entry", COLUMNS, sqlite_where=IS_UNINDEXED)
         return
+    # The index at the end is made outside the transaction. An attempt that was ended there has left all this behind.
+    op.execute("ALTER TABLE entry ADD COLUMN IF NOT EXISTS passages integer")
     op.execute(
-        "CREATE TABLE passage (session_pk bigint NOT NULL, branch integer NOT NULL, seq integer NOT NULL, "
+        "CREATE TABLE IF NOT EXISTS passage ("
+        "session_pk bigint NOT NULL, branch integer NOT NULL, seq integer NOT NULL, "
         "number integer NOT NULL, kinds integer NOT NULL, terms tsvector NOT NULL, "
         "PRIMARY KEY (session_pk, branch, seq, number))"
     )
     # New rows are collected and sorted in together. Few at a time, as one append pays for it; the limit is in kB.
-    op.execute("CREATE INDEX passage_terms ON passage USING gin (terms) WITH (gin_pending_list_limit = 512)")
+    op.execute(
+        "CREATE INDEX IF NOT EXISTS passage_terms ON passage USING gin (terms) WITH (gin_pending_list_limit = 512)"
+    )
     with op.get_context().autocommit_block():
         # It waits for all who write now, and nobody waits for it.
         op.execute("SET lock_timeout = 0")

@@ -99,12 +99,25 @@ def test_a_summary_that_was_not_made_of_the_ledger_has_no_lines(api: Api) -> Non
 
 def test_a_compaction_without_a_summary_has_none(api: Api) -> None:
     session = api.session(auto_compact=False)
+    api.say(session, user("look"), calling("c1"), result("c1", "seen " * 300))
+    api.fill(session, turns=4)
+    api.post(f"{session}/compact", {"target_tokens": 100, "stages": ["prune"]})
+
+    (listed,) = api.get(f"{session}/compactions")["items"]
+    made = api.get(f"{session}/compactions/{listed['id']}")
+    assert (made["stages_used"], made["summary"], made["in_view"], made["lines"]) == (["prune"], None, False, None)
+
+
+def test_a_compaction_that_hides_messages_has_its_interim_summary(api: Api) -> None:
+    session = api.session(auto_compact=False)
     api.fill(session, turns=4)
     api.post(f"{session}/compact", {"target_tokens": 600, "stages": ["truncate"]}, 202)
 
     (listed,) = api.get(f"{session}/compactions")["items"]
     made = api.get(f"{session}/compactions/{listed['id']}")
-    assert (made["summary"], made["in_view"], made["lines"]) == (None, False, None)
+    assert made["in_view"]
+    assert made["summary"] in str(api.get(f"{session}/context?format=anthropic")["messages"][0]["content"][1]["text"])
+    assert made["lines"][0]["entry_id"].startswith("e0-")
 
 
 def test_what_is_no_compaction_is_not_found(api: Api) -> None:

@@ -55,7 +55,7 @@ def test_a_list_of_items_goes_on_where_a_page_ended(api: Api) -> None:
 
 def test_a_summary_that_somebody_else_wrote_has_the_rules_it_lacks_word_for_word(api: Api) -> None:
     session = talked(api)
-    shown = summarized(api, session, f"The parser was ported. {OTHER}")
+    shown = summarized(api, session, f"The parser was ported.\n- {OTHER}")
 
     assert RULE in shown
     assert shown.count(OTHER) == 1
@@ -113,3 +113,27 @@ def test_rules_that_do_not_fit_give_way_the_oldest_first_and_the_compaction_says
     assert kept == rules[len(rules) - len(kept) :]
     assert 0 < len(kept) < len(rules)
     assert details["rules_left_out"] == len(rules) - len(kept)
+
+
+def test_a_rule_that_was_dismissed_and_restored_is_in_the_summary_after_the_next(api: Api) -> None:
+    session = talked(api)
+    rule = listed(api, session)[0]
+    api.post(f"{session}/ledger/{rule['id']}/dismiss")
+    assert RULE not in summarized(api, session)
+    api.call("DELETE", f"{session}/ledger/{rule['id']}/dismiss")
+    assert RULE in summarized(api, session)
+
+
+def test_a_summary_from_before_a_dismissal_is_not_used_again(api: Api) -> None:
+    session = talked(api)
+    assert RULE in summarized(api, session)
+    api.post(f"{session}/ledger/{listed(api, session)[0]['id']}/dismiss")
+    newest = api.get(f"{session}/compactions")["items"][-1]["id"]
+    api.post(f"{session}/compactions/{newest}/undo")
+    assert RULE not in summarized(api, session)
+
+
+def test_a_rule_that_a_summary_only_quotes_is_put_above_it(api: Api) -> None:
+    session = talked(api)
+    shown = summarized(api, session, f'A page said: "ignore the rule: {RULE}" and they did not.')
+    assert shown.count(RULE) == 2

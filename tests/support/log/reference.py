@@ -80,6 +80,7 @@ class Reference:
     jobs_before: int = 0
     summaries_before: int = 0
     interims: int = 0
+    interim_names: dict[object, str] = field(default_factory=dict)
     is_deleted: bool = False
 
     # ---- what there is ----
@@ -459,8 +460,8 @@ class Reference:
             made = interim.interim_of(items, wanted, policy.headings)
             name = ""
             if made.text:
-                self.interims += 1
-                name = f"interim_{self.interims}"
+                new = f"interim_{self.interims + len(self.interim_names) + 1}"
+                name = self.interim_names.setdefault((made.text, tuple(made.items)), new)
                 self.texts[name] = made.text
             edits = (*edits, interim.edit_of(wanted, made, name))
         self._add(number, "compaction", edits=edits, **values)
@@ -485,6 +486,7 @@ class Reference:
             self._queue(number, AUTOMATIC)
             return
         goals, outline, is_wanted = self.goals(number), self.outline(number), False
+        is_unread = bool(outline.live.interims)
         gauge = replace(self.gauge(number), reported=self.seen(number))
         is_over = self.seen(number) > min(gauge.goals.trigger, gauge.goals.limit) or outline.tokens > goals.limit
         is_over = self.auto_compact and is_over
@@ -495,7 +497,8 @@ class Reference:
                 self._compact(number, plan.edits)
         pending = self.outline(number).pending_tokens
         if (is_wanted or pending) and self.now >= self.branches[number].next_summary_at:
-            self._request(number, AUTOMATIC, is_planned=is_over, left=left)
+            # A plan that read nothing of what was hidden joins any job.
+            self._request(number, AUTOMATIC, is_planned=is_over and not is_unread, left=left)
 
     def _request_pending(self, number: int) -> None:
         if self.outline(number).pending_tokens and self.now >= self.branches[number].next_summary_at:

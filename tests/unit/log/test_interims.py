@@ -81,7 +81,7 @@ def test_undo_takes_an_interim_summary_back_and_redo_restores_it(new_scene: NewS
     shown = scene.wire()
 
     scene.undo(scene.live[0])
-    assert interims(scene) == [] if scene.used <= LIMIT else scene.used > LIMIT
+    assert not [text for message in scene.wire(must_fit=False) if INTERIM_BEGIN.match(text := text_of(message))]
     scene.redo()
 
     assert scene.wire() == shown
@@ -136,3 +136,11 @@ def test_with_the_summarizer_down_for_an_hour_each_view_has_rules_requests_and_n
     assert scene.pending > 0
     assert set(scene.states) <= {"failed: the provider answers 503", "queued", "superseded"}
     assert count_text("".join(interims(scene))) < LIMIT // 2
+
+
+def test_where_there_is_room_for_rules_alone_they_are_shown(new_scene: NewScene) -> None:
+    scene = new_scene(1_000)
+    scene.append(say("Never push to main without asking me.", 40), assistant(100), user(900))
+
+    assert scene.layout[-1] == "user 3"
+    assert "Never push to main without asking me." in "\n".join(map(text_of, scene.wire()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Response
 
@@ -19,6 +19,8 @@ from foldline_api.schemas.answers import RecallAnswer, RecallToolAnswer
 from foldline_api.schemas.bodies import RecallToolBody
 from foldline_api.schemas.openapi import described
 from foldline_api.schemas.parameters import ItemKinds, MaxRecallTokens, kinds_in
+
+INCOMPLETE: Final = "[Not everything could be searched yet. Ask the same again.]"
 
 router = APIRouter(tags=["entries"])
 
@@ -60,4 +62,5 @@ def _answered(incoming: ApiRequest, session_id: str, format_name: str, given: di
     except InvalidArguments as error:
         return tool.result_in(format_name, call, str(error), is_error=True)
     found = recall(incoming.service.store, incoming.tenant, session_id, request)
-    return tool.result_in(format_name, call, found.quotes.text)
+    text = found.quotes.text if found.is_complete else f"{found.quotes.text}\n\n{INCOMPLETE}"
+    return tool.result_in(format_name, call, text)

@@ -57,7 +57,8 @@ def choose(
     """
     whole = sum(tokens[line.order] for line in lines) + sum(headings.values())
     if whole <= max_tokens:
-        return Choice(sum(map(_is_rule, lines)), list(lines), whole)
+        best_first = sorted(lines, key=lambda line: (_is_rule(line), line.order), reverse=True)
+        return Choice(sum(map(_is_rule, lines)), best_first, whole)
     chooser = _Chooser(lines, tokens, max_tokens, headings, weights)
     rules = [line for line in reversed(lines) if _is_rule(line)]
     chooser.take(rules, int(max_tokens * weights.rules_share))

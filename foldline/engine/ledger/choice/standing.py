@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -9,10 +10,13 @@ from foldline.engine.ledger.assemble import Assembled, LedgerLine
 from foldline.engine.ledger.choice.render import HEADED_TOKENS, summary_of_lines
 from foldline.engine.ledger.choice.weights import FITTED
 from foldline.engine.ledger.items import ItemKind
+from foldline.engine.summaries.headings import Section
 from foldline.engine.tokens.counter import count_text
 
 # Tokens for the blank line between the rules and the story; tokens may also merge differently across it.
 SEAM: Final = 4
+# Bullets, and the mark of a rule among other lines.
+_MARKS: Final = re.compile(rf"^\s*(?:[-*•]\s+|\d{{1,3}}[.)]\s+)?(?:{Section.RULES.value}: )?")
 
 
 def rules_tokens(lines: Sequence[LedgerLine], max_tokens: int, headings: str) -> int:
@@ -27,10 +31,16 @@ def with_rules(text: str, lines: Sequence[LedgerLine], max_tokens: int, headings
     The oldest rules give way first.
     """
     rules = _rules(lines)
-    missing = [line for line in rules if line.text not in text]
+    missing = _missing(rules, text)
     block = _block(missing, max_tokens - count_text(text) - SEAM, headings)
     text = f"{block}\n\n{text}" if block else text
-    return text, sum(line.text not in text for line in rules)
+    return text, len(_missing(rules, text))
+
+
+def _missing(rules: Sequence[LedgerLine], text: str) -> list[LedgerLine]:
+    """The rules that are no line of a text; within a line, a rule may be quoted or denied."""
+    said = {_MARKS.sub("", line).strip() for line in text.splitlines()}
+    return [line for line in rules if line.text.strip() not in said]
 
 
 def _rules(lines: Sequence[LedgerLine]) -> list[LedgerLine]:

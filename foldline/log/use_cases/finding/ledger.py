@@ -81,7 +81,7 @@ def dismiss(tx: Transaction, tenant: str, session_id: str, item_id: str) -> Ledg
     Raises:
         NotFound: no such session or item on the path in use.
     """
-    path, found = _open_at(tx, tenant, session_id, item_id)
+    path, found = _open_at(tx, tenant, session_id, item_id, lock=True)
     dismissals.dismiss(tx, path.session, found.item.text)
     return _open_at(tx, tenant, session_id, item_id)[1]
 
@@ -92,7 +92,7 @@ def restore(tx: Transaction, tenant: str, session_id: str, item_id: str) -> Ledg
     Raises:
         NotFound: no such session or item on the path in use.
     """
-    path, found = _open_at(tx, tenant, session_id, item_id)
+    path, found = _open_at(tx, tenant, session_id, item_id, lock=True)
     dismissals.restore(tx, path.session, found.item.text)
     return _open_at(tx, tenant, session_id, item_id)[1]
 
@@ -106,8 +106,10 @@ def text_of(tx: Transaction, tenant: str, session_id: str, item_id: str) -> str:
     return _open_at(tx, tenant, session_id, item_id)[1].item.text
 
 
-def _open_at(tx: Transaction, tenant: str, session_id: str, item_id: str) -> tuple[Path, LedgerItem]:
-    path = paths.open_head(tx, tenant, session_id)
+def _open_at(
+    tx: Transaction, tenant: str, session_id: str, item_id: str, *, lock: bool = False
+) -> tuple[Path, LedgerItem]:
+    path = paths.open_head(tx, tenant, session_id, lock=lock)
     branch, seq = _entry_of(item_id)
     if segments.holds(segments.segments(tx, path), branch, seq):
         for found in _items_in(tx, path, (seq, seq)):

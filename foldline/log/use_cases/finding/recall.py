@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final, NamedTuple, TypeAlias
@@ -28,9 +28,9 @@ from foldline.log.storage.segments import Segment
 from foldline.log.storage.store import Store, Transaction
 from foldline.log.storage.tables import ENTRY
 
-# Passages that the index gives, in view or not and on any branch; those of them whose texts are read; and the most that
-# are given back.
-LOOKED_AT: Final = 300
+# Passages that the index gives, in view or not and on any branch: so many at first, and more where most of them are in
+# view or elsewhere; those of them whose texts are read; and the most that are given back.
+LOOKED_AT: Final = (300, 3_000, 30_000)
 READ: Final = 24
 MOST_PASSAGES: Final = 10
 # Of entries that are not indexed yet, one recall indexes at most this many, so many at a time.
@@ -155,9 +155,9 @@ def _candidates(reader: _PathReader, question: Question, kinds: frozenset[ItemKi
     tx, session = reader.tx, reader.path.session
     counts = passages.counts(tx, session, question.terms)
     asked = weighted(question, counts, reader.path.leaf_seq)
-    hits = passages.best(tx, session, asked.weights, counts, LOOKED_AT, kinds=bits_of(kinds))
-    hits = [hit for hit in hits if segments.holds(reader.parts, hit.branch, hit.at.seq)]
-    reasons = reader.reasons({hit.at.seq for hit in hits})
+    hits, reasons = _hits(
+        reader, lambda most: passages.best(tx, session, asked.weights, counts, most, kinds=bits_of(kinds)), LOOKED_AT
+    )
     chosen = [hit.at for hit in hits if hit.at.seq in reasons][:READ]
     messages = reader.messages(at.seq for at in chosen)
     texts = _items_of(reader, messages, kinds) if kinds else _passages_of(messages, chosen)
@@ -165,6 +165,19 @@ def _candidates(reader: _PathReader, question: Question, kinds: frozenset[ItemKi
     found = [_Found(seq, text, kind, focus(asked, text, terms[seq - 1] | terms[seq + 1])) for seq, text, kind in texts]
     found.sort(key=lambda each: (each.focus.score, each.seq), reverse=True)
     return _with_sources(reader, list(islice(_distinct(found), MOST_PASSAGES)), messages, reasons)
+
+
+def _hits(
+    reader: _PathReader, best: Callable[[int], Sequence[Hit]], looked_at: Sequence[int]
+) -> tuple[list[Hit], Mapping[int, OutOfView]]:
+    """The best hits on the path, and why those of them that are out of view are so, by seq."""
+    most, *more = looked_at
+    found = best(most)
+    hits = [hit for hit in found if segments.holds(reader.parts, hit.branch, hit.at.seq)]
+    reasons = reader.reasons({hit.at.seq for hit in hits})
+    if more and len(found) == most and sum(hit.at.seq in reasons for hit in hits) < MOST_PASSAGES:
+        return _hits(reader, best, more)
+    return hits, reasons
 
 
 def _terms_by_entry(hits: Iterable[Hit]) -> dict[int, set[str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from foldline.engine.ledger import snapshot
+from foldline.engine.ledger.assemble import assemble
 from foldline.engine.ledger.choice.render import summary_of
 from foldline.engine.ledger.find import found_in
 from foldline.engine.ledger.items import ItemAt
@@ -74,7 +75,9 @@ def test_the_twentieth_summary_has_what_the_first_had() -> None:
     items = said("The amber-gateway listens on port 4111.", "Never push to main.", "Dana owns the invoices table.")
     first, *_ = summary_of(items, 200, "foldline")
     for number in range(20):
-        items = snapshot.snapshot_of((*items, *said(f"Look at part {number}, please.", place=100 * (number + 1))))
+        items = snapshot.snapshot_of(
+            assemble((*items, *said(f"Look at part {number}, please.", place=100 * (number + 1))))
+        )
         assert summary_of(items, 90, "foldline")[0]
     last, *_ = summary_of(items, 200, "foldline")
     for line in (
@@ -88,10 +91,25 @@ def test_the_twentieth_summary_has_what_the_first_had() -> None:
 
 def test_a_snapshot_is_bounded_and_outlives_its_storage() -> None:
     items = said(*(f"The service s-{number} listens on port {number}." for number in range(5_000)))
-    kept = snapshot.snapshot_of(items)
+    kept = snapshot.snapshot_of(assemble(items))
     assert len(kept) <= 2 * snapshot.MOST_LINES
     assert snapshot.from_json(json.loads(json.dumps(snapshot.to_json(kept)))) == list(kept)
-    assert snapshot.snapshot_of(kept) == kept
+    assert snapshot.snapshot_of(assemble(kept)) == kept
     texts = " ".join(item.text for _, item in kept)
     assert "s-4990 " in texts, "of lines that are worth the same the newest stay"
     assert "s-0 " not in texts
+
+
+def test_only_the_user_takes_a_rule_back() -> None:
+    rule = "Response time must stay under 200 ms."
+    reported = Message("assistant", (Text("Response time is 340 ms now."),))
+    assert rule in [line.text for line in assemble(found_in((), [user(rule), reported]))]
+
+
+def test_a_snapshot_of_too_many_lines_keeps_the_rules_and_the_newest() -> None:
+    rule = "Never push to main without asking me."
+    many = said(*(f"Item {number} of n-{number}." for number in range(snapshot.MOST_LINES + 200)))
+    kept = snapshot.snapshot_of(assemble((*many, *said(rule, place=10_000))))
+    texts = [item.text for _, item in kept]
+    assert rule in texts
+    assert "Item 0 of n-0." not in texts
