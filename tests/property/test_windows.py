@@ -146,7 +146,7 @@ def _is_over(path: Path) -> bool:
     return path.counted > min(goals.trigger, goals.limit)
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1_800)
 @pytest.mark.parametrize("window", WINDOWS)
 @settings(max_examples=EXAMPLES)
 @given(st.sampled_from(list(PRESETS)), STEPS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
 from typing import Final, NamedTuple
@@ -83,7 +83,7 @@ def dismiss(tx: Transaction, tenant: str, session_id: str, item_id: str) -> Ledg
     """
     path, found = _open_at(tx, tenant, session_id, item_id, lock=True)
     dismissals.dismiss(tx, path.session, found.item.text)
-    return _open_at(tx, tenant, session_id, item_id)[1]
+    return replace(found, is_dismissed=True)
 
 
 def restore(tx: Transaction, tenant: str, session_id: str, item_id: str) -> LedgerItem:
@@ -94,7 +94,7 @@ def restore(tx: Transaction, tenant: str, session_id: str, item_id: str) -> Ledg
     """
     path, found = _open_at(tx, tenant, session_id, item_id, lock=True)
     dismissals.restore(tx, path.session, found.item.text)
-    return _open_at(tx, tenant, session_id, item_id)[1]
+    return replace(found, is_dismissed=False)
 
 
 def text_of(tx: Transaction, tenant: str, session_id: str, item_id: str) -> str:
