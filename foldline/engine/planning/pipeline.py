@@ -13,6 +13,7 @@ from foldline.engine.models.prices import CacheRates
 from foldline.engine.outline import Outline
 from foldline.engine.planning.plan import Parameters, Plan
 from foldline.engine.planning.prefix_price import pays
+from foldline.engine.planning.spared import sparing
 from foldline.engine.planning.stages import STAGES
 from foldline.engine.planning.stages.truncate import fit
 from foldline.engine.policies.policy import Stage
@@ -84,6 +85,7 @@ def plan_for(
 
     `outline` and `goals` are counted exactly. There are no edits if they would not make the view smaller by that count.
     Where the goals have rates, an automatic plan of a view that fits has edits only if they pay for the changed prefix.
+    A target that a caller named is filled again with the results that it has room for.
     """
     stages = list(stages)
     seen = gauge.seen(outline)
@@ -97,13 +99,16 @@ def plan_for(
     fits = outline.tokens <= goals.limit and seen.tokens <= gauge.goals.limit
     if not is_asked and fits and edits and not _is_worth_its_prefix(plan, outline, after, goals.rates):
         return Planned(outline, is_summary_wanted=plan.is_summary_wanted)
-    has_target = has_target and any(stage.name == "truncate" for stage in stages)
-    if after.tokens > (goals.target if has_target else goals.limit):
-        fitted = fit(after, Plan(after.tokens), goals, has_target=has_target)
+    reaches_target = has_target and any(stage.name == "truncate" for stage in stages)
+    if after.tokens > (goals.target if reaches_target else goals.limit):
+        fitted = fit(after, Plan(after.tokens), goals, has_target=reaches_target)
         on_stage("truncate", after.tokens - fitted.tokens)
         if fitted.edits:
             edits, used = (*edits, *fitted.edits), tuple(dict.fromkeys((*used, *fitted.stages_used)))
             after = after.edited(fitted.edits)
+    if has_target:
+        edits = sparing(outline, edits, after, goals)
+        after = outline.edited(edits)
     if not edits or after.tokens >= outline.tokens:
         return Planned(outline, is_summary_wanted=plan.is_summary_wanted)
     return Planned(after, edits, used, plan.is_summary_wanted)
