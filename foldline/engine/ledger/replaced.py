@@ -138,7 +138,7 @@ def replaced(lines: Sequence[LedgerLine]) -> set[int]:
             continue
         subject = known[index] = _Subject(line)
         named = (*subject.names, *subject.words)
-        is_new, resolves = _signs(line.text) if is_spoken else (False, False)
+        is_new, resolves = signs(line.text) if is_spoken else (False, False)
         if is_new or resolves:
             near = dict.fromkeys(other for word in named for other in reversed(by_word.get(word, [])[-MOST_COMPARED:]))
             gone.update(
@@ -153,7 +153,7 @@ def replaced(lines: Sequence[LedgerLine]) -> set[int]:
 
 
 @lru_cache(maxsize=MOST_READ)
-def _signs(text: str) -> tuple[bool, bool]:
+def signs(text: str) -> tuple[bool, bool]:
     """Whether a text says that a value is new, and whether it says what ended an error."""
     language, lower = language_of(text), text.lower()
     return language.marks("replaces", lower), language.marks("resolves", lower)

@@ -11,22 +11,26 @@ from typing import Any, Final
 from foldline.engine.ledger.assemble import LedgerLine
 from foldline.engine.ledger.choice.choose import choose
 from foldline.engine.ledger.items import ItemAt, items_from_json, items_to_json
-from foldline.engine.tokens.counter import count_text
 
-# What a snapshot may take: many times any summary, and little beside what it stands for.
-MOST_CHARS: Final = 120_000
-MOST_LINES: Final = 2_000
+# What a snapshot may take, by a cheap estimate: many times any summary, and little beside what it stands for.
+MOST_TOKENS: Final = 40_000
 CHARS_PER_TOKEN: Final = 4
+# What a line takes beside its text.
+LINE_TOKENS: Final = 8
+# What stays of too large a snapshot: choosing takes long, and so it is not due again for many compactions.
+KEPT_SHARE: Final = 0.5
 
 
-def snapshot_of(lines: list[LedgerLine], dismissed: Iterable[ItemAt] = ()) -> tuple[ItemAt, ...]:
-    """The items of the lines that are worth carrying on, in order: the best if there are too many.
+def snapshot_of(
+    lines: list[LedgerLine], dismissed: Iterable[ItemAt] = (), most_tokens: int = MOST_TOKENS
+) -> tuple[ItemAt, ...]:
+    """The items of the lines that are worth carrying on, in order: the best if they take more than `most_tokens`.
 
     The user may take back what was `dismissed`, so that is carried on too.
     """
-    if len(lines) > MOST_LINES or sum(len(line.text) for line in lines) > MOST_CHARS:
-        tokens = {line.order: count_text(line.text) for line in lines}
-        lines = choose(lines, tokens, MOST_CHARS // CHARS_PER_TOKEN).ranked[:MOST_LINES]
+    tokens = {line.order: len(line.text) // CHARS_PER_TOKEN + LINE_TOKENS for line in lines}
+    if sum(tokens.values()) > most_tokens:
+        lines = choose(lines, tokens, int(most_tokens * KEPT_SHARE)).ranked
     placed = dict.fromkeys((*(found for line in lines for found in line.items), *dismissed))
     return tuple(sorted(placed, key=lambda found: found[0]))
 

@@ -10,7 +10,7 @@ from foldline.engine.ledger.assemble import Assembled, assembled
 from foldline.engine.ledger.choice.render import summary_of_lines
 from foldline.engine.ledger.items import ItemAt, ItemKind
 from foldline.engine.ledger.provenance import Provenance
-from foldline.engine.ledger.snapshot import snapshot_of
+from foldline.engine.ledger.snapshot import MOST_TOKENS, snapshot_of
 from foldline.engine.models.budget import SMALLEST_SUMMARY, Goals
 from foldline.engine.models.gauge import Gauge
 from foldline.engine.outline import HiddenRun, Outline, Unit
@@ -20,6 +20,9 @@ from foldline.engine.wording import hidden, interim_frame_tokens
 
 # With fewer tokens there is no room for a rule.
 SMALLEST_RULES: Final = 12
+# What an interim summary carries on for the next one takes so many times its tokens: while a summarizer is down, each
+# compaction reads it all again.
+CARRIED_TIMES: Final = 10
 
 
 class InterimDue(NamedTuple):
@@ -103,7 +106,8 @@ def interim_of(items: Iterable[ItemAt], wanted: InterimDue, headings: str, dismi
     if not choice.lines and most < SMALLEST_SUMMARY:
         return marker_of(wanted)
     tokens = interim_frame_tokens(wanted.messages) + count_text(text)
-    return Interim(text, tokens, snapshot_of(found.current, dismissed), provenance)
+    most = min(CARRIED_TIMES * wanted.max_tokens, MOST_TOKENS)
+    return Interim(text, tokens, snapshot_of(found.current, dismissed, most), provenance)
 
 
 def marker_of(wanted: InterimDue) -> Interim:

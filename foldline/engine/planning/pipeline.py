@@ -11,9 +11,9 @@ from foldline.engine.models.budget import Goals
 from foldline.engine.models.gauge import Gauge
 from foldline.engine.models.prices import CacheRates
 from foldline.engine.outline import Outline
+from foldline.engine.planning.given_back import giving_back
 from foldline.engine.planning.plan import Parameters, Plan
 from foldline.engine.planning.prefix_price import pays
-from foldline.engine.planning.spared import sparing
 from foldline.engine.planning.stages import STAGES
 from foldline.engine.planning.stages.truncate import fit
 from foldline.engine.policies.policy import Stage
@@ -85,7 +85,7 @@ def plan_for(
 
     `outline` and `goals` are counted exactly. There are no edits if they would not make the view smaller by that count.
     Where the goals have rates, an automatic plan of a view that fits has edits only if they pay for the changed prefix.
-    A target that a caller named is filled again with the results that it has room for.
+    What the target that a caller named has room for is given back.
     """
     stages = list(stages)
     seen = gauge.seen(outline)
@@ -106,12 +106,16 @@ def plan_for(
         if fitted.edits:
             edits, used = (*edits, *fitted.edits), tuple(dict.fromkeys((*used, *fitted.stages_used)))
             after = after.edited(fitted.edits)
-    if has_target:
-        edits = sparing(outline, edits, after, goals)
-        after = outline.edited(edits)
+    is_summary_wanted = plan.is_summary_wanted
+    if has_target and edits:
+        kept = giving_back(outline, edits, after, goals, gauge)
+        if len(kept) < len(edits):
+            edits, after = tuple(kept), outline.edited(kept)
+            # A summary would take out again what was given back.
+            is_summary_wanted = is_summary_wanted and bool(after.pending_tokens)
     if not edits or after.tokens >= outline.tokens:
-        return Planned(outline, is_summary_wanted=plan.is_summary_wanted)
-    return Planned(after, edits, used, plan.is_summary_wanted)
+        return Planned(outline, is_summary_wanted=is_summary_wanted)
+    return Planned(after, edits, used, is_summary_wanted)
 
 
 def _is_worth_its_prefix(plan: Plan, before: Outline, after: Outline, rates: CacheRates | None) -> bool:

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from foldline.engine.ledger.assemble import Assembled, LedgerLine, assembled
 from foldline.engine.ledger.choice.brief import brief
 from foldline.engine.ledger.choice.choose import Choice, choose
+from foldline.engine.ledger.choice.terse import terse
 from foldline.engine.ledger.items import SPOKEN, ItemAt, ItemKind
 from foldline.engine.ledger.provenance import Provenance, provenance_of
 from foldline.engine.ledger.reading.lines import cut_to_tokens
@@ -18,6 +19,8 @@ from foldline.engine.tokens.counter import count_text
 # What stands above the rules if they did not all fit.
 DROPPED: Final = "- ({count} older rules did not fit.)"
 NOTHING: Final = "(nothing was said)"
+# Sentences of these kinds are told, not asked for: what they name is what counts.
+_TERSE: Final = frozenset({ItemKind.SAID, ItemKind.DECISION, ItemKind.PREFERENCE})
 # With fewer tokens there are no headings, as they would leave no room for content.
 HEADED_TOKENS: Final = 64
 
@@ -79,6 +82,8 @@ def texts_for(lines: Sequence[LedgerLine], under: Mapping[Section, LinePlace], m
         for line in lines:
             if line.item.kind in SPOKEN and line.item.kind is not ItemKind.RULE:
                 said = brief(line.text)
+                if line.item.kind in _TERSE and not line.is_open:
+                    said = terse(said)
                 if len(said) < len(line.text):
                     texts[line.order] = _marked(line.section, said, under)
                     tokens[line.order] = _tokens(texts[line.order])

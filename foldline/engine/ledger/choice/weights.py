@@ -29,17 +29,19 @@ KINDS: Final[Mapping[Way, float]] = MappingProxyType(
         (ItemKind.REQUEST, None, None): 0.6,
         (ItemKind.SAID, Speaker.USER, None): 1.2,
         (ItemKind.SAID, None, None): 1.2,
-        (ItemKind.CHANGED, None, None): 1.3,
+        (ItemKind.CHANGED, None, None): 1.7,
         (ItemKind.READ, None, None): 0.1,
         (ItemKind.CALL, None, None): 0.9,
         (ItemKind.FAILURE, None, None): 0.8,
         (ItemKind.ENDING, None, None): 0.3,
     }
 )
-# The worth of a specific by its form, in groups: what something is set to, what names one thing, names of many things.
+# The worth of a specific by its form, in groups: when something is, what something is set to, what names one thing,
+# names of many things.
 FORMS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
-        "values": ("date", "weekday", "time", "money", "percent", "version", "number"),
+        "dates": ("date", "weekday", "time"),
+        "values": ("money", "percent", "version", "number"),
         "identifiers": ("url", "email", "ticket", "constant", "hash", "mixed", "host"),
         "places": ("path", "flag", "snake", "code"),
         "names": ("name", "kebab", "camel", "acronym"),
@@ -51,24 +53,27 @@ FORMS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 class Weights:
     """The weights of `worth` and `choose`.
 
-    - `values`, `identifiers`, `places` and `names` are what a specific of these `FORMS` adds that no chosen line has.
-      Of a line, at most `most_specifics` count. They count less in what was only `looked_at`, in the
-      `records` that were, in what was said `in_passing`, and in what `others` than the user said.
+    - `dates`, `values`, `identifiers`, `places` and `names` are what a specific of these `FORMS` adds that no chosen line
+      has. Of a line, at most `most_specifics` count. They count less in what was only `looked_at`, in the `records` that
+      were, in what was said `in_passing`, and in what `others` than the user said.
     - `common` is how fast a line loses the worth of its kind as its words become commoner.
-    - `failing` is what a failure adds, and `newness` what the newest line has over the oldest.
+    - `failing` is what a failure adds, and `settling` what a sentence does that gives a new value or ends an error.
+    - `newness` is what the newest line has over the oldest.
     - A remark that is worth less than `least_remark` comes after all else.
     - Each line costs `line_tokens` beside its own.
     - `rules_share` and `open_share` are the most of the budget for rules, and for what is open.
     """
 
     kinds: Mapping[Way, float] = field(default_factory=lambda: KINDS)
-    values: float = 0.6
+    dates: float = 1.6
+    values: float = 0.8
     identifiers: float = 2.4
     places: float = 0.8
     names: float = 0.6
     most_specifics: int = 4
     common: float = 2.0
     failing: float = 0.6
+    settling: float = 0.8
     newness: float = 0.15
     line_tokens: float = 8
     rules_share: float = 0.6

@@ -13,7 +13,7 @@ from typing import Final
 from foldline.engine.ledger.assemble import LedgerLine, specifics_of
 from foldline.engine.ledger.choice.weights import FORMS, Weights
 from foldline.engine.ledger.items import ASIDE, FIELDS, LOOKS, SPOKEN, Item, ItemKind, Speaker
-from foldline.engine.ledger.replaced import MOST_READ
+from foldline.engine.ledger.replaced import MOST_READ, signs
 
 # Shorter words are mostly those that every sentence has. In Chinese and Japanese, pairs of characters serve as words.
 _WORD: Final = re.compile(r"[^\W\d_\u3040-\u30ff\u4e00-\u9fff]{4,30}|[\u3040-\u30ff\u4e00-\u9fff]{2}")
@@ -63,7 +63,7 @@ class Worths:
         weights, worth = self._weights, worth_of(line.item, self._weights)
         if line.item.kind in SPOKEN:
             says = 0.0 if line.text.endswith(ANNOUNCING) else 1 - weights.common * self._commonness(words)
-            worth *= max(LEAST_SHARE, says)
+            worth = worth * max(LEAST_SHARE, says) + weights.settling * any(signs(line.text))
         return worth + weights.failing * line.is_failing + weights.newness * (line.place - self._first) / self._span
 
     def _commonness(self, words: Collection[str]) -> float:

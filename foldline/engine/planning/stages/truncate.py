@@ -31,7 +31,7 @@ def truncate(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
     # What is hidden to reach a caller's target comes back as a summary, for which there has to be room.
     room = goals.summary_max + summary_frame_tokens() if parameters.has_target else 0
     plan = hide(outline, plan, 0, max(outline.last_user, 0), goals.target - room)
-    goal = goals.target - room if plan.hidden else goals.target
+    goal = goals.target - room if plan.hidden or outline.pending_tokens else goals.target
     results = [(index, entry) for index, entry in plan.results_in_view(outline, in_reach) if index < outline.closed]
     for level in reversed(range(len(LEVELS))):
         excess = max(0, plan.tokens - goal)

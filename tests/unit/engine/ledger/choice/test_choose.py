@@ -92,7 +92,7 @@ def test_the_twentieth_summary_has_what_the_first_had() -> None:
 def test_a_snapshot_is_bounded_and_outlives_its_storage() -> None:
     items = said(*(f"The service s-{number} listens on port {number}." for number in range(5_000)))
     kept = snapshot.snapshot_of(assemble(items))
-    assert len(kept) <= 2 * snapshot.MOST_LINES
+    assert sum(len(item.text) for _, item in kept) < snapshot.MOST_TOKENS * snapshot.CHARS_PER_TOKEN
     assert snapshot.from_json(json.loads(json.dumps(snapshot.to_json(kept)))) == list(kept)
     assert snapshot.snapshot_of(assemble(kept)) == kept
     texts = " ".join(item.text for _, item in kept)
@@ -108,7 +108,7 @@ def test_only_the_user_takes_a_rule_back() -> None:
 
 def test_a_snapshot_of_too_many_lines_keeps_the_rules_and_the_newest() -> None:
     rule = "Never push to main without asking me."
-    many = said(*(f"Item {number} of n-{number}." for number in range(snapshot.MOST_LINES + 200)))
+    many = said(*(f"Item {number} of n-{number}." for number in range(snapshot.MOST_TOKENS // snapshot.LINE_TOKENS)))
     kept = snapshot.snapshot_of(assemble((*many, *said(rule, place=10_000))))
     texts = [item.text for _, item in kept]
     assert rule in texts
