@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice, pairwise
 from typing import Final, NamedTuple
 
 from foldline.engine.recall.terms import ordered_terms, terms_of
@@ -15,7 +16,7 @@ QUESTION_CHARS: Final = 4_000
 MOST_TERMS: Final = 24
 # What a term adds that only the entry before or after has: a call names the file, its result what is in it.
 NEIGHBOUR_SHARE: Final = 0.2
-# What the best line of a text adds to what the text has in all, and a name that it has exactly as asked.
+# What the best line of a text adds to what the text has in all, and a name or two words that it has just as asked.
 LINE_SHARE: Final = 0.6
 EXACT_SHARE: Final = 0.5
 _LINE: Final = re.compile(r"[^\n]{1,400}")
@@ -33,10 +34,10 @@ class PassageAt(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question as terms, in its order, and the names in it whose marks count."""
+    """A question as terms, in its order, and what says more together: names with marks, and pairs of words."""
 
     terms: tuple[str, ...]
-    names: tuple[str, ...]
+    together: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,9 @@ def question_of(text: str) -> Question:
     """The question that a text asks; it has no terms if there is nothing to search for."""
     text = text[:QUESTION_CHARS]
     names = (match[0] for match in _NAME.finditer(text) if not _PLAIN.fullmatch(match[0]))
-    return Question(tuple(ordered_terms(text)[:MOST_TERMS]), tuple(dict.fromkeys(map(str.casefold, names))))
+    pairs = (f"{one} {other}" for one, other in pairwise(text.split()) if terms_of(one) and terms_of(other))
+    together = dict.fromkeys(map(str.casefold, (*names, *islice(pairs, MOST_TERMS))))
+    return Question(tuple(ordered_terms(text)[:MOST_TERMS]), tuple(together))
 
 
 def weighted(question: Question, counts: Mapping[str, int], entries: int) -> Weighted:
@@ -77,7 +80,7 @@ def focus(asked: Weighted, text: str, nearby: Collection[str] = ()) -> Focus:
     terms = terms_of(text) & asked.weights.keys()
     lines = [(asked.of(terms_of(match[0])), -match.start(), match) for match in _LINE.finditer(text)]
     line, _, at = max(lines, default=(0.0, 0, None))
-    exact = sum(asked.of(terms_of(name)) for name in asked.question.names if name in text.casefold())
+    exact = sum(asked.of(terms_of(name)) for name in asked.question.together if name in text.casefold())
     beside = NEIGHBOUR_SHARE * asked.of(set(nearby) - terms)
     score = asked.of(terms) + LINE_SHARE * line + EXACT_SHARE * exact + beside
     return Focus(score, at.start() if at else 0, at.end() if at else len(text))

@@ -45,6 +45,7 @@ def assert_taken(view: Wire) -> None:
     assert rules.check("anthropic", view["messages"], view["system"]) == []
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("images", "size"), [(40, 2_000_000), (250, 1_000), pytest.param(200, 2_000_000, marks=pytest.mark.thorough)]
 )

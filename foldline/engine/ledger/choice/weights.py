@@ -53,9 +53,9 @@ FORMS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 class Weights:
     """The weights of `worth` and `choose`.
 
-    - `dates`, `values`, `identifiers`, `places` and `names` are what a specific of these `FORMS` adds that no chosen line
-      has. Of a line, at most `most_specifics` count. They count less in what was only `looked_at`, in the `records` that
-      were, in what was said `in_passing`, and in what `others` than the user said.
+    - `dates`, `values`, `identifiers`, `places` and `names` are what a specific of these `FORMS` adds that no chosen
+      line has. Of a line, at most `most_specifics` count. They count less in what was only `looked_at`, in the
+      `records` that were, in what was said `in_passing`, and in what `others` than the user said.
     - `common` is how fast a line loses the worth of its kind as its words become commoner.
     - `failing` is what a failure adds, and `settling` what a sentence does that gives a new value or ends an error.
     - `newness` is what the newest line has over the oldest.
