@@ -28,7 +28,7 @@ _LIMITING: Final = frozenset(
     | {"if", "when", "unless", "instead", "ask_me", "approve", "#", QUOTE}
 )
 # Quotation marks and brackets stay in pairs.
-_PAIRS: Final = ("()", "[]", "{}", '""', "``", "«»", "“”")
+_PAIRS: Final = (("(", ")"), ("[", "]"), ("{", "}"), ('"', '"'), ("`", "`"), ("«", "»"), ("“", "”"))
 # Shorter clauses are not worth the mark that stands for them.
 LEAST_SAVED_CHARS: Final = 8
 
@@ -57,7 +57,7 @@ def terse(sentence: str) -> str:
     if start:
         rest = f"{GONE}{rest}"
     is_worthwhile = len(sentence) - len(rest) >= LEAST_SAVED_CHARS
-    return rest if is_worthwhile and all(_is_paired(rest, pair) for pair in _PAIRS) else sentence
+    return rest if is_worthwhile and all(_is_paired(rest, *pair) for pair in _PAIRS) else sentence
 
 
 def _is_remark(clause: str, language: Language) -> bool:
@@ -66,6 +66,5 @@ def _is_remark(clause: str, language: Language) -> bool:
     return not _REMARKING.isdisjoint(first) and all(map(_LIMITING.isdisjoint, classes))
 
 
-def _is_paired(text: str, pair: str) -> bool:
-    opening, closing = pair
+def _is_paired(text: str, opening: str, closing: str) -> bool:
     return text.count(opening) % 2 == 0 if opening == closing else text.count(opening) == text.count(closing)
