@@ -28,6 +28,7 @@ from foldline.log.use_cases import append, compact, lifecycle
 from foldline.log.use_cases.finding import recall
 
 APPENDS: Final = 100
+LONG_ENTRIES: Final = 100_000
 TENANT: Final = "bench"
 NEW: Final = lifecycle.NewSession("openai/gpt-4o", context_window=100_000_000)
 LARGE_WINDOW: Final = 800_000
@@ -51,7 +52,7 @@ def rows(database: str, url: str) -> Iterator[Row]:
     """The rows, over sessions in one database, named for its kind; none of them compacts."""
     store = Store(url)
     migrations.upgrade(store.engine)
-    long = _filled(store, 10_000)
+    long = _filled(store, LONG_ENTRIES)
 
     def time_short() -> float:
         short = _filled(store, 100)
@@ -59,7 +60,7 @@ def rows(database: str, url: str) -> Iterator[Row]:
 
     yield Row(
         name=f"append in a long session, {database}",
-        ours="in one of 10,000 entries",
+        ours=f"in one of {LONG_ENTRIES:,} entries",
         theirs="in one of 100",
         time_ours=lambda: seconds(lambda: _append_all(store, long)),
         time_theirs=time_short,

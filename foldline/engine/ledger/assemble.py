@@ -281,9 +281,14 @@ def _sentences(placed: Sequence[ItemAt]) -> Iterator[LedgerLine]:
 
 
 def _exchange(before: Sequence[Item], after: Sequence[Item]) -> tuple[Item, Item] | None:
-    """A question and its short answer, if one speaker's message ends with it and the other's is only that."""
+    """A question and its short answer, if one speaker's message ends with it, and the other's is that or begins with it.
+
+    The assistant's answer is its whole message.
+    """
     question, answer = before[-1], after[0]
-    if question.speaker is answer.speaker or len(after) > 1 or Speaker.SUMMARY in {question.speaker, answer.speaker}:
+    if question.speaker is answer.speaker or Speaker.SUMMARY in {question.speaker, answer.speaker}:
+        return None
+    if len(after) > 1 and answer.speaker is not Speaker.USER:
         return None
     is_asked = question.text.endswith(QUESTIONS) and not answer.text.endswith(QUESTIONS)
     is_short = len(answer.text) <= ANSWER_CHARS[answer.speaker] and len(question.text) <= QUESTION_CHARS

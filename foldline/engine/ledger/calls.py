@@ -61,11 +61,16 @@ PLAN_TOOLS: Final = frozenset(
         "plan",
         "settodolist",
         "taskupdate",
+        "tasktracker",
     }
 )
 _STEP_TEXTS: Final = ("content", "step", "title", "task", "text", "description", "subject", "name")
-_DONE: Final = frozenset({"completed", "complete", "done", "cancelled", "canceled", "closed", "finished"})
-_UNDER_WAY: Final = frozenset({"in_progress", "in-progress", "inprogress", "doing", "active", "started"})
+_STEP_NOTES: Final = ("notes", "note", "details")
+_DONE: Final = frozenset({"completed", "complete", "done", "cancelled", "canceled", "closed", "finished", "x"})
+_UNDER_WAY: Final = frozenset(
+    {"in_progress", "in-progress", "inprogress", "in progress", "doing", "active", "started", "now", "current"}
+)
+_MARKED: Final = re.compile(r"\A\W{0,4}\[(?P<status>[\w -]{1,20})\]\s{0,4}(?P<text>\S.*)", re.DOTALL)
 _CHECKED: Final = re.compile(
     r"^[ \t]{0,8}(?:[-*]|\d{1,3}[.)])[ \t]{1,4}\[(?P<mark>[ xX~>-])\][ \t]{1,4}(?P<text>\S.{0,300})$", re.MULTILINE
 )
@@ -178,14 +183,25 @@ def _steps(call: ToolCall, arguments: Mapping[str, Any]) -> Iterator[Item]:
                     OPEN if match["mark"] == " " else DOING,
                 )
         return
-    for step in listed[: MOST_FIELDS * 4]:
-        if not isinstance(step, dict):
-            continue
-        text = next((step[key] for key in _STEP_TEXTS if isinstance(step.get(key), str)), "")
-        status = str(step.get("status") or step.get("state") or "").lower()
+    for text, status in map(_step, listed[: MOST_FIELDS * 4]):
         if text and status not in _DONE:
             shown = cut(flat(clean(text[:READ_CHARS])), ENDING_CHARS)
             yield Item(ItemKind.PLAN, shown, Speaker.ASSISTANT, call.id, DOING if status in _UNDER_WAY else OPEN)
+
+
+def _step(listed: object) -> tuple[str, str]:
+    """The text of a step in a list, with its notes, and its status."""
+    if isinstance(listed, str):
+        marked = _MARKED.match(listed[:READ_CHARS])
+        return (marked["text"], marked["status"].strip().lower()) if marked else (listed, "")
+    if not isinstance(listed, dict):
+        return "", ""
+    text, notes = (
+        next((listed[key] for key in keys if isinstance(listed.get(key), str)), "")
+        for keys in (_STEP_TEXTS, _STEP_NOTES)
+    )
+    status = str(listed.get("status") or listed.get("state") or "").lower()
+    return f"{text} ({notes})" if text and notes else text, status
 
 
 def _files(call: ToolCall, name: str, arguments: Mapping[str, Any]) -> Iterator[Item]:
@@ -255,9 +271,19 @@ def _failure(text: str, *, is_error: bool) -> tuple[str, bool]:
             # A traceback says at its end what failed.
             last = [line for line in lines(clean(text[-READ_CHARS:])) if not _PROMPT.search(line)]
             is_trace = window[match.start() : match.start() + 9].lower() == "traceback"
-            line = last[-1] if is_trace and last else _line_at(window, match.start())
+            line = last[-1] if is_trace and last else _whole_line_at(window, match.start())
             return cut(flat(line), ENDING_CHARS), match.start() <= BEGINNING_CHARS and window[0] == text[0]
     return (cut(next(lines(clean(text[:READ_CHARS])), ""), ENDING_CHARS) if is_error else ""), True
+
+
+def _whole_line_at(text: str, place: int) -> str:
+    """The line at a place; if it only announces, with the next one."""
+    line = _line_at(text, place)
+    end = text.find("\n", place)
+    after = (
+        next(lines(clean(text[end : end + 4 * ENDING_CHARS])), "") if line.rstrip().endswith(":") and end >= 0 else ""
+    )
+    return f"{line} {after}" if after else line
 
 
 def _line_at(text: str, place: int) -> str:

@@ -29,7 +29,7 @@ KINDS: Final[Mapping[Way, float]] = MappingProxyType(
         (ItemKind.REQUEST, None, None): 0.6,
         (ItemKind.SAID, Speaker.USER, None): 1.2,
         (ItemKind.SAID, None, None): 1.2,
-        (ItemKind.CHANGED, None, None): 1.7,
+        (ItemKind.CHANGED, None, None): 1.3,
         (ItemKind.READ, None, None): 0.1,
         (ItemKind.CALL, None, None): 0.9,
         (ItemKind.FAILURE, None, None): 0.8,
@@ -65,15 +65,15 @@ class Weights:
     """
 
     kinds: Mapping[Way, float] = field(default_factory=lambda: KINDS)
-    dates: float = 1.6
-    values: float = 0.8
+    dates: float = 0.6
+    values: float = 0.6
     identifiers: float = 2.4
     places: float = 0.8
     names: float = 0.6
     most_specifics: int = 4
     common: float = 2.0
     failing: float = 0.6
-    settling: float = 0.8
+    settling: float = 0.4
     newness: float = 0.15
     line_tokens: float = 8
     rules_share: float = 0.6

@@ -91,6 +91,27 @@ def test_the_plans_of_known_tools_are_understood(tool: str) -> None:
     assert texts(Section.OPEN, *called(tool, "ok", plan=steps)) == ["Guard the path"]
 
 
+def test_the_steps_of_a_plan_may_be_texts_with_marks_and_have_notes() -> None:
+    marked = ["[done] Export the contacts", "[now] Remove doubles", "[next] Import 50 at a time", "Tell Dana"]
+    assert texts(Section.OPEN, *called("write_todos", "ok", todos=marked)) == [
+        "Remove doubles",
+        "Import 50 at a time",
+        "Tell Dana",
+    ]
+    tasks = [
+        {"title": "Replace the pool", "notes": "see WEB-12", "status": "todo"},
+        {"title": "Profile", "status": "done"},
+    ]
+    tracked = called("task_tracker", "ok", command="plan", task_list=tasks)
+    assert texts(Section.OPEN, *tracked) == ["Replace the pool (see WEB-12)"]
+
+
+def test_a_failure_that_only_announces_has_the_next_line() -> None:
+    output = "> build\n\nerror during build:\nETIMEDOUT: cannot resolve ./ledger\nexit code 1"
+    (line,) = texts(Section.ENDED, *called("bash", output, command="npm run build"))
+    assert "error during build: ETIMEDOUT: cannot resolve ./ledger" in line
+
+
 def test_a_value_that_was_replaced_is_left_out() -> None:
     said = [user("Point the amber-gateway at port 4111."), assistant("Done."), user("Set POOL_MAX to 5 everywhere.")]
     later = [user("Correction: the amber-gateway has moved, it is port 5222 now."), assistant("Done.")]
@@ -111,6 +132,15 @@ def test_a_failure_that_was_resolved_is_left_out() -> None:
 def test_an_answer_stands_behind_its_question() -> None:
     said = [user("Import it."), assistant("I can use a trigger or a job. Which one do you prefer?"), user("the job")]
     assert texts(Section.DECIDED, *said)[0].endswith("Which one do you prefer? → the job")
+
+
+def test_an_answer_may_go_on() -> None:
+    asked = assistant("Should the trail be behind a switch?")
+    lines = lines_of(asked, user("Off by default. Logistics turns it on later."))
+    assert [line.text for line in lines] == [
+        "Should the trail be behind a switch? \N{RIGHTWARDS ARROW} Off by default.",
+        "Logistics turns it on later.",
+    ]
 
 
 def test_an_environment_that_answers_in_user_messages_is_a_tool() -> None:
