@@ -281,7 +281,7 @@ def _sentences(placed: Sequence[ItemAt]) -> Iterator[LedgerLine]:
 
 
 def _exchange(before: Sequence[Item], after: Sequence[Item]) -> tuple[Item, Item] | None:
-    """A question and its short answer, if one speaker's message ends with it, and the other's is that or begins with it.
+    """A question and its short answer, if one speaker's message ends with it and the other's begins with that.
 
     The assistant's answer is its whole message.
     """

@@ -334,6 +334,8 @@ def _leaves(value: Mapping[str, Any], depth: int = 3) -> Iterator[tuple[str, Any
     for key, field in list(value.items())[:MOST_FIELDS]:
         if isinstance(field, dict) and depth:
             yield from _leaves(field, depth - 1)
+        elif isinstance(field, list) and depth and field and isinstance(field[0], dict):
+            yield from _leaves(field[0], depth - 1)
         elif isinstance(field, str | int | float) and field not in {"", None}:
             yield clean(str(key))[:40], field
         elif isinstance(field, list) and field and all(isinstance(each, str | int | float) for each in field[:4]):
