@@ -13,7 +13,7 @@ from foldline.engine.recall.terms import terms_of
 from foldline.engine.wire import dumps_text
 
 PASSAGE_CHARS: Final = 1_000
-# Of a longer text, this many passages are its beginning, and the rest its end.
+# Of a longer text than so many whole passages, these many are its beginning, and the others its end.
 MOST_PASSAGES: Final = 100
 FIRST_PASSAGES: Final = 75
 # A passage ends after a line, or else after a word, if one ends in its second half.
@@ -47,9 +47,7 @@ def passages_of(message: Message) -> list[str]:
     text = text_of(message)
     most = MOST_PASSAGES * PASSAGE_CHARS
     if len(text) <= most:
-        found = list(_cut(text))
-        if len(found) <= MOST_PASSAGES:
-            return found
+        return list(_cut(text))
     first = islice(_cut(text[:most]), FIRST_PASSAGES)
     return [*first, *list(_cut(text[-most:]))[FIRST_PASSAGES - MOST_PASSAGES :]]
 

@@ -28,3 +28,8 @@ def test_the_texts_in_arguments_are_read_without_their_escapes() -> None:
     call = ToolCall("c1", "write_file", '{"path": "a.py", "content": "one\\ntwo"}')
     (passage,) = passages_of(Message("assistant", (Text("Writing."), call)))
     assert passage.splitlines() == ["Writing.", "write_file", "path: a.py", "content: one", "two"]
+
+
+def test_a_text_of_many_short_passages_loses_nothing() -> None:
+    text = "\n".join("x" * 510 for _ in range(190))
+    assert "".join(passages_of(user(text))) == text
