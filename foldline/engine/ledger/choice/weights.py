@@ -65,13 +65,13 @@ class Weights:
     """
 
     kinds: Mapping[Way, float] = field(default_factory=lambda: KINDS)
-    dates: float = 0.6
+    dates: float = 0.8
     values: float = 0.6
-    identifiers: float = 2.4
+    identifiers: float = 1.8
     places: float = 0.8
     names: float = 0.6
     most_specifics: int = 4
-    common: float = 2.0
+    common: float = 2.7
     failing: float = 0.6
     settling: float = 0.4
     newness: float = 0.15
