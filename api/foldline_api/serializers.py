@@ -11,7 +11,7 @@ from foldline.engine.models.budget import Budget
 from foldline.engine.overflow import Verdict
 from foldline.engine.policies.policy import FIGURES, to_json
 from foldline.engine.policies.report import together
-from foldline.engine.recall.quoting import Attribution, Passage
+from foldline.engine.recall.quoting import Attribution, Neighbour, Passage
 from foldline.engine.tokens.breakdown import Breakdown
 from foldline.log.compaction.compactions import Compaction
 from foldline.log.compaction.trigger import TriggerResult
@@ -270,14 +270,18 @@ def recall_json(found: Recalled) -> dict[str, Any]:
 
 
 def _passage_json(passage: Passage) -> dict[str, Any]:
-    before = passage.before
     return {
         **_source_json(passage.source),
         "out_of_view": passage.out_of_view,
         "kind": passage.kind,
         "text": passage.text,
-        "before": None if before is None else {**_source_json(before.source), "text": before.text},
+        "before": _neighbour_json(passage.before),
+        "after": _neighbour_json(passage.after),
     }
+
+
+def _neighbour_json(neighbour: Neighbour | None) -> dict[str, Any] | None:
+    return None if neighbour is None else {**_source_json(neighbour.source), "text": neighbour.text}
 
 
 def _source_json(source: Attribution) -> dict[str, Any]:

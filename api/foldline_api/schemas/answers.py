@@ -514,12 +514,14 @@ class PassageAnswer(SourceAnswer):
     """A passage that is out of view, and why.
 
     `kind` is that of the ledger's item that it is, null if all that was said was searched. `before` is what explains
-    it: the question before an answer, the call before its result.
+    it: the question before an answer, the call before its result. `after` is what answers it: the reply to a question,
+    the first result of a call.
     """
 
     out_of_view: OutOfView
     kind: ItemKind | None
     before: SourceAnswer | None
+    after: SourceAnswer | None
 
 
 class RecallAnswer(ResponseModel):

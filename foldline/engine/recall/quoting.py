@@ -25,7 +25,7 @@ SHARE: Final = 0.3
 # Less of a passage says nothing.
 LEAST_CHARS: Final = 20
 NAME_CHARS: Final = 80
-BEFORE_CHARS: Final = 240
+NEIGHBOUR_CHARS: Final = 240
 _SAID: Final = {
     "user": "The user said",
     "assistant": "The assistant said",
@@ -52,8 +52,8 @@ class Attribution:
 
 
 @dataclass(frozen=True, slots=True)
-class Before:
-    """What stands before a passage and explains it: the question before an answer, the call before its result."""
+class Neighbour:
+    """What stands before a passage and explains it, or after it and answers it: a question, a call, a result."""
 
     source: Attribution
     text: str
@@ -72,15 +72,15 @@ class Passage:
     start: int
     stop: int
     kind: str | None = None
-    before: Before | None = None
+    before: Neighbour | None = None
+    after: Neighbour | None = None
 
     @property
     def quoted(self) -> str:
-        """The passage in a quote, below what stands before it."""
-        lines = []
-        if self.before is not None:
-            lines += [f"{self.before.source.line}:", *_quote(self.before.text)]
-        return "\n".join((*lines, f"{self.source.line}:", *_quote(self.text)))
+        """The passage in a quote, between its neighbours."""
+        own = Neighbour(self.source, self.text)
+        shown = (each for each in (self.before, own, self.after) if each is not None)
+        return "\n".join(line for each in shown for line in (f"{each.source.line}:", *_quote(each.text)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +118,8 @@ def _quote(text: str) -> list[str]:
 
 
 def _within(passage: Passage, tokens: int) -> Passage | None:
-    """The passage cut to so many tokens, without what stands before it if there is no room; None if none is left."""
-    shorter = (_shortened(shown, tokens) for shown in (passage, replace(passage, before=None)))
+    """The passage cut to so many tokens, without its neighbours if there is no room; None if none is left."""
+    shorter = (_shortened(shown, tokens) for shown in (passage, replace(passage, before=None, after=None)))
     return next((shown for shown in shorter if shown is not None), None)
 
 

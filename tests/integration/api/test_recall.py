@@ -38,6 +38,32 @@ def test_a_recall_quotes_what_is_out_of_view_with_its_source(api: Api, session: 
     assert answer["is_complete"]
 
 
+def test_a_question_and_a_call_come_with_what_answers_them(api: Api) -> None:
+    made = api.session(auto_compact=False)
+    call = {"id": "c1", "type": "function", "function": {"name": "push", "arguments": '{"branch": "fix/ledger"}'}}
+    said = [
+        user("Push it."),
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "https://git.example/pull/512"},
+        assistant("Should the trail be on for everybody?"),
+        user("Off by default."),
+    ]
+    api.say(made, *said)
+    api.fill(made, 6)
+    api.post(f"{made}/compact", {"summarize": False, "target_tokens": 300}, 202)
+
+    first = api.get(f"{made}/recall?q=fix/ledger")["items"][0]
+    assert first["after"] == {
+        "entry_id": "e0-3",
+        "said_by": "tool",
+        "tool": "push",
+        "text": "https://git.example/pull/512",
+    }
+    answer = api.get(f"{made}/recall?q=trail+for+everybody")
+    assert answer["items"][0]["after"]["text"] == "Off by default."
+    assert "The user said (entry e0-5):\n> Off by default." in answer["text"]
+
+
 def test_a_recall_keeps_within_its_tokens(api: Api, session: str) -> None:
     answer = api.get(f"{session}/recall?q=so+goes+port&max_tokens=150")
     assert 0 < answer["tokens"] <= 150

@@ -9,9 +9,18 @@ from itertools import islice
 from typing import Final, NamedTuple, TypeAlias
 
 from foldline.engine.ledger.items import ItemAt, ItemKind
+from foldline.engine.ledger.reading.rules import QUESTIONS
 from foldline.engine.messages import BRANCH_ROLE, Message, ToolCall, answered_call
 from foldline.engine.recall.passages import IndexText, bits_of, call_text, index_of, passages_of, text_of
-from foldline.engine.recall.quoting import BEFORE_CHARS, Attribution, Before, Passage, Quotes, one_line, quotes_within
+from foldline.engine.recall.quoting import (
+    NEIGHBOUR_CHARS,
+    Attribution,
+    Neighbour,
+    Passage,
+    Quotes,
+    one_line,
+    quotes_within,
+)
 from foldline.engine.recall.ranking import (
     Focus,
     PassageAt,
@@ -214,14 +223,16 @@ def _distinct(ranked: Iterable[_Found]) -> Iterator[_Found]:
 def _with_sources(
     reader: _PathReader, best: Sequence[_Found], messages: Mapping[int, Message], reasons: Mapping[int, OutOfView]
 ) -> list[Passage]:
-    """The passages with who said them, and with the question before an answer and the call before its result."""
+    """The passages with who said them, and with the questions, replies, calls and results beside them."""
     places = reader.places(found.seq for found in best)
     earlier = {seq: place.unit if place.role == "tool" else seq - 1 for seq, place in places.items()}
-    before, before_at = reader.messages(earlier.values()), reader.places(earlier.values())
+    later = {seq: seq + 1 for seq in places if _waits_for_answer(messages[seq])}
+    beside = [*earlier.values(), *later.values()]
+    around, around_at = reader.messages(beside), reader.places(beside)
     passages_found = []
     for found in best:
         seq, at, message = found.seq, earlier[found.seq], messages[found.seq]
-        call = _call(message, before.get(at))
+        call, after = _call(message, around.get(at)), later.get(seq, 0)
         passages_found.append(
             Passage(
                 _source(places[seq], None if call is None else call.name),
@@ -230,10 +241,16 @@ def _with_sources(
                 found.focus.start,
                 found.focus.stop,
                 found.kind,
-                _before(message, before.get(at), before_at.get(at), call),
+                _before(message, around.get(at), around_at.get(at), call),
+                _after(message, around.get(after), around_at.get(after)),
             )
         )
     return passages_found
+
+
+def _waits_for_answer(message: Message) -> bool:
+    """Whether the next message may answer this one: it calls a tool or ends with a question."""
+    return bool(message.calls) or text_of(message).rstrip().endswith(QUESTIONS)
 
 
 def _call(message: Message, before: Message | None) -> ToolCall | None:
@@ -248,10 +265,17 @@ def _source(place: _PlaceOnPath, tool: str | None = None) -> Attribution:
 
 def _before(
     message: Message, before: Message | None, place: _PlaceOnPath | None, call: ToolCall | None
-) -> Before | None:
+) -> Neighbour | None:
     if before is None or place is None:
         return None
     if call is not None:
-        return Before(_source(place), one_line(call_text(call), BEFORE_CHARS))
+        return Neighbour(_source(place), one_line(call_text(call), NEIGHBOUR_CHARS))
     is_answer = message.role == "assistant" and place.role == "user"
-    return Before(_source(place), one_line(text_of(before), BEFORE_CHARS)) if is_answer else None
+    return Neighbour(_source(place), one_line(text_of(before), NEIGHBOUR_CHARS)) if is_answer else None
+
+
+def _after(message: Message, after: Message | None, place: _PlaceOnPath | None) -> Neighbour | None:
+    if after is None or place is None or bool(message.calls) is not (place.role == "tool"):
+        return None
+    call = _call(after, message)
+    return Neighbour(_source(place, None if call is None else call.name), one_line(text_of(after), NEIGHBOUR_CHARS))

@@ -8,7 +8,7 @@ from foldline.engine.recall.quoting import (
     NOTHING,
     QUOTE,
     Attribution,
-    Before,
+    Neighbour,
     Passage,
     quotes_within,
 )
@@ -19,7 +19,7 @@ BREAKS = st.sampled_from(("\n", "\r", "\r\n", "\x0b", "\x0c", "\x1c", "\x85", "\
 LINES = st.lists(st.text(max_size=20) | BREAKS | st.just(FRAME), max_size=8).map("".join)
 
 
-def passage(text: str, tool: str | None = None, before: Before | None = None) -> Passage:
+def passage(text: str, tool: str | None = None, before: Neighbour | None = None) -> Passage:
     return Passage(Attribution("e0-1", "tool", tool), OutOfView.CLEARED, text, 0, len(text), None, before)
 
 
@@ -32,14 +32,17 @@ def test_no_text_or_name_can_stand_outside_of_its_quote(text: str, tool: str) ->
     assert all(line.startswith(QUOTE) for line in quoted)
 
 
-def test_a_passage_says_who_said_it_and_what_came_before() -> None:
-    call = Before(Attribution("e0-1", "assistant"), "read_file path: a.py")
-    found = Passage(Attribution("e0-2", "tool", "read_file"), OutOfView.HIDDEN, "port = 80", 0, 9, None, call)
+def test_a_passage_says_who_said_it_and_what_stands_beside_it() -> None:
+    call = Neighbour(Attribution("e0-1", "assistant"), "read_file path: a.py")
+    reply = Neighbour(Attribution("e0-3", "user"), "Thanks.")
+    found = Passage(Attribution("e0-2", "tool", "read_file"), OutOfView.HIDDEN, "port = 80", 0, 9, None, call, reply)
     assert quotes_within([found], 500).text.splitlines()[2:] == [
         "The assistant said (entry e0-1):",
         "> read_file path: a.py",
         "The tool read_file returned (entry e0-2):",
         "> port = 80",
+        "The user said (entry e0-3):",
+        "> Thanks.",
     ]
 
 
