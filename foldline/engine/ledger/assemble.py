@@ -34,6 +34,8 @@ NEXT: Final = 2
 # A longer answer stands for itself.
 ANSWER_CHARS: Final = {Speaker.USER: 50, Speaker.ASSISTANT: 120}
 QUESTION_CHARS: Final = 240
+# What was to be run is looked for in so many of the newest commands.
+MOST_COMMANDS: Final = 400
 _SECTIONS: Final = {
     ItemKind.RULE: Section.RULES,
     ItemKind.REQUEST: Section.ASKED,
@@ -100,6 +102,7 @@ def assembled(items: Iterable[ItemAt]) -> Assembled:
     for order, line in enumerate(lines):
         line.order = order
     _mark(lines, placed)
+    _close(lines)
     gone = {*replaced(lines), *(line.order for line in lines if line.is_over)}
     return Assembled([line for line in lines if line.order not in gone], [lines[order] for order in sorted(gone)])
 
@@ -151,6 +154,27 @@ def _mark(lines: Sequence[LedgerLine], placed: Sequence[ItemAt]) -> None:
             line.is_open = is_said or line.is_waiting or (item.kind is ItemKind.REQUEST and line.place == asked)
         elif line.place >= asked and item.speaker is Speaker.ASSISTANT and line.text.endswith(QUESTIONS):
             line.is_open = ARROW not in line.text
+
+
+def _close(lines: Sequence[LedgerLine]) -> None:
+    """Close what was to be done later if its file was changed since, or its command was run."""
+    waiting = [line for line in lines if line.item.state == LATER and line.found]
+    if not waiting:
+        return
+    changed = {_file_name(line): line.place for line in lines if line.item.kind is ItemKind.CHANGED}
+    commands = [line for line in lines if line.item.kind is ItemKind.CALL][-MOST_COMMANDS:]
+    for line in waiting:
+        for found in line.found:
+            is_changed = changed.get(found.text.rpartition("/")[2], -1) > line.place
+            is_run = found.form == "code" and any(
+                found.text in command.text for command in commands if command.place > line.place
+            )
+            if is_changed or is_run:
+                line.item = line.item._replace(state="")
+
+
+def _file_name(line: LedgerLine) -> str:
+    return line.text.rpartition("/")[2].rpartition(" ")[2]
 
 
 def _calls(placed: Sequence[ItemAt]) -> Iterator[LedgerLine]:
@@ -274,6 +298,9 @@ def _sentences(placed: Sequence[ItemAt]) -> Iterator[LedgerLine]:
         if (place, item) in answered:
             continue
         name = key(item.text) or item.text
+        if item.speaker is not Speaker.USER and name in lines and lines[name].item.speaker is Speaker.USER:
+            # Whoever repeats the user's words does not make them his own.
+            continue
         is_rule = name in lines and lines[name].item.kind is ItemKind.RULE
         shown = item._replace(kind=ItemKind.RULE) if is_rule else item
         lines[name] = LedgerLine(shown, place, item.text, [(place, item)])

@@ -118,8 +118,9 @@ def _quote(text: str) -> list[str]:
 
 
 def _within(passage: Passage, tokens: int) -> Passage | None:
-    """The passage cut to so many tokens, without its neighbours if there is no room; None if none is left."""
-    shorter = (_shortened(shown, tokens) for shown in (passage, replace(passage, before=None, after=None)))
+    """The passage cut to so many tokens, without neighbours that there is no room for; None if none is left."""
+    fewer = (passage, replace(passage, after=None), replace(passage, before=None, after=None))
+    shorter = (_shortened(shown, tokens) for shown in fewer)
     return next((shown for shown in shorter if shown is not None), None)
 
 

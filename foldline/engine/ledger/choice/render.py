@@ -19,7 +19,7 @@ from foldline.engine.tokens.counter import count_text
 # What stands above the rules if they did not all fit.
 DROPPED: Final = "- ({count} older rules did not fit.)"
 NOTHING: Final = "(nothing was said)"
-# Sentences of these kinds are told, not asked for: what they name is what counts.
+# Of sentences of these kinds, what they name is what counts; those that ask for something stay whole.
 _TERSE: Final = frozenset({ItemKind.SAID, ItemKind.DECISION, ItemKind.PREFERENCE})
 # With fewer tokens there are no headings, as they would leave no room for content.
 HEADED_TOKENS: Final = 64

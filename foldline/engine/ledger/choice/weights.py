@@ -58,7 +58,7 @@ class Weights:
       `records` that were, in what was said `in_passing`, and in what `others` than the user said.
     - `common` is how fast a line loses the worth of its kind as its words become commoner.
     - `failing` is what a failure adds, and `settling` what a sentence does that gives a new value or ends an error.
-    - `newness` is what the newest line has over the oldest.
+    - `newness` is what the newest line has over the oldest, and `lately` what the user's newest requests have.
     - A remark that is worth less than `least_remark` comes after all else.
     - Each line costs `line_tokens` beside its own.
     - `rules_share` and `open_share` are the most of the budget for rules, and for what is open.
@@ -75,6 +75,7 @@ class Weights:
     failing: float = 0.6
     settling: float = 0.4
     newness: float = 0.15
+    lately: float = 1.0
     line_tokens: float = 8
     rules_share: float = 0.6
     open_share: float = 0.3

@@ -23,6 +23,8 @@ LEAST_WORDS: Final = 3
 ANNOUNCING: Final = (":", "\N{FULLWIDTH COLON}")
 # What a sentence keeps of the worth of its kind, however common its words are.
 LEAST_SHARE: Final = 0.05
+# What the user asked for in so many of the newest messages is what the work is about.
+LATELY: Final = 4
 # A value with its label alone belongs to something that another line names.
 _LABELLED: Final = re.compile(r"\A\W{0,4}[\w ]{1,30}:\W{0,4}\S{1,40}(?: \S{1,12}){0,2}\Z")
 _GROUPS: Final = {form: group for group, forms in FORMS.items() for form in forms}
@@ -37,6 +39,8 @@ class Worths:
         self._first = lines[0].place if lines else 0
         self._span = max(1, lines[-1].place - self._first) if lines else 1
         self._said: set[str] = set()
+        spoken = {line.place for line in lines if line.item.speaker is Speaker.USER and line.item.kind in SPOKEN}
+        self._lately = frozenset(sorted(spoken)[-LATELY:])
         names = {line.order: names_of(line) for line in lines}
         words = {line.order: _words(line.text) for line in lines}
         self._common_names = _commonnesses(names.values(), len(lines))
@@ -64,6 +68,8 @@ class Worths:
         if line.item.kind in SPOKEN:
             says = 0.0 if line.text.endswith(ANNOUNCING) else 1 - weights.common * self._commonness(words)
             worth = worth * max(LEAST_SHARE, says) + weights.settling * any(signs(line.text))
+        if line.item.kind is ItemKind.REQUEST and line.item.speaker is Speaker.USER and line.place in self._lately:
+            worth += weights.lately
         return worth + weights.failing * line.is_failing + weights.newness * (line.place - self._first) / self._span
 
     def _commonness(self, words: Collection[str]) -> float:

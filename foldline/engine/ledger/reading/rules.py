@@ -18,6 +18,9 @@ from foldline.engine.ledger.reading.vocabulary import UNKNOWN, names, tokens
 LONGEST_RULE_CHARS: Final = 400
 # Before a rule there may be a few words, such as "One more thing: ".
 LEAD_CHARS: Final = 50
+# What announces a rule is none, and two words are the least that says one.
+_HEADING: Final = (":", "\N{FULLWIDTH COLON}")
+_WORDS: Final = re.compile(r"[^\W\d_]{2}.*?(?:\W|\d)[^\W\d_]{2}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{3}")
 QUESTIONS: Final = ("?", "\N{FULLWIDTH QUESTION MARK}")
 _CLAUSE: Final = re.compile(
     "[,;\N{FULLWIDTH COMMA}\N{FULLWIDTH SEMICOLON}] ?(?:and |but |so |und |aber |et |mais |y |pero )?"
@@ -48,7 +51,7 @@ Features: TypeAlias = Mapping[str, AbstractSet[Feature]]
 
 def is_rule(sentence: str, language: Language) -> bool:
     """Whether a sentence is rather a rule than not, or has a part that is one."""
-    if len(sentence) > LONGEST_RULE_CHARS:
+    if len(sentence) > LONGEST_RULE_CHARS or sentence.endswith(_HEADING) or _WORDS.search(sentence) is None:
         return False
     return any(margin(features(text, language)) > 0 for text in parts(sentence, language))
 

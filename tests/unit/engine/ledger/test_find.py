@@ -57,6 +57,10 @@ def test_a_rule_of_the_user_is_one_in_five_languages(rule: str) -> None:
         "Do we always have to restart after a change?",
         "Fix the login test.",
         "The job ran for ten minutes yesterday.",
+        "Part 1: 1 2 3 4 5 6 7 8 9 10 11 12",
+        "[Request interrupted by user for tool use]",
+        "+ 12 - Always read the whole file",
+        "Never do this:",
     ],
 )
 def test_what_only_sounds_like_a_rule_is_none(remark: str) -> None:
@@ -92,11 +96,11 @@ def test_the_plans_of_known_tools_are_understood(tool: str) -> None:
 
 
 def test_the_steps_of_a_plan_may_be_texts_with_marks_and_have_notes() -> None:
-    marked = ["[done] Export the contacts", "[now] Remove doubles", "[next] Import 50 at a time", "Tell Dana"]
+    marked = ["[done] Export the contacts", "[now] Remove doubles", "[next] Import 50 at a time", "Call Dana"]
     assert texts(Section.OPEN, *called("write_todos", "ok", todos=marked)) == [
         "Remove doubles",
         "Import 50 at a time",
-        "Tell Dana",
+        "Call Dana",
     ]
     tasks = [
         {"title": "Replace the pool", "notes": "see WEB-12", "status": "todo"},
@@ -119,6 +123,42 @@ def test_a_value_that_was_replaced_is_left_out() -> None:
     assert "4111" not in shown
     assert "5222" in shown
     assert "POOL_MAX to 5" in shown
+
+
+@pytest.mark.parametrize(
+    ("later", "is_open"),
+    [
+        (called("edit", "ok", path="src/selector.ts"), False),
+        (called("bash", "ok", command="npm run check"), False),
+        (called("edit", "ok", path="src/other.ts"), True),
+        (called("read", "ok", path="src/selector.ts"), True),
+    ],
+)
+def test_what_was_done_since_is_not_open(later: list[Message], *, is_open: bool) -> None:
+    asked = user("Later on please add a row to selector.ts and run `npm run check`.")
+    (line,) = (
+        found for found in lines_of(asked, assistant("Noted."), *later, user("Thanks.")) if "Later" in found.text
+    )
+    assert (line.section is Section.OPEN) is is_open
+
+
+def test_the_first_request_is_the_users_also_if_a_summary_repeats_it() -> None:
+    repeated = user("<summary>\n## User requests\n- Implement spotter-gqc\n</summary>")
+    (line,) = (found for found in lines_of(user("Implement spotter-gqc"), repeated) if "spotter-gqc" in found.text)
+    assert line.is_task
+    assert line.item.speaker is Speaker.USER
+
+
+def test_a_paragraph_that_was_wrapped_is_read_in_sentences() -> None:
+    wrapped = (
+        "We looked at the exporter for a while and found that it writes each\n"
+        "row twice. The importer reads rows from the table orders_2024 and does\nnot notice."
+    )
+    assert "The importer reads rows from the table orders_2024 and does not notice." in [
+        line.text for line in lines_of(user(wrapped))
+    ]
+    apart = "the exporter writes each row twice and nobody noticed until today\nnever touch the importer"
+    assert texts(Section.RULES, user(apart)) == ["never touch the importer"]
 
 
 def test_a_failure_that_was_resolved_is_left_out() -> None:
