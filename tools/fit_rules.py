@@ -31,8 +31,8 @@ EPOCHS: Final = 15
 RIDGE: Final = 3e-5
 # A feature of fewer sentences says nothing about others.
 LEAST_SENTENCES: Final = 2
-# The threshold finds as many rules as it can while this share of what is found are rules. Recall is about the same then.
-# The sentences are harder than most that users write, but users write few rules among many other things.
+# The threshold finds as many rules as it can while this share of what is found are rules. Recall is about the same
+# then. The sentences are harder than most that users write, but users write few rules among many other things.
 LEAST_PRECISION: Final = 0.84
 # Weights are kept in hundredths; smaller ones than this many are left out.
 LEAST_HUNDREDTHS: Final = 10
