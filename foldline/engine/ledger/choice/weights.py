@@ -75,7 +75,7 @@ class Weights:
     failing: float = 0.6
     settling: float = 0.4
     newness: float = 0.15
-    lately: float = 1.0
+    lately: float = 0.6
     line_tokens: float = 8
     rules_share: float = 0.6
     open_share: float = 0.3

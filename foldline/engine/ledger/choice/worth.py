@@ -24,7 +24,7 @@ ANNOUNCING: Final = (":", "\N{FULLWIDTH COLON}")
 # What a sentence keeps of the worth of its kind, however common its words are.
 LEAST_SHARE: Final = 0.05
 # What the user asked for in so many of the newest messages is what the work is about.
-LATELY: Final = 4
+LATELY: Final = 3
 # A value with its label alone belongs to something that another line names.
 _LABELLED: Final = re.compile(r"\A\W{0,4}[\w ]{1,30}:\W{0,4}\S{1,40}(?: \S{1,12}){0,2}\Z")
 _GROUPS: Final = {form: group for group, forms in FORMS.items() for form in forms}
