@@ -1,4 +1,4 @@
-"""Chooses lines for a budget: the rules first, then what is open, then by worth for each token, nothing said twice."""
+"""Chooses lines for a budget: rules, the task and what is open, then by worth for each token; nothing is said twice."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Final
 
 from foldline.engine.ledger.assemble import LedgerLine
 from foldline.engine.ledger.choice.weights import FITTED, Weights
-from foldline.engine.ledger.choice.worth import Worths
-from foldline.engine.ledger.items import DOING, LATER, OPEN, Item, ItemKind
+from foldline.engine.ledger.choice.worth import ANNOUNCING, Worths
+from foldline.engine.ledger.items import DOING, LATER, OPEN, ItemKind
 from foldline.engine.summaries.headings import Section
 
 _STATES_OF_CLASS: Final = {ItemKind.PLAN: {DOING, OPEN}, ItemKind.REQUEST: {LATER}}
@@ -62,10 +62,9 @@ def choose(
     chooser = _Chooser(lines, tokens, max_tokens, headings, weights)
     rules = [line for line in reversed(lines) if _is_rule(line)]
     chooser.take(rules, int(max_tokens * weights.rules_share))
-    chooser.take(
-        [line for line in reversed(lines) if line.is_open or line.is_task or _is_open(line.item)],
-        int(max_tokens * weights.open_share),
-    )
+    tasks = [line for line in lines if line.is_task]
+    is_open = [line for line in reversed(lines) if _is_open(line)]
+    chooser.take([*tasks, *is_open], int(max_tokens * weights.open_share))
     if chooser.takes_all(rules):
         chooser.take(rules, max_tokens)
     remarks = chooser.fill(line for line in lines if not _is_rule(line))
@@ -78,8 +77,10 @@ def _is_rule(line: LedgerLine) -> bool:
     return line.item.kind is ItemKind.RULE
 
 
-def _is_open(item: Item) -> bool:
-    return item.state in _STATES_OF_CLASS.get(item.kind, ())
+def _is_open(line: LedgerLine) -> bool:
+    """Whether a line says what is open, and does not only announce it."""
+    is_waiting = line.is_open or line.item.state in _STATES_OF_CLASS.get(line.item.kind, ())
+    return is_waiting and not line.text.endswith(ANNOUNCING)
 
 
 class _Chooser:

@@ -113,3 +113,12 @@ def test_a_snapshot_of_too_many_lines_keeps_the_rules_and_the_newest() -> None:
     texts = [item.text for _, item in kept]
     assert rule in texts
     assert "Item 0 of n-0." not in texts
+
+
+def test_the_task_comes_before_what_is_open_since() -> None:
+    later = [f"Later on please add a check for table_{number}_with_a_name." for number in range(60)]
+    items = said("Fix the parser.", *later, "Thanks.")
+    text, *_ = summary_of(items, 200, "foldline")
+    assert "- Fix the parser." in text
+    assert "table_59_" in text
+    assert "table_0_" not in text
