@@ -80,7 +80,7 @@ def leading_range(outline: Outline, goals: Goals, due: int, *, is_asked: bool) -
     wanted = _wanted(outline, due, is_asked=is_asked)
     stop = next((index for index, is_wanted in enumerate(wanted) if not is_wanted), len(wanted))
     run = outline.items[: min(stop, max(outline.last_user, 0))]
-    found = _range_of(run, goals, sum(item.original_tokens for item in run)) if run else None
+    found = _range_of(run, outline, goals, sum(item.original_tokens for item in run)) if run else None
     if found is None or found.is_pending:
         return None
     return found if is_asked or found.saving >= goals.minimum_saving else None
@@ -121,7 +121,7 @@ def _ranges(outline: Outline, goals: Goals, reads: InputLimits, due: int, *, is_
         index = start
         while index < stop:
             run = _run(outline.items, wanted, index, stop, reads.most)
-            found = _range_of(run, goals, reads.tokens)
+            found = _range_of(run, outline, goals, reads.tokens)
             if found is not None:
                 yield found
             index += max(1, len(run))
@@ -160,7 +160,7 @@ def _run(items: list[Item], wanted: list[bool], start: int, stop: int, most_toke
     return run
 
 
-def _range_of(run: list[Item], goals: Goals, call_tokens: int) -> SummaryRange | None:
+def _range_of(run: list[Item], outline: Outline, goals: Goals, call_tokens: int) -> SummaryRange | None:
     units = [item for item in run if isinstance(item, Unit)]
     replaced = [item for item in run if isinstance(item, Summarized)]
     original_tokens = sum(item.original_tokens for item in run)
@@ -168,9 +168,14 @@ def _range_of(run: list[Item], goals: Goals, call_tokens: int) -> SummaryRange |
     is_pending = any(unit.is_hidden for unit in units)
     # Only a summary of hidden messages may take more room than they take now.
     most = original_tokens if is_pending else min(original_tokens, shown)
+    if not units:
+        return None
     length = max(LEAST_LENGTH, int(min(original_tokens * LENGTH_SHARE, call_tokens * INPUT_SHARE)))
-    max_tokens = min(goals.summary_max, length, most - summary_frame_tokens() - 1)
-    if not units or max_tokens < SMALLEST_SUMMARY:
+    wanted = goals.summary_max
+    if goals.is_named:
+        wanted = max(wanted, _left_of_target(run, outline, goals, shown))
+    max_tokens = min(wanted, length, most - summary_frame_tokens() - 1)
+    if max_tokens < SMALLEST_SUMMARY:
         return None
     return SummaryRange(
         first=run[0].first,
@@ -181,3 +186,11 @@ def _range_of(run: list[Item], goals: Goals, call_tokens: int) -> SummaryRange |
         is_pending=is_pending,
         max_tokens=max_tokens,
     )
+
+
+def _left_of_target(run: list[Item], outline: Outline, goals: Goals, shown: int) -> int:
+    """What the rest of the view leaves of the target for the summary of a run that now shows `shown` tokens."""
+    first, last = run[0].first, run[-1].last
+    interims = (found.interim for found in outline.runs if found.interim)
+    replaced = sum(edit.tokens for edit in interims if first <= edit.first and edit.last <= last)
+    return goals.target - (outline.tokens - shown - replaced) - summary_frame_tokens()

@@ -61,7 +61,7 @@ def due(outline: Outline, goals: Goals, gauge: Gauge, *, most: int | None = None
     runs = [run for run in outline.runs if run.interim is None]
     if not runs:
         return []
-    room = min(goals.summary_max, _room(outline, goals, gauge) if most is None else most - outline.tokens)
+    room = min(goals.summary_max, _room(outline, goals, gauge)) if most is None else most - outline.tokens
     left = goals.limit - outline.tokens if most is None else most - outline.tokens
     originals = [outline.sums.originals[run.stop] - outline.sums.originals[run.start] for run in runs]
     whole = max(1, sum(originals))

@@ -15,6 +15,8 @@ from foldline.engine.ledger.items import DOING, LATER, OPEN, ItemKind
 from foldline.engine.summaries.headings import Section
 
 _STATES_OF_CLASS: Final = {ItemKind.PLAN: {DOING, OPEN}, ItemKind.REQUEST: {LATER}}
+# A shorter remark that names nothing, such as "Yes.", says nothing without what stood before it.
+LEAST_CHARS: Final = 12
 NO_HEADINGS: Final[Mapping[Section, int]] = MappingProxyType({})
 
 
@@ -65,10 +67,8 @@ def choose(
     tasks = [line for line in lines if line.is_task]
     is_open = [line for line in reversed(lines) if _is_open(line)]
     chooser.take([*tasks, *is_open], int(max_tokens * weights.open_share))
-    if chooser.takes_all(rules):
-        chooser.take(rules, max_tokens)
-    remarks = chooser.fill(line for line in lines if not _is_rule(line))
     chooser.take(rules, max_tokens)
+    remarks = chooser.fill(line for line in lines if not _is_rule(line))
     chooser.take(remarks, max_tokens)
     return chooser.choice
 
@@ -109,11 +109,6 @@ class _Chooser:
                 self._add(line)
                 left -= tokens
 
-    def takes_all(self, lines: Iterable[LedgerLine]) -> bool:
-        """Whether there is room for all of these lines."""
-        missing = sum(self._cost(line) for line in lines if line.order not in self._taken)
-        return missing <= self._max - self.choice.tokens
-
     def fill(self, lines: Iterable[LedgerLine]) -> list[LedgerLine]:
         """Take the lines that are worth most for their tokens, as each choice changes what others add.
 
@@ -136,7 +131,7 @@ class _Chooser:
             heappop(waiting)
             if now < 0:
                 self._add(line)
-            else:
+            elif line.found or len(line.text) >= LEAST_CHARS:
                 remarks.append(line)
         return [] if is_short else sorted(remarks, key=lambda line: -line.order)
 

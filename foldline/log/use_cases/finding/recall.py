@@ -42,6 +42,8 @@ from foldline.log.storage.tables import ENTRY
 LOOKED_AT: Final = (300, 3_000, 30_000)
 READ: Final = 24
 MOST_PASSAGES: Final = 10
+# A passage that answers so much worse than the best is about something else.
+LEAST_SHARE: Final = 0.25
 # Of entries that are not indexed yet, one recall indexes at most this many, so many at a time.
 INDEXED_AT_ONCE: Final = 50
 MOST_INDEXED: Final = 2_000
@@ -173,6 +175,8 @@ def _candidates(reader: _PathReader, question: Question, kinds: frozenset[ItemKi
     terms = _terms_by_entry(hits)
     found = [_Found(seq, text, kind, focus(asked, text, terms[seq - 1] | terms[seq + 1])) for seq, text, kind in texts]
     found.sort(key=lambda each: (each.focus.score, each.seq), reverse=True)
+    least = LEAST_SHARE * max((each.focus.score for each in found), default=0.0)
+    found = [each for each in found if each.focus.score >= least]
     return _with_sources(reader, list(islice(_distinct(found), MOST_PASSAGES)), messages, reasons)
 
 
@@ -226,7 +230,8 @@ def _with_sources(
     """The passages with who said them, and with the questions, replies, calls and results beside them."""
     places = reader.places(found.seq for found in best)
     earlier = {seq: place.unit if place.role == "tool" else seq - 1 for seq, place in places.items()}
-    later = {seq: seq + 1 for seq in places if _waits_for_answer(messages[seq])}
+    # What is found itself stands there with what is before it.
+    later = {seq: seq + 1 for seq in places if seq + 1 not in places and _waits_for_answer(messages[seq])}
     beside = [*earlier.values(), *later.values()]
     around, around_at = reader.messages(beside), reader.places(beside)
     passages_found = []

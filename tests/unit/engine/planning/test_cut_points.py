@@ -5,6 +5,7 @@ from foldline.engine.messages import Message, Text, ToolCall, user
 from foldline.engine.models.budget import Goals
 from foldline.engine.planning.cut_points import SummaryRange, turn_split_at
 from foldline.engine.policies.presets import DEFAULT_PRESET, PRESETS
+from foldline.engine.wording import summary_frame_tokens
 from tests.support.conversations import Conversation, answer, assistant, exact_aims
 
 GOALS = Goals(limit=2_000, trigger=1_600, target=1_000, keep_recent=300, summary_max=200, minimum_saving=100)
@@ -143,3 +144,15 @@ def test_a_note_begins_a_turn_of_its_own() -> None:
     note = Message("developer", (Text("Mind."),))
     outline = Conversation.of([user("go"), assistant("Gone."), note, assistant("Back.")]).outline
     assert [turn_split_at(outline, seq) for seq in (2, 3, 4)] == [1, None, 3]
+
+
+def test_a_summary_gets_what_the_recent_messages_leave_of_a_target_that_was_named() -> None:
+    talk = talk_of(8)
+    usual = span(talk, is_asked=True)
+    goals = replace(GOALS, target=1_200, is_named=True, summary_max=50)
+    named = span(talk, goals, is_asked=True)
+    assert usual is not None
+    assert usual.max_tokens == GOALS.summary_max
+    assert named is not None
+    rest = sum(entry.tokens for entry in talk.facts if not named.first <= entry.seq <= named.last)
+    assert rest + named.max_tokens + summary_frame_tokens() == goals.target
