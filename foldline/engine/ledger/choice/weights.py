@@ -72,7 +72,7 @@ class Weights:
     names: float = 0.6
     most_specifics: int = 4
     common: float = 2.7
-    failing: float = 0.6
+    failing: float = 1.5
     settling: float = 0.4
     newness: float = 0.15
     lately: float = 0.6
