@@ -34,8 +34,8 @@ NEXT: Final = 2
 # A longer answer stands for itself.
 ANSWER_CHARS: Final = {Speaker.USER: 50, Speaker.ASSISTANT: 120}
 QUESTION_CHARS: Final = 240
-# What was to be run is looked for in so many of the newest commands.
-MOST_COMMANDS: Final = 400
+# What was to be done is compared with so many of the newest calls and changes.
+MOST_COMPARED: Final = 200
 _SECTIONS: Final = {
     ItemKind.RULE: Section.RULES,
     ItemKind.REQUEST: Section.ASKED,
@@ -157,24 +157,34 @@ def _mark(lines: Sequence[LedgerLine], placed: Sequence[ItemAt]) -> None:
 
 
 def _close(lines: Sequence[LedgerLine]) -> None:
-    """Close what was to be done later if its file was changed since, or its command was run."""
-    waiting = [line for line in lines if line.item.state == LATER and line.found]
+    """Close what was to be done later if all files that it names were changed since, and all its commands were run."""
+    waiting = [line for line in lines if line.item.state == LATER and line.found][-MOST_COMPARED:]
     if not waiting:
         return
-    changed = {_file_name(line): line.place for line in lines if line.item.kind is ItemKind.CHANGED}
-    commands = [line for line in lines if line.item.kind is ItemKind.CALL][-MOST_COMMANDS:]
+    failed = {line.item.call for line in lines if line.is_failing}
+    done = [line for line in lines if not line.is_failing and line.item.call not in failed][-MOST_COMPARED:]
+    changed = [line for line in done if line.item.kind is ItemKind.CHANGED]
+    # What a command printed says nothing about what was run.
+    run = [(line.place, _words_of(line.text.partition(ARROW)[0])) for line in done if line.item.kind is ItemKind.CALL]
     for line in waiting:
-        for found in line.found:
-            is_changed = changed.get(found.text.rpartition("/")[2], -1) > line.place
-            is_run = found.form == "code" and any(
-                found.text in command.text for command in commands if command.place > line.place
+        paths = [found.text for found in line.found if found.form == "path"]
+        commands = [_words_of(found.text) for found in line.found if found.form == "code"]
+        if (paths or commands) and all(
+            (
+                *(any(other.place > line.place and _is_same_file(path, other) for other in changed) for path in paths),
+                *(any(place > line.place and words.startswith(wanted) for place, words in run) for wanted in commands),
             )
-            if is_changed or is_run:
-                line.item = line.item._replace(state="")
+        ):
+            line.item = line.item._replace(state="")
 
 
-def _file_name(line: LedgerLine) -> str:
-    return line.text.rpartition("/")[2].rpartition(" ")[2]
+def _words_of(command: str) -> str:
+    """The words of a command, each with a space behind it."""
+    return f"{' '.join(command.removeprefix(COMMAND).split())} "
+
+
+def _is_same_file(path: str, changed: LedgerLine) -> bool:
+    return f"/{changed.text.partition(' ')[2]}".endswith(f"/{path.lstrip('./')}")
 
 
 def _calls(placed: Sequence[ItemAt]) -> Iterator[LedgerLine]:
@@ -308,14 +318,9 @@ def _sentences(placed: Sequence[ItemAt]) -> Iterator[LedgerLine]:
 
 
 def _exchange(before: Sequence[Item], after: Sequence[Item]) -> tuple[Item, Item] | None:
-    """A question and its short answer, if one speaker's message ends with it and the other's begins with that.
-
-    The assistant's answer is its whole message.
-    """
+    """A question and its short answer, if one speaker's message ends with it and the other's is only that."""
     question, answer = before[-1], after[0]
-    if question.speaker is answer.speaker or Speaker.SUMMARY in {question.speaker, answer.speaker}:
-        return None
-    if len(after) > 1 and answer.speaker is not Speaker.USER:
+    if question.speaker is answer.speaker or len(after) > 1 or Speaker.SUMMARY in {question.speaker, answer.speaker}:
         return None
     is_asked = question.text.endswith(QUESTIONS) and not answer.text.endswith(QUESTIONS)
     is_short = len(answer.text) <= ANSWER_CHARS[answer.speaker] and len(question.text) <= QUESTION_CHARS

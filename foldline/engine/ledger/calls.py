@@ -70,7 +70,10 @@ _DONE: Final = frozenset({"completed", "complete", "done", "cancelled", "cancele
 _UNDER_WAY: Final = frozenset(
     {"in_progress", "in-progress", "inprogress", "in progress", "doing", "active", "started", "now", "current"}
 )
-_MARKED: Final = re.compile(r"\A\W{0,4}\[(?P<status>[\w -]{1,20})\]\s{0,4}(?P<text>\S.*)", re.DOTALL)
+_WAITING: Final = frozenset({"", "pending", "todo", "to do", "open", "next", "later"})
+_MARKED: Final = re.compile(
+    r"\A(?:\d{1,3}[.)]|[-*])?\s{0,4}\[(?P<status>[\w -]{0,20})\]\s{0,4}(?P<text>\S.*)", re.DOTALL
+)
 _CHECKED: Final = re.compile(
     r"^[ \t]{0,8}(?:[-*]|\d{1,3}[.)])[ \t]{1,4}\[(?P<mark>[ xX~>-])\][ \t]{1,4}(?P<text>\S.{0,300})$", re.MULTILINE
 )
@@ -193,7 +196,10 @@ def _step(listed: object) -> tuple[str, str]:
     """The text of a step in a list, with its notes, and its status."""
     if isinstance(listed, str):
         marked = _MARKED.match(listed[:READ_CHARS])
-        return (marked["text"], marked["status"].strip().lower()) if marked else (listed, "")
+        status = marked["status"].strip().lower() if marked else ""
+        # Anything else in brackets belongs to the step, such as a ticket.
+        is_marked = marked and status in _DONE | _UNDER_WAY | _WAITING
+        return (marked["text"], status) if marked and is_marked else (listed, "")
     if not isinstance(listed, dict):
         return "", ""
     text, notes = (
@@ -334,7 +340,7 @@ def _leaves(value: Mapping[str, Any], depth: int = 3) -> Iterator[tuple[str, Any
     for key, field in list(value.items())[:MOST_FIELDS]:
         if isinstance(field, dict) and depth:
             yield from _leaves(field, depth - 1)
-        elif isinstance(field, list) and depth and field and isinstance(field[0], dict):
+        elif isinstance(field, list) and depth and len(field) == 1 and isinstance(field[0], dict):
             yield from _leaves(field[0], depth - 1)
         elif isinstance(field, str | int | float) and field not in {"", None}:
             yield clean(str(key))[:40], field

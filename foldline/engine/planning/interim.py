@@ -20,9 +20,11 @@ from foldline.engine.wording import hidden, interim_frame_tokens
 
 # With fewer tokens there is no room for a rule.
 SMALLEST_RULES: Final = 12
-# What an interim summary carries on for the next one takes so many times its tokens: while a summarizer is down, each
-# compaction reads it all again.
+# What an interim summary carries on for the next one takes at most so many times its tokens: while a summarizer is
+# down, each compaction reads it all again.
 CARRIED_TIMES: Final = 10
+# However little room there is now, the next one may have more.
+LEAST_CARRIED: Final = 8_000
 
 
 class InterimDue(NamedTuple):
@@ -106,7 +108,7 @@ def interim_of(items: Iterable[ItemAt], wanted: InterimDue, headings: str, dismi
     if not choice.lines and most < SMALLEST_SUMMARY:
         return marker_of(wanted)
     tokens = interim_frame_tokens(wanted.messages) + count_text(text)
-    most = min(CARRIED_TIMES * wanted.max_tokens, MOST_TOKENS)
+    most = min(max(CARRIED_TIMES * wanted.max_tokens, LEAST_CARRIED), MOST_TOKENS)
     return Interim(text, tokens, snapshot_of(found.current, dismissed, most), provenance)
 
 

@@ -22,6 +22,8 @@ QUOTE: Final = "> "
 CUT: Final = "…"
 # No passage takes more than this share of the tokens, so that several have room.
 SHARE: Final = 0.3
+# What a passage keeps of the text that it has without its neighbours.
+OWN_SHARE: Final = 0.6
 # Less of a passage says nothing.
 LEAST_CHARS: Final = 20
 NAME_CHARS: Final = 80
@@ -119,9 +121,10 @@ def _quote(text: str) -> list[str]:
 
 def _within(passage: Passage, tokens: int) -> Passage | None:
     """The passage cut to so many tokens, without neighbours that there is no room for; None if none is left."""
-    fewer = (passage, replace(passage, after=None), replace(passage, before=None, after=None))
-    shorter = (_shortened(shown, tokens) for shown in fewer)
-    return next((shown for shown in shorter if shown is not None), None)
+    alone = _shortened(replace(passage, before=None, after=None), tokens)
+    least = 0 if alone is None else int(len(alone.text) * OWN_SHARE)
+    shorter = (_shortened(shown, tokens) for shown in (passage, replace(passage, after=None)))
+    return next((shown for shown in shorter if shown is not None and len(shown.text) >= least), alone)
 
 
 def _shortened(passage: Passage, tokens: int) -> Passage | None:

@@ -64,7 +64,7 @@ def question_of(text: str) -> Question:
     """The question that a text asks; it has no terms if there is nothing to search for."""
     text = text[:QUESTION_CHARS]
     names = (match[0] for match in _NAME.finditer(text) if not _PLAIN.fullmatch(match[0]))
-    pairs = (f"{one} {other}" for one, other in pairwise(text.split()) if terms_of(one) and terms_of(other))
+    pairs = (f"{one} {other}" for one, other in pairwise(_PLAIN.findall(text)) if terms_of(one) and terms_of(other))
     together = dict.fromkeys(map(str.casefold, (*names, *islice(pairs, MOST_TERMS))))
     return Question(tuple(ordered_terms(text)[:MOST_TERMS]), tuple(together))
 
@@ -80,7 +80,8 @@ def focus(asked: Weighted, text: str, nearby: Collection[str] = ()) -> Focus:
     terms = terms_of(text) & asked.weights.keys()
     lines = [(asked.of(terms_of(match[0])), -match.start(), match) for match in _LINE.finditer(text)]
     line, _, at = max(lines, default=(0.0, 0, None))
-    exact = sum(asked.of(terms_of(name)) for name in asked.question.together if name in text.casefold())
+    flat = " ".join(text.casefold().split())
+    exact = sum(asked.of(terms_of(name)) for name in asked.question.together if name in flat)
     beside = NEIGHBOUR_SHARE * asked.of(set(nearby) - terms)
     score = asked.of(terms) + LINE_SHARE * line + EXACT_SHARE * exact + beside
     return Focus(score, at.start() if at else 0, at.end() if at else len(text))

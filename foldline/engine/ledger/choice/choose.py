@@ -16,7 +16,7 @@ from foldline.engine.summaries.headings import Section
 
 _STATES_OF_CLASS: Final = {ItemKind.PLAN: {DOING, OPEN}, ItemKind.REQUEST: {LATER}}
 # A shorter remark that names nothing, such as "Yes.", says nothing without what stood before it.
-LEAST_CHARS: Final = 12
+LEAST_BYTES: Final = 12
 NO_HEADINGS: Final[Mapping[Section, int]] = MappingProxyType({})
 
 
@@ -131,7 +131,7 @@ class _Chooser:
             heappop(waiting)
             if now < 0:
                 self._add(line)
-            elif line.found or len(line.text) >= LEAST_CHARS:
+            elif line.found or len(line.text.encode()) >= LEAST_BYTES:
                 remarks.append(line)
         return [] if is_short else sorted(remarks, key=lambda line: -line.order)
 

@@ -12,15 +12,13 @@ from foldline.engine.ledger.choice.terse import terse
 from foldline.engine.ledger.items import SPOKEN, ItemAt, ItemKind
 from foldline.engine.ledger.provenance import Provenance, provenance_of
 from foldline.engine.ledger.reading.lines import cut_to_tokens
-from foldline.engine.ledger.section_lines import LinePlace, places
+from foldline.engine.ledger.section_lines import ARROW, LinePlace, places
 from foldline.engine.summaries.headings import Section
 from foldline.engine.tokens.counter import count_text
 
 # What stands above the rules if they did not all fit.
 DROPPED: Final = "- ({count} older rules did not fit.)"
 NOTHING: Final = "(nothing was said)"
-# Of sentences of these kinds, what they name is what counts; those that ask for something stay whole.
-_TERSE: Final = frozenset({ItemKind.SAID, ItemKind.DECISION, ItemKind.PREFERENCE})
 # With fewer tokens there are no headings, as they would leave no room for content.
 HEADED_TOKENS: Final = 64
 
@@ -82,7 +80,7 @@ def texts_for(lines: Sequence[LedgerLine], under: Mapping[Section, LinePlace], m
         for line in lines:
             if line.item.kind in SPOKEN and line.item.kind is not ItemKind.RULE:
                 said = brief(line.text)
-                if line.item.kind in _TERSE and not line.is_open:
+                if line.item.kind is ItemKind.SAID and not line.is_open and ARROW not in line.text:
                     said = terse(said)
                 if len(said) < len(line.text):
                     texts[line.order] = _marked(line.section, said, under)

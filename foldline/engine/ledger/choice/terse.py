@@ -21,7 +21,7 @@ _EDGE: Final = re.compile(
 )
 _MARKS: Final = " ,;:.!?-\N{EN DASH}\N{EM DASH}\N{FULLWIDTH COMMA}\N{FULLWIDTH SEMICOLON}\u3002"
 # A clause is a remark on the rest if it begins with a word of one of these classes, and has none of those below.
-_REMARKING: Final = frozenset({"i", "it", "he", "we", "this", "their", "every", "hello"})
+_REMARKING: Final = frozenset({"it", "this", "every", "hello"})
 # What forbids, limits, demands, counts or quotes.
 _LIMITING: Final = frozenset(
     {"never", "only", "none", "nobody", "not", "do_not", "forbidden", "without", "must", "should"}

@@ -18,9 +18,9 @@ from foldline.engine.ledger.reading.vocabulary import UNKNOWN, names, tokens
 LONGEST_RULE_CHARS: Final = 400
 # Before a rule there may be a few words, such as "One more thing: ".
 LEAD_CHARS: Final = 50
-# What announces a rule is none, and two words are the least that says one.
-_HEADING: Final = (":", "\N{FULLWIDTH COLON}")
-_WORDS: Final = re.compile(r"[^\W\d_]{2}.*?(?:\W|\d)[^\W\d_]{2}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{3}")
+# A few words that announce something are no rule, nor is a text of fewer than two words.
+_HEADING: Final = re.compile("\\A(?:\\S{1,40}\\s+){0,3}\\S{1,40}[:\N{FULLWIDTH COLON}]\\Z")
+_WORDS: Final = re.compile(r"[^\W\d_]{2}.*?(?:\W|\d)[^\W\d_]|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2}")
 QUESTIONS: Final = ("?", "\N{FULLWIDTH QUESTION MARK}")
 _CLAUSE: Final = re.compile(
     "[,;\N{FULLWIDTH COMMA}\N{FULLWIDTH SEMICOLON}] ?(?:and |but |so |und |aber |et |mais |y |pero )?"
@@ -51,7 +51,7 @@ Features: TypeAlias = Mapping[str, AbstractSet[Feature]]
 
 def is_rule(sentence: str, language: Language) -> bool:
     """Whether a sentence is rather a rule than not, or has a part that is one."""
-    if len(sentence) > LONGEST_RULE_CHARS or sentence.endswith(_HEADING) or _WORDS.search(sentence) is None:
+    if len(sentence) > LONGEST_RULE_CHARS or _WORDS.search(sentence) is None or _HEADING.match(sentence):
         return False
     return any(margin(features(text, language)) > 0 for text in parts(sentence, language))
 

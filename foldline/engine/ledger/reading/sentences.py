@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from foldline.engine.ledger.reading.lines import clean, lines, sentences
@@ -19,15 +19,15 @@ _LEANING: Final = re.compile(
     re.IGNORECASE,
 )
 _LEANING_CHARS: Final = 120
-# Texts are wrapped at so many characters at most, and their full lines differ by about this many.
-WIDEST: Final = 120
+# Texts are wrapped at about so many characters, and their full lines differ by about this many.
+LEAST_WIDTH, MOST_WIDTH = 50, 120
 RAGGED: Final = 15
 _ENDS: Final = (".", "!", "?", ":", ";")
 _HEADING: Final = re.compile(r"\A#{1,6}\s")
 _FENCE: Final = re.compile(r"\A\s{0,8}(?:```|~~~)")
-# Numbered lines, lines of diffs, prompts, notices in brackets and status lines of environments.
+# Numbered lines, numbered lines of diffs, prompts, notices and status lines of environments.
 _PRINTED: Final = re.compile(
-    r"\A(?:\d{1,7}[:|\t]|[+-]\s{0,4}\d{1,7}\s|\[[^\]]{1,80}\]\Z"
+    r"\A(?:\d{1,7}[:|\t]|[+-]\s{0,4}\d{1,7}\s{1,4}[-+*|]\s|\[(?:Request interrupted|Image|Pasted|Attach)[^\]]{0,80}\]\Z"
     r"|\((?:Current directory|Open file|\d{1,7} more lines)|\[File: |bash-?\S{0,8}[$#]"
     r"|[\w.@~:/-]{0,60}[$#%>]\s?\Z|\d{1,9}\Z)"
 )
@@ -55,31 +55,36 @@ def statements(text: str) -> Iterator[str]:
             waiting = ""
 
 
-def _unwrapped(wrapped: Sequence[str]) -> Iterator[str]:
-    """The lines, those as one that were one before somebody wrapped them: the next word had no room any more."""
-    width = max(map(len, wrapped), default=0)
-    is_wrapped = width <= WIDEST and sum(len(line) > width - RAGGED for line in wrapped) > 1
-    waiting = ""
-    for line in wrapped:
-        last = waiting.rpartition("\n")[2]
-        is_full = is_wrapped and len(last) + len(line.partition(" ")[0]) >= width
-        if is_full and line[0].islower() and not last.endswith(_ENDS):
-            waiting = f"{waiting}\n{line}"
+def _prose_lines(text: str) -> Iterator[str]:
+    """The lines that read as language, each as it was before somebody wrapped it."""
+    text = text if len(text) <= 2 * WINDOW_CHARS else f"{text[:WINDOW_CHARS]}\n{text[-WINDOW_CHARS:]}"
+    found = list(lines(clean(text)))
+    width = max(map(len, found), default=0)
+    is_wrapped = LEAST_WIDTH <= width <= MOST_WIDTH and sum(len(line) > width - RAGGED for line in found) > 1
+    waiting: list[str] = []
+    is_code = False
+    for line in found:
+        is_fence = _FENCE.match(line) is not None
+        is_code ^= is_fence
+        prose = "" if is_fence or is_code else _prose(line)
+        # The next word had no room any more.
+        is_full = bool(waiting) and len(waiting[-1]) + len(line.partition(" ")[0]) >= width
+        if is_wrapped and is_full and prose == line and line[0].islower() and not waiting[-1].endswith(_ENDS):
+            waiting.append(line)
             continue
         if waiting:
-            yield waiting.replace("\n", " ")
-        waiting = line
+            yield " ".join(waiting)
+        waiting = [prose] if prose else []
+        if _HEADING.match(line):
+            yield from waiting
+            waiting = []
     if waiting:
-        yield waiting.replace("\n", " ")
+        yield " ".join(waiting)
 
 
-def _prose_lines(text: str) -> Iterator[str]:
-    text = text if len(text) <= 2 * WINDOW_CHARS else f"{text[:WINDOW_CHARS]}\n{text[-WINDOW_CHARS:]}"
-    is_code = False
-    for line in _unwrapped(list(lines(clean(text)))):
-        if _FENCE.match(line):
-            is_code = not is_code
-        elif not is_code and not _TRAILING.match(line) and not _PRINTED.match(line):
-            stripped = BULLET.sub("", _HEADING.sub("", line, count=1), count=1)
-            if stripped and is_prose(stripped):
-                yield stripped
+def _prose(line: str) -> str:
+    """The line without the marks of headings and lists; "" if it does not read as language."""
+    if _TRAILING.match(line) or _PRINTED.match(line):
+        return ""
+    stripped = BULLET.sub("", _HEADING.sub("", line, count=1), count=1)
+    return stripped if stripped and is_prose(stripped) else ""

@@ -43,6 +43,9 @@ def texts(section: Section, *messages: Message) -> list[str]:
         "Ne supprime jamais de fichier sans me demander.",
         "No borres nunca los datos de producción.",
         "回答不要超过一百字。",
+        "2 spaces for indentation, never tabs.",
+        "[Never deploy on Fridays.]",
+        "Always begin commit messages with fix:",
     ],
 )
 def test_a_rule_of_the_user_is_one_in_five_languages(rule: str) -> None:
@@ -60,6 +63,7 @@ def test_a_rule_of_the_user_is_one_in_five_languages(rule: str) -> None:
         "Part 1: 1 2 3 4 5 6 7 8 9 10 11 12",
         "[Request interrupted by user for tool use]",
         "+ 12 - Always read the whole file",
+        "IMPORTANT TIPS:",
         "Never do this:",
     ],
 )
@@ -96,11 +100,19 @@ def test_the_plans_of_known_tools_are_understood(tool: str) -> None:
 
 
 def test_the_steps_of_a_plan_may_be_texts_with_marks_and_have_notes() -> None:
-    marked = ["[done] Export the contacts", "[now] Remove doubles", "[next] Import 50 at a time", "Call Dana"]
+    marked = [
+        "[done] Export it",
+        "[now] Remove doubles",
+        "2. [x] Ship it",
+        "[next] Import 50",
+        "Call Dana",
+        "[API-12] Fix it",
+    ]
     assert texts(Section.OPEN, *called("write_todos", "ok", todos=marked)) == [
         "Remove doubles",
-        "Import 50 at a time",
+        "Import 50",
         "Call Dana",
+        "[API-12] Fix it",
     ]
     tasks = [
         {"title": "Replace the pool", "notes": "see WEB-12", "status": "todo"},
@@ -125,13 +137,23 @@ def test_a_value_that_was_replaced_is_left_out() -> None:
     assert "POOL_MAX to 5" in shown
 
 
+EDIT = called("edit", "ok", "e", path="src/selector.ts")
+RUN = called("bash", "all good", "r", command="npm run check --all")
+
+
 @pytest.mark.parametrize(
     ("later", "is_open"),
     [
-        (called("edit", "ok", path="src/selector.ts"), False),
-        (called("bash", "ok", command="npm run check"), False),
-        (called("edit", "ok", path="src/other.ts"), True),
-        (called("read", "ok", path="src/selector.ts"), True),
+        ([*EDIT, *RUN], False),
+        (EDIT, True),
+        (RUN, True),
+        ([*called("edit", "ok", path="src/other.ts"), *RUN], True),
+        ([*called("read", "ok", path="src/selector.ts"), *RUN], True),
+        ([*called("edit", "Error: permission denied", path="src/selector.ts"), *RUN], True),
+        ([*EDIT, *called("bash", "Error: 3 types are wrong", command="npm run check")], True),
+        ([*EDIT, *called("bash", "do not forget to npm run check", command="pytest -q")], True),
+        ([*EDIT, *called("bash", "2", command="grep -c 'npm run check' README.md")], True),
+        ([*EDIT, *called("bash", "ok", command="npm run checks")], True),
     ],
 )
 def test_what_was_done_since_is_not_open(later: list[Message], *, is_open: bool) -> None:
@@ -140,6 +162,12 @@ def test_what_was_done_since_is_not_open(later: list[Message], *, is_open: bool)
         found for found in lines_of(asked, assistant("Noted."), *later, user("Thanks.")) if "Later" in found.text
     )
     assert (line.section is Section.OPEN) is is_open
+
+
+def test_a_file_of_the_same_name_elsewhere_is_another_one() -> None:
+    asked = user("Later on please add a row to docs/README.md for me.")
+    elsewhere = called("edit", "ok", path="vendor/foo/README.md")
+    assert texts(Section.OPEN, asked, assistant("Noted."), *elsewhere, user("Thanks."))
 
 
 def test_the_first_request_is_the_users_also_if_a_summary_repeats_it() -> None:
@@ -157,6 +185,10 @@ def test_a_paragraph_that_was_wrapped_is_read_in_sentences() -> None:
     assert "The importer reads rows from the table orders_2024 and does not notice." in [
         line.text for line in lines_of(user(wrapped))
     ]
+    short = "never push to main\nalways run the tests\nuse tabs for indentation\nask before deleting files"
+    assert [line.text for line in lines_of(user(short))] == short.split("\n")
+    printed = "Look at this:\n(Open file: /repo/src/main.py)\nplease never edit generated/ files\nThanks a lot for everything."
+    assert texts(Section.RULES, user(printed)) == ["please never edit generated/ files"]
     apart = "the exporter writes each row twice and nobody noticed until today\nnever touch the importer"
     assert texts(Section.RULES, user(apart)) == ["never touch the importer"]
 
@@ -172,15 +204,6 @@ def test_a_failure_that_was_resolved_is_left_out() -> None:
 def test_an_answer_stands_behind_its_question() -> None:
     said = [user("Import it."), assistant("I can use a trigger or a job. Which one do you prefer?"), user("the job")]
     assert texts(Section.DECIDED, *said)[0].endswith("Which one do you prefer? → the job")
-
-
-def test_an_answer_may_go_on() -> None:
-    asked = assistant("Should the trail be behind a switch?")
-    lines = lines_of(asked, user("Off by default. Logistics turns it on later."))
-    assert [line.text for line in lines] == [
-        "Should the trail be behind a switch? \N{RIGHTWARDS ARROW} Off by default.",
-        "Logistics turns it on later.",
-    ]
 
 
 def test_an_environment_that_answers_in_user_messages_is_a_tool() -> None:

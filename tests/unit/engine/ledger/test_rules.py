@@ -71,7 +71,9 @@ def test_rules_are_found_among_the_labelled_sentences() -> None:
 
 
 def test_the_shipped_weights_are_those_of_the_labelled_sentences() -> None:
-    model = fit_rules.fit(fit_rules.examples())
+    chosen = fit_rules.examples()
+    model = fit_rules.fit(chosen)
+    least = fit_rules.threshold(chosen, fit_rules.cross_validated(chosen))
     shipped = {
         f"{kind}|{' '.join(name)}": weight for kind, weights in table().items() for name, weight in weights.items()
     }
@@ -80,7 +82,7 @@ def test_the_shipped_weights_are_those_of_the_labelled_sentences() -> None:
     differing = [name for name, weight in model.weights.items() if abs(shipped.get(name, 0.0) - weight) > small]
     assert not differing, "run `python -m tools.fit_rules` and commit the table"
     assert shipped.keys() <= model.weights.keys()
-    assert model.bias < BIAS
+    assert abs(model.bias - least - BIAS) < 0.05
 
 
 def test_cross_validation_leaves_out_whole_groups() -> None:

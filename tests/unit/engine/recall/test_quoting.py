@@ -66,3 +66,11 @@ def test_a_long_passage_is_cut_around_its_best_line() -> None:
 
 def test_nothing_found_is_said() -> None:
     assert quotes_within([], 100).text == NOTHING
+
+
+def test_a_passage_keeps_most_of_its_text_before_its_neighbours_are_shown() -> None:
+    beside = Neighbour(Attribution("e0-1", "assistant"), "word " * 150)
+    found = Passage(Attribution("e0-2", "user"), OutOfView.HIDDEN, "so it goes " * 60, 0, 10, None, beside, beside)
+    (shown,) = quotes_within([found], 1_000).passages
+    (alone,) = quotes_within([Passage(found.source, found.out_of_view, found.text, 0, 10)], 1_000).passages
+    assert len(shown.text) >= 0.6 * len(alone.text)

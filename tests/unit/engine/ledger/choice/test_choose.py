@@ -122,3 +122,11 @@ def test_the_task_comes_before_what_is_open_since() -> None:
     assert "- Fix the parser." in text
     assert "table_59_" in text
     assert "table_0_" not in text
+
+
+def test_where_rules_do_not_fit_nothing_else_takes_their_room() -> None:
+    rules = [f"Never touch the folder part{number}, whatever happens." for number in range(30)]
+    text, choice, _ = summary_of(said(*rules, *(f"Carry on with step {n}." for n in range(30))), 200, "foldline")
+    assert "step 29" not in text
+    assert choice.dropped_rules
+    assert count_text(text) > 180
