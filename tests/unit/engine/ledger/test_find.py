@@ -187,7 +187,9 @@ def test_a_paragraph_that_was_wrapped_is_read_in_sentences() -> None:
     ]
     short = "never push to main\nalways run the tests\nuse tabs for indentation\nask before deleting files"
     assert [line.text for line in lines_of(user(short))] == short.split("\n")
-    printed = "Look at this:\n(Open file: /repo/src/main.py)\nplease never edit generated/ files\nThanks a lot for everything."
+    printed = (
+        "Look at this:\n(Open file: /repo/src/main.py)\nplease never edit generated/ files\nThanks for everything."
+    )
     assert texts(Section.RULES, user(printed)) == ["please never edit generated/ files"]
     apart = "the exporter writes each row twice and nobody noticed until today\nnever touch the importer"
     assert texts(Section.RULES, user(apart)) == ["never touch the importer"]
