@@ -16,7 +16,9 @@ from foldline.engine.summaries.headings import Section
 
 _STATES_OF_CLASS: Final = {ItemKind.PLAN: {DOING, OPEN}, ItemKind.REQUEST: {LATER}}
 # A shorter remark that names nothing, such as "Yes.", says nothing without what stood before it.
-LEAST_BYTES: Final = 12
+LEAST_WIDTH: Final = 12
+# From here on, a character says about as much as three letters.
+_WIDE: Final = "\u2e80"
 NO_HEADINGS: Final[Mapping[Section, int]] = MappingProxyType({})
 
 
@@ -71,6 +73,10 @@ def choose(
     remarks = chooser.fill(line for line in lines if not _is_rule(line))
     chooser.take(remarks, max_tokens)
     return chooser.choice
+
+
+def _width(text: str) -> int:
+    return sum(3 if character >= _WIDE else 1 for character in text)
 
 
 def _is_rule(line: LedgerLine) -> bool:
@@ -131,7 +137,7 @@ class _Chooser:
             heappop(waiting)
             if now < 0:
                 self._add(line)
-            elif line.found or len(line.text.encode()) >= LEAST_BYTES:
+            elif line.found or _width(line.text) >= LEAST_WIDTH:
                 remarks.append(line)
         return [] if is_short else sorted(remarks, key=lambda line: -line.order)
 
