@@ -265,6 +265,15 @@ def test_a_look_up_keeps_its_fields() -> None:
     assert line.item.kind is ItemKind.CALL
 
 
+def test_the_fields_of_an_object_in_a_list_are_kept_if_it_is_the_only_one() -> None:
+    one = called("crm", '{"account": "Lumen", "contacts": [{"role": "billing", "email": "selma@onyx.example"}]}')
+    assert "email=selma@onyx.example" in texts(Section.ENDED, *one)[0]
+    two = called(
+        "check", '{"run": 7, "tests": [{"name": "t1", "status": "passed"}, {"name": "t2", "status": "failed"}]}'
+    )
+    assert "passed" not in texts(Section.ENDED, *two)[0]
+
+
 def test_an_abbreviation_ends_no_sentence() -> None:
     text = "You cannot use interactive commands (e.g. python, vim) in here. Ask Dr. Who."
     assert [item.text for item in items_of(user(text))] == [
