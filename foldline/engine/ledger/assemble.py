@@ -22,7 +22,7 @@ from foldline.engine.ledger.items import (
     ItemKind,
     Speaker,
 )
-from foldline.engine.ledger.reading.lines import key
+from foldline.engine.ledger.reading.lines import flat, key
 from foldline.engine.ledger.reading.rules import QUESTIONS
 from foldline.engine.ledger.reading.specifics import Specific, specifics
 from foldline.engine.ledger.replaced import MOST_READ, replaced
@@ -180,11 +180,11 @@ def _close(lines: Sequence[LedgerLine]) -> None:
 
 def _words_of(command: str) -> str:
     """The words of a command, each with a space behind it."""
-    return f"{' '.join(command.removeprefix(COMMAND).split())} "
+    return f"{flat(command.removeprefix(COMMAND))} "
 
 
 def _is_same_file(path: str, changed: LedgerLine) -> bool:
-    return f"/{changed.text.partition(' ')[2]}".endswith(f"/{path.lstrip('./')}")
+    return f"/{changed.text.partition(' ')[2]}".endswith(f"/{path.removeprefix('./').lstrip('/')}")
 
 
 def _calls(placed: Sequence[ItemAt]) -> Iterator[LedgerLine]:

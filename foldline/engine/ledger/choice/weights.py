@@ -61,7 +61,8 @@ class Weights:
     - `newness` is what the newest line has over the oldest, and `lately` what the user's newest requests have.
     - A remark that is worth less than `least_remark` comes after all else.
     - Each line costs `line_tokens` beside its own.
-    - `rules_share` and `open_share` are the most of the budget for rules, and for what is open.
+    - `rules_share` is the share of the budget that rules take before what is open; they may take the rest after it.
+      `open_share` is the most for the first request and what is open.
     """
 
     kinds: Mapping[Way, float] = field(default_factory=lambda: KINDS)

@@ -168,6 +168,8 @@ def test_a_file_of_the_same_name_elsewhere_is_another_one() -> None:
     asked = user("Later on please add a row to docs/README.md for me.")
     elsewhere = called("edit", "ok", path="vendor/foo/README.md")
     assert texts(Section.OPEN, asked, assistant("Noted."), *elsewhere, user("Thanks."))
+    same = called("edit", "ok", path="/repo/docs/README.md")
+    assert not texts(Section.OPEN, asked, assistant("Noted."), *same, user("Thanks."))
 
 
 def test_the_first_request_is_the_users_also_if_a_summary_repeats_it() -> None:
