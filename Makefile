@@ -18,6 +18,7 @@ CODE := foldline api/foldline_api worker/foldline_worker tests benchmarks demo t
 UV_VERSION := 0.13.9
 # A maintained catalogue of models (MIT); its rows are written into the library.
 PRICES_VERSION := 0.2.3
+LITELLM_VERSION := 1.110.2
 
 .PHONY: help init fmt lint types check test chart property parity bench fidelity recall demo run stack image browser docs models clean lock
 
@@ -101,6 +102,7 @@ models: ## write the catalogue of models and their context windows anew
 	@$(require_python)
 	@"$(PYTHON)" -m venv .lock
 	@.lock/bin/python $(PIP_INSTALL) "genai-prices==$(PRICES_VERSION)"
+	@.lock/bin/python $(PIP_INSTALL) --no-deps "litellm==$(LITELLM_VERSION)"
 	@.lock/bin/python -m tools.model_catalogue > .lock/catalogue.py
 	@mv .lock/catalogue.py foldline/engine/models/catalogue.py
 	@rm -rf .lock

@@ -25,7 +25,7 @@ from stack.processes.guarded import DidNotStart, Guarded, Program
 from stack.processes.members import RESTART_SECONDS, Member
 from stack.processes.signs import Logs
 from stack.processes.trees import is_gone
-from stack.services import binaries
+from stack.services import binaries, ports
 from stack.services.servers import BackingService, NotOurs, postgres, valkey
 from stack.services.users import server_user
 from stack.stack import Stack
@@ -381,3 +381,17 @@ def interrupted(terminal: subprocess.Popen[bytes], sight: str) -> str:
     while read := terminal.stdout.read(65_536):
         screen += read
     return screen.decode()
+
+
+def test_no_port_is_given_out_twice_while_a_process_that_got_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ports, "PORTS", range(31_000, 31_060))
+    asking = "from stack.services import ports; ports.PORTS = range(31_000, 31_060)"
+    ask = f"{asking}; print(*(ports.free_port() for _ in range(20)), flush=True); input()"
+    with subprocess.Popen(
+        (sys.executable, "-c", ask), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=REPOSITORY
+    ) as other:
+        assert other.stdout
+        theirs = [int(port) for port in other.stdout.readline().split()]
+        ours = [ports.free_port() for _ in range(20)]
+        other.communicate("\n")
+    assert len({*theirs, *ours}) == 40

@@ -46,7 +46,8 @@ def budget_of(
 ) -> Budget:
     """The budget of a window.
 
-    The reserve is `max_output_tokens` if given, else `default_reserve`, else min(64,000, 35 % of the window).
+    The reserve is `max_output_tokens` if given, else `default_reserve`, else min(64,000, 35 % of the window), and at
+    least what the provider keeps of the window for answers.
 
     Raises:
         InvalidPolicy: the reserve is below 0 or leaves nothing for input.
@@ -54,7 +55,7 @@ def budget_of(
     if max_output_tokens is not None and max_output_tokens < 0:
         raise InvalidPolicy("max_output_tokens", f"must be a number of tokens, not {max_output_tokens}")
     default = LAYOUTS["foldline"].reserve(window.tokens) if default_reserve is None else default_reserve
-    reserve = default if max_output_tokens is None else max_output_tokens
+    reserve = max(default if max_output_tokens is None else max_output_tokens, window.answer)
     margin = 0 if window.is_exact else ceil(window.tokens * MARGIN_SHARE)
     budget = Budget(window.tokens, reserve, margin)
     if budget.limit <= 0:

@@ -17,25 +17,34 @@ from foldline.engine.models.prices import Prices
 
 @dataclass(frozen=True, slots=True)
 class ContextWindow:
-    """A context window in tokens; `is_exact` if the model's own tokenizer is the one that Foldline counts with."""
+    """A context window in tokens; `is_exact` if the model's own tokenizer is the one that Foldline counts with.
+
+    `answer` are tokens that no request may have, as the provider keeps them for its answer.
+    """
 
     tokens: int
     is_exact: bool = False
+    answer: int = 0
 
 
 class Known(NamedTuple):
-    """A model that Foldline knows: provider, name, context window in tokens, where that is from, and its prices."""
+    """A model that Foldline knows: provider, name, context window in tokens, where that is from, and its prices.
+
+    `request` is the most tokens that a request may have, where that is less than the window.
+    """
 
     provider: str
     name: str
     tokens: int
     source: str
     prices: Prices | None = None
+    request: int | None = None
 
     @property
     def window(self) -> ContextWindow:
         """Its context window."""
-        return ContextWindow(self.tokens, is_exact=self.provider == "openai" and bool(_EXACT.match(self.name)))
+        is_exact = self.provider == "openai" and bool(_EXACT.match(self.name))
+        return ContextWindow(self.tokens, is_exact, self.tokens - (self.request or self.tokens))
 
 
 _GOOGLE: Final = "ai.google.dev/gemini-api/docs/models"
@@ -43,7 +52,6 @@ _GEMINI: Final = (
     "gemini-1.5-flash",
     "gemini-1.5-flash-8b",
     "gemini-2.0-flash",
-    "gemini-2.5-pro",
     "gemini-3-pro",
     "gemini-3-flash",
     "gemini-3-flash-preview",
@@ -69,7 +77,7 @@ OWN: Final = (
     Known("google", "gemini-1.5-pro", 2_097_152, _GOOGLE),
     *(Known("google", name, 1_048_576, _GOOGLE) for name in _GEMINI),
     Known("google", "gemini-2.0-flash-thinking-exp-1219", 32_767, _GOOGLE),
-    *(Known("mistral", name, 128_000, _MISTRAL) for name in ("mistral-large", "mistral-medium", "mistral-small")),
+    *(Known("mistral", name, 128_000, _MISTRAL) for name in ("mistral-medium", "mistral-small")),
     *(
         Known("mistral", name, 32_768, _MISTRAL)
         for name in ("mistral-large-2402", "mistral-medium-2312", "mistral-small-2402")
@@ -303,13 +311,22 @@ def _priced(known: Known) -> Known:
 def _catalogue() -> Mapping[str, Sequence[_Row]]:
     """The catalogue's rows by provider; read when the first model is looked for."""
     found: dict[str, list[_Row]] = {}
-    source = f"{catalogue.SOURCE}, {catalogue.DATE}"
     for line in catalogue.ROWS.split("\n"):
         if line:
-            provider, name, tokens, prices, *ways = line.split(" ")
-            known = Known(provider, name, int(tokens), source, Prices.parse(prices))
+            provider, name, figures, prices, *ways = line.split(" ")
+            tokens, source, request = _figures(figures)
+            known = Known(provider, name, tokens, source, Prices.parse(prices), request)
             found.setdefault(provider, []).append(_Row(known, tuple(ways)))
     return found
+
+
+def _figures(text: str) -> tuple[int, str, int | None]:
+    """A window of the catalogue, its source, and the most tokens of a request if those are fewer."""
+    window, _, second = text.partition("/")
+    if window == "-":
+        return int(second), f"{catalogue.SECOND_SOURCE}, {catalogue.DATE}", None
+    tokens, request = int(window), int(second or window)
+    return tokens, f"{catalogue.SOURCE}, {catalogue.DATE}", request if request < tokens else None
 
 
 def is_release_of(name: str, prefix: str) -> bool:

@@ -1,9 +1,12 @@
+from typing import NamedTuple
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.engine.errors import InvalidPolicy, UnknownModel
 from foldline.engine.models import catalogue
+from foldline.engine.models.budget import budget_of
 from foldline.engine.models.windows import MAKERS, OWN, Known, known_model, known_models, parse_size, window_of
 
 
@@ -63,7 +66,7 @@ def test_an_unknown_model_is_answered_with_the_nearest_names() -> None:
         ("openrouter/openai/gpt-5.3-codex", 400_000),
         ("azure/gpt-4o", 128_000),
         ("bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0", 200_000),
-        ("bedrock/eu.mistral.mistral-small-latest-v1:0", 128_000),
+        ("bedrock/eu.mistral.mistral-small-latest-v1:0", 262_144),
         ("vertex_ai/claude-sonnet-4-5@20250929", 200_000),
         ("gemini/gemini-2.5-pro", 1_048_576),
         ("models/gemini-2.5-pro", 1_048_576),
@@ -108,12 +111,32 @@ def test_every_model_is_known_by_its_own_name_and_those_of_its_maker_by_that_alo
             assert known_model(known.name) is not None
 
 
-def test_our_own_rows_say_where_they_are_from_and_say_something_that_the_catalogue_does_not() -> None:
-    listed = {(known.provider, known.name): known.tokens for known in catalogue_rows()}
-    differing = {f"{own.provider}/{own.name}": (own.tokens, listed.get((own.provider, own.name))) for own in OWN}
-    assert all(own.source and tokens != other for own, (tokens, other) in zip(OWN, differing.values(), strict=True)), (
-        f"drop what the catalogue says too: {differing}"
-    )
+def test_every_row_of_the_catalogue_has_a_window_and_no_row_of_ours_contradicts_it_without_a_source() -> None:
+    """Prints where the sources differ; `pytest -rP` shows it."""
+    listed = {(line.provider, line.name): line for line in catalogue_lines()}
+    assert all(line.first or line.second for line in listed.values())
+    for own in OWN:
+        line = listed.get((own.provider, own.name), Line(own.provider, own.name, None, None))
+        print(f"{own.provider}/{own.name}: ours {own.tokens} ({own.source}), catalogue {line.tokens}")
+        assert own.source, own
+        assert own.tokens != line.tokens, f"drop what the catalogue says too: {own}"
+    for line in listed.values():
+        if line.first and line.second:
+            print(
+                f"{line.provider}/{line.name}: {catalogue.SOURCE} {line.first}, {catalogue.SECOND_SOURCE} {line.second}"
+            )
+
+
+def test_no_request_has_more_tokens_than_either_source_allows() -> None:
+    ours = {(own.provider, own.name) for own in OWN}
+    differing = [line for line in catalogue_lines() if line.second and (line.provider, line.name) not in ours]
+    assert differing
+    for line in differing:
+        model = f"{line.provider}/{line.name}"
+        least = min(filter(None, (line.first, line.second)))
+        for output in (None, 1_000):
+            assert budget_of(window_of(model), output).limit <= least, model
+    assert budget_of(window_of("openai/gpt-5"), 1_000).limit == 272_000
 
 
 def test_a_given_window_wins_and_keeps_what_is_known_of_the_tokenizer() -> None:
@@ -123,6 +146,23 @@ def test_a_given_window_wins_and_keeps_what_is_known_of_the_tokenizer() -> None:
     assert window_of("home/llama", 4_096).tokens == 4_096
 
 
-def catalogue_rows() -> list[Known]:
-    lines = [line.split(" ") for line in catalogue.ROWS.split("\n") if line]
-    return [Known(provider, name, int(tokens), "") for provider, name, tokens, *_ in lines]
+class Line(NamedTuple):
+    """A model of the catalogue, with the figures of its two sources."""
+
+    provider: str
+    name: str
+    first: int | None
+    second: int | None
+
+    @property
+    def tokens(self) -> int | None:
+        return self.first or self.second
+
+
+def catalogue_lines() -> list[Line]:
+    lines = []
+    for row in filter(None, catalogue.ROWS.split("\n")):
+        provider, name, figures, *_ = row.split(" ")
+        first, _, second = figures.partition("/")
+        lines.append(Line(provider, name, None if first == "-" else int(first), int(second) if second else None))
+    return lines
