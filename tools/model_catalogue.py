@@ -140,9 +140,9 @@ def _request(table: Mapping[str, Mapping[str, int]], provider: str, names: Seque
     """
     for theirs in IN_LITELLM.get(provider, (provider,)):
         listed = table.get(theirs, {})
-        found = [[listed[way] for way in (name, f"{theirs}/{name}") if way in listed] for name in names]
-        if any(found):
-            return min(found[0] or sum(found, []))
+        found = {name: listed[way] for name in names for way in (name, f"{theirs}/{name}") if way in listed}
+        if found:
+            return found.get(names[0], min(found.values()))
     made = [name.partition("/") for name in names]
     makers = {maker for maker, _, name in made if name and maker in PROVIDERS and maker != provider}
     return next((_request(table, maker, [name for by, _, name in made if by == maker]) for maker in makers), None)
