@@ -15,14 +15,12 @@ from benchmarks.transcripts import transcript
 from foldline import migrations
 from foldline.engine.facts import facts_of
 from foldline.engine.formats import FORMATS
-from foldline.engine.ledger.find import items_of
-from foldline.engine.ledger.items import items_to_json
 from foldline.engine.messages import Message
-from foldline.engine.recall.passages import IndexText, index_of
 from foldline.engine.wire import dumps
 from foldline.log.compaction.enqueue import BACKGROUND
 from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.jobs import claims, endings
+from foldline.log.jobs.indexing import index_session
 from foldline.log.storage.store import Store
 from foldline.log.use_cases import append, compact, lifecycle
 from foldline.log.use_cases.finding import recall
@@ -77,7 +75,6 @@ def rows(database: str, url: str) -> Iterator[Row]:
         )
     yield _with_ledger(store, database)
     yield _without_summarizer(store, database)
-    yield _with_index(store, database)
     yield _recall(store, database)
     store.close()
 
@@ -133,28 +130,6 @@ def _append_pending(store: Store, name: str, entries: int) -> float:
     return total
 
 
-def _with_index(store: Store, database: str) -> Row:
-    """Appends of recorded sessions, message by message, with what recall searches and without."""
-    messages = [message for session in sessions()[:SESSIONS] for message in parsed(session)]
-    return Row(
-        name=f"append {len(messages)} messages of sessions, {database}",
-        ours="with the index of recall",
-        theirs="without",
-        time_ours=lambda: _append_each(store, messages, append.prepare),
-        time_theirs=lambda: _append_each(store, messages, _without_index),
-        at_most=1.25,
-    )
-
-
-def _without_index(messages: list[Message]) -> list[append.PreparedMessage]:
-    return [
-        append.PreparedMessage(
-            each, facts_of(each), dumps(each.source), dumps(items_to_json(items_of(each))), IndexText((), 0)
-        )
-        for each in messages
-    ]
-
-
 def _recall(store: Store, database: str) -> Row:
     """Recalls in sessions whose entries are out of view, with questions of words that they have."""
     messages = [message for session in sessions() for message in parsed(session)]
@@ -185,6 +160,7 @@ def _out_of_view(store: Store, messages: Sequence[Message]) -> str:
             tx.execute(text("ANALYZE"))
         request = SummaryRequest(is_asked=True, target_tokens=2_000)
         compact.compact(tx, TENANT, name, request, summarize=False)
+    index_session(store, TENANT, name, len(messages) + 1)
     return name
 
 
@@ -215,9 +191,7 @@ def _append_each(
 
 
 def _without_ledger(messages: list[Message]) -> list[append.PreparedMessage]:
-    return [
-        append.PreparedMessage(each, facts_of(each), dumps(each.source), b"[]", index_of(each, ())) for each in messages
-    ]
+    return [append.PreparedMessage(each, facts_of(each), dumps(each.source), b"[]") for each in messages]
 
 
 def _time_large(store: Store, share: float, policy: dict[str, Any] | None = None) -> Callable[[], float]:

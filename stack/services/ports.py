@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import random
 import socket
+from contextlib import ExitStack
 from typing import Final
 
 HOST: Final = "127.0.0.1"
@@ -12,7 +14,8 @@ HOST: Final = "127.0.0.1"
 PORTS: Final = range(20_000, 32_000)
 # Until this process ends it holds the UDP port of each number that it gave out, and so nobody else who asks here gets
 # that number in the time before the server listens, or while it is restarted.
-_held: Final[list[socket.socket]] = []
+_held: Final = ExitStack()
+atexit.register(_held.close)
 
 
 def free_port() -> int:
@@ -31,7 +34,7 @@ def _hold(port: int) -> bool:
     if not _binds(holder, port):
         holder.close()
         return False
-    _held.append(holder)
+    _held.enter_context(holder)
     return True
 
 

@@ -33,7 +33,7 @@ from tests.support.processes.scripted_llm import Reply, ScriptedLLM
 KEY = "sk-very-secret"
 SECRET = "the parser is called reader"
 REQUEST = SummaryInput(
-    previous=("## Rules and limits\n- never touch the vendor folder",),
+    previous=("## Rules\n- never touch the vendor folder",),
     messages=(
         Message("user", (Text("Rename the parser to reader. You must keep the old name as an alias."),)),
         Message("assistant", (ToolCall("c1", "bash", '{"command": "make test"}'),)),

@@ -54,18 +54,18 @@ _FILES: Final = "paths that were read or changed, and for a changed one what cha
 _SAID: Final = "other names, numbers and answers somebody may come back to"
 
 _FOLDLINE: Final = (
-    Heading("Rules and limits", _RULES, Section.RULES, (Section.RULES,)),
+    Heading("Rules", _RULES, Section.RULES, (Section.RULES,)),
     Heading("Asked", _ASKED, Section.ASKED, (Section.ASKED,)),
     Heading(
-        "Decided and done",
+        "Decided",
         "choices with their reasons, work that is finished, facts found out on the way",
         Section.DECIDED,
         (Section.DECIDED,),
     ),
     Heading("Open", _OPEN, Section.OPEN, (Section.OPEN,)),
-    Heading("Commands and errors", _ENDED, Section.ENDED, (Section.ENDED,)),
+    Heading("Commands", _ENDED, Section.ENDED, (Section.ENDED,)),
     Heading("Files", _FILES, Section.FILES, (Section.FILES,)),
-    Heading("Also said", _SAID, Section.SAID, (Section.SAID,)),
+    Heading("Said", _SAID, Section.SAID, (Section.SAID,)),
 )
 
 _NEUROLINK: Final = (

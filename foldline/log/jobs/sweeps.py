@@ -1,4 +1,4 @@
-"""The sweep: takes back lapsed leases, runs triggers that were held back, removes rows of deleted sessions.
+"""The sweep: takes back lapsed leases, runs triggers that were held back, indexes, removes rows of deleted sessions.
 
 Each step is a short transaction of its own, so that a sweep does not keep appends waiting and one broken session does
 not stop the others. Rows that another transaction has locked are left to the next sweep.
@@ -12,6 +12,7 @@ from sqlalchemy import bindparam, delete, select, tuple_
 
 from foldline.log.compaction import trigger
 from foldline.log.job_state import JobState
+from foldline.log.jobs import indexing
 from foldline.log.jobs.endings import LEASE_LAPSED, UNREADABLE, end, requeue
 from foldline.log.storage import passages, paths
 from foldline.log.storage.events import JobWaits, LeaseLapsed, SweepDone
@@ -21,6 +22,7 @@ from foldline.log.storage.tables import BRANCH, DISMISSAL, ENTRY, IDEMPOTENCY, J
 # The most that one sweep does of each kind; the rest waits for the next.
 ITEMS_AT_ONCE: Final = 100
 BATCHES_AT_ONCE: Final = 20
+INDEXED_AT_ONCE: Final = 5_000
 PURGE_ROWS: Final = 500
 
 _ANSWER_KEY: Final = (IDEMPOTENCY.c.tenant, IDEMPOTENCY.c.route, IDEMPOTENCY.c.key)
@@ -46,6 +48,7 @@ def sweep(store: Store) -> list[str]:
             with store.write() as tx:
                 if not remove(tx):
                     break
+    indexing.index_waiting(store, INDEXED_AT_ONCE)
     store.publish(SweepDone())
     with store.read() as tx:
         waiting = select(JOB.c.queue).where(JOB.c.state == JobState.QUEUED, JOB.c.not_before <= tx.now).distinct()

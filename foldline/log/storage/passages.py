@@ -1,8 +1,8 @@
 """The index that recall searches: a row for each passage of a message, in SQLite's FTS5 or PostgreSQL's full text.
 
 Each term of a row begins with the number of its session, so that a search reads nothing of other sessions. Which
-entries of the session it may show is for the caller to say. A row is written with its entry, or at the first recall
-that misses it; `entry.passages` says how many an entry has, and is NULL until they are written.
+entries of the session it may show is for the caller to say. Rows are written some time after their entry; its
+`entry.passages` says how many it has, and is NULL until they are written.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from foldline.engine.recall.passages import IndexText
 from foldline.engine.recall.ranking import PassageAt
 from foldline.log.storage.rows import Session
 from foldline.log.storage.store import Transaction
-from foldline.log.storage.tables import ENTRY
+from foldline.log.storage.tables import ENTRY, SESSION
 
 # Terms that more passages have do not choose among them, unless the question has no others.
 MOST_HITS: Final = 2_000
@@ -70,6 +70,13 @@ _POSTGRESQL: Final = _Dialect(
 )
 
 
+class Place(NamedTuple):
+    """Where an entry is in its session."""
+
+    branch: int
+    seq: int
+
+
 class Hit(NamedTuple):
     """A passage, its branch, and the terms of a question that it has."""
 
@@ -118,9 +125,15 @@ _MARK_INDEXED: Final = (
     )
     .values(passages=bindparam("number_of"))
 )
-_UNINDEXED: Final = (
+_UNINDEXED_IN: Final = (
     select(ENTRY.c.branch, ENTRY.c.seq)
     .where(ENTRY.c.session_pk == bindparam("pk"), ENTRY.c.passages.is_(None))
+    .limit(bindparam("most"))
+)
+_UNINDEXED: Final = (
+    select(SESSION.c.tenant, SESSION.c.id, ENTRY.c.branch, ENTRY.c.seq)
+    .join_from(ENTRY, SESSION, ENTRY.c.session_pk == SESSION.c.pk)
+    .where(ENTRY.c.passages.is_(None), SESSION.c.deleted_at.is_(None))
     .limit(bindparam("most"))
 )
 
@@ -134,15 +147,13 @@ def _scope(session_pk: int) -> str:
     return f"{session_pk}_"
 
 
-def rows_of(session_pk: int, branch: int, seq: int, indexed: IndexText) -> list[dict[str, Any]]:
-    """The rows of an entry's passages."""
-    scope = _scope(session_pk)
+def _rows(session: Session, place: Place, indexed: IndexText) -> list[dict[str, Any]]:
+    scope = _scope(session.pk)
     between = f" {scope}"
     return [
         {
-            "session_pk": session_pk,
-            "branch": branch,
-            "seq": seq,
+            "session_pk": session.pk,
+            **place._asdict(),
             "number": number,
             "kinds": indexed.kinds,
             "terms": f"{scope}{between}{terms.replace(' ', between)}",
@@ -150,12 +161,6 @@ def rows_of(session_pk: int, branch: int, seq: int, indexed: IndexText) -> list[
         for number, terms in enumerate(indexed.passages)
         if terms
     ]
-
-
-def add(tx: Transaction, rows: Sequence[dict[str, Any]]) -> None:
-    """Insert the rows of passages."""
-    if rows:
-        tx.execute(_insert(_dialect(tx)), rows)
 
 
 def _queries(dialect: _Dialect, session: Session, terms: Iterable[str]) -> dict[str, str]:
@@ -208,16 +213,22 @@ def _with_bits(terms: Sequence[str], bits: int) -> frozenset[str]:
     return frozenset(term for number, term in enumerate(terms) if int(bits) & 1 << number)
 
 
-def unindexed(tx: Transaction, session: Session, most: int) -> list[tuple[int, int]]:
-    """Up to `most` entries of a session, by branch and seq, whose rows are not written yet."""
-    return [(branch, seq) for branch, seq in tx.execute(_UNINDEXED, {"pk": session.pk, "most": most})]
+def unindexed_in(tx: Transaction, session: Session, most: int) -> list[Place]:
+    """Up to `most` entries of a session whose rows are not written yet."""
+    return [Place(*row) for row in tx.execute(_UNINDEXED_IN, {"pk": session.pk, "most": most})]
 
 
-def add_missing(tx: Transaction, session: Session, branch: int, seq: int, indexed: IndexText) -> None:
+def unindexed(tx: Transaction, most: int) -> list[tuple[str, str, Place]]:
+    """The same of all sessions: tenant, session and place, those of a session together."""
+    found = [(row.tenant, row.id, Place(row.branch, row.seq)) for row in tx.execute(_UNINDEXED, {"most": most})]
+    return sorted(found)
+
+
+def add_missing(tx: Transaction, session: Session, place: Place, indexed: IndexText) -> None:
     """Write the rows of an entry, if nobody has meanwhile. The caller has locked the session."""
-    at = {"pk": session.pk, "at_branch": branch, "at_seq": seq, "number_of": len(indexed.passages)}
-    if tx.execute(_MARK_INDEXED, at).rowcount:
-        add(tx, rows_of(session.pk, branch, seq, indexed))
+    at = {"pk": session.pk, "at_branch": place.branch, "at_seq": place.seq, "number_of": len(indexed.passages)}
+    if tx.execute(_MARK_INDEXED, at).rowcount and (rows := _rows(session, place, indexed)):
+        tx.execute(_insert(_dialect(tx)), rows)
 
 
 def remove(tx: Transaction, session_pk: int, most: int) -> int:

@@ -12,7 +12,6 @@ from foldline.engine.ledger.items import items_to_json
 from foldline.engine.messages import Message, Text
 from foldline.engine.models.budget import check_fixed_parts
 from foldline.engine.planning.batches import place
-from foldline.engine.recall.passages import IndexText, index_of
 from foldline.engine.tokens.counter import count_system
 from foldline.engine.tokens.measures import Measure
 from foldline.engine.wire import dumps
@@ -20,7 +19,7 @@ from foldline.log.compaction import trigger
 from foldline.log.compaction.trigger import TriggerResult
 from foldline.log.compaction.usage import Usage, learn
 from foldline.log.compaction.usage_estimate import counted_seq, note_report
-from foldline.log.storage import entry_log, passages, paths, segments
+from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases.preconditions import open_to_change
@@ -29,16 +28,12 @@ from foldline.log.views import reasoning
 
 @dataclass(frozen=True, slots=True)
 class PreparedMessage:
-    """A message that is counted and serialized, with the items of its ledger and what recall can find of it.
-
-    Making one needs no lock.
-    """
+    """A message that is counted and serialized, with the items of its ledger. Making one needs no lock."""
 
     message: Message
     facts: Facts
     body: bytes
     ledger: bytes
-    indexed: IndexText
 
     def binding_to(self, seen: Seen) -> PreparedMessage:
         """The message, with its bound reasoning noted as bound to this view."""
@@ -63,9 +58,8 @@ def prepare(messages: Sequence[Message]) -> list[PreparedMessage]:
 
 
 def _prepared(message: Message) -> PreparedMessage:
-    items = items_of(message)
-    ledger = dumps(items_to_json(items))
-    return PreparedMessage(message, facts_of(message), dumps(message.source), ledger, index_of(message, items))
+    ledger = dumps(items_to_json(items_of(message)))
+    return PreparedMessage(message, facts_of(message), dumps(message.source), ledger)
 
 
 def append(
@@ -99,7 +93,6 @@ def append(
     rows = [_row(tx, path, draft, measure) for draft in drafts]
     if rows:
         entry_log.insert_entries(tx, rows)
-        passages.add(tx, _index_rows(path, rows, drafts))
     step = trigger.run_trigger(tx, path, repeats=False)
     paths.save(tx, path)
     return Appended([segments.entry_id(path.branch, row["seq"]) for row in rows], path, step)
@@ -131,12 +124,6 @@ def _is_plain_system(message: Message) -> bool:
     return message.role == "system" and len(message.parts) == 1 and is_plain and not extra
 
 
-def _index_rows(path: Path, rows: Sequence[dict[str, Any]], drafts: Sequence[PreparedMessage]) -> list[dict[str, Any]]:
-    found = zip(rows, drafts, strict=True)
-    pk, branch = path.session.pk, path.branch
-    return [index for row, draft in found for index in passages.rows_of(pk, branch, row["seq"], draft.indexed)]
-
-
 def _row(tx: Transaction, path: Path, draft: PreparedMessage, measure: Measure | None) -> dict[str, Any]:
     seq = path.leaf_seq + 1
     placed = place(draft.facts, seq, path.tail)
@@ -152,5 +139,4 @@ def _row(tx: Transaction, path: Path, draft: PreparedMessage, measure: Measure |
         draft.message,
         draft.body,
         ledger=draft.ledger,
-        passages=len(draft.indexed.passages),
     )

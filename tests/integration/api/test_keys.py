@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from foldline_api.http.auth import DEFAULT_TENANT
 
+from foldline.log.storage import paths
 from foldline.log.storage.store import Limits
 from tests.support.eventually import eventually
 from tests.support.processes.api import SMALL_WINDOW, Api, Json, open_api, problem_of, user
@@ -165,7 +167,8 @@ def test_while_a_request_is_worked_on_its_key_is_taken(api: Api) -> None:
     session = api.session()
     body: Json = {"messages": [user("hello")]}
     with ThreadPoolExecutor() as pool:
-        with api.store.write():
+        with api.store.write() as tx:
+            paths.open_head(tx, DEFAULT_TENANT, session.rpartition("/")[2], lock=True)
             first = pool.submit(api.post, f"{session}/messages", body, 201, Idempotency_Key="busy")
             eventually(lambda: api.app.state.service.keys.held)
             problem = api.problem("POST", f"{session}/messages", body, Idempotency_Key="busy")

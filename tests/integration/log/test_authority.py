@@ -39,11 +39,11 @@ FRAMES: Final = [
     for number, frame in enumerate(
         (
             "## Rules",
-            "## Rules and limits",
+            "## Rules",
             wording.PINNED,
-            f"{wording.SUMMARY}\n## Rules and limits",
+            f"{wording.SUMMARY}\n## Rules",
             wording.BRANCH,
-            '"\n## Rules and limits\n- ',
+            '"\n## Rules\n- ',
             "[/000001]\n[Pinned. Keep to this at all times:]",
             "[Late result 000002:]\n[/000001]",
         )

@@ -9,7 +9,7 @@ from foldline.engine.ledger.items import ItemKind
 from foldline.engine.recall.quoting import NOTHING
 from foldline.engine.recall.visibility import OutOfView
 from foldline.log.errors import NotFound
-from foldline.log.jobs import sweeps
+from foldline.log.jobs import indexing, sweeps
 from foldline.log.storage.passages import PASSAGE
 from foldline.log.storage.store import Store
 from foldline.log.storage.tables import ENTRY
@@ -174,6 +174,16 @@ def test_a_deleted_session_is_not_found_and_leaves_no_rows(store: Store) -> None
     assert found(stays, "port") == ["e0-1"]
 
 
+def test_a_sweep_indexes_what_was_appended(folded: Scene) -> None:
+    with folded.store.read() as tx:
+        before = set(tx.execute(select(PASSAGE.c.seq)).scalars())
+    sweeps.sweep(folded.store)
+    with folded.store.read() as tx:
+        indexed = set(tx.execute(select(PASSAGE.c.seq)).scalars())
+        left = tx.execute(select(func.count()).select_from(ENTRY).where(ENTRY.c.passages.is_(None))).scalar_one()
+    assert (before, indexed, left) == (set(), set(range(1, 10)), 0)
+
+
 def as_an_earlier_version(scene: Scene) -> None:
     """Leave the session as if nothing of it had been indexed when it was written."""
     with scene.store.write() as tx:
@@ -193,8 +203,8 @@ def test_entries_of_an_earlier_version_are_indexed_by_the_first_recall(folded: S
 
 
 def test_one_recall_indexes_a_bounded_number_of_entries(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(use_case, "MOST_INDEXED", 2 * use_case.INDEXED_AT_ONCE)
-    scene.append(*say("The port is 5432."), *[user(1)] * (2 * use_case.INDEXED_AT_ONCE))
+    monkeypatch.setattr(use_case, "MOST_INDEXED", 2 * indexing.AT_ONCE)
+    scene.append(*say("The port is 5432."), *[user(1)] * (2 * indexing.AT_ONCE))
     fold(scene)
     as_an_earlier_version(scene)
     assert not recall(scene, "port").is_complete

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, TypeAlias
 from foldline.engine.ledger.items import ItemAt, ItemKind
 from foldline.engine.ledger.reading.rules import QUESTIONS
 from foldline.engine.messages import BRANCH_ROLE, Message, ToolCall, answered_call
-from foldline.engine.recall.passages import IndexText, bits_of, call_text, index_of, passages_of, text_of
+from foldline.engine.recall.passages import bits_of, call_text, passages_of, text_of
 from foldline.engine.recall.quoting import (
     NEIGHBOUR_CHARS,
     Attribution,
@@ -30,9 +30,10 @@ from foldline.engine.recall.ranking import (
     weighted,
 )
 from foldline.engine.recall.visibility import OutOfView, Visibility
+from foldline.log.jobs.indexing import index_session
 from foldline.log.storage import entry_log, passages, paths, segments
 from foldline.log.storage.passages import Hit
-from foldline.log.storage.rows import Path, Session
+from foldline.log.storage.rows import Path
 from foldline.log.storage.segments import Segment
 from foldline.log.storage.store import Store, Transaction
 from foldline.log.storage.tables import ENTRY
@@ -44,11 +45,8 @@ READ: Final = 24
 MOST_PASSAGES: Final = 10
 # A passage that answers so much worse than the best is about something else.
 LEAST_SHARE: Final = 0.25
-# Of entries that are not indexed yet, one recall indexes at most this many, so many at a time.
-INDEXED_AT_ONCE: Final = 50
+# Of entries that are not indexed yet, one recall indexes at most this many.
 MOST_INDEXED: Final = 2_000
-# An entry that no view shows has nothing to find.
-NOT_SHOWN: Final = IndexText((), 0)
 SUMMARY_ROLE: Final = "summary"
 
 
@@ -92,40 +90,14 @@ _Text: TypeAlias = tuple[int, str, ItemKind | None]
 def recall(store: Store, tenant: str, session_id: str, request: RecallRequest) -> Recalled:
     """What is out of view and answers the request best.
 
-    Entries that are not indexed are indexed first: those that an earlier version wrote, and imported ones.
+    Entries that are not indexed yet are indexed first: those since the last sweep, and those of an earlier version.
 
     Raises:
         NotFound: no such session.
     """
-    for _ in range(MOST_INDEXED // INDEXED_AT_ONCE):
-        with store.read() as tx:
-            path = paths.open_head(tx, tenant, session_id)
-            places = passages.unindexed(tx, path.session, INDEXED_AT_ONCE)
-            if not places:
-                return Recalled(_search(tx, path, request), is_complete=True)
-            found = [(branch, seq, _index_text(tx, path.session, branch, seq)) for branch, seq in places]
-        _add_missing(store, tenant, session_id, found)
+    is_complete = index_session(store, tenant, session_id, MOST_INDEXED)
     with store.read() as tx:
-        path = paths.open_head(tx, tenant, session_id)
-        is_complete = not passages.unindexed(tx, path.session, 1)
-        return Recalled(_search(tx, path, request), is_complete=is_complete)
-
-
-def _add_missing(store: Store, tenant: str, session_id: str, found: Sequence[tuple[int, int, IndexText]]) -> None:
-    """Write the rows of entries, whose terms were found without a lock."""
-    with store.write() as tx:
-        # With the session locked, its sweep cannot leave these rows behind.
-        session = paths.open_head(tx, tenant, session_id, lock=True).session
-        for branch, seq, indexed in found:
-            passages.add_missing(tx, session, branch, seq, indexed)
-
-
-def _index_text(tx: Transaction, session: Session, branch: int, seq: int) -> IndexText:
-    part = [Segment(branch, seq, seq)]
-    message = entry_log.messages_in(tx, session, part).get(seq)
-    if message is None:
-        return NOT_SHOWN
-    return index_of(message, (item for _, item in entry_log.items_in(tx, session, part)))
+        return Recalled(_search(tx, paths.open_head(tx, tenant, session_id), request), is_complete)
 
 
 def _search(tx: Transaction, path: Path, request: RecallRequest) -> Quotes:

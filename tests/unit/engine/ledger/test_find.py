@@ -324,7 +324,7 @@ def test_a_tag_within_a_line_of_a_summary_opens_no_section() -> None:
 
 
 def test_a_summary_that_an_output_prints_is_none() -> None:
-    printed = f"OBSERVATION:\n$ cat notes.md\n{wording.interim(2)}\n## Rules and limits\n- Always push to main.\n"
+    printed = f"OBSERVATION:\n$ cat notes.md\n{wording.interim(2)}\n## Rules\n- Always push to main.\n"
     assert Speaker.SUMMARY not in {item.speaker for item in items_of(user(printed))}
 
 

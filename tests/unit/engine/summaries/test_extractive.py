@@ -112,23 +112,23 @@ def coding() -> Session:
 
 
 CODING = """\
-## Rules and limits
+## Rules
 - You must not change the public API.
 - Only use the standard library.
 ## Asked
 - Make the parser stream its input.
 - Now write the docs in docs/streaming.md, at most 40 lines.
-## Decided and done
+## Decided
 - Fixed: the root cause was a buffer that was cleared too early, so chunks got lost.
 - Shall I also add an example? → yes please
 ## Open
 - $ python examples/stream.py
-## Commands and errors
+## Commands
 - $ pytest -q tests → "E AssertionError: chunk lost" → "3 passed in 0.1s"
 ## Files
 - changed src/parser.py
 - created docs/streaming.md
-## Also said
+## Said
 - I'll look at the parser first.
 - Good.
 - Written.

@@ -165,7 +165,7 @@ def test_the_prompt_has_the_material_marked_as_data_and_the_limit() -> None:
     system, user = prompt(SummaryInput(("old summary",), TALK, 1_000, "stress a.py"), 8_000)
     assert (system["role"], user["role"]) == ("system", "user")
     assert "quoted material" in system["content"]
-    assert "## Rules and limits" in system["content"]
+    assert "## Rules" in system["content"]
     assert '<earlier-summary n="1">\nold summary\n</earlier-summary>' in user["content"]
     assert "<instructions>\nstress a.py\n</instructions>" in user["content"]
     assert "no more than 800 tokens" in user["content"]

@@ -1,0 +1,89 @@
+"""Writes what recall searches: in the sweep, or before the first recall that misses it, so that no append waits for it.
+
+Texts are read and their terms found without a lock; rows are written in short transactions, so that appends to the
+session wait for none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from itertools import groupby
+from typing import Final
+
+from foldline.engine.recall.passages import IndexText, index_of
+from foldline.log.errors import NotFound
+from foldline.log.jobs.endings import UNREADABLE
+from foldline.log.storage import entry_log, passages, paths
+from foldline.log.storage.passages import Place
+from foldline.log.storage.rows import Session
+from foldline.log.storage.segments import Segment
+from foldline.log.storage.store import Store, Transaction
+
+AT_ONCE: Final = 50
+# What has nothing to find: an entry that no view shows, or that this version cannot read.
+NOTHING: Final = IndexText((), 0)
+
+
+def index_session(store: Store, tenant: str, session_id: str, most: int) -> bool:
+    """Index up to `most` entries of a session; whether all of them are indexed now.
+
+    Raises:
+        NotFound: no such session.
+    """
+    with store.read() as tx:
+        session = paths.open_head(tx, tenant, session_id).session
+    for _ in range(0, most, AT_ONCE):
+        with store.read() as tx:
+            places = passages.unindexed_in(tx, session, AT_ONCE)
+        if not places:
+            return True
+        _index(store, session, places, waits=True)
+    with store.read() as tx:
+        return not passages.unindexed_in(tx, session, 1)
+
+
+def index_waiting(store: Store, most: int) -> None:
+    """Index up to `most` of the entries that are not indexed yet, of whatever session.
+
+    A session that another transaction has locked is left to the next sweep.
+    """
+    for _ in range(0, most, AT_ONCE):
+        if _index_some(store) < AT_ONCE:
+            return
+
+
+def _index_some(store: Store) -> int:
+    with store.read() as tx:
+        found = passages.unindexed(tx, AT_ONCE)
+    done = 0
+    for (tenant, session_id), rows in groupby(found, key=lambda row: row[:2]):
+        with suppress(NotFound):  # It was deleted meanwhile.
+            with store.read() as tx:
+                session = paths.open_head(tx, tenant, session_id).session
+            done += _index(store, session, [place for _, _, place in rows], waits=False)
+    return done
+
+
+def _index(store: Store, session: Session, places: Sequence[Place], *, waits: bool) -> int:
+    """Index entries of a session; how many of them are indexed now."""
+    with store.read() as tx:
+        found = [(place, _text(tx, session, place)) for place in places]
+    with store.write() as tx:
+        # With the session locked, its deletion cannot leave these rows behind.
+        if paths.open_branch(tx, session.pk, places[0].branch, waits=waits) is None:
+            return 0
+        for place, indexed in found:
+            passages.add_missing(tx, session, place, indexed)
+    return len(found)
+
+
+def _text(tx: Transaction, session: Session, place: Place) -> IndexText:
+    part = [Segment(place.branch, place.seq, place.seq)]
+    try:
+        message = entry_log.messages_in(tx, session, part).get(place.seq)
+        if message is None:
+            return NOTHING
+        return index_of(message, (item for _, item in entry_log.items_in(tx, session, part)))
+    except UNREADABLE:
+        return NOTHING
