@@ -87,6 +87,15 @@ class Settings(BaseSettings):
     summarizer_input_tokens: int = Field(
         100_000, ge=1000, description="Maximum tokens of history in one call. A longer range takes several calls."
     )
+    summarizer_window: int | None = Field(
+        None, ge=2000, description="Context window of the model in tokens, if it is none that Foldline knows."
+    )
+    summarizer_output_tokens: int | None = Field(
+        None, ge=100, description="Maximum tokens of one answer of the model. It is also learned from refusals."
+    )
+    summarizer_concurrency: int = Field(
+        4, ge=1, le=256, description="Calls of the model that a process has open at the same time."
+    )
     summarizer_calls: int = Field(
         8, ge=1, le=64, description="Maximum calls for one summary. A longer range takes several summaries."
     )

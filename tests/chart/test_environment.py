@@ -15,6 +15,8 @@ from tools.chart_schema import COMPUTED, DECIDED, SECRETS, given_settings
 
 # A setting that only goes with others.
 SAMPLES: Json = {
+    "summarizer_window": 32_000,
+    "summarizer_output_tokens": 4_000,
     "database_connections": 99,
     "summarizer_base_url": "http://llm/v1",
     "anthropic_base_url": "http://proxy/anthropic",

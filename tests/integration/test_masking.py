@@ -6,8 +6,9 @@ import json
 from contextlib import closing
 
 from foldline_worker.cancellation import Cancellation
+from foldline_worker.summarizers.bounds import Bounds
 from foldline_worker.summarizers.chat import ChatClient
-from foldline_worker.summarizers.openai import OpenAI
+from foldline_worker.summarizers.llm import LLM
 
 from foldline.engine.messages import Message, Text, ToolCall, ToolResult
 from foldline.engine.summaries import extractive
@@ -20,7 +21,7 @@ from tests.support.log.sessions import Scene, calls, turns, user
 from tests.support.made_up_secrets import EXAMPLES, made_up
 from tests.support.processes import scripted_llm as scripted
 from tests.support.processes.databases import only_sqlite
-from tests.support.processes.scripted_llm import Reply, ScriptedLLM
+from tests.support.processes.scripted_llm import ScriptedLLM
 
 database_kind = only_sqlite
 
@@ -35,7 +36,7 @@ SECRETS = [example.secret for example in (SAID, CALLED, GOT, ASKED, SUMMED)]
 
 def summarized(llm: ScriptedLLM, request: SummaryInput, input_tokens: int = 8_000) -> SummaryDraft:
     client = ChatClient(base_url=llm.base_url, api_key=None, model="small", timeout_seconds=10)
-    with closing(OpenAI(client, input_tokens=input_tokens)) as summarizer:
+    with closing(LLM(client, Bounds(input_tokens))) as summarizer:
         return summarizer.summarize(request, Cancellation())
 
 
@@ -50,16 +51,20 @@ def test_no_secret_of_a_session_reaches_the_summarizer_and_the_session_keeps_the
     scene.append({"role": "tool", "tool_call_id": "c1", "content": f"$ cat key.pem\n{GOT.text}\n"}, *turns(4, 200))
     said = json.dumps(scene.wire())
     # A summary from before masking, or by a summarizer of another kind, may hold one.
-    with ScriptedLLM(Reply(text=f"## Asked\n- to log in with {SUMMED.text}")) as llm:
+    with ScriptedLLM() as llm:
         scene.compact(instructions=f"keep the key {ASKED.text}", target_tokens=900)
-        summarize(scene, llm, scene.claimed())
+        claim = scene.claimed()
+        summarized(llm, claim.request)
+        first = llm.requests.pop().prompt
+        old = SummaryDraft(f"## Asked\n- to log in with {SUMMED.text}", degraded=False, summarizer="openai", model="m")
+        assert publish.publish(scene.store, claim, old) == "succeeded"
         assert SUMMED.secret in json.dumps(scene.wire()), "the view shows a summary as it was written"
         scene.append(*turns(4, 200), user(20))
         scene.compact(target_tokens=900)
         claim = scene.claimed()
         assert SUMMED.secret in claim.request.previous[0]
         summarize(scene, llm, claim)
-        first, second = (request.prompt for request in llm.requests)
+        second = "\n".join(request.prompt for request in llm.requests)
     assert not any(secret in first + second for secret in SECRETS)
     for masked in (SAID.masked, "Bearer [secret removed: github token]'", GOT.masked, ASKED.masked.strip()):
         assert masked in first
@@ -84,9 +89,7 @@ def test_no_part_of_a_secret_is_left_where_the_input_is_cut() -> None:
     request = SummaryInput((output,), conversation, 200, output)
     with ScriptedLLM(scripted.OVERFLOW) as llm:
         assert not summarized(llm, request, 4_000).degraded
-    # The first of three portions overflows, and is sent once more by half.
-    limits = (4_000, 2_000, 4_000, 4_000)
-    assert all(count_text(sent.prompt) <= limit for sent, limit in zip(llm.requests, limits, strict=True))
+    assert all(count_text(sent.prompt) <= 4_000 for sent in llm.requests)
     parts = {token[start : start + 8] for token in tokens for start in range(len(token) - 7)}
     assert not any(part in sent.prompt for sent in llm.requests for part in parts)
 

@@ -12,23 +12,23 @@ from time import monotonic
 
 import pytest
 from foldline_worker.cancellation import Cancellation, Cancelled
+from foldline_worker.summarizers.bounds import Bounds
 from foldline_worker.summarizers.chat import ChatClient
 from foldline_worker.summarizers.contract import SummarizerUnavailable
 from foldline_worker.summarizers.extractive import Extractive
-from foldline_worker.summarizers.openai import OpenAI
+from foldline_worker.summarizers.llm import LLM
 from foldline_worker.summarizers.registry import create_summarizer
 from foldline_worker.summarizers.retries import Retries
 from pydantic import SecretStr
 
 from foldline.engine.messages import Message, Text, ToolCall, ToolResult
 from foldline.engine.summaries import extractive
-from foldline.engine.summaries.portions import LATER
 from foldline.engine.summaries.prompt import TURN_BEGINS, SummaryDraft, SummaryInput, divided, joined
 from foldline.engine.tokens.counter import count_text
 from foldline.settings import load_settings
 from tests.support.eventually import eventually
 from tests.support.processes import scripted_llm as scripted
-from tests.support.processes.scripted_llm import Reply, ScriptedLLM
+from tests.support.processes.scripted_llm import Limits, Reply, ScriptedLLM
 
 KEY = "sk-very-secret"
 SECRET = "the parser is called reader"
@@ -43,7 +43,9 @@ REQUEST = SummaryInput(
     max_tokens=200,
     instructions="stress the alias",
 )
-LONG = replace(REQUEST, messages=(Message("user", (Text("and more words " * 4_000),)),))
+LONG = replace(
+    REQUEST, messages=(Message("user", (Text("Then rename the reader of every parser in the vendor list. " * 1_200),)),)
+)
 
 
 def cancelled() -> Cancellation:
@@ -53,11 +55,13 @@ def cancelled() -> Cancellation:
 
 
 @contextmanager
-def asking(base_url: str, *, timeout_seconds: float = 10.0, input_tokens: int = 8_000) -> Iterator[OpenAI]:
+def asking(
+    base_url: str, *, timeout_seconds: float = 10.0, bounds: Bounds | None = None, concurrency: int = 4
+) -> Iterator[LLM]:
     retries = Retries(attempts=3, wait_initial_seconds=0.001, wait_max_seconds=0.05)
     key = SecretStr(KEY)
     with ChatClient(base_url=base_url, api_key=key, model="small", timeout_seconds=timeout_seconds) as client:
-        yield OpenAI(client, input_tokens=input_tokens, retries=retries)
+        yield LLM(client, bounds or Bounds(8_000), retries=retries, concurrency=concurrency)
 
 
 def summarize(llm: ScriptedLLM, request: SummaryInput = REQUEST) -> SummaryDraft:
@@ -90,7 +94,7 @@ def test_no_key_sends_no_authorization() -> None:
         ScriptedLLM() as llm,
         ChatClient(base_url=llm.base_url, api_key=None, model="m", timeout_seconds=5) as client,
     ):
-        OpenAI(client, input_tokens=8_000).summarize(REQUEST, Cancellation())
+        LLM(client, Bounds(8_000)).summarize(REQUEST, Cancellation())
     assert llm.requests[0].authorization is None
 
 
@@ -249,25 +253,123 @@ def test_a_plain_answer_is_checked_like_a_streamed_one() -> None:
         assert summarize(llm).degraded
 
 
-def test_an_overflow_halves_the_input_once() -> None:
+def test_a_prompt_that_is_too_long_is_written_shorter() -> None:
     with ScriptedLLM(scripted.OVERFLOW) as llm:
         draft = summarize(llm, LONG)
     assert not draft.degraded
-    first, second = (count_text(request.prompt) for request in llm.requests)
+    first, *others = (count_text(request.prompt) for request in llm.requests)
     assert first <= 8_000
-    assert second <= 4_000
+    assert max(others) <= first * 0.6
 
 
-def test_a_second_overflow_gives_the_extractive_summary() -> None:
+def test_an_endpoint_that_always_says_too_long_gives_the_extractive_summary() -> None:
     with ScriptedLLM(default=scripted.OVERFLOW) as llm:
         draft = summarize(llm, LONG)
     assert draft.degraded
-    assert len(llm.requests) == 2
+    assert len(llm.requests) < 10
+    sizes = [count_text(request.prompt) for request in llm.requests]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+LONGER = replace(
+    REQUEST,
+    messages=tuple(
+        message
+        for number in range(60)
+        for message in (
+            Message(
+                "user", (Text(f"Part {number}: move module_{number} to the new layout and keep its tests green."),)
+            ),
+            Message("assistant", (Text(f"Moved module_{number}. " + f"Its callers follow, see step {number}. " * 60),)),
+        )
+    ),
+    max_tokens=16_616,
+)
+
+
+@pytest.mark.parametrize(
+    ("limits", "known"),
+    [
+        (Limits(answer=16_384), Bounds(100_000)),
+        (Limits(answer=4_096), Bounds(100_000)),
+        (Limits(8_192), Bounds(100_000)),
+        (Limits(8_192, 1_000), Bounds(100_000)),
+        (Limits(32_768), Bounds(100_000, 128_000)),
+        (Limits(5_000), Bounds(100_000, 8_192)),
+    ],
+    ids=["answer cap", "small cap", "vLLM", "vLLM with a cap", "smaller than said", "small and smaller than said"],
+)
+def test_the_bounds_of_a_model_are_learned(limits: Limits, known: Bounds) -> None:
+    with ScriptedLLM(limits=limits) as llm, asking(llm.base_url, bounds=known) as summarizer:
+        assert not summarizer.summarize(LONGER, Cancellation()).degraded
+        refused = llm.refused
+        assert refused <= 4 * 2, "at most one refusal or two for each call that was on its way"
+        assert not summarizer.summarize(LONGER, Cancellation()).degraded
+        assert llm.refused == refused, "what was learned holds for later summaries"
+
+
+def test_chunks_are_summarized_at_the_same_time_and_merged() -> None:
+    slow = replace(scripted.SUMMARY, delay_seconds=0.05)
+    with (
+        ScriptedLLM(default=slow, limits=Limits(8_192)) as llm,
+        asking(llm.base_url, bounds=Bounds(100_000, 8_192), concurrency=3) as summarizer,
+    ):
+        draft = summarizer.summarize(LONGER, Cancellation())
+    assert llm.refused == 0
+    assert llm.most_at_once == 3
+    leaves = [request.prompt for request in llm.requests if "<conversation>" in request.body["messages"][1]["content"]]
+    for number in range(60):
+        assert sum(f"Part {number}:" in leaf for leaf in leaves) == 1
+    last = llm.requests[-1].prompt
+    assert "vendor folder" in last, "the earlier summary is merged as it is"
+    assert not draft.degraded
+    assert draft.usage["input"] == sum(count_text(request.prompt) for request in llm.requests)
+
+
+def test_a_chunk_that_fails_gives_up_the_others() -> None:
+    slow = replace(scripted.SUMMARY, delay_seconds=30)
+    with (
+        ScriptedLLM(Reply(text="no", status=403), default=slow) as llm,
+        asking(llm.base_url, bounds=Bounds(100_000, 8_192), concurrency=3, timeout_seconds=60) as summarizer,
+    ):
+        started = monotonic()
+        with pytest.raises(SummarizerUnavailable, match="HTTP 403"):
+            summarizer.summarize(LONGER, Cancellation())
+        assert monotonic() - started < 20
+        assert len(llm.requests) <= 4
+
+
+def test_cancelling_ends_all_chunks() -> None:
+    slow = replace(scripted.SUMMARY, delay_seconds=30)
+    with (
+        ScriptedLLM(default=slow) as llm,
+        asking(llm.base_url, bounds=Bounds(100_000, 8_192), timeout_seconds=60) as summarizer,
+    ):
+        call = Call(summarizer, request=LONGER)
+        thread = Thread(target=call.run)
+        thread.start()
+        eventually(lambda: llm.at_once == 4)
+        call.cancellation.cancel()
+        thread.join(timeout=5)
+        assert isinstance(call.error, Cancelled)
+        eventually(lambda: llm.at_once == 0)
 
 
 def test_reasoning_in_front_of_an_answer_is_left_out() -> None:
-    with ScriptedLLM(Reply(text="<think>well, well</think>\n\n## Asked\n- rename")) as llm:
-        assert summarize(llm).text == "## Asked\n- rename"
+    story = "## Asked\n- rename the parser to reader, with the old name as an alias"
+    with ScriptedLLM(Reply(text=f"<think>well, well</think>\n\n{story}")) as llm:
+        assert summarize(llm).text == story
+
+
+def test_what_the_gate_did_is_in_the_details() -> None:
+    story = "## Asked\n- Rename the parser to reader, with the old name as an alias.\n- See docs/quux_guide.md."
+    with ScriptedLLM(scripted.EMPTY, Reply(text=story)) as llm:
+        draft = summarize(llm)
+    assert draft.text == story.rpartition("\n")[0]
+    assert [(found["check"], found["outcome"]) for found in draft.details["gate"]] == [
+        ("empty", "asked again"),
+        ("invention", "patched"),
+    ]
 
 
 def test_usage_is_summed_over_calls() -> None:
@@ -333,18 +435,6 @@ def test_a_part_that_is_refused_twice_is_replaced_alone(place: int) -> None:
     assert count_text(draft.text) <= SPLIT.max_tokens
 
 
-def test_what_does_not_fit_one_call_takes_several_whose_texts_follow_each_other() -> None:
-    said = tuple(Message("user", (Text(f"part {number}: " + "and more words " * 900),)) for number in range(6))
-    with ScriptedLLM() as llm:
-        draft = summarize(llm, replace(REQUEST, messages=said, max_tokens=1_000))
-    assert ["part 0" in request.prompt for request in llm.requests] == [True, False, False]
-    assert ["part 5" in request.prompt for request in llm.requests] == [False, False, True]
-    assert ["vendor folder" in request.prompt for request in llm.requests] == [True, False, False]
-    assert draft.text.count(LATER.strip()) == 2
-    assert not draft.degraded
-    assert count_text(draft.text) <= 1_000
-
-
 def test_without_room_for_two_parts_all_is_requested_at_once() -> None:
     with ScriptedLLM() as llm:
         summarize(llm, replace(SPLIT, max_tokens=100))
@@ -366,13 +456,14 @@ def test_a_failure_of_the_second_part_leaves_no_summary_for_now() -> None:
 class Call:
     """A call of the summarizer in a thread, that can be cancelled."""
 
-    summarizer: OpenAI
+    summarizer: LLM
+    request: SummaryInput = REQUEST
     cancellation: Cancellation = field(default_factory=Cancellation)
     error: BaseException | None = None
 
     def run(self) -> None:
         try:
-            self.summarizer.summarize(REQUEST, self.cancellation)
+            self.summarizer.summarize(self.request, self.cancellation)
         except Cancelled as error:
             self.error = error
 
@@ -413,7 +504,7 @@ def test_cancelling_ends_the_pause_before_another_call(retry_after: str | None) 
         ScriptedLLM(default=scripted.rate_limited(retry_after)) as llm,
         ChatClient(base_url=llm.base_url, api_key=None, model="m", timeout_seconds=5) as client,
     ):
-        call = Call(OpenAI(client, input_tokens=8_000, retries=patient))
+        call = Call(LLM(client, Bounds(8_000), retries=patient))
         thread = Thread(target=call.run)
         thread.start()
         eventually(lambda: llm.requests)
@@ -476,6 +567,6 @@ def test_settings_pick_an_endpoint() -> None:
             summarizer_input_tokens=8_000,
         )
         summarizer = create_summarizer(settings)
-        assert isinstance(summarizer, OpenAI)
+        assert isinstance(summarizer, LLM)
         with closing(summarizer):
             assert not summarizer.summarize(REQUEST, Cancellation()).degraded

@@ -6,6 +6,7 @@ from foldline.engine.overflow.verdicts import (
     Verdict,
     gap_of,
     is_silent_overflow,
+    output_limit_of,
     text_of,
     verdict_of,
 )
@@ -18,6 +19,7 @@ __all__ = [
     "Verdict",
     "gap_of",
     "is_silent_overflow",
+    "output_limit_of",
     "text_of",
     "verdict_of",
 ]

@@ -18,6 +18,7 @@ from foldline.engine.overflow.wordings import (
     INPUT_PARTS,
     LIMIT,
     OUTPUT,
+    OUTPUT_LIMITS,
     REASONING_WORDINGS,
     SIZE_WORDINGS,
     THROTTLED,
@@ -92,6 +93,11 @@ def verdict_of(answer: str | Mapping[str, Any], provider: str | None = None) -> 
 def text_of(answer: str | Mapping[str, Any]) -> str:
     """The words of an answer: the answer itself if it is a text, else the texts in its `message` and `error`."""
     return _texts(_parts(answer))
+
+
+def output_limit_of(answer: str | Mapping[str, Any]) -> int | None:
+    """The most tokens that one answer of the model may have, if an error says that more were asked for; else None."""
+    return _first(OUTPUT_LIMITS, text_of(answer))
 
 
 def gap_of(text: str) -> tuple[int, int] | None:

@@ -225,3 +225,17 @@ LIMIT: Final = (
     ),
     _compiled(r"(?:model length|limit|maximum|number of tokens)(?: is| of| allowed|:)* \(?<N>"),
 )
+# Wordings of refusals because more output was asked for than the model gives in one answer, with that limit.
+OUTPUT_LIMITS: Final = (
+    _compiled(r"supports at most <n> (?:completion|output) tokens", r"at most <n> (?:completion|output) tokens"),
+    _compiled(
+        r"max_(?:output_)?tokens`?: <n> > <n>, which is the maximum", r"valid range of max_tokens is \[\d+, ?<n>\]"
+    ),
+    _compiled(
+        r"max_(?:completion_|output_|new_)?tokens`? must be (?:less than or equal to|at most|<=) `?<n>`?",
+        "max tokens must be (?:less than or equal to|at most|<=) <n>",
+    ),
+    _compiled(r"tokens you requested exceeds? the model limit of <n>"),
+    _compiled(r"max_?output_?tokens value of [\d,]{1,12} but the supported range is from 1 \(inclusive\) to <n>"),
+    _compiled(r"max(?:imum)? (?:number of )?(?:output|completion) tokens(?: allowed)?(?: is|:| of) <n>"),
+)

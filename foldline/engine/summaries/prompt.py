@@ -1,4 +1,4 @@
-"""The input of a summarizer, its prompt, and the check of its answer. Nothing here calls a summarizer."""
+"""The input of a summarizer, and its prompt. Nothing here calls a summarizer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from foldline.engine.summaries.styles import STYLES
 from foldline.engine.summaries.transcript import escape, excerpt_to_tokens, fitted, serialize
 from foldline.engine.tokens.counter import count_text
 
-__all__ = ["SummaryDraft", "SummaryInput", "answer_text", "divided", "joined", "prompt", "refusal", "serialize"]
+__all__ = ["SummaryDraft", "SummaryInput", "answer_text", "divided", "joined", "prompt", "serialize"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,8 @@ def joined(pieces: Sequence[SummaryInput], texts: Sequence[str]) -> str:
 
 # The prompt's own text needs about this much; callers have more.
 SMALLEST_INPUT_TOKENS: Final = 1_000
-# Shares of the input that the user's instructions and the earlier summaries may take; the conversation gets the rest.
+# The share of the input that the user's instructions may take, and the one that earlier summaries may take from the
+# conversation: they are whole if they fit beside it.
 INSTRUCTIONS_SHARE: Final = 0.1
 PREVIOUS_SHARE: Final = 0.4
 # Models write more than the prompt allows, and they count other tokens than Foldline.
@@ -172,6 +173,11 @@ _MERGE: Final = (
     "The earlier summaries cover what came before this conversation. Make one summary of both: take over every rule, "
     "decision and file that still holds, bring up to date what has changed since, and drop what is settled."
 )
+_MERGE_ALONE: Final = (
+    "The earlier summaries follow each other, the oldest first. Make one summary of all of them: take over every rule, "
+    "decision and file that still holds, give the latest state of what changed, and drop what is settled."
+)
+_CONVERSATION: Final = "<conversation>\n{}\n</conversation>"
 _LEFT_OUT: Final = "Older summaries that are left out here for want of room: {count}"
 _REFUSED: Final = "A former attempt could not be used: {reason}. Write a complete, shorter one."
 
@@ -186,20 +192,51 @@ def prompt(request: SummaryInput, input_tokens: int, refused: str | None = None)
     """
     if input_tokens < SMALLEST_INPUT_TOKENS:
         raise ValueError(input_tokens)
-    headings = (f"{heading.line}: {heading.guide}" for heading in HEADINGS[request.headings])
-    system = _SYSTEM.format(situation=_situation(request), headings="\n".join(headings))
-    before = "\n".join(_quoted_before(request, input_tokens))
+    system = system_text(request)
     after = "\n".join(_closing(request, refused))
-    frame = f"{before}\n<conversation>\n\n</conversation>\n\n{after}"
-    room = input_tokens - count_text(system) - count_text(frame) - _SEAMS
-    conversation = fitted(request.said, room, STYLES[request.style])
-    user = f"{before}\n<conversation>\n{conversation}\n</conversation>\n\n{after}".lstrip()
+    instructions = _instructions(request, input_tokens)
+    room = input_tokens - sum(map(count_text, (system, instructions, _CONVERSATION, after))) - _SEAMS
+    for_earlier = max(room - said_tokens(request), int(input_tokens * PREVIOUS_SHARE))
+    earlier = "\n".join(_earlier(request.previous, for_earlier)) if request.previous else ""
+    conversation = fitted(request.said, room - count_text(earlier), STYLES[request.style])
+    said = _CONVERSATION.format(conversation) if request.said else ""
+    user = "\n".join(filter(None, (instructions, earlier, said, f"\n{after}"))).lstrip()
     return [{"role": "system", "content": system}, {"role": "user", "content": user}]
+
+
+def own_text(request: SummaryInput) -> str:
+    """What a prompt says itself, whatever the conversation."""
+    return "\n".join((system_text(request), *_closing(request, None)))
+
+
+def said_tokens(request: SummaryInput) -> int:
+    """The tokens that all messages take in a prompt that has room for them."""
+    return sum(message_tokens(message, request.style) for message in request.said)
+
+
+def message_tokens(message: Message, style: str) -> int:
+    """The tokens that a message takes in a prompt that has room for it; long results are cut whatever the room."""
+    return count_text(serialize([message], STYLES[style])) + _FRAME_SEAMS
+
+
+def frame_tokens(request: SummaryInput, input_tokens: int) -> int:
+    """The most tokens of a prompt of at most `input_tokens` beside messages and earlier summaries."""
+    closing = _closing(replace(request, previous=()), _LONGEST)
+    texts = (system_text(request), _instructions(request, input_tokens), _CONVERSATION, _MERGE, _MERGE_ALONE, *closing)
+    return sum(map(count_text, texts)) + 2 * _SEAMS
+
+
+def system_text(request: SummaryInput) -> str:
+    """The prompt's first message: what a writer is asked for, whatever the conversation."""
+    headings = (f"{heading.line}: {heading.guide}" for heading in HEADINGS[request.headings])
+    return _SYSTEM.format(situation=_situation(request), headings="\n".join(headings))
 
 
 # Joined texts can have a few more tokens than the texts counted one by one, and each chat message has its framing.
 _SEAMS: Final = 16
 _FRAME_SEAMS: Final = 4
+# A reason for a refusal, of about the length of the longest.
+_LONGEST: Final = "it is incomplete, and it repeats what it was given, word for word, at some length"
 
 
 def _situation(request: SummaryInput) -> str:
@@ -208,12 +245,11 @@ def _situation(request: SummaryInput) -> str:
     return _BRANCH_LEFT if request.is_branch else _LOST
 
 
-def _quoted_before(request: SummaryInput, input_tokens: int) -> Iterator[str]:
-    if request.instructions:
-        instructions = excerpt_to_tokens(escape(request.instructions), int(input_tokens * INSTRUCTIONS_SHARE))
-        yield f"<instructions>\n{instructions}\n</instructions>"
-    if request.previous:
-        yield from _earlier(request.previous, int(input_tokens * PREVIOUS_SHARE))
+def _instructions(request: SummaryInput, input_tokens: int) -> str:
+    if not request.instructions:
+        return ""
+    instructions = excerpt_to_tokens(escape(request.instructions), int(input_tokens * INSTRUCTIONS_SHARE))
+    return f"<instructions>\n{instructions}\n</instructions>"
 
 
 def _earlier(texts: Sequence[str], room_tokens: int) -> Iterator[str]:
@@ -241,7 +277,7 @@ def _framed(number: int, text: str, max_tokens: int) -> str:
 def _closing(request: SummaryInput, refused: str | None) -> Iterator[str]:
     aim = max(1, int(request.max_tokens * AIM_SHARE))
     if request.previous:
-        yield _MERGE
+        yield _MERGE if request.said else _MERGE_ALONE
     if request.instructions:
         yield "The instructions say what the user wants from this summary: follow them in what you keep and stress."
     yield f"Write the summary now, in no more than {aim} tokens (about {max(1, int(aim * WORDS_PER_TOKEN))} words)."
@@ -249,30 +285,9 @@ def _closing(request: SummaryInput, refused: str | None) -> Iterator[str]:
         yield _REFUSED.format(reason=refused)
 
 
-_COMPLETE: Final = frozenset({"stop", "end_turn", "eos", "stop_sequence"})
-_CALLING: Final = frozenset({"tool_calls", "function_call", "tool_use"})
-# If a server does not know a model's syntax for calls, the calls arrive as text.
-_CALL_TEXT: Final = ("<tool_call", "<function_call", "<|tool_call", "[TOOL_CALLS]")
 _REASONING: Final = regex.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", regex.DOTALL)
-_UNFINISHED_REASONING: Final = ("<think>", "<thinking>")
 
 
 def answer_text(content: str) -> str:
     """The summary in a model's answer, without the reasoning that some servers leave in front of it."""
     return _REASONING.sub("", content, count=1).strip()
-
-
-def refusal(text: str, finish_reason: str | None, *, has_tool_calls: bool, max_tokens: int) -> str | None:
-    """The reason why an answer may not be published, as text for a reader; None if it may be published."""
-    if has_tool_calls or finish_reason in _CALLING or text.lstrip().startswith(_CALL_TEXT):
-        return "it calls tools"
-    if finish_reason not in _COMPLETE or text.lstrip().startswith(_UNFINISHED_REASONING):
-        return f"it is incomplete (finish reason: {_reason(finish_reason)})"
-    if not text.strip():
-        return "it is empty"
-    tokens = count_text(text)
-    return f"it takes {tokens} tokens of {max_tokens}" if tokens > max_tokens else None
-
-
-def _reason(finish_reason: str | None) -> str:
-    return regex.sub(r"\W+", "_", finish_reason[:32]) if finish_reason else "none"

@@ -12,7 +12,7 @@ import socket
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Lock, Thread
@@ -24,6 +24,7 @@ from foldline.engine.wire import dumps, loads
 JsonDict = dict[str, Any]
 PIECES = 4
 WORDS = 60
+_QUOTED = re.compile(r"<(conversation|earlier-summary)[^>]{0,40}>\n(.*?)\n</\1>", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,25 @@ NO_MAX_TOKENS = Reply(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The most tokens of a prompt and the answer asked for together, and of an answer."""
+
+    window: int | None = None
+    answer: int | None = None
+
+
+# As OpenAI and vLLM say it.
+TOO_LARGE = (
+    "max_tokens is too large: {asked}. This model supports at most {most} completion tokens, whereas you provided "
+    "{asked}."
+)
+NO_ROOM = (
+    "This model's maximum context length is {most} tokens. However, you requested {whole} tokens ({prompt} in the "
+    "messages, {asked} in the completion). Please reduce the length of the messages or completion."
+)
+
+
 def rate_limited(retry_after: str | None = "0") -> Reply:
     """A 429 that says when to come back."""
     return Reply(text="slow down", status=429, retry_after=retry_after)
@@ -89,9 +109,22 @@ class Recorded:
 
 
 class ScriptedLLM:
-    """The server as a context: `with ScriptedLLM(TRUNCATED, SUMMARY) as llm: ... llm.base_url ... llm.requests`."""
+    """The server as a context: `with ScriptedLLM(TRUNCATED, SUMMARY) as llm: ... llm.base_url ... llm.requests`.
 
-    def __init__(self, *replies: Reply, default: Reply = SUMMARY, port: int = 0) -> None:
+    It refuses what exceeds its `limits`.
+    """
+
+    def __init__(
+        self,
+        *replies: Reply,
+        default: Reply = SUMMARY,
+        port: int = 0,
+        limits: Limits | None = None,
+    ) -> None:
+        self._limits = limits or Limits()
+        self.at_once = 0
+        self.most_at_once = 0
+        self.refused = 0
         self.requests: list[Recorded] = []
         self.answered = 0
         self.disconnects = 0
@@ -118,6 +151,29 @@ class ScriptedLLM:
         with self._lock:
             self.requests.append(request)
             return self._replies.popleft() if self._replies else self._default
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """A block that is counted as work at the same time as others."""
+        with self._lock:
+            self.at_once += 1
+            self.most_at_once = max(self.most_at_once, self.at_once)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self.at_once -= 1
+
+    def refusal(self, body: JsonDict) -> str | None:
+        """What a model with this window, or this limit of answers, says to a request that exceeds it."""
+        asked = int(body.get("max_tokens") or body.get("max_completion_tokens") or 0)
+        prompt = sum(count_text(str(message["content"])) for message in body["messages"])
+        limits = self._limits
+        if limits.answer is not None and asked > limits.answer:
+            return TOO_LARGE.format(asked=asked, most=limits.answer)
+        if limits.window is not None and prompt + asked > limits.window:
+            return NO_ROOM.format(most=limits.window, whole=prompt + asked, prompt=prompt, asked=asked)
+        return None
 
     def note_answer(self) -> None:
         """An answer was sent."""
@@ -161,12 +217,16 @@ class _Handler(BaseHTTPRequestHandler):
         llm = self.server.llm
         reply = llm.take(Recorded(self.path, self.headers.get("authorization"), self.headers.get("traceparent"), body))
         self.close_connection = True
-        if self._waits(reply.delay_seconds):
-            try:
-                self._answer(reply, body)
-                llm.note_answer()
-            except ConnectionError:
-                llm.note_disconnect()
+        if refusal := llm.refusal(body):
+            llm.refused += 1
+            reply = Reply(text=refusal, status=400)
+        with llm.working():
+            if self._waits(reply.delay_seconds):
+                try:
+                    self._answer(reply, body)
+                    llm.note_answer()
+                except ConnectionError:
+                    llm.note_disconnect()
 
     def _waits(self, seconds: float) -> bool:
         """Whether the client is still there after `seconds`."""
@@ -224,16 +284,17 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def summary_of(body: JsonDict) -> str:
-    """The first words of the conversation that was sent, under one heading, within the tokens that were allowed."""
+    """The first words of what was to be summarized, under one heading, within the tokens that were allowed."""
     sent = str(body["messages"][-1]["content"])
-    _, _, conversation = sent.partition("<conversation>")
-    words = re.sub(r"<[^<>]{0,200}>", " ", conversation or sent).split()[:WORDS]
+    found = _QUOTED.findall(sent)
+    said = next((text for tag, text in found if tag == "conversation"), " ".join(text for _, text in found)) or sent
+    words = re.sub(r"<[^<>]{0,200}>|^#.*$", " ", said, flags=re.MULTILINE).split()[:WORDS]
     limit = int(body.get("max_tokens") or body.get("max_completion_tokens") or 200)
     text = f"## Asked\n- {' '.join(words)}"
-    while words and count_text(text) > limit:
+    while len(words) > 1 and count_text(text) > limit:
         words = words[: len(words) // 2]
-        text = " ".join(words)
-    return text or "-"
+        text = f"## Asked\n- {' '.join(words)}"
+    return text
 
 
 def _text(reply: Reply, body: JsonDict) -> str:

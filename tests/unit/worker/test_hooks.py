@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Thread, Timer
 from time import monotonic
@@ -19,6 +19,7 @@ from foldline_worker.cancellation import Cancellation, Cancelled
 from foldline_worker.hooks.calls import MOST_ABANDONED
 from foldline_worker.hooks.hooks import MOST_WAITING, UNEXPLAINED, Decision, HookFailed, Hooks, InvalidHook, load_hooks
 
+from foldline.engine.summaries.prompt import SummaryInput
 from tests.support.eventually import eventually
 
 # A hook that answers does so long before; one that hangs is waited for that long.
@@ -31,7 +32,7 @@ SECRET = "what the user said"
 class FakePreparation:
     kind: str = "compact"
     job_id: str = "job_a"
-    max_tokens: int = 8
+    request: SummaryInput = field(default_factory=lambda: SummaryInput((), (), 8))
 
 
 @dataclass(frozen=True)

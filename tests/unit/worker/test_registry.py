@@ -4,7 +4,7 @@ from contextlib import closing
 
 import pytest
 from foldline_worker.summarizers.extractive import Extractive
-from foldline_worker.summarizers.openai import OpenAI
+from foldline_worker.summarizers.llm import LLM
 from foldline_worker.summarizers.registry import SUMMARIZERS, check_summarizer, create_summarizer, model_of
 
 from foldline.settings import InvalidSettings, load_settings
@@ -42,5 +42,5 @@ def test_settings_pick_the_summarizer_and_whether_a_model_writes() -> None:
     hosted = load_settings(summarizer="openai", summarizer_base_url="http://127.0.0.1:1/v1", summarizer_model="m")
     assert isinstance(create_summarizer(extractive), Extractive)
     with closing(create_summarizer(hosted)) as summarizer:
-        assert isinstance(summarizer, OpenAI)
+        assert isinstance(summarizer, LLM)
     assert (model_of(extractive), model_of(hosted)) == (None, "m")

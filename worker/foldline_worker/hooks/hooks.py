@@ -16,7 +16,8 @@ from inspect import isclass
 from threading import Condition, Thread
 from typing import Any, Final, Protocol
 
-from foldline.engine.summaries.prompt import refusal
+from foldline.engine.summaries.gate import Judged, Story, judge
+from foldline.engine.summaries.prompt import SummaryInput
 from foldline.engine.wire import dumps, loads, loads_bounded
 from foldline.log.storage.events import Event
 from foldline.log.storage.store import Store
@@ -61,12 +62,12 @@ class HasKind(Protocol):
 
 
 class HasJob(HasKind, Protocol):
-    """The argument of `before_…` hooks: a summary that a job is to write, of at most `max_tokens`."""
+    """The argument of `before_…` hooks: a summary that a job is to write for `request`."""
 
     @property
     def job_id(self) -> str: ...
     @property
-    def max_tokens(self) -> int: ...
+    def request(self) -> SummaryInput: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,15 +250,17 @@ def _decision(hook: str, answer: object, about: HasJob) -> Decision:
     if given.get("cancel") is False:
         # As in `{"cancel": is_quiet_now()}`.
         del given["cancel"]
-    if faults := [*_faults(given), *_refused(given.get("summary"), about.max_tokens)]:
+    summary = given.get("summary")
+    judged = judge(Story(summary), about.request, by_model=False) if isinstance(summary, str) else Judged(None)
+    if faults := [*_faults(given), *_refused(judged)]:
         raise CallFailed(NO_ANSWER.format(" and ".join(faults)))
     if reason := given.get("cancel"):
         return Decision(hook, cancelled=UNEXPLAINED if reason is True else reason)
     return Decision(
         hook if "summary" in given else None,
-        summary=given.get("summary"),
+        summary=judged.text,
         # A copy, which the hook cannot change later.
-        details=loads(dumps(given.get("details", {}))),
+        details=loads(dumps({**given.get("details", {}), **judged.details})),
         instructions=given.get("instructions"),
     )
 
@@ -272,10 +275,10 @@ def _faults(given: Mapping[Any, Any]) -> Iterator[str]:
     )
 
 
-def _refused(summary: object, max_tokens: int) -> Iterator[str]:
-    """Why the summary may not be published, by the same rules as a model's."""
-    if isinstance(summary, str) and (why := refusal(summary, "stop", has_tool_calls=False, max_tokens=max_tokens)):
-        yield f"has a summary that cannot be published: {why}"
+def _refused(judged: Judged) -> Iterator[str]:
+    """Why the summary may not be published."""
+    if judged.reason:
+        yield f"has a summary that cannot be published: {judged.reason}"
 
 
 def _is_text(value: object) -> bool:

@@ -107,7 +107,8 @@ class ChatClient:
 
         Raises:
             Cancelled: the work was cancelled; the connection is ended.
-            InputTooLong: the prompt exceeds the model's context window.
+            TooLong: prompt and answer exceed the model's context window.
+            AnswerTooLong: the model gives no answers of `max_tokens`.
             EndpointUnavailable: no answer, for any other reason.
         """
         called = {"gen_ai.operation.name": "chat", "gen_ai.request.model": self.model}

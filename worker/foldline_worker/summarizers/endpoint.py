@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import httpx
 
-from foldline.engine.overflow import verdict_of
+from foldline.engine.overflow import output_limit_of, verdict_of
 from foldline.engine.wire import loads_bounded
 from foldline.telemetry.tracing import TRACEPARENT, Silent, Tracing
 from foldline_worker.cancellation import Cancellation
@@ -38,7 +38,7 @@ ERROR_INSIDE: Final = "it reported an error in its answer"
 
 
 class EndpointError(Exception):
-    """Root of the errors of a call: `EndpointUnavailable`, `InputTooLong`."""
+    """Root of the errors of a call: `EndpointUnavailable`, `TooLong`, `AnswerTooLong`."""
 
 
 class EndpointUnavailable(EndpointError):
@@ -51,8 +51,24 @@ class EndpointUnavailable(EndpointError):
         self.retry_after_seconds = retry_after_seconds
 
 
-class InputTooLong(EndpointError):
-    """The endpoint refused the prompt as longer than its model's context window."""
+class TooLong(EndpointError):
+    """The endpoint refused the prompt with the answer asked for as longer than its model takes.
+
+    `limit_tokens` are those of both together, `actual_tokens` those of the prompt by the endpoint's count, if named.
+    """
+
+    def __init__(self, reason: str, limit_tokens: int | None = None, actual_tokens: int | None = None) -> None:
+        super().__init__(reason)
+        self.limit_tokens = limit_tokens
+        self.actual_tokens = actual_tokens
+
+
+class AnswerTooLong(EndpointError):
+    """The endpoint refused to give an answer of so many tokens as were asked for; it gives `limit_tokens`."""
+
+    def __init__(self, reason: str, limit_tokens: int) -> None:
+        super().__init__(reason)
+        self.limit_tokens = limit_tokens
 
 
 class Connection:
@@ -149,8 +165,11 @@ class Endpoint:
     def refused(self, response: httpx.Response, text: str, sent: Iterable[str]) -> EndpointError:
         """What a response with an error means; `text` is its body, and `sent` are the texts of the request."""
         status = response.status_code
-        if status in _OVERFLOW_STATUSES and verdict_of(text).is_overflow:
-            return InputTooLong(f"HTTP {status}")
+        if status in _OVERFLOW_STATUSES:
+            if (limit := output_limit_of(text)) is not None:
+                return AnswerTooLong(f"HTTP {status}", limit)
+            if (verdict := verdict_of(text)).is_overflow:
+                return TooLong(f"HTTP {status}", verdict.limit_tokens, verdict.actual_tokens)
         # The user can correct a bad request by the message; a failing server's message does not help.
         said = excerpt_of(text, sent, self._key) if response.is_client_error else ""
         is_passing = status == _TOO_MANY_REQUESTS or status in _TIMED_OUT or status >= _SERVER_ERROR

@@ -14,7 +14,7 @@ from foldline.settings import InvalidSettings, Settings, variable
 from foldline.telemetry.metrics import Metrics
 from foldline.telemetry.tracing import Tracing
 from foldline_worker.cancellation import Cancellation
-from foldline_worker.summarizers import extractive, openai, provider
+from foldline_worker.summarizers import extractive, llm, provider
 from foldline_worker.summarizers.contract import ProviderDeclined, Summarizer, SummarizerUnavailable
 
 NO_MODEL: Final = "none"
@@ -33,7 +33,7 @@ class Registered:
 SUMMARIZERS: Final[Mapping[str, Registered]] = MappingProxyType(
     {
         extractive.EXTRACTIVE: Registered(extractive.create),
-        openai.OPENAI: Registered(openai.create, needs=("summarizer_base_url", "summarizer_model")),
+        llm.OPENAI: Registered(llm.create, needs=("summarizer_base_url", "summarizer_model")),
     }
 )
 

@@ -70,7 +70,7 @@ def has_specifics(text: str) -> bool:
     return _LIKELY.search(text, 0, READ_CHARS) is not None
 
 
-def specifics(text: str) -> Iterator[Specific]:
+def specifics(text: str, most_chars: int = READ_CHARS) -> Iterator[Specific]:
     """The specifics of a text's beginning, in order."""
-    for match in _ANY.finditer(text, 0, READ_CHARS):
+    for match in _ANY.finditer(text, 0, most_chars):
         yield Specific(match.lastgroup or "", match.group().strip("`").rstrip("."), match.start())

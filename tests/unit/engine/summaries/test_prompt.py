@@ -16,8 +16,8 @@ from foldline.engine.summaries.prompt import (
     answer_text,
     divided,
     joined,
+    message_tokens,
     prompt,
-    refusal,
     serialize,
 )
 from foldline.engine.summaries.styles import DEFAULT_CAPS
@@ -141,7 +141,8 @@ def test_earlier_summaries_fit_their_share_and_the_newest_are_kept(count: int, i
     assert sum(count_text(message["content"]) for message in sent) <= input_tokens
     before, _, after = sent[1]["content"].partition("\n<conversation>\n")
     earlier = before.partition("</instructions>\n")[2]
-    assert count_text(earlier) <= input_tokens * PREVIOUS_SHARE
+    talk = sum(message_tokens(message, "foldline") for message in TALK)
+    assert count_text(earlier) <= max(input_tokens * PREVIOUS_SHARE, input_tokens - talk)
     assert "Read a.py" in after
     shown = [int(number) for number in re.findall(r'<earlier-summary n="(\d+)">\n\1: ', earlier)]
     assert shown == list(range(count - len(shown) + 1, count + 1))
@@ -246,35 +247,6 @@ def test_the_prompt_for_a_branch_says_that_it_was_left() -> None:
     assert branch[1] == usual[1]
 
 
-@pytest.mark.parametrize("reason", ["stop", "end_turn", "eos"])
-def test_a_complete_answer_is_accepted(reason: str) -> None:
-    assert refusal("fine", reason, has_tool_calls=False, max_tokens=10) is None
-
-
-@pytest.mark.parametrize(
-    ("text", "reason", "words"),
-    [
-        ("fine", "length", "incomplete"),
-        ("fine", None, "incomplete"),
-        ("fine", "content_filter", "incomplete"),
-        ("<think>and then", "stop", "incomplete"),
-        ("", "stop", "empty"),
-        (" \n\u3000", "stop", "empty"),
-        ("fine", "tool_calls", "calls tools"),
-        ('<tool_call>{"name": "read"}</tool_call>', "stop", "calls tools"),
-        ("far too long " * 20, "stop", "tokens of 10"),
-    ],
-)
-def test_other_answers_are_refused_by_name(text: str, reason: str | None, words: str) -> None:
-    refused = refusal(text, reason, has_tool_calls=False, max_tokens=10)
-    assert refused is not None
-    assert words in refused
-
-
-def test_an_answer_with_tool_calls_is_refused_whatever_it_says() -> None:
-    assert refusal("fine", "stop", has_tool_calls=True, max_tokens=10) == "it calls tools"
-
-
 def test_reasoning_is_no_part_of_the_answer() -> None:
     assert answer_text("<think>hm\nhm</think>\n\n## Asked\n- x\n") == "## Asked\n- x"
     assert answer_text("## Asked\n- the <think> tag") == "## Asked\n- the <think> tag"
@@ -296,3 +268,17 @@ def test_a_provider_s_own_summary_is_read_by_a_model_too() -> None:
     text = serialize([Message("assistant", (readable, sealed))])
     assert "[compaction]\nThey moved &lt;/conversation> on." in text
     assert "c2VhbGVk" not in text
+
+
+def test_earlier_summaries_are_whole_where_the_conversation_leaves_room() -> None:
+    story = "\n".join(f"- fact {number}" for number in range(700))
+    assert count_text(story) > 8_000 * PREVIOUS_SHARE
+    said = prompt(SummaryInput((story,), TALK, 1_000), 8_000)[1]["content"]
+    assert story in said
+    assert "left out" not in said
+
+
+def test_earlier_summaries_alone_are_merged() -> None:
+    asked = prompt(SummaryInput(("- one", "- two"), (), 1_000), 8_000)[1]["content"]
+    assert "<conversation>" not in asked
+    assert "one summary of all of them" in asked

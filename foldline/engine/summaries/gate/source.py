@@ -1,0 +1,120 @@
+"""A story, and its source: what its writer was given, and who said what in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from foldline.engine.ledger.assemble import LedgerLine, assemble
+from foldline.engine.ledger.items import ItemKind
+from foldline.engine.messages import Message, Other, Text, Thinking, ToolCall, ToolResult, provider_summary, result_text
+from foldline.engine.summaries.prompt import SummaryInput
+
+# Shorter words are mostly those that every sentence has. In Chinese and Japanese, pairs of characters serve as words.
+_WORD: Final = re.compile(r"[^\W\d_\u3040-\u30ff\u4e00-\u9fff]{4,30}|(?=([\u3040-\u30ff\u4e00-\u9fff]{2}))")
+_SHORT_WORD: Final = re.compile(r"[^\W\u3040-\u30ff\u4e00-\u9fff]+")
+_SPACES: Final = re.compile(r"\s+")
+_NUMBER: Final = re.compile(r"\d+")
+_SEPARATED: Final = re.compile(r"(?<=\d)[,'\N{NARROW NO-BREAK SPACE}](?=\d{3}(?!\d))")
+# What users and system prompts say that stands in force: only of that a rule may be made.
+_DEMANDING: Final = frozenset({ItemKind.RULE, ItemKind.PREFERENCE, ItemKind.REQUEST})
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A writer's answer. One that broke off has no finish reason; one that no model gave is complete."""
+
+    text: str
+    finish_reason: str | None = "stop"
+    has_tool_calls: bool = False
+
+
+class Demand(NamedTuple):
+    """What a user or the system prompt demanded, with all its words."""
+
+    text: str
+    words: frozenset[str]
+
+
+def folded(text: str) -> str:
+    """The text for a comparison: in lower case, with single spaces, numbers without separators."""
+    return _SEPARATED.sub("", _SPACES.sub(" ", text.casefold())).strip()
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The words of a folded text that are no function words."""
+    return frozenset(match[1] or match[0] for match in _WORD.finditer(text))
+
+
+def all_words_of(text: str) -> frozenset[str]:
+    """The words of a folded text; pairs of characters in Chinese and Japanese."""
+    return words_of(text) | frozenset(_SHORT_WORD.findall(text))
+
+
+class StorySource:
+    """What a story may say: its names, numbers and words, and the rules that stand in force.
+
+    The items of the ledger are a part of it, as they may stand in a summary beside the story.
+    """
+
+    def __init__(self, request: SummaryInput) -> None:
+        self._request = request
+
+    @cached_property
+    def _lines(self) -> Sequence[LedgerLine]:
+        return assemble(self._request.items)
+
+    @cached_property
+    def text(self) -> str:
+        """All that was said, folded."""
+        request = self._request
+        said = (text for message in request.said for text in _texts(message))
+        listed = (line.text for line in self._lines)
+        return folded("\n".join((*request.previous, request.instructions or "", *said, *listed)))
+
+    @cached_property
+    def words(self) -> Collection[str]:
+        """The words of what was said."""
+        return words_of(self.text)
+
+    @cached_property
+    def numbers(self) -> Collection[str]:
+        """The runs of digits in it."""
+        return frozenset(_NUMBER.findall(self.text))
+
+    @cached_property
+    def demands(self) -> Sequence[Demand]:
+        """What a rule may be made of."""
+        texts = (folded(line.text) for line in self._lines if line.item.kind in _DEMANDING)
+        return [Demand(text, all_words_of(text)) for text in texts]
+
+    def has(self, name: str) -> bool:
+        """Whether a name, a path or a number was said, and not only as a part of a longer one."""
+        wanted = folded(name)
+        if wanted.isdecimal():
+            return wanted in self.numbers
+        start = self.text.find(wanted)
+        while start >= 0:
+            before, after = self.text[start - 1 : start], self.text[start + len(wanted) : start + len(wanted) + 1]
+            if not before.isalnum() and not after.isalnum():
+                return True
+            start = self.text.find(wanted, start + 1)
+        return False
+
+
+def _texts(message: Message) -> Iterator[str]:
+    for part in message.parts:
+        match part:
+            case Text(text=text) | Thinking(text=text):
+                yield text
+            case ToolCall(name=name, arguments=arguments):
+                yield f"{name} {arguments}"
+            case ToolResult():
+                yield result_text(part)
+            case Other():
+                yield provider_summary(part)
+            case _:
+                pass

@@ -1,0 +1,91 @@
+"""Long inputs in chunks: nothing is lost, doubled or moved, no chunk exceeds a call, and merging comes to an end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foldline.engine.messages import Message, Text
+from foldline.engine.summaries.chunks import first_chunks, fits, halves, is_one_text, merges
+from foldline.engine.summaries.prompt import SummaryInput, prompt
+from foldline.engine.tokens.counter import count_text
+
+SIZES = st.lists(st.integers(1, 300), min_size=1, max_size=30)
+INPUT = st.integers(1_400, 4_000)
+
+
+def request_of(sizes: list[int], previous: tuple[str, ...] = ()) -> SummaryInput:
+    texts = (f"{number}" + " fold" * size for number, size in enumerate(sizes))
+    said = tuple(Message("assistant" if number % 3 else "user", (Text(text),)) for number, text in enumerate(texts))
+    return SummaryInput(previous, said, 500)
+
+
+def lines_of(tokens: int) -> str:
+    return "".join(f"- line {number}\n" for number in range(tokens // 5))
+
+
+@given(sizes=SIZES, input_tokens=INPUT, earlier=st.sampled_from([(), (100,), (100, 9_000)]), is_turn=st.booleans())
+def test_chunks_have_everything_once_and_in_order(
+    sizes: list[int], input_tokens: int, earlier: tuple[int, ...], *, is_turn: bool
+) -> None:
+    request = request_of(sizes, tuple(map(lines_of, earlier)))
+    if is_turn:
+        request = replace(request, messages=(), turn_prefix=request.messages)
+    found = first_chunks(request, input_tokens)
+
+    assert tuple(message for chunk in found for message in chunk.said) == request.said
+    assert "".join(text for chunk in found for text in chunk.previous) == "".join(request.previous)
+    assert all(is_one_text(chunk) != bool(chunk.said) for chunk in found)
+    assert all(bool(chunk.turn_prefix) == is_turn for chunk in found if chunk.said)
+    assert all(fits(chunk, input_tokens) for chunk in found)
+
+
+@given(sizes=SIZES, input_tokens=INPUT)
+def test_what_fits_is_shown_whole(sizes: list[int], input_tokens: int) -> None:
+    request = request_of(sizes, ("- an earlier story",))
+    asked = prompt(request, input_tokens)
+    assert sum(count_text(message["content"]) for message in asked) <= input_tokens
+    if fits(request, input_tokens):
+        assert "left out" not in asked[1]["content"]
+
+
+@given(sizes=st.lists(st.integers(5, 3_000), min_size=1, max_size=40), input_tokens=INPUT)
+def test_merges_read_all_texts_in_order_within_one_call(sizes: list[int], input_tokens: int) -> None:
+    texts = [f"story {number}\n{lines_of(size)}" for number, size in enumerate(sizes)]
+    found = merges(request_of([1]), texts, input_tokens)
+    assert "".join(text for merge in found for text in merge.previous) == "".join(texts)
+    assert all(fits(merge, input_tokens) for merge in found)
+    assert not any(merge.said for merge in found)
+
+
+@given(sizes=SIZES, earlier=st.sampled_from([(), (100,), (100, 200)]))
+def test_halves_have_everything_in_order_until_nothing_can_be_divided(
+    sizes: list[int], earlier: tuple[int, ...]
+) -> None:
+    request = request_of(sizes, tuple(map(lines_of, earlier)))
+    waiting, done = [request], list[SummaryInput]()
+    while waiting:
+        chunk = waiting.pop(0)
+        two = None if is_one_text(chunk) else halves(chunk)
+        waiting[:0] = two or ()
+        done += [] if two else [chunk]
+    assert tuple(message for chunk in done for message in chunk.said) == request.said
+    assert tuple(text for chunk in done for text in chunk.previous) == request.previous
+    assert all(len(chunk.said) + len(chunk.previous) == 1 for chunk in done)
+
+
+def test_a_chunk_ends_before_a_turn_that_is_near() -> None:
+    request = request_of([200] * 9)
+    ends = [chunk.messages[0].role for chunk in first_chunks(request, 2_100)]
+    assert ends == ["user"] * len(ends)
+    assert len(ends) > 1
+
+
+def test_an_earlier_text_is_divided_between_its_lines() -> None:
+    two = halves(SummaryInput((lines_of(400),), (), 500))
+    assert two is not None
+    first, second = two
+    assert first.previous[0].endswith("\n")
+    assert first.previous[0] + second.previous[0] == lines_of(400)

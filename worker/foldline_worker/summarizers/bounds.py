@@ -1,0 +1,63 @@
+"""How much one call of a model takes and gives: from what is known of it, and from what its refusals say."""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import Final, NamedTuple
+
+from foldline.engine.summaries.prompt import SMALLEST_INPUT_TOKENS
+from foldline_worker.summarizers.endpoint import AnswerTooLong, TooLong
+
+# An answer takes no more than this share of a window, so that prompts have room.
+ANSWER_SHARE: Final = 4
+# Foldline counts other tokens than most models: a prompt in code or in Chinese may have a third more.
+MARGIN: Final = 0.9
+SMALLEST_WINDOW: Final = 2 * SMALLEST_INPUT_TOKENS
+
+
+class CallSize(NamedTuple):
+    """The most tokens of a prompt, and of its answer."""
+
+    prompt: int
+    answer: int
+
+
+class Bounds:
+    """The bounds of a model's calls: the tokens of a `prompt`, of prompt and answer together, and of an `answer`.
+
+    What a refusal says is learned for all later calls; threads may share it. A refusal that names no figure lowers the
+    bound that it is about, so that the same call is never repeated.
+    """
+
+    def __init__(self, prompt: int, window: int | None = None, answer: int | None = None) -> None:
+        self._prompt = prompt
+        self._window = window
+        self._answer = answer
+        self._lock = Lock()
+
+    def size(self, max_tokens: int) -> CallSize:
+        """The size of a call for a text of at most `max_tokens`."""
+        window, most = self._window, self._answer
+        answer = min(max_tokens, most or max_tokens)
+        if window is None:
+            return CallSize(self._prompt, answer)
+        answer = max(1, min(answer, window // ANSWER_SHARE))
+        room = int(window * MARGIN) - answer
+        return CallSize(max(SMALLEST_INPUT_TOKENS, min(self._prompt, room)), answer)
+
+    def learn(self, refusal: TooLong | AnswerTooLong, sent: int, asked: int) -> bool:
+        """Learn from a refusal of a prompt of `sent` tokens with an answer of `asked`; False if nothing is left to try.
+
+        `sent` is Foldline's count.
+        """
+        with self._lock:
+            if isinstance(refusal, AnswerTooLong):
+                self._answer = min(refusal.limit_tokens, asked - 1, self._answer or asked)
+                return self._answer > 0
+            before = self._window or sent + asked
+            limit = refusal.limit_tokens or before
+            # In Foldline's tokens, if the endpoint counts more.
+            limit = limit * sent // max(sent, refusal.actual_tokens or sent)
+            is_new = self._window is None or limit < self._window
+            self._window = limit if is_new and limit < sent + asked else min(before, sent + asked) * 3 // 5
+            return self._window >= SMALLEST_WINDOW

@@ -1,0 +1,222 @@
+"""The summarizer that calls a model. What it reads is masked; what it writes is judged before anybody sees it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextvars import copy_context
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from typing import Final
+
+from foldline.engine.models.windows import known_model
+from foldline.engine.summaries import chunks, extractive
+from foldline.engine.summaries.gate import Finding, GateOutcome, Story, details, judge
+from foldline.engine.summaries.prompt import (
+    SMALLEST_PIECE,
+    SummaryDraft,
+    SummaryInput,
+    answer_text,
+    divided,
+    joined,
+    prompt,
+)
+from foldline.engine.tokens.counter import count_text
+from foldline.settings import Settings
+from foldline.telemetry.tracing import Tracing
+from foldline_worker.cancellation import Cancellation
+from foldline_worker.summarizers.bounds import Bounds, CallSize
+from foldline_worker.summarizers.chat import ChatAnswer, ChatClient
+from foldline_worker.summarizers.contract import SummarizerUnavailable
+from foldline_worker.summarizers.endpoint import AnswerTooLong, EndpointUnavailable, TooLong
+from foldline_worker.summarizers.extractive import EXTRACTIVE
+from foldline_worker.summarizers.masking import masked
+from foldline_worker.summarizers.retries import Retries
+
+OPENAI: Final = "openai"
+# A story that the gate refuses is asked for so many times in all.
+ATTEMPTS: Final = 2
+# The text of a chunk takes at most this share of what a call reads, so that one call merges several.
+CHUNK_SHARE: Final = 5
+# Merges of merges: each level has a fifth of the texts, so that this is more than any session needs.
+MOST_LEVELS: Final = 16
+# Findings of one summary that are kept.
+MOST_FINDINGS: Final = 50
+
+
+class LLM:
+    """Calls a model, up to `concurrency` times at once over all its summaries.
+
+    A story that the gate refuses is asked for once more. Then lines of the ledger stand in its place.
+    """
+
+    def __init__(
+        self, client: ChatClient, bounds: Bounds, *, concurrency: int = 4, retries: Retries | None = None
+    ) -> None:
+        self._client = client
+        self._bounds = bounds
+        self._retries = retries or Retries()
+        self._calls = ThreadPoolExecutor(concurrency, thread_name_prefix="foldline-llm")
+
+    def close(self) -> None:
+        """See `Summarizer`."""
+        self._calls.shutdown(cancel_futures=True)
+        self._client.close()
+
+    def summarize(self, request: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
+        """See `Summarizer`."""
+        writing = _Writing(self._client, self._bounds, self._retries, self._calls)
+        pieces = divided(replace(request, max_tokens=request.story_tokens))
+        try:
+            # Masked before the input is cut to fit, because half a secret would not be found.
+            stories = [writing.story(masked(piece), cancellation) for piece in pieces]
+        except EndpointUnavailable as error:
+            raise SummarizerUnavailable(error.reason, error.retry_after_seconds) from error
+        is_degraded = any(story.is_replaced for story in stories)
+        return SummaryDraft(
+            joined(pieces, [_own(piece, story) for piece, story in zip(pieces, stories, strict=True)]),
+            degraded=is_degraded,
+            summarizer=EXTRACTIVE if is_degraded else OPENAI,
+            model=writing.model,
+            usage=dict(writing.usage),
+            details=details(writing.findings),
+        )
+
+
+def _own(piece: SummaryInput, story: _Text) -> str:
+    """The text to publish: lines of the ledger have what was masked for the model alone."""
+    return extractive.extract(piece) if story.is_replaced else story.text
+
+
+class _TooSmall(Exception):
+    """The model's window has no room for a prompt."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """What stands for a chunk; `is_replaced` if no story of it could be had."""
+
+    text: str
+    is_replaced: bool = False
+
+
+@dataclass(slots=True)
+class _Writing:
+    """The writing of one summary: its calls, and what they came to. Its chunks are written by several threads."""
+
+    client: ChatClient
+    bounds: Bounds
+    retries: Retries
+    calls: ThreadPoolExecutor
+    usage: Counter[str] = field(default_factory=Counter)
+    findings: list[Finding] = field(default_factory=list)
+    reported: str | None = None
+    _lock: Lock = field(default_factory=Lock)
+
+    @property
+    def model(self) -> str:
+        """The model that wrote it, by its own name."""
+        return self.reported or self.client.model
+
+    def story(self, request: SummaryInput, cancellation: Cancellation) -> _Text:
+        """The story of a request: of its chunks, whose texts are merged until one is left."""
+        prompt_tokens = self.bounds.size(request.max_tokens).prompt
+        work = [request] if chunks.fits(request, prompt_tokens) else chunks.first_chunks(request, prompt_tokens)
+        for _ in range(MOST_LEVELS):
+            texts = self._texts(work[0], cancellation) if len(work) == 1 else self._all(work, cancellation)
+            if len(work) == len(texts) == 1:
+                return texts[0]
+            work = chunks.merges(request, [text.text for text in texts], self.bounds.size(request.max_tokens).prompt)
+        return self._replaced(request)
+
+    def _all(self, work: Sequence[SummaryInput], cancellation: Cancellation) -> list[_Text]:
+        """The texts of chunks in order, written at the same time; if one fails, the others are given up."""
+        is_read = any(not chunks.is_one_text(chunk) for chunk in work)
+        together = Cancellation()
+        with cancellation.ending(together.cancel):
+            waiting = [
+                self.calls.submit(copy_context().run, self._chunk_texts, chunk, together, passes=is_read)
+                for chunk in work
+            ]
+            done, others = wait(waiting, return_when=FIRST_EXCEPTION)
+            together.cancel()
+            for future in others:
+                future.cancel()
+            cancellation.check()
+            for future in done:
+                future.result()
+            return [text for future in waiting for text in future.result()]
+
+    def _chunk_texts(self, chunk: SummaryInput, cancellation: Cancellation, *, passes: bool) -> list[_Text]:
+        """The texts of one of several chunks; if it `passes`, one that is an earlier summary alone is its own text."""
+        if passes and chunks.is_one_text(chunk):
+            return [_Text(chunk.previous[0])]
+        size = self.bounds.size(chunk.max_tokens)
+        most = max(SMALLEST_PIECE, min(size.answer, size.prompt // CHUNK_SHARE))
+        return self._texts(replace(chunk, max_tokens=most), cancellation)
+
+    def _texts(self, chunk: SummaryInput, cancellation: Cancellation) -> list[_Text]:
+        """The text of a chunk, or those of its halves if the model's window is too small for it."""
+        while True:
+            size = self.bounds.size(chunk.max_tokens)
+            if not chunks.fits(chunk, size.prompt) and (halves := chunks.halves(chunk)):
+                return [text for half in halves for text in self._chunk_texts(half, cancellation, passes=True)]
+            try:
+                return [self._judged(chunk, size, cancellation)]
+            except (TooLong, AnswerTooLong):
+                continue
+            except _TooSmall:
+                return [self._replaced(chunk)]
+
+    def _judged(self, chunk: SummaryInput, size: CallSize, cancellation: Cancellation) -> _Text:
+        """The story that the model writes of a chunk, or lines of the ledger if the gate refuses it every time."""
+        asked = replace(chunk, max_tokens=size.answer)
+        refused: str | None = None
+        for attempt in range(1, ATTEMPTS + 1):
+            answer = self._called(prompt(asked, size.prompt, refused), size.answer, cancellation)
+            story = Story(answer_text(answer.content), answer.finish_reason, answer.has_tool_calls)
+            judged = judge(story, asked)
+            self._note(judged.findings, is_last=attempt == ATTEMPTS)
+            if judged.text is not None:
+                return _Text(judged.text)
+            refused = judged.reason
+        return self._replaced(chunk)
+
+    def _called(self, messages: list[dict[str, str]], most: int, cancellation: Cancellation) -> ChatAnswer:
+        calls = self.retries.calls(cancellation)
+        try:
+            answer = calls(self.client.complete, messages, most, cancellation)
+        except (TooLong, AnswerTooLong) as refusal:
+            sent = sum(count_text(message["content"]) for message in messages)
+            if not self.bounds.learn(refusal, sent, most):
+                raise _TooSmall from refusal
+            raise
+        with self._lock:
+            self.usage.update(answer.usage)
+            self.reported = answer.model or self.reported
+        return answer
+
+    def _note(self, findings: Sequence[Finding], *, is_last: bool) -> None:
+        with self._lock:
+            for finding in findings[: max(0, MOST_FINDINGS - len(self.findings))]:
+                is_again = finding.outcome is GateOutcome.REPLACED and not is_last
+                self.findings.append(finding._replace(outcome=GateOutcome.ASKED_AGAIN) if is_again else finding)
+
+    def _replaced(self, chunk: SummaryInput) -> _Text:
+        return _Text(extractive.extract(chunk), is_replaced=True)
+
+
+def create(settings: Settings, tracing: Tracing | None = None) -> LLM:
+    """The summarizer for the endpoint in the settings."""
+    client = ChatClient(
+        base_url=settings.summarizer_base_url or "",
+        api_key=settings.summarizer_api_key,
+        model=settings.summarizer_model or "",
+        timeout_seconds=settings.summarizer_timeout_seconds,
+        tracing=tracing,
+    )
+    known = known_model(settings.summarizer_model or "")
+    window = settings.summarizer_window or (known.request or known.tokens if known else None)
+    bounds = Bounds(settings.summarizer_input_tokens, window, settings.summarizer_output_tokens)
+    return LLM(client, bounds, concurrency=settings.summarizer_concurrency)
