@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from statistics import fmean
 from types import MappingProxyType
@@ -52,11 +54,18 @@ class Cell:
         values.setdefault(name, []).append(value)
 
 
-def show(set_name: str, *, is_verbose: bool = False) -> bool:
-    """Print the table for a set of templates; whether all bounds are kept."""
+def show(set_name: str, *, summarizer: str | None = None, is_verbose: bool = False) -> bool:
+    """Print the table for a set of templates; whether all bounds are kept.
+
+    `summarizer` is the address of the model that writes stories; without one, summaries are the ledger alone.
+    """
     console = Console(width=WIDTH)
     found = templates(set_name)
-    with embedded_service() as url, httpx.Client(base_url=url, timeout=120, trust_env=False) as http:
+    with (
+        _writing(summarizer),
+        embedded_service() as url,
+        httpx.Client(base_url=url, timeout=120, trust_env=False) as http,
+    ):
         work = [(number, share) for number in ROUNDS for share in SHARES]
         cells = {
             (number, share): measured(http, found, number, share)
@@ -77,6 +86,23 @@ def show(set_name: str, *, is_verbose: bool = False) -> bool:
     if is_verbose:
         _show_missing(console, cells)
     return all(kept)
+
+
+@contextmanager
+def _writing(base_url: str | None) -> Iterator[None]:
+    """A block in which services that are started have their stories written at this address."""
+    settings = {"": "openai", "_BASE_URL": base_url or "", "_MODEL": "any"} if base_url else {}
+    own = {f"FOLDLINE_SUMMARIZER{name}": value for name, value in settings.items()}
+    before = {name: value for name, value in os.environ.items() if name.startswith("FOLDLINE_SUMMARIZER")}
+    for name in before:
+        del os.environ[name]
+    os.environ.update(own)
+    try:
+        yield
+    finally:
+        for name in own:
+            del os.environ[name]
+        os.environ.update(before)
 
 
 def measured(http: httpx.Client, found: Sequence[JsonDict], number: int, share: float) -> Cell:

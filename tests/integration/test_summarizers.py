@@ -23,6 +23,7 @@ from pydantic import SecretStr
 
 from foldline.engine.messages import Message, Text, ToolCall, ToolResult
 from foldline.engine.summaries import extractive
+from foldline.engine.summaries.composed import story_tokens
 from foldline.engine.summaries.prompt import TURN_BEGINS, SummaryDraft, SummaryInput, divided, joined
 from foldline.engine.tokens.counter import count_text
 from foldline.settings import load_settings
@@ -72,7 +73,7 @@ def summarize(llm: ScriptedLLM, request: SummaryInput = REQUEST) -> SummaryDraft
 def test_a_streamed_answer_becomes_the_draft() -> None:
     with ScriptedLLM() as llm:
         draft = summarize(llm)
-    assert draft.text.startswith("## Asked\n- Rename the parser")
+    assert "\n## Asked\n- Rename the parser" in draft.text
     assert (draft.degraded, draft.summarizer, draft.model) == (False, "openai", "scripted")
     assert draft.usage["input"] > 100
     assert draft.usage["output"] > 5
@@ -84,7 +85,7 @@ def test_the_request_carries_key_model_limit_and_all_material() -> None:
     (request,) = llm.requests
     assert request.authorization == f"Bearer {KEY}"
     assert request.body["model"] == "small"
-    assert request.body["max_tokens"] == REQUEST.story_tokens
+    assert request.body["max_tokens"] == story_tokens(REQUEST)
     for said in ("never touch the vendor folder", "stress the alias", "make test", "12 passed", SECRET):
         assert said in request.prompt
 
@@ -135,7 +136,8 @@ def test_a_model_that_wants_the_limit_by_its_newer_name_gets_it_from_then_on() -
         assert not summarizer.summarize(REQUEST, Cancellation()).degraded
         assert not summarizer.summarize(REQUEST, Cancellation()).degraded
     limits = [(body.get("max_tokens"), body.get("max_completion_tokens")) for body in (r.body for r in llm.requests)]
-    assert limits == [(REQUEST.story_tokens, None), (None, REQUEST.story_tokens), (None, REQUEST.story_tokens)]
+    most = story_tokens(REQUEST)
+    assert limits == [(most, None), (None, most), (None, most)]
 
 
 def test_a_server_may_refuse_one_option_after_the_other() -> None:
@@ -358,14 +360,17 @@ def test_cancelling_ends_all_chunks() -> None:
 def test_reasoning_in_front_of_an_answer_is_left_out() -> None:
     story = "## Asked\n- rename the parser to reader, with the old name as an alias"
     with ScriptedLLM(Reply(text=f"<think>well, well</think>\n\n{story}")) as llm:
-        assert summarize(llm).text == story
+        text = summarize(llm).text
+    assert story in text
+    assert "well, well" not in text
 
 
 def test_what_the_gate_did_is_in_the_details() -> None:
     story = "## Asked\n- Rename the parser to reader, with the old name as an alias.\n- See docs/quux_guide.md."
     with ScriptedLLM(scripted.EMPTY, Reply(text=story)) as llm:
         draft = summarize(llm)
-    assert draft.text == story.rpartition("\n")[0]
+    assert story.rpartition("\n")[0] in draft.text
+    assert "quux" not in draft.text
     assert [(found["check"], found["outcome"]) for found in draft.details["gate"]] == [
         ("empty", "asked again"),
         ("invention", "patched"),
@@ -399,8 +404,8 @@ def test_the_beginning_of_a_turn_is_requested_after_what_was_before_it() -> None
     assert "Release version 2." not in before.prompt
     assert "Release version 2." in turn.prompt
     assert "Rename the parser" not in turn.prompt
-    assert draft.text.startswith("## Asked\n- Rename the parser")
-    assert f"\n\n{TURN_BEGINS}\n## Asked\n- Release version 2." in draft.text
+    assert "\n## Asked\n- Rename the parser" in draft.text
+    assert f"\n\n{TURN_BEGINS}\n## Original Request\n- Release version 2." in draft.text
     assert not draft.degraded
 
 
@@ -409,7 +414,7 @@ def test_both_parts_of_a_summary_share_its_tokens_and_their_usage_is_summed() ->
         usage = summarize(llm, SPLIT).usage
         alone = [summarize(llm, piece).usage for piece in (divided(SPLIT)[0], replace(SPLIT, previous=(), messages=()))]
     limits = [request.body["max_tokens"] for request in llm.requests[:2]]
-    assert limits == [piece.max_tokens for piece in divided(replace(SPLIT, max_tokens=SPLIT.story_tokens))]
+    assert limits == [story_tokens(piece) for piece in divided(SPLIT)]
     assert sum(limits) < SPLIT.max_tokens
     assert usage["output"] == sum(part["output"] for part in alone)
 

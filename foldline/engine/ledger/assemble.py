@@ -55,7 +55,8 @@ _SECTIONS: Final = {
 class LedgerLine:
     """A line that may stand in a summary, with the place (seq) of its newest entry; `place` grows along the path.
 
-    `items` are what it was made of, each with its place.
+    `items` are what it was made of, each with its place. A line of a story is `under` the section that its author
+    chose.
     """
 
     item: Item
@@ -69,10 +70,13 @@ class LedgerLine:
     is_waiting: bool = False
     found: tuple[Specific, ...] = ()
     order: int = 0
+    under: Section | None = None
 
     @property
     def section(self) -> Section:
         """The section below whose heading it stands."""
+        if self.under is not None:
+            return self.under
         if self.is_open or self.item.state == LATER:
             return Section.OPEN
         if self.item.kind is ItemKind.SAID and self.item.speaker is Speaker.ASSISTANT and self.item.state != ASIDE:

@@ -68,6 +68,8 @@ FIELDS: Final = "fields"
 # The id of a command that was written as text, whose output comes in a user message.
 WRITTEN_CALL: Final = "~"
 ASIDE: Final = "aside"
+# A line that stands in a summarizer's story, and in no message.
+STORY: Final = "story"
 
 
 def items_to_json(items: Iterable[Item]) -> list[list[str]]:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from foldline.engine.ledger.assemble import LedgerLine
-from foldline.engine.ledger.items import ItemKind
+from foldline.engine.ledger.items import STORY, ItemKind
 
 NONE: Final[Mapping[ItemKind, int]] = MappingProxyType({})
 
@@ -53,11 +53,14 @@ class Provenance:
 def provenance_of(
     shown: Sequence[tuple[LedgerLine, str]], current: Iterable[LedgerLine], replaced: Iterable[LedgerLine]
 ) -> Provenance:
-    """The provenance of a summary that shows these lines, each with its text, of those that are `current`."""
+    """The provenance of a summary that shows these lines, each with its text, of those that are `current`.
+
+    Lines of a story are in no entry.
+    """
     taken = {id(line) for line, _ in shown}
     return Provenance(
-        tuple(SummaryLine(text, _kind(line), line.place) for line, text in shown),
-        Counter(_kind(line) for line in current if id(line) not in taken),
+        tuple(SummaryLine(text, _kind(line), line.place) for line, text in shown if line.item.state != STORY),
+        Counter(_kind(line) for line in current if id(line) not in taken and line.item.state != STORY),
         Counter(map(_kind, replaced)),
     )
 

@@ -8,8 +8,6 @@ from typing import Any, Final
 
 import regex
 
-from foldline.engine.ledger.assemble import assemble
-from foldline.engine.ledger.choice.standing import rules_tokens
 from foldline.engine.ledger.find import found_in
 from foldline.engine.ledger.items import ItemAt
 from foldline.engine.ledger.provenance import Provenance
@@ -61,12 +59,6 @@ class SummaryInput:
         place = max(len(self.messages), before[-1][0] + 1 if before else 0)
         turn = found_in((), self.turn_prefix, place) if self.turn_ledger is None else self.turn_ledger
         return (*before, *turn)
-
-    @property
-    def story_tokens(self) -> int:
-        """The most tokens of a text that has the user's standing rules above it."""
-        taken = rules_tokens(assemble(self.items), self.max_tokens, self.headings)
-        return max(SMALLEST_SUMMARY, self.max_tokens - taken)
 
     @property
     def said(self) -> tuple[Message, ...]:

@@ -10,8 +10,10 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Final
 
+from foldline.engine.ledger.provenance import together
 from foldline.engine.models.windows import known_model
 from foldline.engine.summaries import chunks, extractive
+from foldline.engine.summaries.composed import composed, story_tokens
 from foldline.engine.summaries.gate import Finding, GateOutcome, Story, details, judge
 from foldline.engine.summaries.prompt import (
     SMALLEST_PIECE,
@@ -67,26 +69,29 @@ class LLM:
     def summarize(self, request: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
         """See `Summarizer`."""
         writing = _Writing(self._client, self._bounds, self._retries, self._calls)
-        pieces = divided(replace(request, max_tokens=request.story_tokens))
+        pieces = divided(request)
         try:
             # Masked before the input is cut to fit, because half a secret would not be found.
-            stories = [writing.story(masked(piece), cancellation) for piece in pieces]
+            stories = [
+                writing.story(replace(masked(piece), max_tokens=story_tokens(piece)), cancellation) for piece in pieces
+            ]
         except EndpointUnavailable as error:
             raise SummarizerUnavailable(error.reason, error.retry_after_seconds) from error
         is_degraded = any(story.is_replaced for story in stories)
+        # Lines of the ledger have what was masked for the model alone.
+        written = [
+            composed(piece, "" if story.is_replaced else story.text)
+            for piece, story in zip(pieces, stories, strict=True)
+        ]
         return SummaryDraft(
-            joined(pieces, [_own(piece, story) for piece, story in zip(pieces, stories, strict=True)]),
+            joined(pieces, [piece.text for piece in written]),
             degraded=is_degraded,
             summarizer=EXTRACTIVE if is_degraded else OPENAI,
             model=writing.model,
             usage=dict(writing.usage),
             details=details(writing.findings),
+            provenance=together(piece.provenance for piece in written),
         )
-
-
-def _own(piece: SummaryInput, story: _Text) -> str:
-    """The text to publish: lines of the ledger have what was masked for the model alone."""
-    return extractive.extract(piece) if story.is_replaced else story.text
 
 
 class _TooSmall(Exception):

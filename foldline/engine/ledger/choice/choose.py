@@ -11,7 +11,7 @@ from typing import Final
 from foldline.engine.ledger.assemble import LedgerLine
 from foldline.engine.ledger.choice.weights import FITTED, Weights
 from foldline.engine.ledger.choice.worth import ANNOUNCING, Worths
-from foldline.engine.ledger.items import DOING, LATER, OPEN, ItemKind
+from foldline.engine.ledger.items import DOING, LATER, OPEN, STORY, ItemKind
 from foldline.engine.summaries.headings import Section
 
 _STATES_OF_CLASS: Final = {ItemKind.PLAN: {DOING, OPEN}, ItemKind.REQUEST: {LATER}}
@@ -128,7 +128,7 @@ class _Chooser:
             density, order, line = waiting[0]
             now = -self._density(line)
             if order in self._taken or (now < 0 and self._cost(line) > self._max - self.choice.tokens):
-                is_short |= order not in self._taken
+                is_short |= order not in self._taken and line.item.state != STORY
                 heappop(waiting)
                 continue
             if density < now < 0:

@@ -8,7 +8,6 @@ from typing import Final
 
 from foldline.engine.ledger.assemble import Assembled, LedgerLine
 from foldline.engine.ledger.choice.render import HEADED_TOKENS, summary_of_lines
-from foldline.engine.ledger.choice.weights import FITTED
 from foldline.engine.ledger.items import ItemKind
 from foldline.engine.summaries.headings import Section
 from foldline.engine.tokens.counter import count_text
@@ -17,12 +16,6 @@ from foldline.engine.tokens.counter import count_text
 SEAM: Final = 4
 # Bullets, and the mark of a rule among other lines.
 _MARKS: Final = re.compile(rf"^\s*(?:[-*•]\s+|\d{{1,3}}[.)]\s+)?(?:{Section.RULES.value}: )?")
-
-
-def rules_tokens(lines: Sequence[LedgerLine], max_tokens: int, headings: str) -> int:
-    """The tokens that the rules in these lines take above a story, in a summary of at most `max_tokens`."""
-    block = _block(_rules(lines), int(max_tokens * FITTED.rules_share), headings)
-    return count_text(block) + SEAM if block else 0
 
 
 def with_rules(text: str, lines: Sequence[LedgerLine], max_tokens: int, headings: str) -> tuple[str, int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from foldline.engine.ledger.items import ASIDE, DOING, LATER, LOOKS, OPEN, ItemKind, Speaker
+from foldline.engine.ledger.items import ASIDE, DOING, LATER, LOOKS, OPEN, STORY, ItemKind, Speaker
 
 Way: TypeAlias = tuple[ItemKind, Speaker | None, str | None]
 
@@ -27,6 +27,8 @@ KINDS: Final[Mapping[Way, float]] = MappingProxyType(
         (ItemKind.DECISION, Speaker.ASSISTANT, None): 2.0,
         (ItemKind.PREFERENCE, None, None): 1.6,
         (ItemKind.REQUEST, None, None): 0.6,
+        # What a story says in words that name nothing comes after what the conversation says.
+        (ItemKind.SAID, Speaker.SUMMARY, STORY): 0.1,
         (ItemKind.SAID, Speaker.USER, None): 1.2,
         (ItemKind.SAID, None, None): 1.2,
         (ItemKind.CHANGED, None, None): 1.3,

@@ -12,7 +12,7 @@ from typing import Final
 
 from foldline.engine.ledger.assemble import LedgerLine, specifics_of
 from foldline.engine.ledger.choice.weights import FORMS, Weights
-from foldline.engine.ledger.items import ASIDE, FIELDS, LOOKS, SPOKEN, Item, ItemKind, Speaker
+from foldline.engine.ledger.items import ASIDE, FIELDS, LOOKS, SPOKEN, STORY, Item, ItemKind, Speaker
 from foldline.engine.ledger.replaced import MOST_READ, signs
 
 # Shorter words are mostly those that every sentence has. In Chinese and Japanese, pairs of characters serve as words.
@@ -43,8 +43,10 @@ class Worths:
         self._lately = frozenset(sorted(spoken)[-LATELY:])
         names = {line.order: names_of(line) for line in lines}
         words = {line.order: _words(line.text) for line in lines}
-        self._common_names = _commonnesses(names.values(), len(lines))
-        self._common_words = _commonnesses(words.values(), len(lines))
+        # A story repeats what lines say, and makes no word or name in them commoner.
+        counted = [line.order for line in lines if line.item.state != STORY]
+        self._common_names = _commonnesses((names[order] for order in counted), len(counted))
+        self._common_words = _commonnesses((words[order] for order in counted), len(counted))
         self._own = {line.order: self._own_worth(line, words[line.order]) for line in lines}
         self._adds = {line.order: self._additions(line, names[line.order]) for line in lines}
 
@@ -76,14 +78,14 @@ class Worths:
         """How common the words of a sentence are, from 0 to 1. A word that it lacks is as common as can be."""
         lacking = max(0, LEAST_WORDS - len(words))
         known = self._common_words
-        return (sum(known[word] for word in words) + lacking) / (len(words) + lacking)
+        return (sum(known.get(word, 0.0) for word in words) + lacking) / (len(words) + lacking)
 
     def _additions(self, line: LedgerLine, names: dict[str, str]) -> list[tuple[float, str]]:
         """What each specific of a line adds, the best first."""
         trust = self._trust(line)
         return sorted(
             (
-                (trust * self._of_form.get(form, 0.0) * (1 - self._common_names[name]), name)
+                (trust * self._of_form.get(form, 0.0) * (1 - self._common_names.get(name, 0.0)), name)
                 for name, form in names.items()
             ),
             reverse=True,

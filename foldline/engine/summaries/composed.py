@@ -1,0 +1,72 @@
+"""A summary made of a story and the ledger: the story's lines and those of the ledger that it does not say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from foldline.engine.ledger.assemble import Assembled, LedgerLine, assembled, specifics_of
+from foldline.engine.ledger.choice.render import Written, summary_of_lines
+from foldline.engine.ledger.items import STORY, Item, ItemKind, Speaker
+from foldline.engine.models.budget import SMALLEST_SUMMARY
+from foldline.engine.summaries.gate.by_line import read
+from foldline.engine.summaries.gate.source import folded, words_of
+from foldline.engine.summaries.headings import Section
+from foldline.engine.summaries.prompt import SummaryInput
+
+# The share of a summary that a story may take. Where the ledger needs the room, lines of both compete by their worth.
+STORY_SHARE: Final = 0.5
+# A line of the ledger is said by a story that has all its names and numbers, and so much of its words in one line.
+SAID_SHARE: Final = 0.75
+
+
+def story_tokens(piece: SummaryInput) -> int:
+    """The most tokens of a story for this piece of a request."""
+    return max(SMALLEST_SUMMARY, int(piece.max_tokens * STORY_SHARE))
+
+
+def composed(piece: SummaryInput, story: str) -> Written:
+    """The summary of a piece within its `max_tokens`, under its headings.
+
+    The user's rules stand word for word, so the story's own lines about them are left out.
+    """
+    ledger = assembled(piece.items)
+    said = [_Said(text, section) for text, section in _lines_of(story) if section is not Section.RULES]
+    missing = [line for line in ledger.current if line.item.kind is ItemKind.RULE or not _is_said(line, said)]
+    place = ledger.current[-1].place if ledger.current else 0
+    from_story = [
+        LedgerLine(
+            Item(ItemKind.SAID, line.text, Speaker.SUMMARY, state=STORY),
+            place,
+            line.text,
+            found=specifics_of(line.text),
+            under=line.section,
+            order=order - len(said),
+        )
+        for order, line in enumerate(said)
+    ]
+    return summary_of_lines(Assembled([*missing, *from_story], ledger.replaced), piece.max_tokens, piece.headings)
+
+
+class _Said:
+    """A line of a story, with what it says."""
+
+    def __init__(self, text: str, section: Section | None) -> None:
+        self.text = text
+        self.section = section
+        self.folded = folded(text)
+        self.words = words_of(self.folded)
+        self.names = {found.text.casefold() for found in specifics_of(text)}
+
+
+def _lines_of(story: str) -> Iterator[tuple[str, Section | None]]:
+    return ((line.text, line.section) for _, line in read(story) if line is not None)
+
+
+def _is_said(line: LedgerLine, said: Sequence[_Said]) -> bool:
+    text = folded(line.text)
+    words, names = words_of(text), {found.text.casefold() for found in line.found}
+    return any(
+        text in other.folded or (names and names <= other.names and len(words & other.words) >= SAID_SHARE * len(words))
+        for other in said
+    )
