@@ -7,8 +7,9 @@ from contextlib import closing
 
 from foldline_worker.cancellation import Cancellation
 from foldline_worker.summarizers.bounds import Bounds
-from foldline_worker.summarizers.chat import ChatClient
 from foldline_worker.summarizers.llm import LLM
+from foldline_worker.summarizers.model_client import ModelClient
+from foldline_worker.summarizers.wires import WIRES
 
 from foldline.engine.messages import Message, Text, ToolCall, ToolResult
 from foldline.engine.summaries import extractive
@@ -35,7 +36,7 @@ SECRETS = [example.secret for example in (SAID, CALLED, GOT, ASKED, SUMMED)]
 
 
 def summarized(llm: ScriptedLLM, request: SummaryInput, input_tokens: int = 8_000) -> SummaryDraft:
-    client = ChatClient(base_url=llm.base_url, api_key=None, model="small", timeout_seconds=10)
+    client = ModelClient(WIRES["openai-chat"], base_url=llm.base_url, api_key=None, model="small", timeout_seconds=10)
     with closing(LLM(client, Bounds(input_tokens))) as summarizer:
         return summarizer.summarize(request, Cancellation())
 

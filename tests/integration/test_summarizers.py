@@ -13,12 +13,13 @@ from time import monotonic
 import pytest
 from foldline_worker.cancellation import Cancellation, Cancelled
 from foldline_worker.summarizers.bounds import Bounds
-from foldline_worker.summarizers.chat import ChatClient
 from foldline_worker.summarizers.contract import SummarizerUnavailable
 from foldline_worker.summarizers.extractive import Extractive
 from foldline_worker.summarizers.llm import LLM
+from foldline_worker.summarizers.model_client import ModelClient
 from foldline_worker.summarizers.registry import create_summarizer
 from foldline_worker.summarizers.retries import Retries
+from foldline_worker.summarizers.wires import WIRES
 from pydantic import SecretStr
 
 from foldline.engine.messages import Message, Text, ToolCall, ToolResult
@@ -61,7 +62,9 @@ def asking(
 ) -> Iterator[LLM]:
     retries = Retries(attempts=3, wait_initial_seconds=0.001, wait_max_seconds=0.05)
     key = SecretStr(KEY)
-    with ChatClient(base_url=base_url, api_key=key, model="small", timeout_seconds=timeout_seconds) as client:
+    with ModelClient(
+        WIRES["openai-chat"], base_url=base_url, api_key=key, model="small", timeout_seconds=timeout_seconds
+    ) as client:
         yield LLM(client, bounds or Bounds(8_000), retries=retries, concurrency=concurrency)
 
 
@@ -93,7 +96,7 @@ def test_the_request_carries_key_model_limit_and_all_material() -> None:
 def test_no_key_sends_no_authorization() -> None:
     with (
         ScriptedLLM() as llm,
-        ChatClient(base_url=llm.base_url, api_key=None, model="m", timeout_seconds=5) as client,
+        ModelClient(WIRES["openai-chat"], base_url=llm.base_url, api_key=None, model="m", timeout_seconds=5) as client,
     ):
         LLM(client, Bounds(8_000)).summarize(REQUEST, Cancellation())
     assert llm.requests[0].authorization is None
@@ -507,7 +510,7 @@ def test_cancelling_ends_the_pause_before_another_call(retry_after: str | None) 
     patient = Retries(attempts=3, wait_initial_seconds=9, wait_max_seconds=10)
     with (
         ScriptedLLM(default=scripted.rate_limited(retry_after)) as llm,
-        ChatClient(base_url=llm.base_url, api_key=None, model="m", timeout_seconds=5) as client,
+        ModelClient(WIRES["openai-chat"], base_url=llm.base_url, api_key=None, model="m", timeout_seconds=5) as client,
     ):
         call = Call(LLM(client, Bounds(8_000), retries=patient))
         thread = Thread(target=call.run)

@@ -29,12 +29,13 @@ from foldline.settings import Settings
 from foldline.telemetry.tracing import Tracing
 from foldline_worker.cancellation import Cancellation
 from foldline_worker.summarizers.bounds import Bounds, CallSize
-from foldline_worker.summarizers.chat import ChatAnswer, ChatClient
 from foldline_worker.summarizers.contract import SummarizerUnavailable
 from foldline_worker.summarizers.endpoint import AnswerTooLong, EndpointUnavailable, TooLong
 from foldline_worker.summarizers.extractive import EXTRACTIVE
 from foldline_worker.summarizers.masking import masked
+from foldline_worker.summarizers.model_client import ModelClient
 from foldline_worker.summarizers.retries import Retries
+from foldline_worker.summarizers.wires import WIRES, ModelAnswer
 
 OPENAI: Final = "openai"
 # A story that the gate refuses is asked for so many times in all.
@@ -54,7 +55,7 @@ class LLM:
     """
 
     def __init__(
-        self, client: ChatClient, bounds: Bounds, *, concurrency: int = 4, retries: Retries | None = None
+        self, client: ModelClient, bounds: Bounds, *, concurrency: int = 4, retries: Retries | None = None
     ) -> None:
         self._client = client
         self._bounds = bounds
@@ -110,7 +111,7 @@ class _Text:
 class _Writing:
     """The writing of one summary: its calls, and what they came to. Its chunks are written by several threads."""
 
-    client: ChatClient
+    client: ModelClient
     bounds: Bounds
     retries: Retries
     calls: ThreadPoolExecutor
@@ -188,10 +189,11 @@ class _Writing:
             refused = judged.reason
         return self._replaced(chunk)
 
-    def _called(self, messages: list[dict[str, str]], most: int, cancellation: Cancellation) -> ChatAnswer:
+    def _called(self, messages: list[dict[str, str]], most: int, cancellation: Cancellation) -> ModelAnswer:
         calls = self.retries.calls(cancellation)
         try:
-            answer = calls(self.client.complete, messages, most, cancellation)
+            system, user = (message["content"] for message in messages)
+            answer = calls(self.client.complete, system, user, most, cancellation)
         except (TooLong, AnswerTooLong) as refusal:
             sent = sum(count_text(message["content"]) for message in messages)
             if not self.bounds.learn(refusal, sent, most):
@@ -214,8 +216,9 @@ class _Writing:
 
 def create(settings: Settings, tracing: Tracing | None = None) -> LLM:
     """The summarizer for the endpoint in the settings."""
-    client = ChatClient(
-        base_url=settings.summarizer_base_url or "",
+    client = ModelClient(
+        WIRES["openai-chat"],
+        base_url=settings.summarizer_base_url,
         api_key=settings.summarizer_api_key,
         model=settings.summarizer_model or "",
         timeout_seconds=settings.summarizer_timeout_seconds,

@@ -1,0 +1,121 @@
+"""A client of a model in one of the wire formats: streaming if the server can."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, Self
+
+import httpx
+from pydantic import SecretStr
+
+from foldline.telemetry.tracing import Silent, Tracing
+from foldline_worker.cancellation import Cancellation
+from foldline_worker.summarizers.endpoint import (
+    MOST_ANSWER_BYTES,
+    Connection,
+    Endpoint,
+    EndpointUnavailable,
+    bounded,
+    error_text,
+    json_object,
+    whole_answer,
+)
+from foldline_worker.summarizers.wires import ModelAnswer, ModelRequest, Wire
+
+DATA: Final = b"data:"
+DONE: Final = b"[DONE]"
+# Only these statuses may refuse an option of the request; a 403 about streaming is about a plan or a region.
+_BAD_REQUESTS: Final = frozenset({400, 404, 422})
+
+
+class ModelClient:
+    """Calls a model at `base_url`; `timeout_seconds` bounds each call as a whole."""
+
+    def __init__(
+        self,
+        wire: Wire,
+        *,
+        base_url: str | None,
+        api_key: SecretStr | None,
+        model: str,
+        timeout_seconds: float,
+        tracing: Tracing | None = None,
+    ) -> None:
+        self.model = model
+        self._wire = wire
+        self._tracing = tracing or Silent()
+        # What this server has refused of requests; learned once for all calls.
+        self._options: dict[str, Any] = {}
+        key = api_key.get_secret_value() if api_key else None
+        self._endpoint = Endpoint(
+            base_url=base_url or wire.base_url,
+            headers=wire.headers(key) if key else {},
+            key=key,
+            timeout_seconds=timeout_seconds,
+            tracing=tracing,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._endpoint.close()
+
+    def complete(self, system: str, user: str, max_tokens: int, cancellation: Cancellation) -> ModelAnswer:
+        """The model's answer to a prompt.
+
+        Raises:
+            Cancelled: the work was cancelled; the connection is ended.
+            TooLong: prompt and answer exceed the model's context window.
+            AnswerTooLong: the model gives no answers of `max_tokens`.
+            EndpointUnavailable: no answer, for any other reason.
+        """
+        request = ModelRequest(self.model, system, user, max_tokens)
+        called = {"gen_ai.operation.name": "chat", "gen_ai.request.model": self.model}
+        with (
+            self._tracing.span(f"chat {self.model}", place="client", facts=called) as span,
+            self._endpoint.connection(cancellation) as connection,
+        ):
+            answer = self._send(request, connection)
+            span.note({f"gen_ai.usage.{direction}_tokens": tokens for direction, tokens in answer.usage.items()})
+            return answer
+
+    def _send(self, request: ModelRequest, connection: Connection) -> ModelAnswer:
+        body = self._wire.body(request, self._options)
+        with self._endpoint.posted(self._wire.path(request, self._options), body, connection) as response:
+            if response.is_success:
+                return self._read(response)
+            text = error_text(response)
+        refused = self._endpoint.refused(response, text, (request.system, request.user))
+        adapted = self._wire.adapted(text, body) if response.status_code in _BAD_REQUESTS else None
+        if adapted is not None and isinstance(refused, EndpointUnavailable):
+            self._options |= adapted
+            return self._send(request, connection)
+        raise refused
+
+    def _read(self, response: httpx.Response) -> ModelAnswer:
+        answer = ModelAnswer()
+        for event in _events(response) if _is_stream(response) else (whole_answer(response),):
+            self._wire.take(answer, event)
+        return answer
+
+
+def _is_stream(response: httpx.Response) -> bool:
+    return "event-stream" in response.headers.get("content-type", "")
+
+
+def _events(response: httpx.Response) -> Iterator[Mapping[str, Any]]:
+    """The objects of a stream's events, up to `[DONE]` or the end."""
+    pending = b""
+    for piece in bounded(response, MOST_ANSWER_BYTES):
+        *complete, pending = (pending + piece).split(b"\n")
+        for line in complete:
+            data = line.strip().removeprefix(DATA).strip() if line.startswith(DATA) else b""
+            if data == DONE:
+                return
+            if data:
+                yield json_object(data)

@@ -1,0 +1,71 @@
+"""What a wire format is: how a prompt is sent, and how the answer is read, streamed or whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+# A finish reason of a complete answer, whatever the format calls it; others stay as they are.
+COMPLETE: Final = "stop"
+MOST_NAME_CHARS: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """A prompt for a model: the system's text, the user's, and the most tokens of the answer."""
+
+    model: str
+    system: str
+    user: str
+    max_tokens: int
+
+
+@dataclass(slots=True)
+class ModelAnswer:
+    """The model's answer; one that broke off has no finish reason. `usage` has `input` and `output` tokens."""
+
+    content: str = ""
+    finish_reason: str | None = None
+    has_tool_calls: bool = False
+    model: str | None = None
+    usage: dict[str, int] = field(default_factory=dict)
+
+    def note_model(self, value: object) -> None:
+        """Note the model's name, if it is a printable one that the database can store."""
+        if isinstance(value, str) and value and value.isprintable() and len(value) <= MOST_NAME_CHARS:
+            self.model = value
+
+    def note_usage(self, usage: object, **names: str) -> None:
+        """Note the tokens that an object names so: `input="prompt_tokens"`."""
+        if isinstance(usage, dict):
+            self.usage |= {name: usage[theirs] for name, theirs in names.items() if isinstance(usage.get(theirs), int)}
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """One wire format.
+
+    `path` gives the address below the base URL, which is `base_url` unless another is set; `headers` those that carry a
+    key. `body` gives the request's JSON. `take` adds an event of a stream, or a whole answer, to an answer. `adapted`
+    gives the options that a server's refusal of some asks for, from its text and the body that it refused; None if it
+    refuses none.
+    """
+
+    name: str
+    base_url: str
+    path: Callable[[ModelRequest, Mapping[str, Any]], str]
+    headers: Callable[[str], Mapping[str, str]]
+    body: Callable[[ModelRequest, Mapping[str, Any]], dict[str, Any]]
+    take: Callable[[ModelAnswer, Mapping[str, Any]], None]
+    adapted: Callable[[str, Mapping[str, Any]], Mapping[str, Any] | None] = lambda _text, _body: None
+
+
+def objects(value: object) -> list[dict[str, Any]]:
+    """The JSON objects in a list; none if it is no list."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def text_in(value: object) -> str:
+    """The value if it is a text, else ""."""
+    return value if isinstance(value, str) else ""

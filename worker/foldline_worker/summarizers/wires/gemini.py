@@ -1,0 +1,46 @@
+"""Google's Gemini: `generateContent`, streamed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import quote
+
+from foldline_worker.summarizers.wires.contract import COMPLETE, ModelAnswer, ModelRequest, Wire, objects, text_in
+
+_STOP: Final = "STOP"
+BLOCKED: Final = "blocked"
+
+
+def _body(request: ModelRequest, _options: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "systemInstruction": {"parts": [{"text": request.system}]},
+        "contents": [{"role": "user", "parts": [{"text": request.user}]}],
+        "generationConfig": {"maxOutputTokens": request.max_tokens},
+    }
+
+
+def _take(answer: ModelAnswer, event: Mapping[str, Any]) -> None:
+    answer.note_model(event.get("modelVersion"))
+    usage = event.get("usageMetadata")
+    answer.note_usage(usage, input="promptTokenCount", output="candidatesTokenCount")
+    feedback = event.get("promptFeedback")
+    if isinstance(feedback, dict) and feedback.get("blockReason"):
+        answer.finish_reason = BLOCKED
+    for candidate in objects(event.get("candidates"))[:1]:
+        content = candidate.get("content")
+        for part in objects(content.get("parts")) if isinstance(content, dict) else ():
+            answer.content += "" if part.get("thought") else text_in(part.get("text"))
+            answer.has_tool_calls |= "functionCall" in part
+        if reason := text_in(candidate.get("finishReason")):
+            answer.finish_reason = COMPLETE if reason == _STOP else reason.lower()
+
+
+GEMINI: Final = Wire(
+    name="gemini",
+    base_url="https://generativelanguage.googleapis.com",
+    path=lambda request, _options: f"v1beta/models/{quote(request.model, safe='')}:streamGenerateContent?alt=sse",
+    headers=lambda key: {"x-goog-api-key": key},
+    body=_body,
+    take=_take,
+)
