@@ -78,7 +78,16 @@ class Settings(BaseSettings):
     summarizer: str = Field(
         "extractive",
         min_length=1,
-        description="Summarizer: extractive needs no LLM, openai calls an OpenAI-compatible endpoint.",
+        description="Who writes summaries: extractive needs no LLM, openai calls an OpenAI-compatible endpoint, other "
+        "names are those of FOLDLINE_SUMMARIZERS. Of several, as in fast,spare,extractive, each takes over where those "
+        "before it give no answer.",
+    )
+    summarizers: str | None = Field(
+        None,
+        min_length=1,
+        repr=False,
+        description="TOML file, or JSON, with summarizers by name: wire (openai-chat, openai-responses, anthropic or "
+        "gemini), base_url, model, key or key_file, window, output_tokens, input_tokens, concurrency, timeout_seconds.",
     )
     summarizer_base_url: str | None = Field(None, description="Address of the summarizer's endpoint, with /v1.")
     summarizer_api_key: SecretStr | None = Field(None, description="Key for that endpoint, if it needs one.")

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 import yaml
 from foldline_worker.broker.queues import TASK_BY_QUEUE
-from foldline_worker.summarizers.registry import SUMMARIZERS
 
 from charts.helm import CHART, HERE
 from foldline.settings import Settings
@@ -73,7 +72,6 @@ def schema() -> Json:
 def given_settings() -> Json:
     """The settings that `settings` takes, by name: those that are not secret and that no other value decides."""
     properties = Settings.model_json_schema()["properties"]
-    properties["summarizer"]["enum"] = list(SUMMARIZERS)
     taken = SECRETS.keys() | DECIDED.keys()
     return {
         name: {key: value for key, value in found.items() if key not in {"title", "default"}}

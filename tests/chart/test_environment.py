@@ -15,6 +15,8 @@ from tools.chart_schema import COMPUTED, DECIDED, SECRETS, given_settings
 
 # A setting that only goes with others.
 SAMPLES: Json = {
+    "summarizer": "openai,extractive",
+    "summarizers": '{"fast": {"model": "m"}}',
     "summarizer_window": 32_000,
     "summarizer_output_tokens": 4_000,
     "database_connections": 99,

@@ -555,7 +555,6 @@ def test_neither_text_nor_key_is_logged_or_in_errors(caplog: pytest.LogCaptureFi
 def test_settings_pick_the_extractive_summarizer() -> None:
     summarizer = create_summarizer(load_settings())
     draft = summarizer.summarize(REQUEST, Cancellation())
-    assert isinstance(summarizer, Extractive)
     text, provenance = extractive.extracted(REQUEST)
     assert draft == SummaryDraft(text, degraded=False, summarizer="extractive", provenance=provenance)
 
@@ -575,6 +574,5 @@ def test_settings_pick_an_endpoint() -> None:
             summarizer_input_tokens=8_000,
         )
         summarizer = create_summarizer(settings)
-        assert isinstance(summarizer, LLM)
         with closing(summarizer):
             assert not summarizer.summarize(REQUEST, Cancellation()).degraded

@@ -20,7 +20,6 @@ from foldline_worker.broker.transport import PatientAMQP, private_transport, ver
 from foldline_worker.hooks.hooks import Hooks
 from foldline_worker.leases import Leases
 from foldline_worker.summarizers.contract import Summarizer
-from foldline_worker.summarizers.registry import Metered, model_of
 from foldline_worker.tasks import Tasks
 
 SOCKET_SECONDS: Final = 5.0
@@ -51,7 +50,7 @@ def create_worker(
     tasks = Tasks(
         settings,
         store,
-        Metered(summarizer, signals.metrics, provider=settings.summarizer, model=model_of(settings)),
+        summarizer,
         leases=leases,
         queues=queues,
         pass_on=notifier.pass_on,

@@ -11,7 +11,7 @@ import typer
 from foldline_api.app import create_app
 from foldline_worker.embedded import BrokerOutside, EmbeddedWorker, WorkerDidNotStart
 from foldline_worker.hooks.hooks import Hooks
-from foldline_worker.summarizers.registry import SUMMARIZERS, create_summarizer
+from foldline_worker.summarizers.registry import create_summarizer
 
 from foldline import migrations
 from foldline.cli.api_server import run_api
@@ -32,7 +32,9 @@ def serve(
     host: Host = None,
     port: Port = None,
     database_url: DatabaseUrl = None,
-    summarizer: Annotated[str | None, typer.Option(help=f"Who writes summaries: {' or '.join(SUMMARIZERS)}.")] = None,
+    summarizer: Annotated[
+        str | None, typer.Option(help="Who writes summaries: extractive, openai, or a name of FOLDLINE_SUMMARIZERS.")
+    ] = None,
     summarizer_base_url: Annotated[str | None, typer.Option(help="Its endpoint, with /v1.")] = None,
     summarizer_model: Annotated[str | None, typer.Option(help="Its model.")] = None,
     log_level: LogLevel = None,
@@ -75,7 +77,9 @@ def serve(
 
 @contextmanager
 def _worker(settings: Settings, store: Store, hooks: Hooks, signals: Signals) -> Iterator[EmbeddedWorker]:
-    worker = EmbeddedWorker(settings, store, create_summarizer(settings, signals.tracing), hooks, signals)
+    worker = EmbeddedWorker(
+        settings, store, create_summarizer(settings, signals.tracing, signals.metrics), hooks, signals
+    )
     try:
         worker.start()
     except BrokerOutside as error:

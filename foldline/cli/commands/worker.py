@@ -86,7 +86,7 @@ def _run(settings: Settings, node: str, queues: list[str]) -> None:
     ):
         check_schema(store)
         print_parts(settings, store)
-        summarizer = create_summarizer(settings, signals.tracing)
+        summarizer = create_summarizer(settings, signals.tracing, signals.metrics)
         try:
             run_worker(
                 settings,

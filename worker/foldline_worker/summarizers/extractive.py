@@ -6,8 +6,6 @@ from typing import Final
 
 from foldline.engine.summaries import extractive
 from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput
-from foldline.settings import Settings
-from foldline.telemetry.tracing import Tracing
 from foldline_worker.cancellation import Cancellation
 
 EXTRACTIVE: Final = "extractive"
@@ -26,6 +24,6 @@ class Extractive:
         """See `Summarizer`; there is nothing to close."""
 
 
-def create(_settings: Settings, _tracing: Tracing | None = None) -> Extractive:
+def create() -> Extractive:
     """The extractive summarizer, which has no settings."""
     return Extractive()

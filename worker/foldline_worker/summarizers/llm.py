@@ -25,7 +25,7 @@ from foldline.engine.summaries.prompt import (
     prompt,
 )
 from foldline.engine.tokens.counter import count_text
-from foldline.settings import Settings
+from foldline.summarizer_file import NamedSummarizer
 from foldline.telemetry.tracing import Tracing
 from foldline_worker.cancellation import Cancellation
 from foldline_worker.summarizers.bounds import Bounds, CallSize
@@ -35,9 +35,8 @@ from foldline_worker.summarizers.extractive import EXTRACTIVE
 from foldline_worker.summarizers.masking import masked
 from foldline_worker.summarizers.model_client import ModelClient
 from foldline_worker.summarizers.retries import Retries
-from foldline_worker.summarizers.wires import WIRES, ModelAnswer
+from foldline_worker.summarizers.wires import WIRES, WireAnswer
 
-OPENAI: Final = "openai"
 # A story that the gate refuses is asked for so many times in all.
 ATTEMPTS: Final = 2
 # The text of a chunk takes at most this share of what a call reads, so that one call merges several.
@@ -55,8 +54,15 @@ class LLM:
     """
 
     def __init__(
-        self, client: ModelClient, bounds: Bounds, *, concurrency: int = 4, retries: Retries | None = None
+        self,
+        client: ModelClient,
+        bounds: Bounds,
+        *,
+        name: str = "openai",
+        concurrency: int = 4,
+        retries: Retries | None = None,
     ) -> None:
+        self._name = name
         self._client = client
         self._bounds = bounds
         self._retries = retries or Retries()
@@ -87,7 +93,7 @@ class LLM:
         return SummaryDraft(
             joined(pieces, [piece.text for piece in written]),
             degraded=is_degraded,
-            summarizer=EXTRACTIVE if is_degraded else OPENAI,
+            summarizer=EXTRACTIVE if is_degraded else self._name,
             model=writing.model,
             usage=dict(writing.usage),
             details=details(writing.findings),
@@ -189,7 +195,7 @@ class _Writing:
             refused = judged.reason
         return self._replaced(chunk)
 
-    def _called(self, messages: list[dict[str, str]], most: int, cancellation: Cancellation) -> ModelAnswer:
+    def _called(self, messages: list[dict[str, str]], most: int, cancellation: Cancellation) -> WireAnswer:
         calls = self.retries.calls(cancellation)
         try:
             system, user = (message["content"] for message in messages)
@@ -214,17 +220,16 @@ class _Writing:
         return _Text(extractive.extract(chunk), is_replaced=True)
 
 
-def create(settings: Settings, tracing: Tracing | None = None) -> LLM:
-    """The summarizer for the endpoint in the settings."""
+def create(name: str, row: NamedSummarizer, tracing: Tracing | None = None) -> LLM:
+    """The summarizer that this row describes."""
     client = ModelClient(
-        WIRES["openai-chat"],
-        base_url=settings.summarizer_base_url,
-        api_key=settings.summarizer_api_key,
-        model=settings.summarizer_model or "",
-        timeout_seconds=settings.summarizer_timeout_seconds,
+        WIRES[row.wire],
+        base_url=row.base_url,
+        api_key=row.secret,
+        model=row.model,
+        timeout_seconds=row.timeout_seconds,
         tracing=tracing,
     )
-    known = known_model(settings.summarizer_model or "")
-    window = settings.summarizer_window or (known.request or known.tokens if known else None)
-    bounds = Bounds(settings.summarizer_input_tokens, window, settings.summarizer_output_tokens)
-    return LLM(client, bounds, concurrency=settings.summarizer_concurrency)
+    known = known_model(row.model)
+    window = row.window or (known.request or known.tokens if known else None)
+    return LLM(client, Bounds(row.input_tokens, window, row.output_tokens), name=name, concurrency=row.concurrency)

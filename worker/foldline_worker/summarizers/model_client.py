@@ -20,7 +20,7 @@ from foldline_worker.summarizers.endpoint import (
     json_object,
     whole_answer,
 )
-from foldline_worker.summarizers.wires import ModelAnswer, ModelRequest, Wire
+from foldline_worker.summarizers.wires import Wire, WireAnswer, WireRequest
 
 DATA: Final = b"data:"
 DONE: Final = b"[DONE]"
@@ -65,7 +65,7 @@ class ModelClient:
         """Close the connections."""
         self._endpoint.close()
 
-    def complete(self, system: str, user: str, max_tokens: int, cancellation: Cancellation) -> ModelAnswer:
+    def complete(self, system: str, user: str, max_tokens: int, cancellation: Cancellation) -> WireAnswer:
         """The model's answer to a prompt.
 
         Raises:
@@ -74,7 +74,7 @@ class ModelClient:
             AnswerTooLong: the model gives no answers of `max_tokens`.
             EndpointUnavailable: no answer, for any other reason.
         """
-        request = ModelRequest(self.model, system, user, max_tokens)
+        request = WireRequest(self.model, system, user, max_tokens)
         called = {"gen_ai.operation.name": "chat", "gen_ai.request.model": self.model}
         with (
             self._tracing.span(f"chat {self.model}", place="client", facts=called) as span,
@@ -84,7 +84,7 @@ class ModelClient:
             span.note({f"gen_ai.usage.{direction}_tokens": tokens for direction, tokens in answer.usage.items()})
             return answer
 
-    def _send(self, request: ModelRequest, connection: Connection) -> ModelAnswer:
+    def _send(self, request: WireRequest, connection: Connection) -> WireAnswer:
         body = self._wire.body(request, self._options)
         with self._endpoint.posted(self._wire.path(request, self._options), body, connection) as response:
             if response.is_success:
@@ -97,8 +97,8 @@ class ModelClient:
             return self._send(request, connection)
         raise refused
 
-    def _read(self, response: httpx.Response) -> ModelAnswer:
-        answer = ModelAnswer()
+    def _read(self, response: httpx.Response) -> WireAnswer:
+        answer = WireAnswer()
         for event in _events(response) if _is_stream(response) else (whole_answer(response),):
             self._wire.take(answer, event)
         return answer

@@ -1,9 +1,10 @@
-"""The summarizers by their names in FOLDLINE_SUMMARIZER. A new one is a module and a row here."""
+"""The summarizers by name: the ledger alone, the endpoint in the settings, and those of `FOLDLINE_SUMMARIZERS`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from time import perf_counter
 from types import MappingProxyType
 from typing import Final
@@ -11,94 +12,140 @@ from typing import Final
 from foldline.engine.models.windows import known_model
 from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput
 from foldline.settings import InvalidSettings, Settings, variable
+from foldline.summarizer_file import NamedSummarizer, read_summarizers
 from foldline.telemetry.metrics import Metrics
 from foldline.telemetry.tracing import Tracing
 from foldline_worker.cancellation import Cancellation
 from foldline_worker.summarizers import extractive, llm, provider
 from foldline_worker.summarizers.contract import ProviderDeclined, Summarizer, SummarizerUnavailable
+from foldline_worker.summarizers.extractive import EXTRACTIVE
 
+logger = logging.getLogger(__name__)
+
+# The summarizer that the settings describe, without a file.
+OPENAI: Final = "openai"
 NO_MODEL: Final = "none"
 OTHER_MODEL: Final = "other"
 NO_KEY: Final = "this worker has no key for it"
+NEEDED: Final = ("summarizer_base_url", "summarizer_model")
 
 
-@dataclass(frozen=True, slots=True)
-class Registered:
-    """How to make a summarizer from the settings, and which settings it needs."""
-
-    create: Callable[[Settings, Tracing | None], Summarizer]
-    needs: tuple[str, ...] = ()
+def order_of(settings: Settings) -> Sequence[str]:
+    """The names of the summarizers that write, the first one first; each takes over from those before it."""
+    return [name.strip() for name in settings.summarizer.split(",")]
 
 
-SUMMARIZERS: Final[Mapping[str, Registered]] = MappingProxyType(
-    {
-        extractive.EXTRACTIVE: Registered(extractive.create),
-        llm.OPENAI: Registered(llm.create, needs=("summarizer_base_url", "summarizer_model")),
-    }
-)
+def model_of(settings: Settings) -> str | None:
+    """The model of the first summarizer; None if it calls none."""
+    first = order_of(settings)[0]
+    row = _rows(settings).get(first)
+    return row.model if row else None
 
 
-def create_summarizer(settings: Settings, tracing: Tracing | None = None) -> Summarizer:
-    """The summarizer that the settings name, with the providers that they have keys for.
+def check_summarizer(settings: Settings) -> None:
+    """Check that the settings name summarizers and have what they need, before anything else is started.
+
+    Raises:
+        InvalidSettings: no summarizer has this name, or it lacks a setting.
+    """
+    names, rows = order_of(settings), _rows(settings)
+    there_are = (EXTRACTIVE, OPENAI, *(name for name in rows if name != OPENAI))
+    unknown = [name for name in names if name not in there_are]
+    if unknown:
+        raise InvalidSettings(
+            [f"{variable('summarizer')}: there is no {unknown[0]!r}; choose {' or '.join(there_are)}"]
+        )
+    missing = [variable(setting) for setting in NEEDED if not getattr(settings, setting)]
+    if OPENAI in names and missing:
+        raise InvalidSettings([f"{variable('summarizer')}={OPENAI} also needs {' and '.join(missing)}"])
+    if EXTRACTIVE in names[:-1]:
+        raise InvalidSettings([f"{variable('summarizer')}: {EXTRACTIVE} never fails, so nothing can stand after it"])
+    for name in names:
+        if name in rows:
+            _ = rows[name].secret
+
+
+def create_summarizer(settings: Settings, tracing: Tracing | None = None, metrics: Metrics | None = None) -> Summarizer:
+    """The summarizers that the settings name, with the providers that they have keys for.
 
     Raises:
         InvalidSettings: no summarizer has this name, or it lacks a setting.
     """
     check_summarizer(settings)
-    providers = {name: provider.create(settings, name, tracing) for name in settings.compactor_keys}
-    summarizer = SUMMARIZERS[settings.summarizer].create(settings, tracing)
-    return _Chosen(summarizer, providers) if providers else summarizer
+    metrics = metrics or Metrics(())
+    rows = _rows(settings)
+    writers: dict[str, Summarizer] = {
+        name: Metered(
+            llm.create(name, rows[name], tracing) if name in rows else extractive.create(),
+            metrics,
+            provider=name,
+            model=rows[name].model if name in rows else None,
+        )
+        for name in order_of(settings)
+    }
+    providers = {
+        name: MeteredProvider(provider.create(settings, name, tracing), metrics) for name in settings.compactor_keys
+    }
+    return SummarizerChain(writers, providers)
 
 
-class _Chosen:
-    """Each request's summarizer: the provider that it names, or else the one that the settings name."""
+def _rows(settings: Settings) -> Mapping[str, NamedSummarizer]:
+    """The summarizers that call models, by name."""
+    rows = dict(read_summarizers(settings.summarizers))
+    if settings.summarizer_base_url and settings.summarizer_model:
+        rows[OPENAI] = NamedSummarizer(
+            model=settings.summarizer_model,
+            base_url=settings.summarizer_base_url,
+            key=settings.summarizer_api_key,
+            window=settings.summarizer_window,
+            output_tokens=settings.summarizer_output_tokens,
+            input_tokens=settings.summarizer_input_tokens,
+            concurrency=settings.summarizer_concurrency,
+            timeout_seconds=settings.summarizer_timeout_seconds,
+        )
+    return MappingProxyType(rows)
 
-    def __init__(self, summarizer: Summarizer, providers: Mapping[str, Summarizer]) -> None:
-        self._summarizer = summarizer
+
+class SummarizerChain:
+    """Each request's summarizer: the provider that it names, or else the first of these that gives an answer."""
+
+    def __init__(self, writers: Mapping[str, Summarizer], providers: Mapping[str, Summarizer]) -> None:
+        self._writers = writers
         self._providers = providers
 
     def summarize(self, request: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
-        """See `Summarizer`."""
+        """See `Summarizer`. A summary of the ledger alone is `degraded` if another summarizer was to write it."""
         call = request.provider
         if call is None:
-            return self._summarizer.summarize(request, cancellation)
+            return self._written(request, cancellation)
         if call.compactor not in self._providers:
             raise ProviderDeclined(call.compactor, NO_KEY)
         return self._providers[call.compactor].summarize(request, cancellation)
 
+    def _written(self, request: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
+        failure: SummarizerUnavailable | None = None
+        for name, writer in self._writers.items():
+            try:
+                draft = writer.summarize(request, cancellation)
+            except SummarizerUnavailable as error:
+                logger.warning("summarizer %s: %s", name, error.reason)
+                failure = failure or error
+                continue
+            return replace(draft, degraded=draft.degraded or (failure is not None and name == EXTRACTIVE))
+        raise failure or SummarizerUnavailable("there is none")
+
     def close(self) -> None:
         """See `Summarizer`."""
-        for summarizer in (self._summarizer, *self._providers.values()):
+        for summarizer in self._all():
             summarizer.close()
 
-
-def check_summarizer(settings: Settings) -> None:
-    """Check that the settings name a summarizer and have what it needs, before anything else is started.
-
-    Raises:
-        InvalidSettings: no summarizer has this name, or it lacks a setting.
-    """
-    name = settings.summarizer
-    if name not in SUMMARIZERS:
-        raise InvalidSettings([f"{variable('summarizer')}: there is no {name!r}; choose {' or '.join(SUMMARIZERS)}"])
-    missing = [variable(setting) for setting in SUMMARIZERS[name].needs if not getattr(settings, setting)]
-    if missing:
-        raise InvalidSettings([f"{variable('summarizer')}={name} also needs {' and '.join(missing)}"])
-
-
-def model_of(settings: Settings) -> str | None:
-    """The model that writes the summaries; None if the summarizer uses none."""
-    return settings.summarizer_model if "summarizer_model" in SUMMARIZERS[settings.summarizer].needs else None
-
-
-def _listed(model: str) -> str:
-    """The name of a model as a label: callers choose models, and a label must not have any value."""
-    known = known_model(model)
-    return known.name if known else OTHER_MODEL
+    def _all(self) -> Iterator[Summarizer]:
+        yield from self._writers.values()
+        yield from self._providers.values()
 
 
 class Metered:
-    """Wraps a summarizer and counts its summaries, with `provider` and `model` as labels."""
+    """Wraps a summarizer and counts its summaries, with its name and model as labels."""
 
     def __init__(self, summarizer: Summarizer, metrics: Metrics, *, provider: str, model: str | None) -> None:
         self._summarizer = summarizer
@@ -108,17 +155,49 @@ class Metered:
 
     def summarize(self, request: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
         """See `Summarizer`."""
-        started = perf_counter()
-        call = request.provider
-        names = (call.compactor, _listed(call.model)) if call else self._names
-        try:
-            draft = self._summarizer.summarize(request, cancellation)
-        except (SummarizerUnavailable, ProviderDeclined):
-            self._metrics.not_summarized(*names)
-            raise
-        self._metrics.summarized(*names, perf_counter() - started, draft.usage)
-        return draft
+        return _counted(self._summarizer, request, cancellation, self._metrics, self._names)
 
     def close(self) -> None:
         """See `Summarizer`."""
         self._summarizer.close()
+
+
+class MeteredProvider:
+    """The same for the own compaction of models' providers, with the model of each call as a label."""
+
+    def __init__(self, summarizer: Summarizer, metrics: Metrics) -> None:
+        self._summarizer = summarizer
+        self._metrics = metrics
+
+    def summarize(self, request: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
+        """See `Summarizer`."""
+        call = request.provider
+        names = (call.compactor, _listed(call.model)) if call else (OTHER_MODEL, OTHER_MODEL)
+        return _counted(self._summarizer, request, cancellation, self._metrics, names)
+
+    def close(self) -> None:
+        """See `Summarizer`."""
+        self._summarizer.close()
+
+
+def _counted(
+    summarizer: Summarizer,
+    request: SummaryInput,
+    cancellation: Cancellation,
+    metrics: Metrics,
+    names: tuple[str, str],
+) -> SummaryDraft:
+    started = perf_counter()
+    try:
+        draft = summarizer.summarize(request, cancellation)
+    except (SummarizerUnavailable, ProviderDeclined):
+        metrics.not_summarized(*names)
+        raise
+    metrics.summarized(*names, perf_counter() - started, draft.usage)
+    return draft
+
+
+def _listed(model: str) -> str:
+    """The name of a model as a label: callers choose models, and a label must not have any value."""
+    known = known_model(model)
+    return known.name if known else OTHER_MODEL

@@ -7,12 +7,12 @@ from types import MappingProxyType
 from typing import Final
 
 from foldline_worker.summarizers.wires.anthropic import ANTHROPIC
-from foldline_worker.summarizers.wires.contract import ModelAnswer, ModelRequest, Wire
+from foldline_worker.summarizers.wires.contract import Wire, WireAnswer, WireRequest
 from foldline_worker.summarizers.wires.gemini import GEMINI
 from foldline_worker.summarizers.wires.openai_chat import OPENAI_CHAT
 from foldline_worker.summarizers.wires.openai_responses import OPENAI_RESPONSES
 
-__all__ = ["WIRES", "ModelAnswer", "ModelRequest", "Wire"]
+__all__ = ["WIRES", "Wire", "WireAnswer", "WireRequest"]
 
 WIRES: Final[Mapping[str, Wire]] = MappingProxyType(
     {wire.name: wire for wire in (OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, GEMINI)}

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from foldline_worker.summarizers.wires.contract import COMPLETE, ModelAnswer, ModelRequest, Wire, objects, text_in
+from foldline_worker.summarizers.wires.contract import COMPLETE, Wire, WireAnswer, WireRequest, objects, text_in
 
 VERSION: Final = "2023-06-01"
 _COMPLETE: Final = frozenset({"end_turn", "stop_sequence"})
 _CALLS: Final = frozenset({"tool_use", "server_tool_use"})
 
 
-def _body(request: ModelRequest, _options: Mapping[str, Any]) -> dict[str, Any]:
+def _body(request: WireRequest, _options: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "model": request.model,
         "system": request.system,
@@ -22,7 +22,7 @@ def _body(request: ModelRequest, _options: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _take(answer: ModelAnswer, event: Mapping[str, Any]) -> None:
+def _take(answer: WireAnswer, event: Mapping[str, Any]) -> None:
     message, delta, block = (event.get(name) for name in ("message", "delta", "content_block"))
     if isinstance(message, dict):
         _take_message(answer, message)
@@ -36,7 +36,7 @@ def _take(answer: ModelAnswer, event: Mapping[str, Any]) -> None:
     answer.note_usage(event.get("usage"), input="input_tokens", output="output_tokens")
 
 
-def _take_message(answer: ModelAnswer, message: Mapping[str, Any]) -> None:
+def _take_message(answer: WireAnswer, message: Mapping[str, Any]) -> None:
     answer.note_model(message.get("model"))
     answer.note_usage(message.get("usage"), input="input_tokens", output="output_tokens")
     for block in objects(message.get("content")):
@@ -44,12 +44,12 @@ def _take_message(answer: ModelAnswer, message: Mapping[str, Any]) -> None:
     _end(answer, message)
 
 
-def _take_block(answer: ModelAnswer, block: Mapping[str, Any]) -> None:
+def _take_block(answer: WireAnswer, block: Mapping[str, Any]) -> None:
     answer.content += text_in(block.get("text")) if block.get("type") == "text" else ""
     answer.has_tool_calls |= block.get("type") in _CALLS
 
 
-def _end(answer: ModelAnswer, value: Mapping[str, Any]) -> None:
+def _end(answer: WireAnswer, value: Mapping[str, Any]) -> None:
     if reason := text_in(value.get("stop_reason")):
         answer.finish_reason = COMPLETE if reason in _COMPLETE else reason
 

@@ -12,7 +12,7 @@ MOST_NAME_CHARS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class ModelRequest:
+class WireRequest:
     """A prompt for a model: the system's text, the user's, and the most tokens of the answer."""
 
     model: str
@@ -22,7 +22,7 @@ class ModelRequest:
 
 
 @dataclass(slots=True)
-class ModelAnswer:
+class WireAnswer:
     """The model's answer; one that broke off has no finish reason. `usage` has `input` and `output` tokens."""
 
     content: str = ""
@@ -54,10 +54,10 @@ class Wire:
 
     name: str
     base_url: str
-    path: Callable[[ModelRequest, Mapping[str, Any]], str]
+    path: Callable[[WireRequest, Mapping[str, Any]], str]
     headers: Callable[[str], Mapping[str, str]]
-    body: Callable[[ModelRequest, Mapping[str, Any]], dict[str, Any]]
-    take: Callable[[ModelAnswer, Mapping[str, Any]], None]
+    body: Callable[[WireRequest, Mapping[str, Any]], dict[str, Any]]
+    take: Callable[[WireAnswer, Mapping[str, Any]], None]
     adapted: Callable[[str, Mapping[str, Any]], Mapping[str, Any] | None] = lambda _text, _body: None
 
 

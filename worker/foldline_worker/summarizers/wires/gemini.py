@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
-from foldline_worker.summarizers.wires.contract import COMPLETE, ModelAnswer, ModelRequest, Wire, objects, text_in
+from foldline_worker.summarizers.wires.contract import COMPLETE, Wire, WireAnswer, WireRequest, objects, text_in
 
 _STOP: Final = "STOP"
 BLOCKED: Final = "blocked"
 
 
-def _body(request: ModelRequest, _options: Mapping[str, Any]) -> dict[str, Any]:
+def _body(request: WireRequest, _options: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "systemInstruction": {"parts": [{"text": request.system}]},
         "contents": [{"role": "user", "parts": [{"text": request.user}]}],
@@ -20,7 +20,7 @@ def _body(request: ModelRequest, _options: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _take(answer: ModelAnswer, event: Mapping[str, Any]) -> None:
+def _take(answer: WireAnswer, event: Mapping[str, Any]) -> None:
     answer.note_model(event.get("modelVersion"))
     usage = event.get("usageMetadata")
     answer.note_usage(usage, input="promptTokenCount", output="candidatesTokenCount")

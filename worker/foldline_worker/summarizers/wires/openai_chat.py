@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from foldline_worker.summarizers.wires.contract import ModelAnswer, ModelRequest, Wire, objects, text_in
+from foldline_worker.summarizers.wires.contract import Wire, WireAnswer, WireRequest, objects, text_in
 
 # As a word of its own: proxies mention their upstream.
 _STREAM: Final = re.compile(r"\bstream(?:ing|_options)?\b", re.IGNORECASE)
@@ -17,13 +17,13 @@ WHOLE: Final = "whole"
 LIMIT: Final = "limit"
 
 
-def _body(request: ModelRequest, options: Mapping[str, Any]) -> dict[str, Any]:
+def _body(request: WireRequest, options: Mapping[str, Any]) -> dict[str, Any]:
     messages = [{"role": "system", "content": request.system}, {"role": "user", "content": request.user}]
     body = {"model": request.model, "messages": messages, options.get(LIMIT, MAX_TOKENS): request.max_tokens}
     return body if options.get(WHOLE) else body | {"stream": True, "stream_options": {"include_usage": True}}
 
 
-def _take(answer: ModelAnswer, event: Mapping[str, Any]) -> None:
+def _take(answer: WireAnswer, event: Mapping[str, Any]) -> None:
     answer.note_model(event.get("model"))
     answer.note_usage(event.get("usage"), input="prompt_tokens", output="completion_tokens")
     for choice in objects(event.get("choices"))[:1]:

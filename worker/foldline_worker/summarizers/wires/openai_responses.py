@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from foldline_worker.summarizers.endpoint import ERROR_INSIDE, EndpointUnavailable
-from foldline_worker.summarizers.wires.contract import COMPLETE, ModelAnswer, ModelRequest, Wire, objects, text_in
+from foldline_worker.summarizers.wires.contract import COMPLETE, Wire, WireAnswer, WireRequest, objects, text_in
 
 _DONE: Final = frozenset({"response.completed", "response.incomplete"})
 _FAILED: Final = frozenset({"error", "response.failed"})
 REFUSAL: Final = "refusal"
 
 
-def _body(request: ModelRequest, _options: Mapping[str, Any]) -> dict[str, Any]:
+def _body(request: WireRequest, _options: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "model": request.model,
         "instructions": request.system,
@@ -24,7 +24,7 @@ def _body(request: ModelRequest, _options: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _take(answer: ModelAnswer, event: Mapping[str, Any]) -> None:
+def _take(answer: WireAnswer, event: Mapping[str, Any]) -> None:
     kind = event.get("type")
     if kind in _FAILED:
         raise EndpointUnavailable(ERROR_INSIDE, is_passing=True)
@@ -37,7 +37,7 @@ def _take(answer: ModelAnswer, event: Mapping[str, Any]) -> None:
         _end(answer, event)
 
 
-def _end(answer: ModelAnswer, response: object) -> None:
+def _end(answer: WireAnswer, response: object) -> None:
     if not isinstance(response, dict):
         return
     answer.note_model(response.get("model"))

@@ -1,0 +1,114 @@
+"""Named summarizers as data: a TOML file, or JSON in the setting itself."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
+
+from foldline.settings import InvalidSettings, variable
+
+SETTING: Final = variable("summarizers")
+# Names that need no row: the ledger alone, and the endpoint in the settings for one.
+RESERVED: Final = ("extractive", "openai", "service", "provider")
+
+
+class NamedSummarizer(BaseModel):
+    """A summarizer that calls a model: where, in which wire format, with which key, and within which bounds.
+
+    Without `base_url` it is the provider's own address. The key stands in the row, in a file, or there is none.
+    `window` and `output_tokens` are needed only for models that Foldline does not know.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    model: str = Field(min_length=1)
+    wire: Literal["openai-chat", "openai-responses", "anthropic", "gemini"] = "openai-chat"
+    base_url: str | None = Field(None, pattern=r"^https?://")
+    key: SecretStr | None = None
+    key_file: str | None = Field(None, min_length=1)
+    window: int | None = Field(None, ge=2000)
+    output_tokens: int | None = Field(None, ge=100)
+    input_tokens: int = Field(100_000, ge=1000)
+    concurrency: int = Field(4, ge=1, le=256)
+    timeout_seconds: float = Field(120.0, gt=0)
+
+    @model_validator(mode="after")
+    def _check_key(self) -> Self:
+        if self.key is not None and self.key_file is not None:
+            raise PydanticCustomError("key", "give `key` or `key_file`, not both")
+        return self
+
+    @property
+    def secret(self) -> SecretStr | None:
+        """The key.
+
+        Raises:
+            InvalidSettings: the file with it cannot be read.
+        """
+        if self.key_file is None:
+            return self.key
+        try:
+            return SecretStr(Path(self.key_file).read_text(encoding="utf-8").strip())
+        except (OSError, UnicodeDecodeError) as error:
+            problem = error.strerror if isinstance(error, OSError) else "it is no text"
+            raise InvalidSettings([f"{SETTING}: the key file {self.key_file} cannot be read: {problem}"]) from None
+
+
+def read_summarizers(given: str | None) -> Mapping[str, NamedSummarizer]:
+    """The summarizers of a TOML file, or of JSON, by name; none if nothing is given.
+
+    Raises:
+        InvalidSettings: the file cannot be read, or a row is wrong. The message has the row and its field, and no key.
+    """
+    if given is None:
+        return {}
+    tables = _tables(given)
+    problems: list[str] = []
+    found: dict[str, NamedSummarizer] = {}
+    for name, table in tables.items():
+        if name in RESERVED or not name.replace("-", "").replace("_", "").isalnum():
+            problems.append(
+                f"{SETTING}: {name!r} is no name for a summarizer: use letters, digits, - and _; {_taken()}"
+            )
+            continue
+        try:
+            found[name] = NamedSummarizer.model_validate(table)
+        except ValidationError as error:
+            problems += (
+                f"{SETTING}: {'.'.join((name, *map(str, detail['loc'])))}: {detail['msg']}"
+                for detail in error.errors(include_input=False, include_url=False)
+            )
+    if problems:
+        raise InvalidSettings(problems)
+    return found
+
+
+def _taken() -> str:
+    return f"{', '.join(RESERVED)} are taken"
+
+
+def _tables(given: str) -> Mapping[str, Any]:
+    try:
+        if given.lstrip().startswith("{"):
+            tables = json.loads(given)
+        else:
+            tables = tomllib.loads(Path(given).read_text(encoding="utf-8"))
+    except ValueError as error:
+        where = "" if given.lstrip().startswith("{") else f" {given}"
+        raise InvalidSettings([f"{SETTING}{where}: {_cause(error)}"]) from None
+    except OSError as error:
+        raise InvalidSettings([f"{SETTING} {given} cannot be read: {error.strerror}"]) from None
+    return tables if isinstance(tables, dict) else {}
+
+
+def _cause(error: ValueError) -> str:
+    """Where the text is wrong, without the text."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"no JSON: {error.msg} at character {error.pos}"
+    return str(error) if isinstance(error, tomllib.TOMLDecodeError) else "no text"
