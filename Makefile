@@ -91,6 +91,7 @@ browser: .venv/.ready ## look at Flower and at the dashboard's queries in Chromi
 docs: .venv/.ready ## write the generated pages of docs/ anew, and the schema of the chart's values
 	@$(BIN)/python -m tools.openapi > docs/openapi.json
 	@$(BIN)/python -m tools.formats_page > docs/formats.md
+	@$(BIN)/python -m tools.summaries_page > docs/summaries.md
 	@$(BIN)/python -m tools.metrics_page > docs/metrics.md
 	@$(BIN)/python -m tools.settings_page > docs/settings.md
 	@$(BIN)/python -m tools.presets_page > docs/presets.md

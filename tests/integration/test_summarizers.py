@@ -156,10 +156,11 @@ def test_a_server_may_refuse_one_option_after_the_other() -> None:
         scripted.rate_limited(None),
         scripted.SERVER_ERROR,
         scripted.DROPPED,
+        scripted.DROPPED_MIDWAY,
         scripted.NOT_JSON,
         Reply(raw=b'{"error": {"message": "overloaded"}}'),
     ],
-    ids=["429", "429 without a time", "500", "drop", "not JSON", "error in the answer"],
+    ids=["429", "429 without a time", "500", "drop", "broken off", "not JSON", "error in the answer"],
 )
 def test_a_passing_failure_is_tried_again(failure: Reply) -> None:
     with ScriptedLLM(failure, failure) as llm:
@@ -227,11 +228,10 @@ REFUSED = [
     scripted.BLANK,
     scripted.TOOL_CALL,
     scripted.TOO_LONG,
-    scripted.DROPPED_MIDWAY,
     Reply(finish_reason=None),
     Reply(finish_reason="content_filter"),
 ]
-REFUSED_IDS = ["truncated", "empty", "blank", "tool call", "too long", "broken off", "no reason", "filtered"]
+REFUSED_IDS = ["truncated", "empty", "blank", "tool call", "too long", "no reason", "filtered"]
 
 
 @pytest.mark.parametrize("refused", REFUSED, ids=REFUSED_IDS)

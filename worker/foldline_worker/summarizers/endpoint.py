@@ -28,6 +28,8 @@ MOST_ERROR_BYTES: Final = 64 * 1024
 CONNECTED: Final = "connection.connect_tcp.complete"
 
 _TOO_MANY_REQUESTS: Final = 429
+# A quota that is used up, unlike a rate, does not come back in seconds.
+_USED_UP: Final = re.compile(r"insufficient_quota|billing|credit balance|\bcurrent quota\b", re.IGNORECASE)
 _TIMED_OUT: Final = frozenset({408, 425})
 _SERVER_ERROR: Final = 500
 _OVERFLOW_STATUSES: Final = frozenset({400, 413, 422, 500})
@@ -172,7 +174,8 @@ class Endpoint:
                 return TooLong(f"HTTP {status}", verdict.limit_tokens, verdict.actual_tokens)
         # The user can correct a bad request by the message; a failing server's message does not help.
         said = excerpt_of(text, sent, self._key) if response.is_client_error else ""
-        is_passing = status == _TOO_MANY_REQUESTS or status in _TIMED_OUT or status >= _SERVER_ERROR
+        is_busy = status == _TOO_MANY_REQUESTS and not _USED_UP.search(text)
+        is_passing = is_busy or status in _TIMED_OUT or status >= _SERVER_ERROR
         reason = f"HTTP {status}: {said}" if said else f"HTTP {status}"
         return EndpointUnavailable(reason, is_passing=is_passing, retry_after_seconds=_retry_after(response))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final, Self
 
 import httpx
@@ -24,6 +24,7 @@ from foldline_worker.summarizers.wires import Wire, WireAnswer, WireRequest
 
 DATA: Final = b"data:"
 DONE: Final = b"[DONE]"
+CUT: Final = "its answer broke off"
 # Only these statuses may refuse an option of the request; a 403 about streaming is about a plan or a region.
 _BAD_REQUESTS: Final = frozenset({400, 404, 422})
 
@@ -99,8 +100,17 @@ class ModelClient:
 
     def _read(self, response: httpx.Response) -> WireAnswer:
         answer = WireAnswer()
-        for event in _events(response) if _is_stream(response) else (whole_answer(response),):
-            self._wire.take(answer, event)
+        if not _is_stream(response):
+            self._wire.take(answer, whole_answer(response))
+            return answer
+        is_over = False
+        for data in _data(response):
+            is_over = data == DONE
+            if is_over:
+                break
+            self._wire.take(answer, json_object(data))
+        if answer.finish_reason is None and not is_over:
+            raise EndpointUnavailable(CUT, is_passing=True)
         return answer
 
 
@@ -108,14 +118,12 @@ def _is_stream(response: httpx.Response) -> bool:
     return "event-stream" in response.headers.get("content-type", "")
 
 
-def _events(response: httpx.Response) -> Iterator[Mapping[str, Any]]:
-    """The objects of a stream's events, up to `[DONE]` or the end."""
+def _data(response: httpx.Response) -> Iterator[bytes]:
+    """The data of a stream's events."""
     pending = b""
     for piece in bounded(response, MOST_ANSWER_BYTES):
         *complete, pending = (pending + piece).split(b"\n")
         for line in complete:
             data = line.strip().removeprefix(DATA).strip() if line.startswith(DATA) else b""
-            if data == DONE:
-                return
             if data:
-                yield json_object(data)
+                yield data
