@@ -106,7 +106,10 @@ class Settings(BaseSettings):
         4, ge=1, le=256, description="Calls of the model that a process has open at the same time."
     )
     summarizer_calls: int = Field(
-        8, ge=1, le=64, description="Maximum calls for one summary. A longer range takes several summaries."
+        8,
+        ge=1,
+        le=4096,
+        description="Maximum prompts of the first level for one summary. A longer range takes several.",
     )
 
     anthropic_api_key: SecretStr | None = Field(

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 from time import monotonic
+from typing import Any
 
 import pytest
 from redis import Redis
 from sqlalchemy import text
 
+from foldline.engine.tokens.counter import count_text
 from foldline.log.compaction.enqueue import INTERACTIVE
 from foldline.log.storage.store import Store
 from stack.services.servers import postgres
@@ -76,6 +79,38 @@ def test_a_job_whose_worker_was_killed_in_mid_summary_runs_again_within_two_leas
 
     assert deployment.wait_for(job_id, "succeeded")["attempts"] == 2
     assert deployment.summaries(session) == 1
+
+
+def test_a_worker_that_is_killed_in_a_long_summary_loses_only_the_chunks_that_were_under_way(
+    postgresql: Server, tmp_path: Path
+) -> None:
+    at_once, leaves = 3, 40
+    settings = {
+        "FOLDLINE_LEASE_SECONDS": str(LEASE_SECONDS),
+        "FOLDLINE_SWEEP_SECONDS": "1",
+        "FOLDLINE_SUMMARIZER_WINDOW": "4000",
+        "FOLDLINE_SUMMARIZER_CONCURRENCY": str(at_once),
+        "FOLDLINE_SUMMARIZER_CALLS": "100",
+    }
+    with postgresql.database() as database, installed(tmp_path, database, **settings) as deployment:
+        deployment.start("beat")
+        first = deployment.start("worker")
+        body: dict[str, Any] = {"model": "nobody/nothing", "context_window": 200_000, "auto_compact": False}
+        body["policy"] = {"keep_recent": 1e-6}
+        session = f"/sessions/{deployment.post('/sessions', body)['id']}"
+        said = [user(f"Part {n}. " + "Then move the next module to its place. " * 200) for n in range(leaves)]
+        deployment.post(f"{session}/messages", {"messages": [*said, user("go on")]})
+        deployment.llm.default = slow(0.3)
+        job_id = deployment.request_summary(session)
+        eventually(lambda: deployment.llm.answered >= leaves // 2, 60)
+        first.process.kill()
+        deployment.start("worker")
+        assert deployment.wait_for(job_id, "succeeded")["attempts"] == 2
+        prompts = Counter(request.prompt for request in deployment.llm.requests)
+        assert len(prompts) >= leaves
+        assert sum(prompts.values()) - len(prompts) <= at_once
+        assert max(count_text(prompt) for prompt in prompts) <= 4_000
+        assert deployment.llm.most_at_once <= at_once + 1, "the killed worker's last calls may still be answered"
 
 
 def test_a_stopped_worker_returns_its_job_at_once_and_leaves_no_call_running(deployment: Deployment) -> None:

@@ -576,3 +576,27 @@ def test_settings_pick_an_endpoint() -> None:
         summarizer = create_summarizer(settings)
         with closing(summarizer):
             assert not summarizer.summarize(REQUEST, Cancellation()).degraded
+
+
+class Kept(dict[str, str]):
+    """Texts of chunks, as a job keeps them."""
+
+    find = dict.get
+
+    def keep(self, key: str, text: str) -> None:
+        self[key] = text
+
+
+def test_another_try_repeats_only_the_chunks_that_failed() -> None:
+    kept = Kept()
+    small = Bounds(100_000, 8_192)
+    replies = [scripted.SUMMARY] * 5
+    with ScriptedLLM(*replies, default=Reply(text="no", status=403)) as llm:
+        with asking(llm.base_url, bounds=small, concurrency=1) as summarizer, pytest.raises(SummarizerUnavailable):
+            summarizer.summarize(LONGER, Cancellation(), kept)
+        assert len(kept) == 5
+    with ScriptedLLM() as llm, asking(llm.base_url, bounds=small, concurrency=1) as summarizer:
+        again = summarizer.summarize(LONGER, Cancellation(), kept)
+        with_kept = len(llm.requests)
+        assert summarizer.summarize(LONGER, Cancellation()).text == again.text
+        assert len(llm.requests) - with_kept == with_kept + 5

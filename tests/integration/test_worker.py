@@ -72,7 +72,7 @@ class Held:
         self.closed = 0
         self._obeys = obeys
 
-    def summarize(self, request: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
+    def summarize(self, request: SummaryInput, cancellation: Cancellation, *_: object) -> SummaryDraft:
         self.calls.put(perf_counter())
         while not self.go.wait(0.005):
             if self._obeys:
@@ -93,7 +93,7 @@ class Raising:
     def __init__(self, error: Exception) -> None:
         self._error = error
 
-    def summarize(self, _request: SummaryInput, _cancellation: Cancellation) -> SummaryDraft:
+    def summarize(self, *_: object) -> SummaryDraft:
         raise self._error
 
     def close(self) -> None:
@@ -181,7 +181,7 @@ def test_one_message_sets_every_thread_to_work(serve: Callable[..., Service]) ->
     together = Barrier(4)
 
     class Together:
-        def summarize(self, request: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
+        def summarize(self, request: SummaryInput, cancellation: Cancellation, *_: object) -> SummaryDraft:
             together.wait(10)
             return Extractive().summarize(request, cancellation)
 

@@ -20,12 +20,13 @@ from tenacity import (
     wait_random,
 )
 
-from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput
+from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE
 from foldline.log.compaction.summaries import HOOK
 from foldline.log.errors import Unavailable
 from foldline.log.job_state import JobState
 from foldline.log.jobs import claims, endings, publish
+from foldline.log.jobs.chunk_texts import KeptChunkTexts
 from foldline.log.jobs.claims import ClaimDeferred
 from foldline.log.jobs.leases import Claim
 from foldline.log.jobs.sweeps import sweep
@@ -172,7 +173,7 @@ class Tasks:
                     endings.cancel_held(self._store, claim, reason)
                 return JobState.CANCELLED
             try:
-                draft = self._drafted(claim.request, decision, cancellation)
+                draft = self._drafted(claim, decision, cancellation)
             except ProviderDeclined as error:
                 logger.warning("%s; the service's summarizer takes over", error)
                 with self._at_database:
@@ -180,14 +181,13 @@ class Tasks:
                 return JobState.QUEUED
             return self._publish(claim, draft)
 
-    def _drafted(self, request: SummaryInput, decision: Decision, cancellation: Cancellation) -> SummaryDraft:
+    def _drafted(self, claim: Claim, decision: Decision, cancellation: Cancellation) -> SummaryDraft:
         if decision.summary is not None:
             supplier = f"{HOOK}{decision.hook}"
             return SummaryDraft(decision.summary, degraded=False, summarizer=supplier, details=decision.details)
-        instructions = [text for text in (request.instructions, decision.instructions) if text]
-        return self._summarizer.summarize(
-            replace(request, instructions="\n\n".join(instructions) or None), cancellation
-        )
+        instructions = [text for text in (claim.request.instructions, decision.instructions) if text]
+        request = replace(claim.request, instructions="\n\n".join(instructions) or None)
+        return self._summarizer.summarize(request, cancellation, KeptChunkTexts(self._store, claim))
 
     def _publish(self, claim: Claim, draft: SummaryDraft) -> str:
         """Publish; the end state. Retried while the database is away, because the summary is paid for."""

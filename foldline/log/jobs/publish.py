@@ -25,6 +25,7 @@ from foldline.log.compaction.summaries import Made, keep, tokens_of
 from foldline.log.compaction.summary_request import request_from_json, request_to_json
 from foldline.log.compaction.usage_estimate import fits
 from foldline.log.job_state import ACTIVE, JobState
+from foldline.log.jobs import chunk_texts
 from foldline.log.jobs.endings import decline_held, end, end_without_summary, state_of
 from foldline.log.jobs.kinds import JOB_KINDS
 from foldline.log.jobs.leases import Claim, open_claimed
@@ -111,6 +112,7 @@ def _publish(
         state = JobState.FAILED
     else:
         summary = keep(tx, path, claim.wanted, draft, tokens, ledger=ledger)
+        chunk_texts.remove(tx, path.session.pk)
         made = Made(claim.wanted, summary, request_from_json(job.parameters))
         state = _apply_or_wait(tx, path, job, made, draft)
     paths.save_edited(tx, path, before)

@@ -269,6 +269,17 @@ class DismissalRow(SQLModel, table=True):
     created_at: int = Field(sa_type=BigInteger)
 
 
+class ChunkTextRow(SQLModel, table=True):
+    """What a model wrote of a part of a session, until the summary that it is for is published."""
+
+    __tablename__: ClassVar[Any] = "chunk_text"
+
+    session_pk: int = Field(primary_key=True, sa_type=BigInteger)
+    key: str = Field(primary_key=True)
+    created_at: int = Field(sa_type=BigInteger)
+    text: bytes
+
+
 class IdempotencyRow(SQLModel, table=True):
     """The response to a request with an `Idempotency-Key`, written in the transaction of the request's effect."""
 
@@ -296,6 +307,7 @@ SUMMARY: Final = _table("summary")
 JOB: Final = _table("job")
 PIN: Final = _table("pin")
 DISMISSAL: Final = _table("dismissal")
+CHUNK_TEXT: Final = _table("chunk_text")
 IDEMPOTENCY: Final = _table("idempotency")
 
 

@@ -130,7 +130,7 @@ class ScriptedLLM:
         self.disconnects = 0
         self.stopping = Event()
         self._replies = deque(replies)
-        self._default = default
+        self.default = default
         self._lock = Lock()
         self._server = _Server(self, port)
         self._thread = Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
@@ -150,7 +150,7 @@ class ScriptedLLM:
         """Records the request and picks its reply."""
         with self._lock:
             self.requests.append(request)
-            return self._replies.popleft() if self._replies else self._default
+            return self._replies.popleft() if self._replies else self.default
 
     @contextmanager
     def working(self) -> Iterator[None]:

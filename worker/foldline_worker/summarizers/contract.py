@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput
 from foldline_worker.cancellation import Cancellation
@@ -24,10 +24,35 @@ class ProviderDeclined(Exception):
         super().__init__(f"{provider} wrote no summary: {reason}")
 
 
+class ChunkTexts(Protocol):
+    """Keeps what is written of a long input's chunks, so that another try does not write it again."""
+
+    def find(self, key: str) -> str | None:
+        """The text that was kept for a chunk; None if there is none."""
+
+    def keep(self, key: str, text: str) -> None:
+        """Keep the text of a chunk."""
+
+
+class NoChunkTexts:
+    """Keeps nothing."""
+
+    def find(self, _key: str) -> None:
+        """See `ChunkTexts`."""
+
+    def keep(self, _key: str, _text: str) -> None:
+        """See `ChunkTexts`."""
+
+
+NOTHING_KEPT: Final = NoChunkTexts()
+
+
 class Summarizer(Protocol):
     """Writes one summary."""
 
-    def summarize(self, request: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
+    def summarize(
+        self, request: SummaryInput, cancellation: Cancellation, kept: ChunkTexts = NOTHING_KEPT
+    ) -> SummaryDraft:
         """A draft of a summary that may be published, of at most `request.max_tokens`.
 
         Raises:

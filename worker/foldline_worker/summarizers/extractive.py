@@ -7,6 +7,7 @@ from typing import Final
 from foldline.engine.summaries import extractive
 from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput
 from foldline_worker.cancellation import Cancellation
+from foldline_worker.summarizers.contract import NOTHING_KEPT, ChunkTexts
 
 EXTRACTIVE: Final = "extractive"
 
@@ -14,7 +15,9 @@ EXTRACTIVE: Final = "extractive"
 class Extractive:
     """Writes a summary of lines of the conversation; never fails."""
 
-    def summarize(self, request: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
+    def summarize(
+        self, request: SummaryInput, cancellation: Cancellation, _kept: ChunkTexts = NOTHING_KEPT
+    ) -> SummaryDraft:
         """See `Summarizer`."""
         cancellation.check()
         text, provenance = extractive.extracted(request)

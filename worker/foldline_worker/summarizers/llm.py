@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
@@ -23,13 +24,15 @@ from foldline.engine.summaries.prompt import (
     divided,
     joined,
     prompt,
+    serialize,
 )
 from foldline.engine.tokens.counter import count_text
+from foldline.engine.wire import dumps
 from foldline.summarizer_file import NamedSummarizer
 from foldline.telemetry.tracing import Tracing
 from foldline_worker.cancellation import Cancellation
 from foldline_worker.summarizers.bounds import Bounds, CallSize
-from foldline_worker.summarizers.contract import SummarizerUnavailable
+from foldline_worker.summarizers.contract import NOTHING_KEPT, ChunkTexts, SummarizerUnavailable
 from foldline_worker.summarizers.endpoint import AnswerTooLong, EndpointUnavailable, TooLong
 from foldline_worker.summarizers.extractive import EXTRACTIVE
 from foldline_worker.summarizers.masking import masked
@@ -73,9 +76,11 @@ class LLM:
         self._calls.shutdown(cancel_futures=True)
         self._client.close()
 
-    def summarize(self, request: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
+    def summarize(
+        self, request: SummaryInput, cancellation: Cancellation, kept: ChunkTexts = NOTHING_KEPT
+    ) -> SummaryDraft:
         """See `Summarizer`."""
-        writing = _Writing(self._client, self._bounds, self._retries, self._calls)
+        writing = _Writing(self._client, self._bounds, self._retries, self._calls, kept)
         pieces = divided(request)
         try:
             # Masked before the input is cut to fit, because half a secret would not be found.
@@ -121,6 +126,7 @@ class _Writing:
     bounds: Bounds
     retries: Retries
     calls: ThreadPoolExecutor
+    kept: ChunkTexts
     usage: Counter[str] = field(default_factory=Counter)
     findings: list[Finding] = field(default_factory=list)
     reported: str | None = None
@@ -166,7 +172,21 @@ class _Writing:
             return [_Text(chunk.previous[0])]
         size = self.bounds.size(chunk.max_tokens)
         most = max(SMALLEST_PIECE, min(size.answer, size.prompt // CHUNK_SHARE))
-        return self._texts(replace(chunk, max_tokens=most), cancellation)
+        chunk = replace(chunk, max_tokens=most)
+        key = self._key(chunk)
+        text = self.kept.find(key)
+        if text is not None:
+            return [_Text(text)]
+        texts = self._texts(chunk, cancellation)
+        if len(texts) == 1 and not texts[0].is_replaced:
+            self.kept.keep(key, texts[0].text)
+        return texts
+
+    def _key(self, chunk: SummaryInput) -> str:
+        """What the text of a chunk depends on, as a digest."""
+        said = serialize(chunk.said)
+        facts = (self.client.model, chunk.headings, chunk.instructions, chunk.max_tokens, chunk.previous, said)
+        return hashlib.sha256(dumps(facts)).hexdigest()
 
     def _texts(self, chunk: SummaryInput, cancellation: Cancellation) -> list[_Text]:
         """The text of a chunk, or those of its halves if the model's window is too small for it."""

@@ -16,7 +16,7 @@ from foldline.engine.summaries.provider_block import ProviderCall
 from foldline.settings import Settings
 from foldline.telemetry.tracing import Silent, Tracing
 from foldline_worker.cancellation import Cancellation
-from foldline_worker.summarizers.contract import ProviderDeclined
+from foldline_worker.summarizers.contract import NOTHING_KEPT, ChunkTexts, ProviderDeclined
 from foldline_worker.summarizers.endpoint import (
     NOT_JSON,
     TOO_SLOW,
@@ -147,7 +147,9 @@ class Provider:
         """Close the connections."""
         self._endpoint.close()
 
-    def summarize(self, request: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
+    def summarize(
+        self, request: SummaryInput, cancellation: Cancellation, _kept: ChunkTexts = NOTHING_KEPT
+    ) -> SummaryDraft:
         """See `Summarizer`. A text that the provider keeps to itself is replaced by an extractive one, for others."""
         call = request.provider
         if call is None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 from types import MappingProxyType
 from typing import Final
@@ -17,7 +18,13 @@ from foldline.telemetry.metrics import Metrics
 from foldline.telemetry.tracing import Tracing
 from foldline_worker.cancellation import Cancellation
 from foldline_worker.summarizers import extractive, llm, provider
-from foldline_worker.summarizers.contract import ProviderDeclined, Summarizer, SummarizerUnavailable
+from foldline_worker.summarizers.contract import (
+    NOTHING_KEPT,
+    ChunkTexts,
+    ProviderDeclined,
+    Summarizer,
+    SummarizerUnavailable,
+)
 from foldline_worker.summarizers.extractive import EXTRACTIVE
 
 logger = logging.getLogger(__name__)
@@ -113,20 +120,22 @@ class SummarizerChain:
         self._writers = writers
         self._providers = providers
 
-    def summarize(self, request: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
+    def summarize(
+        self, request: SummaryInput, cancellation: Cancellation, kept: ChunkTexts = NOTHING_KEPT
+    ) -> SummaryDraft:
         """See `Summarizer`. A summary of the ledger alone is `degraded` if another summarizer was to write it."""
         call = request.provider
         if call is None:
-            return self._written(request, cancellation)
+            return self._written(request, cancellation, kept)
         if call.compactor not in self._providers:
             raise ProviderDeclined(call.compactor, NO_KEY)
-        return self._providers[call.compactor].summarize(request, cancellation)
+        return self._providers[call.compactor].summarize(request, cancellation, kept)
 
-    def _written(self, request: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
+    def _written(self, request: SummaryInput, cancellation: Cancellation, kept: ChunkTexts) -> SummaryDraft:
         failure: SummarizerUnavailable | None = None
         for name, writer in self._writers.items():
             try:
-                draft = writer.summarize(request, cancellation)
+                draft = writer.summarize(request, cancellation, kept)
             except SummarizerUnavailable as error:
                 logger.warning("summarizer %s: %s", name, error.reason)
                 failure = failure or error
@@ -153,9 +162,11 @@ class Metered:
         self._names = (provider, model or NO_MODEL)
         metrics.expect_summarizer(*self._names)
 
-    def summarize(self, request: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
+    def summarize(
+        self, request: SummaryInput, cancellation: Cancellation, kept: ChunkTexts = NOTHING_KEPT
+    ) -> SummaryDraft:
         """See `Summarizer`."""
-        return _counted(self._summarizer, request, cancellation, self._metrics, self._names)
+        return _counted(partial(self._summarizer.summarize, request, cancellation, kept), self._metrics, self._names)
 
     def close(self) -> None:
         """See `Summarizer`."""
@@ -169,27 +180,23 @@ class MeteredProvider:
         self._summarizer = summarizer
         self._metrics = metrics
 
-    def summarize(self, request: SummaryInput, cancellation: Cancellation) -> SummaryDraft:
+    def summarize(
+        self, request: SummaryInput, cancellation: Cancellation, kept: ChunkTexts = NOTHING_KEPT
+    ) -> SummaryDraft:
         """See `Summarizer`."""
         call = request.provider
         names = (call.compactor, _listed(call.model)) if call else (OTHER_MODEL, OTHER_MODEL)
-        return _counted(self._summarizer, request, cancellation, self._metrics, names)
+        return _counted(partial(self._summarizer.summarize, request, cancellation, kept), self._metrics, names)
 
     def close(self) -> None:
         """See `Summarizer`."""
         self._summarizer.close()
 
 
-def _counted(
-    summarizer: Summarizer,
-    request: SummaryInput,
-    cancellation: Cancellation,
-    metrics: Metrics,
-    names: tuple[str, str],
-) -> SummaryDraft:
+def _counted(summarize: Callable[[], SummaryDraft], metrics: Metrics, names: tuple[str, str]) -> SummaryDraft:
     started = perf_counter()
     try:
-        draft = summarizer.summarize(request, cancellation)
+        draft = summarize()
     except (SummarizerUnavailable, ProviderDeclined):
         metrics.not_summarized(*names)
         raise
