@@ -122,4 +122,4 @@ def _of_messages(request: SummaryInput, messages: Sequence[Message]) -> SummaryI
 
 def _only(request: SummaryInput, previous: tuple[str, ...] = ()) -> SummaryInput:
     """The request with nothing to summarize but these texts; its items are found anew."""
-    return replace(request, previous=previous, messages=(), turn_prefix=(), ledger=None, turn_ledger=None)
+    return replace(request, previous=previous, stories=(), messages=(), turn_prefix=(), ledger=None, turn_ledger=None)

@@ -48,6 +48,11 @@ def composed(piece: SummaryInput, story: str) -> Written:
     return summary_of_lines(Assembled([*missing, *from_story], ledger.replaced), piece.max_tokens, piece.headings)
 
 
+def with_earlier_stories(piece: SummaryInput) -> Written:
+    """The summary of a piece for which nobody has written a story: those of the summaries that it replaces stay."""
+    return composed(piece, "\n".join(piece.stories))
+
+
 class _Said:
     """A line of a story, with what it says."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from foldline.engine.ledger.choice.render import summary_of
 from foldline.engine.ledger.provenance import Provenance, together
+from foldline.engine.summaries.composed import with_earlier_stories
 from foldline.engine.summaries.prompt import SummaryInput, divided, joined
 
 
@@ -24,11 +24,11 @@ def summarize(request: SummaryInput) -> str:
 def extracted(request: SummaryInput) -> Extract:
     """The summary of a request, as `summarize` writes it, with its provenance."""
     pieces = divided(request)
-    written = [summary_of(piece.items, piece.max_tokens, piece.headings) for piece in pieces]
+    written = [with_earlier_stories(piece) for piece in pieces]
     text = joined(pieces, [piece.text for piece in written])
     return Extract(text, together(piece.provenance for piece in written))
 
 
 def extract(piece: SummaryInput) -> str:
     """The text for one of the pieces that `prompt.divided` makes of a request, within the piece's `max_tokens`."""
-    return summary_of(piece.items, piece.max_tokens, piece.headings).text
+    return with_earlier_stories(piece).text

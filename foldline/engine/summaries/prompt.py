@@ -36,6 +36,8 @@ class SummaryInput:
     `ledger` are the items of `previous` and `messages`, each with its place (seq), `turn_ledger` those of
     `turn_prefix`; None if they are still to be found. `dismissed` are the items that the user does not want in it.
 
+    `stories` are the lines of `previous` that no ledger made: they stay where no new story takes their place.
+
     `provider` is what the model's own provider is sent, if it is to write the summary.
     """
 
@@ -51,6 +53,7 @@ class SummaryInput:
     ledger: tuple[ItemAt, ...] | None = None
     turn_ledger: tuple[ItemAt, ...] | None = None
     dismissed: tuple[ItemAt, ...] = ()
+    stories: tuple[str, ...] = ()
 
     @property
     def items(self) -> tuple[ItemAt, ...]:
@@ -109,7 +112,7 @@ def divided(request: SummaryInput) -> tuple[SummaryInput, ...]:
     if turn_tokens < SMALLEST_PIECE:
         ledger = None if request.ledger is None else request.items
         return (replace(request, messages=request.said, turn_prefix=(), ledger=ledger, turn_ledger=None),)
-    turn = replace(request, previous=(), messages=(), ledger=(), headings=TURN, max_tokens=turn_tokens)
+    turn = replace(request, previous=(), stories=(), messages=(), ledger=(), headings=TURN, max_tokens=turn_tokens)
     before = replace(request, turn_prefix=(), turn_ledger=(), max_tokens=room - turn_tokens)
     return (turn,) if is_first else (before, turn)
 

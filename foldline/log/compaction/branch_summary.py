@@ -144,6 +144,7 @@ def make_input(tx: Transaction, path: Path, wanted: Wanted, request: SummaryRequ
     items = ranges.ledger(tx, old, _live(tx, old, left), covered)
     return SummaryInput(
         previous=tuple(summaries.text_of(tx, summary) for summary in covered.replaces),
+        stories=tuple(filter(None, (summaries.story_of(tx, summary) for summary in covered.replaces))),
         messages=tuple(messages.values()),
         max_tokens=ranges.text_tokens(wanted),
         instructions=request.instructions,

@@ -161,6 +161,7 @@ def make_input(tx: Transaction, path: Path, wanted: Wanted, request: SummaryRequ
     items = ledger(tx, path, outline.live, covered)
     return SummaryInput(
         previous=previous,
+        stories=tuple(filter(None, (summaries.story_of(tx, summary) for summary in covered.replaces))),
         messages=before,
         turn_prefix=prefix,
         max_tokens=text_tokens(wanted),

@@ -60,6 +60,10 @@ _LEDGERS: Final = select(SUMMARY.c.id, SUMMARY.c.text, SUMMARY.c.ledger).where(
     SUMMARY.c.id.in_(bindparam("summaries", expanding=True))
 )
 _PROVENANCE: Final = select(SUMMARY.c.provenance).where(SUMMARY.c.id == bindparam("summary"))
+_STORY: Final = select(SUMMARY.c.text, SUMMARY.c.provenance, SUMMARY.c.summarizer).where(
+    SUMMARY.c.id == bindparam("summary")
+)
+BULLET: Final = "- "
 _DETAILS: Final = select(SUMMARY.c.details).where(SUMMARY.c.id.in_(bindparam("summaries", expanding=True)))
 HOOK: Final = "hook "
 # What writes interim summaries.
@@ -280,6 +284,17 @@ def text_of(tx: Transaction, summary_id: str) -> str:
     """The text of a summary as its summarizer wrote it, without its appendix."""
     text: str = loads(tx.execute(_TEXT, {"summary": summary_id}).one().text)
     return text
+
+
+def story_of(tx: Transaction, summary_id: str) -> str:
+    """The lines of a summary that were not made of the ledger, with their headings; empty if there are none."""
+    row = tx.execute(_STORY, {"summary": summary_id}).one()
+    if row.provenance is None:
+        # A hook's; a model's from before provenance was kept has lines of both.
+        return loads(row.text) if row.summarizer.startswith(HOOK) else ""
+    made = {line.text for line in provenance.from_json(loads(row.provenance)).lines}
+    lines = [line for line in loads(row.text).split("\n") if line.removeprefix(BULLET) not in made]
+    return "\n".join(lines) if any(line.startswith(BULLET) for line in lines) else ""
 
 
 def provenance_of(tx: Transaction, summary_id: str) -> Provenance | None:

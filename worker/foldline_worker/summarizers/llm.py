@@ -14,7 +14,7 @@ from typing import Final
 from foldline.engine.ledger.provenance import together
 from foldline.engine.models.windows import known_model
 from foldline.engine.summaries import chunks, extractive
-from foldline.engine.summaries.composed import composed, story_tokens
+from foldline.engine.summaries.composed import composed, story_tokens, with_earlier_stories
 from foldline.engine.summaries.gate import Finding, GateOutcome, Story, details, judge
 from foldline.engine.summaries.prompt import (
     SMALLEST_PIECE,
@@ -92,7 +92,7 @@ class LLM:
         is_degraded = any(story.is_replaced for story in stories)
         # Lines of the ledger have what was masked for the model alone.
         written = [
-            composed(piece, "" if story.is_replaced else story.text)
+            with_earlier_stories(piece) if story.is_replaced else composed(piece, story.text)
             for piece, story in zip(pieces, stories, strict=True)
         ]
         return SummaryDraft(
