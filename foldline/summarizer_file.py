@@ -11,11 +11,13 @@ from typing import Any, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
-from foldline.settings import InvalidSettings, variable
+from foldline.settings import InvalidSettings, Settings, variable
 
 SETTING: Final = variable("summarizers")
-# Names that need no row: the ledger alone, and the endpoint in the settings for one.
-RESERVED: Final = ("extractive", "openai", "service", "provider")
+# Names that need no row: the ledger alone, and the endpoint in the settings.
+EXTRACTIVE: Final = "extractive"
+OPENAI: Final = "openai"
+RESERVED: Final = (EXTRACTIVE, OPENAI, "service", "provider")
 
 
 class NamedSummarizer(BaseModel):
@@ -87,6 +89,36 @@ def read_summarizers(given: str | None) -> Mapping[str, NamedSummarizer]:
     if problems:
         raise InvalidSettings(problems)
     return found
+
+
+def summarizer_rows(settings: Settings) -> Mapping[str, NamedSummarizer]:
+    """The summarizers that call models, by name: those of the file, and the endpoint in the settings.
+
+    Raises:
+        InvalidSettings: see `read_summarizers`.
+    """
+    rows = dict(read_summarizers(settings.summarizers))
+    if settings.summarizer_base_url and settings.summarizer_model:
+        rows[OPENAI] = NamedSummarizer(
+            model=settings.summarizer_model,
+            base_url=settings.summarizer_base_url,
+            key=settings.summarizer_api_key,
+            window=settings.summarizer_window,
+            output_tokens=settings.summarizer_output_tokens,
+            input_tokens=settings.summarizer_input_tokens,
+            concurrency=settings.summarizer_concurrency,
+            timeout_seconds=settings.summarizer_timeout_seconds,
+        )
+    return rows
+
+
+def summarizer_names(settings: Settings) -> frozenset[str]:
+    """The names that a policy may choose from.
+
+    Raises:
+        InvalidSettings: see `read_summarizers`.
+    """
+    return frozenset((EXTRACTIVE, *summarizer_rows(settings)))
 
 
 def _taken() -> str:

@@ -17,6 +17,7 @@ from foldline.log.storage.engines import SQLITE, address_of
 from foldline.log.storage.store import Limits, Store, translated
 from foldline.migrations import CannotMigrate, Standing
 from foldline.settings import InvalidSettings, Settings, load_settings
+from foldline.summarizer_file import summarizer_names, summarizer_rows
 from foldline.telemetry.tracing import Tracing
 from foldline.terminal import CommandFailed, ExitCode
 
@@ -27,10 +28,11 @@ def settings_of(options: dict[str, Any]) -> Settings:
     """The settings of this process: the options given, then the environment. Its models file is used from now on.
 
     Raises:
-        CommandFailed: a value, or a line of the models file, cannot be used.
+        CommandFailed: a value, or a line of the models file or of the summarizers, cannot be used.
     """
     try:
         settings = load_settings(**{name: value for name, value in options.items() if value is not None})
+        summarizer_rows(settings)
     except InvalidSettings as error:
         raise CommandFailed(str(error)) from error
     use_models_file(settings.models_file)
@@ -80,6 +82,7 @@ def open_store(settings: Settings, tracing: Tracing | None = None) -> Iterator[S
         summarizer_calls=settings.summarizer_calls,
         idempotency_seconds=ceil(settings.idempotency_hours * 3600),
         compactors=frozenset(settings.compactor_keys),
+        summarizers=summarizer_names(settings),
     )
     with _reporting_bad_address():
         store = Store(

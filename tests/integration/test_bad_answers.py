@@ -117,7 +117,7 @@ def calling(wire: str, base_url: str) -> Iterator[LLM]:
 def published(wire: str, base_url: str, request: SummaryInput = REQUEST) -> SummaryDraft:
     """What is published where the ledger alone takes over from a model."""
     with calling(wire, base_url) as llm:
-        chain = SummarizerChain({"first": llm, "extractive": Extractive()}, {})
+        chain = SummarizerChain({"first": llm, "extractive": Extractive()}, ["first", "extractive"], {})
         return chain.summarize(request, Cancellation())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
@@ -83,9 +84,11 @@ PLAIN: Final[Mapping[str, Value]] = MappingProxyType(
         **dict.fromkeys(("splits_turns", "lists_files", "trusts_usage", "weighs_prefix"), False),
     }
 )
-# Who writes the summaries: the summarizer that the service is set up with, or the provider of the session's model.
+# Who writes the summaries: the summarizer that the service is set up with, the provider of the session's model, or
+# summarizers of the service by name, each of which takes over from those before it.
 SERVICE: Final = "service"
 PROVIDER: Final = "provider"
+_SUMMARIZERS: Final = re.compile(r"[\w-]{1,100}(?:,[\w-]{1,100}){0,9}")
 # Fields that name a row of a table, with the available names.
 NAMED: Final[Mapping[str, Collection[str]]] = MappingProxyType(
     {
@@ -94,7 +97,6 @@ NAMED: Final[Mapping[str, Collection[str]]] = MappingProxyType(
         "registry": ("foldline", *REGISTRIES),
         "transcript": STYLES,
         "headings": HEADINGS,
-        "summarizer": (SERVICE, PROVIDER),
     }
 )
 # Additional figures of a compaction that a policy may report; `report` has their functions.
@@ -122,11 +124,12 @@ class Policy:
 
     `counter` counts all of this; whether a view fits is always counted exactly. `layout` divides the context window.
     `registry` lists windows of models that Foldline's own table lacks. `transcript` is the style in which a summarizer
-    gets a conversation, `headings` are those of the summary. `summarizer` is `service`, or `provider` for the own
-    compaction of the model's provider where it has one (`models.compactors`). `splits_turns`: a summary that ends in
-    the middle of a turn has a separate part for that turn. `lists_files`: the files that were read and changed stand
-    below a summary. `trusts_usage`: a provider's reported usage replaces the counter's estimate. `report`: the
-    `FIGURES` that a compaction reports. Only a preset that `is_loose` may have a target that is not below its trigger.
+    gets a conversation, `headings` are those of the summary. `summarizer` is `service`, `provider` for the own
+    compaction of the model's provider where it has one (`models.compactors`), or names of summarizers with commas
+    between them. `splits_turns`: a summary that ends in the middle of a turn has a separate part for that turn.
+    `lists_files`: the files that were read and changed stand below a summary. `trusts_usage`: a provider's reported
+    usage replaces the counter's estimate. `report`: the `FIGURES` that a compaction reports. Only a preset that
+    `is_loose` may have a target that is not below its trigger.
 
     `weighs_prefix`: edits have a price, because a provider's cache lacks all that follows them. Edits of a view that
     fits wait for the summary that they are made with, or else have to save more than that price. The target is a share
@@ -172,6 +175,7 @@ class Policy:
                 raise InvalidPolicy(
                     f"policy.{name}", f"{_shown(value)} is no {name}; available: {', '.join(available)}"
                 )
+        self._check_summarizer()
         for name in self.report:
             if name not in FIGURES:
                 raise InvalidPolicy("policy.report", f"{name!r} is no figure; available: {', '.join(FIGURES)}")
@@ -181,11 +185,22 @@ class Policy:
             )
             raise InvalidPolicy("policy.target", detail)
 
+    def _check_summarizer(self) -> None:
+        name: object = self.summarizer
+        if not isinstance(name, str) or not _SUMMARIZERS.fullmatch(name):
+            detail = f"must be {SERVICE}, {PROVIDER}, or names of summarizers as in fast,spare; not {_shown(name)}"
+            raise InvalidPolicy("policy.summarizer", detail)
+
     def _check_plain(self) -> None:
         for name, default in PLAIN.items():
             value = getattr(self, name)
             if name != "reserve_tokens" or value is not None:
                 _value(value, default, f"policy.{name}")
+
+    @property
+    def writers(self) -> tuple[str, ...]:
+        """The summarizers that it names, in order; none if it leaves the choice to the service."""
+        return () if self.summarizer in {SERVICE, PROVIDER} else tuple(self.summarizer.split(","))
 
     def stage(self, name: str) -> Stage:
         """The policy's stage of this name; if it has none, the stage with default parameters."""

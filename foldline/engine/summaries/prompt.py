@@ -38,7 +38,8 @@ class SummaryInput:
 
     `stories` are the lines of `previous` that no ledger made: they stay where no new story takes their place.
 
-    `provider` is what the model's own provider is sent, if it is to write the summary.
+    `provider` is what the model's own provider is sent, if it is to write the summary. `writers` are the summarizers
+    that may write it, in order; without any, the service chooses.
     """
 
     previous: tuple[str, ...]
@@ -54,6 +55,7 @@ class SummaryInput:
     turn_ledger: tuple[ItemAt, ...] | None = None
     dismissed: tuple[ItemAt, ...] = ()
     stories: tuple[str, ...] = ()
+    writers: tuple[str, ...] = ()
 
     @property
     def items(self) -> tuple[ItemAt, ...]:

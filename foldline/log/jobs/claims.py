@@ -200,6 +200,8 @@ def _preparation(
         max_tokens=text_tokens(wanted),
         details=details(wanted.files),
         request=replace(
-            kind.make_input(tx, path, wanted, request, outline), provider=provider_call(tx, path, wanted, outline)
+            kind.make_input(tx, path, wanted, request, outline),
+            provider=provider_call(tx, path, wanted, outline),
+            writers=requested_policy(path, request).writers,
         ),
     )

@@ -50,7 +50,8 @@ class Limits:
     """Limits of jobs: lease duration, retries, how long idempotency rows are kept.
 
     A summarizer reads `summarizer_tokens` in one call, and makes at most `summarizer_calls` for one summary.
-    `compactors` are the providers that may be asked for their own compaction.
+    `compactors` are the providers that may be asked for their own compaction, `summarizers` the names that a policy
+    may choose from.
     """
 
     lease_seconds: int = 120
@@ -61,6 +62,7 @@ class Limits:
     summarizer_calls: int = 8
     idempotency_seconds: int = 24 * 3600
     compactors: frozenset[str] = frozenset()
+    summarizers: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)

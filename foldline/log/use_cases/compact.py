@@ -16,7 +16,7 @@ from foldline.log.jobs.queries import Job
 from foldline.log.storage import entry_log, paths
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
-from foldline.log.use_cases.preconditions import open_to_change
+from foldline.log.use_cases.preconditions import check_summarizers, open_to_change
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def compact(
         InvalidPolicy: the request names a stage or policy that does not exist or cannot work.
     """
     path = open_to_change(tx, tenant, session_id, parent=parent, if_match=if_match)
-    request = _with_full_policy(path, request)
+    request = _with_full_policy(tx, path, request)
     before, leaf_seq = path.used, path.leaf_seq
     step = trigger.compact_now(tx, path, request, stages=stages, summarize=summarize)
     # Where nothing was edited, the version stays: a model that works on the view has seen the newest one.
@@ -108,13 +108,14 @@ def cut(
     """
     path = paths.open_head(tx, tenant, session_id)
     path.session.context_window = context_window or path.session.context_window
-    return cut_of(tx, path, entry_log.outline(tx, path), _with_full_policy(path, request))
+    return cut_of(tx, path, entry_log.outline(tx, path), _with_full_policy(tx, path, request))
 
 
-def _with_full_policy(path: Path, request: SummaryRequest) -> SummaryRequest:
+def _with_full_policy(tx: Transaction, path: Path, request: SummaryRequest) -> SummaryRequest:
     """The request with a complete policy: the session's own may change before a worker claims the job."""
     if request.policy is None:
         return request
     policy = policy_of(request.policy, PRESETS, path.session.policy)
+    check_summarizers(tx, policy)
     check_buffer(request.policy, path.session.frame.budget(policy).limit)
     return replace(request, policy=to_stored(policy, PRESETS))

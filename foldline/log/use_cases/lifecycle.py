@@ -28,6 +28,7 @@ from foldline.log.storage.events import JobEnded
 from foldline.log.storage.rows import Path, Session
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import BRANCH, JOB, SESSION, BranchRow, one_of
+from foldline.log.use_cases.preconditions import check_summarizers
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ def create(tx: Transaction, tenant: str, new: NewSession) -> Path:
     """
     window = None if new.context_window is None else parse_size(new.context_window)
     policy = policy_of(new.policy or {}, PRESETS)
+    check_summarizers(tx, policy)
     frame = Frame(new.model, window, new.max_output_tokens)
     budget = frame.budget(policy)
     check_buffer(new.policy, budget.limit)
@@ -143,6 +145,8 @@ def change(
     counted_by, limits = _counted_by(session), limits_of(session.model)
     _set(session, changes)
     session.fixed_tokens = count_system(session.system) + session.tools_tokens
+    if "policy" in changes:
+        check_summarizers(tx, session.policy)
     check_buffer(changes.get("policy"), session.budget.limit)
     check_fixed_parts(session.policy, session.budget.limit, session.overhead_tokens, session.multiplier)
     paths.save_texts(tx, session)

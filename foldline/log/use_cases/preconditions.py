@@ -1,7 +1,11 @@
-"""The preconditions of a change: the version that `If-Match` requires, and the newest message that the caller knows."""
+"""The preconditions of a change: the version that `If-Match` requires, the newest message that the caller knows, and
+the summarizers that a policy names.
+"""
 
 from __future__ import annotations
 
+from foldline.engine.errors import InvalidPolicy
+from foldline.engine.policies.policy import PROVIDER, SERVICE, Policy
 from foldline.log.errors import NotFound, UnknownParent
 from foldline.log.storage import paths, segments
 from foldline.log.storage.rows import Path
@@ -20,6 +24,18 @@ def open_to_change(tx: Transaction, tenant: str, session_id: str, *, parent: str
     if parent is not None:
         _check_parent(tx, path, parent)
     return path
+
+
+def check_summarizers(tx: Transaction, policy: Policy) -> None:
+    """Check that the service has the summarizers that a policy names.
+
+    Raises:
+        InvalidPolicy: it lacks one.
+    """
+    missing = [name for name in policy.writers if name not in tx.limits.summarizers]
+    if missing:
+        available = ", ".join((SERVICE, PROVIDER, *sorted(tx.limits.summarizers)))
+        raise InvalidPolicy("policy.summarizer", f"there is no summarizer {missing[0]!r}; available: {available}")
 
 
 def _check_parent(tx: Transaction, path: Path, parent: str) -> None:

@@ -154,7 +154,7 @@ def test_a_session_that_cannot_be_is_refused_with_the_path(api: Api, fields: dic
         ({"registry": "nobody"}, "registry", "foldline, neurolink"),
         ({"transcript": "verse"}, "transcript", "available: foldline"),
         ({"headings": "loud"}, "headings", "available: foldline"),
-        ({"summarizer": "oracle"}, "summarizer", "available: service, provider"),
+        ({"summarizer": "an oracle"}, "summarizer", "must be service, provider, or names of summarizers"),
         ({"report": "tier"}, "report", "must be a list of at most 100 names, each once"),
         ({"report": ["tier", "mood"]}, "report", "'mood' is no figure; available: original_count"),
         (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -141,3 +142,16 @@ def test_a_file_that_is_no_toml_is_refused_with_the_line(tmp_path: Path) -> None
     rows = tmp_path / "summarizers.toml"
     rows.write_text("[fast]\nmodel = m\n")
     assert "line 2" in problem_of(summarizer="fast", summarizers=str(rows))
+
+
+def test_a_policy_chooses_who_writes() -> None:
+    with ScriptedLLM() as usual, ScriptedLLM(default=DOWN) as down, ScriptedLLM() as chosen:
+        settings = named("usual", usual=usual.base_url, down=down.base_url, chosen=chosen.base_url)
+        with closing(create_summarizer(settings)) as summarizer:
+            request = replace(REQUEST, writers=("down", "chosen"))
+            assert summarizer.summarize(request, Cancellation()).summarizer == "chosen"
+            alone = summarizer.summarize(replace(REQUEST, writers=("extractive",)), Cancellation())
+            assert (alone.summarizer, alone.degraded) == ("extractive", False)
+            with pytest.raises(SummarizerUnavailable, match="has no summarizer gone"):
+                summarizer.summarize(replace(REQUEST, writers=("gone",)), Cancellation())
+    assert not usual.requests

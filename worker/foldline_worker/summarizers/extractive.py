@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from foldline.engine.summaries import extractive
 from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput
+from foldline.summarizer_file import EXTRACTIVE
 from foldline_worker.cancellation import Cancellation
 from foldline_worker.summarizers.contract import NOTHING_KEPT, ChunkTexts
-
-EXTRACTIVE: Final = "extractive"
 
 
 class Extractive:

@@ -28,13 +28,12 @@ from foldline.engine.summaries.prompt import (
 )
 from foldline.engine.tokens.counter import count_text
 from foldline.engine.wire import dumps
-from foldline.summarizer_file import NamedSummarizer
+from foldline.summarizer_file import EXTRACTIVE, NamedSummarizer
 from foldline.telemetry.tracing import Tracing
 from foldline_worker.cancellation import Cancellation
 from foldline_worker.summarizers.bounds import Bounds, CallSize
 from foldline_worker.summarizers.contract import NOTHING_KEPT, ChunkTexts, SummarizerUnavailable
 from foldline_worker.summarizers.endpoint import AnswerTooLong, EndpointUnavailable, TooLong
-from foldline_worker.summarizers.extractive import EXTRACTIVE
 from foldline_worker.summarizers.masking import masked
 from foldline_worker.summarizers.model_client import ModelClient
 from foldline_worker.summarizers.retries import Retries

@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
-from types import MappingProxyType
 from typing import Final
 
 from foldline.engine.models.windows import known_model
 from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput
 from foldline.settings import InvalidSettings, Settings, variable
-from foldline.summarizer_file import NamedSummarizer, read_summarizers
+from foldline.summarizer_file import EXTRACTIVE, OPENAI, summarizer_rows
 from foldline.telemetry.metrics import Metrics
 from foldline.telemetry.tracing import Tracing
 from foldline_worker.cancellation import Cancellation
@@ -25,15 +24,13 @@ from foldline_worker.summarizers.contract import (
     Summarizer,
     SummarizerUnavailable,
 )
-from foldline_worker.summarizers.extractive import EXTRACTIVE
 
 logger = logging.getLogger(__name__)
 
-# The summarizer that the settings describe, without a file.
-OPENAI: Final = "openai"
 NO_MODEL: Final = "none"
 OTHER_MODEL: Final = "other"
 NO_KEY: Final = "this worker has no key for it"
+UNKNOWN: Final = "this worker has no summarizer {name}"
 NEEDED: Final = ("summarizer_base_url", "summarizer_model")
 
 
@@ -45,7 +42,7 @@ def order_of(settings: Settings) -> Sequence[str]:
 def model_of(settings: Settings) -> str | None:
     """The model of the first summarizer; None if it calls none."""
     first = order_of(settings)[0]
-    row = _rows(settings).get(first)
+    row = summarizer_rows(settings).get(first)
     return row.model if row else None
 
 
@@ -55,7 +52,7 @@ def check_summarizer(settings: Settings) -> None:
     Raises:
         InvalidSettings: no summarizer has this name, or it lacks a setting.
     """
-    names, rows = order_of(settings), _rows(settings)
+    names, rows = order_of(settings), summarizer_rows(settings)
     there_are = (EXTRACTIVE, OPENAI, *(name for name in rows if name != OPENAI))
     unknown = [name for name in names if name not in there_are]
     if unknown:
@@ -67,9 +64,8 @@ def check_summarizer(settings: Settings) -> None:
         raise InvalidSettings([f"{variable('summarizer')}={OPENAI} also needs {' and '.join(missing)}"])
     if EXTRACTIVE in names[:-1]:
         raise InvalidSettings([f"{variable('summarizer')}: {EXTRACTIVE} never fails, so nothing can stand after it"])
-    for name in names:
-        if name in rows:
-            _ = rows[name].secret
+    for row in rows.values():
+        _ = row.secret
 
 
 def create_summarizer(settings: Settings, tracing: Tracing | None = None, metrics: Metrics | None = None) -> Summarizer:
@@ -80,7 +76,7 @@ def create_summarizer(settings: Settings, tracing: Tracing | None = None, metric
     """
     check_summarizer(settings)
     metrics = metrics or Metrics(())
-    rows = _rows(settings)
+    rows = summarizer_rows(settings)
     writers: dict[str, Summarizer] = {
         name: Metered(
             llm.create(name, rows[name], tracing) if name in rows else extractive.create(),
@@ -88,36 +84,25 @@ def create_summarizer(settings: Settings, tracing: Tracing | None = None, metric
             provider=name,
             model=rows[name].model if name in rows else None,
         )
-        for name in order_of(settings)
+        for name in (EXTRACTIVE, *rows)
     }
     providers = {
         name: MeteredProvider(provider.create(settings, name, tracing), metrics) for name in settings.compactor_keys
     }
-    return SummarizerChain(writers, providers)
-
-
-def _rows(settings: Settings) -> Mapping[str, NamedSummarizer]:
-    """The summarizers that call models, by name."""
-    rows = dict(read_summarizers(settings.summarizers))
-    if settings.summarizer_base_url and settings.summarizer_model:
-        rows[OPENAI] = NamedSummarizer(
-            model=settings.summarizer_model,
-            base_url=settings.summarizer_base_url,
-            key=settings.summarizer_api_key,
-            window=settings.summarizer_window,
-            output_tokens=settings.summarizer_output_tokens,
-            input_tokens=settings.summarizer_input_tokens,
-            concurrency=settings.summarizer_concurrency,
-            timeout_seconds=settings.summarizer_timeout_seconds,
-        )
-    return MappingProxyType(rows)
+    return SummarizerChain(writers, order_of(settings), providers)
 
 
 class SummarizerChain:
-    """Each request's summarizer: the provider that it names, or else the first of these that gives an answer."""
+    """Each request's summarizer: the provider that it names, or else the first that gives an answer.
 
-    def __init__(self, writers: Mapping[str, Summarizer], providers: Mapping[str, Summarizer]) -> None:
+    These are the writers that the request names, or else those of `usual`, in order.
+    """
+
+    def __init__(
+        self, writers: Mapping[str, Summarizer], usual: Sequence[str], providers: Mapping[str, Summarizer]
+    ) -> None:
         self._writers = writers
+        self._usual = usual
         self._providers = providers
 
     def summarize(
@@ -132,16 +117,22 @@ class SummarizerChain:
         return self._providers[call.compactor].summarize(request, cancellation, kept)
 
     def _written(self, request: SummaryInput, cancellation: Cancellation, kept: ChunkTexts) -> SummaryDraft:
-        failure: SummarizerUnavailable | None = None
-        for name, writer in self._writers.items():
+        failures: list[SummarizerUnavailable] = []
+        for name in request.writers or self._usual:
             try:
-                draft = writer.summarize(request, cancellation, kept)
+                draft = self._named(name).summarize(request, cancellation, kept)
             except SummarizerUnavailable as error:
                 logger.warning("summarizer %s: %s", name, error.reason)
-                failure = failure or error
+                failures.append(error)
                 continue
-            return replace(draft, degraded=draft.degraded or (failure is not None and name == EXTRACTIVE))
-        raise failure or SummarizerUnavailable("there is none")
+            return replace(draft, degraded=draft.degraded or (bool(failures) and name == EXTRACTIVE))
+        raise failures[0]
+
+    def _named(self, name: str) -> Summarizer:
+        writer = self._writers.get(name)
+        if writer is None:
+            raise SummarizerUnavailable(UNKNOWN.format(name=name))
+        return writer
 
     def close(self) -> None:
         """See `Summarizer`."""

@@ -85,6 +85,18 @@ def test_what_is_available_is_named_and_can_be_chosen(name: str) -> None:
         assert getattr(policy_of({name: available}, PRESETS), name) == available
 
 
+@pytest.mark.parametrize("name", ["service", "provider", "fast", "fast,spare,extractive"])
+def test_a_policy_may_name_summarizers(name: str) -> None:
+    policy = policy_of({"summarizer": name}, PRESETS)
+    assert policy.writers == (() if name in {"service", "provider"} else tuple(name.split(",")))
+
+
+@pytest.mark.parametrize("name", ["", "fast,", "a b", "fast, spare", 7, ["fast"], "x" * 101])
+def test_what_is_no_name_of_a_summarizer_is_refused(name: object) -> None:
+    with pytest.raises(InvalidPolicy, match="names of summarizers"):
+        policy_of({"summarizer": name}, PRESETS)
+
+
 def test_only_a_loose_preset_may_aim_no_lower_than_its_trigger() -> None:
     assert policy_of({"preset": "codebuddy@program", "trigger": 0.7}, PRESETS).target == 1.0
     with pytest.raises(InvalidPolicy):
