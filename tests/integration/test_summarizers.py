@@ -600,3 +600,13 @@ def test_another_try_repeats_only_the_chunks_that_failed() -> None:
         with_kept = len(llm.requests)
         assert summarizer.summarize(LONGER, Cancellation()).text == again.text
         assert len(llm.requests) - with_kept == with_kept + 5
+
+
+@pytest.mark.parametrize(("model", "has_price"), [("gpt-4o-mini", True), ("nobody/knows-it", False)])
+def test_what_a_summary_cost_is_in_its_details(model: str, *, has_price: bool) -> None:
+    with ScriptedLLM() as llm:
+        client = ModelClient(WIRES["openai-chat"], base_url=llm.base_url, api_key=None, model=model, timeout_seconds=5)
+        with closing(LLM(client, Bounds(8_000))) as summarizer:
+            draft = summarizer.summarize(REQUEST, Cancellation())
+    cost = (draft.usage["input"] * 0.15 + draft.usage["output"] * 0.6) / 1e6
+    assert draft.details.get("cost_usd") == (pytest.approx(cost, abs=1e-6) if has_price else None)

@@ -31,6 +31,12 @@ class Prices(NamedTuple):
         """The price of an input token that was not in the cache, where the caller uses the cache."""
         return self.input if self.cache_write is None else self.cache_write
 
+    def cost(self, input_tokens: int, output_tokens: int) -> float | None:
+        """US dollars for a call without a cache; None where a price is not known."""
+        if self.input is None or self.output is None:
+            return None
+        return (input_tokens * self.input + output_tokens * self.output) / MILLION
+
     @property
     def rates(self) -> CacheRates | None:
         """The prices of input as shares of its price without a cache; None where one of them is not known."""

@@ -39,6 +39,7 @@ from foldline_worker.summarizers.model_client import ModelClient
 from foldline_worker.summarizers.retries import Retries
 from foldline_worker.summarizers.wires import WIRES, WireAnswer
 
+COST: Final = "cost_usd"
 # A story that the gate refuses is asked for so many times in all.
 ATTEMPTS: Final = 2
 # The text of a chunk takes at most this share of what a call reads, so that one call merges several.
@@ -100,7 +101,7 @@ class LLM:
             summarizer=EXTRACTIVE if is_degraded else self._name,
             model=writing.model,
             usage=dict(writing.usage),
-            details=details(writing.findings),
+            details={**details(writing.findings), **writing.cost},
             provenance=together(piece.provenance for piece in written),
         )
 
@@ -130,6 +131,13 @@ class _Writing:
     findings: list[Finding] = field(default_factory=list)
     reported: str | None = None
     _lock: Lock = field(default_factory=Lock)
+
+    @property
+    def cost(self) -> dict[str, float]:
+        """What its calls cost in US dollars by the published prices, as `details`; empty where a price is not known."""
+        known = known_model(self.client.model)
+        cost = known.prices.cost(self.usage["input"], self.usage["output"]) if known and known.prices else None
+        return {} if cost is None else {COST: round(cost, 6)}
 
     @property
     def model(self) -> str:
