@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from foldline_worker.summarizers.bounds import Bounds
+from foldline_worker.summarizers.bounds import Bounds, CallSize
 from foldline_worker.summarizers.endpoint import AnswerTooLong, TooLong
 
 
@@ -50,16 +50,16 @@ def test_a_window_that_is_smaller_than_said_is_learned() -> None:
 
 
 def test_a_refusal_without_a_figure_always_makes_calls_smaller_until_nothing_is_left() -> None:
-    bounds, sent = Bounds(100_000), 100_000
+    bounds, size = Bounds(100_000), CallSize(100_000, 4_000)
     for _ in range(20):
-        if not bounds.learn(TooLong("HTTP 400"), sent, 4_000):
+        sent = sum(size)
+        if not bounds.learn(TooLong("HTTP 400"), *size):
             break
         size = bounds.size(4_000)
-        assert size.prompt + size.answer < sent + 4_000
-        sent = min(sent, size.prompt)
+        assert sum(size) < sent
     else:
         pytest.fail("there was always something left to try")
-    assert sent < 3_000
+    assert size.prompt < 3_000
 
 
 def test_a_figure_that_was_obeyed_already_is_not_repeated_forever() -> None:
@@ -69,3 +69,26 @@ def test_a_figure_that_was_obeyed_already_is_not_repeated_forever() -> None:
         sizes.append(sum(bounds.size(500)))
     assert sizes == sorted(sizes, reverse=True)
     assert len(set(sizes)) == len(sizes)
+
+
+@pytest.mark.parametrize("limit", [5_000, None], ids=["with a figure", "without a figure"])
+def test_refusals_of_calls_that_were_sent_together_are_learned_once(limit: int | None) -> None:
+    bounds = Bounds(100_000, 8_192)
+    sent = bounds.size(1_000).prompt
+    assert bounds.learn(TooLong("HTTP 400", limit), sent, 1_000)
+    learned = bounds.size(1_000)
+    assert bounds.learn(TooLong("HTTP 400", limit), sent, 1_000)
+    assert bounds.size(1_000) == learned
+
+
+def test_a_refusal_of_a_small_call_leaves_room_for_larger_ones() -> None:
+    bounds = Bounds(100_000, 32_768)
+    assert bounds.learn(TooLong("HTTP 400"), 1_200, 200)
+    assert bounds.size(200).prompt > 15_000
+
+
+def test_of_calls_that_were_sent_together_the_smallest_limit_is_learned() -> None:
+    bounds = Bounds(100_000, 8_192)
+    assert bounds.learn(TooLong("HTTP 400", 5_000, 6_000), 6_000, 1_000)
+    assert bounds.learn(TooLong("HTTP 400", 5_000, 7_500), 6_000, 1_000)
+    assert sum(bounds.size(1_000)) <= 4_000

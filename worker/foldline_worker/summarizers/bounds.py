@@ -26,7 +26,7 @@ class Bounds:
     """The bounds of a model's calls: the tokens of a `prompt`, of prompt and answer together, and of an `answer`.
 
     What a refusal says is learned for all later calls; threads may share it. A refusal that names no figure lowers the
-    bound that it is about, so that the same call is never repeated.
+    bound that it is about by two fifths, so that the same call is not repeated for long.
     """
 
     def __init__(self, prompt: int, window: int | None = None, answer: int | None = None) -> None:
@@ -54,10 +54,14 @@ class Bounds:
             if isinstance(refusal, AnswerTooLong):
                 self._answer = min(refusal.limit_tokens, asked - 1, self._answer or asked)
                 return self._answer > 0
-            before = self._window or sent + asked
-            limit = refusal.limit_tokens or before
+            window = self._window or sent + asked
+            limit = refusal.limit_tokens or window
             # In Foldline's tokens, if the endpoint counts more.
             limit = limit * sent // max(sent, refusal.actual_tokens or sent)
-            is_new = self._window is None or limit < self._window
-            self._window = limit if is_new and limit < sent + asked else min(before, sent + asked) * 3 // 5
-            return self._window >= SMALLEST_WINDOW
+            if limit < min(window, sent + asked):
+                window = limit
+            # A larger call was on its way already when another's refusal was learned: its own says nothing new.
+            elif sent + asked <= window:
+                window = window * 3 // 5
+            self._window = window
+            return window >= SMALLEST_WINDOW
