@@ -48,6 +48,7 @@ BAD_ANSWERS: Final[Mapping[str, Ending]] = MappingProxyType(
         "nothing more comes in the middle": Ending.TRIED_AGAIN,
         "the stream is cut": Ending.TRIED_AGAIN,
         "an error in the stream": Ending.TRIED_AGAIN,
+        "a context that fills up in the stream": Ending.SHORTER,
         "HTML": Ending.TRIED_AGAIN,
         "other JSON than promised": Ending.JUDGED,
         "no choice, candidate or content": Ending.JUDGED,

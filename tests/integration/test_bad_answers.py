@@ -69,7 +69,8 @@ BEHAVIOURS = MappingProxyType(
         "nothing comes": Behaviour(hangs=True),
         "nothing more comes in the middle": Behaviour(middle="hangs"),
         "the stream is cut": Behaviour(middle="cut"),
-        "an error in the stream": Behaviour(middle="error"),
+        "an error in the stream": Behaviour(middle="error", error="overloaded"),
+        "a context that fills up in the stream": Behaviour(middle="error", error="Context size has been exceeded."),
         "HTML": Behaviour(raw=b"<html><body>502 Bad Gateway</body></html>"),
         "other JSON than promised": Behaviour(raw=b'{"result": ["fine", 7]}'),
         "no choice, candidate or content": Behaviour(

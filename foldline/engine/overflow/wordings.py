@@ -58,7 +58,10 @@ WORDINGS: Final[tuple[tuple[str | None, re.Pattern[str]], ...]] = (
     ("anthropic", _compiled("anthropic: input is too long", "input length and `?max_tokens`? exceed context limit")),
     ("xai", _compiled("maximum prompt length is <n>")),
     ("together", _compiled("longer than the model's context length")),
-    ("llama.cpp", _compiled("exceeds? the available context size", "exceeds? context size")),
+    (
+        "llama.cpp",
+        _compiled("exceeds? the available context size", "exceeds? context size", "context size has been exceeded"),
+    ),
     ("lmstudio", _compiled("greater than the context length", "loaded with context length of only")),
     ("minimax", _compiled("context window exceeds limit")),
     ("kimi", _compiled("exceeded model token limit")),

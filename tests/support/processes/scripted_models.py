@@ -23,7 +23,7 @@ class Behaviour:
     """One answer. `text` None makes a story of what was asked; `finish` is how it ends, in no provider's words.
 
     `raw` is a whole body in the place of the provider's; it hangs before its first byte, or in the `middle`, or is cut
-    there.
+    there, or ends there with an `error`.
     """
 
     text: str | None = None
@@ -300,6 +300,6 @@ class _Handler(BaseHTTPRequestHandler):
         if behaviour.middle == "hangs":
             model.stopping.wait(60)
         elif behaviour.middle == "error":
-            self.wfile.write(b"data: " + dumps(model.dialect.error(529, "overloaded")) + b"\n\n")
+            self.wfile.write(b"data: " + dumps(model.dialect.error(500, behaviour.error)) + b"\n\n")
         else:
             self.connection.shutdown(socket.SHUT_RDWR)

@@ -75,6 +75,7 @@ def figures(text: str) -> tuple[int | None, int | None]:
         ("Prompt contains 9000 tokens, too large for model with 8192 maximum context length", "mistral"),
         ("This model's maximum prompt length is 8192 but the request contains 9000 tokens", "xai"),
         ("the request exceeds the available context size, try increasing it", "llama.cpp"),
+        ('{"error":{"code":500,"message":"Context size has been exceeded.","type":"server_error"}}', "llama.cpp"),
         ("400 status code (no body)", "cerebras"),
         ("the content_length_exceeded check failed", "azure"),
         ('{"code": "context_length_exceeded"}', "openrouter"),

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from foldline_worker.summarizers.endpoint import EndpointUnavailable, TooLong
 from foldline_worker.summarizers.wires.contract import MOST_NAME_CHARS, WireAnswer
+from foldline_worker.summarizers.wires.openai_responses import OPENAI_RESPONSES
 
 
 def test_an_answer_names_its_model() -> None:
@@ -18,3 +22,23 @@ def test_a_name_that_no_database_takes_is_as_good_as_none(name: object) -> None:
     answer = WireAnswer()
     answer.note_model(name)
     assert answer.model is None
+
+
+@pytest.mark.parametrize(
+    ("error", "meaning"),
+    [
+        (
+            {"code": "context_length_exceeded", "message": "Your input exceeds the context window of this model."},
+            TooLong,
+        ),
+        ({"code": "server_error", "message": "An error occurred."}, EndpointUnavailable),
+    ],
+    ids=["too long", "another"],
+)
+def test_an_error_among_the_events_of_a_response_is_read(error: dict[str, Any], meaning: type[Exception]) -> None:
+    for event in (
+        {"type": "error", **error, "param": None},
+        {"type": "response.failed", "response": {"object": "response", "status": "failed", "error": error}},
+    ):
+        with pytest.raises(meaning):
+            OPENAI_RESPONSES.take(WireAnswer(), event)

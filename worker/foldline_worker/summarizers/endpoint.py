@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import httpx
 
-from foldline.engine.overflow import output_limit_of, verdict_of
+from foldline.engine.overflow import NO_OVERFLOW, output_limit_of, verdict_of
 from foldline.engine.wire import loads_bounded
 from foldline.telemetry.tracing import TRACEPARENT, Silent, Tracing
 from foldline_worker.cancellation import Cancellation
@@ -206,7 +206,8 @@ def whole_answer(response: httpx.Response, most_bytes: int = MOST_ANSWER_BYTES) 
     """The JSON object in a response of at most about so many bytes.
 
     Raises:
-        EndpointUnavailable: it is not JSON, or it reports an error.
+        TooLong: it reports that prompt and answer exceed the model's context window.
+        EndpointUnavailable: it is not JSON, or it reports another error.
     """
     return json_object(b"".join(bounded(response, most_bytes)))
 
@@ -228,8 +229,16 @@ def json_object(data: bytes) -> dict[str, Any]:
     except ValueError:
         raise EndpointUnavailable(NOT_JSON, is_passing=True) from None
     if not isinstance(value, dict) or value.get("error"):
-        raise EndpointUnavailable(ERROR_INSIDE, is_passing=True)
+        raise reported(value)
     return value
+
+
+def reported(answer: object) -> EndpointError:
+    """What an answer, or an event of one, with an error in it means: a call may turn out to be too long late."""
+    verdict = verdict_of(answer) if isinstance(answer, dict) else NO_OVERFLOW
+    if verdict.is_overflow:
+        return TooLong(ERROR_INSIDE, verdict.limit_tokens, verdict.actual_tokens)
+    return EndpointUnavailable(ERROR_INSIDE, is_passing=True)
 
 
 def _retry_after(response: httpx.Response) -> float | None:

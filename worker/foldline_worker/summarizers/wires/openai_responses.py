@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from foldline_worker.summarizers.endpoint import ERROR_INSIDE, EndpointUnavailable
+from foldline_worker.summarizers.endpoint import reported
 from foldline_worker.summarizers.wires.contract import COMPLETE, Wire, WireAnswer, WireRequest, objects, text_in
 
 _DONE: Final = frozenset({"response.completed", "response.incomplete"})
@@ -27,7 +27,7 @@ def _body(request: WireRequest, _options: Mapping[str, Any]) -> dict[str, Any]:
 def _take(answer: WireAnswer, event: Mapping[str, Any]) -> None:
     kind = event.get("type")
     if kind in _FAILED:
-        raise EndpointUnavailable(ERROR_INSIDE, is_passing=True)
+        raise reported(event.get("response") or event)
     if kind == "response.output_text.delta":
         answer.content += text_in(event.get("delta"))
     elif kind in _DONE:
