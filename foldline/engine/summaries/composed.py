@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 from foldline.engine.ledger.assemble import Assembled, LedgerLine, assembled, specifics_of
 from foldline.engine.ledger.choice.render import Written, summary_of_lines
 from foldline.engine.ledger.items import STORY, Item, ItemKind, Speaker
+from foldline.engine.ledger.reading.specifics import Specific
 from foldline.engine.models.budget import SMALLEST_SUMMARY
 from foldline.engine.summaries.gate.by_line import read
 from foldline.engine.summaries.gate.source import folded, words_of
@@ -31,8 +32,8 @@ def composed(piece: SummaryInput, story: str) -> Written:
     The user's rules stand word for word, so the story's own lines about them are left out.
     """
     ledger = assembled(piece.items)
-    said = [_Said(text, section) for text, section in _lines_of(story) if section is not Section.RULES]
-    missing = [line for line in ledger.current if line.item.kind is ItemKind.RULE or not _is_said(line, said)]
+    said = _Story(story)
+    missing = [line for line in ledger.current if line.item.kind is ItemKind.RULE or not said.says(line)]
     place = ledger.current[-1].place if ledger.current else 0
     from_story = [
         LedgerLine(
@@ -41,9 +42,9 @@ def composed(piece: SummaryInput, story: str) -> Written:
             line.text,
             found=specifics_of(line.text),
             under=line.section,
-            order=order - len(said),
+            order=order - len(said.lines),
         )
-        for order, line in enumerate(said)
+        for order, line in enumerate(said.lines)
     ]
     return summary_of_lines(Assembled([*missing, *from_story], ledger.replaced), piece.max_tokens, piece.headings)
 
@@ -61,17 +62,28 @@ class _Said:
         self.section = section
         self.folded = folded(text)
         self.words = words_of(self.folded)
-        self.names = {found.text.casefold() for found in specifics_of(text)}
+        self.names = _names(specifics_of(text))
 
 
-def _lines_of(story: str) -> Iterator[tuple[str, Section | None]]:
-    return ((line.text, line.section) for _, line in read(story) if line is not None)
+class _Story:
+    """The lines of a story, and what they say together."""
+
+    def __init__(self, story: str) -> None:
+        found = (line for _, line in read(story) if line is not None and line.section is not Section.RULES)
+        self.lines = [_Said(line.text, line.section) for line in found]
+        self._folded = "\n".join(line.folded for line in self.lines)
+        self._names = frozenset(name for line in self.lines for name in line.names)
+
+    def says(self, line: LedgerLine) -> bool:
+        """Whether it says what a line of the ledger says."""
+        text, names = folded(line.text), _names(line.found)
+        if text in self._folded:
+            return True
+        if not names or not names <= self._names:
+            return False
+        words = words_of(text)
+        return any(names <= said.names and len(words & said.words) >= SAID_SHARE * len(words) for said in self.lines)
 
 
-def _is_said(line: LedgerLine, said: Sequence[_Said]) -> bool:
-    text = folded(line.text)
-    words, names = words_of(text), {found.text.casefold() for found in line.found}
-    return any(
-        text in other.folded or (names and names <= other.names and len(words & other.words) >= SAID_SHARE * len(words))
-        for other in said
-    )
+def _names(found: Iterable[Specific]) -> frozenset[str]:
+    return frozenset(each.text.casefold() for each in found)
