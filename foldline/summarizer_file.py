@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Literal, NoReturn, Self
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
+import httpx
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from foldline.settings import InvalidSettings, Settings, variable
 
 SETTING: Final = variable("summarizers")
+_NO_PATH: Final = re.compile(r"[\n\r\0={\[\"]")
 # Names that need no row: the ledger alone, and the endpoint in the settings.
 EXTRACTIVE: Final = "extractive"
 OPENAI: Final = "openai"
@@ -40,6 +43,21 @@ class NamedSummarizer(BaseModel):
     concurrency: int = Field(4, ge=1, le=256)
     timeout_seconds: float = Field(120.0, gt=0)
 
+    @field_validator("key")
+    @classmethod
+    def _check_letters(cls, key: SecretStr | None) -> SecretStr | None:
+        if key is not None and not (key.get_secret_value().isascii() and key.get_secret_value().isprintable()):
+            raise PydanticCustomError("key", "a key has printable ASCII characters only")
+        return key
+
+    @field_validator("base_url")
+    @classmethod
+    def _check_address(cls, url: str | None) -> str | None:
+        try:
+            return url if url is None or httpx.URL(url).host else _no_address()
+        except httpx.InvalidURL:
+            return _no_address()
+
     @model_validator(mode="after")
     def _check_key(self) -> Self:
         if self.key is not None and self.key_file is not None:
@@ -60,6 +78,10 @@ class NamedSummarizer(BaseModel):
         except (OSError, UnicodeDecodeError) as error:
             problem = error.strerror if isinstance(error, OSError) else "it is no text"
             raise InvalidSettings([f"{SETTING}: the key file {self.key_file} cannot be read: {problem}"]) from None
+
+
+def _no_address() -> NoReturn:
+    raise PydanticCustomError("address", "give an http or https address")
 
 
 def read_summarizers(given: str | None) -> Mapping[str, NamedSummarizer]:
@@ -126,20 +148,20 @@ def _taken() -> str:
 
 
 def _tables(given: str) -> Mapping[str, Any]:
+    is_json = given.lstrip().startswith("{")
+    if not is_json and _NO_PATH.search(given):
+        # It may have keys, so no message quotes it.
+        raise InvalidSettings([f"{SETTING}: give the path of a TOML file, or JSON that begins with {{"])
     try:
-        if given.lstrip().startswith("{"):
-            tables = json.loads(given)
-        else:
-            tables = tomllib.loads(Path(given).read_text(encoding="utf-8"))
-    except ValueError as error:
-        where = "" if given.lstrip().startswith("{") else f" {given}"
-        raise InvalidSettings([f"{SETTING}{where}: {_cause(error)}"]) from None
+        tables = json.loads(given) if is_json else tomllib.loads(Path(given).read_text(encoding="utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise InvalidSettings([f"{SETTING}{'' if is_json else f' {given}'}: {_cause(error)}"]) from None
     except OSError as error:
         raise InvalidSettings([f"{SETTING} {given} cannot be read: {error.strerror}"]) from None
     return tables if isinstance(tables, dict) else {}
 
 
-def _cause(error: ValueError) -> str:
+def _cause(error: Exception) -> str:
     """Where the text is wrong, without the text."""
     if isinstance(error, json.JSONDecodeError):
         return f"no JSON: {error.msg} at character {error.pos}"

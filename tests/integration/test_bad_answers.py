@@ -61,7 +61,7 @@ BEHAVIOURS = MappingProxyType(
         "429 with Retry-After": Behaviour(status=429, error="slow down", headers={"retry-after": "0.01"}),
         "429 without Retry-After": Behaviour(status=429, error="slow down"),
         "429, as the quota is used up": Behaviour(
-            status=429, error="You exceeded your current quota, please check your plan and billing details."
+            status=429, error="insufficient_quota: You exceeded your current quota, please check your plan."
         ),
         "500": Behaviour(status=500, error="oops"),
         "503": Behaviour(status=503, error="unavailable"),

@@ -610,3 +610,21 @@ def test_what_a_summary_cost_is_in_its_details(model: str, *, has_price: bool) -
             draft = summarizer.summarize(REQUEST, Cancellation())
     cost = (draft.usage["input"] * 0.15 + draft.usage["output"] * 0.6) / 1e6
     assert draft.details.get("cost_usd") == (pytest.approx(cost, abs=1e-6) if has_price else None)
+
+
+def test_calls_of_all_summaries_share_the_slots_and_cancelling_ends_the_wait_for_one() -> None:
+    slow = replace(scripted.SUMMARY, delay_seconds=30)
+    with (
+        ScriptedLLM(default=slow) as llm,
+        asking(llm.base_url, bounds=Bounds(100_000, 8_192), timeout_seconds=60, concurrency=1) as summarizer,
+    ):
+        calls = [Call(summarizer), Call(summarizer, request=LONGER), Call(summarizer, request=LONGER)]
+        threads = [Thread(target=call.run) for call in calls]
+        for thread in threads:
+            thread.start()
+        eventually(lambda: llm.at_once == 1)
+        for call, thread in zip(reversed(calls), reversed(threads), strict=True):
+            call.cancellation.cancel()
+            thread.join(timeout=5)
+            assert isinstance(call.error, Cancelled)
+        assert llm.most_at_once == 1

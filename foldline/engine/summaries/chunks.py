@@ -55,7 +55,7 @@ def halves(chunk: SummaryInput) -> tuple[SummaryInput, SummaryInput] | None:
     """A chunk as two, in order; None if it is one message or text that cannot be divided."""
     said, texts = chunk.said, chunk.previous
     if len(said) > 1 or (said and texts):
-        middle = 0 if texts else _middle(_sizes(chunk, said))
+        middle = 0 if texts else _before_batch(said, 0, _middle(_sizes(chunk, said)))
         first = _only(chunk, previous=texts) if texts else _of_messages(chunk, said[:middle])
         return first, _of_messages(chunk, said[middle:])
     if is_one_text(chunk) and len(texts[0]) > 1:
@@ -100,6 +100,14 @@ def _two(text: str) -> tuple[str, str]:
     return text[:at], text[at:]
 
 
+def _before_batch(said: Sequence[Message], start: int, end: int) -> int:
+    """Where to cut at or before `end`: calls stay with their results, unless these do not fit in one chunk."""
+    cut = end
+    while start < cut < len(said) and said[cut].role == "tool":
+        cut -= 1
+    return cut if cut > start else end
+
+
 def _groups(sizes: Sequence[int], said: Sequence[Message], room: int) -> Iterator[slice]:
     """Messages in groups of at most `room` tokens; each ends before a turn if it is filled well by then."""
     start = 0
@@ -110,7 +118,7 @@ def _groups(sizes: Sequence[int], said: Sequence[Message], room: int) -> Iterato
                 turn = end
             filled += sizes[end]
             end += 1
-        end = turn if turn and end < len(sizes) else end
+        end = turn if turn and end < len(sizes) else _before_batch(said, start, end)
         yield slice(start, end)
         start = end
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 
 from foldline.engine.ledger.assemble import Assembled, LedgerLine, assembled, specifics_of
@@ -11,14 +14,31 @@ from foldline.engine.ledger.items import STORY, Item, ItemKind, Speaker
 from foldline.engine.ledger.reading.specifics import Specific
 from foldline.engine.models.budget import SMALLEST_SUMMARY
 from foldline.engine.summaries.gate.by_line import read
-from foldline.engine.summaries.gate.source import folded, words_of
 from foldline.engine.summaries.headings import Section
 from foldline.engine.summaries.prompt import SummaryInput
 
 # The share of a summary that a story may take. Where the ledger needs the room, lines of both compete by their worth.
 STORY_SHARE: Final = 0.5
-# A line of the ledger is said by a story that has all its names and numbers, and so much of its words in one line.
-SAID_SHARE: Final = 0.75
+_WORD: Final = re.compile(r"[^\W_]+")
+_DENYING: Final = frozenset(
+    {"not", "no", "never", "none", "nobody", "nothing", "without", "cannot", "t", "fail", "fails", "failed"}
+    | {
+        "nicht",
+        "kein",
+        "keine",
+        "keinen",
+        "nie",
+        "ohne",
+        "ne",
+        "pas",
+        "jamais",
+        "sans",
+        "aucun",
+        "nunca",
+        "sin",
+        "ningún",
+    }
+)
 
 
 def story_tokens(piece: SummaryInput) -> int:
@@ -33,7 +53,9 @@ def composed(piece: SummaryInput, story: str) -> Written:
     """
     ledger = assembled(piece.items)
     said = _Story(story)
-    missing = [line for line in ledger.current if line.item.kind is ItemKind.RULE or not said.says(line)]
+    covered = [line for line in ledger.current if line.item.kind is not ItemKind.RULE and said.says(line)]
+    gone = {line.order for line in covered}
+    missing = [line for line in ledger.current if line.order not in gone]
     place = ledger.current[-1].place if ledger.current else 0
     from_story = [
         LedgerLine(
@@ -46,7 +68,11 @@ def composed(piece: SummaryInput, story: str) -> Written:
         )
         for order, line in enumerate(said.lines)
     ]
-    return summary_of_lines(Assembled([*missing, *from_story], ledger.replaced), piece.max_tokens, piece.headings)
+    found = Assembled([*missing, *from_story], ledger.replaced)
+    written = summary_of_lines(found, piece.max_tokens, piece.headings)
+    # What the story says has no line of its own, so that a recall alone finds where it is from.
+    recallable = Counter(written.provenance.recallable) + Counter(line.item.kind for line in covered)
+    return written._replace(provenance=replace(written.provenance, recallable=recallable))
 
 
 def with_earlier_stories(piece: SummaryInput) -> Written:
@@ -60,8 +86,7 @@ class _Said:
     def __init__(self, text: str, section: Section | None) -> None:
         self.text = text
         self.section = section
-        self.folded = folded(text)
-        self.words = words_of(self.folded)
+        self.words = _words(text)
         self.names = _names(specifics_of(text))
 
 
@@ -71,18 +96,24 @@ class _Story:
     def __init__(self, story: str) -> None:
         found = (line for _, line in read(story) if line is not None and line.section is not Section.RULES)
         self.lines = [_Said(line.text, line.section) for line in found]
-        self._folded = "\n".join(line.folded for line in self.lines)
-        self._names = frozenset(name for line in self.lines for name in line.names)
+        self._words = frozenset(word for line in self.lines for word in line.words)
 
     def says(self, line: LedgerLine) -> bool:
-        """Whether it says what a line of the ledger says."""
-        text, names = folded(line.text), _names(line.found)
-        if text in self._folded:
-            return True
-        if not names or not names <= self._names:
+        """Whether one of its lines has all words and names of a line of the ledger, and denies neither more nor less.
+
+        In doubt it does not: a fact that stands twice is better than one that is lost.
+        """
+        words, names = _words(line.text), _names(line.found)
+        if not words or not words <= self._words:
             return False
-        words = words_of(text)
-        return any(names <= said.names and len(words & said.words) >= SAID_SHARE * len(words) for said in self.lines)
+        return any(
+            words <= said.words and names <= said.names and words & _DENYING == said.words & _DENYING
+            for said in self.lines
+        )
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.casefold()))
 
 
 def _names(found: Iterable[Specific]) -> frozenset[str]:

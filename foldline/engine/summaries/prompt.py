@@ -174,6 +174,7 @@ _MERGE_ALONE: Final = (
     "The earlier summaries follow each other, the oldest first. Make one summary of all of them: take over every rule, "
     "decision and file that still holds, give the latest state of what changed, and drop what is settled."
 )
+EARLIER: Final = '<earlier-summary n="{}">\n{}\n</earlier-summary>'
 _CONVERSATION: Final = "<conversation>\n{}\n</conversation>"
 _LEFT_OUT: Final = "Older summaries that are left out here for want of room: {count}"
 _REFUSED: Final = "A former attempt could not be used: {reason}. Write a complete, shorter one."
@@ -237,7 +238,7 @@ _LONGEST: Final = "it is incomplete, and it repeats what it was given, word for 
 
 
 def _situation(request: SummaryInput) -> str:
-    if request.turn_prefix:
+    if request.turn_prefix or request.headings == TURN:
         return _TURN_BEGUN
     return _BRANCH_LEFT if request.is_branch else _LOST
 
@@ -250,7 +251,14 @@ def _instructions(request: SummaryInput, input_tokens: int) -> str:
 
 
 def _earlier(texts: Sequence[str], room_tokens: int) -> Iterator[str]:
-    """The earlier summaries, oldest first: the newest that fit in `room_tokens`, and how many were left out."""
+    """The earlier summaries, oldest first: the newest that fit in `room_tokens`, and how many were left out.
+
+    They are whole if all of them fit.
+    """
+    whole = [EARLIER.format(number, escape(text)) for number, text in enumerate(texts, 1)]
+    if sum(map(count_text, whole)) <= room_tokens:
+        yield from whole
+        return
     left_tokens = room_tokens - count_text(_LEFT_OUT.format(count=len(texts))) - _SEAMS
     each = max(left_tokens // len(texts), SMALLEST_PREVIOUS_TOKENS)
     framed: list[str] = []
@@ -266,9 +274,8 @@ def _earlier(texts: Sequence[str], room_tokens: int) -> Iterator[str]:
 
 
 def _framed(number: int, text: str, max_tokens: int) -> str:
-    frame = '<earlier-summary n="{}">\n{}\n</earlier-summary>'
-    room = max_tokens - count_text(frame.format(number, "")) - _FRAME_SEAMS
-    return frame.format(number, excerpt_to_tokens(escape(text), room))
+    room = max_tokens - count_text(EARLIER.format(number, "")) - _FRAME_SEAMS
+    return EARLIER.format(number, excerpt_to_tokens(escape(text), room))
 
 
 def _closing(request: SummaryInput, refused: str | None) -> Iterator[str]:

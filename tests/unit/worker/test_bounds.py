@@ -92,3 +92,11 @@ def test_of_calls_that_were_sent_together_the_smallest_limit_is_learned() -> Non
     assert bounds.learn(TooLong("HTTP 400", 5_000, 6_000), 6_000, 1_000)
     assert bounds.learn(TooLong("HTTP 400", 5_000, 7_500), 6_000, 1_000)
     assert sum(bounds.size(1_000)) <= 4_000
+
+
+def test_a_limit_that_was_kept_to_already_ends_in_few_calls() -> None:
+    bounds, calls = Bounds(100_000), 0
+    while bounds.learn(AnswerTooLong("HTTP 400", 16_384), 500, bounds.size(4_000).answer):
+        calls += 1
+    assert calls < 8
+    assert bounds.size(4_000).answer >= 64

@@ -58,6 +58,10 @@ def test_a_summarizer_that_does_not_exist_is_refused_with_those_that_do() -> Non
     assert problem_of(summarizer="fast,oracle", summarizers=rows) == expected
 
 
+def test_nobody_is_named_twice() -> None:
+    assert "given twice" in problem_of(summarizer="fast,fast", summarizers='{"fast": {"model": "m"}}')
+
+
 def test_nothing_stands_after_the_one_that_never_fails() -> None:
     rows = '{"fast": {"model": "m"}}'
     assert "extractive never fails" in problem_of(summarizer="extractive,fast", summarizers=rows)
@@ -129,6 +133,11 @@ def test_rows_may_stand_in_a_file_and_keys_in_others(tmp_path: Path) -> None:
         ('{"openai": {"model": "m"}}', "no name for a summarizer"),
         ('{"a b": {"model": "m"}}', "no name for a summarizer"),
         ("/nowhere/summarizers.toml", "cannot be read: No such file"),
+        ('[fast]\nmodel = "m"\nkey = "sk-secret"', "give the path of a TOML file, or JSON"),
+        ('[{"key": "sk-secret"}]', "give the path of a TOML file, or JSON"),
+        ('{"fast": {"model": "m", "key": "sk-secret\u00e9"}}', "printable ASCII"),
+        ('{"fast": {"model": "m", "base_url": "http://[::1"}}', "give an http or https address"),
+        ('{"a": ' * 4000 + "1" + "}" * 4000, "FOLDLINE_SUMMARIZERS"),
     ],
 )
 def test_a_wrong_row_is_refused_with_its_place_and_without_its_key(rows: str, words: str) -> None:

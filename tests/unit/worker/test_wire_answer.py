@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
-from foldline_worker.summarizers.endpoint import EndpointUnavailable, TooLong
+from foldline_worker.summarizers.endpoint import EndpointError, EndpointUnavailable, TooLong
+from foldline_worker.summarizers.wires import WIRES
 from foldline_worker.summarizers.wires.contract import MOST_NAME_CHARS, WireAnswer
 from foldline_worker.summarizers.wires.openai_responses import OPENAI_RESPONSES
 
@@ -42,3 +44,42 @@ def test_an_error_among_the_events_of_a_response_is_read(error: dict[str, Any], 
     ):
         with pytest.raises(meaning):
             OPENAI_RESPONSES.take(WireAnswer(), event)
+
+
+ODD: tuple[Any, ...] = (
+    None,
+    7,
+    -1,
+    10**400,
+    True,
+    "x",
+    [],
+    ["x"],
+    [None],
+    {},
+    {"type": []},
+    {"type": {}},
+    [{"type": ["x"]}],
+)
+KEYS = (
+    *("type", "choices", "delta", "message", "content", "content_block", "usage", "response", "output", "object"),
+    *("status", "error", "candidates", "parts", "text", "usageMetadata", "promptFeedback", "finish_reason"),
+    *("finishReason", "stop_reason", "incomplete_details", "model", "modelVersion"),
+)
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_an_event_of_any_shape_is_read_without_an_error_of_ours(wire: str) -> None:
+    for key in KEYS:
+        for value in ODD:
+            for event in (
+                {key: value},
+                {"choices": [{key: value}]},
+                {"candidates": [{key: value}]},
+                {"message": {key: value}},
+            ):
+                answer = WireAnswer()
+                with suppress(EndpointError):
+                    WIRES[wire].take(answer, event)
+                assert isinstance(answer.content, str)
+                assert all(0 <= tokens < 1 << 60 for tokens in answer.usage.values())

@@ -12,6 +12,7 @@ from foldline_worker.summarizers.endpoint import AnswerTooLong, TooLong
 ANSWER_SHARE: Final = 4
 # Foldline counts other tokens than most models: a prompt in code or in Chinese may have a third more.
 MARGIN: Final = 0.9
+SMALLEST_ANSWER: Final = 64
 SMALLEST_WINDOW: Final = 2 * SMALLEST_INPUT_TOKENS
 
 
@@ -52,8 +53,11 @@ class Bounds:
         """
         with self._lock:
             if isinstance(refusal, AnswerTooLong):
-                self._answer = min(refusal.limit_tokens, asked - 1, self._answer or asked)
-                return self._answer > 0
+                # A limit that was kept to already is not the one meant.
+                limit = refusal.limit_tokens if refusal.limit_tokens < asked else asked // 2
+                if limit >= SMALLEST_ANSWER:
+                    self._answer = min(limit, self._answer or limit)
+                return limit >= SMALLEST_ANSWER
             window = self._window or sent + asked
             limit = refusal.limit_tokens or window
             # In Foldline's tokens, if the endpoint counts more.
@@ -63,5 +67,6 @@ class Bounds:
             # A larger call was on its way already when another's refusal was learned: its own says nothing new.
             elif sent + asked <= window:
                 window = window * 3 // 5
-            self._window = window
+            if window >= SMALLEST_WINDOW:
+                self._window = window
             return window >= SMALLEST_WINDOW

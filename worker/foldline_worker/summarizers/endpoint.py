@@ -29,7 +29,7 @@ CONNECTED: Final = "connection.connect_tcp.complete"
 
 _TOO_MANY_REQUESTS: Final = 429
 # A quota that is used up, unlike a rate, does not come back in seconds.
-_USED_UP: Final = re.compile(r"insufficient_quota|billing|credit balance|\bcurrent quota\b", re.IGNORECASE)
+_USED_UP: Final = re.compile(r"insufficient_quota|credit balance", re.IGNORECASE)
 _TIMED_OUT: Final = frozenset({408, 425})
 _SERVER_ERROR: Final = 500
 _OVERFLOW_STATUSES: Final = frozenset({400, 413, 422, 500})
@@ -168,13 +168,15 @@ class Endpoint:
         """What a response with an error means; `text` is its body, and `sent` are the texts of the request."""
         status = response.status_code
         if status in _OVERFLOW_STATUSES:
-            if (limit := output_limit_of(text)) is not None:
+            verdict, limit = verdict_of(text), output_limit_of(text)
+            if limit is not None and not (verdict.is_overflow and verdict.limit_tokens):
                 return AnswerTooLong(f"HTTP {status}", limit)
-            if (verdict := verdict_of(text)).is_overflow:
+            if verdict.is_overflow:
                 return TooLong(f"HTTP {status}", verdict.limit_tokens, verdict.actual_tokens)
         # The user can correct a bad request by the message; a failing server's message does not help.
         said = excerpt_of(text, sent, self._key) if response.is_client_error else ""
-        is_busy = status == _TOO_MANY_REQUESTS and not _USED_UP.search(text)
+        is_used_up = _USED_UP.search(text) and "retry-after" not in response.headers
+        is_busy = status == _TOO_MANY_REQUESTS and not is_used_up
         is_passing = is_busy or status in _TIMED_OUT or status >= _SERVER_ERROR
         reason = f"HTTP {status}: {said}" if said else f"HTTP {status}"
         return EndpointUnavailable(reason, is_passing=is_passing, retry_after_seconds=_retry_after(response))

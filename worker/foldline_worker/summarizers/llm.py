@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
-from threading import Lock
+from threading import Lock, Semaphore
 from typing import Final
 
 from foldline.engine.ledger.provenance import together
@@ -44,6 +45,8 @@ COST: Final = "cost_usd"
 ATTEMPTS: Final = 2
 # The text of a chunk takes at most this share of what a call reads, so that one call merges several.
 CHUNK_SHARE: Final = 5
+# How long a wait for a slot takes before it looks whether the work was cancelled.
+SLOT_SECONDS: Final = 0.1
 # Merges of merges: each level has a fifth of the texts, so that this is more than any session needs.
 MOST_LEVELS: Final = 16
 # Findings of one summary that are kept.
@@ -69,18 +72,17 @@ class LLM:
         self._client = client
         self._bounds = bounds
         self._retries = retries or Retries()
-        self._calls = ThreadPoolExecutor(concurrency, thread_name_prefix="foldline-llm")
+        self._slots = CallSlots(concurrency)
 
     def close(self) -> None:
         """See `Summarizer`."""
-        self._calls.shutdown(cancel_futures=True)
         self._client.close()
 
     def summarize(
         self, request: SummaryInput, cancellation: Cancellation, kept: ChunkTexts = NOTHING_KEPT
     ) -> SummaryDraft:
         """See `Summarizer`."""
-        writing = _Writing(self._client, self._bounds, self._retries, self._calls, kept)
+        writing = _Writing(self._client, self._bounds, self._retries, self._slots, kept)
         pieces = divided(request)
         try:
             # Masked before the input is cut to fit, because half a secret would not be found.
@@ -106,6 +108,28 @@ class LLM:
         )
 
 
+class CallSlots:
+    """Bounds the calls that all summaries of a summarizer have open at the same time."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self._free = Semaphore(number)
+
+    @contextmanager
+    def taken(self, cancellation: Cancellation) -> Iterator[None]:
+        """A block with a slot, which it waits for.
+
+        Raises:
+            Cancelled: the work was cancelled meanwhile.
+        """
+        while not self._free.acquire(timeout=SLOT_SECONDS):
+            cancellation.check()
+        try:
+            yield
+        finally:
+            self._free.release()
+
+
 class _TooSmall(Exception):
     """The model's window has no room for a prompt."""
 
@@ -125,7 +149,7 @@ class _Writing:
     client: ModelClient
     bounds: Bounds
     retries: Retries
-    calls: ThreadPoolExecutor
+    slots: CallSlots
     kept: ChunkTexts
     usage: Counter[str] = field(default_factory=Counter)
     findings: list[Finding] = field(default_factory=list)
@@ -158,23 +182,25 @@ class _Writing:
     def _all(self, work: Sequence[SummaryInput], cancellation: Cancellation) -> list[_Text]:
         """The texts of chunks in order, written at the same time; if one fails, the others are given up."""
         is_read = any(not chunks.is_one_text(chunk) for chunk in work)
-        together = Cancellation()
-        with cancellation.ending(together.cancel):
+        group = Cancellation()
+        with (
+            cancellation.ending(group.cancel),
+            ThreadPoolExecutor(min(self.slots.number, len(work)), thread_name_prefix="foldline-llm") as pool,
+        ):
             waiting = [
-                self.calls.submit(copy_context().run, self._chunk_texts, chunk, together, passes=is_read)
-                for chunk in work
+                pool.submit(copy_context().run, self._chunk_texts, chunk, group, passes=is_read) for chunk in work
             ]
-            done, others = wait(waiting, return_when=FIRST_EXCEPTION)
-            together.cancel()
-            for future in others:
-                future.cancel()
-            cancellation.check()
-            for future in done:
-                future.result()
-            return [text for future in waiting for text in future.result()]
+            done, _ = wait(waiting, return_when=FIRST_EXCEPTION)
+            group.cancel()
+            pool.shutdown(cancel_futures=True)
+        cancellation.check()
+        for future in done:
+            future.result()
+        return [text for future in waiting for text in future.result()]
 
     def _chunk_texts(self, chunk: SummaryInput, cancellation: Cancellation, *, passes: bool) -> list[_Text]:
         """The texts of one of several chunks; if it `passes`, one that is an earlier summary alone is its own text."""
+        cancellation.check()
         if passes and chunks.is_one_text(chunk):
             return [_Text(chunk.previous[0])]
         size = self.bounds.size(chunk.max_tokens)
@@ -226,7 +252,8 @@ class _Writing:
         calls = self.retries.calls(cancellation)
         try:
             system, user = (message["content"] for message in messages)
-            answer = calls(self.client.complete, system, user, most, cancellation)
+            with self.slots.taken(cancellation):
+                answer = calls(self.client.complete, system, user, most, cancellation)
         except (TooLong, AnswerTooLong) as refusal:
             sent = sum(count_text(message["content"]) for message in messages)
             if not self.bounds.learn(refusal, sent, most):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final, Self
 
@@ -23,6 +24,7 @@ from foldline_worker.summarizers.endpoint import (
 from foldline_worker.summarizers.wires import Wire, WireAnswer, WireRequest
 
 DATA: Final = b"data:"
+_LINE_END: Final = re.compile(rb"\r\n|\n|\r")
 DONE: Final = b"[DONE]"
 CUT: Final = "its answer broke off"
 # Only these statuses may refuse an option of the request; a 403 about streaming is about a plan or a region.
@@ -120,10 +122,18 @@ def _is_stream(response: httpx.Response) -> bool:
 
 def _data(response: httpx.Response) -> Iterator[bytes]:
     """The data of a stream's events."""
-    pending = b""
+    for line in _lines(response):
+        data = line.removeprefix(DATA).strip() if line.startswith(DATA) else b""
+        if data:
+            yield data
+
+
+def _lines(response: httpx.Response) -> Iterator[bytes]:
+    pending = bytearray()
     for piece in bounded(response, MOST_ANSWER_BYTES):
-        *complete, pending = (pending + piece).split(b"\n")
-        for line in complete:
-            data = line.strip().removeprefix(DATA).strip() if line.startswith(DATA) else b""
-            if data:
-                yield data
+        pending += piece
+        if _LINE_END.search(piece):
+            *complete, rest = _LINE_END.split(bytes(pending))
+            yield from complete
+            pending = bytearray(rest)
+    yield bytes(pending)

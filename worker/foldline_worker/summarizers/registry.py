@@ -64,6 +64,8 @@ def check_summarizer(settings: Settings) -> None:
         raise InvalidSettings([f"{variable('summarizer')}={OPENAI} also needs {' and '.join(missing)}"])
     if EXTRACTIVE in names[:-1]:
         raise InvalidSettings([f"{variable('summarizer')}: {EXTRACTIVE} never fails, so nothing can stand after it"])
+    if len({*names}) < len(names):
+        raise InvalidSettings([f"{variable('summarizer')}: one name is given twice"])
     for row in rows.values():
         _ = row.secret
 

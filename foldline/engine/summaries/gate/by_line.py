@@ -8,26 +8,29 @@ from typing import Final, NamedTuple
 
 from foldline.engine.ledger.reading.specifics import Specific, specifics
 from foldline.engine.ledger.section_lines import CONTENTS
-from foldline.engine.summaries.gate.source import StorySource, all_words_of, folded
+from foldline.engine.summaries.gate.source import StorySource, all_words_of, folded, spelled
 from foldline.engine.summaries.headings import Section
 
 _BULLET: Final = re.compile(r"^\s*(?:[-*\N{BULLET}]\s+|\d{1,3}[.)]\s+)")
-_HEADING_MARKS: Final = " \t#*_:"
+_HEADING_MARKS: Final = " \t#*_:.)0123456789"
 _PLACEHOLDER: Final = re.compile(
-    r"[\[<(](?:insert|your|the|a|describe|list|add|file ?name|what|name|path|summary)\b[^\])>]{0,60}[\])>]"
+    r"[\[<](?:insert|your|the|a|describe|list|add|file ?name|what|name|path|summary)\b[^\])>]{0,60}[\]>]"
+    r"|\((?:insert|your|describe)\b[^)]{0,60}\)"
     r"|\bTODO: (?:describe|fill|write)\b",
     re.IGNORECASE,
 )
 # Specifics of these forms are invented if nobody said them.
 _NAMING: Final = frozenset(
-    {"url", "email", "flag", "date", "time", "money", "percent", "path", "host", "version", "ticket", "constant"}
+    {"url", "email", "date", "time", "money", "percent", "path", "host", "version", "ticket", "constant"}
     | {"code", "hash", "mixed", "snake", "camel", "number"}
 )
 # Of several things in one, each may have been said for itself.
 _PARTS: Final = re.compile(r"[^\s/`'\"()=,:;]+")
-_ALTERNATIVES: Final = frozenset({"and", "or", "he", "she", "his", "her", "yes", "no", "on", "off"})
-_DIGITS: Final = re.compile(r"\d+")
-_IN_DIGITS: Final = frozenset({"date", "time", "money", "percent", "number"})
+_ALTERNATIVES: Final = frozenset(
+    {"and", "or", "he", "she", "his", "her", "yes", "no", "on", "off", "und", "oder", "et", "ou", "y", "o"}
+)
+_EDGES: Final = re.compile(r"[.,;:!?*)\]}]+\Z")
+_UNIT: Final = re.compile(r"(\d+(?:\.\d+)?)[a-z\N{MICRO SIGN}%]{1,3}", re.IGNORECASE)
 # A line says what was demanded if it shares so much of its words with the demand, and the demand so much with it.
 BACKED: Final = 0.75
 COVERED: Final = 0.25
@@ -60,20 +63,25 @@ def _agree(words: frozenset[str], demanded: frozenset[str]) -> bool:
 
 
 def _invents(line: StoryLine, source: StorySource) -> bool:
-    return any(_names(found) and not _was_said(found, source) for found in specifics(line.text, len(line.text)))
+    text = spelled(line.text)
+    return any(_names(found) and not _was_said(found, source) for found in specifics(text, len(text)))
 
 
 def _names(found: Specific) -> bool:
     """Whether a specific is a name or a number; words with dashes are one if they have digits."""
+    if found.form == "flag":
+        return found.text.startswith("--")
     return found.form in _NAMING or (found.form == "kebab" and not found.text.replace("-", "").isalpha())
 
 
 def _was_said(found: Specific, source: StorySource) -> bool:
-    if source.has(found.text):
+    name = _EDGES.sub("", found.text)
+    if not name or any(map(source.has, (name, name.removesuffix("()"), name.removesuffix("("), name.lstrip("v")))):
         return True
-    if found.form in _IN_DIGITS:
-        return all(number in source.numbers for number in _DIGITS.findall(folded(found.text)))
-    parts = _PARTS.findall(found.text)
+    unit = _UNIT.fullmatch(name)
+    if unit is not None:
+        return source.has(unit[1])
+    parts = _PARTS.findall(name)
     is_several = found.form in {"code", "path"} and len(parts) > 1
     return is_several and all(part in _ALTERNATIVES or source.has(part) for part in parts)
 

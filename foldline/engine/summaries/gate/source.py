@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
+from foldline.engine.arguments import json_object
 from foldline.engine.ledger.assemble import LedgerLine, assemble
 from foldline.engine.ledger.items import ItemKind
 from foldline.engine.messages import Message, Other, Text, Thinking, ToolCall, ToolResult, provider_summary, result_text
@@ -17,8 +18,11 @@ from foldline.engine.summaries.prompt import SummaryInput
 _WORD: Final = re.compile(r"[^\W\d_\u3040-\u30ff\u4e00-\u9fff]{4,30}|(?=([\u3040-\u30ff\u4e00-\u9fff]{2}))")
 _SHORT_WORD: Final = re.compile(r"[^\W\u3040-\u30ff\u4e00-\u9fff]+")
 _SPACES: Final = re.compile(r"\s+")
+_WIDE: Final = "\u2e80"
 _NUMBER: Final = re.compile(r"\d+")
-_SEPARATED: Final = re.compile(r"(?<=\d)[,'\N{NARROW NO-BREAK SPACE}](?=\d{3}(?!\d))")
+_SEPARATED: Final = re.compile(r"(?<=\d)[,.'\N{RIGHT SINGLE QUOTATION MARK}\s](?=\d{3}(?!\d))")
+_UNSPACED: Final = re.compile(r"([\u2e80-\uffef]+)")
+_BEFORE_SIGN: Final = re.compile(r"(?<=\d)\s+(?=%)")
 # What users and system prompts say that stands in force: only of that a rule may be made.
 _DEMANDING: Final = frozenset({ItemKind.RULE, ItemKind.PREFERENCE, ItemKind.REQUEST})
 
@@ -39,9 +43,14 @@ class Demand(NamedTuple):
     words: frozenset[str]
 
 
+def spelled(text: str) -> str:
+    """The text with numbers without separators, and with spaces around writing that has none between words."""
+    return _UNSPACED.sub(r" \1 ", _SEPARATED.sub("", text))
+
+
 def folded(text: str) -> str:
-    """The text for a comparison: in lower case, with single spaces, numbers without separators."""
-    return _SEPARATED.sub("", _SPACES.sub(" ", text.casefold())).strip()
+    """The text for a comparison: `spelled`, in lower case, with single spaces."""
+    return _BEFORE_SIGN.sub("", _SPACES.sub(" ", spelled(text.casefold()))).strip()
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -96,13 +105,31 @@ class StorySource:
         wanted = folded(name)
         if wanted.isdecimal():
             return wanted in self.numbers
-        start = self.text.find(wanted)
+        start = self.text.find(wanted) if wanted else -1
         while start >= 0:
             before, after = self.text[start - 1 : start], self.text[start + len(wanted) : start + len(wanted) + 1]
-            if not before.isalnum() and not after.isalnum():
+            if not _continues(before, wanted[0]) and not _continues(after, wanted[-1]):
                 return True
             start = self.text.find(wanted, start + 1)
         return False
+
+
+def _strings(value: object) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case dict():
+            yield from (text for each in value.values() for text in _strings(each))
+        case list():
+            yield from (text for each in value for text in _strings(each))
+
+
+def _continues(letter: str, edge: str) -> bool:
+    """Whether a letter beside the edge of a name makes it another: beside a digit only a digit does.
+
+    Where words have no spaces between them, none does.
+    """
+    return letter.isdigit() if edge.isdigit() else letter.isalnum() and letter < _WIDE
 
 
 def _texts(message: Message) -> Iterator[str]:
@@ -111,7 +138,8 @@ def _texts(message: Message) -> Iterator[str]:
             case Text(text=text) | Thinking(text=text):
                 yield text
             case ToolCall(name=name, arguments=arguments):
-                yield f"{name} {arguments}"
+                # The escapes of JSON hide letters.
+                yield " ".join((name, arguments, *_strings(json_object(arguments))))
             case ToolResult():
                 yield result_text(part)
             case Other():

@@ -26,7 +26,9 @@ _MARKUP: Final = re.compile(
     r"""\A\s*(?:<(?:!doctype|html|\?xml|head|body|div|p|svg)\b|[\[{]\s*["'{\[]|```)""", re.IGNORECASE
 )
 _TAGS: Final = re.compile(r"</?(?:conversation|message|call|result|earlier-summary|instructions)\b")
-_SPEAKER: Final = re.compile(r"^\W{0,4}(?:user|human|assistant|ai|agent|system)\W{0,3}:", re.IGNORECASE | re.MULTILINE)
+_SPEAKER: Final = re.compile(
+    r"^[\s*_\"]{0,4}(?:user|human|assistant|ai|agent|system)\W{0,3}:", re.IGNORECASE | re.MULTILINE
+)
 LEAST_SPEAKERS: Final = 4
 _REFUSAL: Final = re.compile(
     r"\A\W*(?:(?:i'?m|i am) (?:really |very |so )?(?:sorry|unable|not able)|sorry,|i (?:can ?not|can'?t|won'?t)\b"
@@ -42,7 +44,7 @@ REPEATED_SHARE: Final = 0.4
 # A story of fewer words says nothing, and of these so many are in what it is about.
 LEAST_WORDS: Final = 4
 LEAST_SHARED: Final = 0.4
-_MARKS: Final = " \t#*_:.-"
+_MARKS: Final = " \t#*_:.-0123456789)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,8 @@ def _declines(case: Case) -> str | None:
 def _repeats_the_prompt(case: Case) -> str | None:
     said = folded(case.text)
     phrases = (folded(text) for line in own_text(case.request).split("\n") for text in sentences(line))
-    if _TAGS.search(case.text) or any(len(text) >= PHRASE_CHARS and text in said for text in phrases):
+    tags = {tag for tag in _TAGS.findall(case.text) if tag not in case.source.text}
+    if tags or any(len(text) >= PHRASE_CHARS and text in said for text in phrases):
         return "it repeats what it was given"
     return None
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.engine.messages import Message, Text
+from foldline.engine.messages import Message, Text, ToolCall, ToolResult
 from foldline.engine.summaries.chunks import first_chunks, fits, halves, is_one_text, merges
 from foldline.engine.summaries.prompt import SummaryInput, prompt
 from foldline.engine.tokens.counter import count_text
@@ -89,3 +89,31 @@ def test_an_earlier_text_is_divided_between_its_lines() -> None:
     first, second = two
     assert first.previous[0].endswith("\n")
     assert first.previous[0] + second.previous[0] == lines_of(400)
+
+
+@given(
+    sizes=st.lists(st.sampled_from([5, 40, 400, 1_500]), min_size=1, max_size=8), input_tokens=st.integers(2_000, 5_000)
+)
+def test_a_prompt_has_every_line_of_the_texts_that_it_merges(sizes: list[int], input_tokens: int) -> None:
+    texts = [f"story {number}\n{lines_of(size)}" for number, size in enumerate(sizes)]
+    for merge in merges(request_of([1]), texts, input_tokens):
+        said = prompt(merge, input_tokens)[1]["content"]
+        assert all(line in said for text in merge.previous for line in text.splitlines())
+
+
+def test_calls_stay_with_their_results() -> None:
+    said = [
+        message
+        for number in range(40)
+        for message in (
+            Message("assistant", (ToolCall(f"c{number}", "bash", "{}"),)),
+            Message("tool", (ToolResult(f"c{number}", (Text("word " * 200),)),)),
+        )
+    ]
+    request = SummaryInput((), tuple(said), 500)
+    found = first_chunks(request, 1_800)
+    assert len(found) > 5
+    assert all(chunk.messages[0].role == "assistant" for chunk in found)
+    two = halves(replace(request, messages=tuple(said[:6])))
+    assert two is not None
+    assert [half.messages[0].role for half in two] == ["assistant", "assistant"]

@@ -63,4 +63,30 @@ def test_lines_of_a_story_are_in_no_entry() -> None:
 def test_it_never_takes_more_than_its_tokens(max_tokens: int, story: str, headings: str) -> None:
     request = request_of(max_tokens, headings)
     assert count_text(composed(request, f"## Asked\n{story}").text) <= max_tokens
-    assert story_tokens(request) <= max(max_tokens, story_tokens(request_of(1)))
+
+
+def test_a_story_may_take_half_of_a_summary() -> None:
+    assert story_tokens(request_of(1_000)) == 500
+
+
+@pytest.mark.parametrize(
+    ("said", "story"),
+    [
+        ("The tests in tests/test_reader.py do not pass.", "The tests in tests/test_reader.py pass, and all is well."),
+        ("The tests in tests/test_reader.py pass.", "The tests in tests/test_reader.py do not pass."),
+        ("We decided not to delete config.yaml.", "Decided to delete config.yaml."),
+        ("The admin page uses port 8080.", "The metrics page uses port 8080 too."),
+        ("Wir löschen config.yaml nicht.", "Wir löschen config.yaml."),
+    ],
+)
+def test_a_line_that_the_story_denies_or_does_not_say_stays(said: str, story: str) -> None:
+    request = SummaryInput((), (user(said),), 400)
+    assert said in extractive.summarize(request)
+    assert said in composed(request, f"## Decided\n- {story}").text
+
+
+def test_what_the_story_says_counts_as_recallable() -> None:
+    found = composed(request_of(400), "## Asked\n- The user wants: Rename the parser to reader in src/parse.py.")
+    alone = composed(request_of(400), "")
+    total = sum(sum(fates.values()) for fates in found.provenance.by_kind.values())
+    assert total == sum(sum(fates.values()) for fates in alone.provenance.by_kind.values())

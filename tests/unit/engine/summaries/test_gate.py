@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -133,3 +134,41 @@ def test_who_knows_more_than_the_conversation_is_judged_as_a_whole() -> None:
     text = "4 messages of numbers, see TICKET-7."
     assert judge(Story(text), REQUEST, by_model=False).text == text
     assert judge(Story("<html>"), REQUEST, by_model=False).text is None
+
+
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        ("def parse_header(data) reads it", "`parse_header()` reads it."),
+        ("It has 12500 rows.", "It has 12.500 rows, or 12 500, or 12'500."),
+        ("It took 50 ms in 2.4.", "It took 50ms in v2.4."),
+        ("See https://example.com/a for more", "See https://example.com/a, and go on."),
+        ("Die Daten und die Analyse", "Daten-Analyse und/oder Daten."),
+        ("改 src/reader.py 的名字", "修改了src/reader.py中的名字。"),
+        ("Error rate 5 %.", "The error rate is 5%."),
+        ("the alias is thin", "The alias (a thin wrapper) stays."),
+        ("the alias is thin", "The alias (the thin one) stays."),
+    ],
+)
+def test_a_true_line_stays_however_it_is_written(said: str, line: str) -> None:
+    request = replace(REQUEST, messages=(*REQUEST.messages, user(said)))
+    text = f"{GOOD_STORY}\n- {line}"
+    assert judge(Story(text), request) == (text, ())
+
+
+@pytest.mark.parametrize("line", ["It is due on 2026-03-07 at 30:14.", "It costs $50.03.", "共9999个测试失败"])
+def test_a_value_is_compared_as_a_whole(line: str) -> None:
+    said = user("Due on 2026-07-03 at 14:30, for $3.50.")
+    request = replace(REQUEST, messages=(*REQUEST.messages, said))
+    assert judge(Story(f"{GOOD_STORY}\n- {line}"), request).text == GOOD_STORY
+
+
+def test_headings_may_be_numbered_and_tags_may_be_what_the_talk_is_about() -> None:
+    request = replace(REQUEST, messages=(*REQUEST.messages, user("The <message> tag of the XML is wrong.")))
+    text = GOOD_STORY.replace("## Asked", "## 2. Asked") + "\n- The <message> tag is wrong."
+    assert judge(Story(text), request).text == text
+
+
+def test_a_story_about_something_else_is_refused_below_a_heading_too() -> None:
+    text = "## Decided\n- Whisk eggs with sugar until pale, fold in flour, melted butter and vanilla, then bake slowly."
+    assert [finding.check for finding in judge(Story(text), REQUEST).findings] == ["substance"]

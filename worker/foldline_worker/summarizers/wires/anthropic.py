@@ -31,7 +31,7 @@ def _take(answer: WireAnswer, event: Mapping[str, Any]) -> None:
     if isinstance(block, dict):
         _take_block(answer, block)
     if isinstance(delta, dict):
-        answer.content += text_in(delta.get("text"))
+        answer.say(delta.get("text"))
         _end(answer, delta)
     answer.note_usage(event.get("usage"), input="input_tokens", output="output_tokens")
 
@@ -45,8 +45,10 @@ def _take_message(answer: WireAnswer, message: Mapping[str, Any]) -> None:
 
 
 def _take_block(answer: WireAnswer, block: Mapping[str, Any]) -> None:
-    answer.content += text_in(block.get("text")) if block.get("type") == "text" else ""
-    answer.has_tool_calls |= block.get("type") in _CALLS
+    kind = text_in(block.get("type"))
+    if kind == "text":
+        answer.say(block.get("text"))
+    answer.has_tool_calls |= kind in _CALLS
 
 
 def _end(answer: WireAnswer, value: Mapping[str, Any]) -> None:

@@ -21,15 +21,27 @@ class WireRequest:
     max_tokens: int
 
 
+MOST_TOKENS: Final = 1 << 53
+
+
 @dataclass(slots=True)
 class WireAnswer:
     """The model's answer; one that broke off has no finish reason. `usage` has `input` and `output` tokens."""
 
-    content: str = ""
+    said: list[str] = field(default_factory=list)
     finish_reason: str | None = None
     has_tool_calls: bool = False
     model: str | None = None
     usage: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def content(self) -> str:
+        """The text of the answer."""
+        return "".join(self.said)
+
+    def say(self, text: object) -> None:
+        """Add a piece of the text; what is no text adds nothing."""
+        self.said.append(text_in(text))
 
     def note_model(self, value: object) -> None:
         """Note the model's name, if it is a printable one that the database can store."""
@@ -39,7 +51,7 @@ class WireAnswer:
     def note_usage(self, usage: object, **names: str) -> None:
         """Note the tokens that an object names so: `input="prompt_tokens"`."""
         if isinstance(usage, dict):
-            self.usage |= {name: usage[theirs] for name, theirs in names.items() if isinstance(usage.get(theirs), int)}
+            self.usage |= {name: usage[theirs] for name, theirs in names.items() if _is_count(usage.get(theirs))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +71,10 @@ class Wire:
     body: Callable[[WireRequest, Mapping[str, Any]], dict[str, Any]]
     take: Callable[[WireAnswer, Mapping[str, Any]], None]
     adapted: Callable[[str, Mapping[str, Any]], Mapping[str, Any] | None] = lambda _text, _body: None
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS
 
 
 def objects(value: object) -> list[dict[str, Any]]:

@@ -30,7 +30,8 @@ def _take(answer: WireAnswer, event: Mapping[str, Any]) -> None:
     for candidate in objects(event.get("candidates"))[:1]:
         content = candidate.get("content")
         for part in objects(content.get("parts")) if isinstance(content, dict) else ():
-            answer.content += "" if part.get("thought") else text_in(part.get("text"))
+            if not part.get("thought"):
+                answer.say(part.get("text"))
             answer.has_tool_calls |= "functionCall" in part
         if reason := text_in(candidate.get("finishReason")):
             answer.finish_reason = COMPLETE if reason == _STOP else reason.lower()

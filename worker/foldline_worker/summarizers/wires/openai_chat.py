@@ -29,7 +29,7 @@ def _take(answer: WireAnswer, event: Mapping[str, Any]) -> None:
     for choice in objects(event.get("choices"))[:1]:
         parts = (choice.get(name) for name in ("delta", "message"))
         said: dict[str, Any] = next((part for part in parts if isinstance(part, dict)), {})
-        answer.content += text_in(said.get("content"))
+        answer.say(said.get("content"))
         answer.has_tool_calls |= bool(said.get("tool_calls") or said.get("function_call"))
         answer.finish_reason = text_in(choice.get("finish_reason")) or answer.finish_reason
 

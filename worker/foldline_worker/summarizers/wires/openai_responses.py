@@ -25,15 +25,15 @@ def _body(request: WireRequest, _options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _take(answer: WireAnswer, event: Mapping[str, Any]) -> None:
-    kind = event.get("type")
+    kind = text_in(event.get("type"))
     if kind in _FAILED:
         raise reported(event.get("response") or event)
     if kind == "response.output_text.delta":
-        answer.content += text_in(event.get("delta"))
+        answer.say(event.get("delta"))
     elif kind in _DONE:
         _end(answer, event.get("response"))
     elif event.get("object") == "response":
-        answer.content = _said(event)
+        answer.say(_said(event))
         _end(answer, event)
 
 
