@@ -13,12 +13,15 @@ from foldline.engine.summaries.headings import Section
 
 _BULLET: Final = re.compile(r"^\s*(?:[-*\N{BULLET}]\s+|\d{1,3}[.)]\s+)")
 _HEADING_MARKS: Final = " \t#*_:.)0123456789"
+_ENDS: Final = " .,;"
 _PLACEHOLDER: Final = re.compile(
     r"[\[<](?:insert|your|the|a|describe|list|add|file ?name|what|name|path|summary)\b[^\])>]{0,60}[\]>]"
     r"|\((?:insert|your|describe)\b[^)]{0,60}\)"
     r"|\bTODO: (?:describe|fill|write)\b",
     re.IGNORECASE,
 )
+# Small models copy what the prompt says belongs below a heading. Fewer characters of it may stand in any line.
+COPIED_CHARS: Final = 24
 # Specifics of these forms are invented if nobody said them.
 _NAMING: Final = frozenset(
     {"url", "email", "date", "time", "money", "percent", "path", "host", "version", "ticket", "constant"}
@@ -45,7 +48,12 @@ class StoryLine(NamedTuple):
 
 def _is_placeholder(line: StoryLine, source: StorySource) -> bool:
     match = _PLACEHOLDER.search(line.text)
-    return match is not None and not source.has(match[0])
+    return _is_copied(line, source) or (match is not None and not source.has(match[0]))
+
+
+def _is_copied(line: StoryLine, source: StorySource) -> bool:
+    said = folded(line.text).strip(_ENDS)
+    return len(said) >= COPIED_CHARS and said in source.prompt and said not in source.text
 
 
 def _is_no_rule(line: StoryLine, source: StorySource) -> bool:

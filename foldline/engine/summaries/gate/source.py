@@ -12,7 +12,7 @@ from foldline.engine.arguments import json_object
 from foldline.engine.ledger.assemble import LedgerLine, assemble
 from foldline.engine.ledger.items import ItemKind
 from foldline.engine.messages import Message, Other, Text, Thinking, ToolCall, ToolResult, provider_summary, result_text
-from foldline.engine.summaries.prompt import SummaryInput
+from foldline.engine.summaries.prompt import SummaryInput, own_text
 
 # Shorter words are mostly those that every sentence has. In Chinese and Japanese, pairs of characters serve as words.
 _WORD: Final = re.compile(r"[^\W\d_\u3040-\u30ff\u4e00-\u9fff]{4,30}|(?=([\u3040-\u30ff\u4e00-\u9fff]{2}))")
@@ -83,6 +83,11 @@ class StorySource:
         said = (text for message in request.said for text in _texts(message))
         listed = (line.text for line in self._lines)
         return folded("\n".join((*request.previous, request.instructions or "", *said, *listed)))
+
+    @cached_property
+    def prompt(self) -> str:
+        """What the prompt says itself, whatever the conversation, folded."""
+        return folded(own_text(self._request))
 
     @cached_property
     def words(self) -> Collection[str]:

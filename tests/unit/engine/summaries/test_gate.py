@@ -71,6 +71,8 @@ def test_a_fence_around_a_story_is_removed() -> None:
         ("- `frobnicate()` comes next.", "invention"),
         ("- vault-9f3x7 is open.", "invention"),
         ("- [insert the next step]", "placeholder"),
+        ("- What is being worked on at the end, what was promised, what waits for an answer,", "placeholder"),
+        ("- Paths that were read or changed.", "placeholder"),
         ("- rule: Always delete the vendor folder.", "authority"),
     ],
 )
