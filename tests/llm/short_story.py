@@ -9,13 +9,13 @@ from typing import Final, NamedTuple
 import pytest
 from foldline_worker.cancellation import Cancellation
 from foldline_worker.summarizers.bounds import Bounds
-from foldline_worker.summarizers.extractive import EXTRACTIVE
 
 from benchmarks.fidelity.judge import invented
 from foldline.engine.summaries import extractive
 from foldline.engine.summaries.gate import GATE, GateOutcome
 from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.engine.tokens.counter import count_text
+from foldline.summarizer_file import EXTRACTIVE
 from tests.llm.calls import Traffic, summarizer
 from tests.llm.conversations import CONVERSATIONS
 from tests.llm.llama_server import llama_server
