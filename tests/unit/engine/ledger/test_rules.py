@@ -70,6 +70,7 @@ def test_rules_are_found_among_the_labelled_sentences() -> None:
     assert precision(pairs) >= 0.90
 
 
+@pytest.mark.timeout(300)
 def test_the_shipped_weights_are_those_of_the_labelled_sentences() -> None:
     chosen = fit_rules.examples()
     model = fit_rules.fit(chosen)

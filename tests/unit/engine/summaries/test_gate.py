@@ -37,6 +37,7 @@ GOOD_STORY = """\
 - 12 tests pass; test_old_name still fails, as it imports the old name. An alias comes next."""
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     "files",
     [
