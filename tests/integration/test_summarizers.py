@@ -314,7 +314,7 @@ def test_the_bounds_of_a_model_are_learned(limits: Limits, known: Bounds) -> Non
 
 
 def test_chunks_are_summarized_at_the_same_time_and_merged() -> None:
-    slow = replace(scripted.SUMMARY, delay_seconds=0.05)
+    slow = replace(scripted.SUMMARY, delay_seconds=0.4)
     with (
         ScriptedLLM(default=slow, limits=Limits(8_192)) as llm,
         asking(llm.base_url, bounds=Bounds(100_000, 8_192), concurrency=3) as summarizer,

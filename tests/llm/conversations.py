@@ -16,7 +16,7 @@ _WORDS: Final = re.findall(
 )
 _RULE: Final = "Keep the old names as aliases."
 # A story gets half of them: enough for one that keeps to the point.
-SUMMARY_TOKENS: Final = 180
+SUMMARY_TOKENS: Final = 140
 
 
 class Conversation(NamedTuple):

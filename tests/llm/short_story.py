@@ -27,7 +27,7 @@ CONTEXT_TOKENS: Final = 2_048
 # its stories are published.
 GRAMMAR: Final = r"""
 root ::= "## Asked\n" line "## Decided\n" line line? "## Open\n" line
-line ::= "- " [A-Za-z] [^\n<>]{15,60} "\n"
+line ::= "- " [A-Za-z] [^\n<>]{15,45} "\n"
 """
 FREE: Final = "as it likes"
 MODELS: Final[Mapping[str, Mapping[str, str]]] = {FREE: {}, "below headings": {"grammar": GRAMMAR}}
