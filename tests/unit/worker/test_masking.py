@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from foldline_worker.summarizers.masking import mask, mask_arguments, masked
+from foldline_worker.summarizers.secret_patterns import PATTERNS, TOKENS
 
 from foldline.engine.messages import Image, Message, Other, Text, Thinking, ToolCall, ToolResult
 from foldline.engine.summaries.prompt import SummaryInput
@@ -137,6 +138,12 @@ def test_all_that_is_sent_of_a_request_is_masked_and_the_request_is_not() -> Non
 
 def test_a_request_without_instructions_stays_without() -> None:
     assert masked(SummaryInput((), (), 200)).instructions is None
+
+
+def test_each_pattern_has_words_to_look_for_and_an_expression_that_compiles() -> None:
+    for word, patterns in (*PATTERNS.items(), *TOKENS.items()):
+        assert word == "".join(word.casefold().split())
+        assert all(list(pattern.spans("")) == [] for pattern in patterns)
 
 
 HOSTILE = (

@@ -6,7 +6,7 @@ The originals are not changed. `redact-secret` and `secret_patterns` know what s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any, Final, NamedTuple, TypeVar
@@ -17,7 +17,7 @@ from foldline.engine.arguments import json_object, json_text
 from foldline.engine.ledger.items import ItemAt
 from foldline.engine.messages import Image, Message, Other, Part, Text, Thinking, ToolCall, ToolResult
 from foldline.engine.summaries.prompt import SummaryInput
-from foldline_worker.summarizers.secret_patterns import PATTERNS
+from foldline_worker.summarizers.secret_patterns import PATTERNS, TOKENS, SecretPattern
 
 # Clearer words for some of the library's kinds; the others are used as they are, with spaces.
 _KINDS: Final = {
@@ -34,6 +34,10 @@ _LIMITS: Final = redact_secret.WholeInputLimits(max_input_bytes=1 << 32, max_fin
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 # With a secret masked, the text beside it may match as one. Two passes are enough, except for hostile text.
 _MOST_PASSES: Final = 5
+# From this length on a word may be a token, if it has a digit, and from that length on without one.
+_SHORTEST: Final = 16
+_LONG: Final = 32
+_DIGIT: Final = re.compile("[0-9]")
 # A name such as `password` marks its value as a secret, but not a value longer than this.
 _LONGEST_NAMED: Final = 512
 
@@ -125,11 +129,21 @@ def _known(text: str) -> Iterator[_Span]:
 
 
 def _matched(text: str) -> Iterator[_Span]:
-    folded = text.casefold()
-    for pattern in PATTERNS:
-        if pattern.is_possible(folded):
-            group = "secret" if "secret" in pattern.found.groupindex else 0
-            yield from (_Span(*match.span(group), pattern.kind) for match in pattern.found.finditer(text))
+    words = set(text.split())
+    # Tokens are within long words with a digit, a small part of most texts.
+    long_words = " ".join(
+        word for word in words if len(word) >= _LONG or (len(word) >= _SHORTEST and _DIGIT.search(word))
+    )
+    tokens = (token for token in _possible(TOKENS, long_words) if token.is_in(long_words))
+    for pattern in chain(_possible(PATTERNS, " ".join(words)), tokens):
+        yield from (_Span(*span, pattern.kind) for span in pattern.spans(text))
+
+
+def _possible(patterns: Mapping[str, Sequence[SecretPattern]], words: str) -> Iterable[SecretPattern]:
+    """The patterns that may match in a text with these words."""
+    folded = words.casefold()
+    found = [some for word, some in patterns.items() if word in folded] if folded else []
+    return dict.fromkeys(chain.from_iterable(found))
 
 
 def _strings(value: Any, name: str = "") -> Iterator[str]:
