@@ -90,6 +90,16 @@ def test_a_secret_in_a_member_that_another_one_of_its_name_hides_is_masked() -> 
     assert TOKEN.secret not in without
 
 
+def test_a_secret_that_another_member_names_is_masked() -> None:
+    value: dict[str, Any] = {
+        "env": [{"name": "API_TOKEN", "value": made_up(40)}, {"name": "STAGE", "value": "production"}],
+        "n": 1,
+    }
+    without = json.loads(mask_arguments(json.dumps(value)))
+    assert without["env"][0] == {"name": "API_TOKEN", "value": "[secret removed: credential]"}
+    assert without["env"][1:] == value["env"][1:]
+
+
 def test_arguments_that_are_no_object_are_masked_as_text() -> None:
     assert mask_arguments(f"{{broken {TOKEN.text}") == f"{{broken {TOKEN.masked}"
 

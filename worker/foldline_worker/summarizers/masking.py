@@ -86,7 +86,14 @@ def mask_arguments(arguments: str) -> str:
     whole = "\n".join((arguments, *_strings(value)))
     if _masked_once(whole) == whole:
         return arguments
-    return json_text(_masked_value(value)) or mask(arguments)
+    without = json_text(_masked_value(value))
+    return _masked_across(without) if without else mask(arguments)
+
+
+def _masked_across(arguments: str) -> str:
+    """The same object without secrets that two members reveal together: `{"name": "TOKEN", "value": "…"}`."""
+    without = mask(arguments)
+    return arguments if json_object(without) is None else without
 
 
 def _masked_once(text: str) -> str:

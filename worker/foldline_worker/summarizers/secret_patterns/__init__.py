@@ -16,6 +16,7 @@ from foldline_worker.summarizers.secret_patterns.commands import COMMANDS
 from foldline_worker.summarizers.secret_patterns.keys import KEY_TOKENS, KEYS
 from foldline_worker.summarizers.secret_patterns.names import NAMES
 from foldline_worker.summarizers.secret_patterns.pattern import SecretPattern
+from foldline_worker.summarizers.secret_patterns.structures import STRUCTURES
 from foldline_worker.summarizers.secret_patterns.tokens import FORMS
 
 __all__ = ["PATTERNS", "TOKENS", "SecretPattern"]
@@ -30,6 +31,6 @@ def _by_word(patterns: Iterable[SecretPattern]) -> Mapping[str, tuple[SecretPatt
 
 
 # Each word with the patterns whose matches may have it.
-PATTERNS: Final = _by_word((*KEYS, *ADDRESSES, *NAMES, *COMMANDS))
+PATTERNS: Final = _by_word((*KEYS, *ADDRESSES, *NAMES, *COMMANDS, *STRUCTURES))
 # The same of those that begin within a long word which is no word of a language.
 TOKENS: Final = _by_word((*FORMS, *KEY_TOKENS))
