@@ -17,7 +17,7 @@ from foldline.engine.arguments import json_object, json_text
 from foldline.engine.ledger.items import ItemAt
 from foldline.engine.messages import Image, Message, Other, Part, Text, Thinking, ToolCall, ToolResult
 from foldline.engine.summaries.prompt import SummaryInput
-from foldline_worker.summarizers.secret_patterns import PATTERNS, TOKENS, SecretPattern
+from foldline_worker.summarizers.secret_patterns import COMPUTED, EMPTY, PATTERNS, TOKENS, SecretPattern
 
 # Clearer words for some of the library's kinds; the others are used as they are, with spaces.
 _KINDS: Final = {
@@ -31,13 +31,17 @@ _PRIVATE_KEY: Final = "private_key"
 _PLACEHOLDER: Final = re.compile(r"\[secret removed: (?P<kind>[a-z0-9 ]{1,64})\]")
 # The API bounds texts already; a limit here would only make summaries fail.
 _LIMITS: Final = redact_secret.WholeInputLimits(max_input_bytes=1 << 32, max_findings=1 << 24)
+_ESCAPE: Final = re.compile(r"\\[nrt\"]")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_MOST_HEADS: Final = 100
 # With a secret masked, the text beside it may match as one. Two passes are enough, except for hostile text.
 _MOST_PASSES: Final = 5
 # From this length on a word may be a token, if it has a digit, and from that length on without one.
 _SHORTEST: Final = 16
 _LONG: Final = 32
 _DIGIT: Final = re.compile("[0-9]")
+# Kinds that a name marks, rather than the form of the secret.
+_NAMED_KINDS: Final = {"authorization", "credential"}
 # A name such as `password` marks its value as a secret, but not a value longer than this.
 _LONGEST_NAMED: Final = 512
 
@@ -99,10 +103,19 @@ def _masked_across(arguments: str) -> str:
 def _masked_once(text: str) -> str:
     pieces: list[str] = []
     position = 0
-    for start, end, kind in _merged(chain(_placeholders(text), _known(text), _matched(text))):
+    found = (span for span in chain(_known(text), _matched(text)) if not _says_nothing(text, span))
+    for start, end, kind in _merged(chain(_placeholders(text), found)):
         pieces += text[position:start], f"[secret removed: {kind}]"
         position = end
     return "".join((*pieces, text[position:])) if pieces else text
+
+
+def _says_nothing(text: str, span: _Span) -> bool:
+    """Whether a placeholder, or what code computes, stands where a secret would."""
+    if span.end - span.start > _LONGEST_NAMED:
+        return False
+    computed = COMPUTED.match(text, span.start) if span.kind in _NAMED_KINDS else None
+    return bool(EMPTY.fullmatch(text, span.start, span.end) or (computed and computed.end() >= span.end))
 
 
 def _merged(spans: Iterable[_Span]) -> Iterator[_Span]:
@@ -125,14 +138,21 @@ def _placeholders(text: str) -> Iterator[_Span]:
 
 
 def _known(text: str) -> Iterator[_Span]:
+    # From each of these the library reads on to the end of the word; beyond a few, none begins a JSON web token.
+    if text.count("eyJ") > _MOST_HEADS:
+        text = text.replace("-eyJ", "-eyj").replace("_eyJ", "_eyj")
     try:
         findings = redact_secret.scan(text, limits=_LIMITS)
     except redact_secret.InvalidInputError:
         # The library refuses lone surrogates; replacing each by one character keeps the positions.
         findings = redact_secret.scan(_SURROGATE.sub("\ufffd", text), limits=_LIMITS)
     for found in findings:
-        if found.type != _PRIVATE_KEY:
-            yield _Span(found.start, found.end, _KINDS.get(found.type) or found.type.replace("_", " "))
+        kind = _KINDS.get(found.type) or found.type.replace("_", " ")
+        # In JSON, the library takes an escaped newline and the next line for a part of the value.
+        escape = _ESCAPE.search(text, found.start, found.end) if kind in _NAMED_KINDS else None
+        end = escape.start() if escape else found.end
+        if found.type != _PRIVATE_KEY and end > found.start:
+            yield _Span(found.start, end, kind)
 
 
 def _matched(text: str) -> Iterator[_Span]:
@@ -187,7 +207,8 @@ def _masked_named(name: str, value: str) -> str:
     if len(value) > _LONGEST_NAMED or _PLACEHOLDER.search(without):
         return without
     named = _named(name, value)
-    kinds = (span.kind for span in chain(_known(named), _matched(named)) if span.end > len(name) + 2)
+    found = chain(_known(named), _matched(named))
+    kinds = (span.kind for span in found if span.end > len(name) + 2 and not _says_nothing(named, span))
     kind = next(kinds, None)
     return f"[secret removed: {kind}]" if kind else value
 

@@ -15,11 +15,12 @@ from foldline_worker.summarizers.secret_patterns.addresses import ADDRESSES
 from foldline_worker.summarizers.secret_patterns.commands import COMMANDS
 from foldline_worker.summarizers.secret_patterns.keys import KEY_TOKENS, KEYS
 from foldline_worker.summarizers.secret_patterns.names import NAMES
+from foldline_worker.summarizers.secret_patterns.no_secrets import COMPUTED, EMPTY
 from foldline_worker.summarizers.secret_patterns.pattern import SecretPattern
 from foldline_worker.summarizers.secret_patterns.structures import STRUCTURES
 from foldline_worker.summarizers.secret_patterns.tokens import FORMS
 
-__all__ = ["PATTERNS", "TOKENS", "SecretPattern"]
+__all__ = ["COMPUTED", "EMPTY", "PATTERNS", "TOKENS", "SecretPattern"]
 
 
 def _by_word(patterns: Iterable[SecretPattern]) -> Mapping[str, tuple[SecretPattern, ...]]:
