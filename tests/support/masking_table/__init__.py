@@ -15,7 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import Final, NamedTuple
 
-SECRETS: Final = ("providers", "systems", "labels")
+SECRETS: Final = ("providers", "systems", "labels", "found_later")
 LOOK_ALIKES: Final = ("look_alikes",)
 
 _LOWER: Final = string.ascii_lowercase
