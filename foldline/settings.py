@@ -111,6 +111,12 @@ class Settings(BaseSettings):
         le=4096,
         description="Maximum prompts of the first level for one summary. A longer range takes several.",
     )
+    summarizer_failures: int = Field(
+        5,
+        ge=1,
+        description="Failed summaries in a row after which no worker calls a summarizer until a pause is over. The "
+        "pause is as long as that of automatic summaries.",
+    )
 
     anthropic_api_key: SecretStr | None = Field(
         None, description="Key for Anthropic's own compaction, for sessions whose policy has summarizer: provider."

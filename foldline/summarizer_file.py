@@ -27,7 +27,9 @@ class NamedSummarizer(BaseModel):
     """A summarizer that calls a model: where, in which wire format, with which key, and within which bounds.
 
     Without `base_url` it is the provider's own address. The key stands in the row, in a file, or there is none.
-    `window` and `output_tokens` are needed only for models that Foldline does not know.
+    `window` and `output_tokens` are needed only for models that Foldline does not know. `input_price` and
+    `output_price` are US dollars for a million tokens, where they are not the published ones. `requests_per_minute` and
+    `tokens_per_minute` are what the account allows; calls over them wait.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
@@ -41,6 +43,10 @@ class NamedSummarizer(BaseModel):
     output_tokens: int | None = Field(None, ge=100)
     input_tokens: int = Field(100_000, ge=1000)
     concurrency: int = Field(4, ge=1, le=256)
+    requests_per_minute: int | None = Field(None, ge=1)
+    tokens_per_minute: int | None = Field(None, ge=1000)
+    input_price: float | None = Field(None, ge=0)
+    output_price: float | None = Field(None, ge=0)
     timeout_seconds: float = Field(120.0, gt=0)
 
     @field_validator("key")
@@ -59,9 +65,11 @@ class NamedSummarizer(BaseModel):
             return _no_address()
 
     @model_validator(mode="after")
-    def _check_key(self) -> Self:
+    def _check_pairs(self) -> Self:
         if self.key is not None and self.key_file is not None:
             raise PydanticCustomError("key", "give `key` or `key_file`, not both")
+        if (self.input_price is None) != (self.output_price is None):
+            raise PydanticCustomError("price", "give `input_price` and `output_price` together")
         return self
 
     @property

@@ -143,6 +143,7 @@ def job_json(job: Job) -> dict[str, Any]:
         "progress": job.progress,
         "attempts": job.attempts,
         "error": job.error,
+        "waits_for": job.waits_for,
         "usage": job.result.get("usage"),
         "degraded": bool(job.result.get("degraded")),
         "summarizer": job.result.get("summarizer"),

@@ -80,6 +80,7 @@ def open_store(settings: Settings, tracing: Tracing | None = None) -> Iterator[S
         max_attempts=settings.max_attempts,
         summarizer_tokens=settings.summarizer_input_tokens,
         summarizer_calls=settings.summarizer_calls,
+        summarizer_failures=settings.summarizer_failures,
         idempotency_seconds=ceil(settings.idempotency_hours * 3600),
         compactors=frozenset(settings.compactor_keys),
         summarizers=summarizer_names(settings),

@@ -16,13 +16,12 @@ from foldline.settings import Settings
 from foldline.telemetry.metrics import Signals
 from foldline_worker.broker.notifier import Notifier
 from foldline_worker.broker.queues import MAINTENANCE, SUMMARIZE, SWEEP, TASK_BY_QUEUE, declared_queues
-from foldline_worker.broker.transport import PatientAMQP, private_transport, verified
+from foldline_worker.broker.transport import SOCKET_SECONDS, PatientAMQP, private_transport, verified
 from foldline_worker.hooks.hooks import Hooks
 from foldline_worker.leases import Leases
 from foldline_worker.summarizers.contract import Summarizer
 from foldline_worker.tasks import Tasks
 
-SOCKET_SECONDS: Final = 5.0
 HEALTH_CHECK_SECONDS: Final = 5
 
 
@@ -127,7 +126,6 @@ _CONNECTION: dict[str, Any] = {
 }
 
 _REDIS: dict[str, Any] = {
-    # A broker that accepts connections and never answers may delay a sender only for this long.
     "socket_timeout": SOCKET_SECONDS,
     "socket_connect_timeout": SOCKET_SECONDS,
     "retry_on_timeout": False,

@@ -38,7 +38,12 @@ from foldline.telemetry.tracing import Silent, Span, Tracing
 from foldline_worker.cancellation import Cancellation, Cancelled
 from foldline_worker.hooks.hooks import Decision, HookFailed, Hooks
 from foldline_worker.leases import Leases
-from foldline_worker.summarizers.contract import ProviderDeclined, Summarizer, SummarizerUnavailable
+from foldline_worker.summarizers.contract import (
+    ProviderDeclined,
+    Summarizer,
+    SummarizerHeldBack,
+    SummarizerUnavailable,
+)
 
 
 class Slots:
@@ -178,6 +183,10 @@ class Tasks:
                 logger.warning("%s; the service's summarizer takes over", error)
                 with self._at_database:
                     endings.decline(self._store, claim, str(error))
+                return JobState.QUEUED
+            except SummarizerHeldBack as error:
+                with self._at_database:
+                    endings.hold_back(self._store, claim, error.name, error.seconds)
                 return JobState.QUEUED
             return self._publish(claim, draft)
 

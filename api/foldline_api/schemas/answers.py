@@ -189,6 +189,9 @@ class JobAnswer(ResponseModel):
     progress: float
     attempts: int
     error: str | None
+    waits_for: str | None = Field(
+        description="The summarizer that a queued job waits for, because it failed too often to be called now."
+    )
     usage: dict[str, int] | None
     degraded: bool
     summarizer: str | None = Field(description="Who wrote the summary: a summarizer, a provider, or a hook.")

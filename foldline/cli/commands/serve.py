@@ -19,6 +19,7 @@ from foldline.cli.database import open_store, settings_of
 from foldline.cli.listening import Host, Port, announce, check_host, listener_for, metrics_listener_for
 from foldline.cli.options import DatabaseUrl, LogLevel
 from foldline.cli.process_setup import check_summarizer_settings, installed_hooks, print_parts, telemetry_of
+from foldline.log.jobs.breakers import Breakers
 from foldline.log.storage.store import Store
 from foldline.settings import Settings
 from foldline.telemetry.metric_catalog import Source
@@ -78,7 +79,7 @@ def serve(
 @contextmanager
 def _worker(settings: Settings, store: Store, hooks: Hooks, signals: Signals) -> Iterator[EmbeddedWorker]:
     worker = EmbeddedWorker(
-        settings, store, create_summarizer(settings, signals.tracing, signals.metrics), hooks, signals
+        settings, store, create_summarizer(settings, signals.tracing, signals.metrics, Breakers(store)), hooks, signals
     )
     try:
         worker.start()

@@ -23,6 +23,7 @@ from foldline.cli.process_setup import (
     print_status,
     telemetry_of,
 )
+from foldline.log.jobs.breakers import Breakers
 from foldline.settings import Settings
 from foldline.telemetry.metric_catalog import Source
 from foldline.terminal import CommandFailed, ExitCode
@@ -86,7 +87,7 @@ def _run(settings: Settings, node: str, queues: list[str]) -> None:
     ):
         check_schema(store)
         print_parts(settings, store)
-        summarizer = create_summarizer(settings, signals.tracing, signals.metrics)
+        summarizer = create_summarizer(settings, signals.tracing, signals.metrics, Breakers(store))
         try:
             run_worker(
                 settings,

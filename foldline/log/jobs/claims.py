@@ -81,7 +81,10 @@ _CLAIM: Final = (
     update(JOB)
     # Not if a kept summary answers it.
     .where(JOB.c.id == bindparam("job"), JOB.c.state == JobState.QUEUED, ~KEPT.exists())
-    .values({name: bindparam(name) for name in _CLAIMED} | {"state": JobState.RUNNING, "progress": 0.0, "error": None})
+    .values(
+        {name: bindparam(name) for name in _CLAIMED}
+        | {"state": JobState.RUNNING, "progress": 0.0, "error": None, "waits_for": None}
+    )
 )
 
 

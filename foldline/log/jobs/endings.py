@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, Final
 
 from sqlalchemy import Float, bindparam, func, select, update
@@ -25,6 +27,8 @@ UNREADABLE: Final = (CompactionError, LookupError, TypeError, ValueError)
 # The random part added to a pause, so that sessions which failed together are not retried together.
 JITTER: Final = 0.25
 LEASE_LAPSED: Final = "the worker's lease lapsed"
+WAITS: Final = "waits for the summarizer {name}, which failed too often to be called now"
+NO_VALUES: Final[Mapping[str, Any]] = MappingProxyType({})
 
 _ENDED: Final = ("state", "error", "superseded_by", "ended_at", "result")
 _END: Final = (
@@ -58,7 +62,7 @@ def end_without_summary(
     if not JOB_KINDS[job.kind].is_edit:
         # The trigger requests no jobs of this kind.
         return
-    path.next_summary_at = tx.now + int(_pause_seconds(tx, path.failures, retry_after_seconds) * 1000)
+    path.next_summary_at = tx.now + int(pause_seconds(tx, path.failures, retry_after_seconds) * 1000)
     path.failures += 1
     tx.execute(
         update(JOB)
@@ -68,11 +72,22 @@ def end_without_summary(
     )
 
 
-def _pause_seconds(tx: Transaction, failures: int, least_seconds: float | None) -> float:
+def pause_seconds(tx: Transaction, failures: int, least_seconds: float | None) -> float:
     """The pause after this many failures in a row, doubled with each."""
     limits = tx.limits
     seconds = max(limits.retry_seconds << min(failures, 16), least_seconds or 0)
     return min(seconds, limits.retry_seconds_max) * (1 + JITTER * tx.chance())
+
+
+def hold_back(store: Store, claim: Claim, summarizer: str, seconds: float) -> None:
+    """Put a claimed job back into its queue until a summarizer is tried again; it does not count as an attempt."""
+    with store.write() as tx:
+        _, job = open_claimed(tx, claim)
+        if job is not None:
+            # With jitter, so that not all jobs that wait for it come at once.
+            until = tx.now + int(seconds * 1000 * (1 + JITTER * tx.chance()))
+            waiting = {"not_before": until, "waits_for": summarizer}
+            requeue(tx, job, attempts=job.attempts - 1, error=WAITS.format(name=summarizer), waiting=waiting)
 
 
 def cancel_held(store: Store, claim: Claim, reason: str) -> None:
@@ -156,11 +171,19 @@ def cancel(tx: Transaction, tenant: str, job_id: str) -> None:
         raise Conflict(f"the job has ended already: {state_of(tx, job_id)}")
 
 
-def requeue(tx: Transaction, job: Any, *, attempts: int, error: str | None, declined: str | None = None) -> None:
+def requeue(
+    tx: Transaction,
+    job: Any,
+    *,
+    attempts: int,
+    error: str | None,
+    declined: str | None = None,
+    waiting: Mapping[str, Any] = NO_VALUES,
+) -> None:
     """Put a running job back into the queue, or fail it after too many attempts.
 
     A job of its kind that waits meanwhile is superseded by it, and passes on its queue and parameters. `declined` is
-    why the model's own provider does not write the summary.
+    why the model's own provider does not write the summary; `waiting` are columns that say what the job waits for.
     """
     if attempts >= tx.limits.max_attempts:
         path = paths.open_branch(tx, job.session_pk, job.branch)
@@ -170,7 +193,7 @@ def requeue(tx: Transaction, job: Any, *, attempts: int, error: str | None, decl
             end_without_summary(tx, path, job, JobState.FAILED, error or LEASE_LAPSED)
             paths.save_edited(tx, path, path.leaf_seq)
         return
-    waiting = tx.execute(
+    other = tx.execute(
         select(JOB).where(
             JOB.c.session_pk == job.session_pk,
             JOB.c.branch == job.branch,
@@ -179,11 +202,11 @@ def requeue(tx: Transaction, job: Any, *, attempts: int, error: str | None, decl
             JOB.c.state == JobState.QUEUED,
         )
     ).first()
-    values: dict[str, Any] = {"state": JobState.QUEUED, "lease": None, "attempts": attempts, "error": error}
-    if waiting is not None:
-        end(tx, waiting.id, JobState.SUPERSEDED, by=job.id)
-        if waiting.is_asked:
-            values |= {"is_asked": True, "queue": waiting.queue, "parameters": waiting.parameters}
+    values: dict[str, Any] = {"state": JobState.QUEUED, "lease": None, "attempts": attempts, "error": error, **waiting}
+    if other is not None:
+        end(tx, other.id, JobState.SUPERSEDED, by=job.id)
+        if other.is_asked:
+            values |= {"is_asked": True, "queue": other.queue, "parameters": other.parameters}
     if declined is not None:
         request = request_from_json(values.get("parameters", job.parameters))
         values["parameters"] = request_to_json(replace(request, declined=declined))

@@ -21,6 +21,7 @@ from foldline.log.storage.tables import JOB, SESSION
 class Job:
     """A job as it is now. Times are milliseconds since the epoch; `progress` is 0 to 1.
 
+    `waits_for` is the summarizer that a waiting job waits for, because it failed too often to be called now.
     `result` has the compaction or entry it made, its tokens, `degraded` and the usage; it is empty before a success.
     """
 
@@ -32,6 +33,7 @@ class Job:
     attempts: int
     progress: float
     error: str | None
+    waits_for: str | None
     superseded_by: str | None
     created_at: int
     ended_at: int | None
@@ -52,6 +54,7 @@ _JOBS: Final = select(
     JOB.c.attempts,
     JOB.c.progress,
     JOB.c.error,
+    JOB.c.waits_for,
     JOB.c.superseded_by,
     JOB.c.created_at,
     JOB.c.ended_at,

@@ -50,6 +50,7 @@ class Limits:
     """Limits of jobs: lease duration, retries, how long idempotency rows are kept.
 
     A summarizer reads `summarizer_tokens` in one call, and makes at most `summarizer_calls` for one summary.
+    One that fails `summarizer_failures` times in a row is held back.
     `compactors` are the providers that may be asked for their own compaction, `summarizers` the names that a policy
     may choose from.
     """
@@ -60,6 +61,7 @@ class Limits:
     max_attempts: int = 3
     summarizer_tokens: int = 100_000
     summarizer_calls: int = 8
+    summarizer_failures: int = 5
     idempotency_seconds: int = 24 * 3600
     compactors: frozenset[str] = frozenset()
     summarizers: frozenset[str] = frozenset()

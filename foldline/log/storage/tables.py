@@ -195,7 +195,7 @@ class JobRow(SQLModel, table=True):
     """One queued summary request and its state; at most one running and one waiting per branch, kind and subject.
 
     `subject` is the id of the last entry that was left, for a branch summary. `traceparent` is the trace of the first
-    request for it.
+    request for it. `waits_for` is the summarizer that it waits for, one that is held back after failures.
     """
 
     __tablename__: ClassVar[Any] = "job"
@@ -234,6 +234,7 @@ class JobRow(SQLModel, table=True):
     lease: str | None = None
     lease_until: int = Field(default=0, sa_type=BigInteger)
     not_before: int = Field(default=0, sa_type=BigInteger)
+    waits_for: str | None = None
     superseded_by: str | None = None
     created_at: int = Field(sa_type=BigInteger)
     ended_at: int | None = Field(default=None, sa_type=BigInteger)
@@ -280,6 +281,16 @@ class ChunkTextRow(SQLModel, table=True):
     text: bytes
 
 
+class BreakerRow(SQLModel, table=True):
+    """A summarizer that failed last, and when it is tried again once it has failed too often in a row."""
+
+    __tablename__: ClassVar[Any] = "breaker"
+
+    name: str = Field(primary_key=True)
+    failures: int
+    next_try_at: int = Field(default=0, sa_type=BigInteger)
+
+
 class IdempotencyRow(SQLModel, table=True):
     """The response to a request with an `Idempotency-Key`, written in the transaction of the request's effect."""
 
@@ -308,6 +319,7 @@ JOB: Final = _table("job")
 PIN: Final = _table("pin")
 DISMISSAL: Final = _table("dismissal")
 CHUNK_TEXT: Final = _table("chunk_text")
+BREAKER: Final = _table("breaker")
 IDEMPOTENCY: Final = _table("idempotency")
 
 

@@ -150,7 +150,7 @@ def test_a_client_that_leaves_is_forgotten(api: Api, job: Json) -> None:
     eventually(lambda: not api.watch.waiting)
 
 
-WAITING = Job(1, "job_1", "s", "summary", JobState.QUEUED, 0, 0.0, None, None, 0, None, {})
+WAITING = Job(1, "job_1", "s", "summary", JobState.QUEUED, 0, 0.0, None, None, None, 0, None, {})
 
 
 def test_nobody_waits_forever_when_the_database_breaks() -> None:

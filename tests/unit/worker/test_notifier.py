@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 from celery import Celery
-from foldline_worker.app import SOCKET_SECONDS, create_celery
+from foldline_worker.app import create_celery
 from foldline_worker.broker.notifier import PASSED_ON_SECONDS, Notifier
 from foldline_worker.broker.queues import MAINTENANCE, declared_queues
+from foldline_worker.broker.transport import SOCKET_SECONDS
 from kombu import Connection
 
 from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE

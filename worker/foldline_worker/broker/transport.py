@@ -15,6 +15,8 @@ from kombu import Connection
 from kombu.transport import memory
 from kombu.transport.virtual.base import BrokerState
 
+# A broker that accepts connections and never answers may delay a sender only for this long.
+SOCKET_SECONDS: Final = 5.0
 # A message waits half of this on average, and an idle worker takes under 1 % of a core. Kombu's default is 1 s.
 POLLING_SECONDS: Final = 0.02
 # Celery's loop checks its stop flag between drains, and its drains take 2 s.

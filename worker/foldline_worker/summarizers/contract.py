@@ -9,12 +9,25 @@ from foldline_worker.cancellation import Cancellation
 
 
 class SummarizerUnavailable(Exception):
-    """No summary could be written; `reason` quotes neither prompt nor key. `retry_after_seconds` may be known."""
+    """No summary could be written; `reason` quotes neither prompt nor key. `retry_after_seconds` may be known.
 
-    def __init__(self, reason: str, retry_after_seconds: float | None = None) -> None:
+    `is_refusal`: it refused this request, and may write the next one.
+    """
+
+    def __init__(self, reason: str, retry_after_seconds: float | None = None, *, is_refusal: bool = False) -> None:
         super().__init__(f"the summarizer gave no answer: {reason}")
         self.reason = reason
         self.retry_after_seconds = retry_after_seconds
+        self.is_refusal = is_refusal
+
+
+class SummarizerHeldBack(SummarizerUnavailable):
+    """The summarizer `name` failed too often, and is not called for so many `seconds`."""
+
+    def __init__(self, name: str, seconds: float) -> None:
+        super().__init__("it failed too often to be called now", seconds)
+        self.name = name
+        self.seconds = seconds
 
 
 class ProviderDeclined(Exception):

@@ -33,6 +33,7 @@ _USED_UP: Final = re.compile(r"insufficient_quota|credit balance", re.IGNORECASE
 _TIMED_OUT: Final = frozenset({408, 425})
 _SERVER_ERROR: Final = 500
 _OVERFLOW_STATUSES: Final = frozenset({400, 413, 422, 500})
+_BAD_REQUESTS: Final = frozenset({400, 413, 422})
 # Reasons an `EndpointUnavailable` gives.
 TOO_SLOW: Final = "the call took too long"
 NOT_JSON: Final = "its answer is not JSON"
@@ -44,13 +45,19 @@ class EndpointError(Exception):
 
 
 class EndpointUnavailable(EndpointError):
-    """The endpoint gave no answer. `is_passing`: another try may succeed, after `retry_after_seconds` if given."""
+    """The endpoint gave no answer. `is_passing`: another try may succeed, after `retry_after_seconds` if given.
 
-    def __init__(self, reason: str, *, is_passing: bool, retry_after_seconds: float | None = None) -> None:
+    `is_refusal`: the endpoint works, and refused this request.
+    """
+
+    def __init__(
+        self, reason: str, *, is_passing: bool, retry_after_seconds: float | None = None, is_refusal: bool = False
+    ) -> None:
         super().__init__(reason)
         self.reason = reason
         self.is_passing = is_passing
         self.retry_after_seconds = retry_after_seconds
+        self.is_refusal = is_refusal
 
 
 class TooLong(EndpointError):
@@ -179,7 +186,12 @@ class Endpoint:
         is_busy = status == _TOO_MANY_REQUESTS and not is_used_up
         is_passing = is_busy or status in _TIMED_OUT or status >= _SERVER_ERROR
         reason = f"HTTP {status}: {said}" if said else f"HTTP {status}"
-        return EndpointUnavailable(reason, is_passing=is_passing, retry_after_seconds=_retry_after(response))
+        return EndpointUnavailable(
+            reason,
+            is_passing=is_passing,
+            retry_after_seconds=_retry_after(response),
+            is_refusal=status in _BAD_REQUESTS and not is_used_up,
+        )
 
 
 @contextmanager

@@ -37,6 +37,7 @@ from foldline_worker.summarizers.contract import NOTHING_KEPT, ChunkTexts, Summa
 from foldline_worker.summarizers.endpoint import AnswerTooLong, EndpointUnavailable, TooLong
 from foldline_worker.summarizers.masking import masked
 from foldline_worker.summarizers.model_client import ModelClient
+from foldline_worker.summarizers.rates import Rates
 from foldline_worker.summarizers.retries import Retries
 from foldline_worker.summarizers.wires import WIRES, WireAnswer
 
@@ -90,7 +91,7 @@ class LLM:
                 writing.story(replace(masked(piece), max_tokens=story_tokens(piece)), cancellation) for piece in pieces
             ]
         except EndpointUnavailable as error:
-            raise SummarizerUnavailable(error.reason, error.retry_after_seconds) from error
+            raise SummarizerUnavailable(error.reason, error.retry_after_seconds, is_refusal=error.is_refusal) from error
         is_degraded = any(story.is_replaced for story in stories)
         # Lines of the ledger have what was masked for the model alone.
         written = [
@@ -274,8 +275,8 @@ class _Writing:
         return _Text(extractive.extract(chunk), is_replaced=True)
 
 
-def create(name: str, row: NamedSummarizer, tracing: Tracing | None = None) -> LLM:
-    """The summarizer that this row describes."""
+def create(name: str, row: NamedSummarizer, tracing: Tracing | None = None, *, broker_url: str = "") -> LLM:
+    """The summarizer that this row describes; its rates are counted at the broker if that can."""
     client = ModelClient(
         WIRES[row.wire],
         base_url=row.base_url,
@@ -283,6 +284,7 @@ def create(name: str, row: NamedSummarizer, tracing: Tracing | None = None) -> L
         model=row.model,
         timeout_seconds=row.timeout_seconds,
         tracing=tracing,
+        rates=Rates(name, row.requests_per_minute, row.tokens_per_minute, broker_url),
     )
     known = known_model(row.model)
     window = row.window or (known.request or known.tokens if known else None)

@@ -9,6 +9,7 @@ from typing import Any, Final, Self
 import httpx
 from pydantic import SecretStr
 
+from foldline.engine.tokens.counter import count_text
 from foldline.telemetry.tracing import Silent, Tracing
 from foldline_worker.cancellation import Cancellation
 from foldline_worker.summarizers.endpoint import (
@@ -21,6 +22,7 @@ from foldline_worker.summarizers.endpoint import (
     json_object,
     whole_answer,
 )
+from foldline_worker.summarizers.rates import NO_RATES, Rates
 from foldline_worker.summarizers.wires import Wire, WireAnswer, WireRequest
 
 DATA: Final = b"data:"
@@ -32,7 +34,7 @@ _BAD_REQUESTS: Final = frozenset({400, 404, 422})
 
 
 class ModelClient:
-    """Calls a model at `base_url`; `timeout_seconds` bounds each call as a whole."""
+    """Calls a model at `base_url`, within `rates`; `timeout_seconds` bounds each call as a whole."""
 
     def __init__(
         self,
@@ -43,8 +45,10 @@ class ModelClient:
         model: str,
         timeout_seconds: float,
         tracing: Tracing | None = None,
+        rates: Rates = NO_RATES,
     ) -> None:
         self.model = model
+        self._rates = rates
         self._wire = wire
         self._tracing = tracing or Silent()
         # What this server has refused of requests; learned once for all calls.
@@ -79,6 +83,7 @@ class ModelClient:
         """
         request = WireRequest(self.model, system, user, max_tokens)
         called = {"gen_ai.operation.name": "chat", "gen_ai.request.model": self.model}
+        self._rates.wait(count_text(system) + count_text(user) + max_tokens, cancellation)
         with (
             self._tracing.span(f"chat {self.model}", place="client", facts=called) as span,
             self._endpoint.connection(cancellation) as connection,

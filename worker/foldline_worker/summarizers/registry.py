@@ -11,6 +11,7 @@ from typing import Final
 
 from foldline.engine.models.windows import known_model
 from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput
+from foldline.log.jobs.breakers import Breakers
 from foldline.settings import InvalidSettings, Settings, variable
 from foldline.summarizer_file import EXTRACTIVE, OPENAI, summarizer_rows
 from foldline.telemetry.metrics import Metrics
@@ -22,6 +23,7 @@ from foldline_worker.summarizers.contract import (
     ChunkTexts,
     ProviderDeclined,
     Summarizer,
+    SummarizerHeldBack,
     SummarizerUnavailable,
 )
 
@@ -70,8 +72,15 @@ def check_summarizer(settings: Settings) -> None:
         _ = row.secret
 
 
-def create_summarizer(settings: Settings, tracing: Tracing | None = None, metrics: Metrics | None = None) -> Summarizer:
+def create_summarizer(
+    settings: Settings,
+    tracing: Tracing | None = None,
+    metrics: Metrics | None = None,
+    breakers: Breakers | None = None,
+) -> Summarizer:
     """The summarizers that the settings name, with the providers that they have keys for.
+
+    With `breakers`, one that calls a model is held back when it fails too often.
 
     Raises:
         InvalidSettings: no summarizer has this name, or it lacks a setting.
@@ -79,15 +88,15 @@ def create_summarizer(settings: Settings, tracing: Tracing | None = None, metric
     check_summarizer(settings)
     metrics = metrics or Metrics(())
     rows = summarizer_rows(settings)
-    writers: dict[str, Summarizer] = {
+    models: dict[str, Summarizer] = {
         name: Metered(
-            llm.create(name, rows[name], tracing) if name in rows else extractive.create(),
-            metrics,
-            provider=name,
-            model=rows[name].model if name in rows else None,
+            llm.create(name, row, tracing, broker_url=settings.broker_url), metrics, provider=name, model=row.model
         )
-        for name in (EXTRACTIVE, *rows)
+        for name, row in rows.items()
     }
+    if breakers is not None:
+        models = {name: Guarded(summarizer, name, breakers) for name, summarizer in models.items()}
+    writers = {EXTRACTIVE: Metered(extractive.create(), metrics, provider=EXTRACTIVE, model=None), **models}
     providers = {
         name: MeteredProvider(provider.create(settings, name, tracing), metrics) for name in settings.compactor_keys
     }
@@ -128,7 +137,8 @@ class SummarizerChain:
                 failures.append(error)
                 continue
             return replace(draft, degraded=draft.degraded or (bool(failures) and name == EXTRACTIVE))
-        raise failures[0]
+        # A job waits only if there was nobody to ask.
+        raise min(failures, key=lambda error: isinstance(error, SummarizerHeldBack))
 
     def _named(self, name: str) -> Summarizer:
         writer = self._writers.get(name)
@@ -144,6 +154,39 @@ class SummarizerChain:
     def _all(self) -> Iterator[Summarizer]:
         yield from self._writers.values()
         yield from self._providers.values()
+
+
+class Guarded:
+    """Wraps a summarizer: it is not called while it is held back, and its failures are counted for all workers."""
+
+    def __init__(self, summarizer: Summarizer, name: str, breakers: Breakers) -> None:
+        self._summarizer = summarizer
+        self._name = name
+        self._breakers = breakers
+
+    def summarize(
+        self, request: SummaryInput, cancellation: Cancellation, kept: ChunkTexts = NOTHING_KEPT
+    ) -> SummaryDraft:
+        """See `Summarizer`.
+
+        Raises:
+            SummarizerHeldBack: it failed too often.
+        """
+        admission = self._breakers.admit(self._name)
+        if isinstance(admission, float):
+            raise SummarizerHeldBack(self._name, admission)
+        try:
+            draft = self._summarizer.summarize(request, cancellation, kept)
+        except SummarizerUnavailable as error:
+            if not error.is_refusal and self._breakers.failed(self._name, admission, error.retry_after_seconds):
+                logger.warning("summarizer %s failed too often and is not called for a while", self._name)
+            raise
+        self._breakers.succeeded(self._name, admission)
+        return draft
+
+    def close(self) -> None:
+        """See `Summarizer`."""
+        self._summarizer.close()
 
 
 class Metered:
