@@ -81,7 +81,7 @@ SHARES: Final = ("trigger", "target", "keep_recent", "summary_share", "minimum_s
 PLAIN: Final[Mapping[str, Value]] = MappingProxyType(
     {
         **dict.fromkeys(("buffer_tokens", "reserve_tokens", "branch_reserve_tokens", "least_target_tokens"), 0),
-        **dict.fromkeys(("splits_turns", "lists_files", "trusts_usage", "weighs_prefix"), False),
+        **dict.fromkeys(("splits_turns", "lists_files", "trusts_usage", "weighs_prefix", "awaits_change"), False),
     }
 )
 # Who writes the summaries: the summarizer that the service is set up with, the provider of the session's model, or
@@ -134,6 +134,8 @@ class Policy:
     `weighs_prefix`: edits have a price, because a provider's cache lacks all that follows them. Edits of a view that
     fits wait for the summary that they are made with, or else have to save more than that price. The target is a share
     of what the fixed parts leave of the budget, and has `least_target_tokens`, but at most half of that.
+    `awaits_change`: a summary of what an interim summary stands for already waits until the view changes anyway, or is
+    in no cache any more.
     """
 
     preset: str
@@ -156,6 +158,7 @@ class Policy:
     lists_files: bool = False
     trusts_usage: bool = False
     weighs_prefix: bool = False
+    awaits_change: bool = False
     least_target_tokens: int = 0
     report: tuple[str, ...] = ()
     is_loose: bool = False

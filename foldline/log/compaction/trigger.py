@@ -90,6 +90,8 @@ def _run_trigger(tx: Transaction, path: Path, *, repeats: bool = True) -> Trigge
         step.not_compacted = path.not_compacted
         return step
     path.not_compacted = None
+    if path.session.policy.awaits_change and should_compact(path, path.aims()):
+        _publish_waiting(tx, path, step)
     step.request = _awaited(tx, path)
     if step.request is not None:
         return step
@@ -106,6 +108,13 @@ def _run_trigger(tx: Transaction, path: Path, *, repeats: bool = True) -> Trigge
         return step
     step.request = enqueue.enqueue(tx, path, AUTOMATIC)
     return step
+
+
+def _publish_waiting(tx: Transaction, path: Path, step: TriggerResult) -> None:
+    """Publish the summary that waits for a change of the view: a plan is about to make one."""
+    compaction = enqueue.publish_waiting(tx, path)
+    if compaction is not None:
+        step.made.append(compaction)
 
 
 def _is_as_before(tx: Transaction, path: Path) -> bool:
@@ -215,6 +224,8 @@ def compact_now(
     policy = aims.policy if stages is None else aims.policy.naming(stages)
     step = TriggerResult()
     _fit_images(tx, path, step)
+    if policy.awaits_change:
+        _publish_waiting(tx, path, step)
     has_target = request.target_tokens is not None
     outline = entry_log.outline(tx, path)
     gauge = targeted_gauge(aims, request, outline)

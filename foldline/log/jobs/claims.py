@@ -23,7 +23,7 @@ from foldline.log.jobs.endings import UNREADABLE, end
 from foldline.log.jobs.kinds import JOB_KINDS
 from foldline.log.jobs.leases import Claim, Lease, Preparation
 from foldline.log.jobs.provider_calls import provider_call
-from foldline.log.jobs.publish import LOCK_TIMEOUT_MILLISECONDS, finish, must_wait, put_off
+from foldline.log.jobs.publish import LOCK_TIMEOUT_MILLISECONDS, finish, put_off, why_wait
 from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Store, Transaction
@@ -175,8 +175,8 @@ def _claim_or_end(tx: Transaction, path: Path, row: Any) -> Claim | None:
     summary = kept(tx, key)
     if summary is not None:
         made = Made(wanted, summary, request)
-        if must_wait(path, made, outline):
-            put_off(tx, row.job_id, made)
+        if waits := why_wait(tx, path, made, outline):
+            put_off(tx, row.job_id, made, waits)
         elif not finish(tx, path, row.job_id, made, outline):
             end(tx, row.job_id, JobState.FAILED, NO_ROOM)
     paths.save_edited(tx, path, before)

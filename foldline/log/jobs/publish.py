@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, bindparam, case, update
+from sqlalchemy import BigInteger, bindparam, case, select, update
 
 from foldline.engine.edits import Edit
 from foldline.engine.facts import Seen
@@ -20,10 +20,10 @@ from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.engine.wire import loads
 from foldline.engine.wording import summary_frame_tokens
 from foldline.log.compaction import trigger
-from foldline.log.compaction.enqueue import IN_TOOL_LOOP, NO_ROOM, has_waiting
+from foldline.log.compaction.enqueue import FOR_A_CHANGE, IN_TOOL_LOOP, NO_ROOM, has_waiting
 from foldline.log.compaction.summaries import Made, keep, tokens_of
 from foldline.log.compaction.summary_request import request_from_json, request_to_json
-from foldline.log.compaction.usage_estimate import fits
+from foldline.log.compaction.usage_estimate import fits, should_compact
 from foldline.log.job_state import ACTIVE, JobState
 from foldline.log.jobs import chunk_texts
 from foldline.log.jobs.endings import decline_held, end, end_without_summary, state_of
@@ -46,6 +46,10 @@ LOCK_TIMEOUT_MILLISECONDS: Final = 500
 LEAST_WAIT_MILLISECONDS: Final = 5_000
 MOST_WAIT_MILLISECONDS: Final = 3_600_000
 
+# How long a provider keeps a prefix in its cache after its last use (Anthropic, "Prompt caching": five minutes; OpenAI:
+# five to ten).
+CACHED_MILLISECONDS: Final = 300_000
+
 _AGE: Final = bindparam("now", type_=BigInteger) - JOB.c.created_at
 _WAIT: Final = case(
     (_AGE < LEAST_WAIT_MILLISECONDS, LEAST_WAIT_MILLISECONDS),
@@ -55,8 +59,11 @@ _WAIT: Final = case(
 _PUT_OFF: Final = (
     update(JOB)
     .where(JOB.c.id == bindparam("job"), one_of(JOB.c.state, ACTIVE))
-    .values(state=JobState.QUEUED, lease=None, attempts=0, error=IN_TOOL_LOOP)
+    .values(state=JobState.QUEUED, lease=None, attempts=0, error=bindparam("note"))
     .values(not_before=bindparam("now", type_=BigInteger) + _WAIT, parameters=bindparam("range"))
+)
+_SAID_AT: Final = select(ENTRY.c.created_at).where(
+    ENTRY.c.session_pk == bindparam("pk"), ENTRY.c.branch == bindparam("branch"), ENTRY.c.seq == bindparam("seq")
 )
 
 
@@ -121,8 +128,9 @@ def _publish(
 
 def _apply_or_wait(tx: Transaction, path: Path, job: Any, made: Made, draft: SummaryDraft) -> JobState:
     outline = entry_log.outline(tx, path)
-    if must_wait(path, made, outline) and not has_waiting(tx, path, made.request):
-        put_off(tx, job.id, made)
+    waits = why_wait(tx, path, made, outline)
+    if waits and not has_waiting(tx, path, made.request):
+        put_off(tx, job.id, made, waits)
         return JobState.QUEUED
     if not finish(tx, path, job.id, made, outline, facts={"usage": draft.usage}):
         end_without_summary(tx, path, job, JobState.FAILED, NO_ROOM)
@@ -132,28 +140,45 @@ def _apply_or_wait(tx: Transaction, path: Path, job: Any, made: Made, draft: Sum
     return JobState.SUCCEEDED
 
 
-def must_wait(path: Path, made: Made, outline: Outline) -> bool:
-    """Whether an automatic summary has to wait for the end of a tool loop whose reasoning it would strip.
+def why_wait(tx: Transaction, path: Path, made: Made, outline: Outline) -> str | None:
+    """The note of an automatic summary that has to wait; None for one that is published at once."""
+    request = made.request
+    if request.is_asked or not JOB_KINDS[request.kind].is_edit or not fits(path, path.aims()):
+        return None
+    if _strips_loop(path, made, outline):
+        return IN_TOOL_LOOP
+    return FOR_A_CHANGE if _awaits_change(tx, path, made, outline) else None
+
+
+def _awaits_change(tx: Transaction, path: Path, made: Made, outline: Outline) -> bool:
+    """Whether the policy has a summary wait: an interim one stands for some of its range, and a cache has the view."""
+    covered, aims = made.wanted.covered, path.aims()
+    if not aims.policy.awaits_change or should_compact(path, aims):
+        return False
+    if not any(edit.first <= covered.last and covered.first <= edit.last for edit in outline.live.interims):
+        return False
+    at = {"pk": path.session.pk, "branch": path.branch, "seq": path.leaf_seq}
+    said_at = tx.execute(_SAID_AT, at).scalar() or 0
+    return bool(tx.now < said_at + CACHED_MILLISECONDS)
+
+
+def _strips_loop(path: Path, made: Made, outline: Outline) -> bool:
+    """Whether a summary would strip the reasoning of a tool loop that goes on.
 
     The block of a provider strips none, as long as it stands for the beginning of the view as it is now.
     """
-    request, covered, beginning = made.request, made.wanted.covered, made.wanted.by_provider
+    covered, beginning = made.wanted.covered, made.wanted.by_provider
     now = Seen(FixedParts(path.session, path.session.model, ()).digest, path.edits_at)
     is_current = beginning is not None and beginning.view == now and not path.session.pins_tokens
-    if (
-        (made.summary.has_block and is_current)
-        or request.is_asked
-        or not JOB_KINDS[request.kind].is_edit
-        or not fits(path, path.aims())
-    ):
+    if made.summary.has_block and is_current:
         return False
     return strips_open_loop(outline, [Edit("condense", covered.first, covered.last)], path.edits_at)
 
 
-def put_off(tx: Transaction, job_id: str, made: Made) -> None:
+def put_off(tx: Transaction, job_id: str, made: Made, note: str) -> None:
     """Put the job back into the queue for a while, with the range that its kept summary covers."""
     request = replace(made.request, until=made.wanted.covered.last)
-    tx.execute(_PUT_OFF, {"job": job_id, "now": tx.now, "range": request_to_json(request)})
+    tx.execute(_PUT_OFF, {"job": job_id, "now": tx.now, "range": request_to_json(request), "note": note})
 
 
 def finish(
