@@ -53,6 +53,7 @@ def test_it_is_published_when_no_cache_has_the_view_any_more(hiding: Scene, cloc
 
 def test_the_next_compaction_publishes_it_in_its_own_transaction(hiding: Scene) -> None:
     ready(hiding)
+    made = hiding.append(user(40), assistant(40)).step.made
     while not hiding.outline.live.condensed:
         made = hiding.append(user(40), assistant(40)).step.made
         assert hiding.used <= hiding.limit
