@@ -7,12 +7,14 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, Literal, NoReturn, Self
 
 import httpx
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
+from foldline.log.storage.store import RidingModel
 from foldline.settings import InvalidSettings, Settings, variable
 
 SETTING: Final = variable("summarizers")
@@ -21,13 +23,18 @@ _NO_PATH: Final = re.compile(r"[\n\r\0={\[\"]")
 EXTRACTIVE: Final = "extractive"
 OPENAI: Final = "openai"
 RESERVED: Final = (EXTRACTIVE, OPENAI, "service", "provider")
+# The format of a session's messages in each wire format.
+FORMATS: Final[Mapping[str, str]] = MappingProxyType(
+    {"openai-chat": "openai", "openai-responses": "responses", "anthropic": "anthropic", "gemini": "gemini"}
+)
 
 
 class NamedSummarizer(BaseModel):
     """A summarizer that calls a model: where, in which wire format, with which key, and within which bounds.
 
     Without `base_url` it is the provider's own address. The key stands in the row, in a file, or there is none.
-    `window` and `output_tokens` are needed only for models that Foldline does not know.
+    `window` and `output_tokens` are needed only for models that Foldline does not know. It `rides_cache` if the agents
+    call this model with this account, so that the beginnings of their views are in its provider's cache.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
@@ -42,6 +49,7 @@ class NamedSummarizer(BaseModel):
     input_tokens: int = Field(100_000, ge=1000)
     concurrency: int = Field(4, ge=1, le=256)
     timeout_seconds: float = Field(120.0, gt=0)
+    rides_cache: bool = False
 
     @field_validator("key")
     @classmethod
@@ -141,6 +149,21 @@ def summarizer_names(settings: Settings) -> frozenset[str]:
         InvalidSettings: see `read_summarizers`.
     """
     return frozenset((EXTRACTIVE, *summarizer_rows(settings)))
+
+
+def riding_models(settings: Settings) -> Mapping[str, RidingModel]:
+    """The models of the summarizers that may be sent the cached beginning of a view, by the summarizers' names.
+
+    Raises:
+        InvalidSettings: see `read_summarizers`.
+    """
+    rows = summarizer_rows(settings)
+    return {name: RidingModel(row.model, FORMATS[row.wire]) for name, row in rows.items() if row.rides_cache}
+
+
+def writers_of(settings: Settings) -> tuple[str, ...]:
+    """The names of the summarizers that write by default, the first one first; each takes over from those before it."""
+    return tuple(name.strip() for name in settings.summarizer.split(","))
 
 
 def _taken() -> str:

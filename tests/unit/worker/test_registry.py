@@ -14,7 +14,9 @@ from foldline_worker.summarizers.registry import check_summarizer, create_summar
 
 from foldline.engine.messages import user
 from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput
+from foldline.log.storage.store import RidingModel
 from foldline.settings import InvalidSettings, Settings, load_settings
+from foldline.summarizer_file import riding_models, writers_of
 from tests.support.processes.scripted_llm import Reply, ScriptedLLM
 
 REQUEST = SummaryInput((), (user("Rename the parser to reader, and keep the old name as an alias."),), 300)
@@ -164,3 +166,11 @@ def test_a_policy_chooses_who_writes() -> None:
             with pytest.raises(SummarizerUnavailable, match="has no summarizer gone"):
                 summarizer.summarize(replace(REQUEST, writers=("gone",)), Cancellation())
     assert not usual.requests
+
+
+def test_rows_ride_only_where_they_say_so() -> None:
+    rows = '{"own": {"model": "claude-opus-5", "wire": "anthropic", "rides_cache": true}, "fast": {"model": "m"}}'
+    settings = load_settings(summarizer="own, extractive", summarizers=rows)
+    assert riding_models(settings) == {"own": RidingModel("claude-opus-5", "anthropic")}
+    assert writers_of(settings) == ("own", "extractive")
+    assert riding_models(load_settings(summarizer_base_url="http://a/v1", summarizer_model="m")) == {}

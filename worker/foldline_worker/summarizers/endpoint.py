@@ -199,6 +199,14 @@ def _broken(error: httpx.HTTPError) -> str:
     return f"the connection failed ({type(error).__name__})"
 
 
+def texts_in(value: Any) -> list[str]:
+    """All texts in a JSON value."""
+    if isinstance(value, str):
+        return [value]
+    inside = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+    return [text for item in inside for text in texts_in(item)]
+
+
 def error_text(response: httpx.Response) -> str:
     """The body of a response with an error, or its beginning."""
     return b"".join(bounded(response, MOST_ERROR_BYTES)).decode("utf-8", "replace")

@@ -9,6 +9,7 @@ from typing import Any, Final, Self
 import httpx
 from pydantic import SecretStr
 
+from foldline.engine.summaries.cached_beginning import CachedBeginning
 from foldline.telemetry.tracing import Silent, Tracing
 from foldline_worker.cancellation import Cancellation
 from foldline_worker.summarizers.endpoint import (
@@ -19,6 +20,7 @@ from foldline_worker.summarizers.endpoint import (
     bounded,
     error_text,
     json_object,
+    texts_in,
     whole_answer,
 )
 from foldline_worker.summarizers.wires import Wire, WireAnswer, WireRequest
@@ -68,8 +70,15 @@ class ModelClient:
         """Close the connections."""
         self._endpoint.close()
 
-    def complete(self, system: str, user: str, max_tokens: int, cancellation: Cancellation) -> WireAnswer:
-        """The model's answer to a prompt.
+    def complete(
+        self,
+        system: str,
+        user: str,
+        max_tokens: int,
+        cancellation: Cancellation,
+        beginning: CachedBeginning | None = None,
+    ) -> WireAnswer:
+        """The model's answer to a prompt, or to the user's text below the beginning of a view.
 
         Raises:
             Cancelled: the work was cancelled; the connection is ended.
@@ -77,7 +86,7 @@ class ModelClient:
             AnswerTooLong: the model gives no answers of `max_tokens`.
             EndpointUnavailable: no answer, for any other reason.
         """
-        request = WireRequest(self.model, system, user, max_tokens)
+        request = WireRequest(self.model, system, user, max_tokens, beginning)
         called = {"gen_ai.operation.name": "chat", "gen_ai.request.model": self.model}
         with (
             self._tracing.span(f"chat {self.model}", place="client", facts=called) as span,
@@ -93,7 +102,8 @@ class ModelClient:
             if response.is_success:
                 return self._read(response)
             text = error_text(response)
-        refused = self._endpoint.refused(response, text, (request.system, request.user))
+        sent = [request.system, request.user, *texts_in(request.beginning)]
+        refused = self._endpoint.refused(response, text, sent)
         adapted = self._wire.adapted(text, body) if response.status_code in _BAD_REQUESTS else None
         if adapted is not None and isinstance(refused, EndpointUnavailable):
             self._options |= adapted
