@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import pairwise
 from typing import Any
 
 import pytest
 from foldline_worker.cancellation import Cancellation
 from foldline_worker.summarizers import llm
+from foldline_worker.summarizers.contract import Summarizer
+from foldline_worker.summarizers.rides import MOST_MISSES
 
 from foldline.engine.models.prices import Prices
 from foldline.engine.models.windows import known_model
@@ -75,15 +77,16 @@ def worked(api: Api, wire: str, model: CachingModel | None) -> tuple[str, list[J
 
 def summarized(api: Api, session: str, wire: str, model: CachingModel, **row: Any) -> Json:
     """The compaction with the summary that this model writes."""
-    api.post(f"{session}/compact", {"target_tokens": 1_500}, 202)
     given = {"model": name(wire), "wire": wire, "base_url": model.base_url, "rides_cache": True, **row}
-    summarizer = llm.create("own", NamedSummarizer.model_validate(given))
+    with closing(llm.create("own", NamedSummarizer.model_validate(given))) as summarizer:
+        return compaction_of(api, session, summarizer)
+
+
+def compaction_of(api: Api, session: str, summarizer: Summarizer) -> Json:
+    api.post(f"{session}/compact", {"target_tokens": 1_500}, 202)
     claim = claims.claim(api.store, INTERACTIVE)
     assert claim is not None
-    try:
-        draft = summarizer.summarize(claim.request, Cancellation())
-    finally:
-        summarizer.close()
+    draft = summarizer.summarize(claim.request, Cancellation())
     assert publish.publish(api.store, claim, draft) == "succeeded"
     *_, newest = (made for made in api.get(f"{session}/compactions")["items"] if made["reason"] == "summary")
     compaction: Json = api.get(f"{session}/compactions/{newest['id']}")
@@ -220,3 +223,26 @@ def test_a_secret_in_a_story_of_a_view_is_masked(database: str) -> None:
         made = summarized(api, session, "openai-chat", model)
         assert made["details"]["input"] == "view"
         assert token not in made["summary"]
+
+
+def test_a_story_that_repeats_the_question_is_refused(database: str) -> None:
+    echo = (
+        "## Decided\n- All messages above this one will be taken out of view, and whoever continues has nothing but "
+        "your text, so write down whatever would otherwise have to be asked or found out again."
+    )
+    with CachingModel("openai-chat", echo, STORY) as model, service(database, "openai-chat") as api:
+        session, _ = worked(api, "openai-chat", model)
+        made = summarized(api, session, "openai-chat", model)
+        assert "repeats what it was given" in model.bodies[1]["messages"][-1]["content"]
+        assert made["details"]["input"] == "view"
+
+
+def test_a_summarizer_whose_views_are_never_found_sends_transcripts(database: str) -> None:
+    with CachingModel("openai-chat", STORY) as model, service(database, "openai-chat") as api:
+        given = {"model": name("openai-chat"), "base_url": model.base_url, "rides_cache": True}
+        with closing(llm.create("own", NamedSummarizer.model_validate(given))) as summarizer:
+            inputs = []
+            for _ in range(MOST_MISSES + 1):
+                session, _ = worked(api, "openai-chat", None)
+                inputs.append(compaction_of(api, session, summarizer)["details"]["input"])
+    assert inputs == ["view"] * MOST_MISSES + ["transcript"]

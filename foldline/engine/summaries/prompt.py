@@ -231,8 +231,9 @@ def prompt(request: SummaryInput, input_tokens: int, refused: str | None = None)
 
 
 def own_text(request: SummaryInput) -> str:
-    """What a prompt says itself, whatever the conversation."""
-    return "\n".join((system_text(request), *_closing(request, None)))
+    """What a prompt says itself, whatever the conversation; with a cached beginning, also what the question says."""
+    below = (question(request),) if request.beginning else ()
+    return "\n".join((system_text(request), *_closing(request, None), *below))
 
 
 def said_tokens(request: SummaryInput) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from foldline.engine.models.prices import MILLION, Prices
@@ -42,4 +43,4 @@ def question_tokens(request: SummaryInput) -> int:
 def transcript_tokens(request: SummaryInput) -> int:
     """The tokens of a prompt with the transcript that has room for all of it."""
     earlier = sum(count_text(text) + FRAME_TOKENS for text in request.previous)
-    return count_text(own_text(request)) + said_tokens(request) + earlier
+    return count_text(own_text(replace(request, beginning=None))) + said_tokens(request) + earlier

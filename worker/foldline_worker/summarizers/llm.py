@@ -41,6 +41,7 @@ from foldline_worker.summarizers.endpoint import AnswerTooLong, EndpointUnavaila
 from foldline_worker.summarizers.masking import mask, masked
 from foldline_worker.summarizers.model_client import ModelClient
 from foldline_worker.summarizers.retries import Retries
+from foldline_worker.summarizers.rides import Rides
 from foldline_worker.summarizers.wires import WIRES, WireAnswer
 
 COST: Final = "cost_usd"
@@ -78,7 +79,7 @@ class LLM:
         rides_cache: bool = False,
     ) -> None:
         self._name = name
-        self._rides_cache = rides_cache
+        self._rides = Rides(name, are_allowed=rides_cache)
         self._client = client
         self._bounds = bounds
         self._retries = retries or Retries()
@@ -92,9 +93,9 @@ class LLM:
         self, request: SummaryInput, cancellation: Cancellation, kept: ChunkTexts = NOTHING_KEPT
     ) -> SummaryDraft:
         """See `Summarizer`."""
-        writing = _Writing(self._client, self._bounds, self._retries, self._slots, kept)
+        writing = _Writing(self._client, self._bounds, self._retries, self._slots, kept, self._rides)
         # One that was made for another writer may be in another format.
-        is_ours = self._rides_cache and request.beginning is not None and request.beginning.writer == self._name
+        is_ours = request.beginning is not None and request.beginning.writer == self._name
         pieces = divided(request if is_ours else replace(request, beginning=None))
         try:
             # Masked before the input is cut to fit, because half a secret would not be found.
@@ -120,7 +121,7 @@ class LLM:
         )
 
     def _input_of(self, writing: _Writing) -> dict[str, str]:
-        return {INPUT: VIEW if writing.is_of_view else TRANSCRIPT} if self._rides_cache else {}
+        return {INPUT: VIEW if writing.is_of_view else TRANSCRIPT} if self._rides.are_allowed else {}
 
 
 class CallSlots:
@@ -166,6 +167,7 @@ class _Writing:
     retries: Retries
     slots: CallSlots
     kept: ChunkTexts
+    rides: Rides
     usage: Counter[str] = field(default_factory=Counter)
     findings: list[Finding] = field(default_factory=list)
     reported: str | None = None
@@ -196,17 +198,17 @@ class _Writing:
 
         Secrets in it are masked: what it is judged by has none.
         """
-        known, size = known_model(self.client.model), self.bounds.size(request.max_tokens)
-        costs = input_costs(request, known.prices if known else None)
-        if request.beginning is None or costs is None or not costs.is_view_cheaper:
-            return None
-        if request.beginning.tokens + question_tokens(request) > size.prompt:
+        size, beginning = self.bounds.size(request.max_tokens), request.beginning
+        if beginning is None or not self._is_view_sent(request, beginning, size):
             return None
         asked = replace(request, max_tokens=size.answer)
 
         def ask(refused: str | None) -> WireAnswer:
             messages = [{"role": "system", "content": ""}, {"role": "user", "content": question(asked, refused)}]
-            return self._called(messages, size.answer, cancellation, request.beginning)
+            answer = self._called(messages, size.answer, cancellation, beginning)
+            if refused is None:
+                self.rides.note(answer.usage, beginning.tokens)
+            return answer
 
         try:
             text = self._accepted(asked, ask, mask, is_last=False)
@@ -219,6 +221,15 @@ class _Writing:
             return None
         self.is_of_view = text is not None
         return None if text is None else _Text(text)
+
+    def _is_view_sent(self, request: SummaryInput, beginning: CachedBeginning, size: CallSize) -> bool:
+        """Whether the view costs less than a transcript, and one call reads it."""
+        if not self.rides.are_worthwhile:
+            return False
+        known = known_model(self.client.model)
+        costs = input_costs(request, known.prices if known else None)
+        fits = beginning.tokens + question_tokens(request) <= size.prompt
+        return fits and costs is not None and costs.is_view_cheaper
 
     def _story_of_transcript(self, request: SummaryInput, cancellation: Cancellation) -> _Text:
         """The story of what was said: of its chunks, whose texts are merged until one is left."""
