@@ -146,3 +146,9 @@ def test_the_next_summary_gets_the_view_with_the_one_that_it_replaces(rider: Sce
     assert request.previous
     assert request.beginning is not None
     assert list(request.beginning.messages) == read[: len(request.beginning.messages)]
+
+
+def test_a_range_that_goes_beyond_what_the_model_has_answered_was_in_no_view(rider: Scene) -> None:
+    rider.append(*turns(1, 200))
+    rider.append(*(user(200) for _ in range(10)))
+    assert beginning(rider) is None
