@@ -11,14 +11,17 @@ from pathlib import Path
 from benchmarks import engine, frozen, http, latency, log, slots
 from benchmarks.harness import Row, measure, show
 from benchmarks.prefix_cost import table
+from benchmarks.prefix_cost.corpus import sessions
+from benchmarks.riding import table as riding
 from stack.stack import Stack
 
 
 def main() -> int:
-    """Measure all rows, then the input cost of sessions. Returns the exit code."""
+    """Measure all rows, then what sessions and their summaries cost. Returns the exit code."""
     with tempfile.TemporaryDirectory(prefix="foldline-bench-") as name, closing(_rows(Path(name))) as rows:
         is_fast = show(measure(row) for row in rows)
-    return 0 if table.show() and is_fast else 1
+    is_cheap = [table.show(), riding.show(sessions())]
+    return 0 if is_fast and all(is_cheap) else 1
 
 
 def _rows(folder: Path) -> Generator[Row, None, None]:

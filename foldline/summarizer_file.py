@@ -7,12 +7,16 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, Literal, NoReturn, Self
 
 import httpx
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
+from foldline.engine.models.prices import Prices
+from foldline.engine.models.windows import known_model
+from foldline.log.storage.store import RidingModel
 from foldline.settings import InvalidSettings, Settings, variable
 
 SETTING: Final = variable("summarizers")
@@ -21,6 +25,10 @@ _NO_PATH: Final = re.compile(r"[\n\r\0={\[\"]")
 EXTRACTIVE: Final = "extractive"
 OPENAI: Final = "openai"
 RESERVED: Final = (EXTRACTIVE, OPENAI, "service", "provider")
+# The format of a session's messages in each wire format.
+FORMATS: Final[Mapping[str, str]] = MappingProxyType(
+    {"openai-chat": "openai", "openai-responses": "responses", "anthropic": "anthropic", "gemini": "gemini"}
+)
 
 
 class NamedSummarizer(BaseModel):
@@ -29,7 +37,8 @@ class NamedSummarizer(BaseModel):
     Without `base_url` it is the provider's own address. The key stands in the row, in a file, or there is none.
     `window` and `output_tokens` are needed only for models that Foldline does not know. `input_price` and
     `output_price` are US dollars for a million tokens, where they are not the published ones. `requests_per_minute` and
-    `tokens_per_minute` are what the account allows; calls over them wait.
+    `tokens_per_minute` are what the account allows; calls over them wait. It `rides_cache` if the agents call this
+    model with this account, so that the beginnings of their views are in its provider's cache.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
@@ -48,6 +57,7 @@ class NamedSummarizer(BaseModel):
     input_price: float | None = Field(None, ge=0)
     output_price: float | None = Field(None, ge=0)
     timeout_seconds: float = Field(120.0, gt=0)
+    rides_cache: bool = False
 
     @field_validator("key")
     @classmethod
@@ -71,6 +81,14 @@ class NamedSummarizer(BaseModel):
         if (self.input_price is None) != (self.output_price is None):
             raise PydanticCustomError("price", "give `input_price` and `output_price` together")
         return self
+
+    @property
+    def prices(self) -> Prices | None:
+        """What its tokens cost: as the row says, or else as published; None where that is not known."""
+        if self.input_price is not None:
+            return Prices(input=self.input_price, output=self.output_price)
+        known = known_model(self.model)
+        return known.prices if known else None
 
     @property
     def secret(self) -> SecretStr | None:
@@ -149,6 +167,21 @@ def summarizer_names(settings: Settings) -> frozenset[str]:
         InvalidSettings: see `read_summarizers`.
     """
     return frozenset((EXTRACTIVE, *summarizer_rows(settings)))
+
+
+def riding_models(settings: Settings) -> Mapping[str, RidingModel]:
+    """The models of the summarizers that may be sent the cached beginning of a view, by the summarizers' names.
+
+    Raises:
+        InvalidSettings: see `read_summarizers`.
+    """
+    rows = summarizer_rows(settings)
+    return {name: RidingModel(row.model, FORMATS[row.wire]) for name, row in rows.items() if row.rides_cache}
+
+
+def writers_of(settings: Settings) -> tuple[str, ...]:
+    """The names of the summarizers that write by default, the first one first; each takes over from those before it."""
+    return tuple(name.strip() for name in settings.summarizer.split(","))
 
 
 def _taken() -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,8 +49,17 @@ class Summaries:
 class Agent:
     """One session in a store."""
 
-    def __init__(self, store: Store, session: Transcript, window: int, policy: Mapping[str, Any] | None) -> None:
-        """Create the session; without a policy it never compacts by itself.
+    def __init__(
+        self,
+        store: Store,
+        session: Transcript,
+        window: int,
+        policy: Mapping[str, Any] | None,
+        *,
+        model: str = MODEL,
+        on_summary: Callable[[SummaryInput, str], None] | None = None,
+    ) -> None:
+        """Create the session; without a policy it never compacts by itself. `on_summary` gets each summary.
 
         Raises:
             FixedPartsDoNotFit: its system prompt and tools leave no room in this window.
@@ -58,8 +67,9 @@ class Agent:
         self._store = store
         self._format = FORMATS[session.format]
         self.summaries = Summaries()
+        self._on_summary = on_summary
         new = lifecycle.NewSession(
-            MODEL,
+            model,
             context_window=window,
             system=session.system,
             tools=session.tools,
@@ -104,6 +114,8 @@ class Agent:
             while (claim := claims.claim(self._store, queue)) is not None:
                 text = extractive.summarize(claim.request)
                 self.summaries.add(claim.request, text)
+                if self._on_summary:
+                    self._on_summary(claim.request, text)
                 publish.publish(self._store, claim, SummaryDraft(text, degraded=False, summarizer="extractive"))
 
 

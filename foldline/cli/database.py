@@ -17,7 +17,7 @@ from foldline.log.storage.engines import SQLITE, address_of
 from foldline.log.storage.store import Limits, Store, translated
 from foldline.migrations import CannotMigrate, Standing
 from foldline.settings import InvalidSettings, Settings, load_settings
-from foldline.summarizer_file import summarizer_names, summarizer_rows
+from foldline.summarizer_file import riding_models, summarizer_names, summarizer_rows, writers_of
 from foldline.telemetry.tracing import Tracing
 from foldline.terminal import CommandFailed, ExitCode
 
@@ -84,6 +84,8 @@ def open_store(settings: Settings, tracing: Tracing | None = None) -> Iterator[S
         idempotency_seconds=ceil(settings.idempotency_hours * 3600),
         compactors=frozenset(settings.compactor_keys),
         summarizers=summarizer_names(settings),
+        usual=writers_of(settings),
+        riding=riding_models(settings),
     )
     with _reporting_bad_address():
         store = Store(

@@ -11,12 +11,12 @@ from types import MappingProxyType
 import pytest
 from foldline_worker.cancellation import Cancellation
 from foldline_worker.summarizers.bounds import Bounds
+from foldline_worker.summarizers.calls.retries import Retries
 from foldline_worker.summarizers.contract import SummarizerUnavailable
 from foldline_worker.summarizers.extractive import Extractive
 from foldline_worker.summarizers.llm import LLM
 from foldline_worker.summarizers.model_client import ModelClient
 from foldline_worker.summarizers.registry import SummarizerChain
-from foldline_worker.summarizers.retries import Retries
 from foldline_worker.summarizers.wires import WIRES
 from pydantic import SecretStr
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import pytest
 from foldline_worker.cancellation import Cancellation, Cancelled
-from foldline_worker.summarizers.rates import MOST_WAIT_SECONDS, Rates
+from foldline_worker.summarizers.calls.rates import MOST_WAIT_SECONDS, Rates
 
 from stack.services.servers import valkey
 

@@ -13,12 +13,12 @@ from time import monotonic
 import pytest
 from foldline_worker.cancellation import Cancellation, Cancelled
 from foldline_worker.summarizers.bounds import Bounds
+from foldline_worker.summarizers.calls.retries import Retries
 from foldline_worker.summarizers.contract import SummarizerUnavailable
 from foldline_worker.summarizers.extractive import Extractive
 from foldline_worker.summarizers.llm import LLM
 from foldline_worker.summarizers.model_client import ModelClient
 from foldline_worker.summarizers.registry import create_summarizer
-from foldline_worker.summarizers.retries import Retries
 from foldline_worker.summarizers.wires import WIRES
 from pydantic import SecretStr
 

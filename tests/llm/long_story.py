@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 from foldline_worker.cancellation import Cancellation
 from foldline_worker.summarizers.bounds import Bounds
-from foldline_worker.summarizers.endpoint import TooLong
+from foldline_worker.summarizers.calls.endpoint import TooLong
 
 from foldline.engine.overflow import verdict_of
 from foldline.engine.tokens.counter import count_text

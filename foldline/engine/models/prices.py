@@ -31,11 +31,18 @@ class Prices(NamedTuple):
         """The price of an input token that was not in the cache, where the caller uses the cache."""
         return self.input if self.cache_write is None else self.cache_write
 
-    def cost(self, input_tokens: int, output_tokens: int) -> float | None:
-        """US dollars for a call without a cache; None where a price is not known."""
-        if self.input is None or self.output is None:
+    def cost(self, input_tokens: int, output_tokens: int, *, cache_read: int = 0, cache_write: int = 0) -> float | None:
+        """US dollars for a call; None where a price is not known.
+
+        `cache_read` and `cache_write` are those of the `input_tokens` that were read from the cache, and written to it.
+        Without a price of their own they cost as much as others.
+        """
+        if self.input is None or self.miss is None or self.output is None:
             return None
-        return (input_tokens * self.input + output_tokens * self.output) / MILLION
+        read = self.input if self.cached_input is None else self.cached_input
+        others = max(0, input_tokens - cache_read - cache_write)
+        tokens = others * self.input + cache_read * read + cache_write * self.miss + output_tokens * self.output
+        return tokens / MILLION
 
     @property
     def rates(self) -> CacheRates | None:

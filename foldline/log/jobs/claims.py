@@ -20,9 +20,10 @@ from foldline.log.compaction.summary_request import HOOK_KINDS, SummaryRequest, 
 from foldline.log.errors import Busy, SessionsError
 from foldline.log.job_state import JobState
 from foldline.log.jobs.endings import UNREADABLE, end
+from foldline.log.jobs.inputs.cached_beginnings import cached_beginning
+from foldline.log.jobs.inputs.provider_calls import provider_call
 from foldline.log.jobs.kinds import JOB_KINDS
 from foldline.log.jobs.leases import Claim, Lease, Preparation
-from foldline.log.jobs.provider_calls import provider_call
 from foldline.log.jobs.publish import LOCK_TIMEOUT_MILLISECONDS, finish, put_off, why_wait
 from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path
@@ -188,6 +189,11 @@ def _preparation(
 ) -> Preparation:
     kind, covered = JOB_KINDS[request.kind], wanted.covered
     kept = next((item.first for item in outline.items if item.first > covered.last), None) if kind.is_edit else None
+    given = replace(
+        kind.make_input(tx, path, wanted, request, outline),
+        provider=provider_call(tx, path, wanted, outline),
+        writers=requested_policy(path, request).writers,
+    )
     return Preparation(
         kind=HOOK_KINDS[request.kind],
         session_id=path.session.id,
@@ -202,9 +208,5 @@ def _preparation(
         tokens_before=path.used,
         max_tokens=text_tokens(wanted),
         details=details(wanted.files),
-        request=replace(
-            kind.make_input(tx, path, wanted, request, outline),
-            provider=provider_call(tx, path, wanted, outline),
-            writers=requested_policy(path, request).writers,
-        ),
+        request=replace(given, beginning=cached_beginning(tx, path, wanted, given, outline)) if kind.is_edit else given,
     )

@@ -6,12 +6,13 @@ import hashlib
 import logging
 import secrets
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import perf_counter
-from typing import Any, TypeAlias
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from psycopg.errors import LockNotAvailable
 from sqlalchemy import Connection, Engine, func, select
@@ -45,6 +46,16 @@ def random_fraction() -> float:
     return secrets.randbelow(1 << 16) / (1 << 16)
 
 
+class RidingModel(NamedTuple):
+    """The model of a summarizer that may be sent the cached beginning of a view, and the format of its messages."""
+
+    model: str
+    format: str
+
+
+NOBODY_RIDES: Final[Mapping[str, RidingModel]] = MappingProxyType({})
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Limits of jobs: lease duration, retries, how long idempotency rows are kept.
@@ -52,7 +63,8 @@ class Limits:
     A summarizer reads `summarizer_tokens` in one call, and makes at most `summarizer_calls` for one summary.
     One that fails `summarizer_failures` times in a row is held back.
     `compactors` are the providers that may be asked for their own compaction, `summarizers` the names that a policy
-    may choose from.
+    may choose from, `usual` those that write where none is chosen, in order, and `riding` the models of those that may
+    be sent the cached beginning of a view.
     """
 
     lease_seconds: int = 120
@@ -65,6 +77,8 @@ class Limits:
     idempotency_seconds: int = 24 * 3600
     compactors: frozenset[str] = frozenset()
     summarizers: frozenset[str] = frozenset()
+    usual: tuple[str, ...] = ()
+    riding: Mapping[str, RidingModel] = field(default_factory=lambda: NOBODY_RIDES)
 
 
 @dataclass(slots=True)

@@ -19,6 +19,7 @@ from foldline.log.compaction import trigger
 from foldline.log.compaction.trigger import TriggerResult
 from foldline.log.compaction.usage import Usage, learn
 from foldline.log.compaction.usage_estimate import counted_seq, note_report
+from foldline.log.jobs.inputs.cached_beginnings import rides
 from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
@@ -36,8 +37,8 @@ class PreparedMessage:
     ledger: bytes
 
     def binding_to(self, seen: Seen) -> PreparedMessage:
-        """The message, with its bound reasoning noted as bound to this view."""
-        return replace(self, facts=self.facts._replace(seen=seen)) if self.facts.bound else self
+        """The message, noted as the answer to this view."""
+        return replace(self, facts=self.facts._replace(seen=seen))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +87,7 @@ def append(
     drafts = _with_system_taken(tx, path, drafts)
     if usage is not None:
         note_report(path, usage, is_of_next=bool(drafts) and drafts[0].facts.role == "assistant")
-    if any(draft.facts.bound for draft in drafts):
-        seen = reasoning.seen_view(tx, path, if_match if usage is None else usage.version)
-        drafts = [draft.binding_to(seen) for draft in drafts]
+    drafts = _with_views_noted(tx, path, drafts, if_match if usage is None else usage.version)
     measure = None if path.estimated is None else path.aims().gauge.measure
     rows = [_row(tx, path, draft, measure) for draft in drafts]
     if rows:
@@ -115,6 +114,21 @@ def _with_system_taken(tx: Transaction, path: Path, drafts: Sequence[PreparedMes
     check_fixed_parts(session.policy, session.budget.limit, session.overhead_tokens, session.multiplier)
     paths.save_texts(tx, session)
     return drafts[1:]
+
+
+def _with_views_noted(
+    tx: Transaction, path: Path, drafts: Sequence[PreparedMessage], version: int | None
+) -> Sequence[PreparedMessage]:
+    """The messages, each with the view that it answers where that will be needed.
+
+    It is for bound reasoning, and for all answers of a model whose cached views a summarizer may be sent.
+    """
+    are_noted = rides(tx.limits, path.session)
+    noted = [draft.facts.bound or (are_noted and draft.facts.role == "assistant") for draft in drafts]
+    if not any(noted):
+        return drafts
+    seen = reasoning.seen_view(tx, path, version)
+    return [draft.binding_to(seen) if is_noted else draft for draft, is_noted in zip(drafts, noted, strict=True)]
 
 
 def _is_plain_system(message: Message) -> bool:

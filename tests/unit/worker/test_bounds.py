@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from foldline_worker.summarizers.bounds import Bounds, CallSize
-from foldline_worker.summarizers.endpoint import AnswerTooLong, TooLong
+from foldline_worker.summarizers.calls.endpoint import AnswerTooLong, TooLong
 
 
 def test_without_a_known_window_the_setting_bounds_the_prompt() -> None:

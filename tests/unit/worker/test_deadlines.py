@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from threading import Event
 
-from foldline_worker.summarizers.deadlines import Deadlines
+from foldline_worker.summarizers.calls.deadlines import Deadlines
 
 from tests.support.eventually import eventually
 

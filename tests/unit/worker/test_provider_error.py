@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from foldline_worker.summarizers.provider_error import MOST_CHARS, excerpt_of
+from foldline_worker.summarizers.calls.provider_error import MOST_CHARS, excerpt_of
 
 from foldline.engine.wire import dumps
 

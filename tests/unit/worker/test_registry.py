@@ -13,8 +13,11 @@ from foldline_worker.summarizers.contract import SummarizerUnavailable
 from foldline_worker.summarizers.registry import check_summarizer, create_summarizer, model_of
 
 from foldline.engine.messages import user
+from foldline.engine.models.prices import Prices
 from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput
+from foldline.log.storage.store import RidingModel
 from foldline.settings import InvalidSettings, Settings, load_settings
+from foldline.summarizer_file import read_summarizers, riding_models, writers_of
 from tests.support.processes.scripted_llm import Reply, ScriptedLLM
 
 REQUEST = SummaryInput((), (user("Rename the parser to reader, and keep the old name as an alias."),), 300)
@@ -164,3 +167,21 @@ def test_a_policy_chooses_who_writes() -> None:
             with pytest.raises(SummarizerUnavailable, match="has no summarizer gone"):
                 summarizer.summarize(replace(REQUEST, writers=("gone",)), Cancellation())
     assert not usual.requests
+
+
+def test_rows_ride_only_where_they_say_so() -> None:
+    rows = '{"own": {"model": "claude-opus-5", "wire": "anthropic", "rides_cache": true}, "fast": {"model": "m"}}'
+    settings = load_settings(summarizer="own, extractive", summarizers=rows)
+    assert riding_models(settings) == {"own": RidingModel("claude-opus-5", "anthropic")}
+    assert writers_of(settings) == ("own", "extractive")
+    assert riding_models(load_settings(summarizer_base_url="http://a/v1", summarizer_model="m")) == {}
+
+
+def test_a_row_may_have_prices_of_its_own() -> None:
+    rows = {"fast": {"model": "m", "input_price": 3, "output_price": 15}, "known": {"model": "gpt-4o"}}
+    read = read_summarizers(json.dumps(rows))
+    assert read["fast"].prices == Prices(input=3, output=15)
+    assert read["known"].prices
+    assert read_summarizers('{"other": {"model": "m"}}')["other"].prices is None
+    with pytest.raises(InvalidSettings, match="input_price"):
+        read_summarizers('{"fast": {"model": "m", "input_price": 3}}')

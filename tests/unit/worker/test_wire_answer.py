@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from foldline_worker.summarizers.endpoint import EndpointError, EndpointUnavailable, TooLong
+from foldline_worker.summarizers.calls.endpoint import EndpointError, EndpointUnavailable, TooLong
 from foldline_worker.summarizers.wires import WIRES
 from foldline_worker.summarizers.wires.contract import MOST_NAME_CHARS, WireAnswer
 from foldline_worker.summarizers.wires.openai_responses import OPENAI_RESPONSES
@@ -83,3 +83,68 @@ def test_an_event_of_any_shape_is_read_without_an_error_of_ours(wire: str) -> No
                     WIRES[wire].take(answer, event)
                 assert isinstance(answer.content, str)
                 assert all(0 <= tokens < 1 << 60 for tokens in answer.usage.values())
+
+
+@pytest.mark.parametrize(
+    ("wire", "events", "expected"),
+    [
+        (
+            "openai-chat",
+            [{"usage": {"prompt_tokens": 90, "completion_tokens": 7, "prompt_tokens_details": {"cached_tokens": 64}}}],
+            {"input": 90, "output": 7, "cache_read": 64},
+        ),
+        ("openai-chat", [{"usage": {"prompt_tokens": 90, "prompt_tokens_details": None}}], {"input": 90}),
+        (
+            "openai-responses",
+            [
+                {
+                    "type": "response.completed",
+                    "response": {
+                        "status": "completed",
+                        "usage": {
+                            "input_tokens": 90,
+                            "output_tokens": 7,
+                            "input_tokens_details": {"cached_tokens": 64},
+                        },
+                    },
+                }
+            ],
+            {"input": 90, "output": 7, "cache_read": 64},
+        ),
+        (
+            "anthropic",
+            [
+                {
+                    "type": "message_start",
+                    "message": {
+                        "usage": {
+                            "input_tokens": 10,
+                            "cache_read_input_tokens": 64,
+                            "cache_creation_input_tokens": 16,
+                            "output_tokens": 1,
+                        }
+                    },
+                },
+                {"type": "message_delta", "delta": {}, "usage": {"output_tokens": 7}},
+            ],
+            {"input": 90, "output": 7, "cache_read": 64, "cache_write": 16},
+        ),
+        (
+            "anthropic",
+            [{"type": "message", "usage": {"input_tokens": 10, "output_tokens": 7}}],
+            {"input": 10, "output": 7},
+        ),
+        (
+            "gemini",
+            [{"usageMetadata": {"promptTokenCount": 90, "candidatesTokenCount": 7, "cachedContentTokenCount": 64}}],
+            {"input": 90, "output": 7, "cache_read": 64},
+        ),
+    ],
+)
+def test_the_input_is_all_of_the_prompt_whatever_was_cached(
+    wire: str, events: list[dict[str, Any]], expected: dict[str, int]
+) -> None:
+    answer = WireAnswer()
+    for event in events:
+        WIRES[wire].take(answer, event)
+    assert answer.usage == expected

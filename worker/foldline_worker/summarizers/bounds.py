@@ -6,7 +6,7 @@ from threading import Lock
 from typing import Final, NamedTuple
 
 from foldline.engine.summaries.prompt import SMALLEST_INPUT_TOKENS
-from foldline_worker.summarizers.endpoint import AnswerTooLong, TooLong
+from foldline_worker.summarizers.calls.endpoint import AnswerTooLong, TooLong
 
 # An answer takes no more than this share of a window, so that prompts have room.
 ANSWER_SHARE: Final = 4
@@ -45,6 +45,10 @@ class Bounds:
         answer = max(1, min(answer, window // ANSWER_SHARE))
         room = int(window * MARGIN) - answer
         return CallSize(max(SMALLEST_INPUT_TOKENS, min(self._prompt, room)), answer)
+
+    def takes(self, prompt: int, answer: int) -> bool:
+        """Whether one call takes a prompt of so many tokens that cannot be cut."""
+        return prompt <= (self._prompt if self._window is None else int(self._window * MARGIN) - answer)
 
     def learn(self, refusal: TooLong | AnswerTooLong, sent: int, asked: int) -> bool:
         """Learn from a refusal of a prompt of `sent` tokens with an answer of `asked`; False if nothing is left to try.

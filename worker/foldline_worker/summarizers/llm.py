@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import copy_context
@@ -15,6 +15,7 @@ from typing import Final
 from foldline.engine.ledger.provenance import together
 from foldline.engine.models.windows import known_model
 from foldline.engine.summaries import chunks, extractive
+from foldline.engine.summaries.cached_beginning import CachedBeginning
 from foldline.engine.summaries.composed import composed, story_tokens, with_earlier_stories
 from foldline.engine.summaries.gate import Finding, GateOutcome, Story, details, judge
 from foldline.engine.summaries.prompt import (
@@ -25,23 +26,30 @@ from foldline.engine.summaries.prompt import (
     divided,
     joined,
     prompt,
+    question,
     serialize,
 )
+from foldline.engine.summaries.riding import input_costs, question_tokens
 from foldline.engine.tokens.counter import count_text
 from foldline.engine.wire import dumps
 from foldline.summarizer_file import EXTRACTIVE, NamedSummarizer
 from foldline.telemetry.tracing import Tracing
 from foldline_worker.cancellation import Cancellation
 from foldline_worker.summarizers.bounds import Bounds, CallSize
+from foldline_worker.summarizers.calls.endpoint import AnswerTooLong, EndpointUnavailable, TooLong
+from foldline_worker.summarizers.calls.rates import Rates
+from foldline_worker.summarizers.calls.retries import Retries
 from foldline_worker.summarizers.contract import NOTHING_KEPT, ChunkTexts, SummarizerUnavailable
-from foldline_worker.summarizers.endpoint import AnswerTooLong, EndpointUnavailable, TooLong
-from foldline_worker.summarizers.masking import masked
+from foldline_worker.summarizers.masking import mask, masked
 from foldline_worker.summarizers.model_client import ModelClient
-from foldline_worker.summarizers.rates import Rates
-from foldline_worker.summarizers.retries import Retries
+from foldline_worker.summarizers.rides import Rides
 from foldline_worker.summarizers.wires import WIRES, WireAnswer
 
 COST: Final = "cost_usd"
+# What a summarizer that rides was sent: the session's last view, or a transcript.
+INPUT: Final = "input"
+VIEW: Final = "view"
+TRANSCRIPT: Final = "transcript"
 # A story that the gate refuses is asked for so many times in all.
 ATTEMPTS: Final = 2
 # The text of a chunk takes at most this share of what a call reads, so that one call merges several.
@@ -57,7 +65,8 @@ MOST_FINDINGS: Final = 50
 class LLM:
     """Calls a model, up to `concurrency` times at once over all its summaries.
 
-    A story that the gate refuses is asked for once more. Then lines of the ledger stand in its place.
+    A story that the gate refuses is asked for once more. Then lines of the ledger stand in its place. One that
+    `rides_cache` is sent the cached beginning of a view where there is one and that costs less than a transcript.
     """
 
     def __init__(
@@ -68,8 +77,10 @@ class LLM:
         name: str = "openai",
         concurrency: int = 4,
         retries: Retries | None = None,
+        rides_cache: bool = False,
     ) -> None:
         self._name = name
+        self._rides = Rides(name, are_allowed=rides_cache)
         self._client = client
         self._bounds = bounds
         self._retries = retries or Retries()
@@ -83,8 +94,10 @@ class LLM:
         self, request: SummaryInput, cancellation: Cancellation, kept: ChunkTexts = NOTHING_KEPT
     ) -> SummaryDraft:
         """See `Summarizer`."""
-        writing = _Writing(self._client, self._bounds, self._retries, self._slots, kept)
-        pieces = divided(request)
+        writing = _Writing(self._client, self._bounds, self._retries, self._slots, kept, self._rides)
+        # One that was made for another writer may be in another format.
+        is_ours = request.beginning is not None and request.beginning.writer == self._name
+        pieces = divided(request if is_ours else replace(request, beginning=None))
         try:
             # Masked before the input is cut to fit, because half a secret would not be found.
             stories = [
@@ -104,9 +117,12 @@ class LLM:
             summarizer=EXTRACTIVE if is_degraded else self._name,
             model=writing.model,
             usage=dict(writing.usage),
-            details={**details(writing.findings), **writing.cost},
+            details={**details(writing.findings), **writing.cost, **self._input_of(writing)},
             provenance=together(piece.provenance for piece in written),
         )
+
+    def _input_of(self, writing: _Writing) -> dict[str, str]:
+        return {INPUT: VIEW if writing.is_of_view else TRANSCRIPT} if self._rides.are_allowed else {}
 
 
 class CallSlots:
@@ -152,16 +168,21 @@ class _Writing:
     retries: Retries
     slots: CallSlots
     kept: ChunkTexts
+    rides: Rides
     usage: Counter[str] = field(default_factory=Counter)
     findings: list[Finding] = field(default_factory=list)
     reported: str | None = None
+    is_of_view: bool = False
     _lock: Lock = field(default_factory=Lock)
 
     @property
     def cost(self) -> dict[str, float]:
-        """What its calls cost in US dollars by the published prices, as `details`; empty where a price is not known."""
-        known = known_model(self.client.model)
-        cost = known.prices.cost(self.usage["input"], self.usage["output"]) if known and known.prices else None
+        """What its calls cost in US dollars, as `details`; empty where a price is not known."""
+        prices = self.client.prices
+        if prices is None:
+            return {}
+        cached = {name: self.usage[name] for name in ("cache_read", "cache_write")}
+        cost = prices.cost(self.usage["input"], self.usage["output"], **cached)
         return {} if cost is None else {COST: round(cost, 6)}
 
     @property
@@ -170,7 +191,48 @@ class _Writing:
         return self.reported or self.client.model
 
     def story(self, request: SummaryInput, cancellation: Cancellation) -> _Text:
-        """The story of a request: of its chunks, whose texts are merged until one is left."""
+        """The story of a request: of the cached view that ends with it, or of a transcript."""
+        return self._story_of_view(request, cancellation) or self._story_of_transcript(request, cancellation)
+
+    def _story_of_view(self, request: SummaryInput, cancellation: Cancellation) -> _Text | None:
+        """The story that the model writes below the beginning of a view; None if a transcript is to be sent.
+
+        Secrets in it are masked: what it is judged by has none.
+        """
+        size, beginning = self.bounds.size(request.max_tokens), request.beginning
+        if beginning is None or not self._is_view_sent(request, beginning, size):
+            return None
+        asked = replace(request, max_tokens=size.answer)
+
+        def ask(refused: str | None) -> WireAnswer:
+            messages = [{"role": "system", "content": ""}, {"role": "user", "content": question(asked, refused)}]
+            answer = self._called(messages, size.answer, cancellation, beginning)
+            if refused is None:
+                self.rides.note(answer.usage, beginning.tokens)
+            return answer
+
+        try:
+            text = self._accepted(asked, ask, mask, is_last=False)
+        except (TooLong, AnswerTooLong, _TooSmall):
+            return None
+        except EndpointUnavailable as error:
+            # It may not take these messages, though it takes a transcript.
+            if error.is_passing:
+                raise
+            return None
+        self.is_of_view = text is not None
+        return None if text is None else _Text(text)
+
+    def _is_view_sent(self, request: SummaryInput, beginning: CachedBeginning, size: CallSize) -> bool:
+        """Whether the view costs less than a transcript, and one call reads it."""
+        if not self.rides.are_worthwhile:
+            return False
+        costs = input_costs(request, self.client.prices)
+        fits = self.bounds.takes(beginning.tokens + question_tokens(request), size.answer)
+        return fits and costs is not None and costs.is_view_cheaper
+
+    def _story_of_transcript(self, request: SummaryInput, cancellation: Cancellation) -> _Text:
+        """The story of what was said: of its chunks, whose texts are merged until one is left."""
         prompt_tokens = self.bounds.size(request.max_tokens).prompt
         work = [request] if chunks.fits(request, prompt_tokens) else chunks.first_chunks(request, prompt_tokens)
         for _ in range(MOST_LEVELS):
@@ -238,25 +300,52 @@ class _Writing:
     def _judged(self, chunk: SummaryInput, size: CallSize, cancellation: Cancellation) -> _Text:
         """The story that the model writes of a chunk, or lines of the ledger if the gate refuses it every time."""
         asked = replace(chunk, max_tokens=size.answer)
+
+        def ask(refused: str | None) -> WireAnswer:
+            return self._called(prompt(asked, size.prompt, refused), size.answer, cancellation)
+
+        text = self._accepted(asked, ask)
+        return self._replaced(chunk) if text is None else _Text(text)
+
+    def _accepted(
+        self,
+        asked: SummaryInput,
+        ask: Callable[[str | None], WireAnswer],
+        read: Callable[[str], str] = str,
+        *,
+        is_last: bool = True,
+    ) -> str | None:
+        """The story that the gate lets through; None if it refuses every one.
+
+        `ask` gets the reason of the refusal before it. `read` changes an answer before it is judged. `is_last`: nobody
+        is asked after these attempts.
+        """
         refused: str | None = None
         for attempt in range(1, ATTEMPTS + 1):
-            answer = self._called(prompt(asked, size.prompt, refused), size.answer, cancellation)
-            story = Story(answer_text(answer.content), answer.finish_reason, answer.has_tool_calls)
+            answer = ask(refused)
+            story = Story(read(answer_text(answer.content)), answer.finish_reason, answer.has_tool_calls)
             judged = judge(story, asked)
-            self._note(judged.findings, is_last=attempt == ATTEMPTS)
+            self._note(judged.findings, is_last=is_last and attempt == ATTEMPTS)
             if judged.text is not None:
-                return _Text(judged.text)
+                return judged.text
             refused = judged.reason
-        return self._replaced(chunk)
+        return None
 
-    def _called(self, messages: list[dict[str, str]], most: int, cancellation: Cancellation) -> WireAnswer:
+    def _called(
+        self,
+        messages: list[dict[str, str]],
+        most: int,
+        cancellation: Cancellation,
+        beginning: CachedBeginning | None = None,
+    ) -> WireAnswer:
         calls = self.retries.calls(cancellation)
         try:
             system, user = (message["content"] for message in messages)
             with self.slots.taken(cancellation):
-                answer = calls(self.client.complete, system, user, most, cancellation)
+                answer = calls(self.client.complete, system, user, most, cancellation, beginning)
         except (TooLong, AnswerTooLong) as refusal:
             sent = sum(count_text(message["content"]) for message in messages)
+            sent += beginning.tokens if beginning else 0
             if not self.bounds.learn(refusal, sent, most):
                 raise _TooSmall from refusal
             raise
@@ -284,8 +373,10 @@ def create(name: str, row: NamedSummarizer, tracing: Tracing | None = None, *, b
         model=row.model,
         timeout_seconds=row.timeout_seconds,
         tracing=tracing,
+        prices=row.prices,
         rates=Rates(name, row.requests_per_minute, row.tokens_per_minute, broker_url),
     )
     known = known_model(row.model)
     window = row.window or (known.request or known.tokens if known else None)
-    return LLM(client, Bounds(row.input_tokens, window, row.output_tokens), name=name, concurrency=row.concurrency)
+    bounds = Bounds(row.input_tokens, window, row.output_tokens)
+    return LLM(client, bounds, name=name, concurrency=row.concurrency, rides_cache=row.rides_cache)

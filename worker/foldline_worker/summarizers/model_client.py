@@ -9,10 +9,12 @@ from typing import Any, Final, Self
 import httpx
 from pydantic import SecretStr
 
+from foldline.engine.models.prices import Prices
+from foldline.engine.summaries.cached_beginning import CachedBeginning
 from foldline.engine.tokens.counter import count_text
 from foldline.telemetry.tracing import Silent, Tracing
 from foldline_worker.cancellation import Cancellation
-from foldline_worker.summarizers.endpoint import (
+from foldline_worker.summarizers.calls.endpoint import (
     MOST_ANSWER_BYTES,
     Connection,
     Endpoint,
@@ -20,9 +22,10 @@ from foldline_worker.summarizers.endpoint import (
     bounded,
     error_text,
     json_object,
+    texts_in,
     whole_answer,
 )
-from foldline_worker.summarizers.rates import NO_RATES, Rates
+from foldline_worker.summarizers.calls.rates import NO_RATES, Rates
 from foldline_worker.summarizers.wires import Wire, WireAnswer, WireRequest
 
 DATA: Final = b"data:"
@@ -46,8 +49,10 @@ class ModelClient:
         timeout_seconds: float,
         tracing: Tracing | None = None,
         rates: Rates = NO_RATES,
+        prices: Prices | None = None,
     ) -> None:
         self.model = model
+        self.prices = prices
         self._rates = rates
         self._wire = wire
         self._tracing = tracing or Silent()
@@ -72,8 +77,15 @@ class ModelClient:
         """Close the connections."""
         self._endpoint.close()
 
-    def complete(self, system: str, user: str, max_tokens: int, cancellation: Cancellation) -> WireAnswer:
-        """The model's answer to a prompt.
+    def complete(
+        self,
+        system: str,
+        user: str,
+        max_tokens: int,
+        cancellation: Cancellation,
+        beginning: CachedBeginning | None = None,
+    ) -> WireAnswer:
+        """The model's answer to a prompt, or to the user's text below the beginning of a view.
 
         Raises:
             Cancelled: the work was cancelled; the connection is ended.
@@ -81,9 +93,10 @@ class ModelClient:
             AnswerTooLong: the model gives no answers of `max_tokens`.
             EndpointUnavailable: no answer, for any other reason.
         """
-        request = WireRequest(self.model, system, user, max_tokens)
+        request = WireRequest(self.model, system, user, max_tokens, beginning)
         called = {"gen_ai.operation.name": "chat", "gen_ai.request.model": self.model}
-        self._rates.wait(count_text(system) + count_text(user) + max_tokens, cancellation)
+        sent = count_text(system) + count_text(user) + (beginning.tokens if beginning else 0)
+        self._rates.wait(sent + max_tokens, cancellation)
         with (
             self._tracing.span(f"chat {self.model}", place="client", facts=called) as span,
             self._endpoint.connection(cancellation) as connection,
@@ -98,7 +111,8 @@ class ModelClient:
             if response.is_success:
                 return self._read(response)
             text = error_text(response)
-        refused = self._endpoint.refused(response, text, (request.system, request.user))
+        sent = [request.system, request.user, *texts_in(request.beginning)]
+        refused = self._endpoint.refused(response, text, sent)
         adapted = self._wire.adapted(text, body) if response.status_code in _BAD_REQUESTS else None
         if adapted is not None and isinstance(refused, EndpointUnavailable):
             self._options |= adapted

@@ -16,17 +16,18 @@ from foldline.engine.summaries.provider_block import ProviderCall
 from foldline.settings import Settings
 from foldline.telemetry.tracing import Silent, Tracing
 from foldline_worker.cancellation import Cancellation
-from foldline_worker.summarizers.contract import NOTHING_KEPT, ChunkTexts, ProviderDeclined
-from foldline_worker.summarizers.endpoint import (
+from foldline_worker.summarizers.calls.endpoint import (
     NOT_JSON,
     TOO_SLOW,
     Endpoint,
     EndpointError,
     EndpointUnavailable,
     error_text,
+    texts_in,
     whole_answer,
 )
-from foldline_worker.summarizers.retries import Retries
+from foldline_worker.summarizers.calls.retries import Retries
+from foldline_worker.summarizers.contract import NOTHING_KEPT, ChunkTexts, ProviderDeclined
 
 # What the call may write beside the summary: its reasoning counts, too.
 REASONING_TOKENS: Final = 4_096
@@ -180,7 +181,7 @@ class Provider:
             self._endpoint.posted(self._api.path, body, connection) as response,
         ):
             if not response.is_success:
-                raise self._endpoint.refused(response, error_text(response), _texts(body))
+                raise self._endpoint.refused(response, error_text(response), texts_in(body))
             answer = self._api.read(whole_answer(response, MOST_ANSWER_BYTES))
             usage = answer.usage if answer else {}
             span.note({f"gen_ai.usage.{direction}_tokens": tokens for direction, tokens in usage.items()})
@@ -195,14 +196,6 @@ def _not_repeated() -> Iterator[None]:
         if error.reason in NOT_REPEATED:
             raise EndpointUnavailable(error.reason, is_passing=False) from error
         raise
-
-
-def _texts(value: Any) -> list[str]:
-    """All texts in a JSON value."""
-    if isinstance(value, str):
-        return [value]
-    inside = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
-    return [text for item in inside for text in _texts(item)]
 
 
 def create(settings: Settings, name: str, tracing: Tracing | None = None) -> Provider:

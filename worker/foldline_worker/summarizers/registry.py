@@ -13,7 +13,7 @@ from foldline.engine.models.windows import known_model
 from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput
 from foldline.log.jobs.breakers import Breakers
 from foldline.settings import InvalidSettings, Settings, variable
-from foldline.summarizer_file import EXTRACTIVE, OPENAI, summarizer_rows
+from foldline.summarizer_file import EXTRACTIVE, OPENAI, summarizer_rows, writers_of
 from foldline.telemetry.metrics import Metrics
 from foldline.telemetry.tracing import Tracing
 from foldline_worker.cancellation import Cancellation
@@ -38,7 +38,7 @@ NEEDED: Final = ("summarizer_base_url", "summarizer_model")
 
 def order_of(settings: Settings) -> Sequence[str]:
     """The names of the summarizers that write, the first one first; each takes over from those before it."""
-    return [name.strip() for name in settings.summarizer.split(",")]
+    return writers_of(settings)
 
 
 def model_of(settings: Settings) -> str | None:

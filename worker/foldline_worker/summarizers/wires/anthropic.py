@@ -5,21 +5,52 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from foldline_worker.summarizers.wires.contract import COMPLETE, Wire, WireAnswer, WireRequest, objects, text_in
+from foldline.engine.messages import JsonObject
+from foldline_worker.summarizers.wires.contract import (
+    COMPLETE,
+    Wire,
+    WireAnswer,
+    WireRequest,
+    is_count,
+    objects,
+    text_in,
+)
 
 VERSION: Final = "2023-06-01"
 _COMPLETE: Final = frozenset({"end_turn", "stop_sequence"})
 _CALLS: Final = frozenset({"tool_use", "server_tool_use"})
+# Blocks that take no mark of their own.
+_UNMARKED: Final = frozenset({"thinking", "redacted_thinking"})
+_PARTS_OF_INPUT: Final = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 
 
 def _body(request: WireRequest, _options: Mapping[str, Any]) -> dict[str, Any]:
+    system = request.instructions
     return {
         "model": request.model,
-        "system": request.system,
-        "messages": [{"role": "user", "content": request.user}],
+        **({} if system is None else {"system": system}),
+        **request.tools,
+        "messages": _messages(request),
         "max_tokens": request.max_tokens,
         "stream": True,
     }
+
+
+def _messages(request: WireRequest) -> list[JsonObject]:
+    """The messages, where the last block before the question has a mark: the cache is looked through up to there.
+
+    The question joins a user message before it, because roles have to alternate at some of those who speak this format.
+    """
+    asked = {"role": "user", "content": request.user}
+    if not request.before:
+        return [asked]
+    *before, last = request.before
+    blocks = [{"type": "text", "text": last["content"]}] if isinstance(last["content"], str) else [*last["content"]]
+    if blocks and blocks[-1].get("type") not in _UNMARKED:
+        blocks[-1] = {**blocks[-1], "cache_control": {"type": "ephemeral"}}
+    if last["role"] == "user":
+        return [*before, {**last, "content": [*blocks, {"type": "text", "text": request.user}]}]
+    return [*before, {**last, "content": blocks}, asked]
 
 
 def _take(answer: WireAnswer, event: Mapping[str, Any]) -> None:
@@ -33,15 +64,26 @@ def _take(answer: WireAnswer, event: Mapping[str, Any]) -> None:
     if isinstance(delta, dict):
         answer.say(delta.get("text"))
         _end(answer, delta)
-    answer.note_usage(event.get("usage"), input="input_tokens", output="output_tokens")
+    _note_usage(answer, event.get("usage"))
 
 
 def _take_message(answer: WireAnswer, message: Mapping[str, Any]) -> None:
     answer.note_model(message.get("model"))
-    answer.note_usage(message.get("usage"), input="input_tokens", output="output_tokens")
+    _note_usage(answer, message.get("usage"))
     for block in objects(message.get("content")):
         _take_block(answer, block)
     _end(answer, message)
+
+
+def _note_usage(answer: WireAnswer, usage: object) -> None:
+    """Note the usage; Anthropic's own `input_tokens` are those that were neither read from the cache nor written."""
+    if not isinstance(usage, dict):
+        return
+    names = {"cache_read": "cache_read_input_tokens", "cache_write": "cache_creation_input_tokens"}
+    answer.note_usage(usage, output="output_tokens", **names)
+    if is_count(usage.get("input_tokens")):
+        whole = sum(usage[name] for name in _PARTS_OF_INPUT if is_count(usage.get(name)))
+        answer.note_usage({"whole": whole}, input="whole")
 
 
 def _take_block(answer: WireAnswer, block: Mapping[str, Any]) -> None:

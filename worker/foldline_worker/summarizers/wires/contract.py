@@ -6,6 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from foldline.engine.messages import JsonObject
+from foldline.engine.summaries.cached_beginning import CachedBeginning
+
 # A finish reason of a complete answer, whatever the format calls it; others stay as they are.
 COMPLETE: Final = "stop"
 MOST_NAME_CHARS: Final = 200
@@ -13,12 +16,32 @@ MOST_NAME_CHARS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class WireRequest:
-    """A prompt for a model: the system's text, the user's, and the most tokens of the answer."""
+    """A prompt for a model: the system's text, the user's, and the most tokens of the answer.
+
+    With a `beginning`, which has its own system prompt and tools, the user's text is a message below it. Everything
+    before that goes out as it is, and no option is set that would make the provider's cache useless.
+    """
 
     model: str
     system: str
     user: str
     max_tokens: int
+    beginning: CachedBeginning | None = None
+
+    @property
+    def before(self) -> list[JsonObject]:
+        """The messages before the user's."""
+        return [*self.beginning.messages] if self.beginning else []
+
+    @property
+    def tools(self) -> dict[str, Any]:
+        """The request's tools, if it has any."""
+        return {"tools": self.beginning.tools} if self.beginning and self.beginning.tools else {}
+
+    @property
+    def instructions(self) -> str | None:
+        """The system prompt; None if there is none."""
+        return self.beginning.system if self.beginning else self.system
 
 
 MOST_TOKENS: Final = 1 << 53
@@ -26,7 +49,11 @@ MOST_TOKENS: Final = 1 << 53
 
 @dataclass(slots=True)
 class WireAnswer:
-    """The model's answer; one that broke off has no finish reason. `usage` has `input` and `output` tokens."""
+    """The model's answer; one that broke off has no finish reason.
+
+    `usage` has the tokens of the whole `input` and of the `output`, and those of the input that were a `cache_read` or
+    a `cache_write`, where the provider says so.
+    """
 
     said: list[str] = field(default_factory=list)
     finish_reason: str | None = None
@@ -51,7 +78,7 @@ class WireAnswer:
     def note_usage(self, usage: object, **names: str) -> None:
         """Note the tokens that an object names so: `input="prompt_tokens"`."""
         if isinstance(usage, dict):
-            self.usage |= {name: usage[theirs] for name, theirs in names.items() if _is_count(usage.get(theirs))}
+            self.usage |= {name: usage[theirs] for name, theirs in names.items() if is_count(usage.get(theirs))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +100,19 @@ class Wire:
     adapted: Callable[[str, Mapping[str, Any]], Mapping[str, Any] | None] = lambda _text, _body: None
 
 
-def _is_count(value: object) -> bool:
+def is_count(value: object) -> bool:
+    """Whether the value is a number of tokens."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS
 
 
 def objects(value: object) -> list[dict[str, Any]]:
     """The JSON objects in a list; none if it is no list."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def within(value: object, name: str) -> object:
+    """What an object has under a name; None if it is no object, or has nothing there."""
+    return value.get(name) if isinstance(value, dict) else None
 
 
 def text_in(value: object) -> str:

@@ -13,9 +13,11 @@ BLOCKED: Final = "blocked"
 
 
 def _body(request: WireRequest, _options: Mapping[str, Any]) -> dict[str, Any]:
+    system = request.instructions
     return {
-        "systemInstruction": {"parts": [{"text": request.system}]},
-        "contents": [{"role": "user", "parts": [{"text": request.user}]}],
+        **({} if system is None else {"systemInstruction": {"parts": [{"text": system}]}}),
+        **request.tools,
+        "contents": [*request.before, {"role": "user", "parts": [{"text": request.user}]}],
         "generationConfig": {"maxOutputTokens": request.max_tokens},
     }
 
@@ -23,7 +25,8 @@ def _body(request: WireRequest, _options: Mapping[str, Any]) -> dict[str, Any]:
 def _take(answer: WireAnswer, event: Mapping[str, Any]) -> None:
     answer.note_model(event.get("modelVersion"))
     usage = event.get("usageMetadata")
-    answer.note_usage(usage, input="promptTokenCount", output="candidatesTokenCount")
+    names = {"input": "promptTokenCount", "output": "candidatesTokenCount", "cache_read": "cachedContentTokenCount"}
+    answer.note_usage(usage, **names)
     feedback = event.get("promptFeedback")
     if isinstance(feedback, dict) and feedback.get("blockReason"):
         answer.finish_reason = BLOCKED

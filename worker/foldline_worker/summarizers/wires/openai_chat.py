@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from foldline_worker.summarizers.wires.contract import Wire, WireAnswer, WireRequest, objects, text_in
+from foldline_worker.summarizers.wires.contract import Wire, WireAnswer, WireRequest, objects, text_in, within
 
 # As a word of its own: proxies mention their upstream.
 _STREAM: Final = re.compile(r"\bstream(?:ing|_options)?\b", re.IGNORECASE)
@@ -18,14 +18,19 @@ LIMIT: Final = "limit"
 
 
 def _body(request: WireRequest, options: Mapping[str, Any]) -> dict[str, Any]:
-    messages = [{"role": "system", "content": request.system}, {"role": "user", "content": request.user}]
-    body = {"model": request.model, "messages": messages, options.get(LIMIT, MAX_TOKENS): request.max_tokens}
+    # The messages of a view have its system prompt.
+    before = request.before or [{"role": "system", "content": request.system}]
+    messages = [*before, {"role": "user", "content": request.user}]
+    limit = {options.get(LIMIT, MAX_TOKENS): request.max_tokens}
+    body = {"model": request.model, "messages": messages, **request.tools, **limit}
     return body if options.get(WHOLE) else body | {"stream": True, "stream_options": {"include_usage": True}}
 
 
 def _take(answer: WireAnswer, event: Mapping[str, Any]) -> None:
     answer.note_model(event.get("model"))
-    answer.note_usage(event.get("usage"), input="prompt_tokens", output="completion_tokens")
+    usage = event.get("usage")
+    answer.note_usage(usage, input="prompt_tokens", output="completion_tokens")
+    answer.note_usage(within(usage, "prompt_tokens_details"), cache_read="cached_tokens")
     for choice in objects(event.get("choices"))[:1]:
         parts = (choice.get(name) for name in ("delta", "message"))
         said: dict[str, Any] = next((part for part in parts if isinstance(part, dict)), {})

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from foldline_worker.summarizers.endpoint import reported
-from foldline_worker.summarizers.wires.contract import COMPLETE, Wire, WireAnswer, WireRequest, objects, text_in
+from foldline_worker.summarizers.calls.endpoint import reported
+from foldline_worker.summarizers.wires.contract import COMPLETE, Wire, WireAnswer, WireRequest, objects, text_in, within
 
 _DONE: Final = frozenset({"response.completed", "response.incomplete"})
 _FAILED: Final = frozenset({"error", "response.failed"})
@@ -16,8 +16,9 @@ REFUSAL: Final = "refusal"
 def _body(request: WireRequest, _options: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "model": request.model,
-        "instructions": request.system,
-        "input": [{"role": "user", "content": request.user}],
+        **({} if request.instructions is None else {"instructions": request.instructions}),
+        **request.tools,
+        "input": [*request.before, {"role": "user", "content": request.user}],
         "max_output_tokens": request.max_tokens,
         "store": False,
         "stream": True,
@@ -41,7 +42,9 @@ def _end(answer: WireAnswer, response: object) -> None:
     if not isinstance(response, dict):
         return
     answer.note_model(response.get("model"))
-    answer.note_usage(response.get("usage"), input="input_tokens", output="output_tokens")
+    usage = response.get("usage")
+    answer.note_usage(usage, input="input_tokens", output="output_tokens")
+    answer.note_usage(within(usage, "input_tokens_details"), cache_read="cached_tokens")
     items = objects(response.get("output"))
     answer.has_tool_calls |= any(text_in(item.get("type")).endswith("_call") for item in items)
     details = response.get("incomplete_details")

@@ -17,8 +17,8 @@ from foldline.engine.overflow import NO_OVERFLOW, output_limit_of, verdict_of
 from foldline.engine.wire import loads_bounded
 from foldline.telemetry.tracing import TRACEPARENT, Silent, Tracing
 from foldline_worker.cancellation import Cancellation
-from foldline_worker.summarizers.deadlines import Deadlines
-from foldline_worker.summarizers.provider_error import excerpt_of
+from foldline_worker.summarizers.calls.deadlines import Deadlines
+from foldline_worker.summarizers.calls.provider_error import excerpt_of
 
 CONNECT_SECONDS: Final = 5.0
 # An answer has a few thousand tokens; a longer one is not a summary.
@@ -209,6 +209,14 @@ def _translated() -> Iterator[None]:
 
 def _broken(error: httpx.HTTPError) -> str:
     return f"the connection failed ({type(error).__name__})"
+
+
+def texts_in(value: Any) -> list[str]:
+    """All texts in a JSON value."""
+    if isinstance(value, str):
+        return [value]
+    inside = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+    return [text for item in inside for text in texts_in(item)]
 
 
 def error_text(response: httpx.Response) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_exponential, wait_random
 
 from foldline_worker.cancellation import Cancellation
-from foldline_worker.summarizers.endpoint import EndpointUnavailable
+from foldline_worker.summarizers.calls.endpoint import EndpointUnavailable
 
 
 @dataclass(frozen=True, slots=True)
