@@ -587,6 +587,31 @@ class Kept(dict[str, str]):
         self[key] = text
 
 
+class Shares(Cancellation):
+    """Remembers how far the work was, each time it said so."""
+
+    def __init__(self) -> None:
+        self.seen: list[float] = []
+        super().__init__()
+
+    @property
+    def share(self) -> float:
+        return self.seen[-1]
+
+    @share.setter
+    def share(self, value: float) -> None:
+        self.seen.append(value)
+
+
+def test_a_summary_of_many_chunks_reports_how_many_are_done() -> None:
+    shares = Shares()
+    with ScriptedLLM() as llm, asking(llm.base_url, bounds=Bounds(100_000, 8_192), concurrency=1) as summarizer:
+        summarizer.summarize(LONGER, shares)
+        assert len({*shares.seen}) >= len(llm.requests) / 2
+    assert shares.seen == sorted(shares.seen)
+    assert 0.8 <= shares.share <= 1
+
+
 def test_another_try_repeats_only_the_chunks_that_failed() -> None:
     kept = Kept()
     small = Bounds(100_000, 8_192)

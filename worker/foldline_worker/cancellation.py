@@ -12,9 +12,13 @@ class Cancelled(Exception):
 
 
 class Cancellation:
-    """A cancellation token. Any thread may cancel it, once; the work checks it, or is woken by it."""
+    """A cancellation token. Any thread may cancel it, once; the work checks it, or is woken by it.
+
+    `share` is how much of the work is done, 0 to 1, as far as the work reports it.
+    """
 
     def __init__(self) -> None:
+        self.share = 0.0
         self._cancelled = Event()
         self._lock = Lock()
         self._ends: list[Callable[[], None]] = []

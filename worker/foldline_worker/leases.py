@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 # Often enough that two failed beats do not lose a lease, and that a cancelled job stops within seconds.
 BEATS_PER_LEASE: Final = 4
 BEAT_SECONDS_MAX: Final = 2.0
-# Progress is estimated from the time that passed, so it stays below 1 until the end.
+# Progress stays below 1 until the end.
 PROGRESS_MAX: Final = 0.95
 
 
@@ -38,7 +38,8 @@ class Leases:
     Args:
         beat: extends leases, given the progress of their jobs; returns those that are still current.
         lease_seconds: how long a lease lasts unless it is extended.
-        expected_seconds: how long a summary may take; a job's progress is the share of it that has passed.
+        expected_seconds: how long a call may take; a job's progress is the share of it that has passed, unless its
+            work reports how far it is.
         stopping: once it is set, leases are not extended any more.
     """
 
@@ -99,7 +100,9 @@ class Leases:
             hold_by_lease[lease].cancellation.cancel()
 
     def _progress(self, hold: _Hold) -> float:
-        return min((monotonic() - hold.begun) / self._expected_seconds, PROGRESS_MAX)
+        # Work of many calls reports how far it is; that of one call is known by its time alone.
+        share = hold.cancellation.share or (monotonic() - hold.begun) / self._expected_seconds
+        return min(share, PROGRESS_MAX)
 
 
 def _report(leases: Collection[Lease], error: Exception) -> None:

@@ -53,6 +53,13 @@ def test_a_lease_is_extended_with_progress_that_grows_and_stops_short_of_the_end
     assert 0 < shares[-1] < 1
 
 
+def test_work_that_reports_how_far_it_is_has_that_progress() -> None:
+    beats = Beats()
+    with keeping(beats, expected_seconds=0.001) as leases, leases.held(A) as cancellation:
+        cancellation.share = 0.4
+        eventually(lambda: beats.progress[-1:] == [{A: 0.4}])
+
+
 def test_leases_are_extended_together_and_each_is_lost_alone() -> None:
     beats = Beats()
     with keeping(beats) as leases, leases.held(A) as first, leases.held(B) as second:

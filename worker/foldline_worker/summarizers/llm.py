@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
@@ -54,6 +54,8 @@ TRANSCRIPT: Final = "transcript"
 ATTEMPTS: Final = 2
 # The text of a chunk takes at most this share of what a call reads, so that one call merges several.
 CHUNK_SHARE: Final = 5
+# The calls that read what was said, as a share of all calls of a summary of many chunks.
+READING_SHARE: Final = 0.8
 # How long a wait for a slot takes before it looks whether the work was cancelled.
 SLOT_SECONDS: Final = 0.1
 # Merges of merges: each level has a fifth of the texts, so that this is more than any session needs.
@@ -253,6 +255,8 @@ class _Writing:
             waiting = [
                 pool.submit(copy_context().run, self._chunk_texts, chunk, group, passes=is_read) for chunk in work
             ]
+            for future in waiting:
+                future.add_done_callback(lambda _: self._report(waiting, cancellation, is_read=is_read))
             done, _ = wait(waiting, return_when=FIRST_EXCEPTION)
             group.cancel()
             pool.shutdown(cancel_futures=True)
@@ -260,6 +264,11 @@ class _Writing:
         for future in done:
             future.result()
         return [text for future in waiting for text in future.result()]
+
+    def _report(self, work: Sequence[Future[list[_Text]]], cancellation: Cancellation, *, is_read: bool) -> None:
+        """Report how far the work is: most of the calls are those that read what was said."""
+        done = sum(future.done() for future in work) / len(work)
+        cancellation.share = READING_SHARE * done if is_read else READING_SHARE + (1 - READING_SHARE) * done
 
     def _chunk_texts(self, chunk: SummaryInput, cancellation: Cancellation, *, passes: bool) -> list[_Text]:
         """The texts of one of several chunks; if it `passes`, one that is an earlier summary alone is its own text."""
