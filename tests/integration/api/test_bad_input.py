@@ -160,7 +160,7 @@ def test_a_session_that_cannot_be_is_refused_with_the_path(api: Api, fields: dic
         (
             {"oracle": True},
             "oracle",
-            "is no field of a policy; available: branch_reserve_tokens, buffer_tokens",
+            "is no field of a policy; available: awaits_change, branch_reserve_tokens",
         ),
         ({"is_loose": True}, "is_loose", "is no field of a policy"),
         ({"stages": ["prune", "shred"]}, "stages[1]", "available: deduplicate, prune, microcompact"),
