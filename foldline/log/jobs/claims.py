@@ -171,7 +171,8 @@ def _claim_or_end(tx: Transaction, path: Path, row: Any) -> Claim | None:
         # If this commit is lost in a crash, the job waits as before.
         tx.commit_without_sync()
         preparation = _preparation(tx, path, row.job_id, outline, wanted=wanted, request=request)
-        return Claim(lease, path.session.pk, path.branch, preparation, wanted, row.is_followed, row.traceparent)
+        at = (path.session.pk, path.branch)
+        return Claim(lease, *at, preparation, wanted, path.leaf_seq, row.is_followed, row.traceparent)
     summary = kept(tx, key)
     if summary is not None:
         made = Made(wanted, summary, request)
