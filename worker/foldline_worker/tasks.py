@@ -26,10 +26,10 @@ from foldline.log.compaction.summaries import HOOK
 from foldline.log.errors import Unavailable
 from foldline.log.job_state import JobState
 from foldline.log.jobs import claims, endings, publish
-from foldline.log.jobs.chunk_texts import KeptChunkTexts
 from foldline.log.jobs.claims import ClaimDeferred
 from foldline.log.jobs.leases import Claim
 from foldline.log.jobs.sweeps import sweep
+from foldline.log.jobs.writing.chunk_texts import KeptChunkTexts
 from foldline.log.storage.events import JobWaits
 from foldline.log.storage.store import Store
 from foldline.settings import Settings

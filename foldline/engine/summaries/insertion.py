@@ -35,12 +35,12 @@ class Insertion:
         return self._places[line.section].headings if self._places else ()
 
     def added(self, text: str, lines: Iterable[LedgerLine]) -> str:
-        """The text with each line at the end of its section; it has all lines that it had."""
+        """The text with the lines at the end of their sections, oldest first; it has all lines that it had."""
         rows = text.split("\n")
         # In a block of code, what looks like a heading may be a comment.
         start = max((number for number, row in enumerate(rows, 1) if _FENCE in row), default=0)
         rows, code = rows[start:], rows[:start]
-        for line in lines:
+        for line in sorted(lines, key=lambda line: line.order):
             self._add(rows, line)
         return "\n".join((*code, *rows))
 

@@ -26,12 +26,12 @@ from foldline.log.compaction.summaries import Made, keep, tokens_of
 from foldline.log.compaction.summary_request import request_from_json, request_to_json
 from foldline.log.compaction.usage_estimate import fits, should_compact
 from foldline.log.job_state import ACTIVE, JobState
-from foldline.log.jobs import chunk_texts
 from foldline.log.jobs.endings import decline_held, end, end_without_summary, state_of
 from foldline.log.jobs.kinds import JOB_KINDS
 from foldline.log.jobs.leases import Claim, open_claimed
-from foldline.log.jobs.meanwhile import said_meanwhile
 from foldline.log.jobs.provider_calls import provider_call
+from foldline.log.jobs.writing import chunk_texts
+from foldline.log.jobs.writing.meanwhile import said_meanwhile
 from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.events import SummaryPatched
 from foldline.log.storage.fixed_parts import FixedParts

@@ -7,12 +7,14 @@ from dataclasses import replace
 import pytest
 
 from foldline.engine.ledger.assemble import assemble
+from foldline.engine.ledger.provenance import together
 from foldline.engine.messages import Message, Text, ToolCall, ToolResult, user
 from foldline.engine.summaries import extractive
+from foldline.engine.summaries.composed import composed
 from foldline.engine.summaries.gate.by_line import read
 from foldline.engine.summaries.headings import HEADINGS
 from foldline.engine.summaries.meanwhile import used_texts, with_used
-from foldline.engine.summaries.prompt import TURN_BEGINS, SummaryDraft, SummaryInput
+from foldline.engine.summaries.prompt import TURN_BEGINS, SummaryDraft, SummaryInput, divided, joined
 
 PORT = "The old relay listens on port 8443."
 QUEUE = "The jobs stand in queue_of_mails, and Maria looks after them."
@@ -113,6 +115,23 @@ def test_what_was_made_of_the_ledger_still_says_where_its_lines_are_from() -> No
     assert [each.text for each in found.provenance.lines] == [row for row in rows if not row.startswith("#")]
     before, after = made.provenance.recallable, found.provenance.recallable
     assert sum(before.values()) - sum(after.values()) == 1
+
+
+def test_the_room_that_the_beginning_of_a_turn_left_is_used_for_what_came_before_it() -> None:
+    relays = [f"The relay number {n} listens on port {8400 + n}, and box_{n}_of_mails is its queue." for n in range(40)]
+    request = SummaryInput((), tuple(map(user, relays)), 500, turn_prefix=(user("Rename the parser."),))
+    pieces = divided(request)
+    parts = [composed(piece, "## Decided\n- All went well.") for piece in pieces]
+    text, provenance = joined(pieces, [part.text for part in parts]), together(part.provenance for part in parts)
+    draft = SummaryDraft(text, degraded=False, summarizer="fast", provenance=provenance)
+    lacked = [relay for relay in relays if relay not in text]
+    found = with_used(draft, request, assemble(request.items), ["ports 8401 and 8403"])
+    assert set(lacked) - {relay for relay in lacked if relay not in found.text} == {relays[1], relays[3]}
+    before, _, turn = found.text.partition(TURN_BEGINS)
+    assert before.index(relays[1]) < before.index(relays[3])
+    assert turn == text.partition(TURN_BEGINS)[2]
+    assert found.provenance is not None
+    assert sum(found.provenance.recallable.values()) == sum(provenance.recallable.values()) - 2
 
 
 def test_a_block_of_a_provider_and_an_empty_text_stay() -> None:

@@ -1,0 +1,1 @@
+"""What is kept and read while a summary is written."""
