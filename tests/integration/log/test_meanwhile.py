@@ -9,8 +9,9 @@ import pytest
 from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.log.jobs import publish
 from foldline.log.storage.events import CompactionMade, Event, SummaryPatched
-from tests.support.log.scenes import clock, new_scene, scene, store
-from tests.support.log.sessions import Scene, calls, turns
+from foldline.log.use_cases.finding import ledger
+from tests.support.log.scenes import NewScene, clock, new_scene, scene, store
+from tests.support.log.sessions import TENANT, Scene, calls, turns, user
 
 __all__ = ["clock", "new_scene", "scene", "store"]
 
@@ -60,3 +61,28 @@ def test_what_was_said_before_the_claim_adds_nothing(scene: Scene) -> None:
     claim = scene.claimed()
     publish.publish(scene.store, claim, SummaryDraft(STORY, degraded=False, summarizer="hook notes"))
     assert SAID not in str(scene.wire()[0])
+
+
+def test_a_fact_that_the_user_dismissed_is_not_added(scene: Scene) -> None:
+    scene.resize(6_000)
+    scene.append({"role": "user", "content": SAID}, *turns(4, 200))
+    with scene.store.write() as tx:
+        items = ledger.items(tx, TENANT, scene.id, 0, 50).items
+        ledger.dismiss(tx, TENANT, scene.id, next(item.id for item in items if item.item.text == SAID))
+    scene.compact(target_tokens=900)
+    claim = scene.claimed()
+    scene.append(USING)
+    publish.publish(scene.store, claim, SummaryDraft(STORY, degraded=False, summarizer="hook notes"))
+    assert "4,321" not in str(scene.wire()[0])
+
+
+def test_a_fact_of_a_branch_that_was_left_is_added_if_the_new_one_uses_it(new_scene: NewScene) -> None:
+    scene = new_scene(policy={"branch_reserve_tokens": 0})
+    begun = scene.append(user(20)).entry_ids[0]
+    scene.append({"role": "user", "content": SAID}, *turns(2, 60))
+    scene.leave(begun)
+    claim = scene.claimed()
+    scene.append(USING)
+    draft = SummaryDraft("It went well.", degraded=False, summarizer="hook notes")
+    assert publish.publish(scene.store, claim, draft) == "succeeded"
+    assert SAID in str(scene.wire())
