@@ -171,6 +171,13 @@ SUMMARIZER_FAILURES: Final = Metric(
     "Summaries that failed after all attempts.",
     ("provider", "model"),
 )
+LINES_PATCHED: Final = Metric(
+    "foldline_summary_lines_patched_total",
+    MetricKind.COUNTER,
+    WORKER,
+    "Lines of the ledger that were added to summaries which lacked them, as they were used while the summary was "
+    "written.",
+)
 OVERFLOWS: Final = Metric(
     "foldline_overflow_reports_total",
     MetricKind.COUNTER,
@@ -216,6 +223,7 @@ METRICS: Final = (
     SUMMARIZER_DURATION,
     SUMMARIZER_TOKENS,
     SUMMARIZER_FAILURES,
+    LINES_PATCHED,
     OVERFLOWS,
     CONNECTIONS,
     CONNECTIONS_MAX,

@@ -34,6 +34,7 @@ from foldline.log.storage.events import (
     LeaseLapsed,
     OverflowReported,
     StageRan,
+    SummaryPatched,
     SweepDone,
     TriggerRan,
 )
@@ -148,6 +149,10 @@ class Metrics:
     @_count.register
     def _(self, lapsed: LeaseLapsed) -> None:
         self._of(metric_catalog.LEASE_EXPIRIES, lapsed.queue).inc()
+
+    @_count.register
+    def _(self, patched: SummaryPatched) -> None:
+        self._of(metric_catalog.LINES_PATCHED).inc(patched.lines)
 
     @_count.register
     def _(self, _swept: SweepDone) -> None:

@@ -27,9 +27,9 @@ from foldline.log.errors import Unavailable
 from foldline.log.job_state import JobState
 from foldline.log.jobs import claims, endings, publish
 from foldline.log.jobs.claims import ClaimDeferred
-from foldline.log.jobs.inputs.chunk_texts import KeptChunkTexts
 from foldline.log.jobs.leases import Claim
 from foldline.log.jobs.sweeps import sweep
+from foldline.log.jobs.writing.chunk_texts import KeptChunkTexts
 from foldline.log.storage.events import JobWaits
 from foldline.log.storage.store import Store
 from foldline.settings import Settings

@@ -59,13 +59,13 @@ def provenance_of(
     """
     taken = {id(line) for line, _ in shown}
     return Provenance(
-        tuple(SummaryLine(text, _kind(line), line.place) for line, text in shown if line.item.state != STORY),
-        Counter(_kind(line) for line in current if id(line) not in taken and line.item.state != STORY),
-        Counter(map(_kind, replaced)),
+        tuple(SummaryLine(text, kind_of(line), line.place) for line, text in shown if line.item.state != STORY),
+        Counter(kind_of(line) for line in current if id(line) not in taken and line.item.state != STORY),
+        Counter(map(kind_of, replaced)),
     )
 
 
-def _kind(line: LedgerLine) -> ItemKind:
+def kind_of(line: LedgerLine) -> ItemKind:
     """The kind of a line's item; that of a call that still fails is a failure."""
     return ItemKind.FAILURE if line.is_failing else line.item.kind
 

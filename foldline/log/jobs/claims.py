@@ -20,11 +20,11 @@ from foldline.log.compaction.summary_request import HOOK_KINDS, SummaryRequest, 
 from foldline.log.errors import Busy, SessionsError
 from foldline.log.job_state import JobState
 from foldline.log.jobs.endings import UNREADABLE, end
-from foldline.log.jobs.inputs.cached_beginnings import cached_beginning
-from foldline.log.jobs.inputs.provider_calls import provider_call
 from foldline.log.jobs.kinds import JOB_KINDS
 from foldline.log.jobs.leases import Claim, Lease, Preparation
 from foldline.log.jobs.publish import LOCK_TIMEOUT_MILLISECONDS, finish, put_off, why_wait
+from foldline.log.jobs.writing.cached_beginnings import cached_beginning
+from foldline.log.jobs.writing.provider_calls import provider_call
 from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Store, Transaction
@@ -172,7 +172,8 @@ def _claim_or_end(tx: Transaction, path: Path, row: Any) -> Claim | None:
         # If this commit is lost in a crash, the job waits as before.
         tx.commit_without_sync()
         preparation = _preparation(tx, path, row.job_id, outline, wanted=wanted, request=request)
-        return Claim(lease, path.session.pk, path.branch, preparation, wanted, row.is_followed, row.traceparent)
+        at = (path.session.pk, path.branch)
+        return Claim(lease, *at, preparation, wanted, path.leaf_seq, row.is_followed, row.traceparent)
     summary = kept(tx, key)
     if summary is not None:
         made = Made(wanted, summary, request)

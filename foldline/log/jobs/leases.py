@@ -71,6 +71,7 @@ class Lease(NamedTuple):
 class Claim:
     """A job that this worker has claimed, with its lease and what to summarize.
 
+    `leaf_seq` is the last entry of the branch at the claim; what comes after it is said while the summary is written.
     `is_followed`: more jobs of the same queue could be claimed. `traceparent` is the trace of the request for it, as in
     W3C Trace Context.
     """
@@ -80,6 +81,7 @@ class Claim:
     branch: int
     preparation: Preparation
     wanted: Wanted
+    leaf_seq: int
     is_followed: bool = False
     traceparent: str | None = None
 

@@ -16,6 +16,7 @@ from foldline.engine.ledger.items import ItemAt
 from foldline.engine.ledger.snapshot import snapshot_of
 from foldline.engine.outline import Outline
 from foldline.engine.planning.tool_loops import strips_open_loop
+from foldline.engine.summaries.meanwhile import PATCHED_BY_USE, with_used
 from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.engine.wire import loads
 from foldline.engine.wording import summary_frame_tokens
@@ -26,11 +27,13 @@ from foldline.log.compaction.summary_request import request_from_json, request_t
 from foldline.log.compaction.usage_estimate import fits, should_compact
 from foldline.log.job_state import ACTIVE, JobState
 from foldline.log.jobs.endings import decline_held, end, end_without_summary, state_of
-from foldline.log.jobs.inputs import chunk_texts
-from foldline.log.jobs.inputs.provider_calls import provider_call
 from foldline.log.jobs.kinds import JOB_KINDS
 from foldline.log.jobs.leases import Claim, open_claimed
+from foldline.log.jobs.writing import chunk_texts
+from foldline.log.jobs.writing.meanwhile import said_meanwhile
+from foldline.log.jobs.writing.provider_calls import provider_call
 from foldline.log.storage import entry_log, paths, segments
+from foldline.log.storage.events import SummaryPatched
 from foldline.log.storage.fixed_parts import FixedParts
 from foldline.log.storage.rows import Path
 from foldline.log.storage.segments import Segment
@@ -80,6 +83,7 @@ def publish(store: Store, claim: Claim, draft: SummaryDraft) -> JobState:
     lines = assemble(claim.request.items)
     ledger = snapshot_of(lines, claim.request.dismissed)
     draft = _keeping_rules(draft, lines, claim)
+    draft = with_used(draft, claim.request, lines, said_meanwhile(store, claim))
     with store.write() as tx:
         tx.wait_at_most(LOCK_TIMEOUT_MILLISECONDS)
         path, job = open_claimed(tx, claim)
@@ -119,6 +123,8 @@ def _publish(
         state = JobState.FAILED
     else:
         summary = keep(tx, path, claim.wanted, draft, tokens, ledger=ledger)
+        if lines := draft.details.get(PATCHED_BY_USE):
+            tx.events.append(SummaryPatched(lines))
         chunk_texts.remove(tx, path.session.pk)
         made = Made(claim.wanted, summary, request_from_json(job.parameters))
         state = _apply_or_wait(tx, path, job, made, draft)

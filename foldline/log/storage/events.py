@@ -84,6 +84,13 @@ class BranchSummarized:
 
 
 @dataclass(frozen=True, slots=True)
+class SummaryPatched:
+    """So many `lines` of the ledger were added to a summary, as they were used while it was written."""
+
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
 class SweepDone:
     """The sweeper finished a sweep."""
 
@@ -103,6 +110,7 @@ Event: TypeAlias = (
     | StageRan
     | CompactionMade
     | BranchSummarized
+    | SummaryPatched
     | SweepDone
     | OverflowReported
 )

@@ -19,7 +19,7 @@ from foldline.log.compaction import trigger
 from foldline.log.compaction.trigger import TriggerResult
 from foldline.log.compaction.usage import Usage, learn
 from foldline.log.compaction.usage_estimate import counted_seq, note_report
-from foldline.log.jobs.inputs.cached_beginnings import rides
+from foldline.log.jobs.writing.cached_beginnings import rides
 from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction

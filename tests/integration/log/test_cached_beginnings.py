@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from foldline.engine.summaries.cached_beginning import CachedBeginning
-from foldline.log.jobs.inputs.cached_beginnings import CACHE_SECONDS
+from foldline.log.jobs.writing.cached_beginnings import CACHE_SECONDS
 from foldline.log.storage.store import RidingModel, Store
 from foldline.log.use_cases import lifecycle
 from tests.support.log.sessions import TENANT, Clock, Scene, assistant, batch, turns, user

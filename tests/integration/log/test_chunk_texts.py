@@ -8,8 +8,8 @@ from sqlalchemy import func, select
 
 from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.log.jobs import publish
-from foldline.log.jobs.inputs.chunk_texts import KeptChunkTexts
 from foldline.log.jobs.sweeps import sweep
+from foldline.log.jobs.writing.chunk_texts import KeptChunkTexts
 from foldline.log.storage.store import Store
 from foldline.log.storage.tables import CHUNK_TEXT
 from foldline.log.use_cases import lifecycle

@@ -13,6 +13,7 @@ from foldline.log.storage.events import (
     LeaseLapsed,
     OverflowReported,
     StageRan,
+    SummaryPatched,
     SweepDone,
     TriggerRan,
 )
@@ -26,6 +27,7 @@ COUNTED = {
     'foldline_stage_tokens_saved_total{preset="pi",stage="summarize"}': StageRan("summarize", "pi", None, 1),
     'foldline_jobs_ended_total{kind="summary",state="failed"}': JobEnded("summary", "failed", "s", "j"),
     'foldline_lease_expiries_total{queue="summarize.interactive"}': LeaseLapsed("summarize.interactive"),
+    "foldline_summary_lines_patched_total": SummaryPatched(1),
     "foldline_sweeps_total": SweepDone(),
     'foldline_overflow_reports_total{provider="vllm"}': OverflowReported("vllm"),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from foldline.engine.arguments import json_object
 from foldline.engine.ledger.assemble import LedgerLine, assemble
 from foldline.engine.ledger.items import ItemKind
-from foldline.engine.messages import Message, Other, Text, Thinking, ToolCall, ToolResult, provider_summary, result_text
+from foldline.engine.messages import Other, Part, Text, Thinking, ToolCall, ToolResult, provider_summary, result_text
 from foldline.engine.summaries.prompt import SummaryInput, own_text
 
 # Shorter words are mostly those that every sentence has. In Chinese and Japanese, pairs of characters serve as words.
@@ -63,6 +63,31 @@ def all_words_of(text: str) -> frozenset[str]:
     return words_of(text) | frozenset(_SHORT_WORD.findall(text))
 
 
+class FoldedText:
+    """A text, folded, in which names are looked for."""
+
+    def __init__(self, text: str) -> None:
+        self.text = folded(text)
+
+    @cached_property
+    def numbers(self) -> Collection[str]:
+        """The runs of digits in it."""
+        return frozenset(_NUMBER.findall(self.text))
+
+    def has(self, name: str) -> bool:
+        """Whether it has a name, a path or a number, and not only as a part of a longer one."""
+        wanted = folded(name)
+        if wanted.isdecimal():
+            return wanted in self.numbers
+        start = self.text.find(wanted) if wanted else -1
+        while start >= 0:
+            before, after = self.text[start - 1 : start], self.text[start + len(wanted) : start + len(wanted) + 1]
+            if not _continues(before, wanted[0]) and not _continues(after, wanted[-1]):
+                return True
+            start = self.text.find(wanted, start + 1)
+        return False
+
+
 class StorySource:
     """What a story may say: its names, numbers and words, and the rules that stand in force.
 
@@ -77,12 +102,21 @@ class StorySource:
         return assemble(self._request.items)
 
     @cached_property
+    def _folded(self) -> FoldedText:
+        request = self._request
+        said = (text for message in request.said for text in texts_of(message.parts))
+        listed = (line.text for line in self._lines)
+        return FoldedText("\n".join((*request.previous, request.instructions or "", *said, *listed)))
+
+    @property
     def text(self) -> str:
         """All that was said, folded."""
-        request = self._request
-        said = (text for message in request.said for text in _texts(message))
-        listed = (line.text for line in self._lines)
-        return folded("\n".join((*request.previous, request.instructions or "", *said, *listed)))
+        return self._folded.text
+
+    @property
+    def numbers(self) -> Collection[str]:
+        """The runs of digits in it."""
+        return self._folded.numbers
 
     @cached_property
     def prompt(self) -> str:
@@ -95,11 +129,6 @@ class StorySource:
         return words_of(self.text)
 
     @cached_property
-    def numbers(self) -> Collection[str]:
-        """The runs of digits in it."""
-        return frozenset(_NUMBER.findall(self.text))
-
-    @cached_property
     def demands(self) -> Sequence[Demand]:
         """What a rule may be made of."""
         texts = (folded(line.text) for line in self._lines if line.item.kind in _DEMANDING)
@@ -107,16 +136,7 @@ class StorySource:
 
     def has(self, name: str) -> bool:
         """Whether a name, a path or a number was said, and not only as a part of a longer one."""
-        wanted = folded(name)
-        if wanted.isdecimal():
-            return wanted in self.numbers
-        start = self.text.find(wanted) if wanted else -1
-        while start >= 0:
-            before, after = self.text[start - 1 : start], self.text[start + len(wanted) : start + len(wanted) + 1]
-            if not _continues(before, wanted[0]) and not _continues(after, wanted[-1]):
-                return True
-            start = self.text.find(wanted, start + 1)
-        return False
+        return self._folded.has(name)
 
 
 def _strings(value: object) -> Iterator[str]:
@@ -137,8 +157,9 @@ def _continues(letter: str, edge: str) -> bool:
     return letter.isdigit() if edge.isdigit() else letter.isalnum() and letter < _WIDE
 
 
-def _texts(message: Message) -> Iterator[str]:
-    for part in message.parts:
+def texts_of(parts: Iterable[Part]) -> Iterator[str]:
+    """What these parts of a message say, and the calls in them."""
+    for part in parts:
         match part:
             case Text(text=text) | Thinking(text=text):
                 yield text
