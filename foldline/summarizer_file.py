@@ -14,6 +14,7 @@ import httpx
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
+from foldline.engine.models.compactors import name_of
 from foldline.engine.models.prices import Prices
 from foldline.engine.models.windows import known_model
 from foldline.log.storage.store import RidingModel
@@ -37,8 +38,8 @@ class NamedSummarizer(BaseModel):
     Without `base_url` it is the provider's own address. The key stands in the row, in a file, or there is none.
     `window` and `output_tokens` are needed only for models that Foldline does not know. `input_price` and
     `output_price` are US dollars for a million tokens, where they are not the published ones. `requests_per_minute` and
-    `tokens_per_minute` are what the account allows; calls over them wait. It `rides_cache` if the agents call this
-    model with this account, so that the beginnings of their views are in its provider's cache.
+    `tokens_per_minute` are what the account allows; calls over them wait. `rides_cache` is the model of those
+    sessions whose agents call this model with this account, so that their views are in its provider's cache.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
@@ -53,11 +54,12 @@ class NamedSummarizer(BaseModel):
     input_tokens: int = Field(100_000, ge=1000)
     concurrency: int = Field(4, ge=1, le=256)
     requests_per_minute: int | None = Field(None, ge=1)
-    tokens_per_minute: int | None = Field(None, ge=1000)
+    tokens_per_minute: int | None = Field(None, ge=4000)
     input_price: float | None = Field(None, ge=0)
+    cached_input_price: float | None = Field(None, ge=0)
     output_price: float | None = Field(None, ge=0)
     timeout_seconds: float = Field(120.0, gt=0)
-    rides_cache: bool = False
+    rides_cache: str | None = None
 
     @field_validator("key")
     @classmethod
@@ -80,13 +82,17 @@ class NamedSummarizer(BaseModel):
             raise PydanticCustomError("key", "give `key` or `key_file`, not both")
         if (self.input_price is None) != (self.output_price is None):
             raise PydanticCustomError("price", "give `input_price` and `output_price` together")
+        if self.rides_cache is not None and name_of(self.rides_cache) != self.model:
+            raise PydanticCustomError("riding", "`rides_cache` is this model as sessions name it: provider/model")
+        if self.rides_cache and not (self.prices and self.prices.rates):
+            raise PydanticCustomError("riding", "a row that `rides_cache` needs a `cached_input_price`")
         return self
 
     @property
     def prices(self) -> Prices | None:
         """What its tokens cost: as the row says, or else as published; None where that is not known."""
         if self.input_price is not None:
-            return Prices(input=self.input_price, output=self.output_price)
+            return Prices(input=self.input_price, cached_input=self.cached_input_price, output=self.output_price)
         known = known_model(self.model)
         return known.prices if known else None
 
@@ -176,7 +182,7 @@ def riding_models(settings: Settings) -> Mapping[str, RidingModel]:
         InvalidSettings: see `read_summarizers`.
     """
     rows = summarizer_rows(settings)
-    return {name: RidingModel(row.model, FORMATS[row.wire]) for name, row in rows.items() if row.rides_cache}
+    return {name: RidingModel(row.rides_cache, FORMATS[row.wire]) for name, row in rows.items() if row.rides_cache}
 
 
 def writers_of(settings: Settings) -> tuple[str, ...]:

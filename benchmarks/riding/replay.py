@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from benchmarks.prefix_cost.agent import Agent, fresh_store
 from foldline.engine.errors import FixedPartsDoNotFit
-from foldline.engine.models.compactors import name_of
 from foldline.engine.models.prices import MILLION, Prices
 from foldline.engine.models.windows import known_model
 from foldline.engine.summaries.prompt import SummaryInput
@@ -64,7 +63,7 @@ def rides(
         raise LookupError(model)
     found = Rides(known.prices)
     with fresh_store() as store:
-        riding = {OWN: RidingModel(name_of(model), wire_format)}
+        riding = {OWN: RidingModel(model, wire_format)}
         store.limits = replace(store.limits, summarizers=frozenset({OWN}), usual=(OWN,), riding=riding)
         for session in sessions:
             try:

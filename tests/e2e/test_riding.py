@@ -27,7 +27,7 @@ def said(role: str, text: str) -> Json:
 
 def test_an_agents_summary_is_read_from_its_own_cache() -> None:
     with CachingModel("anthropic", STORY) as model, pytest.MonkeyPatch.context() as patch:
-        row = {"model": MODEL, "wire": "anthropic", "base_url": model.base_url, "rides_cache": True}
+        row = {"model": MODEL, "wire": "anthropic", "base_url": model.base_url, "rides_cache": f"anthropic/{MODEL}"}
         patch.setenv("FOLDLINE_SUMMARIZERS", dumps_text({"own": row}))
         patch.setenv("FOLDLINE_SUMMARIZER", "own,extractive")
         with embedded_service() as url, client(url) as service:

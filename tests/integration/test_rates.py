@@ -58,6 +58,11 @@ def test_a_call_larger_than_the_tokens_of_a_minute_is_made() -> None:
     assert [waits(rates, 5_000) for _ in range(2)] == [False, True]
 
 
+def test_requests_and_tokens_of_the_same_number_are_counted_apart() -> None:
+    rates = Rates("fast", 1_000, 1_000)
+    assert [waits(rates, tokens) for tokens in (900, 99)] == [False, False]
+
+
 def test_processes_with_one_broker_share_the_rates_of_each_summarizer(broker_url: str) -> None:
     first, second = (Rates("shared", 3, 10_000, broker_url) for _ in range(2))
     assert [waits(rates) for rates in (first, second, first, second, first)] == [False, False, False, True, True]

@@ -40,7 +40,7 @@ WORDS = "so it goes on and on with the parser and its callers " * 12
 
 @contextmanager
 def service(database: str, wire: str) -> Iterator[Api]:
-    riding = {"own": RidingModel(name(wire), FORMATS[wire])}
+    riding = {"own": RidingModel(MODELS[wire], FORMATS[wire])}
     limits = Limits(summarizers=frozenset({"own", "extractive"}), usual=("own",), riding=riding)
     with open_api(database, limits) as api:
         yield api
@@ -77,7 +77,7 @@ def worked(api: Api, wire: str, model: CachingModel | None, turns: int = 6) -> t
 
 def summarized(api: Api, session: str, wire: str, model: CachingModel, **row: Any) -> Json:
     """The compaction with the summary that this model writes."""
-    given = {"model": name(wire), "wire": wire, "base_url": model.base_url, "rides_cache": True, **row}
+    given = {"model": name(wire), "wire": wire, "base_url": model.base_url, "rides_cache": MODELS[wire], **row}
     with closing(llm.create("own", NamedSummarizer.model_validate(given))) as summarizer:
         return compaction_of(api, session, summarizer)
 
@@ -209,7 +209,7 @@ def test_what_is_not_in_the_view_as_it_was_said_is_sent_as_a_transcript(database
 def test_a_summarizer_that_does_not_ride_says_nothing_of_its_input(database: str) -> None:
     with CachingModel("openai-chat", STORY) as model, service(database, "openai-chat") as api:
         session, _ = worked(api, "openai-chat", model)
-        made = summarized(api, session, "openai-chat", model, rides_cache=False)
+        made = summarized(api, session, "openai-chat", model, rides_cache=None)
         transcript_of(model)
         assert "input" not in made["details"]
         assert made["details"]["cost_usd"] > 0
@@ -239,7 +239,7 @@ def test_a_story_that_repeats_the_question_is_refused(database: str) -> None:
 
 def test_a_summarizer_whose_views_are_never_found_sends_transcripts(database: str) -> None:
     with CachingModel("openai-chat", STORY) as model, service(database, "openai-chat") as api:
-        given = {"model": name("openai-chat"), "base_url": model.base_url, "rides_cache": True}
+        given = {"model": name("openai-chat"), "base_url": model.base_url, "rides_cache": MODELS["openai-chat"]}
         with closing(llm.create("own", NamedSummarizer.model_validate(given))) as summarizer:
             inputs = []
             for _ in range(MOST_MISSES + 1):

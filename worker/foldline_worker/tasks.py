@@ -25,7 +25,7 @@ from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE
 from foldline.log.compaction.summaries import HOOK
 from foldline.log.errors import Unavailable
 from foldline.log.job_state import JobState
-from foldline.log.jobs import claims, endings, publish
+from foldline.log.jobs import breakers, claims, endings, publish
 from foldline.log.jobs.claims import ClaimDeferred
 from foldline.log.jobs.leases import Claim
 from foldline.log.jobs.sweeps import sweep
@@ -186,7 +186,7 @@ class Tasks:
                 return JobState.QUEUED
             except SummarizerHeldBack as error:
                 with self._at_database:
-                    endings.hold_back(self._store, claim, error.name, error.seconds)
+                    breakers.hold_back(self._store, claim, error.name, error.seconds)
                 return JobState.QUEUED
             return self._publish(claim, draft)
 

@@ -7,11 +7,14 @@ from typing import Any, Final
 
 from sqlalchemy import and_, bindparam, insert, select, update
 
+from foldline.engine.edits import Edit
 from foldline.engine.outline import Outline
+from foldline.engine.planning.tool_loops import strips_open_loop
 from foldline.log.compaction import ranges, summaries
 from foldline.log.compaction.compactions import Compaction
-from foldline.log.compaction.summaries import Made
+from foldline.log.compaction.summaries import Made, Wanted
 from foldline.log.compaction.summary_request import AUTOMATIC, SummaryRequest, request_from_json, request_to_json
+from foldline.log.compaction.usage_estimate import fits
 from foldline.log.job_state import ACTIVE, JobState
 from foldline.log.storage import entry_log
 from foldline.log.storage.events import JobEnded, JobWaits
@@ -35,6 +38,7 @@ _ACTIVE: Final = select(JOB.c.id, JOB.c.state, JOB.c.parameters, JOB.c.queue, JO
 _WAKE: Final = update(JOB).where(JOB.c.id == bindparam("job")).values(not_before=0, error=None)
 # The note of a job whose summary is written, and is published when a tool loop has ended.
 IN_TOOL_LOOP: Final = "the summary is ready; it waits for the end of a tool loop, because it would strip its reasoning"
+_NOTE: Final = update(JOB).where(JOB.c.id == bindparam("job")).values(error=bindparam("note"))
 # The note of a job whose summary is written, where an interim summary stands in its place for now.
 FOR_A_CHANGE: Final = "the summary is ready; it waits until the view changes anyway, or is in no cache any more"
 _NEWEST: Final = select(JOB.c.error).where(_IS_ALIKE).order_by(JOB.c.number.desc()).limit(1)
@@ -84,12 +88,20 @@ def publish_waiting(tx: Transaction, path: Path) -> Compaction | None:
         return None
     request, outline = request_from_json(row.parameters), entry_log.outline(tx, path)
     wanted = ranges.find(tx, path, request, outline)
+    if wanted and fits(path, path.aims()) and strips_open_loop(outline, [edit_of(wanted)], path.edits_at):
+        tx.execute(_NOTE, {"job": row.id, "note": IN_TOOL_LOOP})
+        return None
     kept = summaries.kept(tx, summaries.kept_key(path, wanted, request)) if wanted else None
     applied = ranges.apply(tx, path, Made(wanted, kept, request), outline) if wanted and kept else None
     # It ends, or makes the summary of what has to be summarized now.
     tx.execute(_WAKE, {"job": row.id})
     tx.events.append(JobWaits(row.queue))
     return applied.compaction if applied else None
+
+
+def edit_of(wanted: Wanted) -> Edit:
+    """The edit that puts a summary in the place of its range."""
+    return Edit("condense", wanted.covered.first, wanted.covered.last)
 
 
 def job_under_way(tx: Transaction, path: Path, request: SummaryRequest) -> QueuedJob | None:

@@ -11,10 +11,13 @@ from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from foldline.log.job_state import JobState
-from foldline.log.jobs.endings import pause_seconds
+from foldline.log.jobs.endings import JITTER, pause_seconds, requeue
+from foldline.log.jobs.leases import Claim, open_claimed
 from foldline.log.storage.events import JobWaits
 from foldline.log.storage.store import Store, Transaction
 from foldline.log.storage.tables import BREAKER, JOB
+
+WAITS: Final = "waits for the summarizer {name}, which failed too often to be called now"
 
 _FIND: Final = select(BREAKER.c.failures, BREAKER.c.next_try_at).where(BREAKER.c.name == bindparam("summarizer"))
 _TAKE_PROBE: Final = (
@@ -32,13 +35,40 @@ _HOLD_BACK: Final = (
     update(BREAKER).where(BREAKER.c.name == bindparam("summarizer")).values(next_try_at=bindparam("until"))
 )
 _BEGIN: Final = insert(BREAKER)
-_CLOSE: Final = delete(BREAKER).where(BREAKER.c.name == bindparam("summarizer"))
+_CLOSE: Final = delete(BREAKER).where(
+    BREAKER.c.name == bindparam("summarizer"), BREAKER.c.failures <= bindparam("most")
+)
+# Jobs that another transaction has locked come when their pause is over.
+_WAITING: Final = (
+    select(JOB.c.number)
+    .where(JOB.c.state == JobState.QUEUED, JOB.c.waits_for == bindparam("summarizer"))
+    .with_for_update(skip_locked=True)
+)
 _WAKE: Final = (
     update(JOB)
-    .where(JOB.c.state == JobState.QUEUED, JOB.c.waits_for == bindparam("summarizer"))
-    .values(not_before=0, waits_for=None)
+    .where(JOB.c.number.in_(_WAITING))
+    .values(not_before=0, waits_for=None, error=None)
     .returning(JOB.c.queue)
 )
+# Locked against a success meanwhile, which would not wake a job that is about to wait.
+_LOCK: Final = _FIND.with_for_update(read=True)
+
+
+def hold_back(store: Store, claim: Claim, summarizer: str, seconds: float) -> None:
+    """Put a claimed job back into its queue until a summarizer is tried again; it does not count as an attempt."""
+    with store.write() as tx:
+        _, job = open_claimed(tx, claim)
+        if job is None:
+            return
+        row = tx.execute(_LOCK, {"summarizer": summarizer}).first()
+        if row is None or row.failures < tx.limits.summarizer_failures:
+            # It was used again meanwhile.
+            requeue(tx, job, attempts=job.attempts - 1, error=None)
+            return
+        # With jitter, so that not all jobs that wait for it come at once.
+        until = tx.now + int(seconds * 1000 * (1 + JITTER * tx.chance()))
+        waiting = {"not_before": until, "waits_for": summarizer}
+        requeue(tx, job, attempts=job.attempts - 1, error=WAITS.format(name=summarizer), waiting=waiting)
 
 
 class Admission(NamedTuple):
@@ -102,9 +132,15 @@ class Breakers:
         return 1
 
     def succeeded(self, name: str, admission: Admission) -> None:
-        """Forget the failures, and wake the jobs that wait for this summarizer."""
-        if not admission.failures:
+        """Forget the failures, and wake the jobs that wait for this summarizer.
+
+        One that is held back is used again only when the one that tries it succeeds.
+        """
+        with self._store.read() as tx:
+            row, most = tx.execute(_FIND, {"summarizer": name}).first(), tx.limits.summarizer_failures
+        if row is None or (row.failures >= most and not admission.is_probe):
             return
         with self._store.write() as tx:
-            tx.execute(_CLOSE, {"summarizer": name})
-            tx.events.extend(JobWaits(queue) for queue in {*tx.execute(_WAKE, {"summarizer": name}).scalars()})
+            closed = {"summarizer": name, "most": row.failures if admission.is_probe else most - 1}
+            if tx.execute(_CLOSE, closed).rowcount:
+                tx.events.extend(JobWaits(queue) for queue in {*tx.execute(_WAKE, {"summarizer": name}).scalars()})

@@ -27,14 +27,13 @@ UNREADABLE: Final = (CompactionError, LookupError, TypeError, ValueError)
 # The random part added to a pause, so that sessions which failed together are not retried together.
 JITTER: Final = 0.25
 LEASE_LAPSED: Final = "the worker's lease lapsed"
-WAITS: Final = "waits for the summarizer {name}, which failed too often to be called now"
 NO_VALUES: Final[Mapping[str, Any]] = MappingProxyType({})
 
 _ENDED: Final = ("state", "error", "superseded_by", "ended_at", "result")
 _END: Final = (
     update(JOB)
     .where(JOB.c.id == bindparam("job"), JOB.c.ended_at.is_(None))
-    .values({name: bindparam(name) for name in _ENDED} | {"lease": None})
+    .values({name: bindparam(name) for name in _ENDED} | {"lease": None, "waits_for": None})
     .values(progress=func.coalesce(bindparam("share", type_=Float), JOB.c.progress))
     .returning(JOB.c.kind, select(SESSION.c.id).where(SESSION.c.pk == JOB.c.session_pk).scalar_subquery())
 )
@@ -77,17 +76,6 @@ def pause_seconds(tx: Transaction, failures: int, least_seconds: float | None) -
     limits = tx.limits
     seconds = max(limits.retry_seconds << min(failures, 16), least_seconds or 0)
     return min(seconds, limits.retry_seconds_max) * (1 + JITTER * tx.chance())
-
-
-def hold_back(store: Store, claim: Claim, summarizer: str, seconds: float) -> None:
-    """Put a claimed job back into its queue until a summarizer is tried again; it does not count as an attempt."""
-    with store.write() as tx:
-        _, job = open_claimed(tx, claim)
-        if job is not None:
-            # With jitter, so that not all jobs that wait for it come at once.
-            until = tx.now + int(seconds * 1000 * (1 + JITTER * tx.chance()))
-            waiting = {"not_before": until, "waits_for": summarizer}
-            requeue(tx, job, attempts=job.attempts - 1, error=WAITS.format(name=summarizer), waiting=waiting)
 
 
 def cancel_held(store: Store, claim: Claim, reason: str) -> None:

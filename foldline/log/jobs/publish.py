@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import BigInteger, bindparam, case, select, update
+from sqlalchemy import BigInteger, bindparam, case, func, select, update
 
 from foldline.engine.edits import Edit
 from foldline.engine.facts import Seen
@@ -62,8 +62,11 @@ _WAIT: Final = case(
 _PUT_OFF: Final = (
     update(JOB)
     .where(JOB.c.id == bindparam("job"), one_of(JOB.c.state, ACTIVE))
-    .values(state=JobState.QUEUED, lease=None, attempts=0, error=bindparam("note"))
-    .values(not_before=bindparam("now", type_=BigInteger) + _WAIT, parameters=bindparam("range"))
+    .values(state=JobState.QUEUED, lease=None, attempts=0, error=bindparam("note"), waits_for=None)
+    .values(
+        not_before=func.coalesce(bindparam("until", type_=BigInteger), bindparam("now", type_=BigInteger) + _WAIT),
+        parameters=bindparam("range"),
+    )
 )
 _SAID_AT: Final = select(ENTRY.c.created_at).where(
     ENTRY.c.session_pk == bindparam("pk"), ENTRY.c.branch == bindparam("branch"), ENTRY.c.seq == bindparam("seq")
@@ -135,7 +138,7 @@ def _publish(
 def _apply_or_wait(tx: Transaction, path: Path, job: Any, made: Made, draft: SummaryDraft) -> JobState:
     outline = entry_log.outline(tx, path)
     waits = why_wait(tx, path, made, outline)
-    if waits and not has_waiting(tx, path, made.request):
+    if waits is not None and not has_waiting(tx, path, made.request):
         put_off(tx, job.id, made, waits)
         return JobState.QUEUED
     if not finish(tx, path, job.id, made, outline, facts={"usage": draft.usage}):
@@ -146,26 +149,34 @@ def _apply_or_wait(tx: Transaction, path: Path, job: Any, made: Made, draft: Sum
     return JobState.SUCCEEDED
 
 
-def why_wait(tx: Transaction, path: Path, made: Made, outline: Outline) -> str | None:
-    """The note of an automatic summary that has to wait; None for one that is published at once."""
+class Wait(NamedTuple):
+    """Why a summary waits, and until when; without a time, for longer and longer."""
+
+    note: str
+    until: int | None = None
+
+
+def why_wait(tx: Transaction, path: Path, made: Made, outline: Outline) -> Wait | None:
+    """What an automatic summary has to wait for; None for one that is published at once."""
     request = made.request
     if request.is_asked or not JOB_KINDS[request.kind].is_edit or not fits(path, path.aims()):
         return None
     if _strips_loop(path, made, outline):
-        return IN_TOOL_LOOP
-    return FOR_A_CHANGE if _awaits_change(tx, path, made, outline) else None
+        return Wait(IN_TOOL_LOOP)
+    return _change_awaited(tx, path, made, outline)
 
 
-def _awaits_change(tx: Transaction, path: Path, made: Made, outline: Outline) -> bool:
-    """Whether the policy has a summary wait: an interim one stands for some of its range, and a cache has the view."""
+def _change_awaited(tx: Transaction, path: Path, made: Made, outline: Outline) -> Wait | None:
+    """What the policy has a summary wait for while an interim one stands for some of its range in a cached view."""
     covered, aims = made.wanted.covered, path.aims()
     if not aims.policy.awaits_change or should_compact(path, aims):
-        return False
+        return None
     if not any(edit.first <= covered.last and covered.first <= edit.last for edit in outline.live.interims):
-        return False
+        return None
     at = {"pk": path.session.pk, "branch": path.branch, "seq": path.leaf_seq}
     said_at = tx.execute(_SAID_AT, at).scalar() or 0
-    return bool(tx.now < said_at + CACHED_MILLISECONDS)
+    until = said_at + CACHED_MILLISECONDS
+    return Wait(FOR_A_CHANGE, until) if tx.now < until else None
 
 
 def _strips_loop(path: Path, made: Made, outline: Outline) -> bool:
@@ -181,10 +192,11 @@ def _strips_loop(path: Path, made: Made, outline: Outline) -> bool:
     return strips_open_loop(outline, [Edit("condense", covered.first, covered.last)], path.edits_at)
 
 
-def put_off(tx: Transaction, job_id: str, made: Made, note: str) -> None:
+def put_off(tx: Transaction, job_id: str, made: Made, wait: Wait) -> None:
     """Put the job back into the queue for a while, with the range that its kept summary covers."""
     request = replace(made.request, until=made.wanted.covered.last)
-    tx.execute(_PUT_OFF, {"job": job_id, "now": tx.now, "range": request_to_json(request), "note": note})
+    row = {"job": job_id, "now": tx.now, "range": request_to_json(request), "note": wait.note, "until": wait.until}
+    tx.execute(_PUT_OFF, row)
 
 
 def finish(

@@ -51,6 +51,18 @@ def test_it_is_published_when_no_cache_has_the_view_any_more(hiding: Scene, cloc
     assert not hiding.outline.live.interims
 
 
+def test_however_old_it_is_it_is_published_five_minutes_after_the_last_message(hiding: Scene, clock: Clock) -> None:
+    ready(hiding)
+    for _ in range(12):
+        clock.advance(CACHED_SECONDS - 10)
+        hiding.append(user(1))
+        hiding.claim()
+    assert hiding.states == ["queued"]
+    clock.advance(CACHED_SECONDS + 1)
+    hiding.claim()
+    assert hiding.states == ["succeeded"]
+
+
 def test_the_next_compaction_publishes_it_in_its_own_transaction(hiding: Scene) -> None:
     ready(hiding)
     made = hiding.append(user(40), assistant(40)).step.made

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from foldline.log.jobs import breakers as breakers_module
 from foldline.log.jobs import endings
 from foldline.log.jobs.breakers import Admission, Breakers
 from foldline.log.storage.store import Limits, Store
@@ -76,6 +75,47 @@ def test_what_began_before_it_was_held_back_does_not_make_the_pause_longer(store
     assert held_back <= PAUSE_SECONDS * (1 + endings.JITTER)
 
 
+def test_a_success_of_a_call_that_began_before_it_was_held_back_changes_nothing(store: Store) -> None:
+    breakers = Breakers(store)
+    fail(breakers, 1)
+    early = admitted(breakers)
+    fail(breakers, MOST - 1, retry_after_seconds=300)
+    breakers.succeeded("fast", early)
+    assert isinstance(breakers.admit("fast"), float)
+
+
+def test_a_success_between_failures_begins_the_row_anew_whenever_it_began(store: Store) -> None:
+    breakers = Breakers(store)
+    early = admitted(breakers)
+    fail(breakers, MOST - 1)
+    breakers.succeeded("fast", early)
+    assert not fail(breakers, MOST - 1)
+
+
+def test_a_job_does_not_wait_for_a_summarizer_that_is_used_again(scene: Scene) -> None:
+    breakers = Breakers(scene.store)
+    scene.append(*turns(6, 200))
+    scene.compact(target_tokens=900)
+    claim = scene.claimed()
+    fail(breakers, MOST - 1)
+    breakers_module.hold_back(scene.store, claim, "fast", 600)
+    (job,) = scene.jobs
+    assert (job.state, job.waits_for, job.error) == ("queued", None, None)
+    assert scene.claimed().job_id == job.id
+
+
+def test_a_job_that_is_cancelled_waits_for_nobody(scene: Scene) -> None:
+    scene.append(*turns(6, 200))
+    scene.compact(target_tokens=900)
+    fail(Breakers(scene.store), MOST)
+    breakers_module.hold_back(scene.store, scene.claimed(), "fast", 600)
+    (job,) = scene.jobs
+    assert job.waits_for == "fast"
+    with scene.store.write() as tx:
+        endings.cancel(tx, scene.tenant, job.id)
+    assert scene.jobs[0].waits_for is None
+
+
 def test_the_pause_is_as_long_as_the_summarizer_demands(store: Store) -> None:
     breakers = Breakers(store)
     assert fail(breakers, MOST, retry_after_seconds=300)
@@ -84,24 +124,21 @@ def test_the_pause_is_as_long_as_the_summarizer_demands(store: Store) -> None:
     assert held_back >= 300
 
 
-@pytest.mark.parametrize("waits_for", ["fast", "spare"])
-def test_the_first_success_wakes_the_jobs_that_wait_for_this_summarizer(
-    scene: Scene, clock: Clock, waits_for: str
-) -> None:
+def test_the_first_success_wakes_the_jobs_that_wait_for_this_summarizer(scene: Scene, clock: Clock) -> None:
     breakers = Breakers(scene.store)
     scene.append(*turns(6, 200))
     scene.compact(target_tokens=900)
     fail(breakers, MOST)
-    endings.hold_back(scene.store, scene.claimed(), waits_for, 3_000)
+    for _ in range(MOST):
+        breakers.failed("spare", admitted(breakers, "spare"))
+    breakers_module.hold_back(scene.store, scene.claimed(), "fast", 3_000)
     (job,) = scene.jobs
-    assert (job.state, job.waits_for, job.attempts) == ("queued", waits_for, 0)
-    assert waits_for in str(job.error)
+    assert (job.state, job.waits_for, job.attempts) == ("queued", "fast", 0)
+    assert "fast" in str(job.error)
     clock.advance(PAUSE_SECONDS * 2)
+    breakers.succeeded("spare", admitted(breakers, "spare"))
+    assert scene.claim() is None
     breakers.succeeded("fast", admitted(breakers))
     (job,) = scene.jobs
-    if waits_for == "fast":
-        assert job.waits_for is None
-        assert scene.claimed().job_id == job.id
-    else:
-        assert job.waits_for == "spare"
-        assert scene.claim() is None
+    assert (job.waits_for, job.error) == (None, None)
+    assert scene.claimed().job_id == job.id

@@ -13,7 +13,7 @@ from foldline.log.storage.store import RidingModel, Store
 from foldline.log.use_cases import lifecycle
 from tests.support.log.sessions import TENANT, Clock, Scene, assistant, batch, turns, user
 
-OWN = "gpt-4o"
+OWN = "openai/gpt-4o"
 
 
 @pytest.fixture
@@ -88,6 +88,13 @@ def pins(scene: Scene) -> None:
 
 def nobody_rides(scene: Scene) -> None:
     scene.store.limits = replace(scene.store.limits, riding={})
+
+
+def test_a_model_of_the_same_name_at_another_provider_is_sent_nothing(rider: Scene) -> None:
+    with rider.store.write() as tx:
+        lifecycle.change(tx, TENANT, rider.id, {"model": "openrouter/openai/gpt-4o"})
+    talked(rider)
+    assert beginning(rider) is None
 
 
 @pytest.mark.parametrize("changes", [other_writer, other_model, other_fixed_parts, pins, nobody_rides])

@@ -170,11 +170,28 @@ def test_a_policy_chooses_who_writes() -> None:
 
 
 def test_rows_ride_only_where_they_say_so() -> None:
-    rows = '{"own": {"model": "claude-opus-5", "wire": "anthropic", "rides_cache": true}, "fast": {"model": "m"}}'
+    own = {"model": "claude-opus-5", "wire": "anthropic", "rides_cache": "anthropic/claude-opus-5"}
+    rows = json.dumps({"own": own, "fast": {"model": "m"}})
     settings = load_settings(summarizer="own, extractive", summarizers=rows)
-    assert riding_models(settings) == {"own": RidingModel("claude-opus-5", "anthropic")}
+    assert riding_models(settings) == {"own": RidingModel("anthropic/claude-opus-5", "anthropic")}
     assert writers_of(settings) == ("own", "extractive")
     assert riding_models(load_settings(summarizer_base_url="http://a/v1", summarizer_model="m")) == {}
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        ({"model": "gpt-4o", "rides_cache": "openai/gpt-5"}, "as sessions name it"),
+        ({"model": "own-model", "rides_cache": "vllm/own-model"}, "cached_input_price"),
+        (
+            {"model": "gpt-4o", "rides_cache": "openai/gpt-4o", "input_price": 1, "output_price": 2},
+            "cached_input_price",
+        ),
+    ],
+)
+def test_a_row_that_cannot_ride_is_refused(row: dict[str, object], problem: str) -> None:
+    with pytest.raises(InvalidSettings, match=problem):
+        read_summarizers(json.dumps({"own": row}))
 
 
 def test_a_row_may_have_prices_of_its_own() -> None:

@@ -268,7 +268,8 @@ class _Writing:
     def _report(self, work: Sequence[Future[list[_Text]]], cancellation: Cancellation, *, is_read: bool) -> None:
         """Report how far the work is: most of the calls are those that read what was said."""
         done = sum(future.done() for future in work) / len(work)
-        cancellation.share = READING_SHARE * done if is_read else READING_SHARE + (1 - READING_SHARE) * done
+        share = READING_SHARE * done if is_read else READING_SHARE + (1 - READING_SHARE) * done
+        cancellation.share = max(cancellation.share, share)
 
     def _chunk_texts(self, chunk: SummaryInput, cancellation: Cancellation, *, passes: bool) -> list[_Text]:
         """The texts of one of several chunks; if it `passes`, one that is an earlier summary alone is its own text."""
@@ -387,5 +388,7 @@ def create(name: str, row: NamedSummarizer, tracing: Tracing | None = None, *, b
     )
     known = known_model(row.model)
     window = row.window or (known.request or known.tokens if known else None)
-    bounds = Bounds(row.input_tokens, window, row.output_tokens)
-    return LLM(client, bounds, name=name, concurrency=row.concurrency, rides_cache=row.rides_cache)
+    # A call that takes a whole minute's tokens would wait for a minute in which there is no other.
+    prompt = min(row.input_tokens, row.tokens_per_minute // 2) if row.tokens_per_minute else row.input_tokens
+    bounds = Bounds(prompt, window, row.output_tokens)
+    return LLM(client, bounds, name=name, concurrency=row.concurrency, rides_cache=row.rides_cache is not None)

@@ -11,9 +11,10 @@ from typing import Final
 
 from foldline.engine.models.windows import known_model
 from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput
-from foldline.log.jobs.breakers import Breakers
+from foldline.log.jobs.breakers import Admission, Breakers
 from foldline.settings import InvalidSettings, Settings, variable
 from foldline.summarizer_file import EXTRACTIVE, OPENAI, summarizer_rows, writers_of
+from foldline.telemetry.logs import Contained, describe
 from foldline.telemetry.metrics import Metrics
 from foldline.telemetry.tracing import Tracing
 from foldline_worker.cancellation import Cancellation
@@ -138,7 +139,7 @@ class SummarizerChain:
                 continue
             return replace(draft, degraded=draft.degraded or (bool(failures) and name == EXTRACTIVE))
         # A job waits only if there was nobody to ask.
-        raise min(failures, key=lambda error: isinstance(error, SummarizerHeldBack))
+        raise min(failures, key=lambda error: error.seconds if isinstance(error, SummarizerHeldBack) else 0)
 
     def _named(self, name: str) -> Summarizer:
         writer = self._writers.get(name)
@@ -178,11 +179,18 @@ class Guarded:
         try:
             draft = self._summarizer.summarize(request, cancellation, kept)
         except SummarizerUnavailable as error:
-            if not error.is_refusal and self._breakers.failed(self._name, admission, error.retry_after_seconds):
-                logger.warning("summarizer %s failed too often and is not called for a while", self._name)
+            self._note(admission, error)
             raise
-        self._breakers.succeeded(self._name, admission)
+        self._note(admission)
         return draft
+
+    def _note(self, admission: Admission, error: SummarizerUnavailable | None = None) -> None:
+        """Note how a call ended. One that refused this request works; an error here must not lose what was written."""
+        with Contained(partial(_report, self._name)):
+            if error is None or error.is_refusal:
+                self._breakers.succeeded(self._name, admission)
+            elif self._breakers.failed(self._name, admission, error.retry_after_seconds):
+                logger.warning("summarizer %s failed too often and is not called for a while", self._name)
 
     def close(self) -> None:
         """See `Summarizer`."""
@@ -227,6 +235,10 @@ class MeteredProvider:
     def close(self) -> None:
         """See `Summarizer`."""
         self._summarizer.close()
+
+
+def _report(name: str, error: Exception) -> None:
+    logger.warning("how summarizer %s ended is not noted: %s", name, describe(error))
 
 
 def _counted(summarize: Callable[[], SummaryDraft], metrics: Metrics, names: tuple[str, str]) -> SummaryDraft:

@@ -12,7 +12,6 @@ from typing import Final
 from foldline.engine.facts import Facts
 from foldline.engine.formats import FORMATS
 from foldline.engine.messages import Message
-from foldline.engine.models.compactors import name_of
 from foldline.engine.outline import Item, Outline, Summarized, Unit
 from foldline.engine.planning.cut_points import SummaryRange
 from foldline.engine.summaries.cached_beginning import CachedBeginning
@@ -37,7 +36,7 @@ FOUND_AT_ENDS: Final = frozenset({"anthropic"})
 
 def rides(limits: Limits, session: Session) -> bool:
     """Whether one of the summarizers that may ride is the session's model."""
-    return any(riding.model == name_of(session.model) for riding in limits.riding.values())
+    return any(riding.model == session.model for riding in limits.riding.values())
 
 
 def cached_beginning(
@@ -50,7 +49,7 @@ def cached_beginning(
     """
     writer = next(iter(given.writers or tx.limits.usual), "")
     riding = tx.limits.riding.get(writer)
-    if riding is None or riding.model != name_of(path.session.model) or wanted.by_provider or given.turn_prefix:
+    if riding is None or riding.model != path.session.model or wanted.by_provider or given.turn_prefix:
         return None
     answers = list(_answers(outline))
     covered = wanted.covered

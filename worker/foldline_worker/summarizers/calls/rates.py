@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from threading import Lock
 from time import time
 from typing import Final, TypeAlias
 
@@ -32,8 +34,10 @@ class Rates:
 
     def __init__(self, name: str, requests: int | None, tokens: int | None, broker_url: str = "") -> None:
         self._name = name
-        self._requests = RateLimitItemPerMinute(requests) if requests else None
-        self._tokens = RateLimitItemPerMinute(tokens) if tokens else None
+        # Their own namespaces: limits of the same number would be one.
+        self._requests = RateLimitItemPerMinute(requests, namespace="requests") if requests else None
+        self._tokens = RateLimitItemPerMinute(tokens, namespace="tokens") if tokens else None
+        self._lock = Lock()
         storages = _storages(broker_url) if requests or tokens else ()
         self._limiters = [SlidingWindowCounterRateLimiter(storage) for storage in storages]
 
@@ -44,8 +48,20 @@ class Rates:
             Cancelled: the work was cancelled meanwhile.
         """
         costs = [(item, cost) for item, cost in ((self._requests, 1), (self._tokens, tokens)) if item is not None]
-        while costs and (seconds := self._seconds(costs)):
-            cancellation.wait(seconds)
+        if costs:
+            with self._turn(cancellation):
+                while seconds := self._seconds(costs):
+                    cancellation.wait(seconds)
+
+    @contextmanager
+    def _turn(self, cancellation: Cancellation) -> Iterator[None]:
+        """A block for one call at a time: smaller calls do not overtake a large one that waits."""
+        while not self._lock.acquire(timeout=LEAST_WAIT_SECONDS):
+            cancellation.check()
+        try:
+            yield
+        finally:
+            self._lock.release()
 
     def _seconds(self, costs: Costs) -> float:
         """0 if the call may begin, and is counted; else how long to wait before the next look."""

@@ -21,7 +21,6 @@ _COMPLETE: Final = frozenset({"end_turn", "stop_sequence"})
 _CALLS: Final = frozenset({"tool_use", "server_tool_use"})
 # Blocks that take no mark of their own.
 _UNMARKED: Final = frozenset({"thinking", "redacted_thinking"})
-_PARTS_OF_INPUT: Final = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 
 
 def _body(request: WireRequest, _options: Mapping[str, Any]) -> dict[str, Any]:
@@ -82,7 +81,8 @@ def _note_usage(answer: WireAnswer, usage: object) -> None:
     names = {"cache_read": "cache_read_input_tokens", "cache_write": "cache_creation_input_tokens"}
     answer.note_usage(usage, output="output_tokens", **names)
     if is_count(usage.get("input_tokens")):
-        whole = sum(usage[name] for name in _PARTS_OF_INPUT if is_count(usage.get(name)))
+        # A later event may repeat one of the parts alone.
+        whole = usage["input_tokens"] + sum(answer.usage.get(name, 0) for name in names)
         answer.note_usage({"whole": whole}, input="whole")
 
 

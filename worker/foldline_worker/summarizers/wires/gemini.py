@@ -26,7 +26,8 @@ def _take(answer: WireAnswer, event: Mapping[str, Any]) -> None:
     answer.note_model(event.get("modelVersion"))
     usage = event.get("usageMetadata")
     names = {"input": "promptTokenCount", "output": "candidatesTokenCount", "cache_read": "cachedContentTokenCount"}
-    answer.note_usage(usage, **names)
+    # What is 0 is left out.
+    answer.note_usage({"cachedContentTokenCount": 0, **usage} if isinstance(usage, dict) else usage, **names)
     feedback = event.get("promptFeedback")
     if isinstance(feedback, dict) and feedback.get("blockReason"):
         answer.finish_reason = BLOCKED
