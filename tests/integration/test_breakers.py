@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from foldline_worker.cancellation import Cancellation
 from foldline_worker.embedded import EmbeddedWorker
 from foldline_worker.summarizers.contract import (
     NOTHING_KEPT,
     ChunkTexts,
     Summarizer,
+    SummarizerHeldBack,
     SummarizerUnavailable,
 )
 from foldline_worker.summarizers.extractive import Extractive
@@ -17,8 +19,10 @@ from foldline_worker.summarizers.registry import Guarded, SummarizerChain
 from sqlalchemy import update
 
 from foldline import migrations
+from foldline.engine.messages import user
 from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput
-from foldline.log.jobs.breakers import Breakers
+from foldline.log.errors import Unavailable
+from foldline.log.jobs.breakers import Admission, Breakers
 from foldline.log.storage.store import Limits, Store
 from foldline.log.storage.tables import BREAKER
 from foldline.settings import load_settings
@@ -26,6 +30,7 @@ from tests.support.eventually import eventually
 from tests.support.log.work import Work
 
 DOWN = "HTTP 503"
+REQUEST = SummaryInput((), (user("Rename the parser to reader, and keep the old name as an alias."),), 300)
 LIMITS = Limits(summarizer_failures=2, retry_seconds=300)
 
 
@@ -88,6 +93,34 @@ def test_the_next_summarizer_takes_over_without_a_call_of_one_that_is_held_back(
         for name in ("a", "b", "c", "d"):
             work.ends(work.request_summary(work.add_session(name)), "succeeded")
     assert provider.calls == 2
+    work.store.close()
+
+
+def test_a_probe_whose_request_is_refused_shows_that_the_summarizer_works(tmp_path: Path) -> None:
+    work, provider = opened(tmp_path), Provider()
+    guarded, breakers = Guarded(provider, "fast", Breakers(work.store)), Breakers(work.store)
+    for _ in range(LIMITS.summarizer_failures):
+        with pytest.raises(SummarizerUnavailable, match=DOWN):
+            guarded.summarize(REQUEST, Cancellation())
+    with pytest.raises(SummarizerHeldBack):
+        guarded.summarize(REQUEST, Cancellation())
+    with work.store.write() as tx:
+        tx.execute(update(BREAKER).values(next_try_at=0))
+    provider.is_refusal = True
+    with pytest.raises(SummarizerUnavailable, match=DOWN):
+        guarded.summarize(REQUEST, Cancellation())
+    assert breakers.admit("fast") == Admission(0)
+    work.store.close()
+
+
+def test_what_was_written_is_not_lost_when_its_end_cannot_be_noted(tmp_path: Path) -> None:
+    class Away(Breakers):
+        def succeeded(self, name: str, *_: object) -> None:
+            raise Unavailable(name)
+
+    work, provider = opened(tmp_path), Provider()
+    provider.is_down = False
+    assert Guarded(provider, "fast", Away(work.store)).summarize(REQUEST, Cancellation()).text
     work.store.close()
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from foldline.log.compaction.enqueue import FOR_A_CHANGE
+from foldline.log.compaction.enqueue import FOR_A_CHANGE, IN_TOOL_LOOP
+from tests.integration.log.test_tool_loops import found, thinking
 from tests.support.log.scenes import NewScene, clock, new_scene, scene, store
 from tests.support.log.sessions import Clock, Scene, assistant, turns, user
 
@@ -85,3 +86,20 @@ def test_other_policies_publish_at_once(new_scene: NewScene) -> None:
     scene.append(*turns(8, 100))
     assert scene.outline.live.interims
     assert scene.publish(scene.claimed()) == "succeeded"
+
+
+def test_it_is_not_published_into_a_tool_loop_whose_reasoning_it_would_strip(hiding: Scene) -> None:
+    ready(hiding)
+    for number in range(8):
+        call, answer = thinking(f"c{number}"), found(f"c{number}", 60)
+        hiding.append(call, format_name="anthropic")
+        hiding.append(answer, format_name="anthropic")
+        if hiding.path.counted > hiding.path.goals().trigger:
+            break
+    assert hiding.used <= hiding.limit
+    (job,) = hiding.jobs
+    assert (job.state, job.error) == ("queued", IN_TOOL_LOOP)
+    assert not hiding.outline.live.condensed
+    hiding.append(thinking(None), format_name="anthropic")
+    hiding.work()
+    assert hiding.outline.live.condensed

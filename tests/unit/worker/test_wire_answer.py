@@ -148,3 +148,17 @@ def test_the_input_is_all_of_the_prompt_whatever_was_cached(
     for event in events:
         WIRES[wire].take(answer, event)
     assert answer.usage == expected
+
+
+def test_gemini_leaves_out_what_was_not_in_its_cache() -> None:
+    answer = WireAnswer()
+    WIRES["gemini"].take(answer, {"usageMetadata": {"promptTokenCount": 900, "candidatesTokenCount": 20}})
+    assert answer.usage == {"input": 900, "output": 20, "cache_read": 0}
+
+
+def test_a_later_event_of_anthropic_may_repeat_one_part_of_the_input() -> None:
+    answer = WireAnswer()
+    usage = {"input_tokens": 20, "cache_read_input_tokens": 20_000, "cache_creation_input_tokens": 5}
+    WIRES["anthropic"].take(answer, {"type": "message_start", "message": {"usage": usage}})
+    WIRES["anthropic"].take(answer, {"type": "message_delta", "usage": {"input_tokens": 20, "output_tokens": 7}})
+    assert answer.usage == {"input": 20_025, "output": 7, "cache_read": 20_000, "cache_write": 5}
