@@ -16,7 +16,7 @@ from foldline_worker.summarizers.bounds import Bounds
 from foldline_worker.summarizers.calls.retries import Retries
 from foldline_worker.summarizers.contract import SummarizerUnavailable
 from foldline_worker.summarizers.extractive import Extractive
-from foldline_worker.summarizers.llm import LLM
+from foldline_worker.summarizers.llm import LLM, create
 from foldline_worker.summarizers.model_client import ModelClient
 from foldline_worker.summarizers.registry import create_summarizer
 from foldline_worker.summarizers.wires import WIRES
@@ -28,6 +28,7 @@ from foldline.engine.summaries.composed import story_tokens
 from foldline.engine.summaries.prompt import TURN_BEGINS, SummaryDraft, SummaryInput, divided, joined
 from foldline.engine.tokens.counter import count_text
 from foldline.settings import load_settings
+from foldline.summarizer_file import NamedSummarizer
 from tests.support.eventually import eventually
 from tests.support.processes import scripted_llm as scripted
 from tests.support.processes.scripted_llm import Limits, Reply, ScriptedLLM
@@ -630,8 +631,8 @@ def test_another_try_repeats_only_the_chunks_that_failed() -> None:
 @pytest.mark.parametrize(("model", "has_price"), [("gpt-4o-mini", True), ("nobody/knows-it", False)])
 def test_what_a_summary_cost_is_in_its_details(model: str, *, has_price: bool) -> None:
     with ScriptedLLM() as llm:
-        client = ModelClient(WIRES["openai-chat"], base_url=llm.base_url, api_key=None, model=model, timeout_seconds=5)
-        with closing(LLM(client, Bounds(8_000))) as summarizer:
+        row = NamedSummarizer(model=model, base_url=llm.base_url, input_tokens=8_000)
+        with closing(create("cheap", row)) as summarizer:
             draft = summarizer.summarize(REQUEST, Cancellation())
     cost = (draft.usage["input"] * 0.15 + draft.usage["output"] * 0.6) / 1e6
     assert draft.details.get("cost_usd") == (pytest.approx(cost, abs=1e-6) if has_price else None)
