@@ -94,7 +94,7 @@ def plan_for(
     """
     stages = list(stages)
     seen = gauge.seen(outline)
-    is_estimate = seen is not outline
+    is_estimate = gauge.measure is not outline.measure
     acting = [stage for stage in stages if not (is_estimate and stage.name in HIDING)]
     aims = gauge.goals.of_edits(is_urgent=outline.tokens > goals.limit) if is_estimate else gauge.goals
     plan = make_plan(seen, acting, aims, is_asked=is_asked, has_target=has_target, on_stage=on_stage)
@@ -107,8 +107,10 @@ def plan_for(
     is_free = is_asked or outline.tokens > goals.limit or not edits
     if not (is_free or _is_worth_its_prefix(plan, outline, after, goals.rates)):
         return Planned(outline, is_summary_wanted=plan.is_summary_wanted)
-    own = [stage for stage in stages if stage.name in HIDING]
-    fitted = _fitted(after, own, goals, is_asked=is_asked, has_target=has_target, on_stage=on_stage)
+    left = [stage for stage in stages if stage not in acting]
+    reaches_target = has_target and any(stage.name == "truncate" for stage in stages)
+    most = goals.target if reaches_target else goals.limit
+    fitted = _fitted(after, left, Parameters(goals, is_asked, reaches_target, Stage("truncate")), most, on_stage)
     if fitted.edits:
         edits, used = (*edits, *fitted.edits), tuple(dict.fromkeys((*used, *fitted.stages_used)))
         after = after.edited(fitted.edits)
@@ -125,27 +127,15 @@ def plan_for(
 
 
 def _fitted(
-    outline: Outline,
-    hiding: list[Stage],
-    goals: Goals,
-    *,
-    is_asked: bool,
-    has_target: bool,
-    on_stage: StageListener,
+    outline: Outline, hiding: Iterable[Stage], parameters: Parameters, most: int, on_stage: StageListener
 ) -> Plan:
-    """The plan of the policy's hiding stages where the view does not fit, and of `truncate` if that is not enough."""
+    """The plan of these stages where the view has more than `most` tokens, and of `truncate` if that is not enough."""
     plan = Plan(outline.tokens)
-    reaches_target = has_target and any(stage.name == "truncate" for stage in hiding)
-    most = goals.target if reaches_target else goals.limit
-    for stage in hiding:
+    for own in (*hiding, parameters.own):
         before = plan.tokens
         if before > most:
-            plan = STAGES[stage.name](outline, plan, Parameters(goals, is_asked, has_target, stage))
-            on_stage(stage.name, before - plan.tokens)
-    if plan.tokens > most:
-        before = plan.tokens
-        plan = fit(outline, plan, goals, has_target=reaches_target)
-        on_stage("truncate", before - plan.tokens)
+            plan = STAGES[own.name](outline, plan, replace(parameters, own=own))
+            on_stage(own.name, before - plan.tokens)
     return plan
 
 
