@@ -8,7 +8,6 @@ from typing import Any, Final
 from foldline.engine.messages import JsonObject
 from foldline.engine.models.attachments import Placement
 from foldline.engine.models.budget import Budget
-from foldline.engine.overflow import Verdict
 from foldline.engine.policies.policy import FIGURES, to_json
 from foldline.engine.policies.report import together
 from foldline.engine.recall.quoting import Attribution, Neighbour, Passage
@@ -219,19 +218,6 @@ def compaction_with_summary_json(compaction: Compaction, summary: MadeSummary | 
         "in_view": summary.is_in_view if summary else False,
         "lines": None if lines is None else [line._asdict() for line in lines],
         "kinds": summary.kinds if summary else None,
-    }
-
-
-def verdict_json(verdict: Verdict) -> dict[str, Any]:
-    """What a provider's refusal means."""
-    return {
-        "is_overflow": verdict.is_overflow,
-        "is_reasoning_refused": verdict.is_reasoning_refused,
-        "is_too_large": verdict.is_too_large,
-        "provider": verdict.provider,
-        "actual_tokens": verdict.actual_tokens,
-        "limit_tokens": verdict.limit_tokens,
-        "retryable": verdict.retryable,
     }
 
 

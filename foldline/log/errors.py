@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from foldline.engine.overflow import Verdict
+
 
 class SessionsError(Exception):
     """Root of the session log's errors."""
@@ -66,9 +68,9 @@ class PinTooLarge(SessionsError):
 
 
 class CannotShrink(SessionsError):
-    """No edit would make the refused view smaller; both figures are tokens."""
+    """No edit would make the refused view smaller; both figures are tokens. `verdict` is what the refusal means."""
 
-    def __init__(self, used_tokens: int, target_tokens: int) -> None:
+    def __init__(self, used_tokens: int, target_tokens: int, verdict: Verdict) -> None:
         super().__init__(
             f"the view takes {used_tokens} tokens, should take {target_tokens}, and cannot be made smaller; "
             "shorten the system prompt, tools, pins or the last message, or use a larger context window"
@@ -77,6 +79,7 @@ class CannotShrink(SessionsError):
         )
         self.used_tokens = used_tokens
         self.target_tokens = target_tokens
+        self.verdict = verdict
 
 
 class RedoSuperseded(SessionsError):

@@ -20,6 +20,7 @@ from foldline.engine import errors as engine
 from foldline.engine.session_files.pi import MalformedLine
 from foldline.engine.wire import dumps
 from foldline.log import errors as log
+from foldline_api.http.verdicts import verdict_json
 
 logger = logging.getLogger(__name__)
 
@@ -166,7 +167,11 @@ PROBLEM_TYPES: Final[Mapping[type[Exception], ProblemType]] = {
     log.CannotShrink: ProblemType(
         "cannot-shrink",
         _UNPROCESSABLE,
-        lambda error: {"used_tokens": error.used_tokens, "target_tokens": error.target_tokens},
+        lambda error: {
+            "used_tokens": error.used_tokens,
+            "target_tokens": error.target_tokens,
+            "verdict": verdict_json(error.verdict),
+        },
     ),
     log.RedoSuperseded: ProblemType("redo-superseded", HTTPStatus.CONFLICT),
     log.IdempotencyMismatch: ProblemType("idempotency-mismatch", _UNPROCESSABLE),

@@ -13,6 +13,7 @@ from foldline_api import serializers
 from foldline_api.http.problems import InvalidRequest
 from foldline_api.http.request import FromRequest
 from foldline_api.http.responses import JsonAnswer, to_response, write_once
+from foldline_api.http.verdicts import verdict_json
 from foldline_api.schemas.answers import OverflowAnswer
 from foldline_api.schemas.bodies import OverflowBody
 from foldline_api.schemas.openapi import described
@@ -45,7 +46,7 @@ def report_overflow(session_id: str, incoming: FromRequest) -> Response:
         if verdict.is_overflow:
             tx.events.append(reported)
         result = serializers.result_json(step, before, path.used)
-        shown = serializers.verdict_json(verdict)
+        shown = verdict_json(verdict)
         return JsonAnswer({"verdict": shown, "result": result, "version": path.session.version})
 
     return to_response(write_once(incoming, work))

@@ -23,6 +23,8 @@ RECENT_SHARE: Final = 0.6
 NAMED_RECENT_SHARE: Final = 0.8
 # `least_target_tokens` is at most this share of the room, and fixed parts may take this share of the budget.
 LEAST_TARGET_SHARE: Final = 0.5
+# A limit that no history reaches.
+UNBOUNDED: Final = 1 << 53
 # The smallest summary that still says something about the messages it replaces, in tokens.
 SMALLEST_SUMMARY: Final = 32
 
@@ -90,6 +92,11 @@ class Goals:
     def not_summarized(self) -> int:
         """The tokens of the newest messages that a summary leaves as they are; they fill a target that was named."""
         return self.recent_room if self.is_named else self.keep_recent
+
+    def of_edits(self, *, is_urgent: bool) -> Goals:
+        """The goals of edits that hide nothing, which no limit bounds; if they are urgent, each saving is enough."""
+        least = 0 if is_urgent else self.minimum_saving
+        return replace(self, limit=UNBOUNDED, trigger=min(self.trigger, self.limit), minimum_saving=least)
 
     def aiming_at(self, target: int) -> Goals:
         """The same goals with a target that a caller named, at most the budget.

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from foldline.engine.errors import InvalidPolicy
-from foldline.engine.models.budget import SMALLEST_SUMMARY, Budget, Goals, budget_of, goals_of
+from foldline.engine.models.budget import SMALLEST_SUMMARY, UNBOUNDED, Budget, Goals, budget_of, goals_of
 from foldline.engine.models.prices import USUAL_RATES, CacheRates
 from foldline.engine.models.registries import REGISTRIES
 from foldline.engine.models.windows import ContextWindow, known_model, parse_size, window_of
@@ -18,7 +18,6 @@ from foldline.engine.policies.policy import Policy
 from foldline.engine.tokens.estimates import ESTIMATES, EXACT
 from foldline.engine.tokens.measures import Measure, measure_of
 
-UNBOUNDED: Final = 1 << 53
 # Providers that have another name in other systems.
 ALIASES: Final[Mapping[str, str]] = MappingProxyType({"google": "google-ai"})
 

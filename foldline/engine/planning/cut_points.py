@@ -64,9 +64,9 @@ def next_range(outline: Outline, goals: Goals, reads: InputLimits, due: int, *, 
     last user message. It consists of whole units. Its input is at most what the summarizer `reads`, except that it has
     at least one unit, and originals that are larger than the smallest summary.
     """
-    ranges = list(_ranges(outline, goals, reads, due, is_asked=is_asked))
     # In a large window, one input may have less than the policy's minimum.
     least = min(goals.minimum_saving, int(reads.tokens * ENOUGH_SHARE))
+    ranges = list(_ranges(outline, goals, reads, due, least=0 if is_asked else least, is_asked=is_asked))
     worthwhile = (r for r in ranges if is_asked or r.saving >= least)
     return next((r for r in ranges if r.is_pending), None) or next(worthwhile, None)
 
@@ -114,14 +114,16 @@ def turn_split_at(outline: Outline, seq: int) -> int | None:
     return None if start == seq else start
 
 
-def _ranges(outline: Outline, goals: Goals, reads: InputLimits, due: int, *, is_asked: bool) -> Iterator[SummaryRange]:
+def _ranges(
+    outline: Outline, goals: Goals, reads: InputLimits, due: int, *, least: int, is_asked: bool
+) -> Iterator[SummaryRange]:
     wanted = _wanted(outline, due, is_asked=is_asked)
     user = outline.last_user
     for start, stop in ((0, max(user, 0)), (user + 1, len(outline.items))):
         index = start
         while index < stop:
             run = _run(outline.items, wanted, index, stop, reads.most)
-            found = _range_of(run, outline, goals, reads.tokens)
+            found = _range_of(run, outline, goals, reads.tokens, least)
             if found is not None:
                 yield found
             index += max(1, len(run))
@@ -160,7 +162,7 @@ def _run(items: list[Item], wanted: list[bool], start: int, stop: int, most_toke
     return run
 
 
-def _range_of(run: list[Item], outline: Outline, goals: Goals, call_tokens: int) -> SummaryRange | None:
+def _range_of(run: list[Item], outline: Outline, goals: Goals, call_tokens: int, least: int = 0) -> SummaryRange | None:
     units = [item for item in run if isinstance(item, Unit)]
     replaced = [item for item in run if isinstance(item, Summarized)]
     original_tokens = sum(item.original_tokens for item in run)
@@ -175,6 +177,9 @@ def _range_of(run: list[Item], outline: Outline, goals: Goals, call_tokens: int)
     if goals.is_named:
         wanted = max(wanted, _left_of_target(run, outline, goals, shown))
     max_tokens = min(wanted, length, most - summary_frame_tokens() - 1)
+    if not is_pending:
+        # Short enough to be worth it, if there is room for one that says something.
+        max_tokens = min(max_tokens, max(LEAST_LENGTH, shown - least - summary_frame_tokens()))
     if max_tokens < SMALLEST_SUMMARY:
         return None
     return SummaryRange(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from foldline.engine.edits import Edit
 from foldline.engine.models.budget import Goals
@@ -18,6 +18,8 @@ from foldline.engine.planning.stages import STAGES
 from foldline.engine.planning.stages.truncate import fit
 from foldline.engine.policies.policy import Stage
 
+# Stages that take messages out of the view.
+HIDING: Final = frozenset({"collapse", "truncate"})
 # Called after each stage with its name and the unscaled tokens that its edits save.
 StageListener: TypeAlias = Callable[[str, int], object]
 
@@ -57,7 +59,9 @@ def make_plan(
     saving = outline.tokens - plan.tokens
     is_too_little = not is_asked and saving < goals.minimum_saving and outline.tokens <= goals.limit
     if saving <= 0 or is_too_little:
-        return replace(Plan(outline.tokens), is_summary_wanted=plan.is_summary_wanted)
+        # Without these edits, the view is over the target as before.
+        is_wanted = outline.tokens > goals.target and any(stage.name == "summarize" for stage in stages)
+        return replace(Plan(outline.tokens), is_summary_wanted=plan.is_summary_wanted or is_wanted)
     return plan
 
 
@@ -84,28 +88,32 @@ def plan_for(
     """The plan of these stages by the policy's gauge, then made to fit by the exact count.
 
     `outline` and `goals` are counted exactly. There are no edits if they would not make the view smaller by that count.
-    Where the goals have rates, an automatic plan of a view that fits has edits only if they pay for the changed prefix.
-    What the target that a caller named has room for is given back.
+    An estimate decides when to compact, and which contents give way, but never what leaves the view: stages that hide
+    act on the exact count. Where the goals have rates, an automatic plan of a view that fits has edits only if they pay
+    for the changed prefix. What the target that a caller named has room for is given back.
     """
     stages = list(stages)
     seen = gauge.seen(outline)
-    plan = make_plan(seen, stages, gauge.goals, is_asked=is_asked, has_target=has_target, on_stage=on_stage)
-    is_too_little = not is_asked and seen.tokens - plan.tokens < gauge.goals.minimum_saving
+    is_estimate = gauge.measure is not outline.measure
+    acting = [stage for stage in stages if not (is_estimate and stage.name in HIDING)]
+    aims = gauge.goals.of_edits(is_urgent=outline.tokens > goals.limit) if is_estimate else gauge.goals
+    plan = make_plan(seen, acting, aims, is_asked=is_asked, has_target=has_target, on_stage=on_stage)
     edits, used = plan.edits, plan.stages_used
+    is_too_little = not is_asked and seen.tokens - plan.tokens < gauge.goals.minimum_saving
     if is_too_little and outline.tokens <= goals.limit:
         # The estimate may say that the view is too large, but it fits.
         return Planned(outline, is_summary_wanted=plan.is_summary_wanted)
     after = outline.edited(edits) if edits else outline
-    fits = outline.tokens <= goals.limit and seen.tokens <= gauge.goals.limit
-    if not is_asked and fits and edits and not _is_worth_its_prefix(plan, outline, after, goals.rates):
+    is_free = is_asked or outline.tokens > goals.limit or not edits
+    if not (is_free or _is_worth_its_prefix(plan, outline, after, goals.rates)):
         return Planned(outline, is_summary_wanted=plan.is_summary_wanted)
+    left = [stage for stage in stages if stage not in acting]
     reaches_target = has_target and any(stage.name == "truncate" for stage in stages)
-    if after.tokens > (goals.target if reaches_target else goals.limit):
-        fitted = fit(after, Plan(after.tokens), goals, has_target=reaches_target)
-        on_stage("truncate", after.tokens - fitted.tokens)
-        if fitted.edits:
-            edits, used = (*edits, *fitted.edits), tuple(dict.fromkeys((*used, *fitted.stages_used)))
-            after = after.edited(fitted.edits)
+    most = goals.target if reaches_target else goals.limit
+    fitted = _fitted(after, left, Parameters(goals, is_asked, reaches_target, Stage("truncate")), most, on_stage)
+    if fitted.edits:
+        edits, used = (*edits, *fitted.edits), tuple(dict.fromkeys((*used, *fitted.stages_used)))
+        after = after.edited(fitted.edits)
     is_summary_wanted = plan.is_summary_wanted
     if has_target and edits:
         kept = giving_back(outline, edits, after, goals, gauge)
@@ -116,6 +124,19 @@ def plan_for(
     if not edits or after.tokens >= outline.tokens:
         return Planned(outline, is_summary_wanted=is_summary_wanted)
     return Planned(after, edits, used, is_summary_wanted)
+
+
+def _fitted(
+    outline: Outline, hiding: Iterable[Stage], parameters: Parameters, most: int, on_stage: StageListener
+) -> Plan:
+    """The plan of these stages where the view has more than `most` tokens, and of `truncate` if that is not enough."""
+    plan = Plan(outline.tokens)
+    for own in (*hiding, parameters.own):
+        before = plan.tokens
+        if before > most:
+            plan = STAGES[own.name](outline, plan, replace(parameters, own=own))
+            on_stage(own.name, before - plan.tokens)
+    return plan
 
 
 def _is_worth_its_prefix(plan: Plan, before: Outline, after: Outline, rates: CacheRates | None) -> bool:

@@ -27,6 +27,8 @@ __all__ = ["SummaryDraft", "SummaryInput", "answer_text", "divided", "joined", "
 class SummaryInput:
     """The input of one summary, whose text may take `max_tokens`.
 
+    One prompt of a model has at most about `call_tokens` of it; None if only the model's own bounds count.
+
     `previous` are the texts of the summaries that it replaces, oldest first. `messages` are the originals that no
     summary covers, in order. `instructions` are the user's own for this summary. `style`, one of `styles.STYLES`, is
     the style in which a model reads the messages. `headings`, one of `headings.HEADINGS`, are those of the summary.
@@ -59,6 +61,7 @@ class SummaryInput:
     stories: tuple[str, ...] = ()
     writers: tuple[str, ...] = ()
     beginning: CachedBeginning | None = None
+    call_tokens: int | None = None
 
     @property
     def items(self) -> tuple[ItemAt, ...]:

@@ -57,12 +57,16 @@ class Applied:
 def range_of(path: Path, outline: Outline, request: SummaryRequest, limits: Limits) -> SummaryRange | None:
     """The range that this request would summarize now, which a summarizer can read; None if nothing is due."""
     aims, gauge, due = _due(path, outline, request)
-    seen = outline.measured(gauge.measure)
-    window = path.session.frame.window(path.session.policy).tokens
-    chunk = chunk_tokens(seen, aims.policy.stage("summarize"), window, due)
-    most = int(limits.summarizer_tokens * max(1, limits.summarizer_calls * READ_SHARE))
-    reads = InputLimits(min(limits.summarizer_tokens, chunk), min(most, chunk))
+    reads = _reads(path, outline, aims, gauge, due=due, limits=limits)
     return next_range(outline, aims.goals, reads, due, is_asked=request.is_asked)
+
+
+def _reads(path: Path, outline: Outline, aims: Aims, gauge: Gauge, *, due: int, limits: Limits) -> InputLimits:
+    """What a summarizer reads in one call, at most a chunk of the policy's, and in all calls for one summary."""
+    window = path.session.frame.window(path.session.policy).tokens
+    chunk = chunk_tokens(outline.measured(gauge.measure), aims.policy.stage("summarize"), window, due)
+    tokens = min(limits.summarizer_tokens, chunk)
+    return InputLimits(tokens, int(tokens * max(1, limits.summarizer_calls * READ_SHARE)))
 
 
 def why_none(tx: Transaction, path: Path, outline: Outline, request: SummaryRequest) -> str:
@@ -159,12 +163,15 @@ def make_input(tx: Transaction, path: Path, wanted: Wanted, request: SummaryRequ
         # Without other history, the former summary is updated with the beginning of the turn.
         before, prefix, split = prefix, (), covered.last + 1
     items = ledger(tx, path, outline.live, covered)
+    aims, gauge, due = _due(path, outline, request)
+    chunk = _reads(path, outline, aims, gauge, due=due, limits=tx.limits).tokens
     return SummaryInput(
         previous=previous,
         stories=tuple(filter(None, (summaries.story_of(tx, summary) for summary in covered.replaces))),
         messages=before,
         turn_prefix=prefix,
         max_tokens=text_tokens(wanted),
+        call_tokens=chunk if chunk < tx.limits.summarizer_tokens else None,
         instructions=request.instructions,
         style=policy.transcript,
         headings=policy.headings,

@@ -217,7 +217,7 @@ def compact_now(
     """Compact at a caller's request, whether or not the view is over the trigger.
 
     `stages` replaces the policy's stages. `summarize` requests a summary (True) or none (False); None leaves that to
-    the stages. `reason` is the label in the metrics.
+    the stages. `reason` is that of the compaction, and the label in the metrics.
     """
     _note_trigger(tx, path, reason)
     path.not_compacted = None
@@ -236,7 +236,7 @@ def compact_now(
     is_wanted = plan.is_summary_wanted if summarize is None else summarize
     if plan.edits:
         plan = _with_interims(tx, path, aims, outline, plan, has_target=has_target)
-        step.made.append(_add_planned(tx, path, aims, outline, plan, reason="asked", lifts_bars=is_wanted))
+        step.made.append(_add_planned(tx, path, aims, outline, plan, reason=reason, lifts_bars=is_wanted))
     if is_wanted:
         _request_explicit(tx, path, limited_to_due(path, plan.outline, request), step, plan.outline)
     elif path.pending_tokens:

@@ -53,7 +53,7 @@ def relieve(
         return path, TriggerResult(report=trigger.step_report(tx, path, path.aims())), path.used
     if verdict.is_reasoning_refused:
         if not has_reasoning(tx, path, entry_log.outline(tx, path)):
-            raise CannotShrink(0, 0)
+            raise CannotShrink(0, 0, verdict)
         step = TriggerResult([leave_reasoning_out(tx, path)])
         paths.save(tx, path)
         return path, step, path.used
@@ -68,7 +68,7 @@ def relieve(
     # What is hidden is summarized by an automatic job: the caller did not request a summary.
     step = trigger.compact_now(tx, path, request, stages=_stages(path), summarize=False, reason="overflow")
     if path.used >= refused:
-        raise CannotShrink(refused, target)
+        raise CannotShrink(refused, target, verdict)
     paths.save(tx, path)
     return path, step, refused
 

@@ -10,7 +10,8 @@ from typing import Any, Final
 from foldline.engine.library import pending
 from foldline.engine.messages import JsonObject
 from foldline.engine.models.attachments import Placement
-from foldline.engine.models.gauge import UNBOUNDED, Frame
+from foldline.engine.models.budget import UNBOUNDED
+from foldline.engine.models.gauge import Frame
 from foldline.engine.tokens.counter import count_tools, scaled, unscaled
 from foldline.log.compaction.compactions import use_level
 from foldline.log.compaction.usage_estimate import ensure_estimate, should_compact

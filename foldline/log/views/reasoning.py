@@ -49,7 +49,7 @@ _IS_LATER: Final = and_(
 _SINCE: Final = select(*_EDITS_AT, ENTRY.c.version, ENTRY.c.kind).where(_IS_LATER).order_by(ENTRY.c.seq)
 _COMPACTIONS_SINCE: Final = select(ENTRY.c.version, ENTRY.c.body).where(_IS_LATER, ENTRY.c.kind == "compaction")
 # Compactions in whose transaction model, system prompt, tools and pins cannot have changed.
-_CHANGE_NOTHING_ELSE: Final = frozenset({"summary", "asked", "reasoning"})
+_CHANGE_NOTHING_ELSE: Final = frozenset({"summary", "asked", "overflow", "reasoning"})
 _LEAF_VERSIONS: Final = (
     select(ENTRY.c.version)
     .join_from(

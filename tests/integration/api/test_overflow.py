@@ -51,6 +51,7 @@ def test_a_refused_view_shrinks_and_fits(api: Api) -> None:
     assert view["messages"][-1]["content"].startswith("19 ")
     (made,) = api.get(f"{session}/compactions")["items"]
     assert (made["stages_used"], made["tokens_after"]) == (result["stages_used"], result["tokens_after"])
+    assert made["reason"] == "overflow"
 
 
 def test_what_a_report_puts_out_of_view_is_summarized(api: Api) -> None:
@@ -182,6 +183,8 @@ def test_a_view_that_cannot_shrink_is_refused_and_stays(api: Api, messages: list
     problem = api.problem("POST", f"{session}/overflow", report(api, session, f"{REFUSED}: 9000 tokens > 8000"))
     assert (problem["name"], problem["status"]) == ("cannot-shrink", 422)
     assert (problem["target_tokens"] < problem["used_tokens"]) == bool(messages)
+    verdict = problem["verdict"]
+    assert (verdict["is_overflow"], verdict["actual_tokens"], verdict["limit_tokens"]) == (True, 9000, 8000)
     assert is_unchanged(api, session, before)
 
 

@@ -19,6 +19,7 @@ from foldline.engine.summaries.cached_beginning import CachedBeginning
 from foldline.engine.summaries.composed import composed, story_tokens, with_earlier_stories
 from foldline.engine.summaries.gate import Finding, GateOutcome, Story, details, judge
 from foldline.engine.summaries.prompt import (
+    SMALLEST_INPUT_TOKENS,
     SMALLEST_PIECE,
     SummaryDraft,
     SummaryInput,
@@ -233,15 +234,21 @@ class _Writing:
         fits = self.bounds.takes(beginning.tokens + question_tokens(request), size.answer)
         return fits and costs is not None and costs.is_view_cheaper
 
+    def _size(self, request: SummaryInput) -> CallSize:
+        """The size of a call for a request: within the model's bounds, and within what the policy has one call read."""
+        size = self.bounds.size(request.max_tokens)
+        most = max(SMALLEST_INPUT_TOKENS, request.call_tokens or size.prompt)
+        return size._replace(prompt=min(size.prompt, most))
+
     def _story_of_transcript(self, request: SummaryInput, cancellation: Cancellation) -> _Text:
         """The story of what was said: of its chunks, whose texts are merged until one is left."""
-        prompt_tokens = self.bounds.size(request.max_tokens).prompt
+        prompt_tokens = self._size(request).prompt
         work = [request] if chunks.fits(request, prompt_tokens) else chunks.first_chunks(request, prompt_tokens)
         for _ in range(MOST_LEVELS):
             texts = self._texts(work[0], cancellation) if len(work) == 1 else self._all(work, cancellation)
             if len(work) == len(texts) == 1:
                 return texts[0]
-            work = chunks.merges(request, [text.text for text in texts], self.bounds.size(request.max_tokens).prompt)
+            work = chunks.merges(request, [text.text for text in texts], self._size(request).prompt)
         return self._replaced(request)
 
     def _all(self, work: Sequence[SummaryInput], cancellation: Cancellation) -> list[_Text]:
@@ -276,7 +283,7 @@ class _Writing:
         cancellation.check()
         if passes and chunks.is_one_text(chunk):
             return [_Text(chunk.previous[0])]
-        size = self.bounds.size(chunk.max_tokens)
+        size = self._size(chunk)
         most = max(SMALLEST_PIECE, min(size.answer, size.prompt // CHUNK_SHARE))
         chunk = replace(chunk, max_tokens=most)
         key = self._key(chunk)
@@ -297,7 +304,7 @@ class _Writing:
     def _texts(self, chunk: SummaryInput, cancellation: Cancellation) -> list[_Text]:
         """The text of a chunk, or those of its halves if the model's window is too small for it."""
         while True:
-            size = self.bounds.size(chunk.max_tokens)
+            size = self._size(chunk)
             if not chunks.fits(chunk, size.prompt) and (halves := chunks.halves(chunk)):
                 return [text for half in halves for text in self._chunk_texts(half, cancellation, passes=True)]
             try:

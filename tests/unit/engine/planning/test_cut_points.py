@@ -121,13 +121,29 @@ def test_what_is_too_small_for_the_smallest_summary_is_left() -> None:
     assert span(talk, GOALS.aiming_at(0), is_asked=True) is None
 
 
-def test_a_summary_that_would_save_too_little_is_not_made_unasked() -> None:
-    talk = talk_of(8)
-    for seq in (3, 7, 11, 15, 19, 23):
+def cleared(turns: int) -> Conversation:
+    """Turns whose results are cleared: the view has little of them."""
+    talk = talk_of(turns)
+    for seq in range(3, 4 * turns - 5, 4):
         talk.apply([Edit("clear", seq, seq)])
-    goals = Goals(limit=2_000, trigger=1_600, target=100, keep_recent=60, summary_max=900, minimum_saving=100)
-    assert span(talk, goals) is None
-    assert span(talk, goals, is_asked=True) is not None
+    return talk
+
+
+LITTLE = Goals(limit=2_000, trigger=1_600, target=100, keep_recent=60, summary_max=900, minimum_saving=500)
+
+
+def test_a_summary_that_would_save_too_little_is_not_made_unasked() -> None:
+    assert span(cleared(8), LITTLE) is None
+    assert span(cleared(8), LITTLE, is_asked=True) is not None
+
+
+def test_a_summary_is_short_enough_to_save_the_minimum() -> None:
+    most = span(cleared(8), LITTLE, is_asked=True)
+    found = span(cleared(8), replace(LITTLE, minimum_saving=100))
+    assert found is not None
+    assert most is not None
+    assert found.saving == 100
+    assert found.max_tokens < most.max_tokens
 
 
 def test_a_cut_inside_a_turn_splits_it_where_it_begins() -> None:

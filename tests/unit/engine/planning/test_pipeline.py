@@ -174,7 +174,7 @@ def blanks() -> Conversation:
     return Conversation.of([user("go"), *work("a"), user(BLANK), user(BLANK), user("on")])
 
 
-def test_hides_of_what_is_not_worth_a_summary_are_dropped_and_other_edits_stay() -> None:
+def test_what_fits_is_not_hidden_whatever_the_estimate_says_and_other_edits_stay() -> None:
     talk = blanks()
     down = replace(WIDE, trigger=0, target=0, keep_recent=0, minimum_saving=0)
     assert seen(talk, "collapse", exact=WIDE, estimated=down) == Planned(talk.outline)
@@ -183,15 +183,18 @@ def test_hides_of_what_is_not_worth_a_summary_are_dropped_and_other_edits_stay()
     assert both.outline.tokens == talk.outline.edited(both.edits).tokens
 
 
-def test_a_stage_whose_edits_are_dropped_is_not_named() -> None:
+def test_a_stage_that_hides_nothing_is_not_named() -> None:
     down = replace(WIDE, trigger=0, target=0, keep_recent=0, minimum_saving=0)
     assert seen(blanks(), "prune", "collapse", exact=WIDE, estimated=down).stages_used == ("prune",)
 
 
-def test_hides_that_are_worth_a_summary_by_the_exact_count_stay() -> None:
+def test_stages_hide_what_the_exact_count_demands() -> None:
     talk = Conversation.of([user("go"), user(LONG), assistant(BLANK), user("on")])
     down = replace(WIDE, trigger=0, target=0, minimum_saving=0)
-    assert seen(talk, "collapse", exact=WIDE, estimated=down).edits == (Edit("hide", 2, 3),)
+    assert seen(talk, "collapse", exact=WIDE, estimated=down) == Planned(talk.outline)
+    full = replace(WIDE, limit=talk.outline.tokens - 1, target=0)
+    assert seen(talk, "collapse", exact=full, estimated=down).edits == (Edit("hide", 2, 3),)
+    assert seen(talk, "collapse", exact=full, estimated=WIDE).edits == (Edit("hide", 2, 3),)
 
 
 def test_what_is_smaller_by_estimate_only_is_not_done() -> None:
@@ -209,14 +212,13 @@ def test_a_target_of_ones_own_is_in_exact_tokens() -> None:
         assert seen(talk, exact=exact, estimated=WIDE, has_target=True) == Planned(talk.outline)
 
 
-def test_a_target_of_ones_own_that_is_reached_by_estimate_only_is_gone_down_to() -> None:
+def test_a_target_of_ones_own_that_the_estimate_has_reached_is_gone_down_to() -> None:
     blank, text = assistant(BLANK * 20), assistant(LONG)
     talk = Conversation.of([user("go"), *[blank] * 6, *[text] * 4, user("on")])
     target = talk.outline.tokens // 2
     done = seen(talk, "truncate", exact=WIDE.aiming_at(target), estimated=WIDE, has_target=True)
-    by_estimate, further = done.edits
-    assert talk.outline.edited([by_estimate]).tokens > target >= talk.outline.edited([further]).tokens
-    assert done.outline.tokens == talk.outline.edited([further]).tokens
+    assert done.stages_used == ("truncate",)
+    assert done.outline.tokens == talk.outline.edited(done.edits).tokens <= target
 
 
 def test_a_target_of_ones_own_is_aimed_at_in_proportion_by_the_policys_count() -> None:
