@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
@@ -110,8 +110,8 @@ def plan_for(
     left = [stage for stage in stages if stage not in acting]
     reaches_target = has_target and any(stage.name == "truncate" for stage in stages)
     most = goals.target if reaches_target else goals.limit
-    fitted = _fitted(after, left, Parameters(goals, is_asked, reaches_target, Stage("truncate")), most, on_stage)
-    if fitted.edits:
+    parameters = Parameters(goals, is_asked, reaches_target, Stage("truncate"))
+    for fitted in _fitting(after, (*left, parameters.own), parameters, most, on_stage):
         edits, used = (*edits, *fitted.edits), tuple(dict.fromkeys((*used, *fitted.stages_used)))
         after = after.edited(fitted.edits)
     is_summary_wanted = plan.is_summary_wanted
@@ -126,17 +126,17 @@ def plan_for(
     return Planned(after, edits, used, is_summary_wanted)
 
 
-def _fitted(
+def _fitting(
     outline: Outline, hiding: Iterable[Stage], parameters: Parameters, most: int, on_stage: StageListener
-) -> Plan:
-    """The plan of these stages where the view has more than `most` tokens, and of `truncate` if that is not enough."""
-    plan = Plan(outline.tokens)
-    for own in (*hiding, parameters.own):
-        before = plan.tokens
-        if before > most:
-            plan = STAGES[own.name](outline, plan, replace(parameters, own=own))
-            on_stage(own.name, before - plan.tokens)
-    return plan
+) -> Iterator[Plan]:
+    """The plans with which these stages bring the view to `most` tokens, each made on the view as it is then."""
+    for own in hiding:
+        if outline.tokens > most:
+            plan = STAGES[own.name](outline, Plan(outline.tokens), replace(parameters, own=own))
+            on_stage(own.name, outline.tokens - plan.tokens)
+            if plan.edits:
+                yield plan
+                outline = outline.edited(plan.edits)
 
 
 def _is_worth_its_prefix(plan: Plan, before: Outline, after: Outline, rates: CacheRates | None) -> bool:

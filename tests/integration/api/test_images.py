@@ -47,7 +47,8 @@ def assert_taken(view: Wire) -> None:
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(
-    ("images", "size"), [(40, 2_000_000), (250, 1_000), pytest.param(200, 2_000_000, marks=pytest.mark.thorough)]
+    ("images", "size"),
+    [(250, 1_000), *(pytest.param(images, 2_000_000, marks=pytest.mark.thorough) for images in (40, 200))],
 )
 def test_every_view_is_within_the_providers_limits_and_has_the_newest(api: Api, images: int, size: int) -> None:
     session = api.session(model=MODEL, context_window=1_000_000)

@@ -15,7 +15,7 @@ from foldline.log.use_cases import lifecycle
 from tests.support.log.sessions import Scene, assistant, user
 
 # A large window takes long to fill, so that one preset is the example of it.
-ALWAYS = {*((preset, 8_000) for preset in PRESETS), ("foldline", 800_000)}
+ALWAYS = {*((preset, 8_000) for preset in PRESETS), ("foldline", 128_000)}
 WINDOWS = [
     pytest.param(preset, window, marks=() if (preset, window) in ALWAYS else pytest.mark.thorough)
     for preset in PRESETS
