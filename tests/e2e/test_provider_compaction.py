@@ -23,7 +23,7 @@ database_kind = only_sqlite
 Json = dict[str, Any]
 MODEL = "anthropic/claude-opus-5-5"
 POLICY = {"summarizer": "provider", "stages": ["summarize", "truncate"]}
-SESSIONS = [pytest.param(seed, marks=() if seed < 2 else pytest.mark.thorough) for seed in range(20)]
+SESSIONS = [pytest.param(seed, marks=() if seed < 1 else pytest.mark.thorough) for seed in range(20)]
 SECRET = "The code name of the merger is Bluebird."
 HEADERS = {"anthropic-beta": COMPACTION_HEADER}
 

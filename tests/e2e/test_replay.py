@@ -290,7 +290,9 @@ GENERATED: dict[str, tuple[int, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("name", GENERATED)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name == "coding agent" else pytest.mark.thorough) for name in GENERATED]
+)
 def test_whole_generated_sessions_replay_without_violations(name: str, url: str, tmp_path: Path) -> None:
     window, sessions = GENERATED[name]
     file = write_sessions(tmp_path / "sessions.jsonl", **sessions)
@@ -397,7 +399,7 @@ def test_screenshots_replay_without_violations(url: str, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("name", "window", "sessions"),
     [
-        ("claude-code-spotter", 32_000, 2),
+        pytest.param("claude-code-spotter", 32_000, 2, marks=pytest.mark.thorough),
         ("tau-bench-airline", 8_000, 6),
         ("swe-agent", 8_000, 3),
         ("crosswoz-zh", 800, 8),

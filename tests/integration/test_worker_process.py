@@ -70,7 +70,7 @@ def wait(seconds: float) -> None:
     eventually(lambda: monotonic() - begun > seconds, seconds + 1)
 
 
-@pytest.mark.parametrize("hurt", [restart, cut, kill, freeze, empty])
+@pytest.mark.parametrize("hurt", [restart, cut, pytest.param(kill, marks=pytest.mark.thorough), freeze, empty])
 def test_messages_are_taken_again_soon_after_the_broker_is_back(
     installation: Installation, hurt: Callable[[BackingService], None]
 ) -> None:
@@ -227,7 +227,7 @@ def test_beat_sweeps_at_once_and_again(installation: Installation) -> None:
     assert list(Path().glob("celerybeat*")) == []
 
 
-@pytest.mark.parametrize("hurt", [restart, kill, freeze])
+@pytest.mark.parametrize("hurt", [restart, kill, pytest.param(freeze, marks=pytest.mark.thorough)])
 def test_beat_sweeps_again_after_the_broker_is_back(
     installation: Installation, hurt: Callable[[BackingService], None]
 ) -> None:

@@ -18,7 +18,7 @@ from tests.support.processes.databases import sqlite_database
 
 WINDOWS: Final = (
     8_000,
-    32_000,
+    pytest.param(32_000, marks=pytest.mark.thorough),
     pytest.param(128_000, marks=pytest.mark.thorough),
     pytest.param(1_000_000, marks=pytest.mark.thorough),
 )
