@@ -21,6 +21,8 @@ PINS_SHARE: Final = 0.10
 RECENT_SHARE: Final = 0.6
 # The same for a target that a caller named: most of it is for messages, as the view should fill it.
 NAMED_RECENT_SHARE: Final = 0.8
+# A compaction that a caller asks for aims at most at this share of the view (NeuroLink's manual compaction at 60 %).
+ASKED_SHARE: Final = 0.6
 # `least_target_tokens` is at most this share of the room, and fixed parts may take this share of the budget.
 LEAST_TARGET_SHARE: Final = 0.5
 # A limit that no history reaches.
@@ -110,6 +112,20 @@ class Goals:
             keep_recent=min(self.keep_recent, _recent_room(target)),
             summary_max=min(self.summary_max, _summary_room(target, NAMED_RECENT_SHARE)),
             is_named=True,
+        )
+
+    def when_asked(self, tokens: int) -> Goals:
+        """The goals of a compaction that a caller asked for, when the history had `tokens`.
+
+        Below the trigger, the target is in proportion: as far below the view as it is below the trigger otherwise.
+        """
+        share = min(self.target / max(1, self.trigger), ASKED_SHARE)
+        target = min(self.target, int(min(tokens, self.trigger) * share))
+        return replace(
+            self,
+            target=target,
+            keep_recent=min(self.keep_recent, _recent_room(target)),
+            summary_max=min(self.summary_max, _summary_room(target)),
         )
 
 

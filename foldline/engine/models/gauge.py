@@ -48,6 +48,16 @@ class Gauge:
             return Gauge(self.measure, goals)
         return Gauge(self.measure, self.goals.aiming_at(goals.target * seen.tokens // max(1, outline.tokens)))
 
+    def when_asked(self, goals: Goals, outline: Outline, tokens: int) -> Gauge:
+        """The gauge of a compaction with these exact goals that a caller asked for, when the history had `tokens`.
+
+        The outline and `tokens` must be counted exactly.
+        """
+        seen = outline.measured(self.measure)
+        if seen is outline:
+            return Gauge(self.measure, goals)
+        return Gauge(self.measure, self.goals.when_asked(tokens * seen.tokens // max(1, outline.tokens)))
+
 
 @dataclass(frozen=True, slots=True)
 class Fixed:

@@ -37,8 +37,9 @@ class SummaryRequest:
 
     `policy` is a complete policy in its stored form, None for the session's. `until` is the seq of the last entry that
     was due at the time of the request: more entries become due after each summary, and they are not part of the
-    request. `left` is the range to summarize, for a branch summary. `declined` is why the model's own provider did not
-    write the summary, so that the service's summarizer does.
+    request. `asked_at` are the tokens of the history at the newest message when a caller who named no target asked: a
+    view below the trigger is brought down in proportion. `left` is the range to summarize, for a branch summary.
+    `declined` is why the model's own provider did not write the summary, so that the service's summarizer does.
     """
 
     is_asked: bool
@@ -46,6 +47,7 @@ class SummaryRequest:
     target_tokens: int | None = None
     policy: Mapping[str, Any] | None = None
     until: int | None = None
+    asked_at: int | None = None
     left: LeftRange | None = None
     declined: str | None = None
 
@@ -86,12 +88,14 @@ def requested_policy(path: Path, request: SummaryRequest) -> Policy:
 
 def requested_aims(path: Path, request: SummaryRequest) -> Aims:
     """The aims of a compaction for this request: its policy, goals and target."""
-    return path.aims(requested_policy(path, request), request.target_tokens)
+    return path.aims(requested_policy(path, request), request.target_tokens, asked_at=request.asked_at)
 
 
 def targeted_gauge(aims: Aims, request: SummaryRequest, outline: Outline) -> Gauge:
-    """The gauge of these aims, with the request's target if it has one."""
-    return aims.gauge if request.target_tokens is None else aims.gauge.aimed(aims.goals, outline)
+    """The gauge of these aims, with the request's target if it has one, or what follows from when it was asked."""
+    if request.target_tokens is not None:
+        return aims.gauge.aimed(aims.goals, outline)
+    return aims.gauge if request.asked_at is None else aims.gauge.when_asked(aims.goals, outline, request.asked_at)
 
 
 def limited_to_due(path: Path, outline: Outline, request: SummaryRequest) -> SummaryRequest:

@@ -52,6 +52,9 @@ INSERT_ENTRY: Final = insert(ENTRY)
 _LIVE: Final = select(ENTRY.c.live).where(
     ENTRY.c.session_pk == bindparam("pk"), ENTRY.c.branch == bindparam("branch"), ENTRY.c.seq == bindparam("seq")
 )
+_KEPT: Final = select(ENTRY.c.kept).where(
+    ENTRY.c.session_pk == bindparam("pk"), ENTRY.c.branch == bindparam("branch"), ENTRY.c.seq == bindparam("seq")
+)
 
 
 def message_columns(
@@ -250,6 +253,15 @@ def live_edits_at(tx: Transaction, session: Session, at: tuple[int, int] | None)
         return LiveEdits()
     live = tx.execute(_LIVE, {"pk": session.pk, "branch": at[0], "seq": at[1]}).scalar_one()
     return edits_module.from_json(loads(live))
+
+
+def history_at(tx: Transaction, path: Path, seq: int) -> int:
+    """The unscaled tokens of the history after the path's entry at `seq`, before any later edit; 0 before the first."""
+    if seq < 1:
+        return 0
+    branch = segments.branch_at(segments.segments(tx, path), seq)
+    kept: int = tx.execute(_KEPT, {"pk": path.session.pk, "branch": branch, "seq": seq}).scalar_one()
+    return kept
 
 
 def outline(tx: Transaction, path: Path, live: LiveEdits | None = None, *, since: int = 0) -> Outline:

@@ -191,16 +191,25 @@ class Path:
         """The trigger, target and limit by the exact count, with room kept for the stubs of open calls."""
         return self._goals(policy or self.session.policy, self.session.frame)
 
-    def aims(self, policy: Policy | None = None, target_tokens: int | None = None, frame: Frame | None = None) -> Aims:
+    def aims(
+        self,
+        policy: Policy | None = None,
+        target_tokens: int | None = None,
+        frame: Frame | None = None,
+        asked_at: int | None = None,
+    ) -> Aims:
         """The aims of a compaction. A policy or frame that is not given is the session's.
 
-        `target_tokens`, scaled tokens of the whole view, replaces the policy's target.
+        `target_tokens`, scaled tokens of the whole view, replaces the policy's target. Without one, the target of a
+        compaction that a caller asked for depends on the unscaled tokens of the history `asked_at`.
         """
         session = self.session
         policy, frame = policy or session.policy, frame or session.frame
         goals = self._goals(policy, frame)
         if target_tokens is not None:
             goals = goals.aiming_at(unscaled(target_tokens, session.multiplier) - session.overhead_tokens)
+        elif asked_at is not None:
+            goals = goals.when_asked(asked_at)
         if policy.counter == EXACT:
             return Aims(policy, goals, Gauge(exact_measure(), goals))
         return Aims(policy, goals, frame.gauge(policy, goals, session.fixed(self._kept_free)))

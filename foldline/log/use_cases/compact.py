@@ -60,7 +60,7 @@ def compact(
         InvalidPolicy: the request names a stage or policy that does not exist or cannot work.
     """
     path = open_to_change(tx, tenant, session_id, parent=parent, if_match=if_match)
-    request = _with_full_policy(tx, path, request)
+    request = _asked_now(tx, path, _with_full_policy(tx, path, request))
     before, leaf_seq = path.used, path.leaf_seq
     step = trigger.compact_now(tx, path, request, stages=stages, summarize=summarize)
     # Where nothing was edited, the version stays: a model that works on the view has seen the newest one.
@@ -108,7 +108,14 @@ def cut(
     """
     path = paths.open_head(tx, tenant, session_id)
     path.session.context_window = context_window or path.session.context_window
-    return cut_of(tx, path, entry_log.outline(tx, path), _with_full_policy(tx, path, request))
+    return cut_of(tx, path, entry_log.outline(tx, path), _asked_now(tx, path, _with_full_policy(tx, path, request)))
+
+
+def _asked_now(tx: Transaction, path: Path, request: SummaryRequest) -> SummaryRequest:
+    """The request with the size of the history at the newest message, so that a repeated request changes nothing."""
+    if request.target_tokens is not None:
+        return request
+    return replace(request, asked_at=max(path.kept, entry_log.history_at(tx, path, path.last_message_seq)))
 
 
 def _with_full_policy(tx: Transaction, path: Path, request: SummaryRequest) -> SummaryRequest:

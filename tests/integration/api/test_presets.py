@@ -228,6 +228,33 @@ def test_a_policy_of_the_request_reports_its_own_figures(api: Api) -> None:
     assert figures(api.post(f"{session}/compact", {})["result"]) == set()
 
 
+def talking(number: int) -> list[Json]:
+    """A turn of some hundred tokens without tools."""
+    return [user(f"What do you say to the {number}th of them?"), assistant(f"That there are {number} lines.\n{LINES}")]
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("is_talk", [False, True], ids=["tools", "talk"])
+def test_whoever_asks_gets_room_far_below_the_trigger_and_asking_again_changes_nothing(
+    api: Api, preset: str, *, is_talk: bool
+) -> None:
+    session = api.session(context_window=128_000, policy={"preset": preset}, system="Be brief.")
+    for number in range(14):
+        turn = talking(number) if is_talk else reading(number, path=f"part{number}.py")
+        assert api.say(session, *turn)["compaction"] is None
+    before = api.get(f"{session}/context")["budget"]["used"]
+    assert 10_000 < before < 16_000
+
+    assert api.client.post(f"{session}/compact", json={}).status_code in {200, 202}
+    api.do_jobs()
+    after = api.get(f"{session}/context")["budget"]["used"]
+    assert after < 0.6 * before
+
+    again = api.post(f"{session}/compact", {})
+    assert (again["job"], again["result"]["stages_used"]) == (None, [])
+    assert api.get(f"{session}/context")["budget"]["used"] == after
+
+
 def test_an_overflow_is_reported_with_the_figures_of_the_preset(api: Api) -> None:
     session = api.session(context_window=WINDOW, policy={"preset": "codebuddy"})
     version = api.say(session, *reading(1), *reading(2), *reading(3))["version"]

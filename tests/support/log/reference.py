@@ -135,6 +135,8 @@ class Reference:
         """What plans on a branch aim at: also with stubs for the calls that wait, its view has to fit."""
         stubs = stub_tokens() * len(self.open_calls(branch))
         goals = self.frame.goals(self.policy_for(request), self.overhead + stubs, self.multiplier)
+        if request.asked_at is not None:
+            return goals.when_asked(request.asked_at)
         if request.target_tokens is None:
             return goals
         return goals.aiming_at(unscaled(request.target_tokens, self.multiplier) - self.overhead)
@@ -145,6 +147,8 @@ class Reference:
         fixed = Fixed(self.system, "[]", pins_tokens(self.pins) + stubs)
         goals = self.goals(branch, request)
         gauge = self.frame.gauge(self.policy_for(request), goals, fixed)
+        if request.asked_at is not None:
+            return gauge.when_asked(goals, self.outline(branch), request.asked_at)
         return gauge if request.target_tokens is None else gauge.aimed(goals, self.outline(branch))
 
     def jobs_of(self, branch: int, *states: str) -> list[Job]:
@@ -184,6 +188,8 @@ class Reference:
     def compact(self, request: ReferenceRequest, *, stages: list[str] | None, summarize: bool | None) -> None:
         if request.policy is not None:
             request = request._replace(policy=to_stored(policy_of(request.policy, PRESETS, self.policy), PRESETS))
+        if request.target_tokens is None:
+            request = request._replace(asked_at=self._history_when_asked())
         policy = self.policy_for(request) if stages is None else self.policy_for(request).naming(stages)
         outline, has_target = self.outline(self.head), request.target_tokens is not None
         goals, gauge = self.goals(self.head, request), self.gauge(self.head, request)
@@ -204,6 +210,14 @@ class Reference:
         elif self.outline(self.head).pending_tokens:
             automatic = AUTOMATIC._replace(target_tokens=request.target_tokens)
             self._request(self.head, automatic, is_planned=True, left=KEPT_AT_ONCE + 1)
+
+    def _history_when_asked(self) -> int:
+        """What the history takes now or took at the newest message, whichever is more."""
+        path = self.path(self.head)
+        newest = max((entry.seq for entry in path if entry.kind == "message"), default=0)
+        before = [entry for entry in path if entry.seq <= newest]
+        then = outline_of(placed(before)[0], fold(before).edits)
+        return max(self.outline(self.head).tokens, then.tokens)
 
     def undo(self, name: str) -> list[str]:
         path = self.path(self.head)

@@ -105,6 +105,7 @@ class ReferenceRequest(NamedTuple):
     target_tokens: int | None = None
     policy: Mapping[str, Any] | None = None
     until: int | None = None
+    asked_at: int | None = None
     left: tuple[int, int, int, tuple[int, int] | None] | None = None
     declined: str | None = None
 
