@@ -117,10 +117,13 @@ class Goals:
     def when_asked(self, tokens: int) -> Goals:
         """The goals of a compaction that a caller asked for, when the history had `tokens`.
 
-        Below the trigger, the target is in proportion: as far below the view as it is below the trigger otherwise.
+        Below the trigger, the target is in proportion: as far below the view as it is below the trigger otherwise. The
+        goals stay as they are if that leaves no room for a summary.
         """
         share = min(self.target / max(1, self.trigger), ASKED_SHARE)
         target = min(self.target, int(min(tokens, self.trigger) * share))
+        if target < SMALLEST_SUMMARY + summary_frame_tokens():
+            return self
         return replace(
             self,
             target=target,

@@ -19,6 +19,7 @@ from foldline.engine.planning.image_limits import images_shown
 from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.engine.tokens.counter import count_messages
 from foldline.engine.wording import stub_tokens
+from foldline.log.compaction import trigger
 from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE
 from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.compaction.trigger import TriggerResult
@@ -29,7 +30,7 @@ from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Limits, Store, Transaction
 from foldline.log.storage.tables import BRANCH, ENTRY, JOB
-from foldline.log.use_cases import append, branches, compact, history, lifecycle, pins, undo, views
+from foldline.log.use_cases import append, branches, history, lifecycle, pins, preconditions, undo, views
 from foldline.log.use_cases.append import Appended
 from foldline.log.use_cases.branches import Moved
 from foldline.log.use_cases.history import Record
@@ -163,9 +164,14 @@ class Scene:
         self, *, instructions: str | None = None, target_tokens: int | None = None, summarize: bool | None = None,
         stages: list[str] | None = None,
     ) -> TriggerResult:  # fmt: skip
+        """Compact with the goals of a full view, whatever its size, so that it is easy to foresee what stays."""
         request = SummaryRequest(is_asked=True, instructions=instructions, target_tokens=target_tokens)
         with self.store.write() as tx:
-            return compact.compact(tx, self.tenant, self.id, request, stages=stages, summarize=summarize).step
+            path = preconditions.open_to_change(tx, self.tenant, self.id, parent=None, if_match=None)
+            leaf_seq = path.leaf_seq
+            step = trigger.compact_now(tx, path, request, stages=stages, summarize=summarize)
+            paths.save_edited(tx, path, leaf_seq)
+            return step
 
     def undo(self, compaction_id: str) -> list[str]:
         with self.store.write() as tx:
