@@ -164,15 +164,19 @@ def budget(
     )
 
 
-def pending(limit: int, taken: Mapping[str, int], *, prompt: str | None, files: Sequence[Any]) -> Breakdown:
+def pending(
+    limit: int, taken: Mapping[str, int], *, prompt: str | None, files: Sequence[Any], share: float = 1.0
+) -> Breakdown:
     """The breakdown of a call that adds a prompt and files to `taken`, the tokens already taken by kind of content.
+
+    All files together get `share` of what the rest leaves.
 
     Raises:
         InvalidMessage: a file has the wrong shape.
     """
     prompt_tokens = 0 if prompt is None else MESSAGE + count_text(prompt)
     attachments = [attachment_of(file, f"files[{index}]") for index, file in enumerate(files)]
-    placements = place_files(attachments, limit - sum(taken.values()) - prompt_tokens)
+    placements = place_files(attachments, int((limit - sum(taken.values()) - prompt_tokens) * share))
     parts = {**taken, "prompt": prompt_tokens, "files": sum(placement.tokens for placement in placements)}
     return Breakdown(limit, MappingProxyType(parts), placements)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
-from foldline.engine.overflow import PROVIDERS, verdict_of
+from foldline.engine.overflow import PROVIDERS, verdict_of, verdict_on
 from foldline.log.errors import CannotShrink, UnknownVersion
+from foldline.log.storage import paths
 from foldline.log.storage.events import OTHER, OverflowReported
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases.overflow import relieve
@@ -25,13 +26,20 @@ router = APIRouter(tags=["compactions"])
 def report_overflow(session_id: str, incoming: FromRequest) -> Response:
     """Report that a provider refused a view: it is made smaller, or loses its signed reasoning. Read it again.
 
-    Nothing happens if the error is neither an overflow nor a refusal of reasoning, or if the view has changed since.
+    Nothing happens if the error is neither an overflow nor a refusal of reasoning, or if the view has changed since. An
+    `answer` is an overflow if its prompt had more tokens than the window, or filled it and left no room to answer.
     """
     body, if_match = incoming.body(OverflowBody), incoming.if_match
-    verdict = verdict_of(body.error, body.provider)
-    reported = OverflowReported(verdict.provider if verdict.provider in PROVIDERS else OTHER)
+    if (body.error is None) == (body.answer is None):
+        raise InvalidRequest("error", "is required, or an `answer` in its place")
 
     def work(tx: Transaction) -> JsonAnswer:
+        if body.answer is None:
+            verdict = verdict_of(body.error or "", body.provider)
+        else:
+            window = paths.open_head(tx, incoming.tenant, session_id).session.budget.window
+            verdict = verdict_on(body.answer.stop, body.answer.input, body.answer.output, window, body.provider)
+        reported = OverflowReported(verdict.provider if verdict.provider in PROVIDERS else OTHER)
         try:
             path, step, before = relieve(
                 tx, incoming.tenant, session_id, verdict, version=body.version, parent=body.parent, if_match=if_match

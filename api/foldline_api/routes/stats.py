@@ -35,8 +35,15 @@ def check_session_budget(session_id: str, incoming: FromRequest) -> Response:
     files = [file.model_dump(exclude_none=True) for file in body.files]
     with incoming.service.store.read() as tx:
         found = stats_with_call(
-            tx, incoming.tenant, session_id, prompt=body.prompt, tools=body.tools, files=files
-        )  # fmt: skip
+            tx,
+            incoming.tenant,
+            session_id,
+            prompt=body.prompt,
+            tools=body.tools,
+            files=files,
+            files_share=body.files_share,
+            threshold=body.threshold,
+        )
     return json_response({**_stats_json(found), "files": [serializers.file_json(file) for file in found.files]})
 
 
@@ -44,7 +51,8 @@ def _stats_json(found: Stats) -> dict[str, Any]:
     return {
         "estimated_input_tokens": found.used,
         "available_input_tokens": found.limit,
-        "usage_ratio": round(found.ratio, 4),
+        "usage_ratio": round(found.usage_ratio, 4),
+        "trigger_ratio": round(found.trigger_ratio, 4),
         "within_budget": found.used <= found.limit,
         "should_compact": found.should_compact,
         "counted_tokens": found.counted_tokens,

@@ -336,11 +336,13 @@ class StatsAnswer(ResponseModel):
 
     estimated_input_tokens: int
     available_input_tokens: int
-    usage_ratio: float
-    within_budget: bool
-    should_compact: bool = Field(
-        description="Whether `counted_tokens` are over `trigger_tokens`, or the view does not fit."
+    usage_ratio: float = Field(
+        description="The share of the room that the view takes, by the policy's own count; by the exact one if the "
+        "view does not fit and that is more."
     )
+    trigger_ratio: float = Field(description="The `usage_ratio` above which the session compacts.")
+    within_budget: bool
+    should_compact: bool = Field(description="Whether `usage_ratio` is over `trigger_ratio`, or the view does not fit.")
     counted_tokens: int = Field(
         description="Tokens of the history (without system prompt, tools and pins) in the policy's own count, like "
         "`trigger_tokens` and `target_tokens`."

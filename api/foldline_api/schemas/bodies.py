@@ -75,6 +75,7 @@ Id: TypeAlias = Annotated[str, Field(pattern=ids.ID)]
 Name: TypeAlias = Annotated[str, Field(pattern=ids.NAME)]
 StageName: TypeAlias = Annotated[Name, BeforeValidator(_stage_name)]
 Count: TypeAlias = Annotated[int, Field(ge=0, le=LARGEST)]
+Share: TypeAlias = Annotated[float, Field(gt=0, le=1)]
 Positive: TypeAlias = Annotated[int, Field(gt=0, le=LARGEST)]
 Size: TypeAlias = Annotated[
     int,
@@ -170,13 +171,23 @@ class CompactBody(Moving):
     dry_run: bool = Field(default=False, description="Answer with what would happen, and change nothing.")
 
 
-class OverflowBody(Moving):
-    """The error with which a provider refused a view."""
+class CutAnswerBody(Body):
+    """An answer without an error, whose view the provider may have cut without saying so."""
 
-    error: TextOrObject = Field(
-        description="The provider's error: its text or its JSON body.",
+    stop: Name = Field(description="Why the answer ended, as the provider says it, such as `stop` or `length`.")
+    input: Count = Field(description="All tokens of the prompt, those from a cache included.")
+    output: Count = 0
+
+
+class OverflowBody(Moving):
+    """The error with which a provider refused a view, or an answer to a view that may have been too long."""
+
+    error: TextOrObject | None = Field(
+        None,
+        description="The provider's error: its text or its JSON body, or that of a client library with its `cause`.",
         examples=["prompt is too long: 213462 tokens > 200000 maximum"],
     )
+    answer: CutAnswerBody | None = Field(None, description="In place of `error`.")
     version: Count = Field(description="The version of the refused view. A later version is not compacted.")
     provider: Name | None = Field(None, description="The provider. Default: recognized by the wording.")
 
@@ -212,6 +223,8 @@ class PendingBody(Body):
     prompt: Text | None = None
     tools: list[JsonObject] | None = Field(None, description="Default: the session's.")
     files: list[FileBody] = Field(default_factory=list)
+    files_share: Share = Field(1.0, description="What all files together get of the room that the rest leaves.")
+    threshold: Share | None = Field(None, description="The `trigger_ratio` to compare with. Default: the policy's.")
 
 
 class RecallToolBody(Body):

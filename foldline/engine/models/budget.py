@@ -117,8 +117,9 @@ class Goals:
     def when_asked(self, tokens: int) -> Goals:
         """The goals of a compaction that a caller asked for, when the history had `tokens`.
 
-        Below the trigger, the target is in proportion: as far below the view as it is below the trigger otherwise. The
-        goals stay as they are if that leaves no room for a summary.
+        Below the trigger, the target is in proportion: as far below the view as it is below the trigger otherwise. Less
+        stays recent then, but a summary may take what the policy gives it, so that requests in a row lose nothing. The
+        goals stay as they are if the target leaves no room for a summary.
         """
         share = min(self.target / max(1, self.trigger), ASKED_SHARE)
         target = min(self.target, int(min(tokens, self.trigger) * share))
@@ -128,7 +129,6 @@ class Goals:
             self,
             target=target,
             keep_recent=min(self.keep_recent, _recent_room(target)),
-            summary_max=min(self.summary_max, _summary_room(target)),
         )
 
 

@@ -47,7 +47,7 @@ def only_listed(model: str) -> frozenset[int]:
     if known_model(model) is not None:
         return frozenset()
     provider, name = model.split("/", 1) if "/" in model else ("", model)
-    found = (registry.known(name, ALIASES.get(provider, provider)) for registry in REGISTRIES.values())
+    found = (registry.given(name, ALIASES.get(provider, provider)) for registry in REGISTRIES.values())
     return frozenset(filter(None, found))
 
 

@@ -95,7 +95,7 @@ class Frame:
                 raise InvalidPolicy("context_window", "is needed where no `model` is given")
             return ContextWindow(parse_size(self.context_window))
         registry = REGISTRIES.get(policy.registry)
-        return window_of(self.model, self.context_window, _listed(registry.known) if registry else None)
+        return window_of(self.model, self.context_window, _listed(registry.given) if registry else None)
 
     def budget(self, policy: Policy) -> Budget:
         """The budget of the model's window under the policy."""

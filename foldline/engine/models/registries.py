@@ -1,7 +1,7 @@
 """The context windows that other systems list, in tokens, as data.
 
 Foldline's own are in `foldline.engine.models.windows`. These systems have a default window for unknown models; Foldline
-has none.
+has none, and takes that of a system only under the presets whose document promises it.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ class Registry(Protocol):
     def window(self, model: str | None, provider: str | None = None, /) -> int:
         """The window of a model; a default if it is not listed."""
 
+    def given(self, model: str | None, provider: str | None = None, /) -> int | None:
+        """The window that a session gets: a listed one, or the default if the registry gives it to sessions."""
+
     def rows(self) -> Iterator[tuple[str, str, int]]:
         """All rows as provider, name and window; the provider is empty in a table without providers."""
 
@@ -34,11 +37,12 @@ class Registry(Protocol):
 class ByPrefix:
     """A registry by name: the provider's longest name that the model's name begins with, else a default.
 
-    The default is the provider's own, else `fallback`.
+    The default is the provider's own, else `fallback`. `gives_defaults`: a session gets it too.
     """
 
     windows: Mapping[str, Mapping[str, int]]
     fallback: int
+    gives_defaults: bool = False
     defaults: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
 
     def known(self, model: str | None, provider: str | None = None) -> int | None:
@@ -50,6 +54,10 @@ class ByPrefix:
     def window(self, model: str | None, provider: str | None = None) -> int:
         """See `Registry`."""
         return self.known(model, provider) or self.defaults.get(provider or "", self.fallback)
+
+    def given(self, model: str | None, provider: str | None = None) -> int | None:
+        """See `Registry`."""
+        return self.window(model, provider) if self.gives_defaults else self.known(model, provider)
 
     def rows(self) -> Iterator[tuple[str, str, int]]:
         """See `Registry`."""
@@ -76,6 +84,10 @@ class ByWord:
     def window(self, model: str | None, _provider: str | None = None, /) -> int:
         """See `Registry`."""
         return self.known(model) or self.fallback
+
+    def given(self, model: str | None, _provider: str | None = None, /) -> int | None:
+        """See `Registry`."""
+        return self.known(model)
 
     def rows(self) -> Iterator[tuple[str, str, int]]:
         """See `Registry`."""
@@ -144,6 +156,7 @@ NEUROLINK: Final = ByPrefix(
         }
     ),
     fallback=128_000,
+    gives_defaults=True,
 )
 
 AGENT_CODE: Final = ByWord(

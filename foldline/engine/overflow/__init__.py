@@ -9,6 +9,7 @@ from foldline.engine.overflow.verdicts import (
     output_limit_of,
     text_of,
     verdict_of,
+    verdict_on,
 )
 from foldline.engine.overflow.wordings import PROVIDERS
 
@@ -22,4 +23,5 @@ __all__ = [
     "output_limit_of",
     "text_of",
     "verdict_of",
+    "verdict_on",
 ]

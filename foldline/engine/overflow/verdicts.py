@@ -26,11 +26,13 @@ from foldline.engine.overflow.wordings import (
 )
 
 # Keys of an error's JSON that hold its text, its name and its HTTP status, and how many levels deep they are read.
-TEXT_KEYS: Final = ("message", "error", "details")
+TEXT_KEYS: Final = ("message", "error", "details", "cause", "responseBody")
 NAME_KEYS: Final = ("code", "type", "error_code")
-STATUS_KEYS: Final = ("code", "status")
+STATUS_KEYS: Final = ("code", "status", "statusCode")
+# What a client library says of an error that another attempt may not have: an overflow is none.
+RETRYABLE_KEY: Final = "isRetryable"
 TOO_MANY_REQUESTS: Final = 429
-LEVELS_MAX: Final = 3
+LEVELS_MAX: Final = 4
 # An error's text begins with its reason; what follows is a trace or an echo of the request.
 LONGEST_CHARS: Final = 10_000
 LONGEST_NAME_CHARS: Final = 100
@@ -120,6 +122,15 @@ def is_silent_overflow(stop: str, prompt_tokens: int, output_tokens: int, contex
     return stop in ENDED and prompt_tokens > context_window
 
 
+def verdict_on(
+    stop: str, prompt_tokens: int, output_tokens: int, context_window: int, provider: str | None = None
+) -> Verdict:
+    """The verdict on an answer without an error, by the tokens that its provider reported."""
+    if not is_silent_overflow(stop, prompt_tokens, output_tokens, context_window):
+        return NO_OVERFLOW
+    return Verdict(is_overflow=True, provider=provider, actual_tokens=prompt_tokens, limit_tokens=context_window)
+
+
 def _verdict(text: str, provider: str | None, *, is_busy: bool) -> Verdict | None:
     """The verdict on a text, None if the text does not decide; figures count more than a status beside them."""
     if THROTTLED.search(text):
@@ -186,7 +197,9 @@ def _names(parts: Iterable[str | Mapping[str, Any]]) -> str:
 
 
 def _is_busy(parts: Iterable[str | Mapping[str, Any]]) -> bool:
-    return any(part.get(key) == TOO_MANY_REQUESTS for part in parts if isinstance(part, Mapping) for key in STATUS_KEYS)
+    objects = [part for part in parts if isinstance(part, Mapping)]
+    is_throttled = any(part.get(key) == TOO_MANY_REQUESTS for part in objects for key in STATUS_KEYS)
+    return is_throttled or any(part.get(RETRYABLE_KEY) is True for part in objects)
 
 
 def _joined(texts: Iterable[str]) -> str:

@@ -54,7 +54,7 @@ def context_tokens(path: Path, aims: Aims, outline: Outline) -> int:
     """The tokens of the whole view by the policy's counter; scaled if that is the exact one."""
     if aims.policy.counter == EXACT:
         return path.used
-    return estimated_tokens(path, aims, outline) + _fixed_tokens(path, aims.policy)
+    return estimated_tokens(path, aims, outline) + fixed_tokens(path, aims.policy)
 
 
 def should_compact(path: Path, aims: Aims, added_tokens: int = 0) -> bool:
@@ -96,8 +96,9 @@ def counted_seq(path: Path) -> int:
 
 def _history(path: Path, policy: Policy, tokens: int) -> int:
     """The tokens of the history in a count of the whole view."""
-    return max(0, tokens - _fixed_tokens(path, policy))
+    return max(0, tokens - fixed_tokens(path, policy))
 
 
-def _fixed_tokens(path: Path, policy: Policy) -> int:
+def fixed_tokens(path: Path, policy: Policy) -> int:
+    """The tokens of system prompt, tools and pins by the policy's counter."""
     return path.session.fixed().estimated(policy.counter, path.session.frame.provider)

@@ -10,13 +10,14 @@ from typing import Any, Final
 from foldline.engine.library import pending
 from foldline.engine.messages import JsonObject
 from foldline.engine.models.attachments import Placement
-from foldline.engine.models.budget import UNBOUNDED
+from foldline.engine.models.budget import UNBOUNDED, Goals
 from foldline.engine.models.gauge import Frame
 from foldline.engine.tokens.counter import count_tools, scaled, unscaled
+from foldline.engine.tokens.estimates import EXACT
 from foldline.log.compaction.compactions import use_level
-from foldline.log.compaction.usage_estimate import ensure_estimate, should_compact
+from foldline.log.compaction.usage_estimate import ensure_estimate, fixed_tokens
 from foldline.log.storage import paths
-from foldline.log.storage.rows import Path
+from foldline.log.storage.rows import Aims, Path
 from foldline.log.storage.store import Transaction
 
 NOTHING: Final = MappingProxyType({"system": 0, "tools": 0, "pins": 0, "history": 0})
@@ -28,13 +29,16 @@ class Stats:
 
     `counted_tokens`, `trigger_tokens` and `target_tokens` are of the history, in the policy's own count. The session
     compacts when the history is over the trigger, or when the view does not fit. Trigger and target are None if that
-    count leaves no room for a history, so that the exact count alone decides. `warning_level` is the highest level of
-    the policy's layout that is reached by its own count, else `none`.
+    count leaves no room for a history, so that the exact count alone decides. `usage_ratio` is the share of the room
+    that the view takes, by the policy's own count; by the exact one if the view does not fit and that is more. Above
+    `trigger_ratio` it is to be compacted. `warning_level` is the highest level of the policy's layout that is reached
+    by its own count, else `none`.
     """
 
     used: int
     limit: int
-    should_compact: bool
+    usage_ratio: float
+    trigger_ratio: float
     message_count: int
     pending_tokens: int
     breakdown: Mapping[str, int]
@@ -45,9 +49,9 @@ class Stats:
     files: tuple[Placement, ...] = ()
 
     @property
-    def ratio(self) -> float:
-        """The share of the budget that is used."""
-        return self.used / self.limit
+    def should_compact(self) -> bool:
+        """Whether the view is over the trigger, or does not fit."""
+        return self.usage_ratio > self.trigger_ratio
 
 
 def stats(
@@ -61,9 +65,9 @@ def stats(
     """
     path = paths.open_head(tx, tenant, session_id)
     frame = path.session.frame_for(model, max_output_tokens)
-    limit = frame.budget(path.session.policy).limit
     if not path.messages:
-        return Stats(0, limit, should_compact=False, message_count=0, pending_tokens=0, breakdown=NOTHING)
+        limit, trigger = frame.budget(path.session.policy).limit, _ratios(path, path.aims(frame=frame), 0)[1]
+        return Stats(0, limit, 0.0, trigger, message_count=0, pending_tokens=0, breakdown=NOTHING)
     return _stats(tx, path, frame, path.used, path.breakdown())
 
 
@@ -75,10 +79,13 @@ def stats_with_call(
     prompt: str | None,
     tools: Sequence[JsonObject] | None,
     files: Sequence[Any],
+    files_share: float = 1.0,
+    threshold: float | None = None,
 ) -> Stats:
     """The statistics of the view with a pending call; `files` of the result says how each file is to be sent.
 
-    `tools` None stands for the session's.
+    `tools` None stands for the session's. All files together get `files_share` of what the rest of the call leaves.
+    `threshold` replaces the trigger.
 
     Raises:
         NotFound: no such session.
@@ -89,11 +96,11 @@ def stats_with_call(
     taken = {"system": session.fixed_tokens - session.tools_tokens, "pins": session.pins_tokens, "history": path.kept}
     taken["tools"] = session.tools_tokens if tools is None else count_tools(tools)
     multiplier = session.multiplier
-    call = pending(unscaled(session.budget.limit, multiplier), taken, prompt=prompt, files=files)
+    call = pending(unscaled(session.budget.limit, multiplier), taken, prompt=prompt, files=files, share=files_share)
     parts = {name: scaled(tokens, multiplier) for name, tokens in call.breakdown.items()}
     files_taken = tuple(replace(file, tokens=scaled(file.tokens, multiplier)) for file in call.files)
     found = _stats(tx, path, session.frame, scaled(call.used, multiplier), parts)
-    return replace(found, files=files_taken)
+    return replace(found, files=files_taken, trigger_ratio=found.trigger_ratio if threshold is None else threshold)
 
 
 def _stats(tx: Transaction, path: Path, frame: Frame, used: int, parts: Mapping[str, int]) -> Stats:
@@ -107,10 +114,12 @@ def _stats(tx: Transaction, path: Path, frame: Frame, used: int, parts: Mapping[
     ensure_estimate(tx, path, aims)
     counted = added + path.counted
     goals = aims.gauge.goals
+    usage, trigger = _ratios(path, aims, added)
     return Stats(
         used=used,
         limit=frame.budget(session.policy).limit,
-        should_compact=should_compact(path, aims, added),
+        usage_ratio=usage,
+        trigger_ratio=trigger,
         message_count=path.messages,
         pending_tokens=path.pending_tokens,
         breakdown=parts,
@@ -119,6 +128,22 @@ def _stats(tx: Transaction, path: Path, frame: Frame, used: int, parts: Mapping[
         target_tokens=_goal(goals.target),
         warning_level=use_level(path, session.policy, counted, frame),
     )
+
+
+def _ratios(path: Path, aims: Aims, added: int) -> tuple[float, float]:
+    """The shares of the room that the view takes with `added` tokens more, and from which on it is compacted."""
+    exact = path.session.overhead_tokens, path.kept + added, aims.goals
+    own = exact
+    if aims.policy.counter != EXACT and aims.gauge.goals.limit < UNBOUNDED:
+        own = fixed_tokens(path, aims.policy), path.counted + added, aims.gauge.goals
+    by_exact, usage = _share(*exact), _share(*own)
+    fixed, _, goals = own
+    return max(by_exact, usage) if by_exact > 1 else usage, _share(fixed, min(goals.trigger, goals.limit), goals)
+
+
+def _share(fixed: int, tokens: int, goals: Goals) -> float:
+    """The share of all the room that fixed parts and a history of `tokens` take."""
+    return 1 - (goals.limit - tokens) / max(1, goals.limit + fixed)
 
 
 def _goal(tokens: int) -> int | None:

@@ -255,3 +255,41 @@ def test_reports_are_counted_once_whether_or_not_the_view_can_shrink(api: Api) -
     api.say(small, user("hello"))
     api.problem("POST", f"{small}/overflow", report(api, small, provider="somebody"))
     assert heard == [OverflowReported("other")]
+
+
+@pytest.mark.parametrize(
+    ("error", "is_overflow"),
+    [
+        ({"message": "the call failed", "cause": {"message": REFUSED, "statusCode": 400, "isRetryable": False}}, True),
+        (
+            {"message": "the call failed", "cause": {"responseBody": '{"error": {"message": "prompt is too long"}}'}},
+            True,
+        ),
+        ({"message": REFUSED, "statusCode": 429}, False),
+        ({"message": REFUSED, "isRetryable": True}, False),
+    ],
+)
+def test_the_error_of_a_client_library_is_read_with_its_cause(api: Api, error: Json, *, is_overflow: bool) -> None:
+    session, _ = filled(api)
+    answer = api.post(f"{session}/overflow", report(api, session, error))
+    assert (answer["verdict"]["is_overflow"], answer["result"]["compacted"]) == (is_overflow, is_overflow)
+
+
+@pytest.mark.parametrize(
+    ("stop", "prompt", "output", "is_overflow"),
+    [
+        ("stop", 16_001, 10, True),
+        ("end_turn", 15_999, 10, False),
+        ("length", 15_990, 0, True),
+        ("max_tokens", 15_990, 5, False),
+        ("tool_use", 20_000, 5, False),
+    ],
+)
+def test_an_answer_may_show_that_its_view_was_cut_silently(
+    api: Api, stop: str, prompt: int, output: int, *, is_overflow: bool
+) -> None:
+    session, _ = filled(api)
+    body = {"answer": {"stop": stop, "input": prompt, "output": output}, "version": api.get(session)["version"]}
+    answer = api.post(f"{session}/overflow", body)
+    assert (answer["verdict"]["is_overflow"], answer["result"]["compacted"]) == (is_overflow, is_overflow)
+    assert api.problem("POST", f"{session}/overflow", {**body, "error": REFUSED})["path"] == "error"

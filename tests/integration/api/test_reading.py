@@ -19,6 +19,7 @@ def test_the_statistics_of_an_empty_session_are_zeros(api: Api) -> None:
         "estimated_input_tokens": 0,
         "available_input_tokens": 1260,
         "usage_ratio": 0.0,
+        "trigger_ratio": stats["trigger_ratio"],
         "counted_tokens": 0,
         "trigger_tokens": 0,
         "target_tokens": 0,
@@ -228,3 +229,37 @@ def test_the_stateless_routes_refuse_what_the_others_refuse(api: Api) -> None:
         assert api.problem("POST", route, {"model": "openai/gpt-4o", "format": "x", "messages": []})["path"] == "format"
     big = api.problem("POST", "/compact", {"model": "openai/gpt-4", "messages": [], "system": "much " * 9000})
     assert big["name"] == "fixed-parts-do-not-fit"
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_ratio_says_what_should_compact_says(api: Api, preset: str) -> None:
+    session = api.session(context_window=16_000, policy={"preset": preset}, auto_compact=False, system="Be brief.")
+    answers = []
+    for number in range(70):
+        api.say(session, user(f"{number} " + "and so on it goes " * 40), assistant("It does."))
+        stats = api.get(f"{session}/stats")
+        answers.append(stats["should_compact"])
+        assert stats["should_compact"] == (stats["usage_ratio"] > stats["trigger_ratio"])
+    assert answers == sorted(answers)
+    assert {*answers} == {False, True}
+    asked = api.post(f"{session}/budget", {"threshold": 0.01})
+    assert (asked["trigger_ratio"], asked["should_compact"]) == (0.01, True)
+
+
+def test_a_threshold_of_a_call_takes_the_place_of_the_policys(api: Api) -> None:
+    session = api.session(context_window=16_000)
+    api.fill(session, 5)
+    default = api.post(f"{session}/budget", {})
+    assert (default["trigger_ratio"], default["should_compact"]) == (pytest.approx(0.8, abs=0.001), False)
+    ratio = default["usage_ratio"]
+    for threshold, should_compact in ((ratio * 0.9, True), (ratio * 1.1, False)):
+        assert api.post(f"{session}/budget", {"threshold": threshold})["should_compact"] is should_compact
+
+
+def test_files_get_a_share_of_what_the_rest_leaves(api: Api) -> None:
+    session = api.session(context_window=16_000)
+    files = [{"path": f"{number}.txt", "content": "some words " * 3_000} for number in range(4)]
+    whole = api.post(f"{session}/budget", {"files": files})
+    share = api.post(f"{session}/budget", {"files": files, "files_share": 0.6})
+    room = whole["available_input_tokens"]
+    assert 0.55 * room < share["breakdown"]["files"] <= 0.6 * room < whole["breakdown"]["files"] <= room

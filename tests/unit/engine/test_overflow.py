@@ -276,7 +276,13 @@ def test_a_json_body_says_what_its_text_says(answer: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     "answer",
-    [{}, {"status": 413}, {"detail": SAID}, {"message": [SAID]}, {"error": {"error": {"error": {"message": SAID}}}}],
+    [
+        {},
+        {"status": 413},
+        {"detail": SAID},
+        {"message": [SAID]},
+        {"error": {"error": {"error": {"error": {"message": SAID}}}}},
+    ],
 )
 def test_nothing_is_read_elsewhere_in_a_body(answer: dict[str, Any]) -> None:
     assert verdict_of(answer) == NO_OVERFLOW

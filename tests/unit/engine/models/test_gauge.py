@@ -65,10 +65,17 @@ def test_a_model_is_known_by_the_bare_name_that_its_registry_lists(provider: str
     assert Frame(name).window(PRESETS["codebuddy"]).tokens == tokens
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", [name for name, policy in PRESETS.items() if policy.registry != "neurolink"])
 def test_a_model_that_nobody_lists_has_no_window_by_default(preset: str) -> None:
     with pytest.raises(UnknownModel):
         Frame("acme/new").window(PRESETS[preset])
+
+
+@pytest.mark.parametrize(
+    ("model", "tokens"), [("acme/new", 128_000), ("huggingface/new", 32_000), ("google/new", 1_048_576)]
+)
+def test_neurolink_has_a_window_for_the_models_that_it_does_not_list(model: str, tokens: int) -> None:
+    assert Frame(model).window(PRESETS["neurolink"]).tokens == tokens
 
 
 def test_a_window_from_a_registry_is_known_to_be_counted_by_no_tokenizer_of_ours() -> None:
