@@ -16,6 +16,11 @@ from pydantic import Field, SecretStr, ValidationError, field_validator, model_v
 from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from foldline.engine.errors import InvalidPolicy
+from foldline.engine.messages import JsonObject
+from foldline.engine.policies.policy import policy_of
+from foldline.engine.policies.presets import DEFAULT_PRESET, PRESETS
+from foldline.engine.wire import loads
 from foldline.log.storage.engines import CONNECTIONS
 
 PREFIX = "FOLDLINE_"
@@ -73,6 +78,17 @@ class Settings(BaseSettings):
         min_length=1,
         description="TOML file with models, their windows and prices, which come before the catalogue's. The same for "
         "all processes.",
+    )
+
+    policy: str = Field(
+        DEFAULT_PRESET,
+        min_length=1,
+        description="The policy of sessions that are created without one: a preset, or a policy as JSON, such as "
+        '{"preset": "neurolink", "trigger": 0.7}.',
+    )
+    auto_compact: bool = Field(
+        default=True,
+        description="Whether sessions compact by themselves, unless they say otherwise when they are created.",
     )
 
     summarizer: str = Field(
@@ -203,6 +219,15 @@ class Settings(BaseSettings):
             raise PydanticCustomError("api_keys", "one key is listed twice; each key belongs to one tenant")
         return keys
 
+    @field_validator("policy")
+    @classmethod
+    def _check_policy(cls, policy: str) -> str:
+        try:
+            policy_of(_policy_values(policy), PRESETS)
+        except InvalidPolicy as error:
+            raise PydanticCustomError("policy", "{reason}", {"reason": str(error)}) from error
+        return policy
+
     @field_validator("flower_login")
     @classmethod
     def _check_flower_login(cls, login: SecretStr | None) -> SecretStr | None:
@@ -231,6 +256,11 @@ class Settings(BaseSettings):
         return self
 
     @property
+    def policy_values(self) -> JsonObject:
+        """The policy of sessions that are created without one, with the name of its preset."""
+        return {"preset": DEFAULT_PRESET, **_policy_values(self.policy)}
+
+    @property
     def tenants_by_key(self) -> Mapping[str, str]:
         """The tenant of each key; empty if no keys are set. Never log it."""
         return {key: tenant for tenant, key in _parse_api_keys(self.api_keys)}
@@ -250,6 +280,21 @@ class Settings(BaseSettings):
     def has_memory_broker(self) -> bool:
         """Whether the broker works inside this process only, so that the worker has to run in it too."""
         return self.broker_url.startswith("memory:")
+
+
+def _policy_values(policy: str) -> JsonObject:
+    """The fields of a policy that is given as the name of a preset or as JSON.
+
+    Raises:
+        InvalidPolicy: it is neither.
+    """
+    if not policy.lstrip().startswith("{"):
+        return {"preset": policy}
+    try:
+        values: JsonObject = loads(policy)
+    except ValueError as error:
+        raise InvalidPolicy("policy", "must be the name of a preset or a JSON object") from error
+    return values
 
 
 def load_settings(**overrides: Any) -> Settings:

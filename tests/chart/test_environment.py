@@ -15,6 +15,7 @@ from tools.chart_schema import COMPUTED, DECIDED, SECRETS, given_settings
 
 # A setting that only goes with others.
 SAMPLES: Json = {
+    "policy": "neurolink",
     "summarizer": "openai,extractive",
     "summarizers": '{"fast": {"model": "m"}}',
     "summarizer_window": 32_000,
@@ -34,6 +35,8 @@ def sample(name: str, described: Json) -> Any:
     if "enum" in described:
         return described["enum"][-1]
     default = Settings.model_fields[name].default
+    if isinstance(default, bool):
+        return not default
     return default + 1 if isinstance(default, (int, float)) else "words, and: more"
 
 

@@ -6,6 +6,7 @@ from http import HTTPStatus
 
 from fastapi import APIRouter, Response
 
+from foldline.engine.messages import JsonObject
 from foldline.log.storage import paths
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases import lifecycle
@@ -26,7 +27,10 @@ router = APIRouter(tags=["sessions"])
 def create_session(incoming: FromRequest) -> Response:
     """Create a session."""
     body = incoming.body(SessionBody)
+    settings = incoming.service.settings
     values = {name: value for name, value in body if value is not None}
+    values["policy"] = _with_default(values.get("policy"), settings.policy_values)
+    values.setdefault("auto_compact", settings.auto_compact)
 
     def work(tx: Transaction) -> JsonAnswer:
         path = lifecycle.create(tx, incoming.tenant, NewSession(**values))
@@ -59,6 +63,8 @@ def change_session(session_id: str, incoming: FromRequest) -> Response:
     changes = {name: getattr(body, name) for name in body.model_fields_set}
     if changes.get("model") == "":
         raise InvalidRequest("model", "must be a name, as provider/name")
+    if "policy" in changes and changes["policy"] is None:
+        changes["policy"] = incoming.service.settings.policy_values
     if_match = incoming.if_match
     with incoming.service.store.write() as tx:
         path, step = lifecycle.change(tx, incoming.tenant, session_id, changes, if_match=if_match)
@@ -71,3 +77,8 @@ def delete_session(session_id: str, incoming: FromRequest) -> Response:
     with incoming.service.store.write() as tx:
         lifecycle.delete(tx, incoming.tenant, session_id)
     return Response(status_code=HTTPStatus.NO_CONTENT)
+
+
+def _with_default(given: JsonObject | None, default: JsonObject) -> JsonObject:
+    """The policy that was given; one that names no preset is a change of the default."""
+    return given if given is not None and "preset" in given else {**default, **(given or {})}

@@ -109,8 +109,8 @@ class SessionBody(Body):
     max_output_tokens: Positive | None = None
     system: Text | None = None
     tools: list[JsonObject] | None = None
-    policy: PolicyObject | None = None
-    auto_compact: bool = True
+    policy: PolicyObject | None = Field(None, description="Default: that of the service, FOLDLINE_POLICY.")
+    auto_compact: bool | None = Field(None, description="Default: that of the service, FOLDLINE_AUTO_COMPACT.")
 
 
 class ImportBody(Body):

@@ -23,6 +23,8 @@ RECENT_SHARE: Final = 0.6
 NAMED_RECENT_SHARE: Final = 0.8
 # A compaction that a caller asks for aims at most at this share of the view (NeuroLink's manual compaction at 60 %).
 ASKED_SHARE: Final = 0.6
+# Its target is never smaller than this: a short conversation that is asked for again and again keeps its newest turns.
+LEAST_ASKED_TARGET: Final = 1_500
 # `least_target_tokens` is at most this share of the room, and fixed parts may take this share of the budget.
 LEAST_TARGET_SHARE: Final = 0.5
 # A limit that no history reaches.
@@ -122,7 +124,7 @@ class Goals:
         goals stay as they are if the target leaves no room for a summary.
         """
         share = min(self.target / max(1, self.trigger), ASKED_SHARE)
-        target = min(self.target, int(min(tokens, self.trigger) * share))
+        target = min(self.target, max(int(min(tokens, self.trigger) * share), LEAST_ASKED_TARGET))
         if target < SMALLEST_SUMMARY + summary_frame_tokens():
             return self
         return replace(

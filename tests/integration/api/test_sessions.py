@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tests.support.processes.api import SMALL_WINDOW, Api, user
+from foldline.settings import InvalidSettings, load_settings
+from tests.support.processes.api import SMALL_WINDOW, Api, open_api, user
 from tests.support.processes.databases import each_kind
 
 # Pages are SQL.
@@ -148,3 +149,30 @@ def test_lone_surrogates_and_nul_in_a_system_prompt_are_kept(api: Api) -> None:
     assert b'"system":"a\\ud800b\\u0000c"' in answer.content
     api.say(session, user("hello"))
     assert b"a\\ud800b\\u0000c" in api.client.get(f"{session}/context").content
+
+
+def test_the_service_may_have_a_policy_of_its_own(module_database: str) -> None:
+    with open_api(module_database, policy='{"preset": "neurolink", "trigger": 0.7}', auto_compact=False) as api:
+        session = api.session()
+        found = api.get(session)
+        assert (found["policy"]["preset"], found["policy"]["trigger"], found["auto_compact"]) == (
+            "neurolink",
+            0.7,
+            False,
+        )
+        changed = api.get(api.session(policy={"target": 0.3}, auto_compact=True))
+        assert (changed["policy"]["preset"], changed["policy"]["trigger"], changed["policy"]["target"]) == (
+            "neurolink",
+            0.7,
+            0.3,
+        )
+        assert changed["auto_compact"]
+        assert api.get(api.session(policy={"preset": "pi"}))["policy"]["preset"] == "pi"
+        assert api.call("PATCH", session, {"policy": {"preset": "pi"}})["policy"]["preset"] == "pi"
+        assert api.call("PATCH", session, {"policy": None})["policy"]["trigger"] == 0.7
+
+
+@pytest.mark.parametrize("policy", ["nobody", '{"trigger": 2}', "{", '{"preset": "pi", "words": 1}'])
+def test_a_policy_of_the_service_that_cannot_work_is_refused_at_the_start(policy: str) -> None:
+    with pytest.raises(InvalidSettings, match="FOLDLINE_POLICY"):
+        load_settings(policy=policy)
