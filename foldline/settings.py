@@ -103,7 +103,7 @@ class Settings(BaseSettings):
         min_length=1,
         repr=False,
         description="TOML file, or JSON, with summarizers by name: wire (openai-chat, openai-responses, anthropic or "
-        "gemini), base_url, model, key or key_file, window, output_tokens, input_tokens, concurrency, timeout_seconds.",
+        "gemini), base_url, model, key or key_file, limits, rates and prices; see docs/summaries.md.",
     )
     summarizer_base_url: str | None = Field(None, description="Address of the summarizer's endpoint, with /v1.")
     summarizer_api_key: SecretStr | None = Field(None, description="Key for that endpoint, if it needs one.")

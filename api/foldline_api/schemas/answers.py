@@ -299,8 +299,8 @@ class CompactionWithSummaryAnswer(CompactionAnswer):
     summary: str | None = Field(description="The summary's text.")
     in_view: bool = Field(description="Whether the view has this summary, and no other in its place.")
     lines: list[SummaryLineAnswer] | None = Field(
-        description="The summary's lines, in its order. Null if a model, a provider or a hook wrote it, wholly or in "
-        "part, or an earlier version."
+        description="The summary's lines that say what Foldline found, in its order; lines of a model's or a hook's "
+        "own are not among them. Null if a provider or an earlier version wrote the summary."
     )
     kinds: dict[str, ItemsAnswer] | None = Field(description="The items by kind; null where `lines` is.")
 

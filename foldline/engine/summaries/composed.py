@@ -20,6 +20,8 @@ from foldline.engine.summaries.prompt import SummaryInput
 # The share of a summary that a story may take. Where the ledger needs the room, lines of both compete by their worth.
 STORY_SHARE: Final = 0.5
 _WORD: Final = re.compile(r"[^\W_]+")
+# Words that say nothing of their own: a story writes "raised the limit" for "I raised the limit".
+_FILLING: Final = frozenset({"i", "we", "the", "a", "an", "my", "our", "have", "has"})
 _DENYING: Final = frozenset(
     {"not", "no", "never", "none", "nobody", "nothing", "without", "cannot", "t", "fail", "fails", "failed"}
     | {
@@ -113,7 +115,7 @@ class _Story:
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(text.casefold()))
+    return frozenset(_WORD.findall(text.casefold())) - _FILLING
 
 
 def _names(found: Iterable[Specific]) -> frozenset[str]:

@@ -142,10 +142,10 @@ def change(
     """
     path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
     session = path.session
-    counted_by, limits = _counted_by(session), limits_of(session.model)
+    counted_by, limits, writers = _counted_by(session), limits_of(session.model), session.policy.writers
     _set(session, changes)
     session.fixed_tokens = count_system(session.system) + session.tools_tokens
-    if "policy" in changes:
+    if session.policy.writers != writers:
         check_summarizers(tx, session.policy)
     check_buffer(changes.get("policy"), session.budget.limit)
     check_fixed_parts(session.policy, session.budget.limit, session.overhead_tokens, session.multiplier)

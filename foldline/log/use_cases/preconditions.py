@@ -34,8 +34,11 @@ def check_summarizers(tx: Transaction, policy: Policy) -> None:
     """
     missing = [name for name in policy.writers if name not in tx.limits.summarizers]
     if missing:
-        available = ", ".join((SERVICE, PROVIDER, *sorted(tx.limits.summarizers)))
-        raise InvalidPolicy("policy.summarizer", f"there is no summarizer {missing[0]!r}; available: {available}")
+        available = ", ".join(sorted(tx.limits.summarizers))
+        alone = f"{SERVICE} and {PROVIDER} stand alone"
+        raise InvalidPolicy(
+            "policy.summarizer", f"there is no summarizer {missing[0]!r}; available: {available}; {alone}"
+        )
 
 
 def _check_parent(tx: Transaction, path: Path, parent: str) -> None:
