@@ -77,10 +77,11 @@ class Stage:
 
 
 SHARES: Final = ("trigger", "target", "keep_recent", "summary_share", "minimum_saving")
-# Fields that are a number of tokens, or true or false.
+# Fields that are a whole number, or true or false.
 PLAIN: Final[Mapping[str, Value]] = MappingProxyType(
     {
         **dict.fromkeys(("buffer_tokens", "reserve_tokens", "branch_reserve_tokens", "least_target_tokens"), 0),
+        **dict.fromkeys(("output_bytes", "output_lines"), 0),
         **dict.fromkeys(("splits_turns", "lists_files", "trusts_usage", "weighs_prefix", "awaits_change"), False),
     }
 )
@@ -134,7 +135,8 @@ class Policy:
     `weighs_prefix`: edits have a price, because a provider's cache lacks all that follows them. Edits of a view that
     fits wait for the summary that they are made with, or else have to save more than that price. The target is a share
     of what the fixed parts leave of the budget, and has `least_target_tokens`, but at most half of that.
-    `awaits_change`: a summary of what an interim summary stands for already waits until the view changes anyway, or is
+    `output_bytes` and `output_lines`: a tool's output with more of either is shown as an excerpt from the first view
+    on; 0 is no limit. `awaits_change`: a summary of what an interim summary stands for already waits until the view changes anyway, or is
     in no cache any more.
     """
 
@@ -160,6 +162,8 @@ class Policy:
     weighs_prefix: bool = False
     awaits_change: bool = False
     least_target_tokens: int = 0
+    output_bytes: int = 0
+    output_lines: int = 0
     report: tuple[str, ...] = ()
     is_loose: bool = False
 

@@ -53,6 +53,8 @@ _NEUROLINK: Final = Policy(
     transcript="neurolink",
     headings="neurolink",
     report=("files_deduped", "messages_removed"),
+    output_bytes=51_200,
+    output_lines=2_000,
     trigger=0.8,
     target=0.5,
     stages=(_stage("prune", excerpt_over_chars=51_200, **_NEUROLINK_PRUNE), *_NEUROLINK_REST),
@@ -121,6 +123,8 @@ _ALL: Final = (
     replace(
         _NEUROLINK,
         preset="neurolink@program",
+        output_bytes=0,
+        output_lines=0,
         target=1.0,
         is_loose=True,
         stages=(_stage("prune", **_NEUROLINK_PRUNE), *_NEUROLINK_REST),

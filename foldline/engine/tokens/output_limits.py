@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate, takewhile
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 import regex
 
 from foldline.engine.tokens.estimates import Estimate, utf8_bytes
-from foldline.engine.tokens.excerpts import GRAPHEME_REACH, boundary
+from foldline.engine.tokens.excerpts import GRAPHEME_REACH, LEVELS, boundary
 
 Side: TypeAlias = Literal["head", "tail"]
 
@@ -66,6 +66,21 @@ def limit_output(
     notice = f"[… {lost:,} of {size:,} bytes left out, {lost_lines:,} of {lines:,} lines …]"
     shown = (kept, notice) if side == "head" else (notice, kept)
     return Truncated("\n".join(filter(None, shown)), kept, is_cut=True)
+
+
+def level_within(text: str, excerpts: Sequence[int], max_bytes: int, max_lines: int) -> int | None:
+    """The level of the largest excerpt of a tool's output within these limits; 0 is no limit.
+
+    `excerpts` has the tokens of the excerpts, 0 for a level that has none. The answer is None for an output within the
+    limits, or without excerpts. If all are too large, it is that of the smallest.
+    """
+    size, lines = utf8_bytes(text), text.count("\n") + 1
+    share = min(max_bytes / max(1, size) if max_bytes else 1, max_lines / lines if max_lines else 1)
+    there_are = [level for level, tokens in enumerate(excerpts) if tokens]
+    if share >= 1 or not there_are:
+        return None
+    within = [level for level in there_are if LEVELS[level] <= len(text) * share]
+    return max(within, default=there_are[0])
 
 
 def head_of(text: str, limit: int, length: Callable[[str], int]) -> str:

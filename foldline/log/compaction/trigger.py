@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
@@ -30,6 +31,8 @@ from foldline.log.storage.events import StageWatch, TriggerRan
 from foldline.log.storage.rows import Aims, NotCompacted, Path
 from foldline.log.storage.store import Transaction
 
+# In `stages_used` of a compaction that cuts outputs when they arrive.
+LIMIT_OUTPUTS: Final = "limit_outputs"
 # Kept summaries that one request may publish; a job publishes the rest, so that no caller waits for them.
 KEPT_AT_ONCE: Final = 8
 # A plan over fewer messages costs about as much as a look for jobs.
@@ -55,13 +58,14 @@ class TriggerResult:
         return bool(self.made) or (self.request is not None and not self.request.is_joined)
 
 
-def run_trigger(tx: Transaction, path: Path, *, repeats: bool = True) -> TriggerResult:
+def run_trigger(tx: Transaction, path: Path, *, repeats: bool = True, made: Sequence[Compaction] = ()) -> TriggerResult:
     """Compact if the view is over the policy's trigger, and request a summary of what is pending.
 
     Without `repeats`, a long view that fits is left alone while the last run led to nothing and too little has changed
-    since (`is_as_before`).
+    since (`is_as_before`). `made` are compactions that belong to the same result.
     """
     step = _run_trigger(tx, path, repeats=repeats)
+    step.made[:0] = made
     if step.is_news:
         step.report = step_report(tx, path, path.aims(), step)
     return step
@@ -159,6 +163,15 @@ def _fit_images(tx: Transaction, path: Path, step: TriggerResult) -> None:
     if not limits.takes(path.images):
         _note_trigger(tx, path, "images")
         step.made += omit_images(tx, path, outline, omitting_images(outline, limits, KEPT_SHARE))
+
+
+def limit_outputs(tx: Transaction, path: Path, edits: tuple[Edit, ...]) -> list[Compaction]:
+    """Apply these edits that cut new outputs to excerpts: the compaction, if there are any."""
+    if not edits:
+        return []
+    outline = entry_log.outline(tx, path)
+    plan = Planned(outline.edited(edits), edits, (LIMIT_OUTPUTS,))
+    return [_add_planned(tx, path, path.aims(), outline, plan, reason="outputs")]
 
 
 def omit_images(tx: Transaction, path: Path, outline: Outline, edits: tuple[Edit, ...]) -> list[Compaction]:

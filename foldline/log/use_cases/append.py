@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from foldline.engine.edits import Edit
 from foldline.engine.facts import Facts, Seen, facts_of
 from foldline.engine.ledger.find import items_of
 from foldline.engine.ledger.items import items_to_json
-from foldline.engine.messages import Message, Text
+from foldline.engine.messages import Message, Text, result_text
 from foldline.engine.models.budget import check_fixed_parts
 from foldline.engine.planning.batches import place
+from foldline.engine.policies.policy import Policy
 from foldline.engine.tokens.counter import count_system
 from foldline.engine.tokens.measures import Measure
+from foldline.engine.tokens.output_limits import level_within
 from foldline.engine.wire import dumps
 from foldline.log.compaction import trigger
 from foldline.log.compaction.trigger import TriggerResult
@@ -92,9 +95,26 @@ def append(
     rows = [_row(tx, path, draft, measure) for draft in drafts]
     if rows:
         entry_log.insert_entries(tx, rows)
-    step = trigger.run_trigger(tx, path, repeats=False)
+    over = _outputs_over_limits(path.session.policy, drafts, rows) if path.session.auto_compact else ()
+    step = trigger.run_trigger(tx, path, repeats=False, made=trigger.limit_outputs(tx, path, over))
     paths.save(tx, path)
     return Appended([segments.entry_id(path.branch, row["seq"]) for row in rows], path, step)
+
+
+def _outputs_over_limits(
+    policy: Policy, drafts: Sequence[PreparedMessage], rows: Sequence[Mapping[str, Any]]
+) -> tuple[Edit, ...]:
+    """The edits that cut new outputs over the policy's limits to excerpts; a late result is quoted as it is."""
+    if not (policy.output_bytes or policy.output_lines):
+        return ()
+    edits = []
+    for draft, row in zip(drafts, rows, strict=True):
+        result = draft.message.result
+        if result is not None and not row["is_late"]:
+            level = level_within(result_text(result), draft.facts.excerpts, policy.output_bytes, policy.output_lines)
+            if level is not None:
+                edits.append(Edit("excerpt", row["seq"], row["seq"], level))
+    return tuple(edits)
 
 
 def _with_system_taken(tx: Transaction, path: Path, drafts: Sequence[PreparedMessage]) -> Sequence[PreparedMessage]:

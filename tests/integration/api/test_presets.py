@@ -228,6 +228,37 @@ def test_a_policy_of_the_request_reports_its_own_figures(api: Api) -> None:
     assert figures(api.post(f"{session}/compact", {})["result"]) == set()
 
 
+@pytest.mark.parametrize(
+    ("text", "most"),
+    [("x" * 60_001, 32_000), ("line\n" * 2_001, 4_000), ("漢字" * 10_000, 4_000), ("x" * 51_000, 51_000)],
+    ids=["bytes", "lines", "wide", "within"],
+)
+def test_a_long_output_is_an_excerpt_from_the_first_view_on_and_stays_whole_in_its_entry(
+    api: Api, text: str, most: int
+) -> None:
+    session = api.session(context_window=128_000, policy={"preset": "neurolink"})
+    appended = api.say(session, user("look"), calling("a"), result("a", text))
+    shown = api.get(f"{session}/context")["messages"][2]["content"]
+    assert len(shown) <= most
+    assert (appended["compaction"] is None) == (shown == text)
+    if appended["compaction"] is not None:
+        assert appended["compaction"]["stages_used"] == ["limit_outputs"]
+        assert shown[:100] == text[:100]
+    entries = api.get(f"{session}/entries")["items"]
+    assert entries[2]["message"]["content"] == text
+
+
+def test_a_policy_may_limit_outputs_on_its_own(api: Api) -> None:
+    session = api.session(context_window=128_000, policy={"preset": "foldline", "output_bytes": 1_000})
+    api.say(session, user("look"), calling("a", "b"), result("a", "word " * 400), result("b", "word " * 100))
+    first, second = (message["content"] for message in api.get(f"{session}/context")["messages"][2:])
+    assert len(first) < 500 <= len(second)
+    (made,) = api.get(f"{session}/compactions")["items"]
+    assert made["reason"] == "outputs"
+    api.post(f"{session}/compactions/{made['id']}/undo", {})
+    assert len(api.get(f"{session}/context")["messages"][2]["content"]) == 2_000
+
+
 def talking(number: int) -> list[Json]:
     """A turn of some hundred tokens without tools."""
     return [user(f"What do you say to the {number}th of them?"), assistant(f"That there are {number} lines.\n{LINES}")]
