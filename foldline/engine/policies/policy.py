@@ -136,8 +136,8 @@ class Policy:
     fits wait for the summary that they are made with, or else have to save more than that price. The target is a share
     of what the fixed parts leave of the budget, and has `least_target_tokens`, but at most half of that.
     `output_bytes` and `output_lines`: a tool's output with more of either is shown as an excerpt from the first view
-    on; 0 is no limit. `awaits_change`: a summary of what an interim summary stands for already waits until the view changes anyway, or is
-    in no cache any more.
+    on; 0 is no limit. `awaits_change`: a summary of what an interim summary stands for already waits until the view
+    changes anyway, or is in no cache any more.
     """
 
     preset: str

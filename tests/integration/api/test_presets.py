@@ -259,6 +259,21 @@ def test_a_policy_may_limit_outputs_on_its_own(api: Api) -> None:
     assert len(api.get(f"{session}/context")["messages"][2]["content"]) == 2_000
 
 
+@pytest.mark.parametrize("preset", ["neurolink", "neurolink@program"])
+def test_the_first_pair_stays_when_the_window_slides_and_an_even_number_goes(api: Api, preset: str) -> None:
+    session = api.session(context_window=16_000, policy={"preset": preset})
+    opening = [user("Rule: never touch the file main.lock."), assistant("Understood.")]
+    turns = [said for number in range(18) for said in (user(f"{number}?"), assistant(f"{number}: {LINES}"))]
+    appended = api.say(session, *opening, *turns, user("And now?"))
+    assert "truncate" in appended["compaction"]["stages_used"]
+    view = api.get(f"{session}/context")
+    assert view["budget"]["fits"]
+    assert [message["content"] for message in view["messages"][:2]] == [said["content"] for said in opening]
+    hidden = [entry for entry in api.get(f"{session}/entries")["items"] if "truncation_parent" in entry["tags"]]
+    assert len(hidden) % 2 == 0
+    assert len(hidden) > 0
+
+
 def talking(number: int) -> list[Json]:
     """A turn of some hundred tokens without tools."""
     return [user(f"What do you say to the {number}th of them?"), assistant(f"That there are {number} lines.\n{LINES}")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import accumulate
 
 from foldline.engine.outline import Outline, shown_messages
@@ -39,6 +40,16 @@ def hide_to_one_of(outline: Outline, plan: Plan, stage: str, start: int, *, ends
     return plan.hiding(stage, outline, start, end) if outline.is_worth_a_summary(start, end) else plan
 
 
+def hide_growing_fraction(outline: Outline, plan: Plan, own: Stage, goal: int) -> Plan:
+    """Hide the stage's `fraction`, or as much more of the messages after the first `keep_first` as the goal needs."""
+    fraction = own.share("fraction")
+    hidden = hide_fraction(outline, plan, own)
+    while 0 < fraction < LARGEST_FRACTION and hidden.tokens > goal:
+        fraction = min(fraction + FRACTION_STEP, LARGEST_FRACTION)
+        hidden = hide_fraction(outline, plan, replace(own, parameters={**own.parameters, "fraction": fraction}))
+    return hidden
+
+
 def hide_fraction(outline: Outline, plan: Plan, own: Stage) -> Plan:
     """Hide the stage's `fraction` of the messages after the first `keep_first`, oldest first.
 
@@ -59,6 +70,9 @@ def hide_fraction(outline: Outline, plan: Plan, own: Stage) -> Plan:
 
 # Two messages are one exchange; half of it cannot be hidden.
 SMALLEST_REST = 2
+# NeuroLink tries again with a tenth more, up to this fraction.
+FRACTION_STEP = 0.1
+LARGEST_FRACTION = 0.95
 
 
 def _messages_before(outline: Outline) -> list[int]:

@@ -7,7 +7,7 @@ from foldline.engine.models.budget import Goals
 from foldline.engine.outline import Outline, Summarized
 from foldline.engine.planning.plan import Parameters, Plan
 from foldline.engine.planning.stages.editing import excerpting
-from foldline.engine.planning.stages.hiding import hide, hide_fraction
+from foldline.engine.planning.stages.hiding import hide, hide_growing_fraction
 from foldline.engine.policies.policy import Stage
 from foldline.engine.tokens.excerpts import LEVELS
 from foldline.engine.wording import summary_frame_tokens
@@ -16,15 +16,19 @@ from foldline.engine.wording import summary_frame_tokens
 def truncate(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
     """Edit until the target is reached. A view that fits stays as it is, unless the request gave a target.
 
-    It goes through these steps in order. If the stage has a `fraction`, `hide_fraction` hides it. Units of older turns
-    are hidden, oldest first. In the current turn, results are cut to excerpts, oldest first, then arguments of calls.
+    It goes through these steps in order. If the stage has a `fraction`, that is hidden, and as much more as it takes,
+    but for the first `keep_first` messages; if that is enough, nothing else is done. Units of older turns are hidden,
+    oldest first. In the current turn, results are cut to excerpts, oldest first, then arguments of calls.
     Batches of the current turn are hidden, the newest complete one only if the view would not fit otherwise. The last
     user message, open batches and live summaries are never edited.
     """
     goals = parameters.goals
-    if plan.tokens <= (goals.target if parameters.has_target else goals.limit):
+    most = goals.target if parameters.has_target else goals.limit
+    if plan.tokens <= most:
         return plan
-    plan = hide_fraction(outline, plan, parameters.own)
+    plan = hide_growing_fraction(outline, plan, parameters.own, most)
+    if plan.tokens <= most and plan.hidden:
+        return plan
     end = len(outline.items)
     current = outline.last_user + 1
     in_reach = max(current, parameters.horizon)
