@@ -135,20 +135,15 @@ needs_a_shell = pytest.mark.skipif(
 
 
 @needs_a_shell
-@pytest.mark.parametrize("page", ["README.md", "docs/use-the-service.md", "docs/presets.md"])
-def test_a_page_shows_what_the_service_answers(page: str, url: str, tmp_path: Path) -> None:
-    assert not wrong_on(page_of(page), url, tmp_path)
-
-
-@needs_a_shell
-def test_the_page_of_session_files_shows_what_commands_and_service_answer(
-    database: str, url: str, tmp_path: Path
+@pytest.mark.parametrize("page", ["README.md", "docs/use-the-service.md", "docs/presets.md", "docs/session-files.md"])
+def test_a_page_shows_what_the_service_and_the_commands_answer(
+    page: str, database: str, url: str, tmp_path: Path
 ) -> None:
-    page = page_of("docs/session-files.md")
-    (file,) = blocks(page, "jsonl")
-    (tmp_path / "session.jsonl").write_text(file, "utf-8")
+    text = page_of(page)
+    for file in blocks(text, "jsonl"):
+        (tmp_path / "session.jsonl").write_text(file, "utf-8")
 
-    assert not wrong_on(page, url, tmp_path, FOLDLINE_DATABASE_URL=database)
+    assert not wrong_on(text, url, tmp_path, FOLDLINE_DATABASE_URL=database)
 
 
 @needs_a_shell

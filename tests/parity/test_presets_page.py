@@ -13,7 +13,9 @@ from tests.support.processes.program import REPOSITORY
 from tools.presets_page import page
 from tools.presets_reference import TITLES
 
-POLICIES: list[dict[str, Any]] = [json.loads(body)["policy"] for body in re.findall(r"-d '(.*?)'\n", page(), re.DOTALL)]
+# The bodies of requests that create a session with a policy.
+BODIES = re.findall(r"-d '(\{[^']*\"policy\": [^']*)'\n", page())
+POLICIES: list[dict[str, Any]] = [json.loads(body)["policy"] for body in BODIES]
 CHANGED = {policy["preset"]: policy for policy in POLICIES if len(policy) > 1}
 
 
@@ -55,8 +57,10 @@ def test_values_are_listed_where_a_preset_has_its_own() -> None:
     ]
 
 
-def test_each_system_has_an_example_of_its_preset_and_one_with_other_values() -> None:
-    assert [policy["preset"] for policy in POLICIES if len(policy) == 1] == ["neurolink", *TITLES]
+def test_each_system_has_a_first_day_and_an_example_with_other_values() -> None:
+    assert re.findall(r"^## (.*)", page(), re.MULTILINE)[: len(TITLES)] == [
+        f"If you come from {title}" for title in TITLES.values()
+    ]
     assert CHANGED.keys() == {"foldline", *TITLES}
 
 
