@@ -16,16 +16,17 @@ from foldline import migrations
 from foldline.cli.database import open_store
 from foldline.log.jobs.breakers import Breakers
 from foldline.settings import Settings, load_settings
-from tests.e2e.presets.driven import AWAY, NARROW, NARROW_WINDOW, NOWHERE, STORY, WORKS, Extension, Service
+from tests.e2e.presets.driven import AWAY, MOODY, NARROW, NARROW_WINDOW, NOWHERE, STORY, WORKS, Extension, Service
 from tests.support.processes.http import client
 from tests.support.processes.scripted_llm import Limits, Reply, ScriptedLLM
 from tests.support.processes.server import served
 
 
-def _settings(database_url: str, works: ScriptedLLM, narrow: ScriptedLLM) -> Settings:
+def _settings(database_url: str, works: ScriptedLLM, narrow: ScriptedLLM, moody: ScriptedLLM) -> Settings:
     rows: dict[str, Any] = {
         WORKS: {"model": "scripted/works", "base_url": works.base_url, "input_tokens": 100_000},
         NARROW: {"model": "scripted/narrow", "base_url": narrow.base_url, "input_tokens": 100_000},
+        MOODY: {"model": "scripted/moody", "base_url": moody.base_url},
         AWAY: {"model": "scripted/away", "base_url": NOWHERE, "timeout_seconds": 1},
     }
     return load_settings(
@@ -47,8 +48,9 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     with (
         ScriptedLLM(default=story) as works,
         ScriptedLLM(default=story, limits=Limits(window=NARROW_WINDOW)) as narrow,
+        ScriptedLLM(default=story) as moody,
     ):
-        settings = _settings(f"sqlite:///{folder}/foldline.db", works, narrow)
+        settings = _settings(f"sqlite:///{folder}/foldline.db", works, narrow, moody)
         hooks = Hooks({"extension": extension}, settings.hook_timeout_seconds)
         with open_store(settings) as store:
             migrations.upgrade(store.engine)
@@ -60,4 +62,4 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
                 served(app) as url,
                 client(url) as connected,
             ):
-                yield Service(connected, store, app, url, works, narrow, extension)
+                yield Service(connected, store, app, url, works, narrow, moody, extension)

@@ -21,6 +21,8 @@ from tests.support.processes.scripted_llm import ScriptedLLM
 WORKS: Final = "works"
 NARROW: Final = "narrow"
 AWAY: Final = "away"
+# Its answers are those that a test has scripted, and only that test calls it meanwhile.
+MOODY: Final = "moody"
 # The model of `narrow` refuses what is longer, and nothing says so before.
 NARROW_WINDOW: Final = 3_000
 # Nothing listens on this port of loopback.
@@ -75,6 +77,7 @@ class Service(Api):
     url: str
     works: ScriptedLLM
     narrow: ScriptedLLM
+    moody: ScriptedLLM
     extension: Extension
 
     def start(self, preset: str, window: int | None = None, *, summarizer: str = WORKS, **fields: Any) -> Driven:
