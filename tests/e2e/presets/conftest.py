@@ -34,7 +34,6 @@ def _settings(database_url: str, works: ScriptedLLM, narrow: ScriptedLLM, moody:
         summarizer=WORKS,
         summarizers=json.dumps(rows),
         summarizer_failures=100_000,
-        retry_seconds=0,
         sweep_seconds=1,
     )
 

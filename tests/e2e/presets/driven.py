@@ -24,7 +24,7 @@ AWAY: Final = "away"
 # Its answers are those that a test has scripted, and only that test calls it meanwhile.
 MOODY: Final = "moody"
 # The model of `narrow` refuses what is longer, and nothing says so before.
-NARROW_WINDOW: Final = 3_000
+NARROW_WINDOW: Final = 2_500
 # Nothing listens on this port of loopback.
 NOWHERE: Final = "http://127.0.0.1:9/v1"
 # A line of the working model's summaries; it is about what the files of `lines` say.
@@ -34,6 +34,11 @@ WINDOWS: Final = (
     32_000,
     pytest.param(128_000, marks=pytest.mark.thorough),
     pytest.param(1_000_000, marks=pytest.mark.thorough),
+)
+# A call of a model that is away takes seconds, as it is tried again.
+WITHOUT_MODEL: Final = (
+    8_000,
+    *(pytest.param(window, marks=pytest.mark.thorough) for window in (32_000, 128_000, 1_000_000)),
 )
 PATIENCE_SECONDS: Final = 30.0
 ENDED: Final = frozenset({"succeeded", "failed", "superseded", "cancelled"})
