@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Final
@@ -15,7 +16,7 @@ from foldline.engine.formats import rules
 from tests.support.eventually import eventually
 from tests.support.processes.api import Api, Json, assistant, user
 from tests.support.processes.http import items_of
-from tests.support.processes.scripted_llm import ScriptedLLM
+from tests.support.processes.scripted_llm import Reply, ScriptedLLM
 
 # The summarizers of the service, by name: a policy chooses one.
 WORKS: Final = "works"
@@ -92,6 +93,15 @@ class Service(Api):
         if window is not None:
             asked["context_window"] = window
         return Driven(self, f"/sessions/{self.post('/sessions', asked, 201)['id']}", window or 0)
+
+    @contextmanager
+    def refusing(self) -> Iterator[None]:
+        """A block in which the moody model refuses each call for good."""
+        usual, self.moody.default = self.moody.default, Reply(text="no such key", status=401)
+        try:
+            yield
+        finally:
+            self.moody.default = usual
 
     def prompts(self, said: str) -> list[str]:
         """The prompts with these words that the working model got."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from math import ceil
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -23,16 +23,16 @@ from tests.e2e.presets.driven import (
 )
 from tests.support.processes.api import assistant, result, user
 from tests.support.processes.program import foldline
-from tests.support.processes.scripted_llm import TRUNCATED, Reply
+from tests.support.processes.scripted_llm import TRUNCATED
 
 FIGURES: Final = ("original_count", "final_count", "original_tokens", "final_tokens", "tier", "warning_level")
 
 
-def quiet(service: Service, window: int, **fields: object) -> Driven:
+def quiet(service: Service, window: int, **fields: Any) -> Driven:
     return service.start("codebuddy", window, auto_compact=False, **fields)
 
 
-def chatted(service: Service, window: int, turns: int = 12, **fields: object) -> Driven:
+def chatted(service: Service, window: int, turns: int = 12, **fields: Any) -> Driven:
     """A session of turns without tools that each take a thirtieth of the window."""
     session = quiet(service, window, **fields)
     for number in range(turns):
@@ -228,8 +228,8 @@ def test_what_saves_too_little_is_left_and_after_failures_the_pause_grows(servic
     refused = chatted(service, 8_000, 8, summarizer=MOODY)
     pauses = []
     for _ in range(2):
-        service.moody.script(Reply(text="no such key", status=401))
-        job = refused.compact(stages=["summarize"], summarize=True, ended="failed")["job"]
+        with service.refusing():
+            job = refused.compact(stages=["summarize"], summarize=True, ended="failed")["job"]
         service.call("PATCH", refused.path, {"auto_compact": True, "policy": {
             "preset": "codebuddy", "summarizer": MOODY, "trigger": 0.05, "target": 0.04, "stages": ["summarize"]
         }})  # fmt: skip
