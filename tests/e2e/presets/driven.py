@@ -140,12 +140,12 @@ class Driven:
         """The messages of the view, which obeys the rules of its format and fits."""
         view = self.get("/context?format=openai")
         assert view["budget"]["fits"]
-        system = [message for message in view["messages"] if message["role"] == "system"]
-        assert len(system) == 1
-        assert view["messages"][0] == system[0]
         assert rules.check("openai", view["messages"], None) == []
-        messages: list[Json] = view["messages"][1:]
-        return messages
+        messages: list[Json] = view["messages"]
+        has_system = view["system"] is not None
+        assert [message["role"] for message in messages].count("system") == has_system
+        assert not has_system or text_of(messages[0]) == view["system"]
+        return messages[has_system:]
 
     @property
     def texts(self) -> list[str]:
