@@ -57,7 +57,7 @@ _NUMBERS = count()
 
 
 class Extension:
-    """A hook that keeps what it is told; the first word of a request's instructions says what it does."""
+    """A hook that keeps what it gets; the first word of a request's instructions says what it does."""
 
     def __init__(self) -> None:
         self.preparations: dict[str, Any] = {}

@@ -8,8 +8,10 @@ import pytest
 
 from tests.e2e.presets.driven import (
     CHINESE,
+    MOODY,
     STORY,
     WINDOWS,
+    WORKS,
     Driven,
     Service,
     is_cleared,
@@ -119,6 +121,7 @@ def test_older_messages_become_one_summary_which_the_next_takes_up(service: Serv
     answer = session.compact(stages=["summarize"], target_tokens=window // 3, instructions="Keep the dates.")
 
     assert "summarize" in answer["result"]["stages_used"]
+    assert answer["job"]["summarizer"] == WORKS
     first, *rest = session.view
     assert (first["role"], text_of(first).startswith("[Summary of")) == ("user", True)
     assert STORY in text_of(first)
@@ -323,3 +326,38 @@ def test_a_turn_that_is_too_long_is_cut_inside_and_a_request_that_is_is_refused_
     assert refused["name"] == "view-does-not-fit"
     assert refused["used_tokens"] > refused["limit_tokens"]
     assert refused["entries"][0]["tokens"] > refused["limit_tokens"]
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_a_very_long_output_is_cut_to_an_excerpt_also_the_newest_and_its_entry_has_all(
+    service: Service, window: int
+) -> None:
+    size = window // 10
+    prune = {"name": "prune", "excerpt_over_chars": len(lines(size)) // 2, "protect_tokens": window}
+    session = service.start("neurolink", window, policy={"stages": [prune]}, auto_compact=False)
+    session.say(*session.reading("src/small.py", size // 10))
+    session.say(*session.using("bash", lines(size), command="make"))
+
+    answer = session.compact(summarize=False, target_tokens=window // 20)
+
+    assert answer["result"]["stages_used"][0] == "prune"
+    small, large = results_of(session.view)
+    assert small.endswith(lines(size // 10))
+    assert len(large) < len(lines(size))
+    assert large.startswith("0: the quick")
+    assert large.rstrip().endswith(lines(size).rstrip()[-40:])
+    assert lines(size) in [entry["message"].get("content") for entry in session.items("entries") if "message" in entry]
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_a_summary_that_fails_is_passed_over_and_its_refused_call_not_repeated(service: Service, window: int) -> None:
+    session = service.start("neurolink", window, summarizer=MOODY)
+    before = len(service.moody.requests)
+    with service.refusing():
+        session.work(24)
+        jobs = session.rest()
+    assert {job["state"] for job in jobs} == {"failed"}
+    assert all("401" in job["error"] for job in jobs)
+    assert len(service.moody.requests) - before == len(jobs)
+    assert any("truncate" in step["stages_used"] for step in session.steps)
+    assert session.stats["pending_tokens"] > 0

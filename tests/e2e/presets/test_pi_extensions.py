@@ -1,4 +1,4 @@
-"""pi's extensions as hooks: what they are told before summaries, what they may answer, and the outcomes they get."""
+"""pi's extensions as hooks: what they get before summaries, what they may answer, and the outcomes they get."""
 
 from __future__ import annotations
 
@@ -35,25 +35,25 @@ def outcomes_of(service: Service, session: Driven) -> list[Any]:
 
 
 @pytest.mark.parametrize("window", WINDOWS)
-def test_an_extension_is_told_what_is_about_to_be_summarized(service: Service, window: int) -> None:
+def test_an_extension_gets_what_is_about_to_be_summarized(service: Service, window: int) -> None:
     session = long_turn(service, window)
     cut = session.compact(dry_run=True)["summary"]
     used = session.stats["estimated_input_tokens"]
 
     job = session.compact(instructions="Keep the dates.")["job"]
 
-    told = preparation_of(service, job["id"])
-    assert (told.kind, told.reason, told.job_id) == ("compact", "asked", job["id"])
-    assert len(told.request.messages) == cut["messages"] == 8
-    assert len(told.request.turn_prefix) == cut["turn_prefix_messages"] > 0
-    assert told.is_split_turn is cut["is_split_turn"] is True
-    assert told.first_kept_entry_id == cut["first_kept_entry_id"]
-    assert told.first_entry_id == "e0-1"
-    assert told.tokens_before == used
-    assert 0 < told.max_tokens < used
-    assert told.policy["preset"] == "pi"
-    assert told.details == {"read_files": ["src/parser.py"], "modified_files": ["src/lib.py"]}
-    assert (told.request.instructions, told.request.previous) == ("Keep the dates.", ())
+    prepared = preparation_of(service, job["id"])
+    assert (prepared.kind, prepared.reason, prepared.job_id) == ("compact", "asked", job["id"])
+    assert len(prepared.request.messages) == cut["messages"] == 8
+    assert len(prepared.request.turn_prefix) == cut["turn_prefix_messages"] > 0
+    assert prepared.is_split_turn is cut["is_split_turn"] is True
+    assert prepared.first_kept_entry_id == cut["first_kept_entry_id"]
+    assert prepared.first_entry_id == "e0-1"
+    assert prepared.tokens_before == used
+    assert 0 < prepared.max_tokens < used
+    assert prepared.policy["preset"] == "pi"
+    assert prepared.details == {"read_files": ["src/parser.py"], "modified_files": ["src/lib.py"]}
+    assert (prepared.request.instructions, prepared.request.previous) == ("Keep the dates.", ())
 
     for number in range(6):
         session.say(*session.reading(f"src/part_{number}.py", window // 30))
@@ -110,18 +110,18 @@ def test_an_extension_cancels_or_supplies_a_summary_or_adds_to_the_instructions(
 
 
 @pytest.mark.parametrize("window", WINDOWS)
-def test_an_extension_is_told_of_a_branch_that_is_left_and_of_its_summary(service: Service, window: int) -> None:
+def test_an_extension_gets_a_branch_that_is_left_and_its_summary(service: Service, window: int) -> None:
     session, shared = forked(service, window)
     left = session.items("entries")[-1]["id"]
 
     job = leave(session, shared, instructions="Say what was found out.")["job"]
 
-    told = preparation_of(service, job["id"])
-    assert (told.kind, told.left_entry_id, told.first_kept_entry_id) == ("branch", left, None)
-    assert service.get(f"{session.path}/entries/{told.first_entry_id}")["parent_id"] == shared
-    assert told.last_entry_id == left
-    assert len(told.request.messages) == 10
-    assert told.request.instructions == "Say what was found out."
+    prepared = preparation_of(service, job["id"])
+    assert (prepared.kind, prepared.left_entry_id, prepared.first_kept_entry_id) == ("branch", left, None)
+    assert service.get(f"{session.path}/entries/{prepared.first_entry_id}")["parent_id"] == shared
+    assert prepared.last_entry_id == left
+    assert len(prepared.request.messages) == 10
+    assert prepared.request.instructions == "Say what was found out."
     eventually(lambda: outcomes_of(service, session))
     (outcome,) = outcomes_of(service, session)
     (entry,) = summaries(session)

@@ -106,7 +106,7 @@ def test_files_add_up_over_branches_and_compactions(service: Service) -> None:
     session, shared = forked(service, 32_000)
     leave(session, shared)
     there = session.say(*session.reading("docs/notes.md", 900))["entry_ids"][-1]
-    # Off to a third branch, which is told of both others.
+    # Off to a third branch, which gets the files of both others.
     leave(session, shared)
     newest = summaries(session)[-1]
     assert {"src/parser.py", "docs/notes.md"} <= {*newest["details"]["read_files"]}
