@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
+from threading import Event
 from typing import Any, Final
 
 import pytest
@@ -53,6 +54,7 @@ DEEDS: Final[dict[str, Json]] = {
     "supply": {"summary": "# Decided\n- By hand.", "details": {"ticket": 7}},
     "advise": {"instructions": "Keep every figure."},
 }
+HANG_SECONDS: Final = 9.0
 _NUMBERS = count()
 
 
@@ -60,12 +62,15 @@ class Extension:
     """A hook that keeps what it gets; the first word of a request's instructions says what it does."""
 
     def __init__(self) -> None:
+        self.may_go_on = Event()
         self.preparations: dict[str, Any] = {}
         self.outcomes: list[Any] = []
 
     def before_compact(self, preparation: Any) -> Json | None:
         self.preparations[preparation.job_id] = preparation
         deed = (preparation.request.instructions or "").partition(" ")[0]
+        if deed == "hang":
+            self.may_go_on.wait(HANG_SECONDS)
         return DEEDS.get(deed)
 
     before_branch = before_compact

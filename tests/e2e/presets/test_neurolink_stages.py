@@ -361,3 +361,26 @@ def test_a_summary_that_fails_is_passed_over_and_its_refused_call_not_repeated(s
     assert len(service.moody.requests) - before == len(jobs)
     assert any("truncate" in step["stages_used"] for step in session.steps)
     assert session.stats["pending_tokens"] > 0
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_an_output_over_the_limits_is_an_excerpt_from_the_first_view_on(service: Service, window: int) -> None:
+    size = window // 20
+    whole = lines(size)
+    limits: tuple[dict[str, Any], ...] = ({"output_bytes": len(whole) // 3}, {"output_lines": whole.count("\n") // 3})
+    for limit in limits:
+        session = service.start("neurolink", window, policy=limit)
+        session.say(*session.using("bash", lines(size // 4), command="true"))
+        answer = session.say(*session.using("bash", whole, command="make"))
+        short, shown = results_of(session.view)
+        assert short == lines(size // 4)
+        assert 0 < len(shown) < len(whole) // 2
+        assert shown.startswith("0: the quick")
+        assert answer["compaction"] is not None
+        stored = [entry["message"]["content"] for entry in session.items("entries") if "message" in entry]
+        assert whole in stored
+
+
+def test_the_limits_of_the_document_are_those_of_the_preset(service: Service) -> None:
+    policy = service.start("neurolink", 128_000).get()["policy"]
+    assert (policy["output_bytes"], policy["output_lines"]) == (51_200, 2_000)

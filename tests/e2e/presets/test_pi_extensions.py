@@ -170,3 +170,15 @@ def test_a_job_is_cancelled_while_its_model_writes(service: Service) -> None:
     (ended,) = session.rest()
     assert ended["state"] == "cancelled"
     assert session.items("compactions") == []
+
+
+def test_a_cancelled_job_does_not_wait_for_an_extension(service: Service) -> None:
+    session = long_turn(service, 32_000)
+    job = session.post("/compact", {"instructions": "hang on"}, 202)["job"]
+    eventually(lambda: job["id"] in service.extension.preparations)
+    service.call("DELETE", f"/jobs/{job['id']}")
+    (ended,) = session.rest()
+    assert (ended["state"], session.items("compactions")) == ("cancelled", [])
+    # Its worker is free for the next job, while the hook still hangs.
+    assert session.compact(instructions="advise him")["job"]["state"] == "succeeded"
+    service.extension.may_go_on.set()
