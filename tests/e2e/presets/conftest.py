@@ -16,7 +16,18 @@ from foldline import migrations
 from foldline.cli.database import open_store
 from foldline.log.jobs.breakers import Breakers
 from foldline.settings import Settings, load_settings
-from tests.e2e.presets.driven import AWAY, MOODY, NARROW, NARROW_WINDOW, NOWHERE, STORY, WORKS, Extension, Service
+from tests.e2e.presets.driven import (
+    AWAY,
+    MOODY,
+    NARROW,
+    NARROW_WINDOW,
+    NOWHERE,
+    PATIENCE_SECONDS,
+    STORY,
+    WORKS,
+    Extension,
+    Service,
+)
 from tests.support.processes.http import client
 from tests.support.processes.scripted_llm import Limits, Reply, ScriptedLLM
 from tests.support.processes.server import served
@@ -59,6 +70,6 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
                 reporting(hooks, store, settings.stop_seconds),
                 EmbeddedWorker(settings, store, summarizer, hooks),
                 served(app) as url,
-                client(url) as connected,
+                client(url, timeout_seconds=PATIENCE_SECONDS) as connected,
             ):
                 yield Service(connected, store, app, url, works, narrow, moody, extension)

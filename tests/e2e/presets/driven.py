@@ -42,7 +42,9 @@ WITHOUT_MODEL: Final = (
     8_000,
     *(pytest.param(window, marks=pytest.mark.thorough) for window in (32_000, 128_000, 1_000_000)),
 )
-PATIENCE_SECONDS: Final = 30.0
+PATIENCE_SECONDS: Final = 120.0
+# What the service waits for at most in one request.
+WAIT_SECONDS: Final = 60
 ENDED: Final = frozenset({"succeeded", "failed", "superseded", "cancelled"})
 CHINESE: Final = "请把解析器改名为读取器。保留旧的名字。"
 LINE: Final = "{}: the quick brown fox jumps over the lazy dog\n"
@@ -165,7 +167,7 @@ class Driven:
     def compact(self, *, ended: str | None = "succeeded", **body: Any) -> Json:
         """The answer to a requested compaction, when its job has ended."""
         response = self.service.client.post(
-            f"{self.path}/compact", json=body, headers={"Prefer": f"wait={PATIENCE_SECONDS:.0f}"}
+            f"{self.path}/compact", json=body, headers={"Prefer": f"wait={WAIT_SECONDS}"}
         )
         assert response.status_code == 200, response.text[:500]
         answer: Json = response.json()

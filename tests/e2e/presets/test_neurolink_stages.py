@@ -24,14 +24,19 @@ from tests.support.processes.api import assistant, calling, result, user
 STAGES: Final = ("prune", "deduplicate", "summarize", "truncate")
 
 
+# Outputs of any size, so that a large window is filled by few.
+UNLIMITED: Final[dict[str, Any]] = {"output_bytes": 0, "output_lines": 0}
+
+
 def scaled(window: int) -> dict[str, Any]:
     """The stages of the preset, with pruning for the size of the window."""
     prune = {
         "name": "prune",
+        "excerpt_over_chars": 0,
         "protect_tokens": min(40_000, window // 10),
         "minimum_saving_tokens": min(20_000, window // 20),
     }
-    return {"stages": [prune, *STAGES[1:]]}
+    return {"stages": [prune, *STAGES[1:]], **UNLIMITED}
 
 
 def quiet(service: Service, window: int, **fields: Any) -> Driven:
@@ -73,7 +78,7 @@ def test_pruning_that_saves_less_than_its_minimum_changes_nothing(service: Servi
     before = session.view
 
     answer = session.compact(stages=["prune"], summarize=False, policy={"stages": [
-        {"name": "prune", "protect_tokens": 0, "minimum_saving_tokens": window}
+        {"name": "prune", "protect_tokens": 0, "minimum_saving_tokens": window, "excerpt_over_chars": 0}
     ]})["result"]  # fmt: skip
 
     assert (answer["compacted"], answer["stages_used"], answer["tokens_saved"]) == (False, [], 0)
@@ -351,7 +356,7 @@ def test_a_very_long_output_is_cut_to_an_excerpt_also_the_newest_and_its_entry_h
 
 @pytest.mark.parametrize("window", WINDOWS)
 def test_a_summary_that_fails_is_passed_over_and_its_refused_call_not_repeated(service: Service, window: int) -> None:
-    session = service.start("neurolink", window, summarizer=MOODY)
+    session = service.start("neurolink", window, policy={"stages": [*STAGES[1:]], **UNLIMITED}, summarizer=MOODY)
     before = len(service.moody.requests)
     with service.refusing():
         session.work(24)

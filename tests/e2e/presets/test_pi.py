@@ -181,11 +181,10 @@ def test_a_long_turn_is_split_and_its_beginning_summarized_apart(service: Servic
 
     session.compact()
 
-    history, prefix = (prompt for prompt in service.prompts(session.mark))
-    assert "earlier 0" in history
-    assert "Look everywhere." not in history
-    assert "Look everywhere." in prefix
-    assert prefix != history
+    prompts = service.prompts(session.mark)
+    assert any("earlier 0" in prompt for prompt in prompts)
+    assert any("Look everywhere." in prompt for prompt in prompts)
+    assert not any("earlier 0" in prompt and "Look everywhere." in prompt for prompt in prompts)
     text = session.summary()
     assert text.count(STORY) == 2
     assert session.view[-1] == user(f"{session.mark} And?")
@@ -309,7 +308,7 @@ def test_auto_compaction_that_is_off_leaves_compaction_by_hand(service: Service,
     assert session.items("compactions") == []
     assert session.compact()["job"]["state"] == "succeeded"
     service.call("PATCH", session.path, {"auto_compact": True})
-    session.work(14)
+    session.work(26)
     assert session.steps
     session.rest()
 

@@ -67,7 +67,7 @@ def test_an_extension_gets_what_is_about_to_be_summarized(service: Service, wind
 def test_the_reason_is_the_trigger_where_nobody_asked(service: Service, window: int) -> None:
     stages = [{"name": "summarize", "keep_tokens": window // 12}]
     session = service.start("pi", window, policy={"stages": stages})
-    session.work(16)
+    session.work(24)
     (job, *_) = session.rest()
     assert preparation_of(service, job["id"]).reason == "trigger"
 
