@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from threading import Event
+from time import monotonic
 from typing import Any, Final
 
 import pytest
 
 from foldline.engine.formats import rules
-from tests.support.eventually import eventually
 from tests.support.processes.api import Api, Json, assistant, user
 from tests.support.processes.http import items_of
 from tests.support.processes.scripted_llm import Reply, ScriptedLLM
@@ -45,6 +45,7 @@ WITHOUT_MODEL: Final = (
 PATIENCE_SECONDS: Final = 120.0
 # What the service waits for at most in one request.
 WAIT_SECONDS: Final = 60
+LOOK_SECONDS: Final = 0.05
 ENDED: Final = frozenset({"succeeded", "failed", "superseded", "cancelled"})
 CHINESE: Final = "请把解析器改名为读取器。保留旧的名字。"
 LINE: Final = "{}: the quick brown fox jumps over the lazy dog\n"
@@ -177,8 +178,14 @@ class Driven:
 
     def rest(self) -> list[Json]:
         """All jobs, when each has ended."""
-        eventually(lambda: all(job["state"] in ENDED for job in self.items("jobs")), PATIENCE_SECONDS)
-        return self.items("jobs")
+        deadline, pause = monotonic() + PATIENCE_SECONDS, Event()
+        jobs = self.items("jobs")
+        while {job["state"] for job in jobs} - ENDED:
+            assert monotonic() < deadline, jobs
+            # Each look is a request, which the work would wait for.
+            pause.wait(LOOK_SECONDS)
+            jobs = self.items("jobs")
+        return jobs
 
     def summary(self) -> str:
         """The text of the latest summary's message in view."""

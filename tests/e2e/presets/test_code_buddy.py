@@ -113,6 +113,18 @@ def test_tier_2_summarizes_older_messages_in_chunks_and_keeps_the_newest(service
     assert {name for name in FIGURES if name in made} == {*FIGURES}
 
 
+def test_chunks_are_as_large_as_the_document_or_the_program_has_them(service: Service) -> None:
+    prompts = {}
+    for preset in ("codebuddy", "codebuddy@program"):
+        session = service.start(preset, 128_000, auto_compact=False)
+        for number in range(16):
+            session.say(user(f"{session.mark} question {number}"), assistant(lines(3_000)))
+        session.compact(stages=["summarize"], summarize=True)
+        prompts[preset] = len(service.prompts(session.mark))
+    # At most 12,000 tokens, or 47,104 in this window.
+    assert prompts["codebuddy"] >= 4 > prompts["codebuddy@program"] >= 1
+
+
 @pytest.mark.parametrize("window", WINDOWS)
 def test_tier_3_summarizes_a_part_where_the_whole_is_refused(service: Service, window: int) -> None:
     session = chatted(service, window, 20, summarizer=NARROW)

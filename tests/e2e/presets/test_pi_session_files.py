@@ -128,6 +128,8 @@ def test_the_files_of_a_compaction_count_unless_an_extension_made_it(service: Se
     assert (first["details"]["modified_files"], first["from_hook"]) == (["x"], None)
     assert {"b", "c1"} == {*first["details"]["read_files"]}
     assert second["from_hook"] == "extension"
+    alone = imported(service, file_of(chain(*TALK, compaction("l", "u2", fromHook=True, **noted))))
+    assert alone.items("compactions")[0]["details"]["modified_files"] == []
 
 
 def test_reported_usage_counts_up_to_its_answer_and_not_of_failed_ones_or_from_before_a_compaction(
