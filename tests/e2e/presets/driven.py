@@ -42,6 +42,19 @@ WITHOUT_MODEL: Final = (
     8_000,
     *(pytest.param(window, marks=pytest.mark.thorough) for window in (32_000, 128_000, 1_000_000)),
 )
+# A window and a model that works.
+WORKING: Final = (
+    pytest.param(8_000, WORKS),
+    pytest.param(32_000, WORKS),
+    pytest.param(128_000, WORKS, marks=pytest.mark.thorough),
+    pytest.param(1_000_000, WORKS, marks=pytest.mark.thorough),
+)
+# A window and a model that refuses long prompts, or is away.
+FAILING: Final = (
+    pytest.param(8_000, NARROW),
+    *(pytest.param(window, NARROW, marks=pytest.mark.thorough) for window in (32_000, 128_000, 1_000_000)),
+    *(pytest.param(window, AWAY, marks=pytest.mark.thorough) for window in (8_000, 32_000, 128_000, 1_000_000)),
+)
 PATIENCE_SECONDS: Final = 120.0
 # What the service waits for at most in one request.
 WAIT_SECONDS: Final = 60

@@ -11,8 +11,8 @@ import pytest
 from foldline.engine.formats import rules
 from tests.e2e.presets.driven import (
     AWAY,
+    FAILING,
     MOODY,
-    NARROW,
     STORY,
     WINDOWS,
     Driven,
@@ -197,8 +197,7 @@ def test_a_last_turn_that_is_too_long_is_cut_inside(service: Service, window: in
     assert session.steps
 
 
-@pytest.mark.parametrize("summarizer", [NARROW, pytest.param(AWAY, marks=pytest.mark.thorough)])
-@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize(("window", "summarizer"), FAILING)
 def test_a_session_goes_on_whatever_its_model_does(service: Service, window: int, summarizer: str) -> None:
     session = service.start("agent-code", window, summarizer=summarizer)
     session.work(30)

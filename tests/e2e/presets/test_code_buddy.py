@@ -10,11 +10,13 @@ import pytest
 
 from tests.e2e.presets.driven import (
     AWAY,
+    FAILING,
     MOODY,
     NARROW,
     STORY,
     WINDOWS,
     WITHOUT_MODEL,
+    WORKING,
     Driven,
     Service,
     lines,
@@ -157,10 +159,7 @@ def test_answers_that_are_cut_off_twice_are_replaced_by_the_description(service:
     assert (answer["job"]["degraded"], answer["result"]["tier"]) == (True, 4)
 
 
-@pytest.mark.parametrize(
-    "summarizer", ["works", NARROW, pytest.param(f"{AWAY},extractive", marks=pytest.mark.thorough)]
-)
-@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize(("window", "summarizer"), [*WORKING, *FAILING])
 def test_a_session_is_compacted_before_each_call_and_its_latest_messages_stay_in_view(
     service: Service, window: int, summarizer: str
 ) -> None:
@@ -177,7 +176,8 @@ def test_a_session_is_compacted_before_each_call_and_its_latest_messages_stay_in
     assert {step["tier"] for step in session.steps} <= {1, 2, 3, 4}
     session.rest()
     stats = session.stats
-    assert stats["counted_tokens"] <= stats["trigger_tokens"]
+    assert stats["within_budget"]
+    assert stats["counted_tokens"] <= stats["trigger_tokens"] or summarizer == AWAY
     assert stats["breakdown"]["system"] > 0
 
 
