@@ -132,6 +132,7 @@ def test_tier_3_summarizes_a_part_where_the_whole_is_refused(service: Service, w
     session = chatted(service, window, 20, summarizer=NARROW)
     answer = session.compact(stages=["summarize"], summarize=True)
     assert answer["job"]["state"] == "succeeded"
+    # The service has learned from the first refusal what the model takes.
     assert service.narrow.refused > 0
     assert answer["result"]["tier"] in {2, 3}
     first, *rest = session.view
