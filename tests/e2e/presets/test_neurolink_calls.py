@@ -69,6 +69,9 @@ def test_a_budget_says_what_of_a_call_takes_how_much_and_whether_it_is_time(serv
     assert all(call["breakdown"][part] > 0 for part in ("system", "history", "prompt", "tools", "files"))
     assert call["estimated_input_tokens"] == sum(call["breakdown"].values())
     assert (call["within_budget"], call["should_compact"]) == (True, False)
+    stats = session.stats
+    assert (stats["message_count"], stats["warning_level"], stats["should_compact"]) == (2, "none", False)
+    assert stats["usage_ratio"] == pytest.approx(stats["counted_tokens"] / available, abs=0.05)
     assert call["usage_ratio"] < call["trigger_ratio"] == pytest.approx(0.8, abs=0.02)
     over = session.post("/budget", {"prompt": lines(available * 2 // 5)})
     assert (over["within_budget"], over["should_compact"]) == (True, True)

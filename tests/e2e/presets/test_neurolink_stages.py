@@ -26,6 +26,17 @@ from tests.support.processes.api import assistant, calling, result, user
 STAGES: Final = ("prune", "deduplicate", "summarize", "truncate")
 
 
+SECTIONS: Final = [
+    "## Primary Request and Intent",
+    "## Key Technical Concepts",
+    "## Files and Code Sections",
+    "## Problem Solving",
+    "## Pending Tasks",
+    "## Task Evolution",
+    "## Current Work",
+    "## Next Step",
+    "## Required Files",
+]
 # Outputs of any size, so that a large window is filled by few.
 UNLIMITED: Final[dict[str, Any]] = {"output_bytes": 0, "output_lines": 0}
 
@@ -138,7 +149,7 @@ def test_older_messages_become_one_summary_which_the_next_takes_up(service: Serv
     (request,) = (request for request in service.works.requests if session.mark in request.prompt)
     prompt = request.prompt
     assert request.body["model"] == "scripted/works"
-    assert "## Primary Request and Intent" in prompt
+    assert [line.partition(":")[0] for line in prompt.split("\n") if line.startswith("## ")][:9] == SECTIONS
     assert "Keep the dates." in prompt
     entries = {entry["id"]: entry for entry in session.items("entries")}
     made = next(entry for entry in entries.values() if entry["kind"] == "compaction")

@@ -163,15 +163,31 @@ def test_the_next_compaction_updates_the_summary_and_files_add_up(service: Servi
     assert sum(text.startswith("[Summary of") for text in session.texts) == 1
 
 
-@pytest.mark.parametrize("window", WINDOWS)
-def test_a_long_turn_is_split_and_its_beginning_summarized_apart(service: Service, window: int) -> None:
-    session = quiet(service, window, window // 8)
+def in_a_long_turn(service: Service, window: int, **fields: Any) -> tuple[Driven, str]:
+    """A session whose last turn but one is longer than what is kept, and the entry that this turn begins with."""
+    session = quiet(service, window, window // 8, **fields)
     for number in range(4):
         session.say(user(f"{session.mark} earlier {number}"), assistant(lines(window // 30)))
     begins = session.say(user(f"{session.mark} Look everywhere."))["entry_ids"][0]
     for number in range(12):
         session.say(calling(f"c{number}"), result(f"c{number}", lines(window // 30)))
     session.say(assistant("I have looked."), user(f"{session.mark} And?"))
+    return session, begins
+
+
+def test_both_parts_of_a_split_turn_are_requested_one_after_the_other(service: Service) -> None:
+    session, _ = in_a_long_turn(service, 32_000, summarizer=MOODY)
+    service.moody.most_at_once, before = 0, len(service.moody.requests)
+    session.compact()
+    history, prefix = (request.prompt for request in service.moody.requests[before:])
+    assert "earlier 0" in history
+    assert "Look everywhere." in prefix
+    assert service.moody.most_at_once == 1
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_a_long_turn_is_split_and_its_beginning_summarized_apart(service: Service, window: int) -> None:
+    session, begins = in_a_long_turn(service, window)
     cut = session.compact(dry_run=True)["summary"]
     assert cut["is_split_turn"] is True
     assert cut["turn_start_entry_id"] == begins
