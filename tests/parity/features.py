@@ -21,6 +21,8 @@ from tests.support.processes.program import REPOSITORY
 
 FOLDER: Final = Path(__file__).parent
 OPEN: Final = "?"
+# The scenario of a row about a function of the library that nothing of the service or the command calls for its user.
+LIBRARY: Final = "library"
 
 Kind: TypeAlias = Literal["function", "field", "constant", "setting", "environment", "flag", "row", "behaviour"]
 Words: TypeAlias = Annotated[str, Field(min_length=1)]
@@ -47,13 +49,21 @@ class Feature(Row):
     kind: Kind
     value: Any = None
     why: Words | None = None
+    scenario: Tests = ()
 
     @model_validator(mode="after")
     def _is_shown_or_explained(self) -> Feature:
         given = [self.test != (), self.value is not None, self.why is not None]
         if sum(given) != 1:
             raise PydanticCustomError("shown_or_explained", "needs exactly one of test, value and why")
+        if bool(self.scenario) != bool(self.test):
+            raise PydanticCustomError("scenario", "needs a scenario if it has a test, and only then")
         return self
+
+    @property
+    def is_library(self) -> bool:
+        """Whether only users of the library reach it."""
+        return self.scenario == (LIBRARY,)
 
 
 class Difference(Row):

@@ -8,7 +8,7 @@ import pytest
 
 from foldline.engine.overflow import verdict_of
 from tests.parity.__main__ import OWN
-from tests.parity.features import OPEN, Feature, differences, features, held_by, is_there
+from tests.parity.features import LIBRARY, OPEN, Feature, differences, features, held_by, is_there
 from tests.parity.test_parity import RECORDED
 from tests.parity.vectors import read_vectors
 
@@ -16,6 +16,9 @@ FEATURES = features()
 DIFFERENCES = differences()
 SYSTEMS = {"neurolink", "agent-code", "codebuddy", "pi"}
 VALUES = [row for row in FEATURES if row.value is not None]
+# Tests in these folders talk to a service over HTTP, or start the command.
+SCENARIOS = ("tests/e2e/", "tests/integration/api/")
+LIBRARY_ROWS_MOST = 13
 WORDINGS = [row for row in FEATURES if any(test.endswith("::test_every_wording_listed_is_known") for test in row.test)]
 
 
@@ -32,6 +35,18 @@ def test_every_test_that_a_row_names_is_there() -> None:
     tests = {test for row in (*FEATURES, *DIFFERENCES) for test in row.test} - {OPEN}
     missing = sorted(test for test in tests if not is_there(test))
     assert not missing, "\n".join(missing)
+
+
+def test_every_scenario_that_a_row_names_is_there_and_goes_over_http_or_the_command() -> None:
+    scenarios = {scenario for row in FEATURES for scenario in row.scenario} - {LIBRARY}
+    wrong = sorted(name for name in scenarios if not (name.startswith(SCENARIOS) and is_there(name)))
+    assert not wrong, "\n".join(wrong)
+
+
+def test_few_rows_are_reached_through_the_library_alone_and_these_name_its_function() -> None:
+    rows = [row for row in FEATURES if LIBRARY in row.scenario]
+    assert all(row.is_library and "`foldline.engine." in row.ours for row in rows), "\n".join(map(named, rows))
+    assert len(rows) <= LIBRARY_ROWS_MOST, "\n".join(map(named, rows))
 
 
 @pytest.mark.parametrize("row", VALUES, ids=named)
