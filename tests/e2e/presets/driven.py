@@ -33,7 +33,7 @@ NOWHERE: Final = "http://127.0.0.1:9/v1"
 STORY: Final = "The quick brown fox jumps over the lazy dog in all of the files."
 WINDOWS: Final = (
     8_000,
-    32_000,
+    pytest.param(32_000, marks=pytest.mark.thorough),
     pytest.param(128_000, marks=pytest.mark.thorough),
     pytest.param(1_000_000, marks=pytest.mark.thorough),
 )
@@ -45,7 +45,7 @@ WITHOUT_MODEL: Final = (
 # A window and a model that works.
 WORKING: Final = (
     pytest.param(8_000, WORKS),
-    pytest.param(32_000, WORKS),
+    pytest.param(32_000, WORKS, marks=pytest.mark.thorough),
     pytest.param(128_000, WORKS, marks=pytest.mark.thorough),
     pytest.param(1_000_000, WORKS, marks=pytest.mark.thorough),
 )
