@@ -1,0 +1,240 @@
+"""Counts the messages out of view, and compares them with those that the preset's own program would have hidden.
+
+The program is a model: the policy's own stages by the policy's own count, with a summary written at once. It shares no
+plan with the service.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from foldline.engine import wording
+from foldline.engine.edits import Edit, LiveEdits
+from foldline.engine.facts import Facts, facts_of
+from foldline.engine.formats import FORMATS
+from foldline.engine.formats.marks import IMAGES_ABOVE
+from foldline.engine.messages import Message, Text
+from foldline.engine.models.gauge import Fixed, Frame, Gauge
+from foldline.engine.outline import Outline, Unit, outline_of
+from foldline.engine.planning.batches import Tail, place
+from foldline.engine.planning.cut_points import LEAST_LENGTH, LENGTH_SHARE
+from foldline.engine.planning.plan import Parameters, Plan
+from foldline.engine.planning.recent import older_items
+from foldline.engine.planning.stages import STAGES
+from foldline.engine.policies.policy import Policy, Stage
+from foldline.engine.tokens.measures import exact_measure
+from foldline.engine.wire import dumps
+from foldline.replay.pace import NOT_CALIBRATED
+from foldline.replay.steps import fixed_tokens
+from foldline.replay.transcripts import Transcript
+
+JsonDict = dict[str, Any]
+# The format of the views that are compared: its views have one message for each message that was sent.
+COMPARED: Final = "openai"
+# What a message is recognized by in a view, where its content may have been cleared or cut.
+Key: TypeAlias = tuple[str, ...]
+LATE_BEGIN: Final = wording.LATE.partition("{")[0]
+LATE: Final[Key] = ("late",)
+
+
+class Beyond(NamedTuple):
+    """A view with more messages out of view than the program's.
+
+    `tokens`: what it would take if it had the messages that the program shows, as that shows them.
+    """
+
+    ours: int
+    program: int
+    tokens: int
+    limit: int
+
+    @property
+    def is_demanded(self) -> bool:
+        """Whether the view would not fit its budget with those messages."""
+        return self.tokens > self.limit
+
+    def __str__(self) -> str:
+        """The comparison as a sentence."""
+        return (
+            f"{self.ours} messages are out of view, and the preset's own program would have hidden {self.program}; "
+            f"with the others the view would take {self.tokens} of {self.limit} tokens"
+        )
+
+
+@dataclass(slots=True)
+class PresetProgram:
+    """What a policy's own program would show of the messages so far, if it compacted before each call of the model.
+
+    Its stages run in their order by its own estimate, each until its target is reached. Its summary is there at once,
+    and as long as the policy allows for the messages that it covers.
+    """
+
+    policy: Policy
+    gauge: Gauge
+    live: LiveEdits = field(default_factory=LiveEdits)
+    # Of all messages, counted exactly; and of those under no summary, in the policy's own measure.
+    entries: list[Facts] = field(default_factory=list)
+    _seen: list[Facts] = field(default_factory=list)
+    _tail: Tail = field(default_factory=Tail)
+    _tokens: int = 0
+
+    def add(self, message: Message) -> Facts:
+        """Append a message: its facts at its place."""
+        placed = place(facts_of(message), len(self.entries) + 1, self._tail)
+        self._tail = placed.tail
+        self.entries.append(placed.facts)
+        self._seen.append(self.gauge.measure.counted(placed.facts))
+        self._tokens += self.gauge.measure.added(placed.facts, placed.stubs)
+        return placed.facts
+
+    def compact(self) -> None:
+        """Compact if the history is over the trigger."""
+        goals = self.gauge.goals
+        if self._tokens <= min(goals.trigger, goals.limit):
+            return
+        outline = outline_of(self._seen, self.live, self.gauge.measure)
+        for stage in self.policy.stages:
+            outline = self._summarized(outline, stage) if stage.name == "summarize" else self._after(outline, stage)
+        self.live, self._tokens = outline.live, outline.tokens
+        self._seen = [entry for item in outline.items if isinstance(item, Unit) for entry in item.entries]
+
+    def _after(self, outline: Outline, stage: Stage) -> Outline:
+        own = Parameters(self.gauge.goals, is_asked=False, has_target=False, own=stage)
+        plan = STAGES[stage.name](outline, Plan(outline.tokens), own)
+        return outline.edited(plan.edits) if plan.tokens < outline.tokens else outline
+
+    def _summarized(self, outline: Outline, stage: Stage) -> Outline:
+        goals = self.gauge.goals
+        if outline.tokens <= goals.target:
+            return outline
+        due = older_items(outline, stage, goals.not_summarized, goals.recent_room)
+        older = outline.items[: min(due, outline.closed)]
+        if not any(isinstance(item, Unit) for item in older):
+            return outline
+        originals = sum(item.original_tokens for item in older)
+        length = min(goals.summary_max, max(LEAST_LENGTH, int(originals * LENGTH_SHARE)))
+        tokens = length + wording.summary_frame_tokens()
+        after = outline.edited(
+            [Edit("condense", older[0].first, older[-1].last, summary="own", tokens=tokens, original_tokens=originals)]
+        )
+        return after if after.tokens < outline.tokens else outline
+
+    @property
+    def hidden(self) -> list[tuple[int, int]]:
+        """The ranges of seqs that are summarized or dropped, oldest first; none overlaps another."""
+        spans = sorted([*self.live.hidden, *((edit.first, edit.last) for edit in self.live.condensed)])
+        apart: list[tuple[int, int]] = []
+        for first, last in spans:
+            start = max(first, apart[-1][1] + 1) if apart else first
+            if start <= last:
+                apart.append((start, last))
+        return apart
+
+
+@dataclass(slots=True)
+class OutOfViewWatch:
+    """Counts the messages out of view in each view, ours and the program's, and sums them up over all views.
+
+    A message is out of view if the view has neither the message nor the message with its content cleared or cut: a
+    summary, an interim summary or a marker stands for it. Messages that no view shows, as they are empty, do not count.
+    """
+
+    program: PresetProgram
+    has_system: bool = False
+    views: int = 0
+    ours: int = 0
+    by_program: int = 0
+    beyond: int = 0
+    _keys: list[Key] = field(default_factory=list)
+    # For each seq, the messages up to it that count.
+    _counted: list[int] = field(default_factory=lambda: [0])
+
+    def appended(self, messages: Iterable[Message]) -> None:
+        """Note messages that were sent."""
+        for message in messages:
+            entry = self.program.add(message)
+            is_quoted = entry.is_late and entry.answers is not None
+            self._keys.append(LATE if is_quoted else _key_of(message))
+            self._counted.append(self._counted[-1] + bool(entry.tokens))
+
+    def saw(self, view: JsonDict) -> Beyond | None:
+        """Count a view before a call of the model; the comparison if it has more out of view than the program's."""
+        self.program.compact()
+        shown = list(_originals(view["messages"], has_system=self.has_system))
+        ours = self._counted[-1] - len(shown)
+        by_program = sum(self._counted[last] - self._counted[first - 1] for first, last in self.program.hidden)
+        self.views += 1
+        self.ours += ours
+        self.by_program += by_program
+        if ours <= by_program:
+            return None
+        self.beyond += 1
+        budget = view["budget"]
+        return Beyond(ours, by_program, budget["used"] + self._tokens_beyond(shown), budget["limit"])
+
+    def _tokens_beyond(self, shown: Sequence[JsonDict]) -> int:
+        """The exact tokens of the messages out of view that the program shows, as it shows them."""
+        in_view, hidden = self._seqs_of(shown), self.program.hidden
+        measure, cells = exact_measure(), self.program.live.cells
+        return sum(
+            measure.shown(entry, cells.get(entry.seq))
+            for entry in self.program.entries
+            if entry.seq not in in_view and not _is_within(entry.seq, hidden)
+        )
+
+    def _seqs_of(self, shown: Sequence[JsonDict]) -> set[int]:
+        """The seqs of the messages in view: from the end, each is the newest that it can be."""
+        found: set[int] = set()
+        before = len(self._keys)
+        for message in reversed(FORMATS[COMPARED].parse(shown)):
+            key = _key_of(message)
+            at = next((index for index in range(before - 1, -1, -1) if self._keys[index] == key), before - 1)
+            found.add(at + 1)
+            before = at
+        return found
+
+
+def watch_of(policy: Policy, frame: Frame, transcript: Transcript) -> OutOfViewWatch:
+    """The watch of a session that is about to get a transcript."""
+    exact = frame.goals(policy, fixed_tokens(transcript.system, transcript.tools), NOT_CALIBRATED)
+    gauge = frame.gauge(policy, exact, Fixed(transcript.system, dumps(list(transcript.tools))))
+    return OutOfViewWatch(PresetProgram(policy, gauge), has_system=transcript.system is not None)
+
+
+def _is_within(seq: int, spans: Sequence[tuple[int, int]]) -> bool:
+    at = bisect_right(spans, (seq, seq)) - 1
+    candidates = spans[max(0, at) : at + 2]
+    return any(first <= seq <= last for first, last in candidates)
+
+
+def _originals(messages: Sequence[JsonDict], *, has_system: bool) -> Iterator[JsonDict]:
+    """The messages of a view that were sent, without the system prompt and without Foldline's own."""
+    for message in messages[1:] if has_system else messages:
+        if not _is_own(message["role"], _first_text(message)):
+            yield message
+
+
+def _is_own(role: str, text: str) -> bool:
+    if role == "tool":
+        return text == wording.UNANSWERED
+    is_marker = wording.HIDDEN_BEGIN.match(text) or wording.INTERIM_BEGIN.match(text)
+    return role == "user" and (text.startswith((wording.SUMMARY, IMAGES_ABOVE)) or is_marker is not None)
+
+
+def _first_text(message: Mapping[str, Any]) -> str:
+    content = message.get("content")
+    if isinstance(content, list):
+        content = content[0].get("text") if content else None
+    return content if isinstance(content, str) else ""
+
+
+def _key_of(message: Message) -> Key:
+    if message.result is not None:
+        return ("tool", message.result.call_id or "")
+    if message.calls:
+        return (message.role, *(call.id for call in message.calls))
+    texts = [part.text for part in message.parts if isinstance(part, Text)]
+    return LATE if texts and texts[0].startswith(LATE_BEGIN) else (message.role, *texts)
