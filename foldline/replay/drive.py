@@ -127,10 +127,11 @@ class Drive:
 
     def _append(self, messages: list[JsonDict]) -> None:
         answer = self.service.append(self.record.session_id, messages, self.transcript.format)
+        self.record.limit = answer["budget"]["limit"]
         self.progress.add(messages)
         if self._out_of_view is not None:
             self._out_of_view.appended(FORMATS[self.transcript.format].parse(messages))
-        self.record.limit = answer["budget"]["limit"]
+            self._out_of_view.compacted((answer["compaction"] or {}).get("tokens_before", 0), self.record.limit)
         self._note(self.usage.saw(answer["budget"], answer["compaction"]))
         self.prefix.appended(answer["version"], compacted=bool((answer["compaction"] or {}).get("id")))
         if sorted(answer["open_calls"]) != sorted(self.progress.open_calls):
@@ -286,6 +287,7 @@ class Drive:
         record.usage_crossings = self.usage.crossings
         if (watch := self._out_of_view) is not None:
             record.views_compared, record.views_beyond_program = watch.views, watch.beyond
+            record.views_beyond_by_budget = watch.by_budget
             record.out_of_view, record.program_out_of_view = watch.ours, watch.by_program
         if record.session_id:
             record.compactions = self.service.compactions(record.session_id)

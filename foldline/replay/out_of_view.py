@@ -43,13 +43,15 @@ LATE: Final[Key] = ("late",)
 class Beyond(NamedTuple):
     """A view with more messages out of view than the program's.
 
-    `tokens`: what it would take if it had the messages that the program shows, as that shows them.
+    `tokens`: what it would take if it had the messages that the program shows, as that shows them. `was_over`: the last
+    of them went when the view was over its budget.
     """
 
     ours: int
     program: int
     tokens: int
     limit: int
+    was_over: bool = False
 
     @property
     def is_demanded(self) -> bool:
@@ -61,6 +63,7 @@ class Beyond(NamedTuple):
         return (
             f"{self.ours} messages are out of view, and the preset's own program would have hidden {self.program}; "
             f"with the others the view would take {self.tokens} of {self.limit} tokens"
+            f"{'; they went when the view was over its budget' if self.was_over else ''}"
         )
 
 
@@ -148,6 +151,10 @@ class OutOfViewWatch:
     ours: int = 0
     by_program: int = 0
     beyond: int = 0
+    by_budget: int = 0
+    _last_ours: int = 0
+    _is_over: bool = False
+    _was_over: bool = False
     _keys: list[Key] = field(default_factory=list)
     # For each seq, the messages up to it that count.
     _counted: list[int] = field(default_factory=lambda: [0])
@@ -160,6 +167,10 @@ class OutOfViewWatch:
             self._keys.append(LATE if is_quoted else _key_of(message))
             self._counted.append(self._counted[-1] + bool(entry.tokens))
 
+    def compacted(self, tokens_before: int, limit: int) -> None:
+        """Note a compaction that an append made, and the tokens of the view before it."""
+        self._is_over |= tokens_before > limit
+
     def saw(self, view: JsonDict) -> Beyond | None:
         """Count a view before a call of the model; the comparison if it has more out of view than the program's."""
         self.program.compact()
@@ -169,11 +180,17 @@ class OutOfViewWatch:
         self.views += 1
         self.ours += ours
         self.by_program += by_program
+        if ours > self._last_ours:
+            self._was_over = self._is_over
+        self._last_ours, self._is_over = ours, False
         if ours <= by_program:
             return None
-        self.beyond += 1
         budget = view["budget"]
-        return Beyond(ours, by_program, budget["used"] + self._tokens_beyond(shown), budget["limit"])
+        tokens = budget["used"] + self._tokens_beyond(shown)
+        found = Beyond(ours, by_program, tokens, budget["limit"], self._was_over)
+        self.beyond += 1
+        self.by_budget += found.is_demanded
+        return found
 
     def _tokens_beyond(self, shown: Sequence[JsonDict]) -> int:
         """The exact tokens of the messages out of view that the program shows, as it shows them."""

@@ -29,7 +29,8 @@ class SessionRecord:
     the first views after compactions. `items` are the numbers of items kept, recallable and replaced, by kind. `listed`
     are notes, `violations` broken promises. `out_of_view` are the messages out of view, added up over the
     `views_compared`, and `program_out_of_view` those that the preset's own program would have hidden;
-    `views_beyond_program` are the views with more of the former.
+    `views_beyond_program` are the views with more of the former, `views_beyond_by_budget` those of them that would not
+    fit otherwise.
     """
 
     id: str
@@ -51,6 +52,7 @@ class SessionRecord:
     out_of_view: int = 0
     program_out_of_view: int = 0
     views_beyond_program: int = 0
+    views_beyond_by_budget: int = 0
     requested_compactions: int = 0
     usage_crossings: Counter[str] = field(default_factory=Counter)
     compactions: list[JsonDict] = field(default_factory=list)
@@ -214,6 +216,7 @@ SUMMED: Final = (
     "out_of_view",
     "program_out_of_view",
     "views_beyond_program",
+    "views_beyond_by_budget",
 )
 
 

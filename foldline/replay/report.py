@@ -94,7 +94,11 @@ def _out_of_view(figures: ReplayFigures) -> str:
         return "not compared"
     ours, program = (_mean(figures.total(name), views) for name in ("out_of_view", "program_out_of_view"))
     beyond = figures.total("views_beyond_program")
-    return f"{ours} messages in the mean view, {program} by the preset's own program; more in {beyond:,} of {views:,}"
+    budget = figures.total("views_beyond_by_budget")
+    return (
+        f"{ours} messages in the mean view, {program} by the preset's own program; "
+        f"more than that in {beyond:,} of {views:,} views, {budget:,} of which would not fit otherwise"
+    )
 
 
 def _counts(counter: Counter[str]) -> str:
