@@ -176,7 +176,7 @@ class Drive:
     def _compare(self, view: JsonDict) -> None:
         """Compare what is out of view with what the preset's own program would have hidden."""
         beyond = None if self._out_of_view is None else self._out_of_view.saw(view)
-        if beyond is not None and self.options.has_own_program and not beyond.is_demanded:
+        if beyond is not None and self.options.has_own_program and beyond.is_wrong:
             self._violated(str(beyond))
 
     def _view(self, format_name: str) -> JsonDict | None:

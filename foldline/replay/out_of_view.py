@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from foldline.engine import wording
@@ -17,8 +17,9 @@ from foldline.engine.facts import Facts, facts_of
 from foldline.engine.formats import FORMATS
 from foldline.engine.formats.marks import IMAGES_ABOVE
 from foldline.engine.messages import Message, Text
+from foldline.engine.models.budget import Goals
 from foldline.engine.models.gauge import Fixed, Frame, Gauge
-from foldline.engine.outline import Outline, Unit, outline_of
+from foldline.engine.outline import Item, Outline, Unit, outline_of
 from foldline.engine.planning.batches import Tail, place
 from foldline.engine.planning.cut_points import LEAST_LENGTH, LENGTH_SHARE
 from foldline.engine.planning.plan import Parameters, Plan
@@ -36,6 +37,8 @@ JsonDict = dict[str, Any]
 COMPARED: Final = "openai"
 # What a message is recognized by in a view, where its content may have been cleared or cut.
 Key: TypeAlias = tuple[str, ...]
+# Ranges of seqs, oldest first.
+Spans: TypeAlias = list[tuple[int, int]]
 LATE_BEGIN: Final = wording.LATE.partition("{")[0]
 LATE: Final[Key] = ("late",)
 
@@ -43,12 +46,14 @@ LATE: Final[Key] = ("late",)
 class Beyond(NamedTuple):
     """A view with more messages out of view than the program's.
 
-    `tokens`: what it would take if it had the messages that the program shows, as that shows them. `was_over`: the last
-    of them went when the view was over its budget.
+    `program` would have hidden so many by then, or `due` if it compacted at that point. `tokens`: what the view would
+    take if it had all the messages that are neither, as the program shows them. `was_over`: the last of its messages
+    out of view went when the view was over its budget.
     """
 
     ours: int
     program: int
+    due: int
     tokens: int
     limit: int
     was_over: bool = False
@@ -58,12 +63,20 @@ class Beyond(NamedTuple):
         """Whether the view would not fit its budget with those messages."""
         return self.tokens > self.limit
 
+    @property
+    def is_wrong(self) -> bool:
+        """Whether the program would have kept some of the messages that are out of view, and they would fit.
+
+        A summary is published later than the program's, which is there at once, so it may cover what is due since then.
+        """
+        return self.ours > self.due and not self.is_demanded
+
     def __str__(self) -> str:
         """The comparison as a sentence."""
         return (
-            f"{self.ours} messages are out of view, and the preset's own program would have hidden {self.program}; "
-            f"with the others the view would take {self.tokens} of {self.limit} tokens"
-            f"{'; they went when the view was over its budget' if self.was_over else ''}"
+            f"{self.ours} messages are out of view; the preset's own program would have hidden {self.program} by then, "
+            f"and {self.due} if it compacted now. With the others the view would take {self.tokens} tokens "
+            f"of {self.limit}{', and they went when it was over its budget' if self.was_over else ''}"
         )
 
 
@@ -72,17 +85,21 @@ class PresetProgram:
     """What a policy's own program would show of the messages so far, if it compacted before each call of the model.
 
     Its stages run in their order by its own estimate, each until its target is reached. Its summary is there at once,
-    and as long as the policy allows for the messages that it covers.
+    and as long as the policy allows for the messages that it covers. It also compacts where what it shows does
+    not fit by the `exact` goals, as a provider would refuse that; they are then converted to its estimate.
     """
 
     policy: Policy
     gauge: Gauge
+    exact: Goals
     live: LiveEdits = field(default_factory=LiveEdits)
     # Of all messages, counted exactly; and of those under no summary, in the policy's own measure.
     entries: list[Facts] = field(default_factory=list)
     _seen: list[Facts] = field(default_factory=list)
     _tail: Tail = field(default_factory=Tail)
+    # Of what it shows, by its estimate and exactly.
     _tokens: int = 0
+    _exact_tokens: int = 0
 
     def add(self, message: Message) -> Facts:
         """Append a message: its facts at its place."""
@@ -91,50 +108,76 @@ class PresetProgram:
         self.entries.append(placed.facts)
         self._seen.append(self.gauge.measure.counted(placed.facts))
         self._tokens += self.gauge.measure.added(placed.facts, placed.stubs)
+        self._exact_tokens += placed.added_tokens
         return placed.facts
 
     def compact(self) -> None:
-        """Compact if the history is over the trigger."""
+        """Compact if the history is over the trigger, or does not fit."""
         goals = self.gauge.goals
+        if self._exact_tokens > self.exact.limit:
+            goals = _converted(self.exact, self._tokens / self._exact_tokens)
         if self._tokens <= min(goals.trigger, goals.limit):
             return
         outline = outline_of(self._seen, self.live, self.gauge.measure)
         for stage in self.policy.stages:
-            outline = self._summarized(outline, stage) if stage.name == "summarize" else self._after(outline, stage)
+            apply = _summarized if stage.name == "summarize" else _after
+            outline = apply(outline, stage, goals)
         self.live, self._tokens = outline.live, outline.tokens
         self._seen = [entry for item in outline.items if isinstance(item, Unit) for entry in item.entries]
-
-    def _after(self, outline: Outline, stage: Stage) -> Outline:
-        own = Parameters(self.gauge.goals, is_asked=False, has_target=False, own=stage)
-        plan = STAGES[stage.name](outline, Plan(outline.tokens), own)
-        return outline.edited(plan.edits) if plan.tokens < outline.tokens else outline
-
-    def _summarized(self, outline: Outline, stage: Stage) -> Outline:
-        goals = self.gauge.goals
-        if outline.tokens <= goals.target:
-            return outline
-        due = older_items(outline, stage, goals.not_summarized, goals.recent_room)
-        older = outline.items[: min(due, outline.closed)]
-        if not any(isinstance(item, Unit) for item in older):
-            return outline
-        originals = sum(item.original_tokens for item in older)
-        length = min(goals.summary_max, max(LEAST_LENGTH, int(originals * LENGTH_SHARE)))
-        tokens = length + wording.summary_frame_tokens()
-        after = outline.edited(
-            [Edit("condense", older[0].first, older[-1].last, summary="own", tokens=tokens, original_tokens=originals)]
-        )
-        return after if after.tokens < outline.tokens else outline
+        self._exact_tokens = outline_of((self.entries[entry.seq - 1] for entry in self._seen), self.live).tokens
 
     @property
-    def hidden(self) -> list[tuple[int, int]]:
+    def hidden(self) -> Spans:
         """The ranges of seqs that are summarized or dropped, oldest first; none overlaps another."""
-        spans = sorted([*self.live.hidden, *((edit.first, edit.last) for edit in self.live.condensed)])
-        apart: list[tuple[int, int]] = []
-        for first, last in spans:
-            start = max(first, apart[-1][1] + 1) if apart else first
-            if start <= last:
-                apart.append((start, last))
-        return apart
+        return _apart([*self.live.hidden, *((edit.first, edit.last) for edit in self.live.condensed)])
+
+    @property
+    def due(self) -> Spans:
+        """The same ranges if it compacted now, whatever its trigger."""
+        outline = outline_of(self._seen, self.live, self.gauge.measure)
+        older = _older(outline, self.policy.stage("summarize"), self.gauge.goals)
+        return _apart([*self.hidden, (older[0].first, older[-1].last)]) if older else self.hidden
+
+
+def _apart(spans: Iterable[tuple[int, int]]) -> Spans:
+    apart: Spans = []
+    for first, last in sorted(spans):
+        start = max(first, apart[-1][1] + 1) if apart else first
+        if start <= last:
+            apart.append((start, last))
+    return apart
+
+
+def _converted(exact: Goals, share: float) -> Goals:
+    """Exact goals in an estimate that counts this share of the exact tokens."""
+    limit, target = int(exact.limit * share), int(exact.target * share)
+    return replace(exact, limit=limit, trigger=limit, target=target)
+
+
+def _after(outline: Outline, stage: Stage, goals: Goals) -> Outline:
+    own = Parameters(goals, is_asked=False, has_target=False, own=stage)
+    plan = STAGES[stage.name](outline, Plan(outline.tokens), own)
+    return outline.edited(plan.edits) if plan.tokens < outline.tokens else outline
+
+
+def _summarized(outline: Outline, stage: Stage, goals: Goals) -> Outline:
+    if outline.tokens <= goals.target:
+        return outline
+    older = _older(outline, stage, goals)
+    if not any(isinstance(item, Unit) for item in older):
+        return outline
+    originals = sum(item.original_tokens for item in older)
+    length = min(goals.summary_max, max(LEAST_LENGTH, int(originals * LENGTH_SHARE)))
+    tokens = length + wording.summary_frame_tokens()
+    ends = older[0].first, older[-1].last
+    after = outline.edited([Edit("condense", *ends, summary="own", tokens=tokens, original_tokens=originals)])
+    return after if after.tokens < outline.tokens else outline
+
+
+def _older(outline: Outline, stage: Stage, goals: Goals) -> list[Item]:
+    """The items that are older than the recent ones."""
+    due = older_items(outline, stage, goals.not_summarized, goals.recent_room)
+    return outline.items[: min(due, outline.closed)]
 
 
 @dataclass(slots=True)
@@ -176,7 +219,7 @@ class OutOfViewWatch:
         self.program.compact()
         shown = list(_originals(view["messages"], has_system=self.has_system))
         ours = self._counted[-1] - len(shown)
-        by_program = sum(self._counted[last] - self._counted[first - 1] for first, last in self.program.hidden)
+        by_program = self._messages_in(self.program.hidden)
         self.views += 1
         self.ours += ours
         self.by_program += by_program
@@ -185,16 +228,19 @@ class OutOfViewWatch:
         self._last_ours, self._is_over = ours, False
         if ours <= by_program:
             return None
-        budget = view["budget"]
-        tokens = budget["used"] + self._tokens_beyond(shown)
-        found = Beyond(ours, by_program, tokens, budget["limit"], self._was_over)
+        budget, due = view["budget"], self.program.due
+        tokens = budget["used"] + self._tokens_beyond(shown, due)
+        found = Beyond(ours, by_program, self._messages_in(due), tokens, budget["limit"], self._was_over)
         self.beyond += 1
         self.by_budget += found.is_demanded
         return found
 
-    def _tokens_beyond(self, shown: Sequence[JsonDict]) -> int:
-        """The exact tokens of the messages out of view that the program shows, as it shows them."""
-        in_view, hidden = self._seqs_of(shown), self.program.hidden
+    def _messages_in(self, spans: Spans) -> int:
+        return sum(self._counted[last] - self._counted[first - 1] for first, last in spans)
+
+    def _tokens_beyond(self, shown: Sequence[JsonDict], hidden: Spans) -> int:
+        """The exact tokens of the messages out of view that are not in `hidden`, as the program shows them."""
+        in_view = self._seqs_of(shown)
         measure, cells = exact_measure(), self.program.live.cells
         return sum(
             measure.shown(entry, cells.get(entry.seq))
@@ -218,10 +264,10 @@ def watch_of(policy: Policy, frame: Frame, transcript: Transcript) -> OutOfViewW
     """The watch of a session that is about to get a transcript."""
     exact = frame.goals(policy, fixed_tokens(transcript.system, transcript.tools), NOT_CALIBRATED)
     gauge = frame.gauge(policy, exact, Fixed(transcript.system, dumps(list(transcript.tools))))
-    return OutOfViewWatch(PresetProgram(policy, gauge), has_system=transcript.system is not None)
+    return OutOfViewWatch(PresetProgram(policy, gauge, exact), has_system=transcript.system is not None)
 
 
-def _is_within(seq: int, spans: Sequence[tuple[int, int]]) -> bool:
+def _is_within(seq: int, spans: Spans) -> bool:
     at = bisect_right(spans, (seq, seq)) - 1
     candidates = spans[max(0, at) : at + 2]
     return any(first <= seq <= last for first, last in candidates)
@@ -236,7 +282,7 @@ def _originals(messages: Sequence[JsonDict], *, has_system: bool) -> Iterator[Js
 
 def _is_own(role: str, text: str) -> bool:
     if role == "tool":
-        return text == wording.UNANSWERED
+        return text.endswith(wording.UNANSWERED)
     is_marker = wording.HIDDEN_BEGIN.match(text) or wording.INTERIM_BEGIN.match(text)
     return role == "user" and (text.startswith((wording.SUMMARY, IMAGES_ABOVE)) or is_marker is not None)
 
