@@ -159,8 +159,8 @@ def test_the_report_ends_with_the_number_of_violations() -> None:
 
 
 def test_the_report_compares_what_is_out_of_view_with_the_presets_own_program() -> None:
-    counts = {"views_compared": 4, "out_of_view": 10, "program_out_of_view": 8}
-    one = SessionRecord("one", **counts, views_beyond_program=3, views_beyond_by_budget=2)
+    one = SessionRecord("one", views_compared=4, out_of_view=10, program_out_of_view=8)
+    one.views_beyond_program, one.views_beyond_by_budget = 3, 2
     figures = ReplayFigures([one, SessionRecord("two")], {})
 
     text = shown(figures)
