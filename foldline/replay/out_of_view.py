@@ -16,7 +16,7 @@ from foldline.engine.edits import Edit, LiveEdits
 from foldline.engine.facts import Facts, facts_of
 from foldline.engine.formats import FORMATS
 from foldline.engine.formats.marks import IMAGES_ABOVE
-from foldline.engine.messages import Message, Text
+from foldline.engine.messages import Message, Text, result_text
 from foldline.engine.models.budget import Goals
 from foldline.engine.models.gauge import Fixed, Frame, Gauge
 from foldline.engine.outline import Item, Outline, Unit, outline_of
@@ -27,6 +27,7 @@ from foldline.engine.planning.recent import older_items
 from foldline.engine.planning.stages import STAGES
 from foldline.engine.policies.policy import Policy, Stage
 from foldline.engine.tokens.measures import exact_measure
+from foldline.engine.tokens.output_limits import level_within
 from foldline.engine.wire import dumps
 from foldline.replay.pace import NOT_CALIBRATED
 from foldline.replay.steps import fixed_tokens
@@ -98,33 +99,45 @@ class PresetProgram:
     _seen: list[Facts] = field(default_factory=list)
     _tail: Tail = field(default_factory=Tail)
     # Of what it shows, by its estimate and exactly.
-    _tokens: int = 0
-    _exact_tokens: int = 0
+    tokens: int = 0
+    exact_tokens: int = 0
 
     def add(self, message: Message) -> Facts:
         """Append a message: its facts at its place."""
         placed = place(facts_of(message), len(self.entries) + 1, self._tail)
         self._tail = placed.tail
+        seen, measure, exact = self.gauge.measure.counted(placed.facts), self.gauge.measure, exact_measure()
         self.entries.append(placed.facts)
-        self._seen.append(self.gauge.measure.counted(placed.facts))
-        self._tokens += self.gauge.measure.added(placed.facts, placed.stubs)
-        self._exact_tokens += placed.added_tokens
+        self._seen.append(seen)
+        limited = self._limited(message, placed.facts)
+        if limited is not None:
+            self.live = self.live.adding([limited])
+        self.tokens += measure.shown(seen, limited) + measure.stub * placed.stubs
+        self.exact_tokens += exact.shown(placed.facts, limited) + exact.stub * placed.stubs
         return placed.facts
+
+    def _limited(self, message: Message, entry: Facts) -> Edit | None:
+        """The edit that cuts an output over the policy's limits."""
+        policy, result = self.policy, message.result
+        if result is None or entry.is_late or not (policy.output_bytes or policy.output_lines):
+            return None
+        level = level_within(result_text(result), entry.excerpts, policy.output_bytes, policy.output_lines)
+        return None if level is None else Edit("excerpt", entry.seq, entry.seq, level)
 
     def compact(self) -> None:
         """Compact if the history is over the trigger, or does not fit."""
         goals = self.gauge.goals
-        if self._exact_tokens > self.exact.limit:
-            goals = _converted(self.exact, self._tokens / self._exact_tokens)
-        if self._tokens <= min(goals.trigger, goals.limit):
+        if self.exact_tokens > self.exact.limit:
+            goals = _converted(self.exact, self.tokens / self.exact_tokens)
+        if self.tokens <= min(goals.trigger, goals.limit):
             return
         outline = outline_of(self._seen, self.live, self.gauge.measure)
         for stage in self.policy.stages:
             apply = _summarized if stage.name == "summarize" else _after
             outline = apply(outline, stage, goals)
-        self.live, self._tokens = outline.live, outline.tokens
+        self.live, self.tokens = outline.live, outline.tokens
         self._seen = [entry for item in outline.items if isinstance(item, Unit) for entry in item.entries]
-        self._exact_tokens = outline_of((self.entries[entry.seq - 1] for entry in self._seen), self.live).tokens
+        self.exact_tokens = outline_of((self.entries[entry.seq - 1] for entry in self._seen), self.live).tokens
 
     @property
     def hidden(self) -> Spans:

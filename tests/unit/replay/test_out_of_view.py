@@ -131,6 +131,17 @@ def test_a_program_whose_estimate_is_too_low_compacts_what_its_provider_would_re
     assert watch.by_program > 0
 
 
+def test_a_program_shows_excerpts_of_outputs_over_its_limits() -> None:
+    messages = coding_session(2, turns=1, calls=1)
+    at = next(index for index, said in enumerate(messages) if said["role"] == "tool")
+    messages[at] = {**messages[at], "content": "a line of the log\n" * 8_000}
+    limited, whole = (watch_for(preset, 200_000, messages).program for preset in ("neurolink", "neurolink@program"))
+
+    assert limited.live.cells[at + 1].kind == "excerpt"
+    assert not whole.live.cells
+    assert limited.tokens < whole.tokens / 2
+
+
 def test_a_view_without_what_the_program_shows_is_wrong_where_that_would_fit() -> None:
     watch = watch_for("pi", 4_000)
     watch.saw(view_of(CHAT))
