@@ -47,7 +47,7 @@ LATE: Final[Key] = ("late",)
 class Beyond(NamedTuple):
     """A view with more messages out of view than the program's.
 
-    `program` would have hidden so many by then, or `due` if it compacted at that point. `tokens`: what the view would
+    `program` would have hidden so many by then, and a summary that is as late as ours `due`. `tokens`: what the view would
     take if it had all the messages that are neither, as the program shows them. `was_over`: the last of its messages
     out of view went when the view was over its budget.
     """
@@ -68,7 +68,8 @@ class Beyond(NamedTuple):
     def is_wrong(self) -> bool:
         """Whether the program would have kept some of the messages that are out of view, and they would fit.
 
-        A summary is published later than the program's, which is there at once, so it may cover what is due since then.
+        A summary is published later than the program's, which is there at once, so it may cover what is due since then;
+        but only where the program had hidden more than we had before.
         """
         return self.ours > self.due and not self.is_demanded
 
@@ -76,7 +77,7 @@ class Beyond(NamedTuple):
         """The comparison as a sentence."""
         return (
             f"{self.ours} messages are out of view; the preset's own program would have hidden {self.program} by then, "
-            f"and {self.due} if it compacted now. With the others the view would take {self.tokens} tokens "
+            f"and {self.due} if it were as late. With the others the view would take {self.tokens} tokens "
             f"of {self.limit}{', and they went when it was over its budget' if self.was_over else ''}"
         )
 
@@ -209,6 +210,7 @@ class OutOfViewWatch:
     beyond: int = 0
     by_budget: int = 0
     _last_ours: int = 0
+    _is_late: bool = False
     _is_over: bool = False
     _was_over: bool = False
     _keys: list[Key] = field(default_factory=list)
@@ -237,11 +239,11 @@ class OutOfViewWatch:
         self.ours += ours
         self.by_program += by_program
         if ours > self._last_ours:
-            self._was_over = self._is_over
+            self._was_over, self._is_late = self._is_over, self._last_ours < by_program
         self._last_ours, self._is_over = ours, False
         if ours <= by_program:
             return None
-        budget, due = view["budget"], self.program.due
+        budget, due = view["budget"], self.program.due if self._is_late else self.program.hidden
         tokens = budget["used"] + self._tokens_beyond(shown, due)
         found = Beyond(ours, by_program, self._messages_in(due), tokens, budget["limit"], self._was_over)
         self.beyond += 1

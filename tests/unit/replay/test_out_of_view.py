@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -164,19 +163,19 @@ def test_what_does_not_fit_the_budget_may_be_out_of_view() -> None:
     assert (watch.beyond, watch.by_budget) == (1, 1)
 
 
-def test_a_view_may_lack_what_the_program_would_hide_if_it_compacted_now() -> None:
-    watch = watch_for("pi", LARGE)
-    watch.program.gauge = replace(
-        watch.program.gauge, goals=replace(watch.program.gauge.goals, keep_recent=0, target=500)
-    )
+@pytest.mark.parametrize(("hidden_before", "is_wrong"), [(0, False), (71, True)])
+def test_only_a_summary_later_than_the_programs_may_cover_what_is_due_since_then(
+    *, hidden_before: int, is_wrong: bool
+) -> None:
+    watch = watch_for("pi", 4_000)
+    watch.saw(view_of([SUMMARIZED, *CHAT[hidden_before:]] if hidden_before else CHAT))
     due = watch.program.due[-1][1]
 
-    as_due, beyond = (watch.saw(view_of([SUMMARIZED, *CHAT[hidden:]])) for hidden in (due, due + 1))
+    found = watch.saw(view_of([SUMMARIZED, *CHAT[due:]]))
 
-    assert as_due is not None
-    assert beyond is not None
-    assert (as_due.due, as_due.is_wrong) == (beyond.due, False)
-    assert beyond.is_wrong
+    assert found is not None
+    assert (found.ours, found.program) == (due, 71)
+    assert found.is_wrong == is_wrong
 
 
 def test_it_is_said_whether_the_view_was_over_its_budget_when_the_messages_went() -> None:
@@ -193,7 +192,7 @@ def test_it_is_said_whether_the_view_was_over_its_budget_when_the_messages_went(
 
 def test_a_comparison_reads_as_a_sentence() -> None:
     assert str(Beyond(12, 4, 7, 900, 1_000)) == (
-        "12 messages are out of view; the preset's own program would have hidden 4 by then, and 7 if it compacted now. "
+        "12 messages are out of view; the preset's own program would have hidden 4 by then, and 7 if it were as late. "
         "With the others the view would take 900 tokens of 1000"
     )
 
