@@ -47,7 +47,7 @@ LATE: Final[Key] = ("late",)
 class Beyond(NamedTuple):
     """A view with more messages out of view than the program's.
 
-    `program` would have hidden so many by then, and a summary that is as late as ours `due`. `tokens`: what the view would
+    `program` would have hidden so many by then, or `due` if it compacted when we did. `tokens`: what the view would
     take if it had all the messages that are neither, as the program shows them. `was_over`: the last of its messages
     out of view went when the view was over its budget.
     """
@@ -68,8 +68,7 @@ class Beyond(NamedTuple):
     def is_wrong(self) -> bool:
         """Whether the program would have kept some of the messages that are out of view, and they would fit.
 
-        A summary is published later than the program's, which is there at once, so it may cover what is due since then;
-        but only where the program had hidden more than we had before.
+        Summaries are not published when the program writes its own, so they may cover what is due now.
         """
         return self.ours > self.due and not self.is_demanded
 
@@ -77,7 +76,7 @@ class Beyond(NamedTuple):
         """The comparison as a sentence."""
         return (
             f"{self.ours} messages are out of view; the preset's own program would have hidden {self.program} by then, "
-            f"and {self.due} if it were as late. With the others the view would take {self.tokens} tokens "
+            f"and {self.due} if it compacted when we did. With the others the view would take {self.tokens} tokens "
             f"of {self.limit}{', and they went when it was over its budget' if self.was_over else ''}"
         )
 
@@ -102,6 +101,7 @@ class PresetProgram:
     # Of what it shows, by its estimate and exactly.
     tokens: int = 0
     exact_tokens: int = 0
+    compactions: int = 0
 
     def add(self, message: Message) -> Facts:
         """Append a message: its facts at its place."""
@@ -132,12 +132,13 @@ class PresetProgram:
             goals = _converted(self.exact, self.tokens / self.exact_tokens)
         if self.tokens <= min(goals.trigger, goals.limit):
             return
-        outline = outline_of(self._seen, self.live, self.gauge.measure)
+        outline, before = outline_of(self._seen, self.live, self.gauge.measure), self.tokens
         for stage in self.policy.stages:
             apply = _summarized if stage.name == "summarize" else _after
             outline = apply(outline, stage, goals)
         self.live, self.tokens = outline.live, outline.tokens
         self._seen = [entry for item in outline.items if isinstance(item, Unit) for entry in item.entries]
+        self.compactions += self.tokens < before
         self.exact_tokens = outline_of((self.entries[entry.seq - 1] for entry in self._seen), self.live).tokens
 
     @property
@@ -210,7 +211,8 @@ class OutOfViewWatch:
     beyond: int = 0
     by_budget: int = 0
     _last_ours: int = 0
-    _is_late: bool = False
+    _is_other_time: bool = False
+    _compactions_then: int = 0
     _is_over: bool = False
     _was_over: bool = False
     _keys: list[Key] = field(default_factory=list)
@@ -239,16 +241,25 @@ class OutOfViewWatch:
         self.ours += ours
         self.by_program += by_program
         if ours > self._last_ours:
-            self._was_over, self._is_late = self._is_over, self._last_ours < by_program
+            self._note_time(by_program)
         self._last_ours, self._is_over = ours, False
         if ours <= by_program:
             return None
-        budget, due = view["budget"], self.program.due if self._is_late else self.program.hidden
+        budget, due = view["budget"], self.program.due if self._is_other_time else self.program.hidden
         tokens = budget["used"] + self._tokens_beyond(shown, due)
         found = Beyond(ours, by_program, self._messages_in(due), tokens, budget["limit"], self._was_over)
         self.beyond += 1
         self.by_budget += found.is_demanded
         return found
+
+    def _note_time(self, by_program: int) -> None:
+        """Note whether we compact later than the program, or before it.
+
+        We do not if it had hidden no more than we had, and compacted since: then it did so without hiding more.
+        """
+        is_earlier = self.program.compactions == self._compactions_then
+        self._is_other_time = self._last_ours < by_program or is_earlier
+        self._was_over, self._compactions_then = self._is_over, self.program.compactions
 
     def _messages_in(self, spans: Spans) -> int:
         return sum(self._counted[last] - self._counted[first - 1] for first, last in spans)

@@ -163,12 +163,15 @@ def test_what_does_not_fit_the_budget_may_be_out_of_view() -> None:
     assert (watch.beyond, watch.by_budget) == (1, 1)
 
 
-@pytest.mark.parametrize(("hidden_before", "is_wrong"), [(0, False), (71, True)])
-def test_only_a_summary_later_than_the_programs_may_cover_what_is_due_since_then(
-    *, hidden_before: int, is_wrong: bool
+@pytest.mark.parametrize(
+    ("hidden_before", "compactions", "is_wrong"), [(0, 0, False), (71, 0, False), (0, 1, False), (71, 1, True)]
+)
+def test_as_much_as_is_due_may_be_out_of_view_unless_the_program_compacted_meanwhile_without_hiding(
+    *, hidden_before: int, compactions: int, is_wrong: bool
 ) -> None:
     watch = watch_for("pi", 4_000)
     watch.saw(view_of([SUMMARIZED, *CHAT[hidden_before:]] if hidden_before else CHAT))
+    watch.program.compactions += compactions
     due = watch.program.due[-1][1]
 
     found = watch.saw(view_of([SUMMARIZED, *CHAT[due:]]))
@@ -192,8 +195,8 @@ def test_it_is_said_whether_the_view_was_over_its_budget_when_the_messages_went(
 
 def test_a_comparison_reads_as_a_sentence() -> None:
     assert str(Beyond(12, 4, 7, 900, 1_000)) == (
-        "12 messages are out of view; the preset's own program would have hidden 4 by then, and 7 if it were as late. "
-        "With the others the view would take 900 tokens of 1000"
+        "12 messages are out of view; the preset's own program would have hidden 4 by then, and 7 if it compacted when "
+        "we did. With the others the view would take 900 tokens of 1000"
     )
 
 
