@@ -9,12 +9,14 @@ from typing import Any, Final
 
 from foldline.client import Client, Refused
 from foldline.engine.errors import FixedPartsDoNotFit
+from foldline.engine.formats import FORMATS
 from foldline.engine.models.budget import check_fixed_parts
 from foldline.engine.models.gauge import Frame
 from foldline.engine.tokens.estimates import EXACT
 from foldline.engine.wire import dumps
 from foldline.log.job_state import ACTIVE, JobState
 from foldline.replay.options import Options
+from foldline.replay.out_of_view import COMPARED, OutOfViewWatch, watch_of
 from foldline.replay.pace import pace_of
 from foldline.replay.prefix_watch import PrefixWatch
 from foldline.replay.record import SUMMARY, SessionRecord
@@ -72,6 +74,7 @@ class Drive:
         self._known: set[str] = set()
         self._cursor: str | None = None
         self._is_of_images = False
+        self._out_of_view: OutOfViewWatch | None = None
 
     def run(self) -> SessionRecord:
         """Replay the session to its end, or until the service refuses a request; the session's record."""
@@ -98,6 +101,8 @@ class Drive:
             if str(refused.problem.get("path")).startswith("policy"):
                 raise CommandFailed(_policy_refused(refused, self.service.url)) from refused
             raise
+        if self.options.is_preset_known:
+            self._out_of_view = watch_of(self.options.known_policy, self._frame, self.transcript)
 
     def _stopped(self, refused: Refused) -> None:
         try:
@@ -122,8 +127,11 @@ class Drive:
 
     def _append(self, messages: list[JsonDict]) -> None:
         answer = self.service.append(self.record.session_id, messages, self.transcript.format)
-        self.progress.add(messages)
         self.record.limit = answer["budget"]["limit"]
+        self.progress.add(messages)
+        if self._out_of_view is not None:
+            self._out_of_view.appended(FORMATS[self.transcript.format].parse(messages))
+            self._out_of_view.compacted((answer["compaction"] or {}).get("tokens_before", 0), self.record.limit)
         self._note(self.usage.saw(answer["budget"], answer["compaction"]))
         self.prefix.appended(answer["version"], compacted=bool((answer["compaction"] or {}).get("id")))
         if sorted(answer["open_calls"]) != sorted(self.progress.open_calls):
@@ -161,7 +169,15 @@ class Drive:
         view = self._view(format_name)
         for text in () if view is None else check_view(format_name, view, self._expected()):
             self._violated(f"{format_name} view: {text}")
+        if view is not None and format_name == COMPARED:
+            self._compare(view)
         return view
+
+    def _compare(self, view: JsonDict) -> None:
+        """Compare what is out of view with what the preset's own program would have hidden."""
+        beyond = None if self._out_of_view is None else self._out_of_view.saw(view)
+        if beyond is not None and self.options.has_own_program and beyond.is_wrong:
+            self.record.views_too_deep += 1
 
     def _view(self, format_name: str) -> JsonDict | None:
         try:
@@ -269,6 +285,10 @@ class Drive:
         record.appended_tokens = self.progress.message_tokens
         record.prefix_changes = self.prefix.changes
         record.usage_crossings = self.usage.crossings
+        if (watch := self._out_of_view) is not None:
+            record.views_compared, record.views_beyond_program = watch.views, watch.beyond
+            record.views_beyond_by_budget = watch.by_budget
+            record.out_of_view, record.program_out_of_view = watch.ours, watch.by_program
         if record.session_id:
             record.compactions = self.service.compactions(record.session_id)
             record.jobs = self.service.jobs(record.session_id)

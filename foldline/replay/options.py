@@ -8,6 +8,7 @@ from typing import Any
 from foldline.engine.errors import InvalidPolicy
 from foldline.engine.policies.policy import Policy
 from foldline.engine.policies.presets import DEFAULT_PRESET, PRESETS
+from foldline.engine.tokens.estimates import EXACT
 from foldline.terminal import CommandFailed
 
 JsonDict = dict[str, Any]
@@ -42,6 +43,16 @@ class Options:
         if self.compact_threshold is None:
             return preset
         return replace(preset, trigger=self.compact_threshold, target=preset.target * self.lowered)
+
+    @property
+    def is_preset_known(self) -> bool:
+        """Whether `known_policy` is that of the preset named, and not of another in its place."""
+        return self._preset in PRESETS
+
+    @property
+    def has_own_program(self) -> bool:
+        """Whether views with more out of view than the preset's own program are counted: that of another system."""
+        return self.is_preset_known and self.known_policy.counter != EXACT and not self.compact_every
 
     @property
     def lowered(self) -> float:

@@ -27,7 +27,10 @@ class SessionRecord:
     `tokens_with` and `tokens_without` are the input tokens of all model calls with and without Foldline.
     `largest_bytes` are the JSON of the largest view, `most_images` the most images in one. `fills` are used / limit of
     the first views after compactions. `items` are the numbers of items kept, recallable and replaced, by kind. `listed`
-    are notes, `violations` broken promises.
+    are notes, `violations` broken promises. `out_of_view` are the messages out of view, added up over the
+    `views_compared`, and `program_out_of_view` those that the preset's own program would have hidden;
+    `views_beyond_program` are the views with more of the former, `views_beyond_by_budget` those of them that would not
+    fit otherwise, and `views_too_deep` those that lack what the program would show now and would fit.
     """
 
     id: str
@@ -45,6 +48,12 @@ class SessionRecord:
     pace: Pace | None = None
     prefix_changes: int = 0
     views_over_budget: int = 0
+    views_compared: int = 0
+    out_of_view: int = 0
+    program_out_of_view: int = 0
+    views_beyond_program: int = 0
+    views_beyond_by_budget: int = 0
+    views_too_deep: int = 0
     requested_compactions: int = 0
     usage_crossings: Counter[str] = field(default_factory=Counter)
     compactions: list[JsonDict] = field(default_factory=list)
@@ -204,6 +213,12 @@ SUMMED: Final = (
     "tokens_without",
     "prefix_changes",
     "views_over_budget",
+    "views_compared",
+    "out_of_view",
+    "program_out_of_view",
+    "views_beyond_program",
+    "views_beyond_by_budget",
+    "views_too_deep",
 )
 
 

@@ -47,6 +47,8 @@ def _sessions_table(records: list[SessionRecord]) -> Any:
         ("jobs", True),
         ("without", True),
         ("with", True),
+        ("out of view", True),
+        ("by program", True),
     )
     return table_of(columns, map(_session_row, records[:SESSIONS_SHOWN]))
 
@@ -61,7 +63,13 @@ def _session_row(record: SessionRecord) -> tuple[Any, ...]:
         len(record.jobs),
         f"{record.tokens_without:,}",
         f"{record.tokens_with:,}",
+        _mean(record.out_of_view, record.views_compared),
+        _mean(record.program_out_of_view, record.views_compared),
     )
+
+
+def _mean(messages: int, views: int) -> str:
+    return f"{messages / views:,.1f}" if views else "–"
 
 
 def _rows(figures: ReplayFigures) -> Iterator[tuple[str, str]]:
@@ -73,10 +81,24 @@ def _rows(figures: ReplayFigures) -> Iterator[tuple[str, str]]:
     yield "jobs", _counts(figures.job_states())
     yield "prefix changes", f"{figures.total('prefix_changes'):,}"
     yield "input tokens", _saving(figures.total("tokens_without"), figures.total("tokens_with"))
+    yield "out of view", _out_of_view(figures)
     images = figures.most("most_images")
     yield "largest view", f"{figures.most('largest_bytes'):,} bytes" + (f", {images} images" if images else "")
     fill = figures.fill
     yield "view after a compaction", "no compactions" if fill is None else f"{fill:.2f} of the budget in the median"
+
+
+def _out_of_view(figures: ReplayFigures) -> str:
+    views = figures.total("views_compared")
+    if not views:
+        return "not compared"
+    ours, program = (_mean(figures.total(name), views) for name in ("out_of_view", "program_out_of_view"))
+    beyond = figures.total("views_beyond_program")
+    budget = figures.total("views_beyond_by_budget")
+    return (
+        f"{ours} messages in the mean view, {program} by the preset's own program; "
+        f"more than that in {beyond:,} of {views:,} views, {budget:,} of which would not fit otherwise"
+    )
 
 
 def _counts(counter: Counter[str]) -> str:

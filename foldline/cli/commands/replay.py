@@ -78,6 +78,10 @@ def replay(
     Where all stages that clear results stop at the policy's target, the first views after compactions have to hold 0.6
     of it in the median. No stage strip or microcompact does, nor prune with stops_at_target false.
 
+    The report counts the messages out of view, and those that the preset's own program would have hidden by its own
+    estimate. Under presets of other systems, views that lack what that program keeps, although it would fit, are
+    counted; not with --compact-every.
+
     The report also counts the items of summaries by kind: those in the summaries of the last view, those that can still
     be recalled, and those that newer ones replaced. Only summaries without an LLM know their items.
 

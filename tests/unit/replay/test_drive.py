@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from foldline.client import Client
+from foldline.engine import wording
 from foldline.replay.drive import Drive
 from foldline.replay.options import Options
 from foldline.replay.record import SessionRecord
@@ -92,6 +93,23 @@ def test_a_spoilt_view_is_a_violation(spoil: Callable[[JsonDict], None], expecte
     record = driven(Script(spoil=spoil))
 
     assert any(expected in text for text in record.violations)
+
+
+def summarize_all_but_the_last(view: JsonDict) -> None:
+    del view["messages"][1:-1]
+    view["messages"].insert(1, {"role": "user", "content": wording.SUMMARY})
+    view["budget"]["used"] -= 1
+
+
+@pytest.mark.parametrize(("preset", "is_held"), [("pi", True), ("foldline", False), ("of-tomorrow", False)])
+def test_a_view_without_what_the_presets_own_program_shows_is_counted(preset: str, *, is_held: bool) -> None:
+    record = driven(Script(spoil=summarize_all_but_the_last), settings=replace(SETTINGS, policy=preset))
+
+    assert record.views_too_deep == (3 if is_held else 0)
+    # In the first view, the last message is the only one.
+    is_known = preset != "of-tomorrow"
+    assert (record.views_compared, record.views_beyond_program) == ((4, 3) if is_known else (0, 0))
+    assert (record.out_of_view, record.program_out_of_view) == ((14, 0) if is_known else (0, 0))
 
 
 def test_a_refused_view_is_a_violation_where_it_would_have_fitted() -> None:

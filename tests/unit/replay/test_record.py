@@ -158,5 +158,26 @@ def test_the_report_ends_with_the_number_of_violations() -> None:
     assert any(line.strip() == "one [x]: no view" for line in text)
 
 
+def test_the_report_compares_what_is_out_of_view_with_the_presets_own_program() -> None:
+    one = SessionRecord("one", views_compared=4, out_of_view=10, program_out_of_view=8)
+    one.views_beyond_program, one.views_beyond_by_budget = 3, 2
+    figures = ReplayFigures([one, SessionRecord("two")], {})
+
+    text = shown(figures)
+
+    assert [line.split()[-2:] for line in text if line.split()[:1] in (["one"], ["two"])] == [
+        ["2.5", "2.0"],
+        ["–", "–"],
+    ]
+    (line,) = [line for line in text if line.startswith("out of view")]
+    assert "2.5 messages in the mean view, 2.0 by the preset's own program" in line
+    assert "more than that in 3 of 4 views, 2 of which would not fit otherwise" in line
+    assert figures.as_json()["per_session"][0]["program_out_of_view"] == 8
+
+
+def test_a_report_without_a_known_preset_compares_nothing() -> None:
+    assert any("not compared" in line for line in shown(ReplayFigures([SessionRecord("one")], {})))
+
+
 def test_a_clean_report_says_so() -> None:
     assert shown(ReplayFigures([SessionRecord("one")], {}))[-1] == "violations: 0"
