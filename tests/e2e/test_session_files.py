@@ -187,15 +187,15 @@ def test_a_dry_run_shows_where_a_summary_would_cut(tmp_path: Path) -> None:
 
     code, stdout, stderr = run("compact", "--dry-run", "--session", "long")
     cut = json.loads(stdout)
-    assert (code, cut["first_entry_id"], cut["is_split_turn"]) == (0, "e0-1", False)
-    assert (cut["replaces"], cut["turn_prefix_messages"]) == ([], 0)
+    assert (code, cut["first_entry_id"], cut["is_split_turn"]) == (0, "e0-1", True)
+    assert (cut["replaces"], cut["turn_prefix_messages"]) == ([], 1)
     first_kept = int(cut["first_kept_entry_id"].removeprefix("e0-"))
-    assert cut["messages"] == first_kept - 1 > 10
+    assert cut["messages"] == first_kept - 2 > 10
     rows = {line[:17].strip(): line[17:].split() for line in stderr.splitlines()}
     assert rows["session"] == ["long"]
     assert rows["first kept entry"] == [str(first_kept - 1), cut["first_kept_entry_id"]]
-    assert rows["to summarize"][:2] == [str(first_kept - 1), "messages"]
-    assert rows["turn start"] == ["none"]
+    assert rows["to summarize"][:2] == [str(first_kept - 2), "messages"]
+    assert rows["turn start"][:2] == [str(first_kept - 2), f"{cut['turn_start_entry_id']},"]
     assert ran("export", "long") == before
 
     # All that pi keeps of it would be more than such a window.

@@ -49,7 +49,7 @@ def _settings(database_url: str, works: ScriptedLLM, narrow: ScriptedLLM, moody:
     )
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """What `foldline serve` runs, with a hook that looks on and acts only where instructions ask it to."""
     folder = tmp_path_factory.mktemp("presets")

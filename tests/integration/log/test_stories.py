@@ -56,7 +56,7 @@ def test_a_policy_may_name_the_summarizers_that_the_service_has(store: Store) ->
     store.limits = replace(store.limits, summarizers=frozenset({"extractive", "fast", "spare"}))
     with pytest.raises(InvalidPolicy) as caught:
         Scene(store, policy={"summarizer": "fast,oracle"})
-    message = "there is no summarizer 'oracle'; available: service, provider, extractive, fast, spare"
+    message = "there is no summarizer 'oracle'; available: extractive, fast, spare; service and provider stand alone"
     assert message in str(caught.value)
     scene = Scene(store, 6_000, policy={"summarizer": "fast,spare"})
     scene.append(*turns(4, 200))
