@@ -131,7 +131,6 @@ class Drive:
         self.progress.add(messages)
         if self._out_of_view is not None:
             self._out_of_view.appended(FORMATS[self.transcript.format].parse(messages))
-            self._out_of_view.compacted((answer["compaction"] or {}).get("tokens_before", 0), self.record.limit)
         self._note(self.usage.saw(answer["budget"], answer["compaction"]))
         self.prefix.appended(answer["version"], compacted=bool((answer["compaction"] or {}).get("id")))
         if sorted(answer["open_calls"]) != sorted(self.progress.open_calls):

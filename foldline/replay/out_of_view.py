@@ -16,18 +16,18 @@ from foldline.engine.edits import Edit, LiveEdits
 from foldline.engine.facts import Facts, facts_of
 from foldline.engine.formats import FORMATS
 from foldline.engine.formats.marks import IMAGES_ABOVE
-from foldline.engine.messages import Message, Text, result_text
+from foldline.engine.messages import Message, Text
 from foldline.engine.models.budget import Goals
 from foldline.engine.models.gauge import Fixed, Frame, Gauge
 from foldline.engine.outline import Item, Outline, Unit, outline_of
 from foldline.engine.planning.batches import Tail, place
 from foldline.engine.planning.cut_points import LEAST_LENGTH, LENGTH_SHARE
+from foldline.engine.planning.limited_outputs import limiting
 from foldline.engine.planning.plan import Parameters, Plan
 from foldline.engine.planning.recent import older_items
 from foldline.engine.planning.stages import STAGES
 from foldline.engine.policies.policy import Policy, Stage
 from foldline.engine.tokens.measures import exact_measure
-from foldline.engine.tokens.output_limits import level_within
 from foldline.engine.wire import dumps
 from foldline.replay.pace import NOT_CALIBRATED
 from foldline.replay.steps import fixed_tokens
@@ -48,8 +48,7 @@ class Beyond(NamedTuple):
     """A view with more messages out of view than the program's.
 
     `program` would have hidden so many by then, or `due` if it compacted when we did. `tokens`: what the view would
-    take if it had all the messages that are neither, as the program shows them. `was_over`: the last of its messages
-    out of view went when the view was over its budget.
+    take if it had all the messages that are neither, as the program shows them.
     """
 
     ours: int
@@ -57,7 +56,6 @@ class Beyond(NamedTuple):
     due: int
     tokens: int
     limit: int
-    was_over: bool = False
 
     @property
     def is_demanded(self) -> bool:
@@ -71,14 +69,6 @@ class Beyond(NamedTuple):
         Summaries are not published when the program writes its own, so they may cover what is due now.
         """
         return self.ours > self.due and not self.is_demanded
-
-    def __str__(self) -> str:
-        """The comparison as a sentence."""
-        return (
-            f"{self.ours} messages are out of view; the preset's own program would have hidden {self.program} by then, "
-            f"and {self.due} if it compacted when we did. With the others the view would take {self.tokens} tokens "
-            f"of {self.limit}{', and they went when it was over its budget' if self.was_over else ''}"
-        )
 
 
 @dataclass(slots=True)
@@ -110,20 +100,12 @@ class PresetProgram:
         seen, measure, exact = self.gauge.measure.counted(placed.facts), self.gauge.measure, exact_measure()
         self.entries.append(placed.facts)
         self._seen.append(seen)
-        limited = self._limited(message, placed.facts)
+        limited = limiting(self.policy, message, placed.facts)
         if limited is not None:
             self.live = self.live.adding([limited])
         self.tokens += measure.shown(seen, limited) + measure.stub * placed.stubs
         self.exact_tokens += exact.shown(placed.facts, limited) + exact.stub * placed.stubs
         return placed.facts
-
-    def _limited(self, message: Message, entry: Facts) -> Edit | None:
-        """The edit that cuts an output over the policy's limits."""
-        policy, result = self.policy, message.result
-        if result is None or entry.is_late or not (policy.output_bytes or policy.output_lines):
-            return None
-        level = level_within(result_text(result), entry.excerpts, policy.output_bytes, policy.output_lines)
-        return None if level is None else Edit("excerpt", entry.seq, entry.seq, level)
 
     def compact(self) -> None:
         """Compact if the history is over the trigger, or does not fit."""
@@ -213,8 +195,6 @@ class OutOfViewWatch:
     _last_ours: int = 0
     _is_other_time: bool = False
     _compactions_then: int = 0
-    _is_over: bool = False
-    _was_over: bool = False
     _keys: list[Key] = field(default_factory=list)
     # For each seq, the messages up to it that count.
     _counted: list[int] = field(default_factory=lambda: [0])
@@ -227,10 +207,6 @@ class OutOfViewWatch:
             self._keys.append(LATE if is_quoted else _key_of(message))
             self._counted.append(self._counted[-1] + bool(entry.tokens))
 
-    def compacted(self, tokens_before: int, limit: int) -> None:
-        """Note a compaction that an append made, and the tokens of the view before it."""
-        self._is_over |= tokens_before > limit
-
     def saw(self, view: JsonDict) -> Beyond | None:
         """Count a view before a call of the model; the comparison if it has more out of view than the program's."""
         self.program.compact()
@@ -242,12 +218,12 @@ class OutOfViewWatch:
         self.by_program += by_program
         if ours > self._last_ours:
             self._note_time(by_program)
-        self._last_ours, self._is_over = ours, False
+        self._last_ours = ours
         if ours <= by_program:
             return None
         budget, due = view["budget"], self.program.due if self._is_other_time else self.program.hidden
         tokens = budget["used"] + self._tokens_beyond(shown, due)
-        found = Beyond(ours, by_program, self._messages_in(due), tokens, budget["limit"], self._was_over)
+        found = Beyond(ours, by_program, self._messages_in(due), tokens, budget["limit"])
         self.beyond += 1
         self.by_budget += found.is_demanded
         return found
@@ -259,7 +235,7 @@ class OutOfViewWatch:
         """
         is_earlier = self.program.compactions == self._compactions_then
         self._is_other_time = self._last_ours < by_program or is_earlier
-        self._was_over, self._compactions_then = self._is_over, self.program.compactions
+        self._compactions_then = self.program.compactions
 
     def _messages_in(self, spans: Spans) -> int:
         return sum(self._counted[last] - self._counted[first - 1] for first, last in spans)

@@ -43,20 +43,22 @@ class Gauge:
 
         The outline must be counted exactly.
         """
-        seen = outline.measured(self.measure)
-        if seen is outline:
+        if self.measure is outline.measure:
             return Gauge(self.measure, goals)
-        return Gauge(self.measure, self.goals.aiming_at(goals.target * seen.tokens // max(1, outline.tokens)))
+        return Gauge(self.measure, self.goals.aiming_at(self._converted(goals.target, outline)))
 
     def when_asked(self, goals: Goals, outline: Outline, tokens: int) -> Gauge:
         """The gauge of a compaction with these exact goals that a caller asked for, when the history had `tokens`.
 
         The outline and `tokens` must be counted exactly.
         """
-        seen = outline.measured(self.measure)
-        if seen is outline:
+        if self.measure is outline.measure:
             return Gauge(self.measure, goals)
-        return Gauge(self.measure, self.goals.when_asked(tokens * seen.tokens // max(1, outline.tokens)))
+        return Gauge(self.measure, self.goals.when_asked(self._converted(tokens, outline)))
+
+    def _converted(self, tokens: int, outline: Outline) -> int:
+        """Exact tokens in this measure, in proportion to an outline that is counted exactly."""
+        return tokens * outline.measured(self.measure).tokens // max(1, outline.tokens)
 
 
 @dataclass(frozen=True, slots=True)

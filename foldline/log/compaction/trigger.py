@@ -169,7 +169,7 @@ def limit_outputs(tx: Transaction, path: Path, edits: tuple[Edit, ...]) -> list[
     """Apply these edits that cut new outputs to excerpts: the compaction, if there are any."""
     if not edits:
         return []
-    outline = entry_log.outline(tx, path)
+    outline = entry_log.outline_in_view(tx, path)
     plan = Planned(outline.edited(edits), edits, (LIMIT_OUTPUTS,))
     return [_add_planned(tx, path, path.aims(), outline, plan, reason="outputs")]
 

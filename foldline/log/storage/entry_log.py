@@ -52,8 +52,14 @@ INSERT_ENTRY: Final = insert(ENTRY)
 _LIVE: Final = select(ENTRY.c.live).where(
     ENTRY.c.session_pk == bindparam("pk"), ENTRY.c.branch == bindparam("branch"), ENTRY.c.seq == bindparam("seq")
 )
-_KEPT: Final = select(ENTRY.c.kept).where(
-    ENTRY.c.session_pk == bindparam("pk"), ENTRY.c.branch == bindparam("branch"), ENTRY.c.seq == bindparam("seq")
+_IN_BRANCH: Final = and_(ENTRY.c.session_pk == bindparam("pk"), ENTRY.c.branch == bindparam("branch"))
+_VERSION: Final = select(ENTRY.c.version).where(_IN_BRANCH, ENTRY.c.seq == bindparam("seq")).scalar_subquery()
+# An append and the compactions that it led to have one version.
+_KEPT_AFTER: Final = (
+    select(ENTRY.c.kept)
+    .where(_IN_BRANCH, ENTRY.c.seq.between(bindparam("seq"), bindparam("last")), ENTRY.c.version == _VERSION)
+    .order_by(ENTRY.c.seq.desc())
+    .limit(1)
 )
 
 
@@ -255,12 +261,16 @@ def live_edits_at(tx: Transaction, session: Session, at: tuple[int, int] | None)
     return edits_module.from_json(loads(live))
 
 
-def history_at(tx: Transaction, path: Path, seq: int) -> int:
-    """The unscaled tokens of the history after the path's entry at `seq`, before any later edit; 0 before the first."""
+def history_after(tx: Transaction, path: Path, seq: int) -> int:
+    """The unscaled tokens of the history after the append of the path's entry at `seq`; 0 before the first entry.
+
+    What that append compacted is gone from it; later edits are not.
+    """
     if seq < 1:
         return 0
-    branch = segments.branch_at(segments.segments(tx, path), seq)
-    kept: int = tx.execute(_KEPT, {"pk": path.session.pk, "branch": branch, "seq": seq}).scalar_one()
+    part = segments.segment_at(segments.segments(tx, path), seq)
+    place = {"pk": path.session.pk, "branch": part.branch, "seq": seq, "last": part.last}
+    kept: int = tx.execute(_KEPT_AFTER, place).scalar_one()
     return kept
 
 

@@ -47,9 +47,14 @@ def segments(tx: Transaction, path: Path) -> list[Segment]:
     return [segment for segment in reversed(found) if segment.first <= segment.last]
 
 
+def segment_at(parts: Iterable[Segment], seq: int) -> Segment:
+    """The segment of the path's entry at `seq`."""
+    return next(part for part in parts if part.first <= seq <= part.last)
+
+
 def branch_at(parts: Iterable[Segment], seq: int) -> int:
     """The branch of the path's entry at `seq`."""
-    return next(part.branch for part in parts if part.first <= seq <= part.last)
+    return segment_at(parts, seq).branch
 
 
 def id_at(parts: Sequence[Segment], seq: int) -> str:

@@ -10,13 +10,12 @@ from foldline.engine.edits import Edit
 from foldline.engine.facts import Facts, Seen, facts_of
 from foldline.engine.ledger.find import items_of
 from foldline.engine.ledger.items import items_to_json
-from foldline.engine.messages import Message, Text, result_text
+from foldline.engine.messages import Message, Text
 from foldline.engine.models.budget import check_fixed_parts
 from foldline.engine.planning.batches import place
-from foldline.engine.policies.policy import Policy
+from foldline.engine.planning.limited_outputs import limiting
 from foldline.engine.tokens.counter import count_system
 from foldline.engine.tokens.measures import Measure
-from foldline.engine.tokens.output_limits import level_within
 from foldline.engine.wire import dumps
 from foldline.log.compaction import trigger
 from foldline.log.compaction.trigger import TriggerResult
@@ -95,26 +94,22 @@ def append(
     rows = [_row(tx, path, draft, measure) for draft in drafts]
     if rows:
         entry_log.insert_entries(tx, rows)
-    over = _outputs_over_limits(path.session.policy, drafts, rows) if path.session.auto_compact else ()
-    step = trigger.run_trigger(tx, path, repeats=False, made=trigger.limit_outputs(tx, path, over))
+    made = trigger.limit_outputs(tx, path, _limiting(path, drafts, rows))
+    step = trigger.run_trigger(tx, path, repeats=False, made=made)
     paths.save(tx, path)
     return Appended([segments.entry_id(path.branch, row["seq"]) for row in rows], path, step)
 
 
-def _outputs_over_limits(
-    policy: Policy, drafts: Sequence[PreparedMessage], rows: Sequence[Mapping[str, Any]]
-) -> tuple[Edit, ...]:
-    """The edits that cut new outputs over the policy's limits to excerpts; a late result is quoted as it is."""
-    if not (policy.output_bytes or policy.output_lines):
+def _limiting(path: Path, drafts: Sequence[PreparedMessage], rows: Sequence[Mapping[str, Any]]) -> tuple[Edit, ...]:
+    """The edits that cut new outputs over the policy's limits to excerpts."""
+    if not path.session.auto_compact:
         return ()
-    edits = []
-    for draft, row in zip(drafts, rows, strict=True):
-        result = draft.message.result
-        if result is not None and not row["is_late"]:
-            level = level_within(result_text(result), draft.facts.excerpts, policy.output_bytes, policy.output_lines)
-            if level is not None:
-                edits.append(Edit("excerpt", row["seq"], row["seq"], level))
-    return tuple(edits)
+    policy, entries = path.session.policy, zip(drafts, rows, strict=True)
+    found = (
+        limiting(policy, draft.message, draft.facts._replace(seq=row["seq"], is_late=row["is_late"]))
+        for draft, row in entries
+    )
+    return tuple(filter(None, found))
 
 
 def _with_system_taken(tx: Transaction, path: Path, drafts: Sequence[PreparedMessage]) -> Sequence[PreparedMessage]:

@@ -115,7 +115,7 @@ def _asked_now(tx: Transaction, path: Path, request: SummaryRequest) -> SummaryR
     """The request with the size of the history at the newest message, so that a repeated request changes nothing."""
     if request.target_tokens is not None:
         return request
-    return replace(request, asked_at=max(path.kept, entry_log.history_at(tx, path, path.last_message_seq)))
+    return replace(request, asked_at=max(path.kept, entry_log.history_after(tx, path, path.last_message_seq)))
 
 
 def _with_full_policy(tx: Transaction, path: Path, request: SummaryRequest) -> SummaryRequest:

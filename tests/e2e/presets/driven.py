@@ -240,6 +240,15 @@ class Driven:
         return answers
 
 
+def goes_on(session: Driven, turns: int, summarizer: str) -> None:
+    """Work in a session whose summarizer refuses long prompts, or is away, and check that it goes on."""
+    session.work(turns)
+    assert session.steps
+    states = {job["state"] for job in session.rest()}
+    assert states == {"failed"} if summarizer == AWAY else "succeeded" in states
+    assert session.view[-1]["role"] == "assistant"
+
+
 def lines(tokens: int) -> str:
     """Numbered lines that take about so many tokens."""
     return "".join(LINE.format(number) for number in range(max(tokens // LINE_TOKENS, 1)))

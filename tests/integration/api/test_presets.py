@@ -259,6 +259,19 @@ def test_a_policy_may_limit_outputs_on_its_own(api: Api) -> None:
     assert len(api.get(f"{session}/context")["messages"][2]["content"]) == 2_000
 
 
+def test_whoever_asks_after_an_append_that_was_compacted_gets_room_too(api: Api) -> None:
+    session = api.session(context_window=128_000, policy={"preset": "neurolink"})
+    for number in range(4):
+        api.say(session, *talking(number))
+    api.say(session, user("look"), calling("a"), result("a", "word " * 60_000), assistant("I see."))
+    before = api.get(f"{session}/context")["budget"]["used"]
+    assert api.post(f"{session}/compact", {}, 202)["job"]
+    api.do_jobs()
+    after = api.get(f"{session}/context")["budget"]["used"]
+    assert after < 0.7 * before
+    assert api.post(f"{session}/compact", {})["job"] is None
+
+
 @pytest.mark.parametrize("preset", ["neurolink", "neurolink@program"])
 def test_the_first_pair_stays_when_the_window_slides_and_an_even_number_goes(api: Api, preset: str) -> None:
     session = api.session(context_window=16_000, policy={"preset": preset})

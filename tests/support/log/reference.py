@@ -78,6 +78,8 @@ class Reference:
     texts: dict[str, str] = field(default_factory=dict)
     written: dict[str, str] = field(default_factory=dict)
     jobs_before: int = 0
+    appends: int = 0
+    append_under_way: int = 0
     summaries_before: int = 0
     interims: int = 0
     interim_names: dict[object, str] = field(default_factory=dict)
@@ -175,8 +177,11 @@ class Reference:
             fixed = self.overhead + count_system(messages[0].text)
             check_fixed_parts(self.policy, self.limit, fixed, self.multiplier)
             self.system, messages = messages[0].text, messages[1:]
+        self.appends += 1
+        self.append_under_way = self.appends
         entries = [self._add(self.head, "message", message=message) for message in messages]
         self._run_trigger(self.head)
+        self.append_under_way = 0
         return [entry.id for entry in entries]
 
     def is_parent(self, name: str) -> bool:
@@ -212,10 +217,11 @@ class Reference:
             self._request(self.head, automatic, is_planned=True, left=KEPT_AT_ONCE + 1)
 
     def _history_when_asked(self) -> int:
-        """What the history takes now or took at the newest message, whichever is more."""
+        """What the history takes now or took after the append of the newest message, whichever is more."""
         path = self.path(self.head)
-        newest = max((entry.seq for entry in path if entry.kind == "message"), default=0)
-        before = [entry for entry in path if entry.seq <= newest]
+        append = next((entry.append for entry in reversed(path) if entry.kind == "message"), 0)
+        end = max((entry.seq for entry in path if entry.append == append), default=0) if append else 0
+        before = [entry for entry in path if entry.seq <= end]
         then = outline_of(placed(before)[0], fold(before).edits)
         return max(self.outline(self.head).tokens, then.tokens)
 
@@ -456,7 +462,7 @@ class Reference:
     def _add(self, number: int, kind: Kind, **values: Any) -> Entry:
         branch = self.branches[number]
         seq = branch.leaf.seq + 1 if branch.leaf else 1
-        branch.leaf = Entry(number, seq, kind, branch.leaf, **values)
+        branch.leaf = Entry(number, seq, kind, branch.leaf, append=self.append_under_way, **values)
         if kind in EDITING:
             branch.reported = None
         return branch.leaf

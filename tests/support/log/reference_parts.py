@@ -53,7 +53,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """One immutable thing on a path; `before` is the one it was added to."""
+    """One immutable thing on a path; `before` is the one it was added to, `append` the append that led to it."""
 
     branch: int
     seq: int
@@ -68,6 +68,7 @@ class Entry:
     undone: tuple[Entry, ...] = ()
     redone: tuple[Entry, ...] = ()
     undo: Entry | None = None
+    append: int = 0
 
     @property
     def id(self) -> str:

@@ -10,7 +10,7 @@ from foldline.engine.models.gauge import Frame
 from foldline.engine.policies.presets import PRESETS
 from foldline.engine.tokens.counter import count_messages
 from foldline.replay.options import Options
-from foldline.replay.out_of_view import Beyond, OutOfViewWatch, watch_of
+from foldline.replay.out_of_view import OutOfViewWatch, watch_of
 from foldline.replay.transcripts import Transcript
 from tests.support.recorded import chat_session, coding_session
 
@@ -179,25 +179,6 @@ def test_as_much_as_is_due_may_be_out_of_view_unless_the_program_compacted_meanw
     assert found is not None
     assert (found.ours, found.program) == (due, 71)
     assert found.is_wrong == is_wrong
-
-
-def test_it_is_said_whether_the_view_was_over_its_budget_when_the_messages_went() -> None:
-    watch = watch_for("pi", LARGE)
-    watch.compacted(120, 100)
-    first = watch.saw(view_of([SUMMARIZED, *CHAT[10:]]))
-    same = watch.saw(view_of([SUMMARIZED, *CHAT[10:]]))
-    watch.compacted(80, 100)
-    more = watch.saw(view_of([SUMMARIZED, *CHAT[12:]]))
-
-    assert [found is not None and found.was_over for found in (first, same, more)] == [True, True, False]
-    assert "they went when it was over its budget" in str(first)
-
-
-def test_a_comparison_reads_as_a_sentence() -> None:
-    assert str(Beyond(12, 4, 7, 900, 1_000)) == (
-        "12 messages are out of view; the preset's own program would have hidden 4 by then, and 7 if it compacted when "
-        "we did. With the others the view would take 900 tokens of 1000"
-    )
 
 
 @pytest.mark.parametrize(
