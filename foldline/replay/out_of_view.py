@@ -130,8 +130,8 @@ class PresetProgram:
 
     @property
     def due(self) -> Spans:
-        """The same ranges if it compacted now, whatever its trigger."""
-        outline = outline_of(self._seen, self.live, self.gauge.measure)
+        """The same ranges if it compacted now, whatever its trigger, and had dropped no recent messages."""
+        outline = outline_of(self._seen, replace(self.live, hidden=()), self.gauge.measure)
         older = _older(outline, self.policy.stage("summarize"), self.gauge.goals)
         return _apart([*self.hidden, (older[0].first, older[-1].last)]) if older else self.hidden
 

@@ -56,6 +56,17 @@ class Gauge:
             return Gauge(self.measure, goals)
         return Gauge(self.measure, self.goals.when_asked(self._converted(tokens, outline)))
 
+    def at_least(self, goals: Goals, outline: Outline) -> Goals:
+        """The gauge's goals for an outline that is over the limit of these exact ones, whatever its own count says.
+
+        Where the exact goals are lower, in proportion to this outline, they count. It must be counted exactly.
+        """
+        if self.measure is outline.measure:
+            return self.goals
+        limit, target = self._converted(goals.limit, outline), self._converted(goals.target, outline)
+        own = self.goals
+        return replace(own, trigger=min(own.trigger, limit), target=min(own.target, target))
+
     def _converted(self, tokens: int, outline: Outline) -> int:
         """Exact tokens in this measure, in proportion to an outline that is counted exactly."""
         return tokens * outline.measured(self.measure).tokens // max(1, outline.tokens)
@@ -117,17 +128,13 @@ class Frame:
         """The policy's gauge: its measure, and its goals in that measure beside these fixed parts."""
         if policy.counter == EXACT:
             return Gauge(measure_of(EXACT), exact)
-        window = self.window(policy).tokens
+        window, most = self.window(policy).tokens, self.budget(policy).limit
         layout = layout_of(policy, window)
         limit = layout.available(window, layout.output_of(self.model, self.max_output_tokens))
-        goals = goals_of(
-            policy,
-            limit,
-            fixed.estimated(policy.counter, self.provider),
-            1000,
-            whole=window if layout.of_window else None,
-            safety=layout.safety,
-        )
+        fixed_tokens, whole = fixed.estimated(policy.counter, self.provider), window if layout.of_window else None
+        goals = goals_of(policy, limit, fixed_tokens, 1000, whole=whole, safety=layout.safety)
+        # Other systems keep no margin for error; a trigger within ours would be that of the exact count.
+        goals = replace(goals, trigger=min(goals.trigger, most - fixed_tokens))
         if goals.limit < SMALLEST_SUMMARY:
             # By the estimate, the fixed parts alone are too large. Then only the exact count decides.
             goals = replace(goals, limit=UNBOUNDED, trigger=UNBOUNDED, target=UNBOUNDED, keep_recent=exact.keep_recent)

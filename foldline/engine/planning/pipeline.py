@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, TypeAlias
 
 from foldline.engine.edits import Edit
@@ -14,7 +15,9 @@ from foldline.engine.outline import Outline
 from foldline.engine.planning.given_back import giving_back
 from foldline.engine.planning.plan import Parameters, Plan
 from foldline.engine.planning.prefix_price import pays
+from foldline.engine.planning.recent import older_items
 from foldline.engine.planning.stages import STAGES
+from foldline.engine.planning.stages.hiding import hide_due
 from foldline.engine.planning.stages.truncate import fit
 from foldline.engine.policies.policy import Stage
 
@@ -89,14 +92,16 @@ def plan_for(
 
     `outline` and `goals` are counted exactly. There are no edits if they would not make the view smaller by that count.
     An estimate decides when to compact, and which contents give way, but never what leaves the view: stages that hide
-    act on the exact count. Where the goals have rates, an automatic plan of a view that fits has edits only if they pay
-    for the changed prefix. What the target that a caller named has room for is given back.
+    act on the exact count, and only after all that a summary is due for is hidden. Where the goals have rates, an
+    automatic plan of a view that fits has edits only if they pay for the changed prefix. What the target that a caller
+    named has room for is given back.
     """
     stages = list(stages)
     seen = gauge.seen(outline)
-    is_estimate = gauge.measure is not outline.measure
+    is_estimate, is_urgent = gauge.measure is not outline.measure, outline.tokens > goals.limit
     acting = [stage for stage in stages if not (is_estimate and stage.name in HIDING)]
-    aims = gauge.goals.of_edits(is_urgent=outline.tokens > goals.limit) if is_estimate else gauge.goals
+    aims = gauge.at_least(goals, outline) if is_urgent and not has_target else gauge.goals
+    aims = aims.of_edits(is_urgent=is_urgent) if is_estimate else aims
     plan = make_plan(seen, acting, aims, is_asked=is_asked, has_target=has_target, on_stage=on_stage)
     edits, used = plan.edits, plan.stages_used
     is_too_little = not is_asked and seen.tokens - plan.tokens < gauge.goals.minimum_saving
@@ -111,7 +116,8 @@ def plan_for(
     reaches_target = has_target and any(stage.name == "truncate" for stage in stages)
     most = goals.target if reaches_target else goals.limit
     parameters = Parameters(goals, is_asked, reaches_target, Stage("truncate"))
-    for fitted in _fitting(after, (*left, parameters.own), parameters, most, on_stage):
+    hiding = [*_hiding_due(() if has_target else stages, gauge), *_hiding(left, parameters)]
+    for fitted in _fitting(after, hiding, most, on_stage):
         edits, used = (*edits, *fitted.edits), tuple(dict.fromkeys((*used, *fitted.stages_used)))
         after = after.edited(fitted.edits)
     is_summary_wanted = plan.is_summary_wanted
@@ -126,14 +132,36 @@ def plan_for(
     return Planned(after, edits, used, is_summary_wanted)
 
 
-def _fitting(
-    outline: Outline, hiding: Iterable[Stage], parameters: Parameters, most: int, on_stage: StageListener
-) -> Iterator[Plan]:
-    """The plans with which these stages bring the view to `most` tokens, each made on the view as it is then."""
-    for own in hiding:
+# What hides units: the name of its stage, and the plan that it makes of an exactly counted outline.
+Hiding: TypeAlias = tuple[str, Callable[[Outline], Plan]]
+
+
+def _hiding_due(stages: Iterable[Stage], gauge: Gauge) -> Iterator[Hiding]:
+    """What hides all that a summary would cover now, if one of the stages is `summarize`."""
+    goals = gauge.goals
+
+    def plan(outline: Outline, own: Stage) -> Plan:
+        due = older_items(gauge.seen(outline), own, goals.not_summarized, goals.recent_room)
+        return hide_due(outline, Plan(outline.tokens), due)
+
+    return (("truncate", partial(plan, own=stage)) for stage in stages if stage.name == "summarize")
+
+
+def _hiding(stages: Iterable[Stage], parameters: Parameters) -> Iterator[Hiding]:
+    """What these stages hide, and at last what `truncate` does without parameters, as every view has to fit."""
+
+    def plan(outline: Outline, own: Stage) -> Plan:
+        return STAGES[own.name](outline, Plan(outline.tokens), replace(parameters, own=own))
+
+    return ((stage.name, partial(plan, own=stage)) for stage in (*stages, parameters.own))
+
+
+def _fitting(outline: Outline, hiding: Iterable[Hiding], most: int, on_stage: StageListener) -> Iterator[Plan]:
+    """The plans with which these bring the view to `most` tokens, each made on the view as it is then."""
+    for stage, plan_of in hiding:
         if outline.tokens > most:
-            plan = STAGES[own.name](outline, Plan(outline.tokens), replace(parameters, own=own))
-            on_stage(own.name, outline.tokens - plan.tokens)
+            plan = plan_of(outline)
+            on_stage(stage, outline.tokens - plan.tokens)
             if plan.edits:
                 yield plan
                 outline = outline.edited(plan.edits)

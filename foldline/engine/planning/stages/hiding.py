@@ -21,6 +21,14 @@ def hide(outline: Outline, plan: Plan, start: int, stop: int, goal: int) -> Plan
     return hide_to_one_of(outline, plan, "truncate", start, ends=range(start + 1, stop + 1), goal=goal)
 
 
+def hide_due(outline: Outline, plan: Plan, due: int) -> Plan:
+    """Hide the first `due` items: what a summary would cover. The last user message stays."""
+    user = outline.last_user
+    for start, stop in ((0, min(due, max(user, 0))), (user + 1, min(due, outline.closed))):
+        plan = hide_to_one_of(outline, plan, "truncate", start, ends=range(max(start + 1, stop), stop + 1), goal=0)
+    return plan
+
+
 def hide_to_one_of(outline: Outline, plan: Plan, stage: str, start: int, *, ends: Sequence[int], goal: int) -> Plan:
     """Hide units from `start` up to the first of `ends` that reaches the goal, or up to the last if none does.
 

@@ -163,10 +163,29 @@ def test_the_exact_count_decides_what_fits() -> None:
 def test_what_fits_by_estimate_only_is_made_to_fit_after_the_stages() -> None:
     talk = worked("abcdefgh")
     near = replace(goals(10_000), trigger=0, target=estimate(talk) - 1, keep_recent=0, minimum_saving=0)
-    done = seen(talk, "prune", exact=goals(600), estimated=near)
+    done = seen(talk, "prune", exact=goals(300), estimated=near)
     assert done.stages_used == ("prune", "truncate")
     assert done.edits[0] == Edit("clear", 3, 3)
-    assert done.outline.tokens <= 600
+    assert done.outline.tokens <= 300
+
+
+def test_stages_go_as_far_as_the_exact_count_needs_where_the_estimate_has_reached_its_target() -> None:
+    talk = worked("abcdefgh")
+    wide = replace(WIDE, keep_recent=0, minimum_saving=0)
+    done = seen(talk, "prune", exact=goals(600), estimated=wide)
+    assert done.stages_used == ("prune",)
+    assert 300 < done.outline.tokens <= 600
+
+
+def test_a_view_that_does_not_fit_loses_at_once_what_a_summary_would_cover_and_no_more() -> None:
+    talk = Conversation.of([*(assistant(LONG) for _ in range(6)), user("on"), *work("a"), *work("b"), *work("c")])
+    exact = replace(goals(talk.outline.tokens - 1), target=10)
+    keeping = {"name": "summarize", "keep_messages": 4, "keep_tokens": 0}
+    due = (Edit("hide", 1, 6), Edit("hide", 8, 9))
+    assert seen(talk, keeping, "collapse", exact=exact, estimated=WIDE).edits == due
+    assert seen(talk, keeping, "truncate", exact=exact, estimated=WIDE).edits == due
+    # Without a summary, nothing is due.
+    assert seen(talk, "truncate", exact=exact, estimated=WIDE).edits != due
 
 
 def blanks() -> Conversation:

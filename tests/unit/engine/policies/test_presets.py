@@ -35,16 +35,23 @@ def goals(preset: str, frame: Frame, fixed: Fixed | None = None) -> Goals:
         ("agent-code@program", Frame("anthropic/claude-haiku-4"), 178_808),
         ("agent-code@program", Frame("openai/gpt-4o"), 98_616),
         ("codebuddy", Frame(CLAUDE), 180_000),
-        ("codebuddy", Frame("nobody/nothing", "16k"), 11_904),
+        ("codebuddy", Frame("openai/gpt-4o", "16k"), 11_904),
         ("codebuddy@program", Frame(CLAUDE), 163_253),
         ("codebuddy@program", Frame("nobody/nothing", "16k"), 9_920),
-        ("pi", Frame("nobody/nothing", 128_000), 111_616),
-        ("pi@program", Frame(CLAUDE), 183_616),
-        ("pi@program", Frame("nobody/nothing", "8k"), 4_000),
+        ("pi", Frame("openai/gpt-4o"), 111_616),
+        ("pi@program", Frame("openai/gpt-5", 200_000), 183_616),
+        ("pi@program", Frame("openai/gpt-4o", "8k"), 4_000),
     ],
 )
 def test_a_preset_begins_to_compact_where_its_system_does(preset: str, frame: Frame, trigger: int) -> None:
     assert goals(preset, frame).trigger == trigger
+
+
+@pytest.mark.parametrize("window", [8_000, 16_000, 32_000, 128_000, 200_000, 1_000_000])
+@pytest.mark.parametrize("preset", PRESETS)
+def test_no_preset_waits_for_more_than_the_budget_of_a_model_with_a_margin(preset: str, window: int) -> None:
+    frame = Frame(CLAUDE, window)
+    assert goals(preset, frame).trigger <= frame.budget(PRESETS[preset]).limit
 
 
 @pytest.mark.parametrize(
