@@ -177,6 +177,7 @@ class Drive:
         beyond = None if self._out_of_view is None else self._out_of_view.saw(view)
         if beyond is not None and self.options.has_own_program and beyond.is_wrong:
             self.record.views_too_deep += 1
+            self._violated(f"{COMPARED} view: {beyond}")
 
     def _view(self, format_name: str) -> JsonDict | None:
         try:

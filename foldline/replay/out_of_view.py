@@ -57,6 +57,13 @@ class Beyond(NamedTuple):
     tokens: int
     limit: int
 
+    def __str__(self) -> str:
+        """Both counts, and what the view would take with what the program keeps."""
+        return (
+            f"{self.ours} messages are out of view, the preset's own program would have hidden {self.program}, "
+            f"or {self.due} now; with the others the view takes {self.tokens} of {self.limit} tokens"
+        )
+
     @property
     def is_demanded(self) -> bool:
         """Whether the view would not fit its budget with those messages."""

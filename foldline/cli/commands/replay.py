@@ -79,8 +79,8 @@ def replay(
     of it in the median. No stage strip or microcompact does, nor prune with stops_at_target false.
 
     The report counts the messages out of view, and those that the preset's own program would have hidden by its own
-    estimate. Under presets of other systems, views that lack what that program keeps, although it would fit, are
-    counted; not with --compact-every.
+    estimate. Under presets of other systems, a view that lacks what that program keeps, although it would fit, is a
+    violation; not with --compact-every.
 
     The report also counts the items of summaries by kind: those in the summaries of the last view, those that can still
     be recalled, and those that newer ones replaced. Only summaries without an LLM know their items.

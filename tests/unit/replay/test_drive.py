@@ -102,10 +102,12 @@ def summarize_all_but_the_last(view: JsonDict) -> None:
 
 
 @pytest.mark.parametrize(("preset", "is_held"), [("pi", True), ("foldline", False), ("of-tomorrow", False)])
-def test_a_view_without_what_the_presets_own_program_shows_is_counted(preset: str, *, is_held: bool) -> None:
+def test_a_view_without_what_the_presets_own_program_shows_is_a_violation(preset: str, *, is_held: bool) -> None:
     record = driven(Script(spoil=summarize_all_but_the_last), settings=replace(SETTINGS, policy=preset))
 
     assert record.views_too_deep == (3 if is_held else 0)
+    found = [text for text in record.violations if "the preset's own program would have hidden 0, or 0 now" in text]
+    assert len(found) == record.views_too_deep
     # In the first view, the last message is the only one.
     is_known = preset != "of-tomorrow"
     assert (record.views_compared, record.views_beyond_program) == ((4, 3) if is_known else (0, 0))
