@@ -30,7 +30,7 @@ class SessionRecord:
     are notes, `violations` broken promises. `out_of_view` are the messages out of view, added up over the
     `views_compared`, and `program_out_of_view` those that the preset's own program would have hidden;
     `views_beyond_program` are the views with more of the former, `views_beyond_by_budget` those of them that would not
-    fit otherwise, and `views_too_deep` those that lack what the program would show now and would fit, which are violations.
+    fit otherwise, and `views_too_deep`, violations, those that lack what the program would show now and would fit.
     """
 
     id: str
