@@ -24,6 +24,7 @@ from foldline.engine.planning.batches import Tail, place
 from foldline.engine.planning.cut_points import LEAST_LENGTH, LENGTH_SHARE
 from foldline.engine.planning.limited_outputs import limiting
 from foldline.engine.planning.plan import Parameters, Plan
+from foldline.engine.planning.prefix_price import shown as shown_tokens
 from foldline.engine.planning.recent import older_items
 from foldline.engine.planning.stages import STAGES
 from foldline.engine.policies.policy import Policy, Stage
@@ -84,7 +85,7 @@ class PresetProgram:
 
     Its stages run in their order by its own estimate, each until its target is reached. Its summary is there at once,
     and as long as the policy allows for the messages that it covers. It also compacts where what it shows does
-    not fit by the `exact` goals, as a provider would refuse that; they are then converted to its estimate.
+    not fit by the `exact` goals, as a provider would refuse that; its own are then no higher.
     """
 
     policy: Policy
@@ -118,7 +119,7 @@ class PresetProgram:
         """Compact if the history is over the trigger, or does not fit."""
         goals = self.gauge.goals
         if self.exact_tokens > self.exact.limit:
-            goals = _converted(self.exact, self.tokens / self.exact_tokens)
+            goals = _lowered(goals, self.exact, self.tokens / self.exact_tokens)
         if self.tokens <= min(goals.trigger, goals.limit):
             return
         outline, before = outline_of(self._seen, self.live, self.gauge.measure), self.tokens
@@ -152,10 +153,12 @@ def _apart(spans: Iterable[tuple[int, int]]) -> Spans:
     return apart
 
 
-def _converted(exact: Goals, share: float) -> Goals:
-    """Exact goals in an estimate that counts this share of the exact tokens."""
+def _lowered(goals: Goals, exact: Goals, share: float) -> Goals:
+    """The goals, no higher than exact ones in an estimate that counts this share of the exact tokens."""
     limit, target = int(exact.limit * share), int(exact.target * share)
-    return replace(exact, limit=limit, trigger=limit, target=target)
+    return replace(
+        goals, limit=min(goals.limit, limit), trigger=min(goals.trigger, limit), target=min(goals.target, target)
+    )
 
 
 def _after(outline: Outline, stage: Stage, goals: Goals) -> Outline:
@@ -170,9 +173,10 @@ def _summarized(outline: Outline, stage: Stage, goals: Goals) -> Outline:
     older = _older(outline, stage, goals)
     if not any(isinstance(item, Unit) for item in older):
         return outline
-    originals = sum(item.original_tokens for item in older)
+    originals, shown = sum(item.original_tokens for item in older), sum(map(shown_tokens, older))
     length = min(goals.summary_max, max(LEAST_LENGTH, int(originals * LENGTH_SHARE)))
-    tokens = length + wording.summary_frame_tokens()
+    # The program writes it whatever there is to gain; it is shorter than what it covers.
+    tokens = min(length + wording.summary_frame_tokens(), shown - 1)
     ends = older[0].first, older[-1].last
     after = outline.edited([Edit("condense", *ends, summary="own", tokens=tokens, original_tokens=originals)])
     return after if after.tokens < outline.tokens else outline
