@@ -114,7 +114,8 @@ def plan_for(
         return Planned(outline, is_summary_wanted=plan.is_summary_wanted)
     left = [stage for stage in stages if stage not in acting]
     reaches_target = has_target and any(stage.name == "truncate" for stage in stages)
-    most = goals.target if reaches_target else goals.limit
+    # A view that did not fit and is over the trigger still would be edited again before its summary is there.
+    most = goals.target if reaches_target else min(goals.trigger, goals.limit) if is_urgent else goals.limit
     parameters = Parameters(goals, is_asked, reaches_target, Stage("truncate"))
     hiding = [*_hiding_due(() if has_target else stages, gauge), *_hiding(left, parameters)]
     for fitted in _fitting(after, hiding, most, on_stage):

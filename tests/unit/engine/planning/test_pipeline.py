@@ -188,6 +188,17 @@ def test_a_view_that_does_not_fit_loses_at_once_what_a_summary_would_cover_and_n
     assert seen(talk, "truncate", exact=exact, estimated=WIDE).edits != due
 
 
+def test_a_view_that_did_not_fit_and_is_over_the_trigger_still_loses_what_is_due_too() -> None:
+    talk = Conversation.of([*work("a"), *(assistant(LONG) for _ in range(4)), user("on")])
+    cleared = talk.outline.edited([Edit("clear", 2, 2)]).tokens
+    limits = replace(goals(talk.outline.tokens - 1), keep_recent=0)
+    for trigger, edits in ((cleared, [Edit("clear", 2, 2)]), (cleared - 1, [Edit("clear", 2, 2), Edit("hide", 1, 6)])):
+        exact = replace(limits, trigger=trigger, target=cleared)
+        own = [stage_of(name, "stages") for name in ("prune", "summarize")]
+        done = plan_for(talk.outline, own, exact, Gauge(exact_measure(), exact))
+        assert list(done.edits) == edits
+
+
 def blanks() -> Conversation:
     """Turns that are long and take hardly any tokens, one with a result that takes many."""
     return Conversation.of([user("go"), *work("a"), user(BLANK), user(BLANK), user("on")])
