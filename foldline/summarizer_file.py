@@ -17,15 +17,15 @@ from pydantic_core import PydanticCustomError
 from foldline.engine.models.compactors import name_of
 from foldline.engine.models.prices import Prices
 from foldline.engine.models.windows import known_model
+from foldline.engine.policies.policy import EXTRACTIVE, PROVIDER, SERVICE
 from foldline.log.storage.store import RidingModel
 from foldline.settings import InvalidSettings, Settings, variable
 
 SETTING: Final = variable("summarizers")
 _NO_PATH: Final = re.compile(r"[\n\r\0={\[\"]")
 # Names that need no row: the ledger alone, and the endpoint in the settings.
-EXTRACTIVE: Final = "extractive"
 OPENAI: Final = "openai"
-RESERVED: Final = (EXTRACTIVE, OPENAI, "service", "provider")
+RESERVED: Final = (EXTRACTIVE, OPENAI, SERVICE, PROVIDER)
 # The format of a session's messages in each wire format.
 FORMATS: Final[Mapping[str, str]] = MappingProxyType(
     {"openai-chat": "openai", "openai-responses": "responses", "anthropic": "anthropic", "gemini": "gemini"}

@@ -11,11 +11,11 @@ from foldline_worker.cancellation import Cancellation
 from foldline_worker.summarizers.bounds import Bounds
 
 from benchmarks.fidelity.judge import invented
+from foldline.engine.policies.policy import EXTRACTIVE
 from foldline.engine.summaries import extractive
 from foldline.engine.summaries.gate import GATE, GateOutcome
 from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.engine.tokens.counter import count_text
-from foldline.summarizer_file import EXTRACTIVE
 from tests.llm.calls import Traffic, summarizer
 from tests.llm.conversations import CONVERSATIONS
 from tests.llm.llama_server import llama_server

@@ -188,6 +188,13 @@ class Tasks:
                 with self._at_database:
                     breakers.hold_back(self._store, claim, error.name, error.seconds)
                 return JobState.QUEUED
+            except SummarizerUnavailable as error:
+                if not error.is_refusal or claim.request.if_refused is None:
+                    raise
+                logger.warning("%s; less is tried", error)
+                with self._at_database:
+                    endings.try_less(self._store, claim, str(error))
+                return JobState.QUEUED
             return self._publish(claim, draft)
 
     def _drafted(self, claim: Claim, decision: Decision, cancellation: Cancellation) -> SummaryDraft:

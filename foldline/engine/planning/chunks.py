@@ -55,7 +55,7 @@ def chunk_tokens(outline: Outline, own: Stage, window: int, due: int) -> int:
     The stage's own limit is in the outline's measure. Without a limit the answer is larger than any window. The limit
     is for messages; the tokens of live summaries are added, since a long summary would leave no room for messages.
     """
-    chunk = _chunk(outline, own, window, due)
+    chunk = stage_limit(outline, own, window, due)
     if chunk is None:
         return UNBOUNDED
     seen, exact = (outline.sums, (outline.exact or outline).sums)
@@ -63,7 +63,8 @@ def chunk_tokens(outline: Outline, own: Stage, window: int, due: int) -> int:
     return in_exact + sum(edit.tokens for edit in outline.live.condensed)
 
 
-def _chunk(outline: Outline, own: Stage, window: int, due: int) -> int | None:
+def stage_limit(outline: Outline, own: Stage, window: int, due: int) -> int | None:
+    """A `summarize` stage's limit for one call, in the outline's measure; None if it has none."""
     if own.number("adapts_chunks"):
         items = (item for item in outline.items[:due] if isinstance(item, Unit))
         return chunk_limit([entry.tokens for unit in items for entry in unit.entries], window)

@@ -47,6 +47,7 @@ STAGE_PARAMETERS: Final[Mapping[str, Mapping[str, Value | None]]] = MappingProxy
             "chunk_tokens": 0,
             "chunk_share": 0.0,
             "adapts_chunks": False,
+            "falls_back": False,
         },
         "truncate": {"keep_first": 0, "fraction": 0.0},
     }
@@ -89,6 +90,8 @@ PLAIN: Final[Mapping[str, Value]] = MappingProxyType(
 # summarizers of the service by name, each of which takes over from those before it.
 SERVICE: Final = "service"
 PROVIDER: Final = "provider"
+# The summarizer that calls no model: the ledger alone is its summary.
+EXTRACTIVE: Final = "extractive"
 _SUMMARIZERS: Final = re.compile(r"[\w-]{1,100}(?:,[\w-]{1,100}){0,9}")
 # Fields that name a row of a table, with the available names.
 NAMED: Final[Mapping[str, Collection[str]]] = MappingProxyType(

@@ -18,17 +18,15 @@ from foldline.engine.tokens.estimates import EXACT
 class Happened:
     """A compaction in the policy's own measure: the outlines before and after it, and its edits.
 
-    `level` is the level of use before it. `is_asked_for`: a job was queued for a summary. If a summary is among the
-    edits, `is_partial` says that it is made of less than all that was due, and `is_without_model` that no model wrote
-    it.
+    `level` is the level of use before it. If a summary is among the edits, `is_half` says that it is of the oldest half
+    alone, as a model refused all that was due, and `is_without_model` that no model wrote it.
     """
 
     before: Outline
     after: Outline
     edits: Sequence[Edit] = ()
     level: str = "none"
-    is_asked_for: bool = False
-    is_partial: bool = False
+    is_half: bool = False
     is_without_model: bool = False
 
 
@@ -67,18 +65,15 @@ def files_deduped(happened: Happened) -> int:
 
 
 def tier(happened: Happened) -> int:
-    """The tier of a compaction, from 0 to 4.
+    """The tier of a compaction, from 0 to 4: the one that worked. A job that was queued has done nothing yet.
 
-    0: there are no edits. 1: contents of results or arguments were replaced or cut; all messages are in view. 2: a job
-    was queued for a summary, or a model's summary of everything that was due was published. 3: a model's summary of a
-    part of that was published: more is due, or its input had to be cut. 4: without a model: messages were hidden and no
-    summary was requested, or an extractive summary was published.
+    0: there are no edits. 1: contents of results or arguments were replaced or cut; all messages are in view. 2: a
+    model's summary was published, of one chunk or of many. 3: the same of the oldest half alone, as a model refused all
+    that was due. 4: without a model: the ledger stands for messages that were hidden, or is the summary.
     """
     kinds = {edit.kind for edit in happened.edits}
     if "condense" in kinds:
-        return 4 if happened.is_without_model else 2 + happened.is_partial
-    if happened.is_asked_for:
-        return 2
+        return 4 if happened.is_without_model else 2 + happened.is_half
     return 4 if "hide" in kinds else int(bool(kinds))
 
 

@@ -6,19 +6,51 @@ make room: it is merged as one of the texts, or read in chunks of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
 from foldline.engine.messages import Message
 from foldline.engine.planning.chunks import chunked
-from foldline.engine.summaries.prompt import SMALLEST_PIECE, SummaryInput, frame_tokens, message_tokens, said_tokens
+from foldline.engine.summaries.prompt import (
+    SMALLEST_INPUT_TOKENS,
+    SMALLEST_PIECE,
+    SummaryInput,
+    frame_texts,
+    frame_tokens,
+    message_tokens,
+    said_tokens,
+)
+from foldline.engine.summaries.styles import STYLES
+from foldline.engine.summaries.transcript import serialize
 from foldline.engine.tokens.counter import count_text
+from foldline.engine.tokens.estimates import ESTIMATES, EXACT
 
 # A chunk ends before a turn if it is filled to this share by then.
 TURN_SHARE: Final = 0.6
 # Each earlier summary stands in a frame of about so many tokens.
 FRAME_TOKENS: Final = 24
+
+
+def call_size(request: SummaryInput, input_tokens: int) -> int:
+    """The most tokens of a prompt that the request allows of `input_tokens`, but never too few to say anything.
+
+    A limit by another counter is converted in proportion to what the request says.
+    """
+    most = request.call_tokens
+    if most is None:
+        return input_tokens
+    if request.call_counter != EXACT:
+        most = _in_exact(request, most, ESTIMATES[request.call_counter].text, input_tokens)
+    return max(SMALLEST_INPUT_TOKENS, min(input_tokens, most))
+
+
+def _in_exact(request: SummaryInput, tokens: int, estimated: Callable[[str], int], input_tokens: int) -> int:
+    style = STYLES[request.style]
+    said = [*request.previous, *(serialize([message], style) for message in request.said)]
+    frame = sum(map(estimated, frame_texts(request, input_tokens)))
+    exact, seen = sum(map(count_text, said)), sum(map(estimated, said))
+    return frame_tokens(request, input_tokens) + max(0, tokens - frame) * exact // max(1, seen)
 
 
 def fits(request: SummaryInput, input_tokens: int) -> bool:

@@ -19,6 +19,7 @@ from foldline.engine.summaries.provider_block import ProviderCall
 from foldline.engine.summaries.styles import STYLES
 from foldline.engine.summaries.transcript import escape, excerpt_to_tokens, fitted, serialize
 from foldline.engine.tokens.counter import count_text
+from foldline.engine.tokens.estimates import EXACT
 
 __all__ = ["SummaryDraft", "SummaryInput", "answer_text", "divided", "joined", "prompt", "question", "serialize"]
 
@@ -27,7 +28,10 @@ __all__ = ["SummaryDraft", "SummaryInput", "answer_text", "divided", "joined", "
 class SummaryInput:
     """The input of one summary, whose text may take `max_tokens`.
 
-    One prompt of a model has at most about `call_tokens` of it; None if only the model's own bounds count.
+    One prompt of a model has at most `call_tokens` by the counter `call_counter`; None if only the model's own bounds
+    count. `if_refused` are the fields of a request that is tried next if a model refuses this one; None if there is
+    none. If it `falls_back`, the ledger alone is the summary where no summarizer writes one. If it `is_plain`, none is
+    asked.
 
     `previous` are the texts of the summaries that it replaces, oldest first. `messages` are the originals that no
     summary covers, in order. `instructions` are the user's own for this summary. `style`, one of `styles.STYLES`, is
@@ -62,6 +66,10 @@ class SummaryInput:
     writers: tuple[str, ...] = ()
     beginning: CachedBeginning | None = None
     call_tokens: int | None = None
+    call_counter: str = EXACT
+    if_refused: Mapping[str, Any] | None = None
+    falls_back: bool = False
+    is_plain: bool = False
 
     @property
     def items(self) -> tuple[ItemAt, ...]:
@@ -251,9 +259,13 @@ def message_tokens(message: Message, style: str) -> int:
 
 def frame_tokens(request: SummaryInput, input_tokens: int) -> int:
     """The most tokens of a prompt of at most `input_tokens` beside messages and earlier summaries."""
-    closing = _closing(replace(request, previous=()), _LONGEST)
-    texts = (system_text(request), _instructions(request, input_tokens), _CONVERSATION, _MERGE, _MERGE_ALONE, *closing)
-    return sum(map(count_text, texts)) + 2 * _SEAMS
+    return sum(map(count_text, frame_texts(request, input_tokens))) + 2 * _SEAMS
+
+
+def frame_texts(request: SummaryInput, input_tokens: int) -> Iterator[str]:
+    """The most that a prompt of at most `input_tokens` says beside messages and earlier summaries."""
+    yield from (system_text(request), _instructions(request, input_tokens), _CONVERSATION, _MERGE, _MERGE_ALONE)
+    yield from _closing(replace(request, previous=()), _LONGEST)
 
 
 def system_text(request: SummaryInput) -> str:

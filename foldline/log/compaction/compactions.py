@@ -15,7 +15,6 @@ from foldline.engine.planning.cut_points import SummaryRange
 from foldline.engine.planning.image_limits import images_shown
 from foldline.engine.planning.plan import Plan
 from foldline.engine.planning.prefix_price import first_edited, price_of, rewritten
-from foldline.engine.planning.recent import due_items
 from foldline.engine.planning.stages.truncate import fit
 from foldline.engine.policies.policy import Policy
 from foldline.engine.policies.report import Happened, level_of, report_of
@@ -26,7 +25,7 @@ from foldline.log.compaction.summaries import Summary
 from foldline.log.storage import entry_log, segments
 from foldline.log.storage.events import CompactionMade, StageRan
 from foldline.log.storage.rows import Aims, Path
-from foldline.log.storage.store import Limits, Transaction
+from foldline.log.storage.store import Transaction
 
 # The reason of a compaction that leaves out reasoning which a provider refused.
 REASONING: Final = "reasoning"
@@ -160,13 +159,14 @@ def apply_summary(
     covered: SummaryRange,
     summary: Summary,
     is_asked: bool,
+    is_half: bool = False,
     most: int | None = None,
 ) -> tuple[Compaction, Outline] | None:
     """Condense the range into its summary and fit the view again: the compaction, and the path's outline after it.
 
     None, and nothing changed, if a view that fits would no longer fit, or one that does not fit would grow. `policy`
-    decides what the compaction reports; the session's own policy sets the budget. Interim summaries of what is still
-    hidden may fill the view up to `most` tokens, if that is given.
+    decides what the compaction reports, and `is_half` what that says of the summary; the session's own policy sets the
+    budget. Interim summaries of what is still hidden may fill the view up to `most` tokens, if that is given.
     """
     condense = Edit(
         "condense",
@@ -186,9 +186,7 @@ def apply_summary(
     _note_savings(tx, path, summarize=outline.tokens - condensed.tokens, truncate=condensed.tokens - after.tokens)
     after, interims = with_interims(tx, path, after, path.aims(), before=outline.live, most=most)
     edits = (condense, *plan.edits, *interims)
-    # Only policies with a report need this figure.
-    is_partial = bool(policy.report) and _is_partial(outline, aims, covered, tx.limits, is_asked=is_asked)
-    happened = Happened(outline, after, edits, is_partial=is_partial, is_without_model=summary.is_without_model)
+    happened = Happened(outline, after, edits, is_half=is_half, is_without_model=summary.is_without_model)
     compaction = add_compaction(
         tx,
         path,
@@ -223,15 +221,3 @@ def summary_facts_of(tx: Transaction, path: Path, after: Outline, last: int, sum
         "details": summary.details,
         "from_hook": summary.from_hook,
     }
-
-
-def _is_partial(outline: Outline, aims: Aims, covered: SummaryRange, limits: Limits, *, is_asked: bool) -> bool:
-    """Whether the summary leaves out something that is due: entries outside the range, or text that no call had."""
-    due = due_items(outline, aims.policy, aims.gauge, is_asked=is_asked)
-    read: list[int] = []
-    for index, item in enumerate(outline.items):
-        if covered.first <= item.first <= covered.last:
-            read += [entry.tokens for entry in item.entries] if isinstance(item, Unit) else [item.edit.tokens]
-        elif isinstance(item, Unit) and index != outline.last_user and (index < due or item.is_hidden):
-            return True
-    return max(read) > limits.summarizer_tokens or sum(read) > limits.summarizer_tokens * limits.summarizer_calls

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import and_, bindparam, insert, select, update
@@ -13,7 +13,13 @@ from foldline.engine.planning.tool_loops import strips_open_loop
 from foldline.log.compaction import ranges, summaries
 from foldline.log.compaction.compactions import Compaction
 from foldline.log.compaction.summaries import Made, Wanted
-from foldline.log.compaction.summary_request import AUTOMATIC, SummaryRequest, request_from_json, request_to_json
+from foldline.log.compaction.summary_request import (
+    AUTOMATIC,
+    SummaryRequest,
+    as_asked,
+    request_from_json,
+    request_to_json,
+)
 from foldline.log.compaction.usage_estimate import fits
 from foldline.log.job_state import ACTIVE, JobState
 from foldline.log.storage import entry_log
@@ -132,9 +138,7 @@ def enqueue(tx: Transaction, path: Path, request: SummaryRequest) -> QueuedJob:
     """
     active = _active(tx, path, request)
     waiting, running = active.get(JobState.QUEUED), active.get(JobState.RUNNING)
-    if running is not None and (
-        not request.is_asked or replace(request_from_json(running.parameters), declined=None) == request
-    ):
+    if running is not None and (not request.is_asked or as_asked(request_from_json(running.parameters)) == request):
         return QueuedJob(running.id, is_joined=True)
     if waiting is not None:
         _update_waiting(tx, waiting, request)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any, Final
 
@@ -16,14 +16,15 @@ from foldline.engine.models.compactors import compactor_of
 from foldline.engine.models.gauge import Gauge
 from foldline.engine.outline import Outline, Unit
 from foldline.engine.planning import cut_points
-from foldline.engine.planning.chunks import chunk_tokens
+from foldline.engine.planning.chunks import chunk_tokens, stage_limit
 from foldline.engine.planning.cut_points import InputLimits, SummaryRange, leading_range, next_range, turn_split_at
 from foldline.engine.planning.recent import due_items, items_until
-from foldline.engine.policies.policy import PROVIDER, Policy
+from foldline.engine.policies.policy import EXTRACTIVE, PROVIDER, Policy, Stage
 from foldline.engine.summaries.file_lists import file_lists
 from foldline.engine.summaries.prompt import SummaryInput
 from foldline.engine.summaries.provider_block import Beginning
 from foldline.engine.tokens.counter import count_text
+from foldline.engine.tokens.estimates import EXACT
 from foldline.log.compaction import dismissals, summaries
 from foldline.log.compaction.compactions import Compaction, apply_summary
 from foldline.log.compaction.dismissals import Ledger
@@ -57,16 +58,37 @@ class Applied:
 def range_of(path: Path, outline: Outline, request: SummaryRequest, limits: Limits) -> SummaryRange | None:
     """The range that this request would summarize now, which a summarizer can read; None if nothing is due."""
     aims, gauge, due = _due(path, outline, request)
-    reads = _reads(path, outline, aims, gauge, due=due, limits=limits)
+    chunk = chunk_tokens(*_chunked(path, outline, aims, gauge, due))
+    tokens = min(limits.summarizer_tokens, chunk)
+    reads = InputLimits(tokens, int(tokens * max(1, limits.summarizer_calls * READ_SHARE)))
+    if request.half_tokens is not None:
+        reads = InputLimits(tokens // 2, min(reads.most, request.half_tokens))
     return next_range(outline, aims.goals, reads, due, is_asked=request.is_asked)
 
 
-def _reads(path: Path, outline: Outline, aims: Aims, gauge: Gauge, *, due: int, limits: Limits) -> InputLimits:
-    """What a summarizer reads in one call, at most a chunk of the policy's, and in all calls for one summary."""
+def _chunked(path: Path, outline: Outline, aims: Aims, gauge: Gauge, due: int) -> tuple[Outline, Stage, int, int]:
+    """What the policy's chunks follow from: the outline in its measure, its stage, the window, and what is due."""
     window = path.session.frame.window(path.session.policy).tokens
-    chunk = chunk_tokens(outline.measured(gauge.measure), aims.policy.stage("summarize"), window, due)
-    tokens = min(limits.summarizer_tokens, chunk)
-    return InputLimits(tokens, int(tokens * max(1, limits.summarizer_calls * READ_SHARE)))
+    return outline.measured(gauge.measure), aims.policy.stage("summarize"), window, due
+
+
+def _if_refused(
+    path: Path, outline: Outline, request: SummaryRequest, covered: SummaryRange, limits: Limits
+) -> dict[str, Any] | None:
+    """What a request becomes if a model refuses this range: one for its oldest half, then one without a model.
+
+    There is a half if that is worth a summary, and a summary without a model if a caller asked, or one is named.
+    """
+    policy = requested_policy(path, request)
+    if not policy.stage("summarize").number("falls_back"):
+        return None
+    items = (item for item in outline.items if covered.first <= item.first <= covered.last)
+    half = sum(item.original_tokens if isinstance(item, Unit) else item.edit.tokens for item in items) // 2
+    found = range_of(path, outline, replace(request, half_tokens=half), limits)
+    if request.half_tokens is None and found is not None and found.last < covered.last:
+        return {"half_tokens": half}
+    is_plain = request.is_asked or EXTRACTIVE in (policy.writers or limits.usual)
+    return {"half_tokens": None, "is_plain": True} if is_plain and request.half_tokens is not None else None
 
 
 def why_none(tx: Transaction, path: Path, outline: Outline, request: SummaryRequest) -> str:
@@ -164,14 +186,19 @@ def make_input(tx: Transaction, path: Path, wanted: Wanted, request: SummaryRequ
         before, prefix, split = prefix, (), covered.last + 1
     items = ledger(tx, path, outline.live, covered)
     aims, gauge, due = _due(path, outline, request)
-    chunk = _reads(path, outline, aims, gauge, due=due, limits=tx.limits).tokens
+    limit = stage_limit(*_chunked(path, outline, aims, gauge, due))
+    call, counter = (tx.limits.summarizer_tokens, EXACT) if limit is None else (limit, policy.counter)
     return SummaryInput(
         previous=previous,
         stories=tuple(filter(None, (summaries.story_of(tx, summary) for summary in covered.replaces))),
         messages=before,
         turn_prefix=prefix,
         max_tokens=text_tokens(wanted),
-        call_tokens=chunk if chunk < tx.limits.summarizer_tokens else None,
+        call_tokens=call if request.half_tokens is None else call // 2,
+        call_counter=counter,
+        if_refused=None if request.is_plain else _if_refused(path, outline, request, covered, tx.limits),
+        falls_back=request.is_asked and bool(policy.stage("summarize").number("falls_back")),
+        is_plain=request.is_plain,
         instructions=request.instructions,
         style=policy.transcript,
         headings=policy.headings,
@@ -218,6 +245,7 @@ def apply(tx: Transaction, path: Path, made: Made, outline: Outline) -> Applied 
         covered=made.wanted.covered,
         summary=summary,
         is_asked=request.is_asked,
+        is_half=request.half_tokens is not None,
         most=most,
     )
     if applied is None:

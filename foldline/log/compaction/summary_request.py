@@ -40,6 +40,8 @@ class SummaryRequest:
     request. `asked_at` are the tokens of the history at the newest message when a caller who named no target asked: a
     view below the trigger is brought down in proportion. `left` is the range to summarize, for a branch summary.
     `declined` is why the model's own provider did not write the summary, so that the service's summarizer does.
+    `half_tokens` bounds what is read to the oldest half of what a model refused; `is_plain`: it refused that half too,
+    and the ledger alone is the summary.
     """
 
     is_asked: bool
@@ -50,6 +52,8 @@ class SummaryRequest:
     asked_at: int | None = None
     left: LeftRange | None = None
     declined: str | None = None
+    half_tokens: int | None = None
+    is_plain: bool = False
 
     @property
     def kind(self) -> str:
@@ -63,6 +67,11 @@ class SummaryRequest:
 
 
 AUTOMATIC: Final = SummaryRequest(is_asked=False)
+
+
+def as_asked(request: SummaryRequest) -> SummaryRequest:
+    """The request of a job without what the job has learned from refusals."""
+    return replace(request, declined=None, half_tokens=None, is_plain=False)
 
 
 def request_to_json(request: SummaryRequest) -> bytes:

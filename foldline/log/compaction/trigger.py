@@ -82,7 +82,7 @@ def step_report(tx: Transaction, path: Path, aims: Aims, step: TriggerResult | N
     reports = [compaction.report for compaction in made]
     if request is not None or not made:
         outline = entry_log.outline(tx, path)
-        reports.append(reported(path, aims, Happened(outline, outline, is_asked_for=request is not None)))
+        reports.append(reported(path, aims, Happened(outline, outline)))
     return together(reports)
 
 
@@ -295,8 +295,12 @@ def _add_planned(
 
 
 def request_rest(tx: Transaction, path: Path, request: SummaryRequest, outline: Outline) -> None:
-    """After a publish: request the rest of the range that a caller asked for, or else run the trigger."""
-    if not (request.is_asked and _request_explicit(tx, path, request, TriggerResult(), outline)):
+    """After a publish: request the rest of the range that a caller asked for, or else run the trigger.
+
+    Where a model refused that range, its oldest half is all there is.
+    """
+    has_rest = request.is_asked and request.half_tokens is None
+    if not (has_rest and _request_explicit(tx, path, request, TriggerResult(), outline)):
         _run_trigger(tx, path)
 
 

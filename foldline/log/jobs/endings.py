@@ -105,7 +105,16 @@ def decline(store: Store, claim: Claim, reason: str) -> None:
 
 def decline_held(tx: Transaction, job: Any, reason: str) -> None:
     """`decline` in a transaction that has the job."""
-    requeue(tx, job, attempts=0, error=_storable(reason), declined=_storable(reason))
+    requeue(tx, job, attempts=0, error=_storable(reason), learned={"declined": _storable(reason)})
+
+
+def try_less(store: Store, claim: Claim, reason: str) -> None:
+    """Put a claimed job back into its queue for what is tried next: a model refused what it was asked for."""
+    with store.write() as tx:
+        _, job = open_claimed(tx, claim)
+        if job is not None:
+            learned = claim.request.if_refused or NO_VALUES
+            requeue(tx, job, attempts=0, error=_storable(reason), learned=learned)
 
 
 def state_of(tx: Transaction, job_id: str) -> JobState:
@@ -165,13 +174,13 @@ def requeue(
     *,
     attempts: int,
     error: str | None,
-    declined: str | None = None,
+    learned: Mapping[str, Any] = NO_VALUES,
     waiting: Mapping[str, Any] = NO_VALUES,
 ) -> None:
     """Put a running job back into the queue, or fail it after too many attempts.
 
-    A job of its kind that waits meanwhile is superseded by it, and passes on its queue and parameters. `declined` is
-    why the model's own provider does not write the summary; `waiting` are columns that say what the job waits for.
+    A job of its kind that waits meanwhile is superseded by it, and passes on its queue and parameters. `learned` are
+    fields of its request that a refusal has taught; `waiting` are columns that say what the job waits for.
     """
     if attempts >= tx.limits.max_attempts:
         path = paths.open_branch(tx, job.session_pk, job.branch)
@@ -195,9 +204,9 @@ def requeue(
         end(tx, other.id, JobState.SUPERSEDED, by=job.id)
         if other.is_asked:
             values |= {"is_asked": True, "queue": other.queue, "parameters": other.parameters}
-    if declined is not None:
+    if learned:
         request = request_from_json(values.get("parameters", job.parameters))
-        values["parameters"] = request_to_json(replace(request, declined=declined))
+        values["parameters"] = request_to_json(replace(request, **learned))
     is_still_held = (JOB.c.state == JobState.RUNNING, JOB.c.lease == job.lease)
     tx.execute(update(JOB).where(JOB.c.id == job.id, *is_still_held).values(values))
     tx.events.append(JobWaits(values.get("queue", job.queue)))

@@ -17,7 +17,7 @@ import pytest
 from foldline.engine.formats import rules
 from tests.support.processes.api import Api, Json, assistant, user
 from tests.support.processes.http import items_of
-from tests.support.processes.scripted_llm import Reply, ScriptedLLM
+from tests.support.processes.scripted_llm import Limits, Reply, ScriptedLLM
 
 # The summarizers of the service, by name: a policy chooses one.
 WORKS: Final = "works"
@@ -124,9 +124,18 @@ class Service(Api):
         finally:
             self.moody.default = usual
 
-    def prompts(self, said: str) -> list[str]:
-        """The prompts with these words that the working model got."""
-        return [request.prompt for request in (*self.works.requests,) if said in request.prompt]
+    @contextmanager
+    def refusing_over(self, tokens: int) -> Iterator[None]:
+        """A block in which the moody model refuses longer prompts, without saying why."""
+        self.moody.limits = Limits(prompt=tokens)
+        try:
+            yield
+        finally:
+            self.moody.limits = Limits()
+
+    def prompts(self, said: str, model: ScriptedLLM | None = None) -> list[str]:
+        """The prompts with these words that the working model got, or another one."""
+        return [request.prompt for request in (*(model or self.works).requests,) if said in request.prompt]
 
 
 @dataclass

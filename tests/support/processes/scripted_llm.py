@@ -66,12 +66,17 @@ NO_MAX_TOKENS = Reply(
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The most tokens of a prompt and the answer asked for together, and of an answer."""
+    """The most tokens of a prompt and the answer asked for together, of an answer, and of a prompt alone.
+
+    Nothing says why a longer prompt is refused.
+    """
 
     window: int | None = None
     answer: int | None = None
+    prompt: int | None = None
 
 
+MUTE = "Bad request"
 # As OpenAI and vLLM say it.
 TOO_LARGE = (
     "max_tokens is too large: {asked}. This model supports at most {most} completion tokens, whereas you provided "
@@ -121,7 +126,7 @@ class ScriptedLLM:
         port: int = 0,
         limits: Limits | None = None,
     ) -> None:
-        self._limits = limits or Limits()
+        self.limits = limits or Limits()
         self.at_once = 0
         self.most_at_once = 0
         self.refused = 0
@@ -168,7 +173,9 @@ class ScriptedLLM:
         """What a model with this window, or this limit of answers, says to a request that exceeds it."""
         asked = int(body.get("max_tokens") or body.get("max_completion_tokens") or 0)
         prompt = sum(count_text(str(message["content"])) for message in body["messages"])
-        limits = self._limits
+        limits = self.limits
+        if limits.prompt is not None and prompt > limits.prompt:
+            return MUTE
         if limits.answer is not None and asked > limits.answer:
             return TOO_LARGE.format(asked=asked, most=limits.answer)
         if limits.window is not None and prompt + asked > limits.window:

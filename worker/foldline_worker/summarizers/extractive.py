@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from foldline.engine.policies.policy import EXTRACTIVE
 from foldline.engine.summaries import extractive
 from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput
-from foldline.summarizer_file import EXTRACTIVE
 from foldline_worker.cancellation import Cancellation
 from foldline_worker.summarizers.contract import NOTHING_KEPT, ChunkTexts
 

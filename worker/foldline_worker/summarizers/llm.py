@@ -14,12 +14,12 @@ from typing import Final
 
 from foldline.engine.ledger.provenance import together
 from foldline.engine.models.windows import known_model
+from foldline.engine.policies.policy import EXTRACTIVE
 from foldline.engine.summaries import chunks, extractive
 from foldline.engine.summaries.cached_beginning import CachedBeginning
 from foldline.engine.summaries.composed import composed, story_tokens, with_earlier_stories
 from foldline.engine.summaries.gate import Finding, GateOutcome, Story, details, judge
 from foldline.engine.summaries.prompt import (
-    SMALLEST_INPUT_TOKENS,
     SMALLEST_PIECE,
     SummaryDraft,
     SummaryInput,
@@ -33,7 +33,7 @@ from foldline.engine.summaries.prompt import (
 from foldline.engine.summaries.riding import input_costs, question_tokens
 from foldline.engine.tokens.counter import count_text
 from foldline.engine.wire import dumps
-from foldline.summarizer_file import EXTRACTIVE, NamedSummarizer
+from foldline.summarizer_file import NamedSummarizer
 from foldline.telemetry.tracing import Tracing
 from foldline_worker.cancellation import Cancellation
 from foldline_worker.summarizers.bounds import Bounds, CallSize
@@ -237,8 +237,7 @@ class _Writing:
     def _size(self, request: SummaryInput) -> CallSize:
         """The size of a call for a request: within the model's bounds, and within what the policy has one call read."""
         size = self.bounds.size(request.max_tokens)
-        most = max(SMALLEST_INPUT_TOKENS, request.call_tokens or size.prompt)
-        return size._replace(prompt=min(size.prompt, most))
+        return size._replace(prompt=chunks.call_size(request, size.prompt))
 
     def _story_of_transcript(self, request: SummaryInput, cancellation: Cancellation) -> _Text:
         """The story of what was said: of its chunks, whose texts are merged until one is left."""

@@ -10,10 +10,11 @@ from time import perf_counter
 from typing import Final
 
 from foldline.engine.models.windows import known_model
+from foldline.engine.policies.policy import EXTRACTIVE
 from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput
 from foldline.log.jobs.breakers import Admission, Breakers
 from foldline.settings import InvalidSettings, Settings, variable
-from foldline.summarizer_file import EXTRACTIVE, OPENAI, summarizer_rows, writers_of
+from foldline.summarizer_file import OPENAI, summarizer_rows, writers_of
 from foldline.telemetry.logs import Contained, describe
 from foldline.telemetry.metrics import Metrics
 from foldline.telemetry.tracing import Tracing
@@ -120,7 +121,10 @@ class SummarizerChain:
     def summarize(
         self, request: SummaryInput, cancellation: Cancellation, kept: ChunkTexts = NOTHING_KEPT
     ) -> SummaryDraft:
-        """See `Summarizer`. A summary of the ledger alone is `degraded` if another summarizer was to write it."""
+        """See `Summarizer`. A summary of the ledger alone is `degraded` if another summarizer was to write it.
+
+        It is not made where a model refused the request and another one is to be tried.
+        """
         call = request.provider
         if call is None:
             return self._written(request, cancellation, kept)
@@ -130,16 +134,22 @@ class SummarizerChain:
 
     def _written(self, request: SummaryInput, cancellation: Cancellation, kept: ChunkTexts) -> SummaryDraft:
         failures: list[SummarizerUnavailable] = []
-        for name in request.writers or self._usual:
+        for name in self._order(request):
+            if name == EXTRACTIVE and request.if_refused and any(error.is_refusal for error in failures):
+                break
             try:
                 draft = self._named(name).summarize(request, cancellation, kept)
             except SummarizerUnavailable as error:
                 logger.warning("summarizer %s: %s", name, error.reason)
                 failures.append(error)
                 continue
-            return replace(draft, degraded=draft.degraded or (bool(failures) and name == EXTRACTIVE))
-        # A job waits only if there was nobody to ask.
-        raise min(failures, key=lambda error: error.seconds if isinstance(error, SummarizerHeldBack) else 0)
+            is_without_model = name == EXTRACTIVE and (bool(failures) or request.is_plain)
+            return replace(draft, degraded=draft.degraded or is_without_model)
+        raise min(failures, key=partial(_rank, is_tried_again=request.if_refused is not None))
+
+    def _order(self, request: SummaryInput) -> Sequence[str]:
+        names = () if request.is_plain else request.writers or self._usual
+        return (*names, EXTRACTIVE) if (request.falls_back or request.is_plain) and EXTRACTIVE not in names else names
 
     def _named(self, name: str) -> Summarizer:
         writer = self._writers.get(name)
@@ -155,6 +165,14 @@ class SummarizerChain:
     def _all(self) -> Iterator[Summarizer]:
         yield from self._writers.values()
         yield from self._providers.values()
+
+
+def _rank(error: SummarizerUnavailable, *, is_tried_again: bool) -> tuple[float, bool]:
+    """Where an error stands among those of one request, the first of which is raised.
+
+    A job waits only if there was nobody to ask. A refusal comes first where it leads to another request.
+    """
+    return error.seconds if isinstance(error, SummarizerHeldBack) else 0, is_tried_again and not error.is_refusal
 
 
 class Guarded:
