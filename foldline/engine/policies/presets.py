@@ -123,6 +123,7 @@ _ALL: Final = (
     replace(
         _NEUROLINK,
         preset="neurolink@program",
+        layout="neurolink@program",
         output_bytes=0,
         output_lines=0,
         target=1.0,

@@ -79,7 +79,7 @@ def test_a_read_covers_all_within_its_lines_of_the_same_file() -> None:
         ("read_file `a.py`", "a.py"),
         ("readFile .env", ".env"),
         ("$ cat /etc/hosts\r", "/etc/hosts"),
-        # Not the whole file, or nothing that can be told to be a file.
+        # Not the whole file, or no file at all.
         ("Reading src/main.py, lines 1 to 20", ""),
         ("Reading src/main.py (part 2)", ""),
         ("Reading package lists...", ""),
