@@ -85,8 +85,8 @@ def stats_with_call(
 ) -> Stats:
     """The statistics of the view with a pending call; `files` of the result says how each file is to be sent.
 
-    `tools` None stands for the session's. All files together get `files_share` of what the rest of the call leaves; None
-    stands for the share of the policy's layout. `threshold` replaces the trigger.
+    `tools` None stands for the session's. All files together get `files_share` of what the rest of the call leaves;
+    None stands for the share of the policy's layout. `threshold` replaces the trigger.
 
     Raises:
         NotFound: no such session.

@@ -108,9 +108,10 @@ def test_files_get_their_share_of_what_is_left(service: Service, window: int) ->
     session = service.start("neurolink", window, auto_compact=False)
     session.say(user("Go on."))
     room = session.stats["available_input_tokens"] - session.stats["estimated_input_tokens"]
+    text = lines(room // 2)
     files: list[Json] = [
         {"path": "small.py", "content": "x = 1\n"},
-        {"path": "large.py", "content": lines(room)},
+        {"path": "large.py", "content": text},
         {"path": "huge.log", "size_bytes": 200 * window},
     ]
     call = session.post("/budget", {"files": files})
@@ -118,7 +119,7 @@ def test_files_get_their_share_of_what_is_left(service: Service, window: int) ->
     small, large, huge = call["files"]
     assert (small["action"], small["max_chars"]) == ("keep", 6)
     assert large["action"] == "truncate"
-    assert 0 < large["max_chars"] < len(lines(room))
+    assert 0 < large["max_chars"] < len(text)
     # Above 5 MB, a file is only previewed.
     assert huge["action"] == ("truncate" if window == 8_000 else "preview")
     assert (huge["max_chars"] <= 2_000) == (huge["action"] == "preview")
@@ -128,7 +129,7 @@ def test_files_get_their_share_of_what_is_left(service: Service, window: int) ->
     more = session.post("/budget", {"files": files, "files_share": 1.0})
     assert call["breakdown"]["files"] < more["breakdown"]["files"] <= room
     # Below 100 KB a file is cut too where it is over the budget, and left out where nothing is left.
-    one = session.post("/budget", {"files": [{"path": "a.py", "content": lines(2 * room)}]})["files"][0]
+    one = session.post("/budget", {"files": files[1:2], "files_share": 0.4})["files"][0]
     assert one["action"] == "truncate"
     none = session.post("/budget", {"prompt": lines(room * 3 // 2), "files": files[:1]})
     assert [file["action"] for file in none["files"]] == ["exclude"]
