@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
-from foldline.engine.files import Files, Read, change_of, read_of
+from foldline.engine.files import Files, Read, change_of, read_of, said_path
 from foldline.engine.images.in_messages import ImageSize, image_sizes
 from foldline.engine.messages import (
     SEALED_KINDS,
@@ -67,7 +67,8 @@ class Facts(NamedTuple):
     result's content at each level of `excerpts.LEVELS`, 0 for a level that saves nothing. `chars` is the length of its
     text in UTF-16 units. `sizes` has the size of its parts by each estimate of `estimates.SIZED`. `bound` is the number
     of its parts that are bound to the messages before it, `seen` the view that these are bound to, None if it was not
-    noted when the message arrived. `images` has the size of each of its images.
+    noted when the message arrived. `images` has the size of each of its images. `said_path` is the path of the file
+    that a result shows according to its own first line.
     """
 
     role: str
@@ -87,6 +88,7 @@ class Facts(NamedTuple):
     bound: int = 0
     seen: Seen | None = None
     images: tuple[ImageSize, ...] = ()
+    said_path: str = ""
 
 
 def facts_of(message: Message) -> Facts:
@@ -165,6 +167,7 @@ def _result_facts(result: ToolResult) -> Facts:
         is_failure=result.is_error or text[:32].lstrip().lower().startswith(FAILURE_PREFIXES),
         chars=utf16_units(text),
         sizes=sizes_of(result.content),
+        said_path=said_path(text),
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+import regex
+
 from foldline.engine.arguments import json_object
 from foldline.engine.messages import ToolCall
 
@@ -28,6 +30,16 @@ LAST_LINE: Final = 1 << 53
 LONGEST_ARGUMENTS: Final = 4_096
 # Paths are kept in facts, which must stay small.
 LONGEST_PATH: Final = 4_096
+# A first line that says which file an output shows: nothing stands after the path, because an output that begins with
+# "Reading a.py, lines 1 to 20" does not show the whole file.
+_SAID: Final = regex.compile(
+    r"""(?:[$>]\s+)?(?:read(?:ing)?(?:[ _]?file)?|cat)\s+"""
+    r"""(?P<quote>['"`]?)(?P<path>[^\s'"`]*[^\s'"`.:…])(?P=quote)[.:…]*\s*""",
+    regex.IGNORECASE,
+)
+# Only a path names a file: it has a folder or an extension.
+_PATH: Final = regex.compile(r".*/.*[^\W\d].*|.*\.[^\W\d]\w{0,9}")
+LONGEST_SAID: Final = 300
 
 
 class Read(NamedTuple):
@@ -62,6 +74,14 @@ def change_of(call: ToolCall) -> str:
         return ""
     arguments = json_object(call.arguments) or {}
     return "" if arguments.get("command") in READING_COMMANDS else _path(arguments)
+
+
+def said_path(output: str) -> str:
+    """The path of the file that an output shows according to its first line; empty if that line says nothing else."""
+    line = output[: LONGEST_SAID + 1].lstrip().partition("\n")[0]
+    said = _SAID.fullmatch(line) if len(line) <= LONGEST_SAID else None
+    path = said["path"] if said else ""
+    return path if _PATH.fullmatch(path) else ""
 
 
 @dataclass(frozen=True, slots=True)

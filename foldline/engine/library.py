@@ -12,7 +12,7 @@ from foldline.engine.errors import InvalidPolicy
 from foldline.engine.formats import FORMATS, Format, detect
 from foldline.engine.images.in_messages import surplus_images, without_images
 from foldline.engine.messages import JsonObject, Message
-from foldline.engine.models.attachments import attachment_of, place_files
+from foldline.engine.models.attachments import OWN_RULES, FileRules, attachment_of, files_budget, place_files
 from foldline.engine.models.budget import Goals, check_buffer, check_fixed_parts
 from foldline.engine.models.gauge import Fixed, Frame
 from foldline.engine.planning.in_place import InPlace
@@ -165,18 +165,24 @@ def budget(
 
 
 def pending(
-    limit: int, taken: Mapping[str, int], *, prompt: str | None, files: Sequence[Any], share: float = 1.0
+    limit: int,
+    taken: Mapping[str, int],
+    *,
+    prompt: str | None,
+    files: Sequence[Any],
+    rules: FileRules = OWN_RULES,
 ) -> Breakdown:
     """The breakdown of a call that adds a prompt and files to `taken`, the tokens already taken by kind of content.
 
-    All files together get `share` of what the rest leaves.
+    All files together get the share of what the rest leaves that the `rules` give them.
 
     Raises:
         InvalidMessage: a file has the wrong shape.
     """
     prompt_tokens = 0 if prompt is None else MESSAGE + count_text(prompt)
-    attachments = [attachment_of(file, f"files[{index}]") for index, file in enumerate(files)]
-    placements = place_files(attachments, int((limit - sum(taken.values()) - prompt_tokens) * share))
+    attachments = [attachment_of(file, f"files[{index}]", rules) for index, file in enumerate(files)]
+    room = files_budget(limit, sum(taken.values()) + prompt_tokens, 0, rules.share)
+    placements = place_files(attachments, room, rules)
     parts = {**taken, "prompt": prompt_tokens, "files": sum(placement.tokens for placement in placements)}
     return Breakdown(limit, MappingProxyType(parts), placements)
 

@@ -223,7 +223,11 @@ class PendingBody(Body):
     prompt: Text | None = None
     tools: list[JsonObject] | None = Field(None, description="Default: the session's.")
     files: list[FileBody] = Field(default_factory=list)
-    files_share: Share = Field(1.0, description="What all files together get of the room that the rest leaves.")
+    files_share: Share | None = Field(
+        None,
+        description="What all files together get of the room that the rest leaves. Default: 0.6 under the presets of "
+        "NeuroLink, else 1.",
+    )
     threshold: Share | None = Field(None, description="The `trigger_ratio` to compare with. Default: the policy's.")
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, floor
 from types import MappingProxyType
 from typing import Final
 
+from foldline.engine.models.attachments import OWN_RULES, FileRules
 from foldline.engine.models.registries import AGENT_CODE_OUTPUT, ByWord
 
 
@@ -38,6 +39,7 @@ class Layout:
     if the reserve `is_bound`, it only lowers it. The room for input is divided by `safety` to allow for errors of the
     estimate. `levels`, lowest first, and the policy's shares are of this room, or of the whole window with `of_window`.
     `outputs` are the longest answers of models: a call without `max_output_tokens` counts as one for the longest.
+    `files` are the rules for the files of a call.
     """
 
     reserve_share: float
@@ -47,6 +49,7 @@ class Layout:
     is_bound: bool = False
     of_window: bool = False
     outputs: ByWord | None = None
+    files: FileRules = OWN_RULES
 
     def output_of(self, model: str | None, max_output: int | None) -> int | None:
         """The output tokens of a call: `max_output`, else the model's longest answer if the layout has `outputs`."""
@@ -78,15 +81,19 @@ _DISTANCE: Final = (
     UsageLevel("compact", below=13_000),
     UsageLevel("blocking", below=3_000),
 )
+_NEUROLINK: Final = Layout(
+    reserve_share=0.35,
+    reserve_most=64_000,
+    levels=(UsageLevel("notice", share=0.6), UsageLevel("compact", share=0.8)),
+    files=FileRules(share=0.6, bytes_per_token=4, truncate_share=0.0, preview_above_bytes=5 * 1024 * 1024),
+)
 
 LAYOUTS: Final[Mapping[str, Layout]] = MappingProxyType(
     {
         "foldline": Layout(reserve_share=0.35, reserve_most=64_000, levels=_USE),
-        "neurolink": Layout(
-            reserve_share=0.35,
-            reserve_most=64_000,
-            levels=(UsageLevel("notice", share=0.6), UsageLevel("compact", share=0.8)),
-        ),
+        "neurolink": _NEUROLINK,
+        # Files go along whole or not at all, and take tokens by their types.
+        "neurolink@program": replace(_NEUROLINK, files=FileRules(share=0.6, bytes_per_token=4, is_by_type=True)),
         "agent-code": Layout(reserve_share=0.5, reserve_most=20_000, levels=_DISTANCE),
         "agent-code@program": Layout(
             reserve_share=0.5, reserve_most=20_000, levels=_DISTANCE, is_bound=True, outputs=AGENT_CODE_OUTPUT

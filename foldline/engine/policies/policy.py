@@ -21,7 +21,7 @@ Value: TypeAlias = int | float | tuple[str, ...]
 # The parameters of each stage with their defaults; the type of a default is the type of the parameter.
 STAGE_PARAMETERS: Final[Mapping[str, Mapping[str, Value | None]]] = MappingProxyType(
     {
-        "deduplicate": {"minimum_saving_share": 0.0, "stops_at_target": False},
+        "deduplicate": {"minimum_saving_share": 0.0, "stops_at_target": False, "by_words": False},
         "prune": {
             "minimum_tokens": 0,
             "excerpt_over_chars": 0,

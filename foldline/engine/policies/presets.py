@@ -32,7 +32,7 @@ _FOLDLINE: Final = Policy(
 )
 
 _NEUROLINK_REST: Final = (
-    _stage("deduplicate", minimum_saving_share=0.3, stops_at_target=True),
+    _stage("deduplicate", minimum_saving_share=0.3, stops_at_target=True, by_words=True),
     _stage("summarize", keep_messages=4, keep_share=0.3, keep_tokens=0, stops_at_target=True),
     _stage("truncate", keep_first=2, fraction=0.5),
 )
@@ -124,6 +124,7 @@ _ALL: Final = (
     replace(
         _NEUROLINK,
         preset="neurolink@program",
+        layout="neurolink@program",
         output_bytes=0,
         output_lines=0,
         target=1.0,

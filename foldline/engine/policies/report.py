@@ -10,6 +10,7 @@ from typing import Any, Final
 from foldline.engine.edits import Edit
 from foldline.engine.models.gauge import Frame, layout_of
 from foldline.engine.outline import Outline, Unit, shown_messages
+from foldline.engine.planning.stages.deduplicate import read_shown
 from foldline.engine.policies.policy import Policy
 from foldline.engine.tokens.estimates import EXACT
 
@@ -61,7 +62,8 @@ def messages_removed(happened: Happened) -> int:
 def files_deduped(happened: Happened) -> int:
     """The number of files with a read that became a pointer to a later read."""
     superseded = {edit.first for edit in happened.edits if edit.kind == "supersede"}
-    return len({entry.read.path for _, entry in happened.before.results if entry.read and entry.seq in superseded})
+    reads = (read_shown(entry) for _, entry in happened.before.results if entry.seq in superseded)
+    return len({shown.read.path for shown in reads if shown})
 
 
 def tier(happened: Happened) -> int:

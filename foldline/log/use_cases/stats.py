@@ -12,6 +12,7 @@ from foldline.engine.messages import JsonObject
 from foldline.engine.models.attachments import Placement
 from foldline.engine.models.budget import UNBOUNDED, Goals
 from foldline.engine.models.gauge import Frame
+from foldline.engine.policies.layouts import LAYOUTS
 from foldline.engine.tokens.counter import count_tools, scaled, unscaled
 from foldline.engine.tokens.estimates import EXACT
 from foldline.log.compaction.compactions import use_level
@@ -79,13 +80,13 @@ def stats_with_call(
     prompt: str | None,
     tools: Sequence[JsonObject] | None,
     files: Sequence[Any],
-    files_share: float = 1.0,
+    files_share: float | None = None,
     threshold: float | None = None,
 ) -> Stats:
     """The statistics of the view with a pending call; `files` of the result says how each file is to be sent.
 
-    `tools` None stands for the session's. All files together get `files_share` of what the rest of the call leaves.
-    `threshold` replaces the trigger.
+    `tools` None stands for the session's. All files together get `files_share` of what the rest of the call leaves;
+    None stands for the share of the policy's layout. `threshold` replaces the trigger.
 
     Raises:
         NotFound: no such session.
@@ -96,7 +97,9 @@ def stats_with_call(
     taken = {"system": session.fixed_tokens - session.tools_tokens, "pins": session.pins_tokens, "history": path.kept}
     taken["tools"] = session.tools_tokens if tools is None else count_tools(tools)
     multiplier = session.multiplier
-    call = pending(unscaled(session.budget.limit, multiplier), taken, prompt=prompt, files=files, share=files_share)
+    rules = LAYOUTS[session.policy.layout].files
+    rules = rules if files_share is None else replace(rules, share=files_share)
+    call = pending(unscaled(session.budget.limit, multiplier), taken, prompt=prompt, files=files, rules=rules)
     parts = {name: scaled(tokens, multiplier) for name, tokens in call.breakdown.items()}
     files_taken = tuple(replace(file, tokens=scaled(file.tokens, multiplier)) for file in call.files)
     found = _stats(tx, path, session.frame, scaled(call.used, multiplier), parts)

@@ -108,31 +108,34 @@ def test_files_get_their_share_of_what_is_left(service: Service, window: int) ->
     session = service.start("neurolink", window, auto_compact=False)
     session.say(user("Go on."))
     room = session.stats["available_input_tokens"] - session.stats["estimated_input_tokens"]
+    text = lines(room // 2)
     files: list[Json] = [
         {"path": "small.py", "content": "x = 1\n"},
-        {"path": "large.py", "content": lines(room)},
+        {"path": "large.py", "content": text},
         {"path": "huge.log", "size_bytes": 200 * window},
     ]
-    call = session.post("/budget", {"files": files, "files_share": 0.6})
+    call = session.post("/budget", {"files": files})
+    assert call == session.post("/budget", {"files": files, "files_share": 0.6})
     small, large, huge = call["files"]
     assert (small["action"], small["max_chars"]) == ("keep", 6)
     assert large["action"] == "truncate"
-    assert 0 < large["max_chars"] < len(lines(room))
-    assert (huge["action"], huge["max_chars"] <= 2_000) == ("preview", True)
+    assert 0 < large["max_chars"] < len(text)
+    # Above 5 MB, a file is only previewed.
+    assert huge["action"] == ("truncate" if window == 8_000 else "preview")
+    assert (huge["max_chars"] <= 2_000) == (huge["action"] == "preview")
     assert 0.2 * room < call["breakdown"]["files"] <= 0.6 * room
     # Larger files get what smaller ones leave.
     assert large["tokens"] > room * 0.6 / 3
     more = session.post("/budget", {"files": files, "files_share": 1.0})
     assert call["breakdown"]["files"] < more["breakdown"]["files"] <= room
     # Below 100 KB a file is cut too where it is over the budget, and left out where nothing is left.
-    one = session.post("/budget", {"files": [{"path": "a.py", "content": lines(2 * room)}]})["files"][0]
+    one = session.post("/budget", {"files": files[1:2], "files_share": 0.4})["files"][0]
     assert one["action"] == "truncate"
     none = session.post("/budget", {"prompt": lines(room * 3 // 2), "files": files[:1]})
     assert [file["action"] for file in none["files"]] == ["exclude"]
     assert none["breakdown"]["files"] == 0
 
 
-@pytest.mark.xfail(strict=True, reason="a large file is kept where there is room for all of it")
 def test_a_file_above_5_megabytes_is_only_previewed(service: Service) -> None:
     session = service.start("neurolink", 8_000_000)
     session.say(user("Go on."))
@@ -140,13 +143,23 @@ def test_a_file_above_5_megabytes_is_only_previewed(service: Service) -> None:
     assert (placed["action"], placed["max_chars"]) == ("preview", 2_000)
 
 
-@pytest.mark.xfail(strict=True, reason="a file that is known by its size counts a token for three bytes")
 def test_a_file_known_by_its_size_counts_a_token_for_four_characters(service: Service) -> None:
     session = service.start("neurolink", 64_000)
     session.say(user("Go on."))
     room = session.stats["available_input_tokens"] - session.stats["estimated_input_tokens"]
-    (placed,) = session.post("/budget", {"files": [{"path": "some.log", "size_bytes": int(3.5 * room)}]})["files"]
+    files = [{"path": "some.log", "size_bytes": int(3.5 * 0.6 * room)}]
+    (placed,) = session.post("/budget", {"files": files})["files"]
     assert placed["action"] == "keep"
+
+
+def test_the_program_takes_whole_files_by_their_types(service: Service) -> None:
+    session = service.start("neurolink@program", 16_000)
+    session.say(user("Go on."))
+    sizes = {"a.log": 200_000, "talk.mp4": 90_000_000, "report.pdf": 100_000, "b.log": 3_000}
+    files = [{"path": path, "size_bytes": size} for path, size in sizes.items()]
+    placed = session.post("/budget", {"files": files})["files"]
+    assert [file["action"] for file in placed] == ["exclude", "keep", "keep", "keep"]
+    assert [file["max_chars"] for file in placed] == [0, *[*sizes.values()][1:]]
 
 
 def test_the_windows_of_neurolinks_models_are_listed_and_used(service: Service) -> None:

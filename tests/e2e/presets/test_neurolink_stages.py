@@ -116,7 +116,6 @@ def test_of_many_reads_of_a_file_the_latest_stays(service: Service, window: int)
     assert session.texts[: len(texts)] == texts
 
 
-@pytest.mark.xfail(strict=True, reason="only calls of tools that read are known as reads, no words of results")
 def test_reads_are_known_by_their_words_too_under_this_preset(service: Service) -> None:
     session = quiet(service, 32_000)
     for number in range(4):

@@ -11,6 +11,7 @@ from foldline.engine.outline import Outline, Unit
 from foldline.engine.planning.pipeline import make_plan
 from foldline.engine.planning.plan import Plan
 from foldline.engine.planning.recent import older_items
+from foldline.engine.planning.stages.deduplicate import read_shown
 from foldline.engine.planning.stages.hiding import hide_fraction
 from foldline.engine.policies.policy import Stage
 from foldline.engine.policies.presets import PRESETS
@@ -75,9 +76,15 @@ def _dedupe(args: Json) -> Json:
     outline = outline_of_vector(args["messages"], neurolink_measure())
     own = PRESETS["neurolink@program"].stage("deduplicate")
     plan = make_plan(outline, [own], goals_for(-1, UNBOUNDED), is_asked=True)
-    paths = {entry.seq - 1: entry.read.path for _, entry in outline.results if entry.read}
+    paths = _paths(outline)
     superseded = {str(index): paths[index] for index in edited(plan, "supersede")}
     return {"superseded": superseded, "applied": bool(superseded)}
+
+
+def _paths(outline: Outline) -> dict[int, str]:
+    """The path of each read in view, by the index of its message."""
+    shown = {entry.seq - 1: read_shown(entry) for _, entry in outline.results}
+    return {index: found.read.path for index, found in shown.items() if found}
 
 
 def _slide_stage(fraction: float) -> Stage:
@@ -182,7 +189,7 @@ def _pipeline(args: Json) -> Json:
     cells = {seq - 1: cell.kind for seq, cell in outline.live.cells.items() if seq - 1 in kept}
     superseded = sorted(index for index, kind in cells.items() if kind == "supersede")
     # The recorded notice names the file.
-    paths = {entry.seq - 1: entry.read.path for _, entry in outline.results if entry.read}
+    paths = _paths(outline)
     notices = (
         estimate.text(NEUROLINK.superseded.replace(PATH, paths[index]), args["provider"]) for index in superseded
     )

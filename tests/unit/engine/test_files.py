@@ -3,7 +3,17 @@ from typing import Any
 
 import pytest
 
-from foldline.engine.files import LAST_LINE, LONGEST_ARGUMENTS, LONGEST_PATH, Files, Read, change_of, read_of
+from foldline.engine.files import (
+    LAST_LINE,
+    LONGEST_ARGUMENTS,
+    LONGEST_PATH,
+    LONGEST_SAID,
+    Files,
+    Read,
+    change_of,
+    read_of,
+    said_path,
+)
 from foldline.engine.messages import ToolCall
 
 
@@ -58,6 +68,35 @@ def test_a_read_covers_all_within_its_lines_of_the_same_file() -> None:
     assert not Read("a.py", 5, 9).covers(whole)
     assert not Read("a.py", 5, 9).covers(Read("a.py", 4, 9))
     assert not whole.covers(Read("b.py", 5, 9))
+
+
+@pytest.mark.parametrize(
+    ("line", "path"),
+    [
+        ("Reading src/main.py", "src/main.py"),
+        ("reading 'src/main.py'...", "src/main.py"),
+        ("Read file a.py:", "a.py"),
+        ("read_file `a.py`", "a.py"),
+        ("readFile .env", ".env"),
+        ("$ cat /etc/hosts\r", "/etc/hosts"),
+        # Not the whole file, or no file at all.
+        ("Reading src/main.py, lines 1 to 20", ""),
+        ("Reading src/main.py (part 2)", ""),
+        ("Reading package lists...", ""),
+        ("Read the", ""),
+        ("Read 1.5 MB", ""),
+        ("Reading 3/10", ""),
+        ("cat: a.py: No such file or directory", ""),
+        # No word of its own.
+        ("thread a.py", ""),
+        ("concat a.py", ""),
+        ("I am reading a.py", ""),
+        ("Reading " + "x" * LONGEST_SAID + ".py", ""),
+    ],
+)
+def test_an_output_says_in_its_first_line_which_file_it_shows(line: str, path: str) -> None:
+    assert said_path(f"\n{line}\nimport os\n") == said_path(line) == path
+    assert said_path(f"import os\n{line}") == ""
 
 
 def change(name: str = "edit", **arguments: object) -> str:

@@ -10,7 +10,7 @@ from foldline.engine.facts import Facts
 from foldline.engine.files import Read
 from foldline.engine.outline import Outline
 from foldline.engine.planning.plan import Parameters, Plan
-from foldline.engine.planning.stages.deduplicate import stands_in
+from foldline.engine.planning.stages.deduplicate import read_shown, stands_in
 from foldline.engine.planning.stages.editing import clearing, excerpting
 from foldline.engine.tokens.excerpts import LEVELS
 from foldline.engine.tokens.measures import Measure
@@ -72,18 +72,18 @@ def _newest(results: Sequence[tuple[int, Facts]], tokens: int, measure: Measure)
 
 def _pointed_at(results: Sequence[tuple[int, Facts]], cells: Mapping[int, Edit], measure: Measure) -> set[int]:
     """The seqs of the reads in view that superseded reads point to: for each, the newest that can replace it."""
-    shown: dict[str, list[tuple[Read, int, int]]] = {}
+    shown: dict[tuple[str, str], list[tuple[Read, int, int]]] = {}
     pointed_at: set[int] = set()
     for _, entry in reversed(results):
-        read = entry.read
-        if read is None:
+        found = read_shown(entry)
+        if found is None:
             continue
-        cell, size = cells.get(entry.seq), measure.content(entry)
+        cell, size, read = cells.get(entry.seq), measure.content(entry), found.read
         if cell is None:
             if not entry.is_failure:
-                shown.setdefault(read.path, []).append((read, size, entry.seq))
+                shown.setdefault(found.key, []).append((read, size, entry.seq))
         elif cell.kind == "supersede":
-            others = shown.get(read.path, ())
+            others = shown.get(found.key, ())
             pointed_at.update(
                 [seq for other, other_size, seq in others if stands_in(other, other_size, read, size)][:1]
             )

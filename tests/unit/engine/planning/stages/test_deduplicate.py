@@ -67,6 +67,25 @@ def test_reads_in_an_open_batch_stay_but_supersede_older_ones() -> None:
 
 def test_a_late_result_is_no_read() -> None:
     assert superseded(*read("a"), user("stop"), answer("a", LONG)) == []
+    late = answer("a", f"Reading a.py\n{LONG}")
+    assert superseded(*said("b"), user("stop"), late, *said("c"), by_words=True) == [2]
+
+
+def said(call_id: str, path: str = "a.py", tool: str = "shell") -> list[Message]:
+    """A result that only its own first line makes a read."""
+    return [assistant("", ToolCall(call_id, tool, "{}")), answer(call_id, f"Reading {path}\n{LONG}")]
+
+
+def test_the_first_line_of_a_result_makes_it_a_read_where_words_count() -> None:
+    assert superseded(*said("a"), *said("b")) == []
+    assert superseded(*said("a"), *said("b"), by_words=True) == [2]
+    assert superseded(*said("a"), *said("b", "b.py"), by_words=True) == []
+
+
+def test_words_of_a_result_replace_only_words_of_the_same_tool() -> None:
+    assert superseded(*read("a"), *said("b"), by_words=True) == []
+    assert superseded(*said("a"), *said("b", tool="fetch"), by_words=True) == []
+    assert superseded(*said("a"), *read("b"), by_words=True) == []
 
 
 def saving_share(text: str = LONG) -> float:
