@@ -82,7 +82,7 @@ def compact(
     It compacts down to the policy's target, even if the trigger is not reached. `target_tokens` replaces that target;
     it is for system prompt, tools and messages together. With `summarize`, an extractive summary replaces messages that
     are old or had to be hidden; no LLM is called. `max_images` and `max_image_bytes` (base64) keep only the newest
-    images. `fits` of the answer says whether the view is within the budget.
+    images, instead of those that the policy keeps. `fits` of the answer says whether the view is within the budget.
 
     Raises:
         InvalidMessage: a message has the wrong shape.
@@ -103,10 +103,11 @@ def compact(
     goals = _goals(frame.goals(chosen, fixed_tokens, 1000), fixed_tokens, target_tokens)
     fixed = Fixed("\n".join(filter(None, (system, *(message.text for message in leading)))), dumps_text(list(tools)))
     gauge = frame.gauge(chosen, goals, fixed)
-    surplus = surplus_images(rest, max_image_bytes, max_images)
+    most = _or_of_policy(max_image_bytes, chosen.max_image_bytes), _or_of_policy(max_images, chosen.max_images)
+    surplus = surplus_images(rest, *most)
     seen = without_images(rest, surplus)
     has_target = target_tokens is not None
-    result = InPlace(seen).compact(chosen, goals, gauge, has_target=has_target, is_summarized=summarize)
+    result = InPlace(seen).compact(chosen.on("asked"), goals, gauge, has_target=has_target, is_summarized=summarize)
     return Compacted(
         messages=wire_format.render([*leading, *result.view], None, model).messages,
         stages_used=result.stages_used,
@@ -192,6 +193,11 @@ def _split(messages: list[Message]) -> tuple[list[Message], list[Message]]:
     """The system messages at the front, and all other messages."""
     leading = list(takewhile(lambda message: message.role in {"system", "developer"}, messages))
     return leading, messages[len(leading) :]
+
+
+def _or_of_policy(most: int | None, of_policy: int) -> int | None:
+    """What the caller gave, else what the policy has; None is no limit, which a policy gives as 0."""
+    return most if most is not None else of_policy or None
 
 
 def _goals(goals: Goals, fixed_tokens: int, target_tokens: int | None) -> Goals:

@@ -152,10 +152,11 @@ def _request_wanted(tx: Transaction, path: Path, tried: _Tried) -> QueuedJob | C
 
 
 def _fit_images(tx: Transaction, path: Path, step: TriggerResult) -> None:
-    """Leave the oldest images out if the view has more, or larger ones, than the provider takes."""
+    """Leave the oldest images out if the view has more, or larger ones, than the provider takes or the policy wants."""
     if path.images == NO_IMAGES:
         return
-    limits = path.session.image_limits
+    policy = path.session.policy
+    limits = path.session.image_limits.within(policy.max_images, policy.max_image_bytes)
     if path.images is not None and limits.takes(path.images):
         return
     outline = entry_log.outline(tx, path)
@@ -235,7 +236,7 @@ def compact_now(
     _note_trigger(tx, path, reason)
     path.not_compacted = None
     aims = requested_aims(path, request)
-    policy = aims.policy if stages is None else aims.policy.naming(stages)
+    policy = (aims.policy if stages is None else aims.policy.naming(stages)).on(reason)
     step = TriggerResult()
     _fit_images(tx, path, step)
     if policy.awaits_change:
