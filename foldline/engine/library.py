@@ -13,7 +13,7 @@ from foldline.engine.formats import FORMATS, Format, detect
 from foldline.engine.images.in_messages import surplus_images, without_images
 from foldline.engine.messages import JsonObject, Message
 from foldline.engine.models.attachments import attachment_of, place_files
-from foldline.engine.models.budget import Goals, check_buffer, check_fixed_parts
+from foldline.engine.models.budget import Goals, NamedTarget, check_buffer, check_fixed_parts
 from foldline.engine.models.gauge import Fixed, Frame
 from foldline.engine.planning.in_place import InPlace
 from foldline.engine.policies.policy import policy_of
@@ -32,7 +32,7 @@ class Compacted:
     Tokens are those of the whole view: system prompt, tools and messages. `orphaned_calls_fixed` counts calls in view
     that got a stub as their result, `orphaned_results_fixed` results that are quoted because their call is missing.
     `rewritten_tokens` are those from the first message on that was edited: a provider's cache lacks them. `summaries`
-    are those in the messages, in order, each with its `text` and `provenance`.
+    are those in the messages, in order, each with its `text` and `provenance`. `target` is the caller's.
     """
 
     messages: list[dict[str, Any]]
@@ -44,6 +44,7 @@ class Compacted:
     images_left_out: int
     rewritten_tokens: int = 0
     summaries: tuple[Extract, ...] = ()
+    target: NamedTarget | None = None
 
     @property
     def tokens_after(self) -> int:
@@ -107,7 +108,9 @@ def compact(
     surplus = surplus_images(rest, *most)
     seen = without_images(rest, surplus)
     has_target = target_tokens is not None
-    result = InPlace(seen).compact(chosen.on("asked"), goals, gauge, has_target=has_target, is_summarized=summarize)
+    in_place = InPlace(seen)
+    named = None if target_tokens is None else NamedTarget(target_tokens, fixed_tokens + in_place.least_tokens)
+    result = in_place.compact(chosen.on("asked"), goals, gauge, has_target=has_target, is_summarized=summarize)
     return Compacted(
         messages=wire_format.render([*leading, *result.view], None, model).messages,
         stages_used=result.stages_used,
@@ -127,6 +130,7 @@ def compact(
         images_left_out=len(surplus),
         rewritten_tokens=result.rewritten_tokens,
         summaries=result.summaries,
+        target=named,
     )
 
 
