@@ -13,8 +13,9 @@ from foldline.engine.formats import FORMATS, Format, detect
 from foldline.engine.images.in_messages import surplus_images, without_images
 from foldline.engine.messages import JsonObject, Message
 from foldline.engine.models.attachments import attachment_of, place_files
-from foldline.engine.models.budget import Goals, NamedTarget, check_buffer, check_fixed_parts
+from foldline.engine.models.budget import Goals, NamedTarget, check_fixed_parts
 from foldline.engine.models.gauge import Fixed, Frame
+from foldline.engine.models.given_fields import check_given
 from foldline.engine.planning.in_place import InPlace
 from foldline.engine.policies.policy import policy_of
 from foldline.engine.policies.presets import DEFAULT_PRESET, PRESETS
@@ -95,7 +96,7 @@ def compact(
     chosen = chosen if stages is None else chosen.naming(stages)
     frame = Frame(model, context_window, max_output_tokens)
     limit = frame.budget(chosen).limit
-    check_buffer(policy, limit)
+    check_given(chosen, policy, frame)
     wire_format = _format(messages, format_name)
     leading, rest = _split(wire_format.parse(messages))
     system_tokens, tools_tokens = count_system(system) + count_messages(leading), count_tools(tools)
