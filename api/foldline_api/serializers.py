@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from foldline.engine.messages import JsonObject
 from foldline.engine.models.attachments import Placement
-from foldline.engine.models.budget import Budget
+from foldline.engine.models.budget import Budget, NamedTarget
 from foldline.engine.policies.policy import FIGURES, to_json
 from foldline.engine.policies.report import together
 from foldline.engine.recall.quoting import Attribution, Neighbour, Passage
@@ -115,6 +115,17 @@ def result_json_with(result: Mapping[str, Any], compaction: Compaction) -> dict[
     stages = dict.fromkeys((*result["stages_used"], *compaction.stages_used))
     report = together([{name: result[name] for name in FIGURES if name in result}, compaction.report])
     return _result_json(list(stages), result["tokens_before"], compaction.tokens_after, report)
+
+
+def target_json(target: NamedTarget | None, tokens_after: int) -> dict[str, Any] | None:
+    """The target that a request named, and whether the view reaches it."""
+    return None if target is None else target.answered(tokens_after)
+
+
+def target_json_after(target: Mapping[str, Any] | None, compaction: Compaction) -> dict[str, Any] | None:
+    """A target, by its JSON, and whether the view reaches it after one more compaction."""
+    found = None if target is None else NamedTarget(target["tokens"], target["least_tokens"])
+    return target_json(found, compaction.tokens_after)
 
 
 def _stages_used(made: list[Compaction]) -> list[str]:

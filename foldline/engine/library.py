@@ -13,8 +13,9 @@ from foldline.engine.formats import FORMATS, Format, detect
 from foldline.engine.images.in_messages import surplus_images, without_images
 from foldline.engine.messages import JsonObject, Message
 from foldline.engine.models.attachments import OWN_RULES, FileRules, attachment_of, files_budget, place_files
-from foldline.engine.models.budget import Goals, check_buffer, check_fixed_parts
+from foldline.engine.models.budget import Goals, NamedTarget, check_fixed_parts
 from foldline.engine.models.gauge import Fixed, Frame
+from foldline.engine.models.given_fields import check_given
 from foldline.engine.planning.in_place import InPlace
 from foldline.engine.policies.policy import policy_of
 from foldline.engine.policies.presets import DEFAULT_PRESET, PRESETS
@@ -32,7 +33,7 @@ class Compacted:
     Tokens are those of the whole view: system prompt, tools and messages. `orphaned_calls_fixed` counts calls in view
     that got a stub as their result, `orphaned_results_fixed` results that are quoted because their call is missing.
     `rewritten_tokens` are those from the first message on that was edited: a provider's cache lacks them. `summaries`
-    are those in the messages, in order, each with its `text` and `provenance`.
+    are those in the messages, in order, each with its `text` and `provenance`. `target` is the caller's.
     """
 
     messages: list[dict[str, Any]]
@@ -44,6 +45,7 @@ class Compacted:
     images_left_out: int
     rewritten_tokens: int = 0
     summaries: tuple[Extract, ...] = ()
+    target: NamedTarget | None = None
 
     @property
     def tokens_after(self) -> int:
@@ -82,7 +84,7 @@ def compact(
     It compacts down to the policy's target, even if the trigger is not reached. `target_tokens` replaces that target;
     it is for system prompt, tools and messages together. With `summarize`, an extractive summary replaces messages that
     are old or had to be hidden; no LLM is called. `max_images` and `max_image_bytes` (base64) keep only the newest
-    images. `fits` of the answer says whether the view is within the budget.
+    images, instead of those that the policy keeps. `fits` of the answer says whether the view is within the budget.
 
     Raises:
         InvalidMessage: a message has the wrong shape.
@@ -94,7 +96,7 @@ def compact(
     chosen = chosen if stages is None else chosen.naming(stages)
     frame = Frame(model, context_window, max_output_tokens)
     limit = frame.budget(chosen).limit
-    check_buffer(policy, limit)
+    check_given(chosen, policy, frame)
     wire_format = _format(messages, format_name)
     leading, rest = _split(wire_format.parse(messages))
     system_tokens, tools_tokens = count_system(system) + count_messages(leading), count_tools(tools)
@@ -103,10 +105,13 @@ def compact(
     goals = _goals(frame.goals(chosen, fixed_tokens, 1000), fixed_tokens, target_tokens)
     fixed = Fixed("\n".join(filter(None, (system, *(message.text for message in leading)))), dumps_text(list(tools)))
     gauge = frame.gauge(chosen, goals, fixed)
-    surplus = surplus_images(rest, max_image_bytes, max_images)
+    most = _or_of_policy(max_image_bytes, chosen.max_image_bytes), _or_of_policy(max_images, chosen.max_images)
+    surplus = surplus_images(rest, *most)
     seen = without_images(rest, surplus)
     has_target = target_tokens is not None
-    result = InPlace(seen).compact(chosen, goals, gauge, has_target=has_target, is_summarized=summarize)
+    in_place = InPlace(seen)
+    named = None if target_tokens is None else NamedTarget(target_tokens, fixed_tokens + in_place.least_tokens)
+    result = in_place.compact(chosen.on("asked"), goals, gauge, has_target=has_target, is_summarized=summarize)
     return Compacted(
         messages=wire_format.render([*leading, *result.view], None, model).messages,
         stages_used=result.stages_used,
@@ -126,6 +131,7 @@ def compact(
         images_left_out=len(surplus),
         rewritten_tokens=result.rewritten_tokens,
         summaries=result.summaries,
+        target=named,
     )
 
 
@@ -198,6 +204,11 @@ def _split(messages: list[Message]) -> tuple[list[Message], list[Message]]:
     """The system messages at the front, and all other messages."""
     leading = list(takewhile(lambda message: message.role in {"system", "developer"}, messages))
     return leading, messages[len(leading) :]
+
+
+def _or_of_policy(most: int | None, of_policy: int) -> int | None:
+    """What the caller gave, else what the policy has; None is no limit, which a policy gives as 0."""
+    return most if most is not None else of_policy or None
 
 
 def _goals(goals: Goals, fixed_tokens: int, target_tokens: int | None) -> Goals:

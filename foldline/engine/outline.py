@@ -150,6 +150,12 @@ class Outline:
         return sum(item.original_tokens for item in self.items if isinstance(item, Unit) and item.is_hidden)
 
     @property
+    def least_tokens(self) -> int:
+        """Tokens that no compaction brings the view below: the last user message and the open batch stay."""
+        last = self.items[self.last_user] if self.last_user >= 0 else None
+        return sum(unit.tokens for unit in (last, self.open_unit) if isinstance(unit, Unit))
+
+    @property
     def open_unit(self) -> Unit | None:
         """The last batch, if some of its calls wait for a result."""
         last = self.items[-1] if self.items else None

@@ -230,7 +230,7 @@ class Drive:
             self._known.update(item["id"] for item in page["items"])
             if page.get("next_cursor") is None:
                 # What leaves images out stops at a provider's limits, not at the policy's target.
-                self._is_of_images = bool(new) and all(item["reason"] == "images" for item in new)
+                self._is_of_images = bool(new) and all(item["stages_used"] == ["omit_images"] for item in new)
                 return new
             self._cursor = page["next_cursor"]
 

@@ -77,14 +77,18 @@ def _compact_answer(done: CompactResult) -> JsonAnswer:
     result = serializers.result_json(done.step, done.tokens_before, done.path.used)
     status = HTTPStatus.OK if job is None else HTTPStatus.ACCEPTED
     why_not = serializers.not_compacted_json(done.step)
-    return JsonAnswer({"job": job, "joined": done.is_joined, "result": result, "not_compacted": why_not}, status)
+    target = serializers.target_json(done.step.target, done.path.used)
+    said = {"job": job, "joined": done.is_joined, "result": result, "target": target, "not_compacted": why_not}
+    return JsonAnswer(said, status)
 
 
 def _rehearsal_answer(done: CompactResult) -> JsonAnswer:
     result = serializers.result_json(done.step, done.tokens_before, done.path.used)
     summary = None if done.planned_cut is None else done.planned_cut.as_json
     why_not = serializers.not_compacted_json(done.step)
-    return JsonAnswer({"job": None, "joined": False, "result": result, "not_compacted": why_not, "summary": summary})
+    target = serializers.target_json(done.step.target, done.path.used)
+    said = {"job": None, "joined": False, "result": result, "target": target, "not_compacted": why_not}
+    return JsonAnswer({**said, "summary": summary})
 
 
 def _job(incoming: ApiRequest, job_id: str) -> Job:
@@ -102,6 +106,7 @@ def _with_job(answer: JsonAnswer, job: Job, compaction: Compaction | None, secon
     body: dict[str, Any] = {**answer.body, "job": serializers.job_json(job)}
     if compaction is not None:
         body["result"] = serializers.result_json_with(body["result"], compaction)
+        body["target"] = serializers.target_json_after(body["target"], compaction)
     status = HTTPStatus.OK if job.has_ended else HTTPStatus.ACCEPTED
     return JsonAnswer(body, status, {"Preference-Applied": f"wait={seconds:.0f}"})
 

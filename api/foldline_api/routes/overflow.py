@@ -54,7 +54,8 @@ def report_overflow(session_id: str, incoming: FromRequest) -> Response:
         if verdict.is_overflow:
             tx.events.append(reported)
         result = serializers.result_json(step, before, path.used)
-        shown = verdict_json(verdict)
-        return JsonAnswer({"verdict": shown, "result": result, "version": path.session.version})
+        target = serializers.target_json(step.target, path.used)
+        said = {"verdict": verdict_json(verdict), "result": result, "target": target}
+        return JsonAnswer({**said, "version": path.session.version})
 
     return to_response(write_once(incoming, work))

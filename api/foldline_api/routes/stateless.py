@@ -33,6 +33,7 @@ def compact_messages(incoming: FromRequest) -> Response:
             "tokens_before": found.tokens_before,
             "tokens_after": found.tokens_after,
             "tokens_saved": found.tokens_saved,
+            "target": serializers.target_json(found.target, found.tokens_after),
             "budget": serializers.breakdown_json(found.budget),
             "orphaned_calls_fixed": found.orphaned_calls_fixed,
             "orphaned_results_fixed": found.orphaned_results_fixed,

@@ -219,12 +219,24 @@ class CutAnswer(ResponseModel):
     modified_files: list[str]
 
 
+class TargetAnswer(ResponseModel):
+    """The target of a request that names one, and whether the view reaches it now."""
+
+    tokens: int
+    least_tokens: int = Field(
+        description="No compaction brings the view below this: system prompt, tools, pins, the last user message, and "
+        "calls that are open."
+    )
+    reached: bool
+
+
 class CompactAnswer(ResponseModel):
     """What was compacted at once, and the job of the summary."""
 
     job: JobAnswer | None
     joined: bool = Field(description="Whether the job existed before the request.")
     result: ResultAnswer
+    target: TargetAnswer | None = Field(description="Only of a request with `target_tokens`.")
     not_compacted: NotCompactedAnswer | None
     summary: CutAnswer | None = Field(
         None, description="For a `dry_run` that would request a summary: what that would cover."
@@ -248,6 +260,7 @@ class OverflowAnswer(ResponseModel):
 
     verdict: VerdictAnswer
     result: ResultAnswer
+    target: TargetAnswer | None = Field(description="What the view was brought down to, as far as it could be.")
     version: int
 
 
@@ -480,6 +493,7 @@ class StatelessCompactAnswer(ResultAnswer):
     """Compacted messages."""
 
     messages: list[dict[str, Any]]
+    target: TargetAnswer | None = Field(description="Only of a request with `target_tokens`.")
     budget: CallBudgetAnswer
     orphaned_calls_fixed: int = Field(description="Calls without a result, which got a stub.")
     orphaned_results_fixed: int = Field(description="Results without a call, which are quoted as text.")

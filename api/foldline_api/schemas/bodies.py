@@ -259,7 +259,7 @@ class StatelessCompactBody(StatelessBody):
     target_tokens: Positive | None = None
     stages: list[StageName] | None = None
     summarize: bool = Field(default=False, description="Replace old messages by an extractive summary.")
-    max_images: Count | None = Field(None, description="How many of the newest images stay. Default: all.")
+    max_images: Count | None = Field(None, description="How many of the newest images stay. Default: the policy's.")
     max_image_bytes: Count | None = Field(None, description="The most bytes of these images together, as base64.")
 
 

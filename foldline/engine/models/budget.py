@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import ceil, floor
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from foldline.engine.errors import FixedPartsDoNotFit, InvalidPolicy
 from foldline.engine.models.prices import USUAL_RATES, CacheRates
@@ -68,6 +68,17 @@ def budget_of(
         detail = f"an output reserve of {reserve} leaves nothing of a context window of {window.tokens} tokens"
         raise InvalidPolicy("max_output_tokens", detail)
     return budget
+
+
+class NamedTarget(NamedTuple):
+    """A target for a whole view that a caller named, and the tokens that no compaction brings that view below."""
+
+    tokens: int
+    least_tokens: int
+
+    def answered(self, tokens_after: int) -> dict[str, Any]:
+        """The target as an answer shows it, and whether a view of `tokens_after` reaches it."""
+        return {**self._asdict(), "reached": tokens_after <= self.tokens}
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,10 @@ class ImageLimits:
         gone = self.too_large(sizes)
         return shown.adding(size for index, size in enumerate(sizes) if index not in gone)
 
+    def within(self, count: int, total_bytes: int) -> ImageLimits:
+        """These limits, and at most so many images and bytes of them together; 0 is no further limit."""
+        return replace(self, count=min(self.count, count or ANY), bytes=min(self.bytes, total_bytes or ANY))
+
     def share(self, share: float) -> ImageLimits:
         """The limits with a share of all that adds up, rounded down."""
         number, total, many = (int(amount * share) for amount in (self.count, self.bytes, self.many))

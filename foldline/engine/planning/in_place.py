@@ -52,6 +52,11 @@ class InPlace:
         self._outline = outline_of(facts, LiveEdits())
         self._summaries: dict[str, Extract] = {}
 
+    @property
+    def least_tokens(self) -> int:
+        """Tokens that no compaction brings the messages below."""
+        return self._outline.least_tokens
+
     def view(self, *, stub_open: bool = False) -> list[Message]:
         """The messages that a model would see now."""
         texts = {name: summary.text for name, summary in self._summaries.items()}

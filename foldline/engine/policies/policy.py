@@ -31,7 +31,15 @@ STAGE_PARAMETERS: Final[Mapping[str, Mapping[str, Value | None]]] = MappingProxy
             "protected_tools": (),
             "stops_at_target": True,
         },
-        "microcompact": {"keep_turns": 0, "keep_results": 1, "tools": ()},
+        "microcompact": {
+            "keep_turns": 0,
+            "keep_results": 1,
+            "tools": (),
+            "asked_keep_turns": None,
+            "asked_keep_results": None,
+            "overflow_keep_turns": None,
+            "overflow_keep_results": None,
+        },
         "strip": {"keep_messages": 4, "longer_than_chars": 200},
         "collapse": {},
         "summarize": {
@@ -76,13 +84,21 @@ class Stage:
         value = self.parameters.get(name, STAGE_PARAMETERS[self.name][name])
         return frozenset(map(str.lower, value)) if isinstance(value, tuple) else frozenset()
 
+    def on(self, reason: str) -> Stage:
+        """The stage for a compaction of this reason: each `REASON_NAME` that it has is its `NAME` then."""
+        beginning = f"{reason}_"
+        own = {
+            name.removeprefix(beginning): value for name, value in self.parameters.items() if name.startswith(beginning)
+        }
+        return replace(self, parameters=MappingProxyType({**self.parameters, **own})) if own else self
+
 
 SHARES: Final = ("trigger", "target", "keep_recent", "summary_share", "minimum_saving")
 # Fields that are a whole number, or true or false.
 PLAIN: Final[Mapping[str, Value]] = MappingProxyType(
     {
         **dict.fromkeys(("buffer_tokens", "reserve_tokens", "branch_reserve_tokens", "least_target_tokens"), 0),
-        **dict.fromkeys(("output_bytes", "output_lines"), 0),
+        **dict.fromkeys(("output_bytes", "output_lines", "max_images", "max_image_bytes"), 0),
         **dict.fromkeys(("splits_turns", "lists_files", "trusts_usage", "weighs_prefix", "awaits_change"), False),
     }
 )
@@ -139,8 +155,9 @@ class Policy:
     fits wait for the summary that they are made with, or else have to save more than that price. The target is a share
     of what the fixed parts leave of the budget, and has `least_target_tokens`, but at most half of that.
     `output_bytes` and `output_lines`: a tool's output with more of either is shown as an excerpt from the first view
-    on; 0 is no limit. `awaits_change`: a summary of what an interim summary stands for already waits until the view
-    changes anyway, or is in no cache any more.
+    on; 0 is no limit. `max_images` and `max_image_bytes` (base64): older images are left out of a view with more; 0 is
+    what the model's provider takes. `awaits_change`: a summary of what an interim summary stands for already waits
+    until the view changes anyway, or is in no cache any more.
     """
 
     preset: str
@@ -167,6 +184,8 @@ class Policy:
     least_target_tokens: int = 0
     output_bytes: int = 0
     output_lines: int = 0
+    max_images: int = 0
+    max_image_bytes: int = 0
     report: tuple[str, ...] = ()
     is_loose: bool = False
 
@@ -216,6 +235,10 @@ class Policy:
         """The policy's stage of this name; if it has none, the stage with default parameters."""
         return next((stage for stage in self.stages if stage.name == name), Stage(name))
 
+    def on(self, reason: str) -> Policy:
+        """The same policy with the parameters that its stages have for compactions of this reason, such as `asked`."""
+        return replace(self, stages=tuple(stage.on(reason) for stage in self.stages))
+
     def naming(self, stages: list[str]) -> Policy:
         """The same policy with only these stages, in this order.
 
@@ -229,7 +252,8 @@ class Policy:
 def stage_of(value: Any, path: str, own_stages: Iterable[Stage] = ()) -> Stage:
     """A stage from its name or from `{"name": …, parameters…}`.
 
-    Parameters that are not given come from the stage of that name in `own_stages`, if there is one.
+    Parameters that are not given come from the stage of that name in `own_stages`, if there is one; what that has
+    instead of a given one for some reason of a compaction does not count then.
 
     Raises:
         InvalidPolicy: the stage or a parameter is unknown, or a value has the wrong type.
@@ -240,8 +264,9 @@ def stage_of(value: Any, path: str, own_stages: Iterable[Stage] = ()) -> Stage:
         said = f"{name!r} is no stage" if isinstance(name, str) else "must have the `name` of a stage"
         raise InvalidPolicy(path, f"{said}; available: {', '.join(STAGE_PARAMETERS)}")
     own = STAGE_PARAMETERS[name]
-    before = next((stage.parameters for stage in own_stages if stage.name == name), {})
     given = {key: given for key, given in settings.items() if key != "name"}
+    own_before: Mapping[str, Value] = next((stage.parameters for stage in own_stages if stage.name == name), {})
+    before = {key: value for key, value in own_before.items() if key.partition("_")[2] not in given}
     if unknown := given.keys() - own:
         raise InvalidPolicy(f"{path}.{min(unknown)}", f"{name} takes {', '.join(sorted(own)) or 'no parameters'}")
     parameters = {key: _value(given[key], own[key], f"{path}.{key}") for key in given}

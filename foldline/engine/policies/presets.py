@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
+from foldline.engine.images.in_messages import MAX_IMAGE_BYTES, MAX_IMAGES
 from foldline.engine.policies.policy import Policy, Stage, Value
 
 DEFAULT_PRESET: Final = "foldline"
@@ -73,7 +74,7 @@ _AGENT_CODE: Final = Policy(
     trigger=1.0,
     target=0.5,
     buffer_tokens=13_000,
-    stages=(_stage("microcompact", keep_turns=2), _AGENT_CODE_SUMMARY, _stage("collapse")),
+    stages=(_stage("microcompact", keep_turns=2, overflow_keep_turns=1), _AGENT_CODE_SUMMARY, _stage("collapse")),
 )
 _AGENT_CODE_TOOLS: Final = ("FileRead", "Bash", "Grep", "Glob", "FileEdit", "FileWrite")
 
@@ -136,10 +137,18 @@ _ALL: Final = (
         _AGENT_CODE,
         preset="agent-code@program",
         layout="agent-code@program",
+        max_images=MAX_IMAGES,
+        max_image_bytes=MAX_IMAGE_BYTES,
         target=1.0,
         is_loose=True,
         stages=(
-            _stage("microcompact", keep_results=5, tools=_AGENT_CODE_TOOLS),
+            _stage(
+                "microcompact",
+                keep_results=5,
+                asked_keep_results=2,
+                overflow_keep_results=1,
+                tools=_AGENT_CODE_TOOLS,
+            ),
             _AGENT_CODE_SUMMARY,
             _stage("collapse"),
         ),

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from foldline.engine.edits import OMIT_IMAGES, Edit
 from foldline.engine.images.in_messages import NO_IMAGES
+from foldline.engine.models.budget import NamedTarget
 from foldline.engine.outline import Outline
 from foldline.engine.planning.image_limits import KEPT_SHARE, images_shown, omitting_images
 from foldline.engine.planning.pipeline import Planned, plan_for
@@ -45,12 +46,14 @@ class TriggerResult:
 
     `report` has the figures that the policy's `report` names, over all of them. `not_compacted` says why there is
     neither a compaction nor a job, although the view is over the trigger or hidden messages wait for a summary.
+    `target` is the target of a request that names one.
     """
 
     made: list[Compaction] = field(default_factory=list)
     request: QueuedJob | None = None
     report: dict[str, Any] = field(default_factory=dict)
     not_compacted: NotCompacted | None = None
+    target: NamedTarget | None = None
 
     @property
     def is_news(self) -> bool:
@@ -152,10 +155,11 @@ def _request_wanted(tx: Transaction, path: Path, tried: _Tried) -> QueuedJob | C
 
 
 def _fit_images(tx: Transaction, path: Path, step: TriggerResult) -> None:
-    """Leave the oldest images out if the view has more, or larger ones, than the provider takes."""
+    """Leave the oldest images out if the view has more, or larger ones, than the provider takes or the policy wants."""
     if path.images == NO_IMAGES:
         return
-    limits = path.session.image_limits
+    policy = path.session.policy
+    limits = path.session.image_limits.within(policy.max_images, policy.max_image_bytes)
     if path.images is not None and limits.takes(path.images):
         return
     outline = entry_log.outline(tx, path)
@@ -174,13 +178,15 @@ def limit_outputs(tx: Transaction, path: Path, edits: tuple[Edit, ...]) -> list[
     return [_add_planned(tx, path, path.aims(), outline, plan, reason="outputs")]
 
 
-def omit_images(tx: Transaction, path: Path, outline: Outline, edits: tuple[Edit, ...]) -> list[Compaction]:
+def omit_images(
+    tx: Transaction, path: Path, outline: Outline, edits: tuple[Edit, ...], *, reason: str = "images"
+) -> list[Compaction]:
     """Apply these edits that leave images out: the compaction, if there are any."""
     if not edits:
         return []
     # `stages_used` names the edit: what leaves images out is no stage that a policy names.
     plan = Planned(outline.edited(edits), edits, (OMIT_IMAGES,))
-    return [_add_planned(tx, path, path.aims(), outline, plan, reason="images")]
+    return [_add_planned(tx, path, path.aims(), outline, plan, reason=reason)]
 
 
 def _awaited(tx: Transaction, path: Path) -> QueuedJob | None:
@@ -235,13 +241,15 @@ def compact_now(
     _note_trigger(tx, path, reason)
     path.not_compacted = None
     aims = requested_aims(path, request)
-    policy = aims.policy if stages is None else aims.policy.naming(stages)
+    policy = (aims.policy if stages is None else aims.policy.naming(stages)).on(reason)
     step = TriggerResult()
     _fit_images(tx, path, step)
     if policy.awaits_change:
         _publish_waiting(tx, path, step)
     has_target = request.target_tokens is not None
     outline = entry_log.outline(tx, path)
+    if request.target_tokens is not None:
+        step.target = NamedTarget(request.target_tokens, path.session.used(outline.least_tokens))
     gauge = targeted_gauge(aims, request, outline)
     watch = StageWatch(tx.stopwatch)
     plan = plan_for(outline, policy.stages, aims.goals, gauge, is_asked=True, has_target=has_target, on_stage=watch)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from foldline.engine.models.budget import check_buffer
+from foldline.engine.models.given_fields import check_given
 from foldline.engine.policies.policy import policy_of, to_stored
 from foldline.engine.policies.presets import PRESETS
 from foldline.log.compaction import trigger
@@ -124,5 +124,5 @@ def _with_full_policy(tx: Transaction, path: Path, request: SummaryRequest) -> S
         return request
     policy = policy_of(request.policy, PRESETS, path.session.policy)
     check_summarizers(tx, policy)
-    check_buffer(request.policy, path.session.frame.budget(policy).limit)
+    check_given(policy, request.policy, path.session.frame)
     return replace(request, policy=to_stored(policy, PRESETS))

@@ -10,9 +10,10 @@ from sqlalchemy import func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from foldline.engine.messages import JsonObject
-from foldline.engine.models.budget import check_buffer, check_fixed_parts
+from foldline.engine.models.budget import check_fixed_parts
 from foldline.engine.models.catalog import only_listed
 from foldline.engine.models.gauge import Frame
+from foldline.engine.models.given_fields import check_given
 from foldline.engine.models.limits import limits_of
 from foldline.engine.models.windows import parse_size
 from foldline.engine.policies.policy import Policy, policy_of, to_stored
@@ -59,7 +60,7 @@ def create(tx: Transaction, tenant: str, new: NewSession) -> Path:
     check_summarizers(tx, policy)
     frame = Frame(new.model, window, new.max_output_tokens)
     budget = frame.budget(policy)
-    check_buffer(new.policy, budget.limit)
+    check_given(policy, new.policy, frame)
     tools_tokens = count_tools(new.tools)
     fixed_tokens = count_system(new.system) + tools_tokens
     check_fixed_parts(policy, budget.limit, fixed_tokens, 1000)
@@ -147,7 +148,7 @@ def change(
     session.fixed_tokens = count_system(session.system) + session.tools_tokens
     if session.policy.writers != writers:
         check_summarizers(tx, session.policy)
-    check_buffer(changes.get("policy"), session.budget.limit)
+    check_given(session.policy, changes.get("policy"), session.frame)
     check_fixed_parts(session.policy, session.budget.limit, session.overhead_tokens, session.multiplier)
     paths.save_texts(tx, session)
     if _counted_by(session) != counted_by:

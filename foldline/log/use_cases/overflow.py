@@ -76,7 +76,8 @@ def relieve(
 def _without_old_images(tx: Transaction, path: Path) -> list[Compaction]:
     outline, limits = entry_log.outline(tx, path), path.session.image_limits
     half = max(1, images_shown(outline, limits).count // 2)
-    return trigger.omit_images(tx, path, outline, omitting_images(outline, replace(limits, count=half)))
+    edits = omitting_images(outline, replace(limits, count=half))
+    return trigger.omit_images(tx, path, outline, edits, reason="overflow")
 
 
 def _raise_multiplier(path: Path, actual_tokens: int | None) -> None:

@@ -30,6 +30,19 @@ SECRET: Final = "sk-proj-Ab3dEf6hIj9lMn2pQr5tUv8xYz1aBc4dEf7gHi0j"
 HEADINGS: Final = ("Decisions", "Files", "Progress", "Next steps")
 
 
+# Of a small window, less is kept than the preset's 10,000 tokens.
+FEW_KEPT: Final = {"name": "summarize", "keep_texts": 2, "keep_tokens": 500, "keep_tokens_most": 1_000}
+
+
+def image(number: int) -> dict[str, Any]:
+    """A user message with a number and a picture."""
+    url = f"data:image/gif;base64,{picture(300, 3_000, number)}"
+    return {
+        "role": "user",
+        "content": [{"type": "text", "text": f"{number}"}, {"type": "image_url", "image_url": {"url": url}}],
+    }
+
+
 def quiet(service: Service, window: int, **fields: Any) -> Driven:
     return service.start("agent-code", window, auto_compact=False, **fields)
 
@@ -262,13 +275,6 @@ def test_levels_are_distances_to_the_end_of_the_room(service: Service) -> None:
 
 
 def test_older_images_are_left_out(service: Service) -> None:
-    def image(number: int) -> dict[str, Any]:
-        url = f"data:image/gif;base64,{picture(300, 3_000, number)}"
-        return {
-            "role": "user",
-            "content": [{"type": "text", "text": f"{number}"}, {"type": "image_url", "image_url": {"url": url}}],
-        }
-
     said = [message for number in range(6) for message in (image(number), assistant("Seen."))]
     body = {"messages": said, "model": "openai/gpt-4o", "policy": {"preset": "agent-code"}}
     answer = service.post("/compact", {**body, "max_images": 2})
@@ -302,3 +308,125 @@ def test_each_view_obeys_the_rules_of_its_provider(service: Service, wire_format
     view = session.get(f"/context?format={wire_format}")
     assert rules.check(wire_format, view["messages"], view["system"]) == []
     assert view["budget"]["fits"]
+
+
+def readings(session: Driven, turns: int) -> None:
+    """Turns that read a file each, by the program's own tool, with results of a twelfth of the window."""
+    for number in range(turns):
+        path = f"src/part_{number}.py"
+        session.say(*session.using("FileRead", f"{number}\n{lines(session.window // 12)}", path=path))
+
+
+def refuse(session: Driven, share: float) -> dict[str, Any]:
+    """The answer to a report that the provider takes this share of the view at most."""
+    view = session.get("/context")
+    used = view["budget"]["used"]
+    error = f"413 prompt is too long: {used} tokens > {int(used * share)} maximum"
+    answer: dict[str, Any] = session.post("/overflow", {"error": error, "version": view["version"]})
+    return answer
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_whoever_asks_gets_free_context(service: Service, window: int) -> None:
+    session = quiet(service, window, policy={"buffer_tokens": window // 16})
+    readings(session, 4)
+    used = session.get("/context")["budget"]["used"]
+    assert not session.stats["should_compact"]
+
+    answer = session.compact()
+
+    assert answer["result"]["stages_used"][0] == "microcompact"
+    assert session.get("/context")["budget"]["used"] <= 0.6 * used
+    assert not is_cleared(results_of(session.view)[-1])
+    (made, *_) = session.items("compactions")
+    assert made["reason"] == "asked"
+    again = session.compact()
+    assert (again["job"], again["result"]["compacted"]) == (None, False)
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_the_program_keeps_five_results_two_when_asked_and_one_when_refused(service: Service, window: int) -> None:
+    def cleared(session: Driven) -> int:
+        marks = list(map(is_cleared, results_of(session.view)))
+        assert marks == sorted(marks, reverse=True)
+        return marks.count(True)
+
+    policy = {"preset": "agent-code@program", "buffer_tokens": 0}
+    early = {"stages": ["microcompact"], "buffer_tokens": window // 4}
+    itself = service.start("agent-code@program", window, policy=early)
+    while not itself.steps:
+        readings(itself, 1)
+    shown = len(results_of(itself.view))
+    assert (itself.steps[0]["stages_used"], shown - cleared(itself)) == (["microcompact"], 5)
+
+    asked = quiet(service, window, policy=policy)
+    readings(asked, 4)
+    asked.compact(stages=["microcompact"], summarize=False)
+    assert cleared(asked) == 2
+
+    refused = quiet(service, window, policy=policy)
+    readings(refused, 4)
+    answer = refuse(refused, 0.57)
+    assert answer["result"]["stages_used"] == ["microcompact"]
+    assert cleared(refused) == 3
+    refused.rest()
+    # A number that a request names counts for every reason.
+    named = quiet(service, window, policy=policy)
+    readings(named, 4)
+    named.compact(policy={"stages": [{"name": "microcompact", "keep_results": 3}]}, summarize=False)
+    assert cleared(named) == 1
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_a_refused_view_loses_more_results_and_then_its_middle(service: Service, window: int) -> None:
+    session = quiet(service, window)
+    readings(session, 4)
+
+    first = refuse(session, 0.8)
+
+    assert first["result"]["stages_used"] == ["microcompact"]
+    assert list(map(is_cleared, results_of(session.view))) == [True] * 3 + [False]
+    assert session.items("compactions")[0]["reason"] == "overflow"
+
+    second = refuse(session, 0.9)
+
+    # Clearing more would not be enough. The first and the last turn are what stays longest.
+    assert "collapse" in second["result"]["stages_used"]
+    assert session.texts[-1].startswith("Done with")
+    session.rest()
+
+
+def test_an_image_costs_2000_tokens_and_gives_them_back_when_it_is_left_out(service: Service) -> None:
+    def seen(session: Driven) -> int:
+        return sum("image_url" in str(message["content"]) for message in session.view)
+
+    session = quiet(service, 128_000)
+    session.say(user("Look at these."), assistant("I will."))
+    before = session.stats["counted_tokens"]
+    session.say(*(message for number in range(6) for message in (image(number), assistant("Seen."))))
+    assert session.stats["counted_tokens"] == before + 6 * (2_000 + 4 + 4 + 1)
+
+    program = service.start("agent-code@program", 128_000, policy={"max_images": 4})
+    for number in range(4):
+        program.say(image(number), assistant("Seen."))
+    full = program.stats["counted_tokens"]
+    assert (seen(program), program.steps) == (4, [])
+    answer = program.say(image(4), assistant("Seen."))
+    assert (answer["compaction"]["stages_used"], answer["budget"]["images"]) == (["omit_images"], 2)
+    assert seen(program) == 2
+    # Three are gone, and one has come.
+    assert program.stats["counted_tokens"] == pytest.approx(full - 2 * 2_000, abs=120)
+    policy = service.start("agent-code@program", 128_000).get()["policy"]
+    assert (policy["max_images"], policy["max_image_bytes"]) == (32, 12 * 1024 * 1024)
+
+
+def test_images_alone_bring_a_session_over_its_threshold(service: Service) -> None:
+    session = service.start("agent-code", 32_000, policy={"stages": [FEW_KEPT]})
+    for number in range(9):
+        session.say(image(number), assistant("Seen."))
+        if session.items("jobs"):
+            break
+    assert 2_000 * number <= session.stats["trigger_tokens"] < 2_000 * (number + 2)
+    session.rest()
+    assert session.texts[0].startswith("[Summary of")
+    assert session.stats["counted_tokens"] < session.stats["trigger_tokens"]

@@ -271,11 +271,12 @@ def test_compaction_that_is_off_happens_on_request_only_and_an_earlier_trigger_a
 
 def test_a_buffer_leaves_so_many_tokens_free(service: Service) -> None:
     plain, buffered = (
-        service.start("neurolink", 32_000, policy={"trigger": 1.0, "buffer_tokens": buffer}) for buffer in (0, 4_000)
+        service.start("neurolink", 32_000, policy={"trigger": 0.96, "buffer_tokens": buffer}) for buffer in (0, 8_000)
     )
     for session in (plain, buffered):
         session.say(user("Go."))
-    assert plain.stats["trigger_tokens"] - buffered.stats["trigger_tokens"] == pytest.approx(4_000, rel=0.1)
+    assert 20_800 - buffered.stats["trigger_tokens"] == pytest.approx(8_000, rel=0.1)
+    assert plain.stats["trigger_tokens"] > buffered.stats["trigger_tokens"]
     assert plain.stats["target_tokens"] > buffered.stats["target_tokens"]
 
 

@@ -221,3 +221,23 @@ def test_every_request_that_moves_the_head_may_name_version_and_parent(api: Api,
     unknown = api.problem("POST", f"{session}/{route}", {**body, "parent": "e5-5"})
     assert (unknown["name"], unknown["status"]) == ("unknown-parent", 412)
     assert api.get(session)["version"] == 2
+
+
+@pytest.mark.parametrize("stages", [None, ["truncate"], ["prune"]])
+@pytest.mark.parametrize("target", [10, 400, 100_000])
+def test_a_target_that_is_not_reached_is_reported(api: Api, target: int, stages: list[str] | None) -> None:
+    session = api.session(context_window=16_000, system="You are a coding agent.")
+    api.fill(session, 12)
+    api.say(session, user("And now the last question, which always stays."))
+    body = {"target_tokens": target, "stages": stages, "summarize": False}
+    planned = api.post(f"{session}/compact", {**body, "dry_run": True})["target"]
+    answer = api.client.post(f"{session}/compact", json=body).json()
+    after, found = api.get(session)["budget"]["used"], answer["target"]
+    assert (found["tokens"], found["reached"]) == (target, after <= target)
+    assert planned == found
+    assert found["least_tokens"] <= after
+    assert found["reached"] == (target != 10 and not (stages == ["prune"] and target == 400))
+    # System prompt and last message stay.
+    assert 15 < found["least_tokens"] < 60
+    unnamed = api.client.post(f"{session}/compact", json={"stages": ["prune"], "summarize": False}).json()
+    assert unnamed["target"] is None

@@ -5,7 +5,8 @@ import pytest
 from foldline.log.compaction.enqueue import INTERACTIVE
 from foldline.log.jobs import claims
 from foldline.log.storage.events import Event, OverflowReported
-from tests.support.processes.api import Api, Json, user
+from tests.support.pictures import picture
+from tests.support.processes.api import Api, Json, assistant, user
 
 REFUSED = "prompt is too long"
 NOTHING_SAID = {
@@ -52,6 +53,30 @@ def test_a_refused_view_shrinks_and_fits(api: Api) -> None:
     (made,) = api.get(f"{session}/compactions")["items"]
     assert (made["stages_used"], made["tokens_after"]) == (result["stages_used"], result["tokens_after"])
     assert made["reason"] == "overflow"
+    target = answer["target"]
+    assert target["least_tokens"] < result["tokens_after"] <= target["tokens"] < used
+    assert target["reached"] is True
+
+
+def test_a_view_that_shrinks_too_little_says_so(api: Api) -> None:
+    session, before = filled(api, 4)
+    api.say(session, user("all at once " * 400))
+    used = api.get(session)["budget"]["used"]
+    answer = api.post(f"{session}/overflow", report(api, session, f"{REFUSED}: {used} tokens > {used // 4}"))
+    after, target = answer["result"]["tokens_after"], answer["target"]
+    assert before["budget"]["used"] < target["least_tokens"] <= after < used
+    assert (target["reached"], target["tokens"] < after) == (False, True)
+
+
+def test_images_that_a_refusal_leaves_out_have_its_reason(api: Api) -> None:
+    session = api.session(model="openai/gpt-4o", context_window=64_000)
+    for number in range(4):
+        url = {"url": f"data:image/gif;base64,{picture(30, 300, number)}"}
+        api.say(session, {"role": "user", "content": [{"type": "image_url", "image_url": url}]}, assistant("Seen."))
+    answer = api.post(f"{session}/overflow", report(api, session, "413 request_too_large: too many images"))
+    assert (answer["verdict"]["is_too_large"], answer["result"]["stages_used"]) == (True, ["omit_images"])
+    (made,) = api.get(f"{session}/compactions")["items"]
+    assert (made["reason"], answer["target"]) == ("overflow", None)
 
 
 def test_what_a_report_puts_out_of_view_is_summarized(api: Api) -> None:

@@ -83,6 +83,11 @@ def test_system_messages_at_the_front_and_the_last_user_message_stay() -> None:
 def test_a_target_of_ones_own_is_gone_down_to() -> None:
     compacted = compact(openai(), model="openai/gpt-4o", target_tokens=1_000)
     assert compacted.budget.used <= 1_000
+    nothing = compact(openai(), model="openai/gpt-4o", target_tokens=1_000, stages=[])
+    for found, is_reached in ((compacted, True), (nothing, False)):
+        assert found.target is not None
+        assert found.target.answered(found.tokens_after)["reached"] is is_reached
+        assert 0 < found.target.least_tokens < compacted.tokens_after
 
 
 def test_only_the_named_stages_run() -> None:

@@ -179,3 +179,17 @@ def test_naming_an_unknown_stage_says_where() -> None:
 
 def test_a_stage_is_a_name_or_an_object() -> None:
     assert stage_of("prune", "stage") == stage_of({"name": "prune"}, "stage") == Stage("prune")
+
+
+def test_a_stage_may_have_other_parameters_for_a_reason() -> None:
+    stage = stage_of({"name": "microcompact", "keep_results": 4, "overflow_keep_results": 1}, "here")
+    assert [stage.on(reason).number("keep_results") for reason in ("trigger", "asked", "overflow")] == [4, 4, 1]
+    # A number that is given replaces what the preset has for reasons; others stay.
+    given = stage_of({"name": "microcompact", "keep_results": 3}, "here", [stage])
+    assert given.on("overflow").number("keep_results") == 3
+    given = stage_of({"name": "microcompact", "keep_turns": 3}, "here", [stage])
+    assert given.on("overflow").number("keep_results") == 1
+    policy = policy_of(
+        {"preset": "agent-code@program", "stages": [{"name": "microcompact", "keep_results": 3}]}, PRESETS
+    )
+    assert from_stored(to_stored(policy, PRESETS), PRESETS) == policy

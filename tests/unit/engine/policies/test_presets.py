@@ -91,6 +91,8 @@ def test_microcompact_keeps_two_turns_or_five_results_of_the_tools_it_knows() ->
     program = PRESETS["agent-code@program"].stage("microcompact")
     assert (documented.number("keep_turns"), documented.names("tools")) == (2, frozenset())
     assert (program.number("keep_turns"), program.number("keep_results")) == (0, 5)
+    assert [program.on(reason).number("keep_results") for reason in ("trigger", "asked", "overflow")] == [5, 2, 1]
+    assert [documented.on(reason).number("keep_turns") for reason in ("trigger", "asked", "overflow")] == [2, 2, 1]
     assert program.names("tools") == {name.lower() for name in PROGRAM_TOOLS}
 
 
