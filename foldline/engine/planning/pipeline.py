@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from foldline.engine.edits import Edit
 from foldline.engine.models.budget import Goals
@@ -114,11 +114,9 @@ def plan_for(
         return Planned(outline, is_summary_wanted=plan.is_summary_wanted)
     left = [stage for stage in stages if stage not in acting]
     reaches_target = has_target and any(stage.name == "truncate" for stage in stages)
-    # A view that did not fit and is over the trigger still would be edited again before its summary is there.
-    most = goals.target if reaches_target else min(goals.trigger, goals.limit) if is_urgent else goals.limit
     parameters = Parameters(goals, is_asked, reaches_target, Stage("truncate"))
-    hiding = [*_hiding_due(() if has_target else stages, gauge), *_hiding(left, parameters)]
-    for fitted in _fitting(after, hiding, most, on_stage):
+    due = _hiding_due(stages, goals, gauge) if is_urgent and not has_target else ()
+    for fitted in _fitting(after, (*due, *_hiding(left, parameters)), on_stage):
         edits, used = (*edits, *fitted.edits), tuple(dict.fromkeys((*used, *fitted.stages_used)))
         after = after.edited(fitted.edits)
     is_summary_wanted = plan.is_summary_wanted
@@ -133,19 +131,29 @@ def plan_for(
     return Planned(after, edits, used, is_summary_wanted)
 
 
-# What hides units: the name of its stage, and the plan that it makes of an exactly counted outline.
-Hiding: TypeAlias = tuple[str, Callable[[Outline], Plan]]
+class Hiding(NamedTuple):
+    """What hides units: the name of its stage, and the plan that it makes of a view of more tokens than `most`.
+
+    All is counted exactly.
+    """
+
+    stage: str
+    most: int
+    plan: Callable[[Outline], Plan]
 
 
-def _hiding_due(stages: Iterable[Stage], gauge: Gauge) -> Iterator[Hiding]:
-    """What hides all that a summary would cover now, if one of the stages is `summarize`."""
-    goals = gauge.goals
+def _hiding_due(stages: Iterable[Stage], goals: Goals, gauge: Gauge) -> Iterator[Hiding]:
+    """What hides all that a summary would cover now, if one of the stages is `summarize`.
+
+    A view that did not fit and is over the trigger still would be edited again before its summary is there.
+    """
+    recent, room = gauge.goals.not_summarized, gauge.goals.recent_room
 
     def plan(outline: Outline, own: Stage) -> Plan:
-        due = older_items(gauge.seen(outline), own, goals.not_summarized, goals.recent_room)
-        return hide_due(outline, Plan(outline.tokens), due)
+        return hide_due(outline, Plan(outline.tokens), older_items(gauge.seen(outline), own, recent, room))
 
-    return (("truncate", partial(plan, own=stage)) for stage in stages if stage.name == "summarize")
+    most = min(goals.trigger, goals.limit)
+    return (Hiding("truncate", most, partial(plan, own=own)) for own in stages if own.name == "summarize")
 
 
 def _hiding(stages: Iterable[Stage], parameters: Parameters) -> Iterator[Hiding]:
@@ -154,12 +162,13 @@ def _hiding(stages: Iterable[Stage], parameters: Parameters) -> Iterator[Hiding]
     def plan(outline: Outline, own: Stage) -> Plan:
         return STAGES[own.name](outline, Plan(outline.tokens), replace(parameters, own=own))
 
-    return ((stage.name, partial(plan, own=stage)) for stage in (*stages, parameters.own))
+    most = parameters.goals.target if parameters.has_target else parameters.goals.limit
+    return (Hiding(own.name, most, partial(plan, own=own)) for own in (*stages, parameters.own))
 
 
-def _fitting(outline: Outline, hiding: Iterable[Hiding], most: int, on_stage: StageListener) -> Iterator[Plan]:
-    """The plans with which these bring the view to `most` tokens, each made on the view as it is then."""
-    for stage, plan_of in hiding:
+def _fitting(outline: Outline, hiding: Iterable[Hiding], on_stage: StageListener) -> Iterator[Plan]:
+    """The plans with which these make the view smaller, each made on the view as it is then."""
+    for stage, most, plan_of in hiding:
         if outline.tokens > most:
             plan = plan_of(outline)
             on_stage(stage, outline.tokens - plan.tokens)
