@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from foldline.engine import wording
@@ -139,8 +140,10 @@ class PresetProgram:
     @property
     def due(self) -> Spans:
         """The same ranges if it compacted now, whatever its trigger, and had dropped no recent messages."""
-        outline = outline_of(self._seen, replace(self.live, hidden=()), self.gauge.measure)
-        older = _older(outline, self.policy.stage("summarize"), self.gauge.goals)
+        outline, goals = outline_of(self._seen, replace(self.live, hidden=()), self.gauge.measure), self.gauge.goals
+        for stage in takewhile(lambda stage: stage.name != "summarize", self.policy.stages):
+            outline = _after(outline, stage, goals)
+        older = _older(outline, self.policy.stage("summarize"), goals)
         return _apart([*self.hidden, (older[0].first, older[-1].last)]) if older else self.hidden
 
 
@@ -206,6 +209,9 @@ class OutOfViewWatch:
     _last_ours: int = 0
     _is_other_time: bool = False
     _compactions_then: int = 0
+    # What was due after each append since the last view, and what was when we hid more.
+    _dues: list[Spans] = field(default_factory=list)
+    _due_then: Spans = field(default_factory=list)
     _keys: list[Key] = field(default_factory=list)
     # For each seq, the messages up to it that count.
     _counted: list[int] = field(default_factory=lambda: [0])
@@ -217,6 +223,8 @@ class OutOfViewWatch:
             is_quoted = entry.is_late and entry.answers is not None
             self._keys.append(LATE if is_quoted else _key_of(message))
             self._counted.append(self._counted[-1] + bool(entry.tokens))
+        # Results that are whole now may be cleared when the next view is read, so that less is due then.
+        self._dues.append(self.program.due)
 
     def saw(self, view: JsonDict) -> Beyond | None:
         """Count a view before a call of the model; the comparison if it has more out of view than the program's."""
@@ -229,10 +237,11 @@ class OutOfViewWatch:
         self.by_program += by_program
         if ours > self._last_ours:
             self._note_time(by_program)
-        self._last_ours = ours
+        self._last_ours, self._dues = ours, []
         if ours <= by_program:
             return None
-        budget, due = view["budget"], self.program.due if self._is_other_time else self.program.hidden
+        dues = (self.program.due, self._due_then) if self._is_other_time else (self.program.hidden,)
+        budget, due = view["budget"], max(dues, key=self._messages_in)
         tokens = budget["used"] + self._tokens_beyond(shown, due)
         found = Beyond(ours, by_program, self._messages_in(due), tokens, budget["limit"])
         self.beyond += 1
@@ -240,13 +249,14 @@ class OutOfViewWatch:
         return found
 
     def _note_time(self, by_program: int) -> None:
-        """Note whether we compact later than the program, or before it.
+        """Note whether we compact later than the program, or before it, and what was due when we did.
 
         We do not if it had hidden no more than we had, and compacted since: then it did so without hiding more.
         """
         is_earlier = self.program.compactions == self._compactions_then
         self._is_other_time = self._last_ours < by_program or is_earlier
         self._compactions_then = self.program.compactions
+        self._due_then = max(self._dues, key=self._messages_in, default=[])
 
     def _messages_in(self, spans: Spans) -> int:
         return sum(self._counted[last] - self._counted[first - 1] for first, last in spans)
