@@ -98,9 +98,9 @@ LAYOUTS: Final[Mapping[str, Layout]] = MappingProxyType(
         "agent-code@program": Layout(
             reserve_share=0.5, reserve_most=20_000, levels=_DISTANCE, is_bound=True, outputs=AGENT_CODE_OUTPUT
         ),
-        # Its levels are of the whole window, and the system prompt counts. It compacts above 90 % of that, so that an
-        # answer has the rest in small windows.
-        "codebuddy": Layout(reserve_share=0.1, reserve_most=4_096, levels=_USE, of_window=True),
+        # Its levels are of the whole window, and the system prompt counts. It compacts above 90 % of that: in small
+        # windows, an answer has what the margin for error leaves of the rest.
+        "codebuddy": Layout(reserve_share=0.08, reserve_most=4_096, levels=_USE, of_window=True),
         "codebuddy@program": Layout(reserve_share=0.35, reserve_most=4_096, levels=_USE, safety=1.2),
         "pi": Layout(reserve_share=0.5, reserve_most=16_384, levels=(UsageLevel("compact"),)),
     }

@@ -196,7 +196,7 @@ def test_tier_3_summarizes_the_oldest_half_where_the_whole_is_refused(
 ) -> None:
     session = service.start(preset, window, auto_compact=False, summarizer=MOODY)
     for number in range(20):
-        session.say(user(f"{session.mark} question {number}."), assistant(lines(window // 40)))
+        session.say(user(f"{session.mark} question {number}."), assistant(lines(min(window // 40, 2_000))))
     before = session.view
 
     with service.refusing_over(most):
@@ -248,7 +248,8 @@ def test_tier_4_is_a_description_without_a_model(service: Service, window: int, 
     with service.refusing_over(0):
         answer = session.compact(stages=["summarize"], summarize=True)
     assert (answer["result"]["tier"], answer["job"]["summarizer"], answer["job"]["degraded"]) == (4, "extractive", True)
-    assert answer["result"]["tokens_after"] < answer["result"]["tokens_before"] / 2
+    # A range that is too large for one job is described by several.
+    assert {job["summarizer"] for job in session.rest()} == {"extractive"}
     summary, *rest = session.view
     assert RULE in text_of(summary)
     assert f"{session.mark} question 1" in text_of(summary)

@@ -39,7 +39,7 @@ def test_the_layout_says_what_is_kept_for_an_answer(layout: str, model: str, res
     assert (budget.window, budget.reserve, budget.margin) == (200_000, reserve, 4_000)
 
 
-@pytest.mark.parametrize(("layout", "reserve"), [("foldline", 3_500), ("agent-code", 5_000), ("codebuddy", 3_500)])
+@pytest.mark.parametrize(("layout", "reserve"), [("foldline", 3_500), ("agent-code", 5_000), ("codebuddy", 800)])
 def test_the_reserve_is_a_share_of_small_windows(layout: str, reserve: int) -> None:
     assert Frame(OPUS, "10k").budget(replace(PRESETS["foldline"], layout=layout)).reserve == reserve
 

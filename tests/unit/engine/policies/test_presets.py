@@ -35,7 +35,7 @@ def goals(preset: str, frame: Frame, fixed: Fixed | None = None) -> Goals:
         ("agent-code@program", Frame("anthropic/claude-haiku-4"), 178_808),
         ("agent-code@program", Frame("openai/gpt-4o"), 98_616),
         ("codebuddy", Frame(CLAUDE), 180_000),
-        ("codebuddy", Frame("openai/gpt-4o", "16k"), 11_904),
+        ("codebuddy", Frame("openai/gpt-4o", "16k"), 14_400),
         ("codebuddy@program", Frame(CLAUDE), 163_253),
         ("codebuddy@program", Frame("nobody/nothing", "16k"), 9_920),
         ("pi", Frame("openai/gpt-4o"), 111_616),

@@ -63,16 +63,13 @@ def test_nothing_done_is_reported_as_nothing() -> None:
     ("edits", "more", "tier"),
     [
         ((), {}, 0),
-        ((), {"is_asked_for": True}, 2),
         ((CLEAR,), {}, 1),
         ((SUPERSEDE, Edit("excerpt", 5, 5)), {}, 1),
-        ((CLEAR,), {"is_asked_for": True}, 2),
         ((HIDE,), {}, 4),
-        ((HIDE,), {"is_asked_for": True}, 2),
         ((condensed(first=1, last=3),), {}, 2),
-        ((condensed(first=1, last=3),), {"is_partial": True}, 3),
+        ((condensed(first=1, last=3),), {"is_half": True}, 3),
         ((condensed(first=1, last=3),), {"is_without_model": True}, 4),
-        ((condensed(first=1, last=3),), {"is_without_model": True, "is_partial": True}, 4),
+        ((condensed(first=1, last=3),), {"is_without_model": True, "is_half": True}, 4),
         ((condensed(first=1, last=3), Edit("hide", 4, 5)), {}, 2),
     ],
 )
@@ -126,7 +123,6 @@ def test_several_compactions_are_reported_as_one() -> None:
         "files_deduped": 1,
         "messages_removed": 3,
     }
-    assert together([second, reported(is_asked_for=True, before=hidden)])["tier"] == 2
     assert together([first, reported(before=hidden)])["tier"] == 1
     assert together([{}, {"tier": 3}]) == {"tier": 3}
     assert together([]) == {}

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.engine.messages import Message, Text, ToolCall, ToolResult
-from foldline.engine.summaries.chunks import first_chunks, fits, halves, is_one_text, merges
-from foldline.engine.summaries.prompt import SummaryInput, prompt
+from foldline.engine.summaries.chunks import call_size, first_chunks, fits, halves, is_one_text, merges
+from foldline.engine.summaries.prompt import SMALLEST_INPUT_TOKENS, SummaryInput, prompt
 from foldline.engine.tokens.counter import count_text
+from foldline.engine.tokens.estimates import ESTIMATES, EXACT
 
 SIZES = st.lists(st.integers(1, 300), min_size=1, max_size=30)
 INPUT = st.integers(1_400, 4_000)
@@ -117,3 +118,32 @@ def test_calls_stay_with_their_results() -> None:
     two = halves(replace(request, messages=tuple(said[:6])))
     assert two is not None
     assert [half.messages[0].role for half in two] == ["assistant", "assistant"]
+
+
+@given(
+    sizes=SIZES,
+    word=st.sampled_from([" fold", "折线 ", " свернуть", " {a = 1}"]),
+    call_tokens=st.integers(1_500, 12_000),
+    earlier=st.sampled_from([(), (300,)]),
+)
+def test_a_limit_by_another_counter_holds_for_whatever_was_said(
+    sizes: list[int], word: str, call_tokens: int, earlier: tuple[int, ...]
+) -> None:
+    estimate = ESTIMATES["codebuddy"].text
+    said = tuple(Message("user", (Text(f"{number}" + word * size),)) for number, size in enumerate(sizes))
+    request = SummaryInput(
+        tuple(map(lines_of, earlier)), said, 500, style="codebuddy", call_tokens=call_tokens, call_counter="codebuddy"
+    )
+    most = call_size(request, 100_000)
+    if fits(request, most) and most > SMALLEST_INPUT_TOKENS:
+        around = estimate(prompt(replace(request, messages=()), 100_000)[1]["content"])
+        texts = [message.text for message in said]
+        assert around + sum(map(estimate, texts)) <= call_tokens
+
+
+def test_a_limit_in_exact_tokens_is_kept_to_but_never_too_small_to_say_anything() -> None:
+    request = replace(request_of([200] * 9), call_tokens=2_000, call_counter=EXACT)
+    assert call_size(request, 100_000) == 2_000
+    assert call_size(request, 1_500) == 1_500
+    assert call_size(replace(request, call_tokens=10), 1_500) == SMALLEST_INPUT_TOKENS
+    assert call_size(replace(request, call_tokens=None), 1_500) == 1_500
