@@ -21,7 +21,12 @@ _MADE_BY_US: Final = (
     (wording.HIDDEN_BEGIN, "hide"),
     (re.compile(re.escape(wording.PINNED)), "pin"),
 )
-_RESULTS: Final = {wording.CLEARED: "clear", wording.READ_AGAIN: "supersede"}
+_RESULTS: Final = (
+    (wording.CLEARED_NAMED, "clear"),
+    (re.compile(re.escape(wording.CLEARED)), "clear"),
+    (wording.READ_AGAIN_NAMED, "supersede"),
+    (re.compile(re.escape(wording.READ_AGAIN)), "supersede"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +133,9 @@ def _is_same(original: Message, shown: Message) -> bool:
 def _fate(original: Message, shown: Message) -> str:
     if original.result is not None and shown.result is not None:
         text = result_text(shown.result)
-        return _RESULTS.get(text, KEPT if text == result_text(original.result) else "excerpt")
+        if text == result_text(original.result):
+            return KEPT
+        return next((fate for placeholder, fate in _RESULTS if placeholder.fullmatch(text)), "excerpt")
     same = [call.arguments for call in original.calls] == [call.arguments for call in shown.calls]
     return KEPT if same else "excerpt"
 

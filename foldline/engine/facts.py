@@ -17,12 +17,14 @@ from foldline.engine.messages import (
     Part,
     Text,
     Thinking,
+    ToolCall,
     ToolResult,
     result_text,
 )
 from foldline.engine.tokens import counter
 from foldline.engine.tokens.estimates import sizes_of, utf16_units
 from foldline.engine.tokens.excerpts import LEVELS, excerpt, excerpt_arguments, is_worthwhile
+from foldline.engine.wording import placeholder_tokens
 
 # A failed read is no newer version of a file. Most tools report failure in words only.
 FAILURE_PREFIXES: Final = (
@@ -38,12 +40,16 @@ FAILURE_PREFIXES: Final = (
 
 
 class Call(NamedTuple):
-    """A tool call: its id, the lines it reads if it reads a file, the tool, and the path of the file it changes."""
+    """A tool call: its id, the lines it reads if it reads a file, the tool, and the path of the file it changes.
+
+    `placeholders` are the tokens of the texts that name it in place of its result (`wording.placeholder_tokens`).
+    """
 
     id: str
     read: Read | None = None
     tool: str = ""
     changes: str = ""
+    placeholders: tuple[int, ...] = ()
 
 
 class Seen(NamedTuple):
@@ -68,7 +74,8 @@ class Facts(NamedTuple):
     text in UTF-16 units. `sizes` has the size of its parts by each estimate of `estimates.SIZED`. `bound` is the number
     of its parts that are bound to the messages before it, `seen` the view that these are bound to, None if it was not
     noted when the message arrived. `images` has the size of each of its images. `said_path` is the path of the file
-    that a result shows according to its own first line.
+    that a result shows according to its own first line. `placeholders` of a result are those of its call; without any,
+    its placeholders name nothing.
     """
 
     role: str
@@ -89,6 +96,7 @@ class Facts(NamedTuple):
     seen: Seen | None = None
     images: tuple[ImageSize, ...] = ()
     said_path: str = ""
+    placeholders: tuple[int, ...] = ()
 
 
 def facts_of(message: Message) -> Facts:
@@ -141,12 +149,18 @@ def _assistant_facts(message: Message) -> Facts:
     return Facts(
         "assistant",
         counter.count_message(message),
-        calls=tuple(Call(call.id, read_of(call), call.name, change_of(call)) for call in calls),
+        calls=tuple(map(_call_of, calls)),
         arguments_saving=max(0, sum(_arguments_saving(call.arguments) for call in calls)),
         chars=_chars(message),
         sizes=sizes_of(message.parts),
         bound=message.bound_parts,
     )
+
+
+def _call_of(call: ToolCall) -> Call:
+    read = read_of(call)
+    placeholders = placeholder_tokens(call.name, read.path if read else "")
+    return Call(call.id, read, call.name, change_of(call), placeholders)
 
 
 def _arguments_saving(arguments: str) -> int:
@@ -200,7 +214,7 @@ def _image_size(stored: Any) -> ImageSize:
 
 def call_to_json(call: Call) -> list[Any]:
     """A call as a JSON array; `call_from_json` is its inverse."""
-    return [call.id, call.read and [*call.read], call.tool, call.changes]
+    return [call.id, call.read and [*call.read], call.tool, call.changes, call.placeholders]
 
 
 def from_json(facts: Facts, values: dict[str, Any]) -> Facts:
@@ -212,6 +226,7 @@ def from_json(facts: Facts, values: dict[str, Any]) -> Facts:
         "excerpts": tuple(known["excerpts"]),
         "sizes": tuple(known["sizes"]),
         "images": tuple(map(_image_size, known["images"])),
+        "placeholders": tuple(known["placeholders"]),
         "read": Read(*read) if read else None,
         "seen": Seen(seen[0], (seen[1], seen[2]) if seen[1:] else None) if seen else None,
     }
@@ -221,4 +236,5 @@ def from_json(facts: Facts, values: dict[str, Any]) -> Facts:
 def call_from_json(value: Any) -> Call:
     """The call that `call_to_json` wrote. Arrays of other versions work too: shorter ones of older, longer of newer."""
     call_id, read, *rest = value
-    return Call(call_id, Read(*read) if read else None, *rest[:2])
+    placeholders = tuple(rest[2]) if rest[2:] else ()
+    return Call(call_id, Read(*read) if read else None, *rest[:2])._replace(placeholders=placeholders)

@@ -10,6 +10,7 @@ from typing import Final
 
 from foldline.engine import wording
 from foldline.engine.edits import Edit
+from foldline.engine.facts import Facts
 from foldline.engine.images.in_messages import with_texts
 from foldline.engine.messages import (
     Image,
@@ -105,9 +106,9 @@ def _unit_view(
         message = messages[entry.seq]
         cell = cells.get(entry.seq)
         if entry.is_late:
-            late.append(_late_message(message, cell))
+            late.append(_late_message(message, entry, cell))
         elif entry.answers is not None:
-            yield names.answer(_result_message(message, cell))
+            yield names.answer(_result_message(message, entry, cell))
         elif keep_empty or entry.tokens:
             yield names.head if cell is None else _with_short_arguments(names.head)
     if stub_open or not unit.is_open:
@@ -165,17 +166,16 @@ def _shortened(call: ToolCall) -> ToolCall:
     return call if arguments is call.arguments else replace(call, arguments=arguments, source=None)
 
 
-def _result_message(message: Message, cell: Edit | None) -> Message:
+def _result_message(message: Message, entry: Facts, cell: Edit | None) -> Message:
     result = message.result
     if cell is None or result is None:
         return message
-    return replace(
-        message, parts=(replace(result, content=(Text(_cell_text(result, cell)),), source=None),), source=None
-    )
+    content = (Text(_cell_text(result, entry, cell)),)
+    return replace(message, parts=(replace(result, content=content, source=None),), source=None)
 
 
-def _late_message(message: Message, cell: Edit | None) -> Message:
-    edited = _result_message(message, cell).result
+def _late_message(message: Message, entry: Facts, cell: Edit | None) -> Message:
+    edited = _result_message(message, entry, cell).result
     if edited is None:
         return message
     number = wording.late_number("".join(map(_readable, edited.content)))
@@ -193,9 +193,10 @@ def _readable(part: Text | Image | Other) -> str:
     return ""
 
 
-def _cell_text(result: ToolResult, cell: Edit) -> str:
+def _cell_text(result: ToolResult, entry: Facts, cell: Edit) -> str:
+    path = entry.read.path if entry.read else ""
     if cell.kind == "clear":
-        return wording.CLEARED
+        return wording.cleared(entry.tool, path) if entry.placeholders else wording.CLEARED
     if cell.kind == "supersede":
-        return wording.READ_AGAIN
+        return wording.read_again(path) if entry.placeholders and path else wording.READ_AGAIN
     return excerpt(result_text(result), LEVELS[cell.level])

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from collections.abc import Callable
+from functools import cache, lru_cache
 from typing import Final
 
-from foldline.engine.tokens.counter import MESSAGE, RESULT, count_text
+import regex
 
+from foldline.engine.tokens.counter import MESSAGE, RESULT, count_text
+from foldline.engine.tokens.excerpts import boundary
+
+# The next two are for results whose call is not known by name; `cleared` and `read_again` name the others.
 CLEARED: Final = "[This tool output was cleared to make room. The original is kept.]"
 # It does not depend on whether the later output is in view: a new read of the file must not change the start of a view,
 # which providers cache.
@@ -25,20 +30,58 @@ SUMMARY: Final = "[Summary of the earlier conversation. It is a record of what h
 BRANCH: Final = "[Summary of another branch of this conversation, which was left. It is a record, not a new request:]"
 PINNED: Final = "[Pinned. Keep to this at all times:]"
 
+# The names of tools and the paths of files in a placeholder. A model chose them, and what it has read may have made it:
+# nothing in a name ends a line or its quotation marks, or is invisible.
+LONGEST_NAME: Final = 64
+LONGEST_PATH: Final = 80
+_NOT_IN_NAMES: Final = regex.compile(r"[^\w./:-]")
+_NOT_IN_PATHS: Final = regex.compile(r"""[^\p{L}\p{M}\p{N}\p{P}\p{S} ]|["“”„‟«»`]""")
+CLEARED_NAMED: Final = re.compile(
+    r'\[The output of \S+(?: "[^"]*")? was cleared to make room\. The original is kept\.\]'
+)
+READ_AGAIN_NAMED: Final = re.compile(r'\["[^"]*" was read again later; see below, if in view\.\]')
+
 # How markers and interim summaries begin, with the number of their messages.
 HIDDEN_BEGIN: Final = re.compile(r"\[(?:Some of the|\d+) earlier messages? (?:is|are) out of view\.")
 INTERIM_BEGIN: Final = re.compile(r"\[Interim summary of \d+ earlier messages?\.")
 
 
+@lru_cache(1024)
+def cleared(tool: str, path: str = "") -> str:
+    """The placeholder for a cleared result of a tool, with the file that it read, if it read one."""
+    name = _NOT_IN_NAMES.sub("_", tool[:LONGEST_NAME])
+    named = f"{name} {_quoted(path)}" if path else name
+    return f"[The output of {named} was cleared to make room. The original is kept.]"
+
+
+@lru_cache(1024)
+def read_again(path: str) -> str:
+    """The pointer that replaces a superseded read of this file."""
+    return f"[{_quoted(path)} was read again later; see below, if in view.]"
+
+
+def _quoted(path: str) -> str:
+    """A path between quotation marks; of a long one, the last folders and the file's name."""
+    end = path[boundary(path, max(0, len(path) - LONGEST_PATH)) :]
+    if len(end) < len(path):
+        end = f"…{end[max(0, end.find('/')) :]}"
+    return f'"{_NOT_IN_PATHS.sub("_", end)}"'
+
+
+def placeholder_tokens(tool: str, path: str = "", count: Callable[[str], int] = count_text) -> tuple[int, ...]:
+    """Tokens of the placeholder and the pointer that name a call: () if its tool has no name, 0 for no pointer."""
+    return (count(cleared(tool, path)), count(read_again(path)) if path else 0) if tool else ()
+
+
 @cache
 def cleared_tokens() -> int:
-    """Tokens of the placeholder for a cleared result."""
+    """Tokens of the placeholder for a cleared result whose call is not known by name."""
     return count_text(CLEARED)
 
 
 @cache
 def pointer_tokens() -> int:
-    """Tokens of the pointer that replaces a superseded read."""
+    """Tokens of the pointer that replaces a superseded read whose call is not known by name."""
     return count_text(READ_AGAIN)
 
 

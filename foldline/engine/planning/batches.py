@@ -65,7 +65,7 @@ def place(facts: Facts, seq: int, tail: Tail) -> Placed:
     at = tail.open_calls.index(call)
     rest = (*tail.open_calls[:at], *tail.open_calls[at + 1 :])
     answered = facts._replace(seq=seq, unit=tail.unit, answers=call.id, read=call.read, tool=call.tool)
-    return Placed(answered, Tail(tail.unit, rest))
+    return Placed(answered._replace(placeholders=call.placeholders), Tail(tail.unit, rest))
 
 
 def _is_answered(call: Call, facts: Facts) -> bool:

@@ -23,9 +23,9 @@ class Measure:
     """Tokens of the texts that may stand in a view beside an original or in its place.
 
     `frame` is a result's message without its content. `cleared` and `pointer` are the contents of a cleared and of a
-    superseded result. `image` is what a line in the place of an image saves. `late` is the extra cost of a quoted
-    result. `marker` and `stub` are whole messages. Originals of at most `least_pending` tokens are not worth a summary.
-    `counted` gives an entry's facts by this measure.
+    superseded result that name nothing; facts have those that do. `image` is what a line in the place of an image
+    saves. `late` is the extra cost of a quoted result. `marker` and `stub` are whole messages. Originals of at most
+    `least_pending` tokens are not worth a summary. `counted` gives an entry's facts by this measure.
     """
 
     frame: int
@@ -44,10 +44,8 @@ class Measure:
             return entry.tokens
         if entry.answers is None:
             return entry.tokens - entry.arguments_saving
-        if cell.kind == "clear":
-            return self._frame(entry) + self.cleared
-        if cell.kind == "supersede":
-            return self._frame(entry) + self.pointer
+        if cell.kind in {"clear", "supersede"}:
+            return self._frame(entry) + self._placeholder(entry, cell.kind)
         return self._frame(entry) + entry.excerpts[cell.level]
 
     def without_images(self, entry: Facts, edit: Edit | None) -> Facts:
@@ -58,7 +56,7 @@ class Measure:
         """Tokens of an entry with the edit that makes it smallest in view."""
         if entry.answers is None:
             return entry.tokens - entry.arguments_saving
-        contents = (self.cleared, self.pointer, *filter(None, entry.excerpts))
+        contents = (self._placeholder(entry, "clear"), *filter(None, entry.excerpts))
         return min(entry.tokens, self._frame(entry) + min(contents))
 
     def content(self, entry: Facts) -> int:
@@ -68,6 +66,10 @@ class Measure:
     def added(self, entry: Facts, stubs: int) -> int:
         """Tokens that a new entry adds to a view, with `stubs` stubs for the calls that it leaves without a result."""
         return self.counted(entry).tokens + self.stub * stubs
+
+    def _placeholder(self, entry: Facts, kind: str) -> int:
+        cleared, pointer = entry.placeholders or (self.cleared, self.pointer)
+        return cleared if kind == "clear" else pointer or self.pointer
 
     def _frame(self, entry: Facts) -> int:
         return self.frame + self.late if is_quoted(entry) else self.frame
@@ -136,4 +138,9 @@ class _Counted:
             tokens=self.estimate.message + content + (self.late if is_quoted(entry) else 0),
             excerpts=tuple(-(-tokens * content // exact) for tokens in entry.excerpts),
             arguments_saving=entry.arguments_saving * content // exact,
+            placeholders=self._placeholders(entry) if entry.placeholders else (),
         )
+
+    def _placeholders(self, entry: Facts) -> tuple[int, ...]:
+        path = entry.read.path if entry.read else ""
+        return wording.placeholder_tokens(entry.tool, path, lambda text: self.estimate.text(text, self.provider))

@@ -84,6 +84,15 @@ def test_every_kind_of_edit_is_named_with_what_it_saved() -> None:
     assert [str(line) for line in lines] == GOLDEN.strip("\n").splitlines()
 
 
+def test_an_edit_is_known_by_a_placeholder_that_names_a_call() -> None:
+    view = [*HISTORY]
+    view[4:7:2] = result("c1", wording.read_again("src/app.py")), result("c2", wording.cleared("bash"))
+
+    lines = layout(parsed(*HISTORY), parsed(*view))
+
+    assert [line.fate for line in lines if line.fate != "kept"] == ["supersede", "clear"]
+
+
 def test_hidden_messages_are_counted_with_their_marker() -> None:
     lines = layout(parsed(*HISTORY), parsed(say("user", wording.HIDDEN), *HISTORY[5:]))
 

@@ -19,6 +19,7 @@ from foldline.engine.messages import Image, Message, Other, Part, Text, Thinking
 from foldline.engine.tokens.counter import IMAGE, MESSAGE, RESULT, count_message, count_text
 from foldline.engine.tokens.excerpts import LEVELS, excerpt
 from foldline.engine.wire import dumps, loads
+from foldline.engine.wording import placeholder_tokens
 from tests.support.conversations import answer, assistant, read_call
 from tests.support.pictures import picture
 
@@ -30,12 +31,19 @@ def test_a_plain_message_is_known_by_role_and_tokens() -> None:
 
 def test_calls_are_known_by_id_and_by_what_they_read() -> None:
     facts = facts_of(assistant("", read_call("c1", "a.py"), ToolCall("c2", "ls", "{}")))
-    assert facts.calls == (Call("c1", Read("a.py"), "read_file"), Call("c2", tool="ls"))
+    assert [call._replace(placeholders=()) for call in facts.calls] == [
+        Call("c1", Read("a.py"), "read_file"),
+        Call("c2", tool="ls"),
+    ]
+    assert [call.placeholders for call in facts.calls] == [
+        placeholder_tokens("read_file", "a.py"),
+        placeholder_tokens("ls"),
+    ]
 
 
 def test_calls_are_known_by_what_they_change() -> None:
     facts = facts_of(assistant("", ToolCall("c1", "edit", '{"path": "a.py"}'), read_call("c2", "b.py")))
-    assert facts.calls == (Call("c1", None, "edit", "a.py"), Call("c2", Read("b.py"), "read_file"))
+    assert [call.changes for call in facts.calls] == ["a.py", ""]
     assert files_of(facts.calls) == Files(frozenset({"b.py"}), frozenset({"a.py"}))
 
 
@@ -107,11 +115,13 @@ def test_only_what_is_not_a_column_is_written() -> None:
 
 
 def test_facts_read_back_as_they_were_written() -> None:
-    facts = Facts("tool", 9, 4, 3, answers="c1", excerpts=(5, 6), read=Read("a.py", 1, 9), is_failure=True)
+    facts = Facts("tool", 9, 4, 3, answers="c1", excerpts=(5, 6), read=Read("a.py", 1, 9), placeholders=(20, 9))
     assert from_json(Facts("tool", 9, 4, 3), json.loads(json.dumps(to_json(facts)))) == facts
 
 
-@pytest.mark.parametrize("call", [Call("c"), Call("c", Read("a", 1, 9), "read"), Call("c", tool="edit", changes="a")])
+@pytest.mark.parametrize(
+    "call", [Call("c"), Call("c", Read("a", 1, 9), "read", placeholders=(20, 9)), Call("c", tool="edit", changes="a")]
+)
 def test_a_call_reads_back_as_it_was_written(call: Call) -> None:
     assert call_from_json(json.loads(json.dumps(call_to_json(call)))) == call
 
@@ -122,7 +132,8 @@ def test_a_call_reads_back_as_it_was_written(call: Call) -> None:
         (["c", None], Call("c")),
         (["c", ["a", 1, 9]], Call("c", Read("a", 1, 9))),
         (["c", None, "edit"], Call("c", None, "edit")),
-        (["c", None, "edit", "a", "later"], Call("c", None, "edit", "a")),
+        (["c", None, "edit", "a"], Call("c", None, "edit", "a")),
+        (["c", None, "edit", "a", [16, 0], "later"], Call("c", None, "edit", "a", (16, 0))),
     ],
 )
 def test_a_call_reads_back_as_an_older_or_a_later_version_wrote_it(row: list[object], call: Call) -> None:

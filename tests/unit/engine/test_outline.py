@@ -3,7 +3,7 @@ from foldline.engine.messages import Message, ToolCall, user
 from foldline.engine.outline import Summarized, Unit, outline_of
 from foldline.engine.tokens.counter import MESSAGE, RESULT
 from foldline.engine.tokens.measures import exact_measure, measure_of
-from foldline.engine.wording import marker_tokens, pointer_tokens, stub_tokens
+from foldline.engine.wording import marker_tokens, placeholder_tokens, stub_tokens
 from tests.support.conversations import Conversation, answer, assistant, read_call, units
 from tests.support.layouts import shape
 
@@ -76,7 +76,10 @@ def test_edited_entries_count_as_they_show() -> None:
     talk = conversation(assistant("", read_call("a")), answer("a", "fold the line " * 100))
     before = talk.outline.tokens
     talk.apply([Edit("supersede", 2, 2)])
-    assert talk.outline.tokens == before - talk.facts[1].tokens + MESSAGE + RESULT + pointer_tokens()
+    assert (
+        talk.outline.tokens
+        == before - talk.facts[1].tokens + MESSAGE + RESULT + placeholder_tokens("read_file", "src/app.py")[1]
+    )
 
 
 def test_results_in_view_leave_hidden_ones_out() -> None:

@@ -3,6 +3,7 @@ import json
 from foldline.engine import wording
 from foldline.engine.edits import Edit
 from foldline.engine.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, result_text, user
+from foldline.engine.tokens.counter import count_messages
 from foldline.engine.view import branch_message, make_view, summary_message
 from tests.support.conversations import Conversation, answer, assistant, read_call
 
@@ -56,7 +57,29 @@ def test_a_cleared_result_keeps_its_place_and_call() -> None:
     talk.apply([Edit("clear", 2, 2)])
     shown = talk.view()[1].result
     assert shown is not None
-    assert (shown.call_id, result_text(shown)) == ("a", wording.CLEARED)
+    assert (shown.call_id, result_text(shown)) == ("a", wording.cleared("ls"))
+
+
+def test_a_placeholder_names_the_file_that_was_read() -> None:
+    talk = Conversation.of([assistant("", read_call("a", "src/a.py")), answer("a", LONG)])
+    for edit, said in (
+        (Edit("clear", 2, 2), wording.cleared("read_file", "src/a.py")),
+        (Edit("supersede", 2, 2), wording.read_again("src/a.py")),
+    ):
+        talk.apply([edit])
+        shown = talk.view()[1].result
+        assert shown is not None
+        assert result_text(shown) == said
+        assert '"src/a.py"' in said
+
+
+def test_a_placeholder_of_an_entry_from_before_names_were_counted_names_nothing() -> None:
+    talk = Conversation.of([assistant("", read_call("a")), answer("a", LONG)])
+    talk.facts[:] = [entry._replace(placeholders=()) for entry in talk.facts]
+    for edit, said in ((Edit("clear", 2, 2), wording.CLEARED), (Edit("supersede", 2, 2), wording.READ_AGAIN)):
+        talk.apply([edit])
+        assert texts(talk.view())[1] == said
+        assert talk.outline.tokens == count_messages(talk.view())
 
 
 def test_a_pointer_stays_as_it_is_when_the_file_is_read_once_more() -> None:
@@ -64,7 +87,7 @@ def test_a_pointer_stays_as_it_is_when_the_file_is_read_once_more() -> None:
     talk = Conversation.of(reads)
     talk.apply([Edit("supersede", 2, 2), Edit("hide", 3, 4)])
     before = texts(talk.view())
-    assert before[1] == wording.READ_AGAIN
+    assert before[1] == wording.read_again("src/app.py")
 
     again = Conversation.of([*reads, assistant("", read_call("c")), answer("c", LONG)])
     again.apply([Edit("supersede", 2, 2), Edit("hide", 3, 4)])

@@ -21,13 +21,13 @@ BLANK = " " * 1_000
 LAYOUT = """\
 01 user                  9
 02 assistant             21
-03 tool       supersede  248 → 23
+03 tool       supersede  248 → 24
 04 user                  6
 05 assistant             21
 06 tool                  248
 07 user                  7
 08 assistant             14
-09 tool       clear      248 → 23
+09 tool       clear      248 → 24
 10 assistant             6
 11 user                  255
 12 assistant             14

@@ -6,7 +6,7 @@ from foldline.engine.planning.plan import Parameters, Plan
 from foldline.engine.planning.stages.deduplicate import deduplicate
 from foldline.engine.policies.policy import Stage, Value
 from foldline.engine.tokens.measures import exact_measure
-from foldline.engine.wording import pointer_tokens
+from foldline.engine.wording import placeholder_tokens
 from tests.support.conversations import Conversation, answer, assistant, read_call
 
 LONG = "fold the line\n" * 60
@@ -91,7 +91,7 @@ def test_words_of_a_result_replace_only_words_of_the_same_tool() -> None:
 def saving_share(text: str = LONG) -> float:
     """What a pointer saves of a read."""
     content = exact_measure().content(Conversation.of(read("a", text=text)).facts[1])
-    return 1 - pointer_tokens() / content
+    return 1 - placeholder_tokens("read_file", "a.py")[1] / content
 
 
 def test_all_reads_stay_where_all_together_save_too_small_a_share_of_them() -> None:

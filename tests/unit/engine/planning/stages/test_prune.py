@@ -8,7 +8,7 @@ from foldline.engine.planning.stages.deduplicate import deduplicate
 from foldline.engine.planning.stages.prune import prune
 from foldline.engine.policies.policy import Stage, Value
 from foldline.engine.tokens.counter import MESSAGE, RESULT
-from foldline.engine.wording import cleared_tokens
+from foldline.engine.wording import placeholder_tokens
 from tests.support.conversations import Conversation, answer, assistant, read_call
 from tests.support.stages import cleared_by
 
@@ -85,7 +85,7 @@ def test_results_of_protected_tools_stay_and_protect_no_others() -> None:
 
 def test_nothing_is_cleared_where_all_together_save_too_little() -> None:
     messages = [*work("a"), *work("b"), *work("c"), *work("d")]
-    saving = 2 * (Conversation.of(messages).facts[1].tokens - cleared_tokens() - MESSAGE - RESULT)
+    saving = 2 * (Conversation.of(messages).facts[1].tokens - placeholder_tokens("ls")[0] - MESSAGE - RESULT)
     assert pruned(*messages, minimum_saving_tokens=saving) == [2, 4]
     assert pruned(*messages, minimum_saving_tokens=saving + 1) == []
 
@@ -94,7 +94,7 @@ def test_what_must_be_saved_in_all_is_saved_though_the_target_is_near() -> None:
     messages = [*work("a"), *work("b"), *work("c"), *work("d")]
     outline = Conversation.of(messages).outline
     near = replace(GOALS, target=outline.tokens - 1)
-    one = Conversation.of(messages).facts[1].tokens - cleared_tokens() - MESSAGE - RESULT
+    one = Conversation.of(messages).facts[1].tokens - placeholder_tokens("ls")[0] - MESSAGE - RESULT
     assert pruned(*messages, goals=near, minimum_saving_tokens=one) == [2]
     assert pruned(*messages, goals=near, minimum_saving_tokens=one + 1) == [2, 4]
 
