@@ -110,6 +110,7 @@ def _rows(name: str, cut: PlannedCut) -> list[tuple[str, str, str]]:
         ("first kept entry", _number(cut.first_kept), cut.first_kept or ""),
         ("turn start", _number(cut.turn_start), f"{cut.turn_start}, split" if cut.turn_start else ""),
         ("to summarize", NOTHING if _is_empty(cut) else f"{cut.messages:,} messages", prefix),
+        ("new summaries", f"{len(cut.summaries)}", "the last request stays between them" if cut.summaries[1:] else ""),
         ("earlier summaries", f"{len(cut.replaces)}" if cut.replaces else NONE, ""),
         ("files", f"{len(cut.files.read_only):,} read, {len(cut.files.changed):,} changed", ""),
     ]
