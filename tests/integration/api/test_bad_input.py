@@ -147,9 +147,13 @@ def test_a_session_that_cannot_be_is_refused_with_the_path(api: Api, fields: dic
         (
             {"preset": "codebuddy", "trigger": 0.95},
             "trigger",
-            "0.95 of 2000 tokens is 1900, and views have at most 1760",
+            "0.95 of 2000 tokens is 1900, and views have at most 1800",
         ),
-        ({"preset": "codebuddy", "target": 0.89, "trigger": 0.9}, "target", "is 1780, and views have at most 1760"),
+        (
+            {"preset": "codebuddy", "reserve_tokens": 800, "target": 0.7},
+            "target",
+            "is 1400, and views have at most 1160",
+        ),
         ({"preset": "pi", "trigger": 0.99}, "trigger", "0.99 of 1000 tokens is 990, and views have at most 960"),
         ({"preset": "agent-code@program", "trigger": 0.7}, "target", "above the trigger 0.7, but is 1.0"),
         ({"buffer_tokens": -1}, "buffer_tokens", "must be an integer of 0 or more"),

@@ -136,7 +136,7 @@ def _signature(view: Json, number: int | None) -> str:
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_a_model_that_checks_the_prefix_refuses_no_view_of_a_long_session(api: Api, preset: str) -> None:
-    session = api.session(context_window=9_000, system=SYSTEM, policy={"preset": preset})
+    session = api.session(context_window=7_000, system=SYSTEM, policy={"preset": preset})
     model = Gemini(len(preset))
     waiting = 0
     for number in range(30):
