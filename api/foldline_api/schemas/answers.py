@@ -204,8 +204,16 @@ class JobAnswer(ResponseModel):
     ended_at: str | None
 
 
+class PlannedSummaryAnswer(ResponseModel):
+    """A summary that would be made, in one job or several: its entries, and how many messages it would cover."""
+
+    first_entry_id: str
+    last_entry_id: str
+    messages: int
+
+
 class CutAnswer(ResponseModel):
-    """The messages that a summary would cover, in one job or several, and the first entry that would stay as it is."""
+    """The messages that summaries would cover, and the entry at the cut, which would stay as it is."""
 
     first_entry_id: str | None
     first_kept_entry_id: str | None
@@ -213,6 +221,10 @@ class CutAnswer(ResponseModel):
     is_split_turn: bool
     messages: int = Field(description="Messages to summarize, without the beginning of a split turn.")
     turn_prefix_messages: int = Field(description="Messages to summarize of the beginning of a split turn.")
+    summaries: list[PlannedSummaryAnswer] = Field(
+        description="Each is a compaction of its own: two where the turn of the last user message would be split. "
+        "That message stays between them."
+    )
     replaces: list[str] = Field(description="The summaries that would be replaced.")
     context_tokens: int = Field(description="Tokens of the view, in the policy's count or as a provider reported them.")
     read_files: list[str]

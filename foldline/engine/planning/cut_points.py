@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from foldline.engine.edits import within
-from foldline.engine.models.budget import SMALLEST_SUMMARY, Goals
+from foldline.engine.models.budget import SMALLEST_SUMMARY, UNBOUNDED, Goals
 from foldline.engine.outline import Item, Outline, Summarized, Unit
 from foldline.engine.wording import summary_frame_tokens
 
@@ -38,6 +38,10 @@ class InputLimits(NamedTuple):
 
     tokens: int
     most: int
+
+
+# As if a summarizer read any range at once.
+_ALL: Final = InputLimits(UNBOUNDED, UNBOUNDED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,13 @@ def next_range(outline: Outline, goals: Goals, reads: InputLimits, due: int, *, 
     ranges = list(_ranges(outline, goals, reads, due, least=0 if is_asked else least, is_asked=is_asked))
     worthwhile = (r for r in ranges if is_asked or r.saving >= least)
     return next((r for r in ranges if r.is_pending), None) or next(worthwhile, None)
+
+
+def requested_ranges(outline: Outline, goals: Goals, due: int) -> list[SummaryRange]:
+    """The ranges that a request leaves a summary for, however many jobs write each: one before the last user message,
+    and one after it if more than that is due, as the message itself stays.
+    """
+    return list(_ranges(outline, goals, _ALL, due, least=0, is_asked=True))
 
 
 def leading_range(outline: Outline, goals: Goals, due: int, *, is_asked: bool) -> SummaryRange | None:

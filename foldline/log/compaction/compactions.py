@@ -20,6 +20,7 @@ from foldline.engine.policies.policy import Policy
 from foldline.engine.policies.report import Happened, level_of, report_of
 from foldline.engine.tokens.counter import scaled
 from foldline.engine.tokens.estimates import EXACT
+from foldline.log.compaction import summaries
 from foldline.log.compaction.interims import with_interims
 from foldline.log.compaction.summaries import Summary
 from foldline.log.storage import entry_log, segments
@@ -213,11 +214,20 @@ def _note_savings(tx: Transaction, path: Path, **tokens_by_stage: int) -> None:
 def summary_facts_of(tx: Transaction, path: Path, after: Outline, last: int, summary: Summary) -> dict[str, Any]:
     """The facts of a compaction's summary that the API lists, stored under `SUMMARY_FACTS_KEY` in the entry's body.
 
-    `last` is the seq of the last entry that the summary covers.
+    `last` is the seq of the last entry that the summary covers. Under a policy that lists files, those of the summaries
+    before it are in its `details` too.
     """
     kept = next((item.first for item in after.items if isinstance(item, Unit) and item.first > last), None)
     return {
         "first_kept_entry_id": None if kept is None else segments.id_at(segments.segments(tx, path), kept),
-        "details": summary.details,
+        "details": _details(tx, path, after, last, summary),
         "from_hook": summary.from_hook,
     }
+
+
+def _details(tx: Transaction, path: Path, after: Outline, last: int, summary: Summary) -> Mapping[str, Any]:
+    earlier = [edit.summary for edit in after.live.condensed if edit.last < last]
+    if not (path.session.policy.lists_files and earlier):
+        return summary.details
+    files = summaries.files_of(tx, earlier) | summaries.files_from(summary.details)
+    return {**summary.details, **summaries.details(files)}

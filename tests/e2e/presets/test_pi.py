@@ -175,6 +175,17 @@ def in_a_long_turn(service: Service, window: int, **fields: Any) -> tuple[Driven
     return session, begins
 
 
+def published(session: Driven) -> list[Json]:
+    """The compactions that have a summary, oldest first."""
+    return [compaction for compaction in session.items("compactions") if compaction["reason"] == "summary"]
+
+
+def under(session: Driven, compaction: Json) -> list[str]:
+    """The ids of the messages that a compaction's summary covers."""
+    name = session.get(f"/entries/{compaction['id']}")["tags"]["condense_id"]
+    return [entry["id"] for entry in session.items("entries") if entry["tags"].get("condense_parent") == name]
+
+
 def test_both_parts_of_a_split_turn_are_requested_one_after_the_other(service: Service) -> None:
     session, _ = in_a_long_turn(service, 32_000, summarizer=MOODY)
     service.moody.most_at_once, before = 0, len(service.moody.requests)
@@ -204,6 +215,51 @@ def test_a_long_turn_is_split_and_its_beginning_summarized_apart(service: Servic
     text = session.summary()
     assert text.count(STORY) == 2
     assert session.view[-1] == user(f"{session.mark} And?")
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_the_summaries_of_a_split_turn_are_those_that_a_dry_run_announces(service: Service, window: int) -> None:
+    session, _ = in_a_long_turn(service, window)
+    (announced,) = session.compact(dry_run=True)["summary"]["summaries"]
+    session.compact()
+    jobs = session.rest()
+    (made,) = published(session)
+    assert [job["state"] for job in jobs] == ["succeeded"]
+    covered = under(session, made)
+    assert [covered[0], covered[-1], len(covered)] == list(announced.values())
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_the_current_request_stays_between_the_summaries_that_a_dry_run_announces(
+    service: Service, window: int
+) -> None:
+    session = worked(service, window)
+    request = user(f"{session.mark} Now look everywhere.")
+    begins = session.say(request)["entry_ids"][0]
+    for number in range(10):
+        session.say(*session.using("read_file", lines(window // 40), path=f"lib/{number}.py")[1:3])
+    planned = session.compact(dry_run=True)["summary"]
+    assert (planned["turn_start_entry_id"], planned["is_split_turn"]) == (begins, True)
+
+    session.compact()
+
+    assert {job["state"] for job in session.rest()} == {"succeeded"}
+    made = published(session)
+    assert len(made) == len(planned["summaries"]) == 2
+    for compaction, announced in zip(made, planned["summaries"], strict=True):
+        covered = under(session, compaction)
+        assert [covered[0], covered[-1], len(covered)] == list(announced.values())
+    assert planned["messages"] == planned["summaries"][0]["messages"]
+    assert planned["turn_prefix_messages"] == planned["summaries"][1]["messages"]
+    before, said, after, *kept = session.view
+    assert said == request
+    assert text_of(before).startswith("[Summary of")
+    assert text_of(after).startswith("[Summary of")
+    assert kept[0] == session.get(f"/entries/{planned['first_kept_entry_id']}")["message"]
+    # The files of the second are those of the first too, as in pi's one summary of both.
+    details = made[1]["details"]
+    assert {"src/part_0.py", "lib/0.py"} <= {*details["read_files"]}
+    assert details["modified_files"] == made[0]["details"]["modified_files"] == ["src/lib.py"]
 
 
 def test_a_cut_between_turns_splits_none(service: Service) -> None:

@@ -108,6 +108,7 @@ def test_a_cut_names_what_is_covered_and_what_stays(scene: Scene) -> None:
         "is_split_turn": False,
         "messages": 5,
         "turn_prefix_messages": 0,
+        "summaries": [{"first_entry_id": said[0], "last_entry_id": said[4], "messages": 5}],
         "replaces": (),
         "context_tokens": 640,
         "read_files": [],
@@ -123,6 +124,23 @@ def test_a_cut_is_what_the_requested_summary_covers(pi: Scene) -> None:
     assert (found.messages, found.turn_prefix) == (len(claim.request.messages), len(claim.request.turn_prefix))
     assert found.as_json["is_split_turn"]
     assert claim.preparation.is_split_turn
+
+
+def test_a_cut_inside_the_current_turn_leads_to_two_summaries_around_its_request(pi: Scene) -> None:
+    pi.append(*turns(4, 60), user(60), *[assistant(60)] * 10)
+    found = cut(pi)
+    before, after = found.summaries
+    assert (before.first_entry_id, before.last_entry_id, before.messages) == ("e0-1", "e0-8", 8)
+    assert (after.first_entry_id, found.turn_start, found.turn_prefix) == ("e0-10", "e0-9", after.messages)
+    assert (found.messages, int(after.last_entry_id[3:]) + 1) == (8, int((found.first_kept or "")[3:]))
+
+    pi.compact(summarize=True)
+    for planned in found.summaries:
+        claim = pi.claimed()
+        assert claim.wanted.ends == (planned.first_entry_id, planned.last_entry_id)
+        pi.publish(claim)
+    assert pi.claim() is None
+    assert [line.partition(" ")[0] for line in pi.layout[:4]] == ["summary", "user", "summary", "batch"]
 
 
 def test_a_cut_between_turns_has_no_prefix(pi: Scene) -> None:
@@ -147,7 +165,8 @@ def test_where_all_is_old_enough_nothing_is_kept(new_scene: NewScene) -> None:
     scene = new_scene(policy={"preset": "pi", "stages": [{"name": "summarize", "keep_tokens": 0}]})
     scene.append(*turns(1, 60))
     found = cut(scene)
-    assert (found.first_kept, found.turn_start, found.messages) == (None, None, 2)
+    # The last user message stays.
+    assert (found.first, found.first_kept, found.turn_start, found.messages) == ("e0-2", None, None, 1)
 
 
 def test_a_summary_that_is_there_is_taken_up_with_its_files(scene: Scene) -> None:
