@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sized
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -110,10 +110,14 @@ def _rows(name: str, cut: PlannedCut) -> list[tuple[str, str, str]]:
         ("first kept entry", _number(cut.first_kept), cut.first_kept or ""),
         ("turn start", _number(cut.turn_start), f"{cut.turn_start}, split" if cut.turn_start else ""),
         ("to summarize", NOTHING if _is_empty(cut) else f"{cut.messages:,} messages", prefix),
-        ("new summaries", f"{len(cut.summaries)}", "the last request stays between them" if cut.summaries[1:] else ""),
-        ("earlier summaries", f"{len(cut.replaces)}" if cut.replaces else NONE, ""),
+        ("new summaries", _or_none(cut.summaries), "the last request stays between them" if cut.summaries[1:] else ""),
+        ("earlier summaries", _or_none(cut.replaces), ""),
         ("files", f"{len(cut.files.read_only):,} read, {len(cut.files.changed):,} changed", ""),
     ]
+
+
+def _or_none(listed: Sized) -> str:
+    return f"{len(listed)}" if listed else NONE
 
 
 def _number(entry_id: str | None) -> str:
