@@ -10,7 +10,7 @@ from typing import Any, Final
 from foldline.engine.edits import Edit
 from foldline.engine.models.gauge import Frame, layout_of
 from foldline.engine.outline import Outline, Unit, shown_messages
-from foldline.engine.planning.stages.deduplicate import read_shown
+from foldline.engine.planning.stages.reads import read_shown
 from foldline.engine.policies.policy import Policy
 from foldline.engine.tokens.estimates import EXACT
 

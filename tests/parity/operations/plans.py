@@ -11,8 +11,8 @@ from foldline.engine.outline import Outline, Unit
 from foldline.engine.planning.pipeline import make_plan
 from foldline.engine.planning.plan import Plan
 from foldline.engine.planning.recent import older_items
-from foldline.engine.planning.stages.deduplicate import read_shown
 from foldline.engine.planning.stages.hiding import hide_fraction
+from foldline.engine.planning.stages.reads import read_shown
 from foldline.engine.policies.policy import Stage
 from foldline.engine.policies.presets import PRESETS
 from foldline.engine.tokens.estimates import ESTIMATES

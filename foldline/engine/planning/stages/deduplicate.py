@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from foldline.engine.edits import Edit
-from foldline.engine.facts import Facts
 from foldline.engine.files import Read
 from foldline.engine.outline import Outline
 from foldline.engine.planning.plan import Parameters, Plan
+from foldline.engine.planning.stages.reads import read_shown, stands_in
 
 
 def deduplicate(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
@@ -45,33 +43,3 @@ def deduplicate(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
             reads.append((read, size))
     is_enough = sum(savings.values()) >= superseded * least_share
     return plan.adding("deduplicate", cells, savings) if is_enough else plan
-
-
-class ReadShown(NamedTuple):
-    """The read that a result shows; `tool` is the result's tool if only the result's words say so, else empty."""
-
-    read: Read
-    tool: str = ""
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """What it has in common with the reads that can replace it.
-
-        Words are believed only against words of the same tool: no output can make a known read leave the view.
-        """
-        return self.tool, self.read.path
-
-
-def read_shown(entry: Facts, *, by_words: bool = True) -> ReadShown | None:
-    """The read that a result shows, if it is one by its call or, `by_words`, by its first line."""
-    if entry.read:
-        return ReadShown(entry.read)
-    return ReadShown(Read(entry.said_path), entry.tool) if by_words and entry.said_path and entry.tool else None
-
-
-def stands_in(later: Read, later_tokens: int, read: Read, tokens: int) -> bool:
-    """Whether a later read can replace an older one: it covers the same lines and has at least half its tokens.
-
-    A result that is less than half as large probably shows only a part.
-    """
-    return later.covers(read) and later_tokens * 2 >= tokens

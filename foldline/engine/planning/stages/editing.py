@@ -10,6 +10,7 @@ from foldline.engine.edits import Edit
 from foldline.engine.facts import Facts
 from foldline.engine.outline import Outline
 from foldline.engine.planning.plan import Plan
+from foldline.engine.planning.stages.reads import pointed_at
 
 
 def clearing(
@@ -23,9 +24,11 @@ def clearing(
 ) -> Plan:
     """The plan with these results cleared. `results` have the index of their item; one that saves nothing is skipped.
 
-    It stops after it has saved `enough_tokens`, with an edit that saves little more. If all results together save less
-    than `least_tokens`, none is cleared.
+    Reads that the pointers of superseded reads refer to are skipped too. It stops after it has saved `enough_tokens`,
+    with an edit that saves little more. If all results together save less than `least_tokens`, none is cleared.
     """
+    spared = pointed_at(outline, plan)
+    results = [(index, entry) for index, entry in results if entry.seq not in spared]
     return _editing(outline, plan, stage, results, _cleared, enough_tokens=enough_tokens, least_tokens=least_tokens)
 
 

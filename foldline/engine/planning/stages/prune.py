@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from foldline.engine.edits import Edit
 from foldline.engine.facts import Facts
-from foldline.engine.files import Read
 from foldline.engine.outline import Outline
 from foldline.engine.planning.plan import Parameters, Plan
-from foldline.engine.planning.stages.deduplicate import read_shown, stands_in
 from foldline.engine.planning.stages.editing import clearing, excerpting
 from foldline.engine.tokens.excerpts import LEVELS
 from foldline.engine.tokens.measures import Measure
@@ -38,12 +35,11 @@ def prune(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
     tools = own.names("protected_tools")
     exposed = [(index, entry) for index, entry in results if entry.tool.lower() not in tools]
     protected = _newest(exposed, own.number("protect_tokens"), outline.measure)
-    spared = _pointed_at(results, plan.cells_on(outline), outline.measure) | protected
     minimum = own.number("minimum_tokens")
     chosen = [
         (index, entry)
         for index, entry in exposed
-        if index < older and entry.tokens >= minimum and entry.seq not in spared
+        if index < older and entry.tokens >= minimum and entry.seq not in protected
     ]
     least = own.number("minimum_saving_tokens")
     enough = max(excess, least) if own.number("stops_at_target") else None
@@ -68,23 +64,3 @@ def _newest(results: Sequence[tuple[int, Facts]], tokens: int, measure: Measure)
         newest.add(entry.seq)
         tokens -= measure.content(entry)
     return newest
-
-
-def _pointed_at(results: Sequence[tuple[int, Facts]], cells: Mapping[int, Edit], measure: Measure) -> set[int]:
-    """The seqs of the reads in view that superseded reads point to: for each, the newest that can replace it."""
-    shown: dict[tuple[str, str], list[tuple[Read, int, int]]] = {}
-    pointed_at: set[int] = set()
-    for _, entry in reversed(results):
-        found = read_shown(entry)
-        if found is None:
-            continue
-        cell, size, read = cells.get(entry.seq), measure.content(entry), found.read
-        if cell is None:
-            if not entry.is_failure:
-                shown.setdefault(found.key, []).append((read, size, entry.seq))
-        elif cell.kind == "supersede":
-            others = shown.get(found.key, ())
-            pointed_at.update(
-                [seq for other, other_size, seq in others if stands_in(other, other_size, read, size)][:1]
-            )
-    return pointed_at

@@ -2,8 +2,12 @@ from dataclasses import replace
 
 from foldline.engine.messages import Message, ToolCall, user
 from foldline.engine.models.budget import Goals
+from foldline.engine.planning.plan import Parameters, Plan
+from foldline.engine.planning.stages.deduplicate import deduplicate
+from foldline.engine.planning.stages.microcompact import microcompact
+from foldline.engine.planning.stages.strip import strip
 from foldline.engine.policies.policy import Stage, Value
-from tests.support.conversations import answer, assistant
+from tests.support.conversations import Conversation, answer, assistant, read_call
 from tests.support.stages import cleared_by
 
 LONG = "fold the line\n" * 60
@@ -48,3 +52,16 @@ def test_an_open_batch_and_what_is_small_stay() -> None:
 
 def test_nothing_is_cleared_below_the_target() -> None:
     assert cleared(*work("a"), *work("b"), target=2_000) == []
+
+
+def test_neither_microcompact_nor_strip_clears_the_read_that_a_pointer_points_to() -> None:
+    reads = [said for name in "ab" for said in (assistant("", read_call(name, "a.py")), answer(name, LONG))]
+    outline = Conversation.of([*reads, *work("c"), *work("d"), user("on"), user("so?")]).outline
+    pointed = deduplicate(
+        outline, Plan(outline.tokens), Parameters(GOALS, is_asked=False, has_target=False, own=Stage("deduplicate"))
+    )
+    assert [edit.first for edit in pointed.edits] == [2]
+    for stage in (microcompact, strip):
+        own = Stage(stage.__name__, {"keep_messages": 1} if stage is strip else {})
+        plan = stage(outline, pointed, Parameters(GOALS, is_asked=False, has_target=False, own=own))
+        assert {edit.first for edit in plan.edits if edit.kind == "clear"} & {4, 6} == {6}

@@ -1,0 +1,60 @@
+"""The reads of files that results show: which can replace which, and which ones pointers refer to."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from foldline.engine.facts import Facts
+from foldline.engine.files import Read
+from foldline.engine.outline import Outline
+from foldline.engine.planning.plan import Plan
+
+
+class ReadShown(NamedTuple):
+    """The read that a result shows; `tool` is the result's tool if only the result's words say so, else empty."""
+
+    read: Read
+    tool: str = ""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What it has in common with the reads that can replace it.
+
+        Words are believed only against words of the same tool: no output can make a known read leave the view.
+        """
+        return self.tool, self.read.path
+
+
+def read_shown(entry: Facts, *, by_words: bool = True) -> ReadShown | None:
+    """The read that a result shows, if it is one by its call or, `by_words`, by its first line."""
+    if entry.read:
+        return ReadShown(entry.read)
+    return ReadShown(Read(entry.said_path), entry.tool) if by_words and entry.said_path and entry.tool else None
+
+
+def stands_in(later: Read, later_tokens: int, read: Read, tokens: int) -> bool:
+    """Whether a later read can replace an older one: it covers the same lines and has at least half its tokens.
+
+    A result that is less than half as large probably shows only a part.
+    """
+    return later.covers(read) and later_tokens * 2 >= tokens
+
+
+def pointed_at(outline: Outline, plan: Plan) -> set[int]:
+    """The seqs of the reads in view that superseded reads point to: for each, the newest that can replace it."""
+    cells = plan.cells_on(outline)
+    found: set[int] = set()
+    if all(cell.kind != "supersede" for cell in cells.values()):
+        return found
+    shown: dict[tuple[str, str], list[tuple[Read, int, int]]] = {}
+    for _, entry in reversed(plan.results_in_view(outline)):
+        its = read_shown(entry)
+        if its is None:
+            continue
+        cell, size = cells.get(entry.seq), outline.measure.content(entry)
+        others = shown.setdefault(its.key, [])
+        if cell is None and not entry.is_failure:
+            others.append((its.read, size, entry.seq))
+        elif cell is not None and cell.kind == "supersede":
+            found.update([seq for read, tokens, seq in others if stands_in(read, tokens, its.read, size)][:1])
+    return found
