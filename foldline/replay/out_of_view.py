@@ -209,9 +209,10 @@ class OutOfViewWatch:
     _last_ours: int = 0
     _is_other_time: bool = False
     _compactions_then: int = 0
-    # What was due after each append since the last view, and what was when we hid more.
-    _dues: list[Spans] = field(default_factory=list)
+    # The most that was due after an append since we hid more, the same when we did, and how much had to go then.
+    _due_since: Spans = field(default_factory=list)
     _due_then: Spans = field(default_factory=list)
+    _demanded: int = 0
     _keys: list[Key] = field(default_factory=list)
     # For each seq, the messages up to it that count.
     _counted: list[int] = field(default_factory=lambda: [0])
@@ -223,8 +224,8 @@ class OutOfViewWatch:
             is_quoted = entry.is_late and entry.answers is not None
             self._keys.append(LATE if is_quoted else _key_of(message))
             self._counted.append(self._counted[-1] + bool(entry.tokens))
-        # Results that are whole now may be cleared when the next view is read, so that less is due then.
-        self._dues.append(self.program.due)
+        # A job's range is decided when it begins. Results that are whole then may be cleared later: then less is due.
+        self._due_since = max(self._due_since, self.program.due, key=self._messages_in)
 
     def saw(self, view: JsonDict) -> Beyond | None:
         """Count a view before a call of the model; the comparison if it has more out of view than the program's."""
@@ -236,27 +237,29 @@ class OutOfViewWatch:
         self.ours += ours
         self.by_program += by_program
         if ours > self._last_ours:
-            self._note_time(by_program)
-        self._last_ours, self._dues = ours, []
+            self._note_time(by_program, ours)
+        self._last_ours = ours
         if ours <= by_program:
             return None
         dues = (self.program.due, self._due_then) if self._is_other_time else (self.program.hidden,)
         budget, due = view["budget"], max(dues, key=self._messages_in)
         tokens = budget["used"] + self._tokens_beyond(shown, due)
-        found = Beyond(ours, by_program, self._messages_in(due), tokens, budget["limit"])
+        found = Beyond(ours, by_program, max(self._messages_in(due), self._demanded), tokens, budget["limit"])
         self.beyond += 1
         self.by_budget += found.is_demanded
         return found
 
-    def _note_time(self, by_program: int) -> None:
-        """Note whether we compact later than the program, or before it, and what was due when we did.
+    def _note_time(self, by_program: int, ours: int) -> None:
+        """Note whether we compact later than the program, or before it, and what was due or demanded when we did.
 
         We do not if it had hidden no more than we had, and compacted since: then it did so without hiding more.
         """
         is_earlier = self.program.compactions == self._compactions_then
         self._is_other_time = self._last_ours < by_program or is_earlier
         self._compactions_then = self.program.compactions
-        self._due_then = max(self._dues, key=self._messages_in, default=[])
+        self._due_then, self._due_since = self._due_since, []
+        # What the program showed did not fit, so it would have been refused: hidden messages do not come back later.
+        self._demanded = ours if self.program.exact_tokens > self.program.exact.limit else 0
 
     def _messages_in(self, spans: Spans) -> int:
         return sum(self._counted[last] - self._counted[first - 1] for first, last in spans)

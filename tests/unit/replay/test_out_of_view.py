@@ -10,7 +10,7 @@ from foldline.engine.models.gauge import Frame
 from foldline.engine.policies.presets import PRESETS
 from foldline.engine.tokens.counter import count_messages
 from foldline.replay.options import Options
-from foldline.replay.out_of_view import OutOfViewWatch, watch_of
+from foldline.replay.out_of_view import OutOfViewWatch, PresetProgram, watch_of
 from foldline.replay.transcripts import Transcript
 from tests.support.recorded import chat_session, coding_session
 
@@ -180,6 +180,38 @@ def test_as_much_as_is_due_may_be_out_of_view_unless_the_program_compacted_meanw
     assert found is not None
     assert (found.ours, found.program) == (due, 63)
     assert found.is_wrong == is_wrong
+
+
+def test_what_was_hidden_when_the_program_did_not_fit_either_may_stay_out_of_view(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(PresetProgram, "compact", lambda _self: None)
+    monkeypatch.setattr(PresetProgram, "due", [])
+    watch = watch_for("pi", LARGE)
+    watch.program.exact_tokens = watch.program.exact.limit + 1
+
+    first = watch.saw(view_of([SUMMARIZED, *CHAT[10:]]))
+    watch.program.exact_tokens = 0
+    second, deeper = (watch.saw(view_of([SUMMARIZED, *CHAT[hidden:]])) for hidden in (10, 20))
+
+    assert first is not None
+    assert second is not None
+    assert deeper is not None
+    assert (first.is_wrong, second.is_wrong, deeper.is_wrong) == (False, False, True)
+
+
+def test_what_was_due_after_any_append_since_the_last_compaction_may_be_out_of_view(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    dues = iter([[(1, 10)], [(1, 4)], [], [], []])
+    monkeypatch.setattr(PresetProgram, "compact", lambda _self: None)
+    monkeypatch.setattr(PresetProgram, "due", property(lambda _self: next(dues)))
+    watch = watch_for("pi", LARGE, CHAT[:-1])
+    watch.appended(FORMATS["openai"].parse(CHAT[-1:]))
+
+    found = [watch.saw(view_of([SUMMARIZED, *CHAT[hidden:]])) for hidden in (10, 10, 12)]
+
+    assert [beyond and (beyond.due, beyond.is_wrong) for beyond in found] == [(10, False), (10, False), (0, True)]
 
 
 @pytest.mark.parametrize(
