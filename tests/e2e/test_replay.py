@@ -314,7 +314,7 @@ def transcripts(tmp_path_factory: pytest.TempPathFactory) -> list[Transcript]:
         tmp_path_factory.mktemp("sessions") / "sessions.jsonl",
         tools=[READ_FILE],
         coding=coding_session(7, turns=6, calls=4),
-        prose=chat_session(8, turns=15, length=160),
+        prose=chat_session(8, turns=15, length=200),
     )
     return read_transcripts(file, None)
 
