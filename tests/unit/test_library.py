@@ -7,7 +7,8 @@ from textwrap import dedent
 import pytest
 
 import foldline
-from foldline.engine import library
+from foldline.engine import library, texts
+from foldline.engine.tokens import estimates, output_limits
 from tests.support.processes.program import python
 
 OURS = {"foldline", "orjson", "quicktok", "regex"}
@@ -27,8 +28,11 @@ def installed_packages_of(imports: str) -> set[str]:
     return set(json.loads(done.stdout))
 
 
-def test_the_library_has_two_functions() -> None:
+def test_the_library_is_what_the_package_lists() -> None:
     assert (foldline.compact, foldline.budget) == (library.compact, library.budget)
+    assert (foldline.count_tokens, foldline.fit_text) == (texts.count_tokens, texts.fit_text)
+    assert (foldline.context_count, foldline.limit_output) == (estimates.context_count, output_limits.limit_output)
+    assert all(callable(getattr(foldline, name)) for name in foldline.__all__)
     with pytest.raises(AttributeError, match="'foldline' has no attribute 'expand'"):
         _ = import_module("foldline").expand
 
@@ -38,7 +42,7 @@ def test_the_package_itself_imports_nothing() -> None:
 
 
 def test_the_library_imports_three_of_the_packages_that_it_is_installed_with() -> None:
-    assert installed_packages_of("from foldline import budget, compact") == OURS
+    assert installed_packages_of(f"from foldline import {', '.join(foldline.__all__)}") == OURS
 
 
 def test_the_first_image_imports_the_fourth() -> None:

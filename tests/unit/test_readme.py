@@ -5,15 +5,26 @@ from pathlib import Path
 
 import pytest
 
+import foldline
+
 REPOSITORY = Path(__file__).parents[2]
 README = (REPOSITORY / "README.md").read_text("utf-8")
-BLOCKS = re.findall(r"^```python\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+LIBRARY = (REPOSITORY / "docs/library.md").read_text("utf-8")
+BLOCKS, MORE = (re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE) for page in (README, LIBRARY))
 
 
-@pytest.mark.parametrize("number", range(len(BLOCKS)))
-def test_the_readme_shows_code_that_runs(number: int) -> None:
-    done = subprocess.run([sys.executable, "-c", BLOCKS[number]], capture_output=True, encoding="utf-8", check=True)
+@pytest.mark.parametrize("block", [*BLOCKS, *MORE])
+def test_the_pages_on_the_library_show_code_that_runs(block: str) -> None:
+    done = subprocess.run([sys.executable, "-c", block], capture_output=True, encoding="utf-8", check=True)
     assert done.stdout
+
+
+def test_the_page_on_the_library_lists_each_function_and_shows_it() -> None:
+    assert re.findall(r"^\| `(\w+)\(", LIBRARY, re.MULTILINE) == [
+        *("compact", "budget", "count_tokens", "fit_text", "limit_output", "context_count")
+    ]
+    assert {*re.findall(r"^\| `(\w+)\(", LIBRARY, re.MULTILINE)} == {*foldline.__all__}
+    assert all(f"import {name}" in LIBRARY or f", {name}" in LIBRARY or name == "budget" for name in foldline.__all__)
 
 
 def test_the_library_takes_five_lines() -> None:

@@ -14,6 +14,7 @@ from foldline.engine.formats.checked import a_kind, a_text, an_object, an_option
 from foldline.engine.formats.marks import is_blank
 from foldline.engine.messages import Message
 from foldline.engine.session_files.pi_messages import USAGE, an_optional_integer, message_of
+from foldline.engine.session_files.trees import path_to, tree_of
 from foldline.engine.wire import dumps_text, loads_bounded
 
 Kind: TypeAlias = Literal["message", "compaction", "branch_summary", "other"]
@@ -104,17 +105,14 @@ class PiSession:
 
     @property
     def _model_and_line(self) -> tuple[str | None, int]:
-        models = ((_model_of(entry.source), entry.line) for entry in self._newest_first())
+        models = ((_model_of(entry.source), entry.line) for entry in reversed(self.path))
         in_header = _model_name(self.header, "modelId"), self.header_line
         return next((found for found in models if found[0]), in_header)
 
-    def _newest_first(self) -> Iterator[PiEntry]:
-        """The entries from the leaf to its root."""
-        wanted = self.leaf
-        for entry in reversed(self.entries):
-            if entry.id == wanted:
-                yield entry
-                wanted = entry.parent
+    @property
+    def path(self) -> list[PiEntry]:
+        """The entries from the root to the leaf."""
+        return path_to(tree_of(self.entries), self.leaf)
 
 
 def _version(header: Mapping[str, Any]) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 Kind: TypeAlias = Literal["message", "result", "compaction", "branch_summary", "other"]
 
@@ -32,22 +32,34 @@ class TreeEntry(NamedTuple):
     first_kept: str | None = None
 
 
-Tree: TypeAlias = Mapping[str, TreeEntry]
+class Linked(Protocol):
+    """What a tree is made of: it has an id, and names its parent."""
+
+    @property
+    def id(self) -> str:
+        """Its own id."""
+
+    @property
+    def parent(self) -> str | None:
+        """The id of its parent; None for a root."""
 
 
-def tree_of(entries: Iterable[TreeEntry]) -> Tree:
+Node = TypeVar("Node", bound=Linked)
+
+
+def tree_of(entries: Iterable[Node]) -> Mapping[str, Node]:
     """The entries by their ids."""
     return {entry.id: entry for entry in entries}
 
 
-def path_to(tree: Tree, leaf: str | None) -> list[TreeEntry]:
+def path_to(tree: Mapping[str, Node], leaf: str | None) -> list[Node]:
     """The entries from the root to a leaf, both included; empty if the leaf is None.
 
     Raises:
         KeyError: the leaf or a parent is not in the tree.
         ValueError: an entry is its own ancestor.
     """
-    path: dict[str, TreeEntry] = {}
+    path: dict[str, Node] = {}
     while leaf is not None:
         if leaf in path:
             message = f"entry {leaf!r} is its own ancestor"

@@ -1,8 +1,9 @@
+from collections.abc import Mapping
+
 import pytest
 
 from foldline.engine.session_files.trees import (
     Kind,
-    Tree,
     TreeEntry,
     in_view,
     left_behind,
@@ -31,7 +32,7 @@ def compacted(path: list[TreeEntry], **first_kept: str) -> list[TreeEntry]:
     ]
 
 
-def forked() -> Tree:
+def forked() -> Mapping[str, TreeEntry]:
     """A root with two lines: a, b, and c, d."""
     parents = {"root": None, "a": "root", "b": "a", "c": "root", "d": "c"}
     return tree_of(TreeEntry(name, parent) for name, parent in parents.items())
