@@ -1,4 +1,4 @@
-"""A bare FastAPI endpoint that runs the same statements; the append through HTTP is measured against it.
+"""A bare FastAPI endpoint: appends through HTTP are measured against the same statements, views against the same bytes.
 
 `python -m benchmarks.bare_endpoint URL`: on the tables of the database at URL, with connections like ours, and nothing
 between the request and SQLAlchemy Core but FastAPI's own parsing.
@@ -15,7 +15,7 @@ from typing import Any
 
 import anyio.to_thread
 import uvicorn
-from fastapi import FastAPI
+from fastapi import FastAPI, Response
 
 from foldline.engine.wire import dumps
 from foldline.log.storage.engines import SQLITE, address_of, open_engines
@@ -50,6 +50,10 @@ def create_app(url: str) -> FastAPI:
             connection.execute(UPDATE_BRANCH, {name: new[name] for name in BRANCH_VALUES})
             connection.execute(UPDATE_SESSION, {name: new[name] for name in SESSION_VALUES})
         return {"entry_ids": [f"e0-{seq}"], "version": new["version"]}
+
+    @app.get("/bytes/{size}")
+    async def read(size: int) -> Response:
+        return Response(b" " * size, media_type="application/json")
 
     return app
 

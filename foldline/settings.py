@@ -63,6 +63,13 @@ class Settings(BaseSettings):
         description="Maximum connections of a process to PostgreSQL, or readers of an SQLite file. At least "
         "FOLDLINE_THREADS + 5.",
     )
+    cache_bytes: int = Field(
+        32 << 20,
+        ge=0,
+        le=1 << 40,
+        description="Bytes in which a process keeps what it read of sessions last, so that the next view costs what "
+        "is new in it. 0 keeps nothing.",
+    )
     broker_url: str = Field(
         "memory://",
         min_length=1,

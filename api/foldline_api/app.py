@@ -25,6 +25,7 @@ from foldline_api.http.auth import Auth
 from foldline_api.job_watch import WAITERS_MAX, ReadJobs, Watch
 from foldline_api.routes import ROUTERS
 from foldline_api.schemas.openapi import DescribedApp, operation_id
+from foldline_api.sent_views import SentViews
 from foldline_api.service import AppState
 
 
@@ -37,7 +38,7 @@ def create_app(
     """
     signals = signals or Signals()
     signals.metrics.follow(store)
-    service = AppState(settings, store, Watch(_reader_of(store), waiters_max))
+    service = AppState(settings, store, Watch(_reader_of(store), waiters_max), SentViews(settings.cache_bytes // 2))
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:

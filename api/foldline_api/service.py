@@ -12,6 +12,7 @@ from foldline.log.storage.idempotency import Key
 from foldline.log.storage.store import Store
 from foldline.settings import Settings
 from foldline_api.job_watch import Watch
+from foldline_api.sent_views import SentViews
 
 
 @dataclass(slots=True)
@@ -47,9 +48,10 @@ class KeysInFlight:
 
 @dataclass(frozen=True, slots=True)
 class AppState:
-    """The settings, the store, the watch over jobs, and the idempotency keys in flight."""
+    """The settings, the store, the watch over jobs, the views sent last, and the idempotency keys in flight."""
 
     settings: Settings
     store: Store
     watch: Watch
+    views: SentViews
     keys: KeysInFlight = field(default_factory=KeysInFlight)

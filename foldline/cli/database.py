@@ -14,6 +14,7 @@ from foldline import migrations
 from foldline.cli.models_file import use_models_file
 from foldline.log.errors import InvalidDatabase, Unavailable
 from foldline.log.storage.engines import SQLITE, address_of
+from foldline.log.storage.known_entries import KnownEntries
 from foldline.log.storage.store import Limits, Store, translated
 from foldline.migrations import CannotMigrate, Standing
 from foldline.settings import InvalidSettings, Settings, load_settings
@@ -92,6 +93,7 @@ def open_store(settings: Settings, tracing: Tracing | None = None) -> Iterator[S
             settings.database_url,
             limits=limits,
             connections=settings.database_connections,
+            known=KnownEntries(settings.cache_bytes // 2),
             traceparent=lambda: tracing.traceparent if tracing else None,
         )
     try:

@@ -6,7 +6,7 @@ No wire format is known here; `foldline.engine.formats` converts to and from the
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, TypeAlias
 
 JsonObject: TypeAlias = Mapping[str, Any]
@@ -92,6 +92,9 @@ class Message:
     A message of role `tool` holds exactly one `ToolResult`. A wire message with several results, or with results and
     text, is parsed into several messages; all but the first are `joined`. `source` is the wire message in `format`, or
     this message's part of it. A message that Foldline made or edited has no `source`; its unedited parts keep theirs.
+
+    `calls` are its tool calls, in order, `result` is the tool result of a tool message, and `bound_parts` the number of
+    parts that are bound to the messages before it (`is_bound`).
     """
 
     role: Role
@@ -99,21 +102,16 @@ class Message:
     format: str | None = None
     source: JsonObject | None = None
     joined: bool = False
+    calls: tuple[ToolCall, ...] = field(init=False, repr=False, compare=False)
+    result: ToolResult | None = field(init=False, repr=False, compare=False)
+    bound_parts: int = field(init=False, repr=False, compare=False)
 
-    @property
-    def calls(self) -> tuple[ToolCall, ...]:
-        """The tool calls, in order."""
-        return tuple(part for part in self.parts if isinstance(part, ToolCall))
-
-    @property
-    def result(self) -> ToolResult | None:
-        """The tool result, if this is a tool message."""
-        return next((part for part in self.parts if isinstance(part, ToolResult)), None)
-
-    @property
-    def bound_parts(self) -> int:
-        """The number of its parts that are bound to the messages before it; see `is_bound`."""
-        return sum(map(is_bound, self.parts))
+    def __post_init__(self) -> None:
+        """Find what every view asks of its parts: the message is made once and shown many times."""
+        object.__setattr__(self, "calls", tuple([part for part in self.parts if isinstance(part, ToolCall)]))
+        results = (part for part in self.parts if isinstance(part, ToolResult))
+        object.__setattr__(self, "result", next(results, None) if self.role == "tool" else None)
+        object.__setattr__(self, "bound_parts", sum(map(is_bound, self.parts)))
 
     @property
     def text(self) -> str:

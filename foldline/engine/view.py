@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -122,12 +121,10 @@ class _CallIds:
     def __init__(self, message: Message) -> None:
         self.head = message
         self._waiting: dict[str, list[str]] = {}
-        seen: Counter[str] = Counter()
         for call in message.calls:
-            seen[call.id] += 1
-            unique = call.id if seen[call.id] == 1 else f"{call.id}_{seen[call.id]}"
-            self._waiting.setdefault(call.id, []).append(unique)
-        if any(count > 1 for count in seen.values()):
+            names = self._waiting.setdefault(call.id, [])
+            names.append(f"{call.id}_{len(names) + 1}" if names else call.id)
+        if len(self._waiting) < len(message.calls):
             self.head = self._renamed(message)
 
     def answer(self, message: Message) -> Message:

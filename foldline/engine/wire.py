@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
 from math import isfinite
 from typing import Any, Final, NoReturn
@@ -12,10 +11,10 @@ import orjson
 
 # Real requests are not deeper. Our recursive functions can go this deep on any Python, and so can orjson in an answer.
 DEPTH_MAX: Final = 200
-# orjson reads an integer of more than 64 bits as a float, which changes its value. The pattern begins with what
-# comes before a number, which base64 has none of: images are searched four times as fast.
-LONG_NUMBER: Final = re.compile(rb"[-:,\[\s]\d{19}")
-LONG_NUMBER_TEXT: Final = re.compile(r"[-:,\[\s]\d{19}")
+# orjson reads an integer of more than 64 bits as a float, which changes its value. All digits become zeros before the
+# search for so many: that takes a tenth of the time of a regular expression.
+ZEROS: Final = bytes.maketrans(b"123456789", b"000000000")
+LONG_NUMBER: Final = b"0" * 19
 
 
 class TooDeep(ValueError):
@@ -90,8 +89,8 @@ def _inside(value: Any) -> Iterable[Any]:
 
 
 def _has_long_number(data: bytes | str) -> bool:
-    found = LONG_NUMBER.search(data) if isinstance(data, bytes) else LONG_NUMBER_TEXT.search(data)
-    return found is not None or data[:19].isdigit()
+    encoded = data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")
+    return LONG_NUMBER in encoded.translate(ZEROS)
 
 
 def _finite(digits: str) -> float:

@@ -10,19 +10,21 @@ from fastapi import APIRouter, Query, Response
 from foldline.engine.formats import DEFAULT, FORMATS, detect
 from foldline.engine.formats.alternation import alternating
 from foldline.engine.messages import Message
+from foldline.engine.wire import dumps
 from foldline.log.compaction.usage import Usage
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases.append import append, prepare
-from foldline.log.use_cases.views import View, view
+from foldline.log.use_cases.views import View, version_of, view
 from foldline_api import serializers
 from foldline_api.http.etags import is_named, view_tag
 from foldline_api.http.problems import InvalidRequest
-from foldline_api.http.request import FromRequest
-from foldline_api.http.responses import JsonAnswer, json_response, to_response, write_once
+from foldline_api.http.request import ApiRequest, FromRequest
+from foldline_api.http.responses import JSON, JsonAnswer, json_response, to_response, write_once
 from foldline_api.schemas.answers import AppendAnswer, ContextAnswer
 from foldline_api.schemas.bodies import AppendBody, UsageBody
 from foldline_api.schemas.openapi import described
 from foldline_api.schemas.parameters import Format, Model
+from foldline_api.sent_views import SentView
 
 router = APIRouter(tags=["messages"])
 
@@ -83,7 +85,9 @@ def read_context(
 
     The answer has an ETag, except with `model`, `fit=none`, `open=stub` or `roles=alternate`.
     """
-    must_fit, stub_open = fit == "budget", open_ == "stub"
+    must_fit, stub_open, must_alternate = fit == "budget", open_ == "stub", roles == "alternate"
+    if model is None and must_fit and not (stub_open or must_alternate):
+        return _own_view(session_id, incoming, format_name)
     with incoming.service.store.read() as tx:
         found = view(
             tx,
@@ -94,13 +98,23 @@ def read_context(
             must_fit=must_fit,
             stub_open=stub_open,
         )
-    must_alternate = roles == "alternate"
-    if model is not None or stub_open or not must_fit or must_alternate:
-        return json_response(_view_json(found, format_name, model, must_alternate=must_alternate))
-    tag = {"ETag": view_tag(found.path.session.version, format_name)}
+    return json_response(_view_json(found, format_name, model, must_alternate=must_alternate))
+
+
+def _own_view(session_id: str, incoming: ApiRequest, format_name: str) -> Response:
+    """The view of the session's own model, which is the same as long as its version stands."""
+    kept = incoming.service.views
+    with incoming.service.store.read() as tx:
+        name = SentView(version_of(tx, incoming.tenant, session_id), format_name)
+        body = kept.get(name)
+        found = view(tx, incoming.tenant, session_id, format_name=format_name) if body is None else None
+    tag = {"ETag": view_tag(name.version.version, format_name)}
     if is_named(tag["ETag"], incoming.headers.getlist("if-none-match")):
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=tag)
-    return json_response(_view_json(found, format_name), headers=tag)
+    if found is not None:
+        body = dumps(_view_json(found, format_name))
+        kept.keep(name, body)
+    return Response(body, headers=tag, media_type=JSON)
 
 
 def _view_json(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from operator import attrgetter
@@ -26,6 +26,7 @@ from foldline.engine.session_files import pi_messages
 from foldline.engine.view import branch_message
 from foldline.engine.wire import dumps, loads
 from foldline.log.storage import segments
+from foldline.log.storage.known_entries import ENTRY_BYTES, KnownEntry
 from foldline.log.storage.paths import state_columns
 from foldline.log.storage.rows import Path, Session
 from foldline.log.storage.segments import Segment, entry_id, uncovered
@@ -33,6 +34,17 @@ from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import ENTRY, one_of
 
 _FACTS_COLUMNS: Final = (ENTRY.c.role, ENTRY.c.tokens, ENTRY.c.seq, ENTRY.c.unit, ENTRY.c.is_late, ENTRY.c.facts)
+_MESSAGE_COLUMNS: Final = (
+    ENTRY.c.seq,
+    ENTRY.c.kind,
+    ENTRY.c.format,
+    ENTRY.c.body,
+    ENTRY.c.is_joined,
+    ENTRY.c.is_late,
+    ENTRY.c.facts,
+)
+# A parsed message takes up to so many times the bytes of its body: a text of one wide character takes four bytes each.
+PARSED_SIZE: Final = 2
 # A path through very many branches has many segments, and SQLite refuses an expression with more than a thousand.
 RUNS_AT_ONCE: Final = 500
 UNLIMITED: Final = 2**31 - 1
@@ -296,7 +308,13 @@ def whole_outline(tx: Transaction, path: Path, outline_: Outline | None) -> Outl
 
 
 def _facts_in(tx: Transaction, path: Path, parts: Iterable[Segment]) -> list[Facts]:
-    return [_facts(row) for row in rows_in(tx, path.session, list(parts), _FACTS_COLUMNS)]
+    if tx.known is None:
+        return [_facts(row) for row in rows_in(tx, path.session, list(parts), _FACTS_COLUMNS)]
+
+    def read(part: Segment) -> Iterator[KnownEntry[Facts]]:
+        return (KnownEntry(row.seq, _facts(row)) for row in rows_in(tx, path.session, [part], _FACTS_COLUMNS))
+
+    return [facts for _, facts in tx.known.of("facts", path.session, parts, read)]
 
 
 def _facts(row: Sequence[Any]) -> Facts:
@@ -309,17 +327,22 @@ def messages_in(
     tx: Transaction, session: Session, parts: Sequence[Segment], *, branch_role: Role = "user"
 ) -> dict[int, Message]:
     """The original messages in these segments, by seq; branch summaries are messages of `branch_role`."""
-    columns = (
-        ENTRY.c.seq,
-        ENTRY.c.kind,
-        ENTRY.c.format,
-        ENTRY.c.body,
-        ENTRY.c.is_joined,
-        ENTRY.c.is_late,
-        ENTRY.c.facts,
-    )
-    rows = rows_in(tx, session, parts, columns)
+    rows = rows_in(tx, session, parts, _MESSAGE_COLUMNS)
     return {row.seq: _message_shown(row, branch_role) for row in rows}
+
+
+def known_messages_in(tx: Transaction, session: Session, parts: Sequence[Segment]) -> dict[int, Message]:
+    """The original messages in these segments, by seq, of which those that are known are not read."""
+    if tx.known is None:
+        return messages_in(tx, session, parts)
+
+    def read(part: Segment) -> Iterator[KnownEntry[Message]]:
+        rows = rows_in(tx, session, [part], _MESSAGE_COLUMNS)
+        return (
+            KnownEntry(row.seq, _message_shown(row, "user"), ENTRY_BYTES + PARSED_SIZE * len(row.body)) for row in rows
+        )
+
+    return dict(tx.known.of("message", session, parts, read))
 
 
 def items_in(tx: Transaction, session: Session, parts: Sequence[Segment]) -> list[ItemAt]:

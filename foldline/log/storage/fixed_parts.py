@@ -6,10 +6,20 @@ import hashlib
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from foldline.engine.wire import dumps
+from sqlalchemy import bindparam, select
+
+from foldline.engine.wire import dumps, loads
 from foldline.log.storage.rows import Session
+from foldline.log.storage.store import Transaction
+from foldline.log.storage.tables import PIN
 
 DIGEST_CHARS: Final = 16
+_PINS: Final = select(PIN.c.text).where(PIN.c.session_pk == bindparam("pk")).order_by(PIN.c.number)
+
+
+def pins_of(tx: Transaction, session_pk: int) -> list[str]:
+    """The texts of a session's pins, oldest first."""
+    return [loads(text) for text in tx.execute(_PINS, {"pk": session_pk}).scalars()]
 
 
 class FixedParts(NamedTuple):

@@ -73,16 +73,16 @@ UNCHANGING: Final = frozenset({"pk", "tenant", "id", "created_at", "deleted_at",
 TEXTS: Final = frozenset({"policy", "system", "tools"})
 
 # Statements are built once: building one costs as much as running it.
-_BY_ID: Final = and_(
+BY_ID: Final = and_(
     SESSION.c.tenant == bindparam("tenant"), SESSION.c.id == bindparam("id"), SESSION.c.deleted_at.is_(None)
 )
 HEAD: Final = select(*COLUMNS).join_from(
     SESSION, BRANCH, and_(BRANCH.c.session_pk == SESSION.c.pk, BRANCH.c.branch == SESSION.c.head)
 )
-HEAD_BY_ID: Final = HEAD.where(_BY_ID)
+HEAD_BY_ID: Final = HEAD.where(BY_ID)
 # The session is locked before anything of it is read. A statement that waits for a lock continues with the other rows
 # as they were before the wait, so it would join the session to a branch that is no longer its head.
-LOCK_BY_ID: Final = select(SESSION.c.pk).where(_BY_ID).with_for_update()
+LOCK_BY_ID: Final = select(SESSION.c.pk).where(BY_ID).with_for_update()
 # A branch given by number cannot change while its session is waited for, so both are locked at once.
 _BRANCH: Final = (
     select(*COLUMNS)

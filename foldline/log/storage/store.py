@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import perf_counter
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from psycopg.errors import LockNotAvailable
 from sqlalchemy import Connection, Engine, func, select
@@ -22,6 +22,9 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from foldline.log.errors import Busy, Unavailable
 from foldline.log.storage.engines import CONNECTIONS, SQLITE, address_of, open_engines
 from foldline.log.storage.events import Event, Subscriber
+
+if TYPE_CHECKING:
+    from foldline.log.storage.known_entries import KnownEntries
 
 logger = logging.getLogger(__name__)
 
@@ -85,8 +88,9 @@ class Limits:
 class Transaction:
     """An open transaction; `now` is milliseconds since the epoch, the same throughout.
 
-    `stopwatch` gives seconds. `traceparent` is the current trace, as in W3C Trace Context. Subscribers of the store get
-    `events` after the commit, in order.
+    `stopwatch` gives seconds. `traceparent` is the current trace, as in W3C Trace Context. `known` is what the process
+    knows of committed entries, for a transaction that only reads. Subscribers of the store get `events` after the
+    commit, in order.
     """
 
     connection: Connection
@@ -96,6 +100,7 @@ class Transaction:
     limits: Limits
     stopwatch: Stopwatch
     traceparent: str | None = None
+    known: KnownEntries | None = None
     events: list[Event] = field(default_factory=list)
 
     def execute(self, statement: Any, parameters: Any = None) -> Any:
@@ -137,7 +142,7 @@ class Store:
     `subscribers` get each event after its commit, in the thread that committed. `traceparent` returns the current
     thread's trace. On SQLite all writers of the process take turns, because SQLite's own locking starves some of them.
     On PostgreSQL the writers of one session take turns, by the lock on its row. `connections` is the largest number of
-    connections, on SQLite of readers.
+    connections, on SQLite of readers. `known` keeps what was read of entries for later reads.
 
     Raises:
         InvalidDatabase: the URL is malformed, or names a database that is not supported, or a driver that is not
@@ -154,6 +159,7 @@ class Store:
         chance: Chance = random_fraction,
         stopwatch: Stopwatch = perf_counter,
         connections: int = CONNECTIONS,
+        known: KnownEntries | None = None,
         traceparent: Callable[[], str | None] = lambda: None,
     ) -> None:
         self.limits = limits
@@ -162,6 +168,7 @@ class Store:
         self.chance = chance
         self.stopwatch = stopwatch
         self.subscribers: tuple[Subscriber, ...] = ()
+        self._known = known
         self._traceparent = traceparent
         self.url = address_of(url)
         self.is_sqlite = self.url.get_backend_name() == SQLITE
@@ -226,7 +233,9 @@ class Store:
             Unavailable: the database does not answer.
         """
         with translated(), self._engines.reader.begin() as connection:
-            yield self._transaction(connection)
+            transaction = self._transaction(connection)
+            transaction.known = self._known
+            yield transaction
 
     def _transaction(self, connection: Connection) -> Transaction:
         return Transaction(

@@ -14,7 +14,7 @@ from foldline.log.compaction import trigger
 from foldline.log.compaction.trigger import TriggerResult
 from foldline.log.errors import NotFound, PinTooLarge
 from foldline.log.storage import paths
-from foldline.log.storage.pins import pins_of
+from foldline.log.storage.fixed_parts import pins_of
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import PIN

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass
-from typing import Final
+from typing import Final, NamedTuple
+
+from sqlalchemy import select
 
 from foldline.engine.errors import ImagesDoNotFit, ViewDoesNotFit
 from foldline.engine.facts import Facts
@@ -14,10 +16,11 @@ from foldline.engine.outline import Outline, Unit
 from foldline.engine.planning.image_limits import images_shown
 from foldline.engine.tokens.counter import scaled
 from foldline.engine.wording import stub_tokens
-from foldline.log.errors import CallsOpen
+from foldline.log.errors import CallsOpen, NotFound
 from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
+from foldline.log.storage.tables import SESSION
 from foldline.log.views.showing import ShownMessages, Target, show, show_everything
 
 LARGEST_SHOWN: Final = 5
@@ -40,6 +43,29 @@ class View:
     def messages(self) -> list[Message]:
         """Its messages."""
         return self.shown.messages
+
+
+class ViewVersion(NamedTuple):
+    """The version of a session's view. A session that was deleted is another one than a new one of its id."""
+
+    session_pk: int
+    created_at: int
+    version: int
+
+
+_VERSION: Final = select(SESSION.c.pk, SESSION.c.created_at, SESSION.c.version).where(paths.BY_ID)
+
+
+def version_of(tx: Transaction, tenant: str, session_id: str) -> ViewVersion:
+    """The version of the view at the head.
+
+    Raises:
+        NotFound: no such session.
+    """
+    row = tx.execute(_VERSION, {"tenant": tenant, "id": session_id}).first()
+    if row is None:
+        raise NotFound("session", session_id)
+    return ViewVersion(*row)
 
 
 def budget_for(path: Path, model: str | None = None, max_output_tokens: int | None = None) -> Budget:

@@ -22,8 +22,7 @@ from foldline.engine.messages import Message
 from foldline.engine.outline import Outline, Unit
 from foldline.engine.wire import loads
 from foldline.log.storage import entry_log, segments
-from foldline.log.storage.fixed_parts import FixedParts
-from foldline.log.storage.pins import pins_of
+from foldline.log.storage.fixed_parts import FixedParts, pins_of
 from foldline.log.storage.rows import Path
 from foldline.log.storage.segments import Segment
 from foldline.log.storage.store import Transaction

@@ -17,8 +17,7 @@ from foldline.engine.summaries.provider_block import ProviderBlock
 from foldline.engine.view import make_view
 from foldline.log.compaction.summaries import shown_summaries
 from foldline.log.storage import entry_log, segments
-from foldline.log.storage.fixed_parts import FixedParts
-from foldline.log.storage.pins import pins_of
+from foldline.log.storage.fixed_parts import FixedParts, pins_of
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
 from foldline.log.views import reasoning
@@ -104,7 +103,8 @@ def _has_block(message: Message) -> bool:
 
 def _lost(message: Message) -> int:
     """The parts of unsigned reasoning that a message loses because it has nothing else."""
-    return sum(isinstance(part, Thinking) and not is_bound(part) for part in message.parts if is_empty(message))
+    thoughts = sum(isinstance(part, Thinking) and not is_bound(part) for part in message.parts)
+    return thoughts if thoughts and is_empty(message) else 0
 
 
 def _originals(tx: Transaction, path: Path, outline: Outline) -> dict[int, Message]:
@@ -116,4 +116,4 @@ def _originals(tx: Transaction, path: Path, outline: Outline) -> dict[int, Messa
         if is_shown:
             spans[-1:] = [(spans[-1][0], item.last)] if is_next else [*spans[-1:], (item.first, item.last)]
         is_next = is_shown
-    return entry_log.messages_in(tx, path.session, segments.clipped(segments.segments(tx, path), spans))
+    return entry_log.known_messages_in(tx, path.session, segments.clipped(segments.segments(tx, path), spans))

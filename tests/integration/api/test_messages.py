@@ -3,8 +3,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from foldline_api.routes import messages
 
 from foldline.engine.formats import FORMATS, rules
+from foldline.log.use_cases.views import View, view
 from tests.support.processes.api import Api, assistant, calling, result, user
 
 ANTHROPIC_CALL = {
@@ -158,6 +160,33 @@ def test_a_view_of_any_kind_is_known_to_whoever_names_all(api: Api) -> None:
     session = api.session()
     api.say(session, user("hello"))
     assert api.client.get(f"{session}/context", headers={"If-None-Match": "*"}).status_code == 304
+
+
+def test_a_view_is_made_once_for_a_version(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def noted(*given: Any, **options: Any) -> View:
+        made.append(options["format_name"])
+        return view(*given, **options)
+
+    monkeypatch.setattr(messages, "view", noted)
+    session = api.session()
+    api.say(session, user("one"))
+    first, again = api.get(f"{session}/context"), api.get(f"{session}/context")
+    assert first == again
+    assert made == ["openai"]
+    api.get(f"{session}/context?format=anthropic")
+    api.say(session, user("two"))
+    assert len(api.get(f"{session}/context")["messages"]) == 2
+    assert made == ["openai", "anthropic", "openai"]
+
+
+def test_a_new_session_of_a_deleted_ones_id_has_its_own_view(api: Api) -> None:
+    for text in ("one", "two"):
+        session = api.session(id="again")
+        api.say(session, user(text))
+        assert api.get(f"{session}/context")["messages"] == [user(text)]
+        api.call("DELETE", session, status=204)
 
 
 @pytest.mark.parametrize("known", ["*", '"2-openai"'])

@@ -21,7 +21,7 @@ from foldline.log.errors import SessionsError
 from foldline.log.jobs import claims, endings, leases, publish, sweeps
 from foldline.log.jobs.leases import Claim
 from foldline.log.storage import entry_log, paths
-from foldline.log.storage.pins import pins_of
+from foldline.log.storage.fixed_parts import pins_of
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Store, Transaction
 from foldline.log.storage.tables import JOB

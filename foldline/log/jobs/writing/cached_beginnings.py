@@ -19,8 +19,7 @@ from foldline.engine.summaries.prompt import SummaryInput
 from foldline.engine.tokens.counter import count_messages
 from foldline.log.compaction.summaries import Wanted
 from foldline.log.storage import entry_log, segments
-from foldline.log.storage.fixed_parts import FixedParts
-from foldline.log.storage.pins import pins_of
+from foldline.log.storage.fixed_parts import FixedParts, pins_of
 from foldline.log.storage.rows import Path, Session
 from foldline.log.storage.store import Limits, RidingModel, Transaction
 from foldline.log.storage.tables import ENTRY
