@@ -133,6 +133,12 @@ class PresetProgram:
         self.exact_tokens = outline_of((self.entries[entry.seq - 1] for entry in self._seen), self.live).tokens
 
     @property
+    def is_near(self) -> bool:
+        """Whether a compaction may be due, by its count or exactly. Below that, nobody asks what would be."""
+        counts = ((self.tokens, self.gauge.goals), (self.exact_tokens, self.exact))
+        return any(tokens > min(goals.trigger, goals.target) for tokens, goals in counts)
+
+    @property
     def hidden(self) -> Spans:
         """The ranges of seqs that are summarized or dropped, oldest first; none overlaps another."""
         return _apart([*self.live.hidden, *((edit.first, edit.last) for edit in self.live.condensed)])
@@ -225,7 +231,8 @@ class OutOfViewWatch:
             self._keys.append(LATE if is_quoted else _key_of(message))
             self._counted.append(self._counted[-1] + bool(entry.tokens))
         # A job's range is decided when it begins. Results that are whole then may be cleared later: then less is due.
-        self._due_since = max(self._due_since, self.program.due, key=self._messages_in)
+        if self.program.is_near:
+            self._due_since = max(self._due_since, self.program.due, key=self._messages_in)
 
     def saw(self, view: JsonDict) -> Beyond | None:
         """Count a view before a call of the model; the comparison if it has more out of view than the program's."""

@@ -134,7 +134,9 @@ class Frame:
         fixed_tokens, whole = fixed.estimated(policy.counter, self.provider), window if layout.of_window else None
         goals = goals_of(policy, limit, fixed_tokens, 1000, whole=whole, safety=layout.safety)
         # Other systems keep no margin for error; a trigger within ours would be that of the exact count.
-        goals = replace(goals, trigger=min(goals.trigger, most - fixed_tokens))
+        within = most - fixed_tokens
+        if 0 < within < goals.trigger:
+            goals = replace(goals, trigger=within, target=min(goals.target, within))
         if goals.limit < SMALLEST_SUMMARY:
             # By the estimate, the fixed parts alone are too large. Then only the exact count decides.
             goals = replace(goals, limit=UNBOUNDED, trigger=UNBOUNDED, target=UNBOUNDED, keep_recent=exact.keep_recent)

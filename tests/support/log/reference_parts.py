@@ -109,6 +109,8 @@ class ReferenceRequest(NamedTuple):
     asked_at: int | None = None
     left: tuple[int, int, int, tuple[int, int] | None] | None = None
     declined: str | None = None
+    half_tokens: int | None = None
+    is_plain: bool = False
 
     @property
     def kind(self) -> str:

@@ -205,6 +205,7 @@ def test_what_was_due_after_any_append_since_the_last_compaction_may_be_out_of_v
 ) -> None:
     dues = iter([[(1, 10)], [(1, 4)], [], [], []])
     monkeypatch.setattr(PresetProgram, "compact", lambda _self: None)
+    monkeypatch.setattr(PresetProgram, "is_near", True)
     monkeypatch.setattr(PresetProgram, "due", property(lambda _self: next(dues)))
     watch = watch_for("pi", LARGE, CHAT[:-1])
     watch.appended(FORMATS["openai"].parse(CHAT[-1:]))

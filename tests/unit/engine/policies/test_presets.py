@@ -51,7 +51,17 @@ def test_a_preset_begins_to_compact_where_its_system_does(preset: str, frame: Fr
 @pytest.mark.parametrize("preset", PRESETS)
 def test_no_preset_waits_for_more_than_the_budget_of_a_model_with_a_margin(preset: str, window: int) -> None:
     frame = Frame(CLAUDE, window)
-    assert goals(preset, frame).trigger <= frame.budget(PRESETS[preset]).limit
+    own = goals(preset, frame)
+    assert own.trigger <= frame.budget(PRESETS[preset]).limit
+    assert own.target <= own.trigger or PRESETS[preset].is_loose
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_large_system_prompt_leaves_the_target_below_the_trigger_and_both_above_nothing(preset: str) -> None:
+    for words in (100, 4_000, 9_000, 20_000):
+        own = goals(preset, Frame(CLAUDE, 16_000), Fixed("word " * words))
+        assert 0 < own.trigger
+        assert own.target <= own.trigger or PRESETS[preset].is_loose
 
 
 @pytest.mark.parametrize(
