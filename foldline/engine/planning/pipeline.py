@@ -114,8 +114,9 @@ def plan_for(
         return Planned(outline, is_summary_wanted=plan.is_summary_wanted)
     left = [stage for stage in stages if stage not in acting]
     reaches_target = has_target and any(stage.name == "truncate" for stage in stages)
-    parameters = Parameters(goals, is_asked, reaches_target, Stage("truncate"))
-    due = _hiding_due(stages, goals, gauge) if is_urgent and not has_target else ()
+    due = [*_hiding_due(stages, goals, gauge)] if is_urgent and not has_target else []
+    # More than what is due goes only for the view to fit: its summary makes the rest of the room.
+    parameters = Parameters(goals.down_to_the_limit if due else goals, is_asked, reaches_target, Stage("truncate"))
     for fitted in _fitting(after, (*due, *_hiding(left, parameters)), on_stage):
         edits, used = (*edits, *fitted.edits), tuple(dict.fromkeys((*used, *fitted.stages_used)))
         after = after.edited(fitted.edits)
@@ -172,7 +173,7 @@ def _fitting(outline: Outline, hiding: Iterable[Hiding], on_stage: StageListener
         if outline.tokens > most:
             plan = plan_of(outline)
             on_stage(stage, outline.tokens - plan.tokens)
-            if plan.edits:
+            if plan.edits and plan.tokens < outline.tokens:
                 yield plan
                 outline = outline.edited(plan.edits)
 
