@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import cache
 from typing import Final
 
 import regex
@@ -46,7 +46,6 @@ HIDDEN_BEGIN: Final = re.compile(r"\[(?:Some of the|\d+) earlier messages? (?:is
 INTERIM_BEGIN: Final = re.compile(r"\[Interim summary of \d+ earlier messages?\.")
 
 
-@lru_cache(1024)
 def cleared(tool: str, path: str = "") -> str:
     """The placeholder for a cleared result of a tool, with the file that it read, if it read one."""
     name = _NOT_IN_NAMES.sub("_", tool[:LONGEST_NAME])
@@ -54,7 +53,6 @@ def cleared(tool: str, path: str = "") -> str:
     return f"[The output of {named} was cleared to make room. The original is kept.]"
 
 
-@lru_cache(1024)
 def read_again(path: str) -> str:
     """The pointer that replaces a superseded read of this file."""
     return f"[{_quoted(path)} was read again later; see below, if in view.]"

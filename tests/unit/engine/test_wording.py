@@ -1,4 +1,5 @@
 import re
+from weakref import ref
 
 import pytest
 
@@ -88,3 +89,20 @@ def test_a_tool_in_a_placeholder_is_short_and_ends_nothing() -> None:
 
 def test_a_long_path_is_cut_between_graphemes() -> None:
     assert wording.read_again("e\u0301" * 90).startswith('["…e\u0301e')
+
+
+class HeldName(str):
+    """A name that can be watched."""
+
+    __slots__ = ("__weakref__",)
+
+
+def test_no_name_is_held_after_its_placeholder_is_made() -> None:
+    """A caller may send names of any length."""
+    tool, path = HeldName("x" * 300), HeldName("y" * 300)
+    watched = ref(tool), ref(path)
+    wording.cleared(tool, path)
+    wording.read_again(path)
+    del tool, path
+
+    assert [held() for held in watched] == [None, None]
