@@ -34,8 +34,10 @@ PINNED: Final = "[Pinned. Keep to this at all times:]"
 # nothing in a name ends a line or its quotation marks, or is invisible.
 LONGEST_NAME: Final = 64
 LONGEST_PATH: Final = 80
-_NOT_IN_NAMES: Final = regex.compile(r"[^\w./:-]")
-_NOT_IN_PATHS: Final = regex.compile(r"""[^\p{L}\p{M}\p{N}\p{P}\p{S} ]|["“”„‟«»`]""")
+_NOT_IN_NAMES: Final = regex.compile(r"[^\w./:-]|\p{Default_Ignorable_Code_Point}")
+_NOT_IN_PATHS: Final = regex.compile(
+    r"[^\p{L}\p{M}\p{N}\p{P}\p{S} ]|[\p{Quotation_Mark}--']|[`\p{Default_Ignorable_Code_Point}\u2800]", regex.V1
+)
 CLEARED_NAMED: Final = re.compile(
     r'\[The output of \S+(?: "[^"]*")? was cleared to make room\. The original is kept\.\]'
 )
