@@ -78,7 +78,7 @@ def change_of(call: ToolCall) -> str:
 
 def said_path(output: str) -> str:
     """The path of the file that an output shows according to its first line; empty if that line says nothing else."""
-    line = output[: LONGEST_SAID + 1].lstrip().partition("\n")[0]
+    line = output.lstrip()[: LONGEST_SAID + 1].partition("\n")[0]
     said = _SAID.fullmatch(line) if len(line) <= LONGEST_SAID else None
     path = said["path"] if said else ""
     return path if _PATH.fullmatch(path) else ""

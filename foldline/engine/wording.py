@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import cache
 from typing import Final
 
 import regex
@@ -34,8 +34,10 @@ PINNED: Final = "[Pinned. Keep to this at all times:]"
 # nothing in a name ends a line or its quotation marks, or is invisible.
 LONGEST_NAME: Final = 64
 LONGEST_PATH: Final = 80
-_NOT_IN_NAMES: Final = regex.compile(r"[^\w./:-]")
-_NOT_IN_PATHS: Final = regex.compile(r"""[^\p{L}\p{M}\p{N}\p{P}\p{S} ]|["“”„‟«»`]""")
+_NOT_IN_NAMES: Final = regex.compile(r"[^\w./:-]|\p{Default_Ignorable_Code_Point}")
+_NOT_IN_PATHS: Final = regex.compile(
+    r"[^\p{L}\p{M}\p{N}\p{P}\p{S} ]|[\p{Quotation_Mark}--']|[`\p{Default_Ignorable_Code_Point}\u2800]", regex.V1
+)
 CLEARED_NAMED: Final = re.compile(
     r'\[The output of \S+(?: "[^"]*")? was cleared to make room\. The original is kept\.\]'
 )
@@ -46,7 +48,6 @@ HIDDEN_BEGIN: Final = re.compile(r"\[(?:Some of the|\d+) earlier messages? (?:is
 INTERIM_BEGIN: Final = re.compile(r"\[Interim summary of \d+ earlier messages?\.")
 
 
-@lru_cache(1024)
 def cleared(tool: str, path: str = "") -> str:
     """The placeholder for a cleared result of a tool, with the file that it read, if it read one."""
     name = _NOT_IN_NAMES.sub("_", tool[:LONGEST_NAME])
@@ -54,7 +55,6 @@ def cleared(tool: str, path: str = "") -> str:
     return f"[The output of {named} was cleared to make room. The original is kept.]"
 
 
-@lru_cache(1024)
 def read_again(path: str) -> str:
     """The pointer that replaces a superseded read of this file."""
     return f"[{_quoted(path)} was read again later; see below, if in view.]"

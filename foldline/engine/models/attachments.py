@@ -24,8 +24,8 @@ class FileRules:
 
     All files together get `share` of what the rest of the call leaves. A file of which only the size is known takes a
     token for `bytes_per_token` UTF-8 bytes. A head below `truncate_share` of its file is only a preview, and so is that
-    of a file above `preview_above_bytes`, if there is such a limit. With `is_by_type`, files go along whole or not at
-    all, and a file known by its size takes the tokens of its type.
+    of a file above `preview_above_bytes`, if there is such a limit. With `is_by_type`, none of these three
+    counts: files go along whole or not at all, and a file known by its size takes the tokens of its type.
     """
 
     share: float = 1.0

@@ -93,7 +93,7 @@ LAYOUTS: Final[Mapping[str, Layout]] = MappingProxyType(
         "foldline": Layout(reserve_share=0.35, reserve_most=64_000, levels=_USE),
         "neurolink": _NEUROLINK,
         # Files go along whole or not at all, and take tokens by their types.
-        "neurolink@program": replace(_NEUROLINK, files=FileRules(share=0.6, bytes_per_token=4, is_by_type=True)),
+        "neurolink@program": replace(_NEUROLINK, files=FileRules(share=0.6, is_by_type=True)),
         "agent-code": Layout(reserve_share=0.5, reserve_most=20_000, levels=_DISTANCE),
         "agent-code@program": Layout(
             reserve_share=0.5, reserve_most=20_000, levels=_DISTANCE, is_bound=True, outputs=AGENT_CODE_OUTPUT

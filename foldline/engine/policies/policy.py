@@ -61,6 +61,9 @@ STAGE_PARAMETERS: Final[Mapping[str, Mapping[str, Value | None]]] = MappingProxy
     }
 )
 
+# Reasons of a compaction for which a stage may have a parameter of its own: `REASON_NAME` beside `NAME`.
+REASONS: Final = ("asked", "overflow")
+
 
 @dataclass(frozen=True, slots=True)
 class Stage:
@@ -86,6 +89,8 @@ class Stage:
 
     def on(self, reason: str) -> Stage:
         """The stage for a compaction of this reason: each `REASON_NAME` that it has is its `NAME` then."""
+        if reason not in REASONS:
+            return self
         beginning = f"{reason}_"
         own = {
             name.removeprefix(beginning): value for name, value in self.parameters.items() if name.startswith(beginning)
@@ -266,11 +271,17 @@ def stage_of(value: Any, path: str, own_stages: Iterable[Stage] = ()) -> Stage:
     own = STAGE_PARAMETERS[name]
     given = {key: given for key, given in settings.items() if key != "name"}
     own_before: Mapping[str, Value] = next((stage.parameters for stage in own_stages if stage.name == name), {})
-    before = {key: value for key, value in own_before.items() if key.partition("_")[2] not in given}
+    before = {key: value for key, value in own_before.items() if _without_reason(key) not in given}
     if unknown := given.keys() - own:
         raise InvalidPolicy(f"{path}.{min(unknown)}", f"{name} takes {', '.join(sorted(own)) or 'no parameters'}")
     parameters = {key: _value(given[key], own[key], f"{path}.{key}") for key in given}
     return Stage(name, MappingProxyType({**before, **parameters}))
+
+
+def _without_reason(name: str) -> str:
+    """The parameter that this one replaces for one of the `REASONS`; itself if it is for all."""
+    reason, _, replaced = name.partition("_")
+    return replaced if reason in REASONS else name
 
 
 def _value(value: Any, default: Value | None, path: str) -> Value:

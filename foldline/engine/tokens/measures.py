@@ -53,7 +53,11 @@ class Measure:
         return entry if edit is None else entry._replace(tokens=entry.tokens - edit.level * self.image)
 
     def least(self, entry: Facts) -> int:
-        """Tokens of an entry with the edit that makes it smallest in view."""
+        """Tokens of an entry with the edit that leaves least of it, or as it is if that is less.
+
+        Such an edit clears a result, shows an excerpt of it, or cuts the arguments of calls. The pointer of a
+        superseded read may take less, but does not count: only a read that a later one covers ever gets it.
+        """
         if entry.answers is None:
             return entry.tokens - entry.arguments_saving
         contents = (self._placeholder(entry, "clear"), *filter(None, entry.excerpts))

@@ -77,7 +77,7 @@ def cut_of(tx: Transaction, path: Path, outline: Outline, request: SummaryReques
     due = max(due, *hidden, 0)
     found = requested_ranges(outline, aims.goals, due)
     kept = outline.items[due].first if due < len(outline.items) else None
-    is_split = kept is not None and aims.policy.splits_turns and found
+    is_split = kept is not None and aims.policy.splits_turns and bool(found)
     start = turn_split_at(outline, kept) if kept is not None and is_split else None
     covered = [_seqs(outline, span) for span in found]
     prefix = sum(1 for seqs in covered for seq in seqs if start is not None and seq >= start)

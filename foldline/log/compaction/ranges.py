@@ -185,17 +185,15 @@ def make_input(tx: Transaction, path: Path, wanted: Wanted, request: SummaryRequ
         # Without other history, the former summary is updated with the beginning of the turn.
         before, prefix, split = prefix, (), covered.last + 1
     items = ledger(tx, path, outline.live, covered)
-    aims, gauge, due = _due(path, outline, request)
-    limit = stage_limit(*_chunked(path, outline, aims, gauge, due))
-    call, counter = (tx.limits.summarizer_tokens, EXACT) if limit is None else (limit, policy.counter)
+    call_tokens, call_counter = _call_limit(tx, path, outline, request)
     return SummaryInput(
         previous=previous,
         stories=tuple(filter(None, (summaries.story_of(tx, summary) for summary in covered.replaces))),
         messages=before,
         turn_prefix=prefix,
         max_tokens=text_tokens(wanted),
-        call_tokens=call if request.half_tokens is None else call // 2,
-        call_counter=counter,
+        call_tokens=call_tokens,
+        call_counter=call_counter,
         if_refused=None if request.is_plain else _if_refused(path, outline, request, covered, tx.limits),
         falls_back=request.is_asked and bool(policy.stage("summarize").number("falls_back")),
         is_plain=request.is_plain,
@@ -206,6 +204,18 @@ def make_input(tx: Transaction, path: Path, wanted: Wanted, request: SummaryRequ
         turn_ledger=items.since(split),
         dismissed=tuple(items.dismissed),
     )
+
+
+def _call_limit(tx: Transaction, path: Path, outline: Outline, request: SummaryRequest) -> tuple[int | None, str]:
+    """The most tokens of one prompt by the policy's chunks, and their counter; None if it has no chunks.
+
+    Each summarizer has a bound of its own besides. For half of what was refused there is always a limit.
+    """
+    aims, gauge, due = _due(path, outline, request)
+    limit, counter = stage_limit(*_chunked(path, outline, aims, gauge, due)), aims.policy.counter
+    if request.half_tokens is None:
+        return limit, EXACT if limit is None else counter
+    return (tx.limits.summarizer_tokens // 2, EXACT) if limit is None else (limit // 2, counter)
 
 
 def ledger(tx: Transaction, path: Path, live: LiveEdits, covered: SummaryRange) -> Ledger:

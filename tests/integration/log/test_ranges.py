@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
+from foldline.log.jobs import endings
+from tests.support.log.scenes import NewScene
 from tests.support.log.sessions import Scene, assistant, calls, result, turns, user
 
 
@@ -109,3 +113,24 @@ def test_an_undone_range_that_had_to_be_hidden_is_summarized_again(scene: Scene)
     scene.work()
     assert scene.layout[0].startswith("summary 1-")
     assert scene.pending == 0
+
+
+@pytest.mark.parametrize(
+    ("chunks", "whole", "half"),
+    [({}, (None, "exact"), (50_000, "exact")), ({"chunk_tokens": 2_000}, (2_000, "codebuddy"), (1_000, "codebuddy"))],
+)
+def test_only_a_policys_own_chunks_bound_the_prompts_of_all_summarizers(
+    new_scene: NewScene, chunks: dict[str, int], whole: tuple[int | None, str], half: tuple[int, str]
+) -> None:
+    """How much one call reads is else a matter of each summarizer, until a model refused it."""
+    summarize = {"name": "summarize", "falls_back": True, **chunks}
+    scene = new_scene(2_000, policy={"counter": "codebuddy", "stages": [summarize]})
+    scene.append(*turns(12, 60))
+    scene.compact()
+
+    claim = scene.claimed()
+    assert (claim.request.call_tokens, claim.request.call_counter) == whole
+
+    endings.try_less(scene.store, claim, "it is too long")
+    claim = scene.claimed()
+    assert (claim.request.call_tokens, claim.request.call_counter) == half

@@ -99,6 +99,13 @@ def test_an_output_says_in_its_first_line_which_file_it_shows(line: str, path: s
     assert said_path(f"import os\n{line}") == ""
 
 
+@pytest.mark.parametrize("spaces", [LONGEST_SAID - len("Reading a.py"), LONGEST_SAID, 10 * LONGEST_SAID])
+def test_space_before_the_first_line_hides_nothing_of_it(spaces: int) -> None:
+    for blank in (" ", "\n"):
+        assert said_path(blank * spaces + "Reading a.py, lines 1 to 20") == ""
+        assert said_path(blank * spaces + "Reading a.py") == "a.py"
+
+
 def change(name: str = "edit", **arguments: object) -> str:
     return change_of(ToolCall("c1", name, json.dumps(arguments)))
 

@@ -4,7 +4,17 @@ from typing import Any
 import pytest
 
 from foldline.engine.errors import InvalidPolicy
-from foldline.engine.policies.policy import NAMED, Stage, from_stored, policy_of, stage_of, to_json, to_stored
+from foldline.engine.policies.policy import (
+    NAMED,
+    REASONS,
+    STAGE_PARAMETERS,
+    Stage,
+    from_stored,
+    policy_of,
+    stage_of,
+    to_json,
+    to_stored,
+)
 from foldline.engine.policies.presets import DEFAULT_PRESET, PRESETS
 
 
@@ -179,6 +189,22 @@ def test_naming_an_unknown_stage_says_where() -> None:
 
 def test_a_stage_is_a_name_or_an_object() -> None:
     assert stage_of("prune", "stage") == stage_of({"name": "prune"}, "stage") == Stage("prune")
+
+
+def test_only_what_a_stage_has_for_a_reason_is_replaced_with_a_given_parameter(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = {"tools": (), "protected_tools": (), "asked_tools": (), "overflow_tools": ()}
+    monkeypatch.setattr("foldline.engine.policies.policy.STAGE_PARAMETERS", {"prune": own})
+    preset = Stage("prune", dict.fromkeys(own, ("run",)))
+
+    given = stage_of({"name": "prune", "tools": ["ls"]}, "here", [preset])
+
+    assert given.parameters == {"tools": ("ls",), "protected_tools": ("run",)}
+
+
+def test_each_parameter_for_a_reason_has_one_for_all_reasons_beside_it() -> None:
+    for own in STAGE_PARAMETERS.values():
+        split = (name.partition("_") for name in own)
+        assert {replaced for reason, _, replaced in split if reason in REASONS} <= own.keys()
 
 
 def test_a_stage_may_have_other_parameters_for_a_reason() -> None:

@@ -130,10 +130,10 @@ def test_a_late_result_in_an_estimated_view_is_rounded_up_apart_from_its_quotati
 
 
 @pytest.mark.parametrize("measure", [exact_measure(), measure_of("neurolink", PROVIDER)])
-def test_the_least_an_entry_takes_is_under_the_edit_that_leaves_least(measure: Measure) -> None:
+def test_the_least_an_entry_takes_is_its_placeholder_or_an_excerpt_and_never_its_pointer(measure: Measure) -> None:
     long, short = (measure.counted(facts_of(answer("a", text))) for text in (LONG, "ok"))
     assert measure.least(long) == measure.frame + min(measure.cleared, *filter(None, long.excerpts))
-    named = long._replace(placeholders=(measure.cleared + 5, measure.pointer + 2))
+    named = long._replace(placeholders=(measure.cleared + 5, 1))
     assert measure.least(named) == measure.frame + min(measure.cleared + 5, *filter(None, long.excerpts))
     assert measure.least(long._replace(excerpts=(0, 3))) == measure.frame + 3
     assert measure.least(short) == short.tokens
