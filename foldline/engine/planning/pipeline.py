@@ -18,7 +18,7 @@ from foldline.engine.planning.prefix_price import pays
 from foldline.engine.planning.recent import older_items
 from foldline.engine.planning.stages import STAGES
 from foldline.engine.planning.stages.hiding import hide_due
-from foldline.engine.planning.stages.truncate import fit
+from foldline.engine.planning.stages.truncate import cut_results, fit
 from foldline.engine.policies.policy import Stage
 
 # Stages that take messages out of the view.
@@ -133,7 +133,7 @@ def plan_for(
 
 
 class Hiding(NamedTuple):
-    """What hides units: the name of its stage, and the plan that it makes of a view of more tokens than `most`.
+    """What hides units or cuts results: its stage, and the plan that it makes of a view of more tokens than `most`.
 
     All is counted exactly.
     """
@@ -144,7 +144,7 @@ class Hiding(NamedTuple):
 
 
 def _hiding_due(stages: Iterable[Stage], goals: Goals, gauge: Gauge) -> Iterator[Hiding]:
-    """What hides all that a summary would cover now, if one of the stages is `summarize`.
+    """What hides all that a summary would cover now, if one of the stages is `summarize`, and then cuts long results.
 
     A view that did not fit and is over the trigger still would be edited again before its summary is there.
     """
@@ -153,8 +153,14 @@ def _hiding_due(stages: Iterable[Stage], goals: Goals, gauge: Gauge) -> Iterator
     def plan(outline: Outline, own: Stage) -> Plan:
         return hide_due(outline, Plan(outline.tokens), older_items(gauge.seen(outline), own, recent, room))
 
-    most = min(goals.trigger, goals.limit)
-    return (Hiding("truncate", most, partial(plan, own=own)) for own in stages if own.name == "summarize")
+    def cut(outline: Outline) -> Plan:
+        return cut_results(outline, Plan(outline.tokens), 0, goals.limit)
+
+    for own in stages:
+        if own.name == "summarize":
+            yield Hiding("truncate", min(goals.trigger, goals.limit), partial(plan, own=own))
+            # What is left is recent: a long result is cut before any of it goes.
+            yield Hiding("truncate", goals.limit, cut)
 
 
 def _hiding(stages: Iterable[Stage], parameters: Parameters) -> Iterator[Hiding]:

@@ -36,10 +36,7 @@ def truncate(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
     room = goals.summary_max + summary_frame_tokens() if parameters.has_target else 0
     plan = hide(outline, plan, 0, max(outline.last_user, 0), goals.target - room)
     goal = goals.target - room if plan.hidden or outline.pending_tokens else goals.target
-    results = [(index, entry) for index, entry in plan.results_in_view(outline, in_reach) if index < outline.closed]
-    for level in reversed(range(len(LEVELS))):
-        excess = max(0, plan.tokens - goal)
-        plan = excerpting(outline, plan, "truncate", results, level, enough_tokens=excess)
+    plan = cut_results(outline, plan, in_reach, goal)
     plan = _excerpt_arguments(outline, plan, in_reach, goal)
     if plan.tokens > goal:
         plan = hide(outline, plan, current, end - 1, goals.target - room)
@@ -51,6 +48,15 @@ def truncate(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
 def fit(outline: Outline, plan: Plan, goals: Goals, *, has_target: bool = False) -> Plan:
     """The plan after `truncate` with default parameters, for policies without this stage: every view has to fit."""
     return truncate(outline, plan, Parameters(goals, is_asked=False, has_target=has_target, own=Stage("truncate")))
+
+
+def cut_results(outline: Outline, plan: Plan, start: int, goal: int) -> Plan:
+    """Cut results from item `start` on until the goal is reached: oldest first, to ever shorter excerpts."""
+    results = [(index, entry) for index, entry in plan.results_in_view(outline, start) if index < outline.closed]
+    for level in reversed(range(len(LEVELS))):
+        excess = max(0, plan.tokens - goal)
+        plan = excerpting(outline, plan, "truncate", results, level, enough_tokens=excess)
+    return plan
 
 
 def _excerpt_arguments(outline: Outline, plan: Plan, start: int, goal: int) -> Plan:
