@@ -67,6 +67,8 @@ class SummaryRequest:
 
 
 AUTOMATIC: Final = SummaryRequest(is_asked=False)
+# What a request becomes after a model refused it: no other request does.
+OF_REFUSAL: Final = frozenset({"half_tokens", "is_plain"})
 
 
 def as_asked(request: SummaryRequest) -> SummaryRequest:

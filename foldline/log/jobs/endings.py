@@ -11,7 +11,7 @@ from sqlalchemy import Float, bindparam, func, select, update
 
 from foldline.engine.errors import CompactionError
 from foldline.engine.wire import dumps
-from foldline.log.compaction.summary_request import request_from_json, request_to_json
+from foldline.log.compaction.summary_request import OF_REFUSAL, request_from_json, request_to_json
 from foldline.log.errors import Conflict, NotFound
 from foldline.log.job_state import JobState
 from foldline.log.jobs.kinds import JOB_KINDS
@@ -180,7 +180,8 @@ def requeue(
     """Put a running job back into the queue, or fail it after too many attempts.
 
     A job of its kind that waits meanwhile is superseded by it, and passes on its queue and parameters. `learned` are
-    fields of its request that a refusal has taught; `waiting` are columns that say what the job waits for.
+    fields of its request that a refusal has taught: a request that takes its place was not refused, and keeps its own
+    `OF_REFUSAL`. `waiting` are columns that say what the job waits for.
     """
     if attempts >= tx.limits.max_attempts:
         path = paths.open_branch(tx, job.session_pk, job.branch)
@@ -204,6 +205,7 @@ def requeue(
         end(tx, other.id, JobState.SUPERSEDED, by=job.id)
         if other.is_asked:
             values |= {"is_asked": True, "queue": other.queue, "parameters": other.parameters}
+            learned = {name: value for name, value in learned.items() if name not in OF_REFUSAL}
     if learned:
         request = request_from_json(values.get("parameters", job.parameters))
         values["parameters"] = request_to_json(replace(request, **learned))

@@ -7,11 +7,13 @@ from sqlalchemy import update
 
 from foldline.engine.wire import dumps, loads
 from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE
+from foldline.log.compaction.summary_request import request_from_json
 from foldline.log.errors import Conflict, NotFound
 from foldline.log.jobs import claims, endings, leases, sweeps
 from foldline.log.storage.events import JobWaits
 from foldline.log.storage.tables import JOB
-from tests.support.log.sessions import Clock, Scene, assistant, turns, user
+from tests.support.log.scenes import NewScene
+from tests.support.log.sessions import Clock, Scene, assistant, span, turns, user
 
 
 def over_trigger(scene: Scene) -> None:
@@ -236,3 +238,33 @@ def test_an_error_that_quotes_what_no_column_takes_is_still_stored(scene: Scene)
     over_trigger(scene)
     endings.fail(scene.store, scene.claimed(), "it said \0 and \ud800")
     assert scene.states == ["failed: it said  and ?"]
+
+
+def test_a_request_that_waits_is_not_halved_by_the_refusal_of_the_one_before_it(new_scene: NewScene) -> None:
+    scene = new_scene(policy={"stages": [{"name": "summarize", "falls_back": True}]})
+    over_trigger(scene)
+    whole = scene.claimed()
+    for instructions in ("keep the names", "keep the dates"):
+        scene.compact(instructions=instructions)
+        endings.try_less(scene.store, whole, "the model refused")
+        whole, before = scene.claimed(), whole
+        assert (whole.request.instructions, span(whole)) == (instructions, span(before))
+    endings.try_less(scene.store, whole, "the model refused")
+    half = scene.claimed()
+    assert (half.request.instructions, span(half) < span(whole)) == ("keep the dates", True)
+    scene.compact(instructions="keep the places")
+    endings.try_less(scene.store, half, "the model refused this too")
+    other = scene.claimed()
+    assert (other.request.instructions, other.request.is_plain) == ("keep the places", False)
+    assert span(other) == span(whole)
+    assert other.request.if_refused == whole.request.if_refused != half.request.if_refused
+
+
+def test_a_request_that_waits_is_not_sent_to_a_provider_that_declined_the_one_before_it(scene: Scene) -> None:
+    over_trigger(scene)
+    claim = scene.claimed()
+    scene.compact(instructions="keep the names")
+    endings.decline(scene.store, claim, "HTTP 400")
+    scene.claimed()
+    request = request_from_json(scene.jobs[0].parameters)
+    assert (request.instructions, request.declined) == ("keep the names", "HTTP 400")
