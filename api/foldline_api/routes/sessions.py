@@ -6,7 +6,6 @@ from http import HTTPStatus
 
 from fastapi import APIRouter, Response
 
-from foldline.engine.messages import JsonObject
 from foldline.log.storage import paths
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases import lifecycle
@@ -29,7 +28,7 @@ def create_session(incoming: FromRequest) -> Response:
     body = incoming.body(SessionBody)
     settings = incoming.service.settings
     values = {name: value for name, value in body if value is not None}
-    values["policy"] = _with_default(values.get("policy"), settings.policy_values)
+    values["default_policy"] = settings.policy_values
     values.setdefault("auto_compact", settings.auto_compact)
 
     def work(tx: Transaction) -> JsonAnswer:
@@ -63,11 +62,11 @@ def change_session(session_id: str, incoming: FromRequest) -> Response:
     changes = {name: getattr(body, name) for name in body.model_fields_set}
     if changes.get("model") == "":
         raise InvalidRequest("model", "must be a name, as provider/name")
-    if "policy" in changes and changes["policy"] is None:
-        changes["policy"] = incoming.service.settings.policy_values
-    if_match = incoming.if_match
+    default_policy, if_match = incoming.service.settings.policy_values, incoming.if_match
     with incoming.service.store.write() as tx:
-        path, step = lifecycle.change(tx, incoming.tenant, session_id, changes, if_match=if_match)
+        path, step = lifecycle.change(
+            tx, incoming.tenant, session_id, changes, default_policy=default_policy, if_match=if_match
+        )
     return json_response({**serializers.session_json(path), **serializers.trigger_json(path, step)})
 
 
@@ -77,8 +76,3 @@ def delete_session(session_id: str, incoming: FromRequest) -> Response:
     with incoming.service.store.write() as tx:
         lifecycle.delete(tx, incoming.tenant, session_id)
     return Response(status_code=HTTPStatus.NO_CONTENT)
-
-
-def _with_default(given: JsonObject | None, default: JsonObject) -> JsonObject:
-    """The policy that was given; one that names no preset is a change of the default."""
-    return given if given is not None and "preset" in given else {**default, **(given or {})}

@@ -17,7 +17,7 @@ from foldline.engine.models.given_fields import check_given
 from foldline.engine.models.limits import limits_of
 from foldline.engine.models.windows import parse_size
 from foldline.engine.policies.policy import Policy, policy_of, to_stored
-from foldline.engine.policies.presets import DEFAULT_PRESET, PRESETS
+from foldline.engine.policies.presets import PRESETS
 from foldline.engine.tokens.counter import count_system, count_tools
 from foldline.engine.wire import dumps
 from foldline.log.compaction import trigger
@@ -34,7 +34,10 @@ from foldline.log.use_cases.preconditions import check_summarizers
 
 @dataclass(frozen=True, slots=True)
 class NewSession:
-    """The values of a new session; `context_window` is a number of tokens or a size such as `"128k"`."""
+    """The values of a new session; `context_window` is a number of tokens or a size such as `"128k"`.
+
+    A `policy` that names no preset is a change of the `default_policy`, whose fields no caller gave.
+    """
 
     model: str
     id: str | None = None
@@ -43,6 +46,7 @@ class NewSession:
     system: str | None = None
     tools: Sequence[JsonObject] = ()
     policy: Mapping[str, Any] | None = None
+    default_policy: Mapping[str, Any] | None = None
     auto_compact: bool = True
 
 
@@ -56,7 +60,7 @@ def create(tx: Transaction, tenant: str, new: NewSession) -> Path:
         Conflict: the id is used already.
     """
     window = None if new.context_window is None else parse_size(new.context_window)
-    policy = policy_of(new.policy or {}, PRESETS)
+    policy = policy_of(new.policy or {}, PRESETS, policy_of(new.default_policy or {}, PRESETS))
     check_summarizers(tx, policy)
     frame = Frame(new.model, window, new.max_output_tokens)
     budget = frame.budget(policy)
@@ -132,9 +136,17 @@ def list_sessions(tx: Transaction, tenant: str, after_pk: int, limit: int) -> li
 
 
 def change(
-    tx: Transaction, tenant: str, session_id: str, changes: Mapping[str, Any], *, if_match: int | None = None
+    tx: Transaction,
+    tenant: str,
+    session_id: str,
+    changes: Mapping[str, Any],
+    *,
+    default_policy: Mapping[str, Any] | None = None,
+    if_match: int | None = None,
 ) -> tuple[Path, TriggerResult]:
     """Change model, window, output limit, system prompt, tools, policy or `auto_compact`, then run the trigger.
+
+    A policy of None is the `default_policy`.
 
     Raises:
         NotFound: no such session.
@@ -144,7 +156,7 @@ def change(
     path = paths.open_head(tx, tenant, session_id, lock=True, if_match=if_match)
     session = path.session
     counted_by, limits, writers = _counted_by(session), limits_of(session.model), session.policy.writers
-    _set(session, changes)
+    _set(session, changes, default_policy or {})
     session.fixed_tokens = count_system(session.system) + session.tools_tokens
     if session.policy.writers != writers:
         check_summarizers(tx, session.policy)
@@ -166,7 +178,7 @@ def _counted_by(session: Session) -> tuple[Any, ...]:
     return policy.counter, policy.trusts_usage, session.model, session.system_json, session.tools_json
 
 
-def _set(session: Session, changes: Mapping[str, Any]) -> None:
+def _set(session: Session, changes: Mapping[str, Any], default_policy: Mapping[str, Any]) -> None:
     if changes.get("model", session.model) != session.model and session.context_window in only_listed(session.model):
         # The caller did not choose this window: it belongs to the former model.
         session.context_window = None
@@ -183,7 +195,7 @@ def _set(session: Session, changes: Mapping[str, Any]) -> None:
         session.tools_tokens = count_tools(session.tools)
     if "policy" in changes:
         given = changes["policy"]
-        policy = PRESETS[DEFAULT_PRESET] if given is None else policy_of(given, PRESETS, session.policy)
+        policy = policy_of(default_policy, PRESETS) if given is None else policy_of(given, PRESETS, session.policy)
         session.policy_json = dumps(to_stored(policy, PRESETS))
     session.context_window = _window_to_keep(session.frame, session.policy)
 

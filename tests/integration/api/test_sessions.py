@@ -172,6 +172,23 @@ def test_the_service_may_have_a_policy_of_its_own(module_database: str) -> None:
         assert api.call("PATCH", session, {"policy": None})["policy"]["trigger"] == 0.7
 
 
+def test_the_services_own_policy_refuses_no_session(module_database: str) -> None:
+    """Only what a caller gave is refused: the target of this preset is above the service's trigger."""
+    own = '{"preset": "agent-code@program", "trigger": 0.7, "buffer_tokens": 9000}'
+    with open_api(module_database, policy=own) as api:
+        created = api.post("/sessions", {"model": "openai/gpt-4o"}, 201)
+        session = f"/sessions/{created['id']}"
+        assert (created["policy"]["trigger"], created["policy"]["target"]) == (0.7, 1.0)
+        # A buffer that is larger than the window is reduced, as a preset's own is.
+        api.post("/sessions", {**NEW, "policy": {"keep_recent": 0.2}}, 201)
+        api.call("PATCH", session, {"policy": {"preset": "pi"}})
+        assert api.call("PATCH", session, {"policy": None})["policy"] == created["policy"]
+        for given in ({"trigger": 0.8}, {"target": 0.9}):
+            new = {"model": "openai/gpt-4o", "policy": given}
+            assert api.problem("POST", "/sessions", new)["path"] == "policy.target"
+            assert api.problem("PATCH", session, {"policy": given})["path"] == "policy.target"
+
+
 @pytest.mark.parametrize("policy", ["nobody", '{"trigger": 2}', "{", '{"preset": "pi", "words": 1}'])
 def test_a_policy_of_the_service_that_cannot_work_is_refused_at_the_start(policy: str) -> None:
     with pytest.raises(InvalidSettings, match="FOLDLINE_POLICY"):
