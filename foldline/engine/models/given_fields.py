@@ -26,11 +26,12 @@ def check_given(policy: Policy, given: Mapping[str, Any] | None, frame: Frame) -
     limit = frame.budget(policy).limit
     check_buffer(given, limit)
     preset = PRESETS[policy.preset]
+    named = [name for name in SHARES_OF_ROOM if name in (given or {})]
     # Whoever sends a session's policy back has all of its fields.
-    own = {name for name in SHARES_OF_ROOM if getattr(policy, name) == getattr(preset, name)}
-    names = [name for name in SHARES_OF_ROOM if name in (given or {}) and name not in own]
-    if names:
-        _check_reach(policy, names, limit, _room(policy, frame, limit))
+    changed = [name for name in SHARES_OF_ROOM if getattr(policy, name) != getattr(preset, name)]
+    if named and changed:
+        _check_reach(policy, [name for name in named if name in changed], limit, _room(policy, frame, limit))
+        _check_order(policy)
 
 
 class _Room(NamedTuple):
@@ -59,6 +60,9 @@ def _check_reach(policy: Policy, names: Iterable[str], limit: int, room: _Room) 
                 f"{share} of {room.whole} tokens is {tokens}, and views have at most {limit}; here, {most} is the most"
             )
             raise InvalidPolicy(f"policy.{name}", detail)
+
+
+def _check_order(policy: Policy) -> None:
     if policy.target > policy.trigger:
         detail = (
             f"must not be above the trigger {policy.trigger}, but is {policy.target}; where one is changed, give both"

@@ -136,6 +136,14 @@ def test_a_policy_that_starts_earlier_compacts_at_once(scene: Scene) -> None:
     assert scene.states == ["queued"]
 
 
+def test_a_target_that_a_later_change_sets_above_the_trigger_is_refused(scene: Scene) -> None:
+    change(scene, policy={"preset": "agent-code@program", "trigger": 0.7, "target": 0.5})
+    with pytest.raises(InvalidPolicy, match="must not be above the trigger"):
+        change(scene, policy={"target": 1.0})
+    assert scene.path.session.policy.target == 0.5
+    change(scene, policy={"trigger": 1.0, "target": 1.0})
+
+
 def test_nothing_of_another_tenants_session_can_be_reached(scene: Scene) -> None:
     entry = scene.append(*turns(2, 20)).entry_ids[0]
     reads: list[Any] = [

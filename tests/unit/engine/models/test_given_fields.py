@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -68,3 +69,12 @@ def test_a_target_above_the_trigger_is_refused_where_one_of_both_was_given() -> 
         assert found is not None
         assert "must not be above the trigger" in str(found)
     assert refused({"preset": "codebuddy@program", "trigger": 0.7, "target": 0.7}, CLAUDE) is None
+
+
+def test_a_presets_own_target_is_refused_above_a_trigger_that_was_changed_before() -> None:
+    preset = PRESETS["agent-code@program"]
+    changed = replace(preset, trigger=0.7)
+    with pytest.raises(InvalidPolicy, match="must not be above the trigger"):
+        check_given(changed, {"target": preset.target}, CLAUDE)
+    check_given(changed, {"keep_recent": 0.2}, CLAUDE)
+    check_given(preset, {"target": preset.target}, CLAUDE)
