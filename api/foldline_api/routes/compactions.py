@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 from fastapi import APIRouter, Response
 from starlette.concurrency import run_in_threadpool
@@ -31,6 +32,9 @@ from foldline_api.schemas.openapi import described
 from foldline_api.schemas.parameters import Cursor, Limit
 
 router = APIRouter(tags=["compactions"])
+
+# Fields that an answer lacks if an older version stored it under an idempotency key.
+NOT_IN_OLDER: Final = MappingProxyType({"target": None, "not_compacted": None})
 
 
 @router.post(
@@ -103,7 +107,7 @@ def _compaction_of(incoming: ApiRequest, job: Job) -> Compaction | None:
 
 def _with_job(answer: JsonAnswer, job: Job, compaction: Compaction | None, seconds: float) -> JsonAnswer:
     """The answer to a request that waited for its job: `result` includes the job's compaction, if it made one."""
-    body: dict[str, Any] = {**answer.body, "job": serializers.job_json(job)}
+    body: dict[str, Any] = {**NOT_IN_OLDER, **answer.body, "job": serializers.job_json(job)}
     if compaction is not None:
         body["result"] = serializers.result_json_with(body["result"], compaction)
         body["target"] = serializers.target_json_after(body["target"], compaction)

@@ -9,9 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from foldline_api.http.auth import DEFAULT_TENANT
+from foldline_api.routes.compactions import NOT_IN_OLDER
+from sqlalchemy import update
 
+from foldline.engine.wire import dumps
 from foldline.log.storage import paths
 from foldline.log.storage.store import Limits
+from foldline.log.storage.tables import IDEMPOTENCY
 from tests.support.eventually import eventually
 from tests.support.processes.api import SMALL_WINDOW, Api, Json, open_api, problem_of, user
 from tests.support.processes.http import client
@@ -205,6 +209,20 @@ def test_a_compaction_with_a_key_gives_its_answer_again(api: Api) -> None:
         "tokens_after": made["tokens_after"],
         "tokens_saved": before - made["tokens_after"],
     }
+
+
+def test_an_answer_that_an_older_version_stored_gets_its_compaction_too(api: Api) -> None:
+    session = api.session(auto_compact=False)
+    api.fill(session, turns=3)
+    first = api.post(f"{session}/compact", {}, 202, Idempotency_Key="c")
+    api.do_jobs()
+    older = {name: value for name, value in first.items() if name not in NOT_IN_OLDER}
+    with api.store.write() as tx:
+        is_its = IDEMPOTENCY.c.route == f"POST {session}/compact"
+        assert tx.execute(update(IDEMPOTENCY).where(is_its).values(body=dumps(older))).rowcount == 1
+    waited = api.post(f"{session}/compact", {}, 200, Idempotency_Key="c", Prefer="wait=5")
+    assert (waited["job"]["state"], waited["result"]["stages_used"]) == ("succeeded", ["summarize"])
+    assert (waited["target"], waited["not_compacted"]) == (None, None)
 
 
 def test_an_answer_that_waited_leaves_out_a_compaction_of_another_branch(api: Api) -> None:
