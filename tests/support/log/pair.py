@@ -162,7 +162,10 @@ class Pair:
 
     def change(self, changes: Mapping[str, Any], **expected: Any) -> None:
         """Change settings, named in the reference by `expected`; with neither, only the trigger runs."""
-        self.write(lambda tx: lifecycle.change(tx, TENANT, SESSION, changes), lambda: self.reference.change(**expected))
+        self.write(
+            lambda tx: lifecycle.change(tx, TENANT, SESSION, changes),
+            lambda: self.reference.change(changes.get("policy"), **expected),
+        )
 
     def cancel(self, job: Job) -> None:
         def expected() -> None:

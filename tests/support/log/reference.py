@@ -17,6 +17,7 @@ from foldline.engine.ledger.find import items_of
 from foldline.engine.messages import Message, result_text
 from foldline.engine.models.budget import PINS_SHARE, SMALLEST_SUMMARY, Goals, check_fixed_parts
 from foldline.engine.models.gauge import Fixed, Frame, Gauge
+from foldline.engine.models.given_fields import check_given
 from foldline.engine.outline import Outline, Summarized, Unit, outline_of
 from foldline.engine.planning import interim
 from foldline.engine.planning.chunks import chunk_tokens
@@ -307,12 +308,13 @@ class Reference:
             raise Refused("NotFound")
         self.pin(text)
 
-    def change(self, **changes: Any) -> None:
-        """Set `window`, `system`, `policy_values` or `auto_compact`."""
+    def change(self, given: Mapping[str, Any] | None = None, **changes: Any) -> None:
+        """Set `window`, `system`, `policy_values` or `auto_compact`; `given` are the fields of the policy to check."""
         before = {name: getattr(self, name) for name in changes}
         counted_by = self._counted_by
         vars(self).update(changes)
         try:
+            check_given(self.policy, given, self.frame)
             check_fixed_parts(self.policy, self.limit, self.overhead, self.multiplier)
         except Exception:
             vars(self).update(before)
