@@ -107,7 +107,9 @@ def _compaction_of(incoming: ApiRequest, job: Job) -> Compaction | None:
 
 def _with_job(answer: JsonAnswer, job: Job, compaction: Compaction | None, seconds: float) -> JsonAnswer:
     """The answer to a request that waited for its job: `result` includes the job's compaction, if it made one."""
-    body: dict[str, Any] = {**NOT_IN_OLDER, **answer.body, "job": serializers.job_json(job)}
+    body: dict[str, Any] = {**answer.body, "job": serializers.job_json(job)}
+    for name, value in NOT_IN_OLDER.items():
+        body.setdefault(name, value)
     if compaction is not None:
         body["result"] = serializers.result_json_with(body["result"], compaction)
         body["target"] = serializers.target_json_after(body["target"], compaction)
