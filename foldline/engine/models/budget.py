@@ -108,11 +108,6 @@ class Goals:
         """The tokens of the newest messages that a summary leaves as they are; they fill a target that was named."""
         return self.recent_room if self.is_named else self.keep_recent
 
-    @property
-    def down_to_the_limit(self) -> Goals:
-        """The goals of edits that make a view fit, and save no more than that."""
-        return replace(self, target=self.limit)
-
     def of_edits(self, *, is_urgent: bool) -> Goals:
         """The goals of edits that hide nothing, which no limit bounds; if they are urgent, each saving is enough."""
         least = 0 if is_urgent else self.minimum_saving

@@ -115,8 +115,7 @@ def plan_for(
     left = [stage for stage in stages if stage not in acting]
     reaches_target = has_target and any(stage.name == "truncate" for stage in stages)
     due = [*_hiding_due(stages, goals, gauge)] if is_urgent and not has_target else []
-    # More than what is due goes only for the view to fit: its summary makes the rest of the room.
-    parameters = Parameters(goals.down_to_the_limit if due else goals, is_asked, reaches_target, Stage("truncate"))
+    parameters = Parameters(goals, is_asked, reaches_target, Stage("truncate"))
     for fitted in _fitting(after, (*due, *_hiding(left, parameters)), on_stage):
         edits, used = (*edits, *fitted.edits), tuple(dict.fromkeys((*used, *fitted.stages_used)))
         after = after.edited(fitted.edits)
@@ -153,12 +152,14 @@ def _hiding_due(stages: Iterable[Stage], goals: Goals, gauge: Gauge) -> Iterator
     def plan(outline: Outline, own: Stage) -> Plan:
         return hide_due(outline, Plan(outline.tokens), older_items(gauge.seen(outline), own, recent, room))
 
+    within = min(goals.trigger, goals.limit)
+
     def cut(outline: Outline) -> Plan:
-        return cut_results(outline, Plan(outline.tokens), 0, goals.limit)
+        return cut_results(outline, Plan(outline.tokens), 0, within)
 
     for own in stages:
         if own.name == "summarize":
-            yield Hiding("truncate", min(goals.trigger, goals.limit), partial(plan, own=own))
+            yield Hiding("truncate", within, partial(plan, own=own))
             # What is left is recent: a long result is cut before any of it goes.
             yield Hiding("truncate", goals.limit, cut)
 
