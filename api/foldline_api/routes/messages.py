@@ -108,12 +108,12 @@ def _own_view(session_id: str, incoming: ApiRequest, format_name: str) -> Respon
         name = SentView(version_of(tx, incoming.tenant, session_id), format_name)
         body = kept.get(name)
         found = view(tx, incoming.tenant, session_id, format_name=format_name) if body is None else None
-    tag = {"ETag": view_tag(name.version.version, format_name)}
-    if is_named(tag["ETag"], incoming.headers.getlist("if-none-match")):
-        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=tag)
     if found is not None:
         body = dumps(_view_json(found, format_name))
         kept.keep(name, body)
+    tag = {"ETag": view_tag(name.version.version, format_name)}
+    if is_named(tag["ETag"], incoming.headers.getlist("if-none-match")):
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=tag)
     return Response(body, headers=tag, media_type=JSON)
 
 

@@ -56,7 +56,7 @@ class Gauge:
             return Gauge(self.measure, goals)
         return Gauge(self.measure, self.goals.when_asked(self._converted(tokens, outline)))
 
-    def at_least(self, goals: Goals, outline: Outline) -> Goals:
+    def lowered_to(self, goals: Goals, outline: Outline) -> Goals:
         """The gauge's goals for an outline that is over the limit of these exact ones, whatever its own count says.
 
         Where the exact goals are lower, in proportion to this outline, they count. It must be counted exactly.

@@ -100,7 +100,7 @@ def plan_for(
     seen = gauge.seen(outline)
     is_estimate, is_urgent = gauge.measure is not outline.measure, outline.tokens > goals.limit
     acting = [stage for stage in stages if not (is_estimate and stage.name in HIDING)]
-    aims = gauge.at_least(goals, outline) if is_urgent and not has_target else gauge.goals
+    aims = gauge.lowered_to(goals, outline) if is_urgent and not has_target else gauge.goals
     aims = aims.of_edits(is_urgent=is_urgent) if is_estimate else aims
     plan = make_plan(seen, acting, aims, is_asked=is_asked, has_target=has_target, on_stage=on_stage)
     edits, used = plan.edits, plan.stages_used

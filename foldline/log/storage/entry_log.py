@@ -311,8 +311,8 @@ def _facts_in(tx: Transaction, path: Path, parts: Iterable[Segment]) -> list[Fac
     if tx.known is None:
         return [_facts(row) for row in rows_in(tx, path.session, list(parts), _FACTS_COLUMNS)]
 
-    def read(part: Segment) -> Iterator[KnownEntry[Facts]]:
-        return (KnownEntry(row.seq, _facts(row)) for row in rows_in(tx, path.session, [part], _FACTS_COLUMNS))
+    def read(lacking: list[Segment]) -> Iterator[KnownEntry[Facts]]:
+        return (KnownEntry(row.seq, _facts(row)) for row in rows_in(tx, path.session, lacking, _FACTS_COLUMNS))
 
     return [facts for _, facts in tx.known.of("facts", path.session, parts, read)]
 
@@ -336,8 +336,8 @@ def known_messages_in(tx: Transaction, session: Session, parts: Sequence[Segment
     if tx.known is None:
         return messages_in(tx, session, parts)
 
-    def read(part: Segment) -> Iterator[KnownEntry[Message]]:
-        rows = rows_in(tx, session, [part], _MESSAGE_COLUMNS)
+    def read(lacking: list[Segment]) -> Iterator[KnownEntry[Message]]:
+        rows = rows_in(tx, session, lacking, _MESSAGE_COLUMNS)
         return (
             KnownEntry(row.seq, _message_shown(row, "user"), ENTRY_BYTES + PARSED_SIZE * len(row.body)) for row in rows
         )

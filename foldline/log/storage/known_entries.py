@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
 from threading import Lock
@@ -46,18 +45,20 @@ class Block(NamedTuple):
 
     def next_of(self, wanted: Segment) -> int:
         """The first seq to read for these entries: what follows the block, if it has their beginning."""
-        return self.last + 1 if self.first <= wanted.first <= self.last + 1 else wanted.first
+        return self.last + 1 if self._leads_to(wanted) else wanted.first
 
     def with_more(self, wanted: Segment, entries: Sequence[KnownEntry[Any]]) -> Block:
-        """The block with the wanted entries, of which `entries` were read now."""
-        if self.next_of(wanted) == wanted.first:
-            return Block(wanted.first, wanted.last, entries)
-        more = [entry for entry in entries if entry.seq > self.last]
-        return Block(self.first, wanted.last, (*self.entries, *more))
+        """The block with the wanted entries, of which `entries` were read now, from `next_of` on."""
+        if self._leads_to(wanted):
+            return Block(self.first, wanted.last, (*self.entries, *entries))
+        return Block(wanted.first, wanted.last, entries)
+
+    def _leads_to(self, wanted: Segment) -> bool:
+        return self.first <= wanted.first <= self.last + 1
 
 
 NOTHING: Final = Block(0, -1)
-Reader: TypeAlias = Callable[[Segment], Iterable[KnownEntry[T]]]
+Reader: TypeAlias = Callable[[list[Segment]], Iterable[KnownEntry[T]]]
 
 
 class KnownEntries:
@@ -76,28 +77,31 @@ class KnownEntries:
         return int(self._blocks.currsize)
 
     def of(self, what: str, session: Session, parts: Iterable[Segment], read: Reader[T]) -> Iterator[tuple[int, T]]:
-        """`what` was read of the entries in these segments, oldest first, with their seqs; `read` reads what is not."""
+        """`what` was read of the entries of a path in these segments, oldest first, with their seqs.
+
+        `read` reads what is not known, all of it at once: a path through many branches has many segments.
+        """
         # The number of a deleted session may be given again.
         of_session = (what, session.pk, session.created_at, session.id)
-        for part in parts:
-            for block in self._blocks_of((*of_session, part.branch), part, read):
-                yield from ((seq, value) for seq, value, _ in block.entries if part.first <= seq <= part.last)
-
-    def _blocks_of(self, of_branch: tuple[Any, ...], part: Segment, read: Reader[Any]) -> list[Block]:
-        wanted = list(_by_block(part))
-        keys = [(*of_branch, span.first // BLOCK) for span in wanted]
+        spans = [((*of_session, span.branch, span.first // BLOCK), span) for part in parts for span in _by_block(part)]
+        wanted: dict[Any, Segment] = {}
+        for key, span in spans:
+            wanted[key] = Segment(span.branch, wanted.get(key, span).first, span.last)
         with self._lock:
-            blocks = [self._blocks.get(key, NOTHING) for key in keys]
-        lacking = [at for at, span in enumerate(wanted) if not blocks[at].has(span)]
+            blocks = {key: self._blocks.get(key, NOTHING) for key in wanted}
+        lacking = {
+            key: Segment(span.branch, blocks[key].next_of(span), span.last)
+            for key, span in wanted.items()
+            if not blocks[key].has(span)
+        }
         if lacking:
-            start, stop = lacking[0], lacking[-1]
-            entries = defaultdict[int, list[KnownEntry[Any]]](list)
-            for entry in read(Segment(part.branch, blocks[start].next_of(wanted[start]), wanted[stop].last)):
-                entries[entry.seq // BLOCK].append(entry)
-            for at in lacking:
-                blocks[at] = blocks[at].with_more(wanted[at], entries[wanted[at].first // BLOCK])
-            self._keep({keys[at]: blocks[at] for at in lacking})
-        return blocks
+            entries = {entry.seq: entry for entry in read(_joined(lacking.values()))}
+            for key, new in lacking.items():
+                found = [entries[seq] for seq in range(new.first, new.last + 1) if seq in entries]
+                blocks[key] = blocks[key].with_more(wanted[key], found)
+            self._keep({key: blocks[key] for key in lacking})
+        for key, span in spans:
+            yield from ((seq, value) for seq, value, _ in blocks[key].entries if span.first <= seq <= span.last)
 
     def _keep(self, blocks: dict[Any, Block]) -> None:
         with self._lock:
@@ -111,3 +115,14 @@ def _by_block(part: Segment) -> Iterator[Segment]:
     """The parts of a segment in each block."""
     for first in range(part.first // BLOCK * BLOCK, part.last + 1, BLOCK):
         yield Segment(part.branch, max(part.first, first), min(part.last, first + BLOCK - 1))
+
+
+def _joined(parts: Iterable[Segment]) -> list[Segment]:
+    """The segments, of which those that follow one another in a branch are one."""
+    joined: list[Segment] = []
+    for part in parts:
+        if joined and (joined[-1].branch, joined[-1].last + 1) == (part.branch, part.first):
+            joined[-1:] = [Segment(part.branch, joined[-1].first, part.last)]
+        else:
+            joined.append(part)
+    return joined

@@ -27,9 +27,10 @@ class Reader:
     def __init__(self) -> None:
         self.asked: list[tuple[int, int]] = []
 
-    def __call__(self, part: Segment) -> Iterator[KnownEntry[int]]:
-        self.asked.append((part.first, part.last))
-        return (KnownEntry(seq, seq * seq) for seq in range(part.first, part.last + 1) if seq % 2 == 0)
+    def __call__(self, parts: list[Segment]) -> Iterator[KnownEntry[int]]:
+        self.asked += [(part.first, part.last) for part in parts]
+        seqs = (seq for part in parts for seq in range(part.first, part.last + 1))
+        return (KnownEntry(seq, seq * seq) for seq in seqs if seq % 2 == 0)
 
 
 def squares(
@@ -66,6 +67,29 @@ def test_what_comes_before_is_read_with_its_block(session: Session) -> None:
     squares(known, session, (3, 40), reader)
 
     assert reader.asked == [(30, 40), (3, 40)]
+
+
+def test_all_segments_of_a_path_are_read_at_once(session: Session) -> None:
+    known, calls = KnownEntries(1 << 20), []
+
+    def read(parts: list[Segment]) -> Iterator[KnownEntry[int]]:
+        calls.append(parts)
+        return Reader()(parts)
+
+    parts = [Segment(number, 10 * number + 1, 10 * number + 10) for number in range(50)]
+    for _ in range(2):
+        found = list(known.of("square", session, parts, read))
+        assert found == [(seq, seq * seq) for seq in range(2, 501, 2)]
+    assert len(calls) == 1
+
+
+def test_what_stands_between_two_segments_of_a_block_does_not_make_them_forget_one_another(session: Session) -> None:
+    known, reader = KnownEntries(1 << 20), Reader()
+    parts = [Segment(0, 1, 9), Segment(0, 21, 29)]
+    for _ in range(2):
+        found = [seq for seq, _ in known.of("square", session, parts, reader)]
+        assert found == [2, 4, 6, 8, 22, 24, 26, 28]
+    assert reader.asked == [(1, 29)]
 
 
 def test_a_gap_in_the_middle_is_read_at_once(session: Session) -> None:
