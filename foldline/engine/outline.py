@@ -195,6 +195,11 @@ class Outline:
         shown = (index for index in indexes if isinstance(item := self.items[index], Unit) and not item.is_hidden)
         return next(shown, len(self.items))
 
+    def is_hidden(self, index: int) -> bool:
+        """Whether this item is a hidden unit, or a part of a hidden run."""
+        item = self.items[index]
+        return isinstance(item, Unit) and item.is_hidden
+
     def shown(self, entry: Facts, cell: Edit | None) -> int:
         """Tokens of an entry in view with this edit of its text, without the images that are left out."""
         return self.measure.shown(self.measure.without_images(entry, self.live.images.get(entry.seq)), cell)

@@ -164,7 +164,7 @@ def _markers_added(outline: Outline, start: int, stop: int) -> int:
     markers = outline.sums.markers
     if not pieces:
         return 0
-    joins_before = pieces[0][0] == start > 0 and _is_hidden(outline, start - 1)
+    joins_before = pieces[0][0] == start > 0 and outline.is_hidden(start - 1)
     # The marker of the run that is joined is the last one that was added up.
     low = markers[bisect_left(markers, markers[start]) - 1] if joins_before else markers[start]
     begins_after = pieces[-1][1] == stop < len(outline.items) and markers[stop + 1] > markers[stop]
@@ -174,11 +174,6 @@ def _markers_added(outline: Outline, start: int, stop: int) -> int:
 
 def _run_start(outline: Outline, index: int) -> int:
     """The first index of the hidden run that ends right before `index`, so that one edit can cover the whole run."""
-    while index and _is_hidden(outline, index - 1):
+    while index and outline.is_hidden(index - 1):
         index -= 1
     return index
-
-
-def _is_hidden(outline: Outline, index: int) -> bool:
-    item = outline.items[index]
-    return isinstance(item, Unit) and item.is_hidden

@@ -654,13 +654,19 @@ class Reference:
         plan = fit(after, Plan(after.tokens), goals)
         if goals.limit < plan.tokens and outline.tokens <= plan.tokens:
             return False
-        inside = [entry for entry in self.path(number) if covered.first <= entry.seq <= covered.last]
         most = None if request.target_tokens is None else self.goals(number, request).target
         self._compact(
             number, (condense, *plan.edits), most=most, is_inline=False, lifts_bars=request.is_asked,
-            summary=summary, files=self.files_of(inside),
+            summary=summary, files=self._files_summarized(number, covered.first, covered.last),
         )  # fmt: skip
         return True
+
+    def _files_summarized(self, number: int, first: int, last: int) -> Files:
+        """Of a range and, if the policy lists them, of the summaries before it."""
+        path = self.path(number)
+        earlier = [edit for edit in fold(path).edits.condensed if edit.last < first and self.policy.lists_files]
+        ranges = [*((edit.first, edit.last) for edit in earlier), (first, last)]
+        return self.files_of(entry for entry in path if any(low <= entry.seq <= high for low, high in ranges))
 
     def _place(self, number: int, summary: Summary, request: ReferenceRequest) -> bool:
         """Add the summary of what was left at the leaf, once, unless that would make a fitting view too large."""

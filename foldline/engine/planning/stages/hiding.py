@@ -24,7 +24,9 @@ def hide(outline: Outline, plan: Plan, start: int, stop: int, goal: int) -> Plan
 def hide_due(outline: Outline, plan: Plan, due: int) -> Plan:
     """Hide the first `due` items: what a summary would cover. The last user message stays."""
     user = outline.last_user
-    for start, stop in ((0, min(due, max(user, 0))), (user + 1, min(due, outline.closed))):
+    for start, most in ((0, min(due, max(user, 0))), (user + 1, min(due, outline.closed))):
+        # How much of a hidden run at the end is due makes no difference.
+        stop = next((stop for stop in range(most, start, -1) if not outline.is_hidden(stop - 1)), start)
         plan = hide_to_one_of(outline, plan, "truncate", start, ends=range(max(start + 1, stop), stop + 1), goal=0)
     return plan
 
