@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from foldline.engine.arguments import json_text
 from foldline.engine.errors import InvalidMessage
-from foldline.engine.formats.anthropic_writer import NAME, render
+from foldline.engine.formats.anthropic_writer import NAME, AnthropicWriter
 from foldline.engine.formats.checked import a_kind, a_text, an_object, an_optional_text, listed, mismatch, no_role
 from foldline.engine.formats.contract import Format, Signs
 from foldline.engine.formats.shares import shares
@@ -153,4 +153,4 @@ _BLOCK_TYPES: Final = (
     *("tool_reference", "tool_addition", "tool_removal"),
 )
 
-FORMAT: Final = Format(NAME, parse, render, Signs(part_types=_BLOCK_TYPES))
+FORMAT: Final = Format(NAME, parse, AnthropicWriter, Signs(part_types=_BLOCK_TYPES))

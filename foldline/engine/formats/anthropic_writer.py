@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from foldline.engine.arguments import json_object
 from foldline.engine.formats import marks
-from foldline.engine.formats.contract import Rendered
+from foldline.engine.formats.contract import Writer
 from foldline.engine.formats.ids import WireIds, fitting
 from foldline.engine.messages import (
     SEALED_KINDS,
@@ -38,31 +38,22 @@ _WITHOUT_SYSTEM: Final = re.compile(
 )
 
 
-def render(messages: Sequence[Message], system: str | None, model: str | None = None) -> Rendered:
-    """Anthropic messages; `system` stays beside them.
-
-    A system message that came in this format stays one where the API takes it: after a user message, and before an
-    assistant message or at the end; unless the model is known to refuse it.
-    """
-    writer = _AnthropicWriter(takes_system=not (model and _WITHOUT_SYSTEM.search(model.lower())))
-    for message in messages:
-        writer.add(message)
-    return Rendered(writer.messages, system, writer.lossy)
-
-
 def _is_compaction(wire: dict[str, Any]) -> bool:
     """Whether a wire message begins with the API's own summary, which has to be before everything else."""
     content = wire["content"]
     return isinstance(content, list) and bool(content) and content[0].get("type") == "compaction"
 
 
-class _AnthropicWriter:
-    """The messages written so far, and what later ones depend on."""
+class AnthropicWriter(Writer):
+    """Writes Anthropic messages; the system text stays beside them.
 
-    def __init__(self, *, takes_system: bool) -> None:
-        self.messages: list[dict[str, Any]] = []
-        self.lossy = 0
-        self._takes_system = takes_system
+    A system message that came in this format stays one where the API takes it: after a user message, and before an
+    assistant message or at the end; unless the model is known to refuse it.
+    """
+
+    def __init__(self, _system: str | None, model: str | None = None) -> None:
+        super().__init__()
+        self._takes_system = not (model and _WITHOUT_SYSTEM.search(model.lower()))
         # The system message that the last wire message is.
         self._system: Message | None = None
         self._ids = WireIds(ID_PATTERN, unique=True)
@@ -71,6 +62,11 @@ class _AnthropicWriter:
         # Whether the last wire message may be somebody's source.
         self._is_shared = False
 
+    def copy(self) -> Self:
+        """A writer that goes on from here without changing this one."""
+        self._is_shared = True
+        return super().copy()
+
     def add(self, message: Message) -> None:
         if message.role == "tool":
             self._add_result(message)
@@ -78,6 +74,9 @@ class _AnthropicWriter:
             self._add_assistant(message)
         else:
             self._add_input(message)
+
+    def finish(self) -> None:
+        """Nothing waits for the next message."""
 
     def _append(self, wire: dict[str, Any], message: Message | None = None) -> None:
         """Add a wire message; `message` is what it is made of, if it may be a system message."""

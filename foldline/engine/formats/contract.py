@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from foldline.engine.messages import Message
+
+# A message as a format writes it.
+Wire = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +21,7 @@ class Rendered:
     `lossy` counts the parts that were replaced by text or dropped because the format cannot carry them.
     """
 
-    messages: list[dict[str, Any]]
+    messages: list[Wire]
     system: str | None
     lossy: int
 
@@ -29,11 +34,41 @@ class Parse(Protocol):
         ...
 
 
-class Render(Protocol):
-    """Writes wire messages; see `Format.render`."""
+class Writer(ABC):
+    """Writes canonical messages as wire messages of one format, one after another.
 
-    def __call__(self, messages: Sequence[Message], system: str | None, model: str | None = None, /) -> Rendered:
-        """The wire form of `messages` for a model, or for any that takes what came in."""
+    `messages` are those written so far; a later one may still change the last of them. `lossy` counts as in `Rendered`.
+    """
+
+    def __init__(self) -> None:
+        self.messages: list[Wire] = []
+        self.lossy = 0
+
+    @abstractmethod
+    def add(self, message: Message) -> None:
+        """Write one more message."""
+
+    @abstractmethod
+    def finish(self) -> None:
+        """Write what waits for the next message. Nothing can be added afterwards."""
+
+    def take(self) -> list[Wire]:
+        """Hand over the messages that nothing can change any more."""
+        taken, self.messages = self.messages[:-1], self.messages[-1:]
+        return taken
+
+    def copy(self) -> Self:
+        """A writer that goes on from here without changing this one."""
+        other = copy(self)
+        vars(other).update({name: copy(value) for name, value in vars(self).items()})
+        return other
+
+
+class MakeWriter(Protocol):
+    """Makes the writer of a view for a model, or for any that takes what came in."""
+
+    def __call__(self, system: str | None, model: str | None, /) -> Writer:
+        """A writer that has written nothing but the system text, if that has its place among the messages."""
         ...
 
 
@@ -56,14 +91,22 @@ class Format:
     """One wire format.
 
     `parse` takes what a client sent and raises `InvalidMessage` with the path of what is wrong; the dicts it is given
-    stay in the messages as their sources and must not be changed afterwards. `render` takes messages in canonical
-    order whose calls are each followed by their results, never fails, and returns sources as they are: its output may
-    share dicts with the messages. `model` matters where some of a provider's models refuse what others take. `signs`
-    distinguish the format from others. It `has_turns` if its messages are turns of roles, and not items.
+    stay in the messages as their sources and must not be changed afterwards. A writer takes messages in canonical
+    order whose calls are each followed by their results, never fails, and writes sources as they are: its output may
+    share dicts with the messages. `signs` distinguish the format from others. It `has_turns` if its messages are turns
+    of roles, and not items.
     """
 
     name: str
     parse: Parse
-    render: Render
+    writer: MakeWriter
     signs: Signs
     has_turns: bool = True
+
+    def render(self, messages: Sequence[Message], system: str | None, model: str | None = None) -> Rendered:
+        """The wire form of messages; `model` matters where some of a provider's models refuse what others take."""
+        writer = self.writer(system, model)
+        for message in messages:
+            writer.add(message)
+        writer.finish()
+        return Rendered(writer.messages, system, writer.lossy)

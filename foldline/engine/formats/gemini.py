@@ -21,7 +21,7 @@ from foldline.engine.formats.checked import (
     snake_case,
 )
 from foldline.engine.formats.contract import Format, Signs
-from foldline.engine.formats.gemini_writer import NAME, STAND_INS, render
+from foldline.engine.formats.gemini_writer import NAME, STAND_INS, GeminiWriter
 from foldline.engine.formats.shares import shares
 from foldline.engine.messages import (
     Image,
@@ -220,6 +220,6 @@ _PART_KEYS: Final = (*_READERS, "executableCode", "codeExecutionResult", "toolCa
 FORMAT: Final = Format(
     NAME,
     parse,
-    render,
+    GeminiWriter,
     Signs(part_keys=tuple(dict.fromkeys((*_PART_KEYS, *map(snake_case, _PART_KEYS)))), roles=("model", "function")),
 )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 from foldline.engine.arguments import json_object
 from foldline.engine.formats import marks
 from foldline.engine.formats.checked import in_either_case, snake_case
-from foldline.engine.formats.contract import Rendered
+from foldline.engine.formats.contract import Wire, Writer
 from foldline.engine.formats.ids import WireIds, rewritten
 from foldline.engine.messages import (
     SEALED_KINDS,
@@ -44,8 +44,6 @@ RAW_ARGUMENTS: Final = "_raw"
 # Every response names its function, which results of other formats need not do.
 UNKNOWN_TOOL: Final = "unknown"
 
-Wire = dict[str, Any]
-
 
 class CallShown(NamedTuple):
     """A call as it is written: the name of its function, and its id, None if the call is written without one."""
@@ -54,21 +52,11 @@ class CallShown(NamedTuple):
     id: str | None
 
 
-def render(messages: Sequence[Message], system: str | None, _model: str | None = None) -> Rendered:
-    """Contents; `system` stays beside them."""
-    writer = _GeminiWriter()
-    for message in messages:
-        writer.add(message)
-    writer.add_images()
-    return Rendered(writer.contents, system, writer.lossy)
+class GeminiWriter(Writer):
+    """Writes contents; the system text stays beside them."""
 
-
-class _GeminiWriter:
-    """The contents written so far, and what later ones depend on."""
-
-    def __init__(self) -> None:
-        self.contents: list[Wire] = []
-        self.lossy = 0
+    def __init__(self, _system: str | None, _model: str | None = None) -> None:
+        super().__init__()
         self._ids = WireIds(ID_PATTERN, unique=False)
         # The calls of the last batch that wait for their responses, by wire id.
         self._shown: dict[str, CallShown] = {}
@@ -78,40 +66,45 @@ class _GeminiWriter:
         self._is_shared = False
         self._images: list[Wire] = []
 
+    def copy(self) -> Self:
+        """A writer that goes on from here without changing this one."""
+        self._is_shared = True
+        return super().copy()
+
     def add(self, message: Message) -> None:
         if message.role == "tool":
             self._add_result(message)
         elif message.joined and self._results and _is_own(message):
             self._joinable().extend(self._parts(message, message.parts))
         else:
-            self.add_images()
+            self.finish()
             if message.role == "assistant":
                 self._add_answer(message)
             else:
                 self._add_input(message)
 
-    def add_images(self) -> None:
+    def finish(self) -> None:
         """Put the images of a batch's results into a content after them: not every model takes them in a response."""
         if self._images:
             self._append({"role": "user", "parts": [_text(marks.IMAGES_ABOVE), *self._images]})
             self._images = []
 
     def _append(self, content: Wire, *, has_calls: bool = False) -> None:
-        is_first = not self.contents
-        if content.get("role") == "model" and (is_first or (has_calls and self.contents[-1].get("role") == "model")):
+        is_first = not self.messages
+        if content.get("role") == "model" and (is_first or (has_calls and self.messages[-1].get("role") == "model")):
             # The user begins, and a content with calls follows one of the user.
-            self.contents.append({"role": "user", "parts": [_text(marks.OPENING)]})
-        self.contents.append(content)
+            self.messages.append({"role": "user", "parts": [_text(marks.OPENING)]})
+        self.messages.append(content)
         self._results = 0
         self._is_shared = True
 
     def _joinable(self) -> list[Wire]:
         """The parts of the last content to add to, of a copy of it if need be."""
         if self._is_shared:
-            last = self.contents[-1]
-            self.contents[-1] = {**last, "parts": list(last["parts"])}
+            last = self.messages[-1]
+            self.messages[-1] = {**last, "parts": list(last["parts"])}
             self._is_shared = False
-        parts: list[Wire] = self.contents[-1]["parts"]
+        parts: list[Wire] = self.messages[-1]["parts"]
         return parts
 
     def _add_input(self, message: Message) -> None:

@@ -30,6 +30,14 @@ class WireIds:
         self._waiting: defaultdict[str, list[str]] = defaultdict(list)
         self._batch: set[str] = set()
 
+    def __copy__(self) -> WireIds:
+        other = WireIds(self._pattern, unique=self._unique)
+        other._owners = {**self._owners}
+        other._suffixes.update(self._suffixes)
+        other._waiting.update({call_id: [*waiting] for call_id, waiting in self._waiting.items()})
+        other._batch = {*self._batch}
+        return other
+
     def calls(self, call_ids: Sequence[str]) -> list[str]:
         """The wire ids of a new batch's calls, in order; no calls are no batch, and the last one stays."""
         if call_ids:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from foldline.engine.errors import InvalidMessage
 from foldline.engine.formats.checked import a_kind, a_text, an_object, an_optional_text, listed, no_role
-from foldline.engine.formats.contract import Format, Rendered, Signs
+from foldline.engine.formats.contract import Format, Signs, Writer
 from foldline.engine.messages import ROLES, Image, Message, Other, Part, Role, Text, Thinking, ToolCall, ToolResult
 
 NAME: Final = "native"
@@ -103,9 +103,17 @@ _READERS: Final[Mapping[str, Callable[[dict[str, Any], str], Part]]] = {
 }
 
 
-def render(messages: Sequence[Message], system: str | None, _model: str | None = None) -> Rendered:
-    """Native messages; `system` stays beside them."""
-    return Rendered([_wire_message(message) for message in messages], system, 0)
+class _NativeWriter(Writer):
+    """Writes native messages; the system text stays beside them."""
+
+    def __init__(self, _system: str | None, _model: str | None = None) -> None:
+        super().__init__()
+
+    def add(self, message: Message) -> None:
+        self.messages.append(_wire_message(message))
+
+    def finish(self) -> None:
+        """Nothing waits for the next message."""
 
 
 def _wire_message(message: Message) -> dict[str, Any]:
@@ -152,4 +160,4 @@ def _wire_other(part: Other) -> dict[str, Any]:
     return {"type": "other", "kind": part.kind, "source": part.source}
 
 
-FORMAT: Final = Format(NAME, parse, render, Signs(keys=("parts",)))
+FORMAT: Final = Format(NAME, parse, _NativeWriter, Signs(keys=("parts",)))

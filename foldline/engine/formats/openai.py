@@ -9,7 +9,7 @@ from typing import Any, Final, TypeGuard
 from foldline.engine.errors import InvalidMessage
 from foldline.engine.formats import marks
 from foldline.engine.formats.checked import a_kind, a_text, an_object, an_optional_text, listed, mismatch, no_role
-from foldline.engine.formats.contract import Format, Rendered, Signs
+from foldline.engine.formats.contract import Format, Signs, Writer
 from foldline.engine.formats.ids import WireIds, fitting
 from foldline.engine.formats.images import image_at, is_public, url_of
 from foldline.engine.messages import (
@@ -135,23 +135,13 @@ def _call(wire: Any, where: str) -> ToolCall:
 _ARGUMENTS: Final[Mapping[str, str]] = {"function": "arguments", "custom": "input"}
 
 
-def render(messages: Sequence[Message], system: str | None, _model: str | None = None) -> Rendered:
-    """OpenAI chat messages, `system` as the first of them."""
-    writer = _OpenAIWriter()
-    if system:
-        writer.messages.append({"role": "system", "content": system})
-    for message in messages:
-        writer.add(message)
-    writer.add_images()
-    return Rendered(writer.messages, system, writer.lossy)
+class _OpenAIWriter(Writer):
+    """Writes OpenAI chat messages, the system text as the first of them."""
 
-
-class _OpenAIWriter:
-    """The messages written so far, and what later ones depend on."""
-
-    def __init__(self) -> None:
-        self.messages: list[dict[str, Any]] = []
-        self.lossy = 0
+    def __init__(self, system: str | None, _model: str | None = None) -> None:
+        super().__init__()
+        if system:
+            self.messages.append({"role": "system", "content": system})
         self._ids = WireIds(ID_PATTERN, unique=False)
         self._images: list[dict[str, Any]] = []
 
@@ -159,13 +149,13 @@ class _OpenAIWriter:
         if message.role == "tool":
             self._add_result(message)
             return
-        self.add_images()
+        self.finish()
         if message.role == "assistant":
             self._add_assistant(message)
         else:
             self._add_input(message)
 
-    def add_images(self) -> None:
+    def finish(self) -> None:
         """Put the images of a batch's results into a user message after them: tool messages carry text only."""
         if self._images:
             content = [{"type": "text", "text": marks.IMAGES_ABOVE}, *self._images]
@@ -309,7 +299,7 @@ def _wire_call(message: Message, call: ToolCall, wire_id: str) -> dict[str, Any]
 FORMAT: Final = Format(
     NAME,
     parse,
-    render,
+    _OpenAIWriter,
     Signs(
         keys=("tool_calls", "tool_call_id", "reasoning_content", *_KEYS_OF_PARTS),
         part_types=("image_url", "input_audio", "file", "refusal"),

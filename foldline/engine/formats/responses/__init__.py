@@ -12,14 +12,14 @@ from foldline.engine.formats.contract import Format, Signs
 from foldline.engine.formats.responses.calls import KINDS
 from foldline.engine.formats.responses.items import ENVELOPE, NAME
 from foldline.engine.formats.responses.reading import parse
-from foldline.engine.formats.responses.writing import render
+from foldline.engine.formats.responses.writing import ResponsesWriter
 
 __all__ = ["FORMAT", "NAME"]
 
 FORMAT: Final = Format(
     NAME,
     parse,
-    render,
+    ResponsesWriter,
     Signs(
         keys=(ENVELOPE, "encrypted_content"),
         types=(

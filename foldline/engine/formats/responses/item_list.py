@@ -5,23 +5,23 @@ from __future__ import annotations
 from typing import Any, Final
 
 from foldline.engine.formats import marks
+from foldline.engine.formats.contract import Writer
 from foldline.engine.formats.responses.items import IDENTIFIED, MESSAGE, REASONING, Item, kind_of
 from foldline.engine.messages import Other
 
 ID: Final = "id"
 
 
-class ItemList:
-    """The items written so far.
+class ItemList(Writer):
+    """The items written so far, as the messages of a writer.
 
     The API refuses reasoning without the item it led to, and an item whose `id` says that reasoning led to it without
     that reasoning; an item without `id` says nothing. `keeps_ids` is whether the reasoning that led to the next items
-    is in the list. `lossy` counts what is left out or replaced.
+    is in the list.
     """
 
     def __init__(self) -> None:
-        self.items: list[Item] = []
-        self.lossy = 0
+        super().__init__()
         self.keeps_ids = True
         self._ids: set[str] = set()
         # Reasoning that waits for the item it led to.
@@ -43,7 +43,7 @@ class ItemList:
         if self._waiting and not is_own:
             self.keeps_ids = False
             self.drop_waiting()
-        self.items += self._waiting
+        self.messages += self._waiting
         self._waiting = []
         self._append(item)
 
@@ -71,7 +71,7 @@ class ItemList:
 
     def _append(self, item: Item) -> None:
         self._note(item)
-        self.items.append(item)
+        self.messages.append(item)
 
     def _note(self, item: Item) -> None:
         if isinstance(item.get(ID), str):

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from foldline.engine.formats import marks
-from foldline.engine.formats.contract import Rendered
 from foldline.engine.formats.ids import WireIds, fitting
 from foldline.engine.formats.images import is_public, url_of
 from foldline.engine.formats.responses.calls import FUNCTION, Kind, answered, called
@@ -48,21 +47,15 @@ class _Answer(NamedTuple):
     kind: Kind | None
 
 
-def render(messages: Sequence[Message], system: str | None, _model: str | None = None) -> Rendered:
-    """Responses items; `system` stays beside them, as the request's `instructions`."""
-    writer = _ResponsesWriter()
-    for message in messages:
-        writer.add(message)
-    writer.finish()
-    return Rendered(writer.list.items, system, writer.list.lossy)
+class ResponsesWriter(ItemList):
+    """Writes Responses items; the system text stays beside them, as the request's `instructions`.
 
+    A call is written together with its answers: an answer that Foldline has edited does not fit every kind of call.
+    """
 
-class _ResponsesWriter:
-    """Writes a call together with its answers: an answer that Foldline has edited does not fit every kind of call."""
-
-    def __init__(self) -> None:
-        self.list = ItemList()
-        self._ids = WireIds(ID_PATTERN, unique=True)
+    def __init__(self, _system: str | None, _model: str | None = None) -> None:
+        super().__init__()
+        self._call_ids = WireIds(ID_PATTERN, unique=True)
         # The kind of each call written, by its id on the wire.
         self._kinds: dict[str, Kind] = {}
         self._calling: Message | None = None
@@ -80,24 +73,24 @@ class _ResponsesWriter:
 
     def finish(self) -> None:
         self._write_batch()
-        self.list.drop_waiting()
+        self.drop_waiting()
 
     def _write_input(self, message: Message) -> None:
         # What Foldline itself wrote may stand in the place of reasoning.
-        self.list.keeps_ids = message.format is not None
+        self.keeps_ids = message.format is not None
         own = _own(message, message.source)
         if own is None and len(message.parts) == 1 and _is_developers(message.parts[0]):
             own = _own(message, message.parts[0].source)
         if own is not None and (own.get("content") or kind_of(own) != MESSAGE):
-            self.list.add_of_client(own)
+            self.add_of_client(own)
         else:
             frame = own or {"type": MESSAGE, "role": message.role}
-            self.list.add_of_client({**frame, "content": self._content(message, message.parts)})
+            self.add_of_client({**frame, "content": self._content(message, message.parts)})
 
     def _write_batch(self) -> None:
         calling, self._calling = self._calling, None
         results, self._results = self._results, []
-        wire_ids = [] if calling is None else self._ids.calls([call.id for call in calling.calls])
+        wire_ids = [] if calling is None else self._call_ids.calls([call.id for call in calling.calls])
         answers = [self._answer(message, result) for message in results if (result := message.result) is not None]
         if calling is not None:
             self._write_model(calling, wire_ids, {answer.wire_id: answer.kind for answer in answers})
@@ -107,28 +100,28 @@ class _ResponsesWriter:
     def _answer(self, message: Message, result: ToolResult) -> _Answer:
         item = _own(message, result.source)
         return _Answer(
-            self._ids.result(result.call_id), message, result, item, None if item is None else answered(item)
+            self._call_ids.result(result.call_id), message, result, item, None if item is None else answered(item)
         )
 
     def _write_model(self, message: Message, wire_ids: Sequence[str], answers: Mapping[str, Kind | None]) -> None:
         source = _own(message, message.source)
         if _is_own(message) and source is None:
-            self.list.keeps_ids = False
+            self.keeps_ids = False
         calls = zip(message.calls, wire_ids, strict=True)
         for item in _items(source) if source is not None else _joined(self._model_items(message)):
             kind = called(item)
             if kind is None:
-                self.list.add_of_model(item, is_own=_is_own(message))
+                self.add_of_model(item, is_own=_is_own(message))
                 continue
             call, wire_id = next(calls)
             call_item = item if item.get(kind.call_id) == wire_id else {**item, kind.call_id: wire_id}
             is_fit = kind.is_open or (
-                answers.get(wire_id, kind) == kind and (not kind.is_identified or self.list.can_identify(call_item))
+                answers.get(wire_id, kind) == kind and (not kind.is_identified or self.can_identify(call_item))
             )
             self._kinds[wire_id] = kind if is_fit else FUNCTION
             function = _function_call(call.name, call, wire_id)
             is_own = is_fit and (source is not None or call.source is not None) and _is_own(message)
-            self.list.add_of_model(call_item if is_fit else function, is_own=is_own)
+            self.add_of_model(call_item if is_fit else function, is_own=is_own)
 
     def _model_items(self, message: Message) -> Iterator[Item]:
         for part in message.parts:
@@ -147,11 +140,11 @@ class _ResponsesWriter:
         kind = self._kinds.get(answer.wire_id, answer.kind or FUNCTION)
         if answer.item is None or answer.kind != kind:
             content = self._content(answer.message, marks.with_error(answer.result))
-            self.list.add_of_client({"type": kind.output, "call_id": answer.wire_id, kind.answer: content})
+            self.add_of_client({"type": kind.output, "call_id": answer.wire_id, kind.answer: content})
             return
         key = kind.answers_key(answer.item)
         is_same = answer.item[key] == answer.wire_id
-        self.list.add_of_client(answer.item if is_same else {**answer.item, key: answer.wire_id})
+        self.add_of_client(answer.item if is_same else {**answer.item, key: answer.wire_id})
 
     def _content(self, message: Message, parts: Sequence[Part]) -> str | list[Item]:
         match parts:
@@ -173,7 +166,7 @@ class _ResponsesWriter:
 
     def _mark(self, part: Part) -> tuple[str, ...]:
         """What stands for a part that cannot be sent; nothing for reasoning of others."""
-        self.list.lossy += 1
+        self.lossy += 1
         if isinstance(part, Image):
             return (marks.IMAGE,)
         return (marks.left_out(part),) if isinstance(part, Other) and part.kind not in SEALED_KINDS else ()
