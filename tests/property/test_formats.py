@@ -69,6 +69,29 @@ def _convert(messages: list[Any], source: str, target: str, system: str | None =
     return FORMATS[target].render(FORMATS[source].parse(messages), system).messages
 
 
+@given(any_transcripts, formats, st.data())
+def test_a_copied_writer_goes_on_as_one_that_wrote_everything(
+    transcript: tuple[str, list[Any]], target: str, data: st.DataObject
+) -> None:
+    source, wire = transcript
+    messages = FORMATS[source].parse(wire)
+    writer, taken = FORMATS[target].writer("Be brief.", None), []
+    places = data.draw(st.sets(st.integers(0, len(messages)), max_size=4))
+    for number, message in enumerate(messages):
+        if number in places:
+            before = writer
+            taken += writer.take()
+            writer = before.copy()
+            # What another copy writes is no concern of this one.
+            for other in messages[number:]:
+                (rest := before.copy()).add(other)
+                rest.finish()
+        writer.add(message)
+    writer.finish()
+    whole = FORMATS[target].render(messages, "Be brief.")
+    assert ([*taken, *writer.messages], writer.lossy) == (whole.messages, whole.lossy)
+
+
 @given(wire_messages())
 def test_an_openai_transcript_comes_back_as_it_was(messages: list[Any]) -> None:
     assert _convert(messages, "openai", "openai") == messages
