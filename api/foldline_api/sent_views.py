@@ -1,36 +1,108 @@
-"""The views that were sent last, as JSON: while its version stands, a view is not made again."""
+"""The views that were sent last, as JSON: the next view of a session is made of the last one and what is new."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from operator import attrgetter
 from threading import Lock
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from cachetools import LRUCache
 
-from foldline.log.use_cases.views import ViewVersion
+from foldline.engine.formats import FORMATS
+from foldline.engine.formats.contract import Writer
+from foldline.engine.wire import dumps
+from foldline.log.storage.store import Transaction
+from foldline.log.use_cases.views import View, next_view, version_of
+from foldline.log.views.following import ViewEnd
+from foldline_api import serializers
+
+# What a writer remembers of one message.
+REMEMBERED_BYTES: Final = 300
 
 
-class SentView(NamedTuple):
-    """Which view it is: a session's at a version, in a format."""
+class Subject(NamedTuple):
+    """Whose views they are, and in which format. A session that was deleted is another one than a new one of its id."""
 
-    version: ViewVersion
+    session_pk: int
+    created_at: int
     format_name: str
 
 
+@dataclass(frozen=True, slots=True)
+class SentView:
+    """A view as it was sent.
+
+    `settled` are the messages that no later one changes, and `last` the others, each followed by a comma but the very
+    last. `fields` are the other fields of the answer. Later views can continue from `end`, where `writer` stands.
+    """
+
+    version: int
+    settled: tuple[bytes, ...]
+    last: bytes
+    fields: bytes
+    writer: Writer
+    end: ViewEnd | None
+    settled_size: int
+
+    @property
+    def size(self) -> int:
+        """The bytes that it takes in memory."""
+        return self.settled_size + len(self.last) + len(self.fields)
+
+    @property
+    def body(self) -> bytes:
+        """The answer."""
+        return b"".join((b'{"messages":[', *self.settled, self.last, b"],", self.fields))
+
+
 class SentViews:
-    """Bodies of views, of at most so many bytes together; what was not asked for longest goes first."""
+    """The newest view of sessions, of at most so many bytes together; what was not asked for longest goes first."""
 
     def __init__(self, most_bytes: int) -> None:
-        self._bodies: LRUCache[SentView, bytes] = LRUCache(most_bytes, getsizeof=len)
+        self._views: LRUCache[Subject, SentView] = LRUCache(most_bytes, getsizeof=attrgetter("size"))
         self._lock = Lock()
 
-    def get(self, view: SentView) -> bytes | None:
-        """The body of this view, None if it is not kept."""
-        with self._lock:
-            return self._bodies.get(view)
+    @property
+    def size(self) -> int:
+        """The bytes of what is kept now."""
+        return int(self._views.currsize)
 
-    def keep(self, view: SentView, body: bytes) -> None:
-        """Keep a body, unless it has more bytes than there is room for."""
+    def read(self, tx: Transaction, tenant: str, session_id: str, format_name: str) -> SentView:
+        """The view at the head for the session's own model.
+
+        Raises:
+            NotFound, CallsOpen, ViewDoesNotFit, ImagesDoNotFit: as `views.view`.
+        """
+        now = version_of(tx, tenant, session_id)
+        subject = Subject(now.session_pk, now.created_at, format_name)
         with self._lock:
-            if len(body) <= self._bodies.maxsize:
-                self._bodies[view] = body
+            last = self._views.get(subject)
+        if last is not None and last.version == now.version:
+            return last
+        found = next_view(tx, tenant, session_id, format_name, None if last is None else last.end)
+        sent = _sent(found, format_name, last if found.continues else None)
+        self._keep(subject, sent)
+        return sent
+
+    def _keep(self, subject: Subject, sent: SentView) -> None:
+        with self._lock:
+            self._views.pop(subject, None)
+            if sent.size <= self._views.maxsize:
+                self._views[subject] = sent
+
+
+def _sent(found: View, format_name: str, before: SentView | None) -> SentView:
+    """The view as JSON; `before` is the one that it continues."""
+    session = found.path.session
+    writer = before.writer.copy() if before else FORMATS[format_name].writer(session.system, session.model)
+    for message in found.messages:
+        writer.add(message)
+    new = [dumps(wire) + b"," for wire in writer.take()]
+    ended = writer.copy()
+    ended.finish()
+    last = b",".join(map(dumps, ended.messages))
+    fields = dumps(serializers.view_fields(found, ended.lossy))[1:]
+    settled = (*(before.settled if before else ()), b"".join(new))
+    size = (before.settled_size if before else 0) + sum(REMEMBERED_BYTES + len(piece) for piece in new)
+    return SentView(session.version, settled, last, fields, writer, found.end, size)

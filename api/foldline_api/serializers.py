@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from foldline.engine.messages import JsonObject
@@ -23,9 +24,15 @@ from foldline.log.use_cases.finding.ledger import LedgerItem
 from foldline.log.use_cases.finding.recall import Recalled
 from foldline.log.use_cases.history import MadeSummary
 from foldline.log.use_cases.pins import Pin
-from foldline_api.http.responses import timestamp
+from foldline.log.use_cases.views import View
 
 NO_SUMMARY_FACTS: Final[Mapping[str, Any]] = {"first_kept_entry_id": None, "details": None, "from_hook": None}
+
+
+def timestamp(milliseconds: int) -> str:
+    """A time as RFC 3339, UTC."""
+    moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def session_json(path: Path) -> dict[str, Any]:
@@ -60,6 +67,20 @@ def budget_json(path: Path, used: int | None = None, budget: Budget | None = Non
         "breakdown": path.breakdown(used),
         "images": images and images.count,
         "image_bytes": images and images.bytes,
+    }
+
+
+def view_fields(found: View, lossy: int) -> dict[str, Any]:
+    """A view without its messages, which the format wrote with `lossy` losses."""
+    session, reasoning = found.path.session, found.shown.reasoning
+    return {
+        "system": session.system,
+        "budget": budget_json(found.path, found.used, found.budget),
+        "version": session.version,
+        "lossy": lossy + found.shown.lost,
+        "open_calls": found.open_calls,
+        "reasoning": {"shown": reasoning.parts, "left_out": reasoning.parts_left_out},
+        "request_headers": dict(found.shown.request_headers),
     }
 
 

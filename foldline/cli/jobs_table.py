@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from foldline_api.http.responses import timestamp
+from foldline_api.serializers import timestamp
 from rich.text import Text
 
 from foldline.log.job_state import JobState

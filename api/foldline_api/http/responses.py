@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any, Final, TypeVar
 
@@ -61,12 +60,6 @@ def write_once(incoming: ApiRequest, work: Callable[[Transaction], JsonAnswer]) 
         answer = work(tx)
         remember(tx, key, StoredResponse(int(answer.status), dict(answer.headers), dumps(answer.body)))
         return answer
-
-
-def timestamp(milliseconds: int) -> str:
-    """A time as RFC 3339, UTC."""
-    moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def position_of(cursor: str | None) -> int:

@@ -10,11 +10,10 @@ from fastapi import APIRouter, Query, Response
 from foldline.engine.formats import DEFAULT, FORMATS, detect
 from foldline.engine.formats.alternation import alternating
 from foldline.engine.messages import Message
-from foldline.engine.wire import dumps
 from foldline.log.compaction.usage import Usage
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases.append import append, prepare
-from foldline.log.use_cases.views import View, version_of, view
+from foldline.log.use_cases.views import view
 from foldline_api import serializers
 from foldline_api.http.etags import is_named, view_tag
 from foldline_api.http.problems import InvalidRequest
@@ -24,7 +23,6 @@ from foldline_api.schemas.answers import AppendAnswer, ContextAnswer
 from foldline_api.schemas.bodies import AppendBody, UsageBody
 from foldline_api.schemas.openapi import described
 from foldline_api.schemas.parameters import Format, Model
-from foldline_api.sent_views import SentView
 
 router = APIRouter(tags=["messages"])
 
@@ -98,37 +96,17 @@ def read_context(
             must_fit=must_fit,
             stub_open=stub_open,
         )
-    return json_response(_view_json(found, format_name, model, must_alternate=must_alternate))
+    session, wire_format = found.path.session, FORMATS[format_name]
+    rendered = wire_format.render(found.messages, session.system, model or session.model)
+    messages = alternating(rendered.messages) if must_alternate and wire_format.has_turns else rendered.messages
+    return json_response({"messages": messages, **serializers.view_fields(found, rendered.lossy)})
 
 
 def _own_view(session_id: str, incoming: ApiRequest, format_name: str) -> Response:
     """The view of the session's own model, which is the same as long as its version stands."""
-    kept = incoming.service.views
     with incoming.service.store.read() as tx:
-        name = SentView(version_of(tx, incoming.tenant, session_id), format_name)
-        body = kept.get(name)
-        found = view(tx, incoming.tenant, session_id, format_name=format_name) if body is None else None
-    if found is not None:
-        body = dumps(_view_json(found, format_name))
-        kept.keep(name, body)
-    tag = {"ETag": view_tag(name.version.version, format_name)}
+        sent = incoming.service.views.read(tx, incoming.tenant, session_id, format_name)
+    tag = {"ETag": view_tag(sent.version, format_name)}
     if is_named(tag["ETag"], incoming.headers.getlist("if-none-match")):
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=tag)
-    return Response(body, headers=tag, media_type=JSON)
-
-
-def _view_json(
-    found: View, format_name: str, model: str | None = None, *, must_alternate: bool = False
-) -> dict[str, Any]:
-    session, wire_format, reasoning = found.path.session, FORMATS[format_name], found.shown.reasoning
-    rendered = wire_format.render(found.messages, session.system, model or session.model)
-    return {
-        "messages": alternating(rendered.messages) if must_alternate and wire_format.has_turns else rendered.messages,
-        "system": rendered.system,
-        "budget": serializers.budget_json(found.path, found.used, found.budget),
-        "version": found.path.session.version,
-        "lossy": rendered.lossy + found.shown.lost,
-        "open_calls": found.open_calls,
-        "reasoning": {"shown": reasoning.parts, "left_out": reasoning.parts_left_out},
-        "request_headers": dict(found.shown.request_headers),
-    }
+    return Response(sent.body, headers=tag, media_type=JSON)

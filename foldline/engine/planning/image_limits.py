@@ -16,9 +16,8 @@ from foldline.engine.outline import Outline, Unit
 KEPT_SHARE: Final = 0.5
 
 
-def images_shown(outline: Outline, limits: ImageLimits) -> Images:
-    """The images in a view for a provider with these limits."""
-    shown = NO_IMAGES
+def images_shown(outline: Outline, limits: ImageLimits, shown: Images = NO_IMAGES) -> Images:
+    """The images in a view for a provider with these limits, and those that are `shown` before it."""
     for entry in _entries(outline):
         shown = shown.adding(entry.images[index] for index in _shown(outline, entry, limits))
     return shown

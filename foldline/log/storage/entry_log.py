@@ -302,6 +302,12 @@ def outline_in_view(tx: Transaction, path: Path) -> Outline:
     return outline_of(_facts_in(tx, path, parts), live, unread=live.interims)
 
 
+def outline_after(tx: Transaction, path: Path, seq: int) -> Outline:
+    """The outline of the entries after `seq`, which no edit may touch."""
+    parts = segments.clipped(segments.segments(tx, path), [(seq + 1, path.leaf_seq)])
+    return outline_of(_facts_in(tx, path, parts), LiveEdits())
+
+
 def whole_outline(tx: Transaction, path: Path, outline_: Outline | None) -> Outline:
     """This outline at the leaf if it is a whole one, else that."""
     return outline_ if outline_ and outline_.is_whole else outline(tx, path)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from typing import Final, NamedTuple
 
 from sqlalchemy import select
 
 from foldline.engine.errors import ImagesDoNotFit, ViewDoesNotFit
 from foldline.engine.facts import Facts
+from foldline.engine.images.in_messages import NO_IMAGES
 from foldline.engine.messages import Message
 from foldline.engine.models.budget import Budget
 from foldline.engine.models.limits import NO_LIMITS, limits_of
@@ -21,6 +22,7 @@ from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import SESSION
+from foldline.log.views.following import ViewEnd, following, seen_now
 from foldline.log.views.showing import ShownMessages, Target, show, show_everything
 
 LARGEST_SHOWN: Final = 5
@@ -30,7 +32,8 @@ LARGEST_SHOWN: Final = 5
 class View:
     """A view in canonical messages, with its path and the budget it was checked against.
 
-    `used` is the view's scaled tokens, with the stubs of open calls and the reasoning that was left out.
+    `used` is the view's scaled tokens, with the stubs of open calls and the reasoning that was left out. A later view
+    can continue from its `end`, if it has one. If it `continues` another, its messages are those that follow that one.
     """
 
     shown: ShownMessages
@@ -38,6 +41,8 @@ class View:
     used: int
     open_calls: list[str]
     budget: Budget
+    end: ViewEnd | None = None
+    continues: bool = False
 
     @property
     def messages(self) -> list[Message]:
@@ -118,6 +123,32 @@ def view(
     target = Target(model or path.session.model, format_name)
     shown = show(tx, path, outline, target, stub_open=stub_open) if must_fit else show_everything(tx, path, outline)
     return View(shown, path, used, waiting, budget)
+
+
+def next_view(tx: Transaction, tenant: str, session_id: str, format_name: str, after: ViewEnd | None = None) -> View:
+    """The view at the head for the session's own model.
+
+    `after` is the end of an earlier one in this format. If the view begins with that one, only what follows is made.
+
+    Raises:
+        NotFound, CallsOpen, ViewDoesNotFit, ImagesDoNotFit: as `view`.
+    """
+    path = paths.open_head(tx, tenant, session_id)
+    budget, seen = budget_for(path), seen_now(tx, path)
+    limits = limits_of(path.session.model).for_images(budget.window)
+    is_ready = not path.open_calls and path.used <= budget.limit
+    found = following(tx, path, after, seen, limits) if is_ready and after else None
+    if found is None or not limits.takes(found.images):
+        made = view(tx, tenant, session_id, format_name=format_name)
+    else:
+        path.images = found.images
+        made = View(found.shown, path, path.used, [], budget, continues=True)
+    shown, images = made.shown, made.path.images or NO_IMAGES
+    # Whether a provider's block is shown depends on the whole view.
+    if shown.request_headers:
+        return made
+    end = ViewEnd(path.branch, seen, path.leaf_seq, limits, images, shown.reasoning, shown.lost)
+    return replace(made, end=end)
 
 
 def _largest(tx: Transaction, path: Path, outline: Outline) -> list[tuple[str, int]]:

@@ -85,6 +85,20 @@ def show(
     return ShownMessages(messages, shown, lost, compactor.request_headers if compactor and block else NO_HEADERS)
 
 
+def show_plain(tx: Transaction, path: Path, outline: Outline, model: str) -> ShownMessages | None:
+    """The messages of an outline without summaries, for a model that takes all of their reasoning.
+
+    None if one of them has a provider's block: then what is shown depends on the whole view.
+    """
+    originals = _originals(tx, path, outline)
+    if any(map(_has_block, originals.values())):
+        return None
+    limits = limits_of(model).for_images()
+    messages = make_view(outline, originals, {}, image_limits=limits)
+    lost = images_too_large(outline, limits) + sum(map(_lost, originals.values()))
+    return ShownMessages(messages, ReasoningShown(sum(message.bound_parts for message in originals.values())), lost)
+
+
 def show_everything(tx: Transaction, path: Path, outline: Outline) -> ShownMessages:
     """The messages of a view that nobody sends: with all reasoning, and with messages that count nothing."""
     originals, pins = _originals(tx, path, outline), pins_of(tx, path.session.pk)

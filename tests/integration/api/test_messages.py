@@ -3,10 +3,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from foldline_api.routes import messages
+from foldline_api import sent_views
 
 from foldline.engine.formats import FORMATS, rules
-from foldline.log.use_cases.views import View, view
+from foldline.log.storage.store import Transaction
+from foldline.log.use_cases.views import View, next_view
+from foldline.log.views.following import ViewEnd
 from tests.support.processes.api import Api, assistant, calling, result, user
 
 ANTHROPIC_CALL = {
@@ -165,11 +167,11 @@ def test_a_view_of_any_kind_is_known_to_whoever_names_all(api: Api) -> None:
 def test_a_view_is_made_once_for_a_version(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
 
-    def noted(*given: Any, **options: Any) -> View:
-        made.append(options["format_name"])
-        return view(*given, **options)
+    def noted(tx: Transaction, tenant: str, session_id: str, format_name: str, after: ViewEnd | None) -> View:
+        made.append(format_name)
+        return next_view(tx, tenant, session_id, format_name, after)
 
-    monkeypatch.setattr(messages, "view", noted)
+    monkeypatch.setattr(sent_views, "next_view", noted)
     session = api.session()
     api.say(session, user("one"))
     first, again = api.get(f"{session}/context"), api.get(f"{session}/context")
