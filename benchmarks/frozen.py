@@ -37,7 +37,7 @@ def rows(stack: Stack) -> Iterator[Row]:
         theirs="p99 with a broker that answers",
         time_ours=time_frozen,
         time_theirs=time_quiet,
-        at_most=1.5,
+        at_most=1.25,
         rounds=ROUNDS,
     )
 

@@ -43,7 +43,7 @@ def rows(folder: Path, stack: Stack) -> Iterator[Row]:
             theirs="Celery with threads: send_task to task body",
             time_ours=way.seconds,
             time_theirs=task.way_seconds,
-            at_most=3.0,
+            at_most=2.5,
             ours_at_most_seconds=0.025,
             rounds=JOBS,
         )

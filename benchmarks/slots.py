@@ -39,7 +39,7 @@ def rows(folder: Path, stack: Stack) -> Iterator[Row]:
             theirs="ideal",
             time_ours=lambda: _drain_seconds(Store(stack.database_url), store, llm, next(numbers)),
             time_theirs=lambda: JOBS / SLOTS * SUMMARY_SECONDS,
-            at_most=1 / 0.9,
+            at_most=1 / 0.95,
             rounds=ROUNDS,
         )
 

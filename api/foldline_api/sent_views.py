@@ -21,7 +21,7 @@ from foldline_api import serializers
 REMEMBERED_BYTES: Final = 300
 
 
-class Subject(NamedTuple):
+class ViewsOf(NamedTuple):
     """Whose views they are, and in which format. A session that was deleted is another one than a new one of its id."""
 
     session_pk: int
@@ -60,7 +60,7 @@ class SentViews:
     """The newest view of sessions, of at most so many bytes together; what was not asked for longest goes first."""
 
     def __init__(self, most_bytes: int) -> None:
-        self._views: LRUCache[Subject, SentView] = LRUCache(most_bytes, getsizeof=attrgetter("size"))
+        self._views: LRUCache[ViewsOf, SentView] = LRUCache(most_bytes, getsizeof=attrgetter("size"))
         self._lock = Lock()
 
     @property
@@ -75,21 +75,21 @@ class SentViews:
             NotFound, CallsOpen, ViewDoesNotFit, ImagesDoNotFit: as `views.view`.
         """
         now = version_of(tx, tenant, session_id)
-        subject = Subject(now.session_pk, now.created_at, format_name)
+        views_of = ViewsOf(now.session_pk, now.created_at, format_name)
         with self._lock:
-            last = self._views.get(subject)
+            last = self._views.get(views_of)
         if last is not None and last.version == now.version:
             return last
         found = next_view(tx, tenant, session_id, format_name, None if last is None else last.end)
         sent = _sent(found, format_name, last if found.continues else None)
-        self._keep(subject, sent)
+        self._keep(views_of, sent)
         return sent
 
-    def _keep(self, subject: Subject, sent: SentView) -> None:
+    def _keep(self, views_of: ViewsOf, sent: SentView) -> None:
         with self._lock:
-            self._views.pop(subject, None)
+            self._views.pop(views_of, None)
             if sent.size <= self._views.maxsize:
-                self._views[subject] = sent
+                self._views[views_of] = sent
 
 
 def _sent(found: View, format_name: str, before: SentView | None) -> SentView:

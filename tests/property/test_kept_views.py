@@ -78,9 +78,13 @@ STEPS: Final[Mapping[str, Callable[[Scene, int], Any]]] = {
 }
 
 
-def view_of(store: Store, scene: Scene, format_name: str) -> tuple[Any, ...]:
-    with store.read() as tx:
-        found = view(tx, scene.tenant, scene.id, format_name=format_name, stub_open=True)
+def view_of(store: Store, scene: Scene, format_name: str) -> Any:
+    """The view with stubs, or the error's class."""
+    try:
+        with store.read() as tx:
+            found = view(tx, scene.tenant, scene.id, format_name=format_name, stub_open=True)
+    except REFUSED as error:
+        return type(error)
     rendered = FORMATS[format_name].render(found.messages, None)
     return rendered.messages, rendered.lossy, found.used, found.open_calls, found.shown.reasoning
 

@@ -196,7 +196,8 @@ class Reference:
             request = request._replace(policy=to_stored(policy_of(request.policy, PRESETS, self.policy), PRESETS))
         if request.target_tokens is None:
             request = request._replace(asked_at=self._history_when_asked())
-        policy = self.policy_for(request) if stages is None else self.policy_for(request).naming(stages)
+        policy = self.policy_for(request)
+        policy = (policy if stages is None else policy.naming(stages)).on("asked")
         outline, has_target = self.outline(self.head), request.target_tokens is not None
         goals, gauge = self.goals(self.head, request), self.gauge(self.head, request)
         plan = plan_for(outline, policy.stages, goals, gauge, is_asked=True, has_target=has_target)
