@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import socket
 
-import uvicorn
 from fastapi import FastAPI
 from foldline_api.server import Server
 
@@ -21,6 +20,4 @@ def run_api(app: FastAPI, listener: socket.socket, settings: Settings) -> None:
     # has handed its jobs back, and the notifier has sent its last message.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
-    stop_seconds = max(1, int(settings.stop_seconds))
-    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=stop_seconds)
-    Server(app, config).run(sockets=[listener])
+    Server(app, settings.stop_seconds).run(sockets=[listener])
