@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from importlib.util import find_spec
+from threading import Thread
 from typing import Final
 
 import uvicorn
 from fastapi import FastAPI
 
+from foldline.engine.tokens.counter import exact_counter
 from foldline_api.service import AppState
 
+WARM_UP_SECONDS: Final = 1.0
 HTTP: Final = "foldline_api.http.protocol:BoundedProtocol" if find_spec("httptools") else "h11"
 
 
@@ -29,6 +33,10 @@ class Server(uvicorn.Server):
         for listener in sockets or ():
             listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         await super().startup(sockets)
+        # The vocabulary takes half a second to load, and nothing else runs meanwhile: probes and requests that wait
+        # already are answered first. A request that has to count before loads it by itself.
+        warm_up = Thread(target=exact_counter, name="foldline-vocabulary", daemon=True)
+        asyncio.get_running_loop().call_later(WARM_UP_SECONDS, warm_up.start)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         # Event streams end with their job, and uvicorn stops the application only after all connections are closed.

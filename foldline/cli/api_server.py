@@ -8,14 +8,11 @@ import socket
 from fastapi import FastAPI
 from foldline_api.server import Server
 
-from foldline.engine.tokens.counter import exact_counter
 from foldline.settings import Settings
 
 
 def run_api(app: FastAPI, listener: socket.socket, settings: Settings) -> None:
     """Serve until a signal says to stop, and finish what is under way."""
-    # Loading takes a second, which the first appends would all spend.
-    exact_counter()
     # uvicorn raises the signal that stopped it once more at its end; by default that would kill us before the worker
     # has handed its jobs back, and the notifier has sent its last message.
     for number in (signal.SIGTERM, signal.SIGINT):
