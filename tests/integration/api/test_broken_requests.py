@@ -35,6 +35,7 @@ def answers_to(api: Api, pieces: Iterable[bytes]) -> list[bytes]:
     [
         b"\x16\x03\x01\x00\xa5 not HTTP",
         b"hello\r\n\r\n",
+        b"BREW /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n",
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
         GET + b"Name with spaces: x\r\n\r\n",
         GET + b"X: a\x00b\r\n\r\n",
