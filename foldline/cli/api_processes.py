@@ -9,6 +9,7 @@ import signal
 import socket
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from multiprocessing.connection import Connection, wait
 from threading import Event, Lock, Thread
 from time import monotonic
@@ -21,7 +22,7 @@ from foldline.cli.process_setup import telemetry_of
 from foldline.settings import Settings
 from foldline.telemetry.metric_catalog import Source
 from foldline.telemetry.metrics import Metrics
-from foldline.telemetry.several_processes import FamiliesByProcess
+from foldline.telemetry.several_processes import FamiliesByProcess, MetricsOfProcesses
 from foldline.terminal import CommandFailed, ExitCode
 
 logger = logging.getLogger(__name__)
@@ -44,7 +45,7 @@ class ApiProcess:
 
     def __init__(self, settings: Settings, listener: socket.socket, number: int) -> None:
         self._pipe, theirs = SPAWN.Pipe()
-        self._process = SPAWN.Process(target=serve_part, args=(settings, listener, theirs), daemon=True)
+        self._process = SPAWN.Process(target=serve_part, args=(settings, listener, theirs, number), daemon=True)
         self._process.start()
         theirs.close()
         self._lock = Lock()
@@ -169,7 +170,7 @@ class ApiProcesses:
         return ApiProcess(self._settings, self._listener, number)
 
 
-def serve_part(settings: Settings, listener: socket.socket, pipe: Connection[Any, Any]) -> None:
+def serve_part(settings: Settings, listener: socket.socket, pipe: Connection[Any, Any], number: int) -> None:
     """What each process runs: the API, until a signal says to stop or the process that started it has ended."""
     with telemetry_of(settings, "api", Source.API) as signals:
         answering = Thread(target=_answer, args=(pipe, signals.metrics), name="foldline-metrics", daemon=True)
@@ -179,6 +180,9 @@ def serve_part(settings: Settings, listener: socket.socket, pipe: Connection[Any
                 open_store(settings, signals.tracing) as store,
                 api_beside_workers(settings, store, signals) as app,
             ):
+                # What it says on the API's own port must not be taken for what another process says there.
+                own = MetricsOfProcesses(lambda: {number: signals.metrics.families()})
+                app.state.subject = replace(app.state.subject, metrics=own)
                 run_api(app, listener, settings, answering.start)
         except CommandFailed as failure:
             logger.critical("%s", failure)

@@ -72,11 +72,13 @@ def test_metrics_have_the_requests_of_all_processes(tmp_path: Path, postgresql: 
         for _ in range(12):
             assert httpx.get(f"{url}/healthz", timeout=20).status_code == 200
         page = connected.get("/metrics").text
+        own = httpx.get(f"{url}/metrics", timeout=20).text
 
     counted = [line for line in page.splitlines() if "/healthz" in line and line.startswith("foldline_requests_total")]
     assert sum(float(line.rpartition(" ")[2]) for line in counted) == 12
     assert page.count("# TYPE foldline_requests_total ") == 1
     assert numbers_in(page) == {"1", "2"}
+    assert len(numbers_in(own)) == 1
 
 
 @pytest.mark.timeout(180)

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from itertools import repeat
 
 import pytest
-from foldline_api.http.protocol import UNREAD_BYTES_MAX
 
 from tests.support.processes.api import Api
 
+# Of one request, before its headers end.
+UNREAD_BYTES_MAX = 64 * 1024
 GET = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
 POST = b"POST /sessions HTTP/1.1\r\nHost: localhost\r\n"
 
