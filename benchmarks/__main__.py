@@ -8,7 +8,7 @@ from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
 
-from benchmarks import engine, frozen, http, latency, log, slots, views
+from benchmarks import engine, frozen, http, latency, log, slots, startup, views
 from benchmarks.harness import Row, measure, show
 from benchmarks.prefix_cost import table
 from benchmarks.prefix_cost.corpus import sessions
@@ -29,6 +29,7 @@ def _rows(folder: Path) -> Generator[Row, None, None]:
     yield from engine.rows()
     yield from log.rows("SQLite", f"sqlite:///{folder}/log.db")
     yield from http.rows_on_sqlite(folder)
+    yield from startup.rows(folder)
     yield from views.rows(folder)
     with Stack(workers=0, logs=folder / "stack", is_durable=True, without=("beat", "flower")) as stack:
         yield from log.rows("PostgreSQL", stack.database_url)

@@ -185,6 +185,9 @@ class Settings(BaseSettings):
         32 * 1024 * 1024, ge=1024, description="Maximum size of a request body. Larger ones get 413."
     )
     threads: int = Field(16, ge=1, le=1024, description="Maximum number of API requests handled at the same time.")
+    api_processes: int = Field(
+        1, ge=1, le=64, description="Processes of `foldline api` on one port. Each uses about one core."
+    )
     wait_seconds_max: float = Field(60.0, ge=0, description="Maximum of a request's `Prefer: wait`.")
     idempotency_hours: float = Field(24.0, gt=0, description="Time for which the answer to an Idempotency-Key is kept.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(

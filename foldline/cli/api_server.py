@@ -4,23 +4,46 @@ from __future__ import annotations
 
 import signal
 import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-import uvicorn
 from fastapi import FastAPI
+from foldline_api.app import create_app
 from foldline_api.server import Server
+from foldline_worker.app import create_celery
+from foldline_worker.broker.notifier import Notifier, notifying
 
-from foldline.engine.tokens.counter import exact_counter
+from foldline.cli.process_setup import installed_hooks
+from foldline.log.storage.store import Store
 from foldline.settings import Settings
+from foldline.telemetry.metrics import Signals
 
 
-def run_api(app: FastAPI, listener: socket.socket, settings: Settings) -> None:
-    """Serve until a signal says to stop, and finish what is under way."""
-    # Loading takes a second, which the first appends would all spend.
-    exact_counter()
+@contextmanager
+def api_beside_workers(settings: Settings, store: Store, signals: Signals) -> Iterator[FastAPI]:
+    """The API of a process whose jobs are done by workers elsewhere; during the block it notifies them.
+
+    Raises:
+        CommandFailed: a hook that is installed cannot be used.
+    """
+    app = create_app(settings, store, signals)
+    with (
+        create_celery(settings) as celery,
+        notifying(Notifier(celery), store, settings.stop_seconds),
+        installed_hooks(settings, store),
+    ):
+        yield app
+
+
+def run_api(
+    app: FastAPI, listener: socket.socket, settings: Settings, on_started: Callable[[], None] | None = None
+) -> None:
+    """Serve until a signal says to stop, and finish what is under way.
+
+    `on_started` is called once requests are taken.
+    """
     # uvicorn raises the signal that stopped it once more at its end; by default that would kill us before the worker
     # has handed its jobs back, and the notifier has sent its last message.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
-    stop_seconds = max(1, int(settings.stop_seconds))
-    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=stop_seconds)
-    Server(app, config).run(sockets=[listener])
+    Server(app, settings.stop_seconds, on_started).run(sockets=[listener])

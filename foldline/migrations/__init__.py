@@ -13,14 +13,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
+from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Connection, Engine, inspect, text
 from tenacity import Retrying, retry_if_result, wait_fixed
 
 # The key of the advisory lock for migrations; it must never change.
@@ -28,6 +25,7 @@ TURN: Final = 0x466F6C64
 # A change that waits for a table makes all others wait behind it, so it fails after this time and can be repeated.
 LOCK_SECONDS: Final = 10
 TURN_SECONDS: Final = 0.1
+VERSIONS: Final = Path(__file__).parent / "versions"
 
 
 class Standing(Enum):
@@ -98,9 +96,8 @@ def upgrade(engine: Engine) -> Schema:
             raise NewerSchema(schema)
         if schema.standing is not Standing.SAME:
             _end_transaction(connection)
-            config = _config()
-            config.attributes["connection"] = connection
-            command.upgrade(config, "head")
+            # Only here, as it takes long to load: most processes start on a database of their own version.
+            import_module("foldline.migrations.running").run(connection)
         return schema
 
 
@@ -137,12 +134,12 @@ def _end_transaction(connection: Connection) -> None:
 
 
 def _schema(connection: Connection) -> Schema:
-    revision = MigrationContext.configure(connection).get_current_revision()
-    scripts = ScriptDirectory.from_config(_config()).walk_revisions()
-    return Schema(revision, tuple(script.revision for script in scripts))
+    is_empty = not inspect(connection).has_table("alembic_version")
+    revision = None if is_empty else connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    return Schema(revision, _known())
 
 
-def _config() -> Config:
-    config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent))
-    return config
+def _known() -> tuple[str, ...]:
+    """The revisions of this program, newest first; the files are named for them, in their order."""
+    names = sorted((path.name for path in VERSIONS.glob("[0-9]*.py")), reverse=True)
+    return tuple(name.partition("_")[0] for name in names)

@@ -7,33 +7,25 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
+from importlib import import_module
 from time import monotonic
 from typing import Final, Generic, Protocol, TypeVar
 
 import anyio
 import anyio.to_thread
-from redis import Redis
-from redis.exceptions import RedisError
 
 from foldline.log.errors import Unavailable
 from foldline.log.jobs.backlog import Backlog, backlog, check_tables
 from foldline.log.storage.store import Store
 from foldline.settings import Settings
 
-TIMEOUT_SECONDS: Final = 0.5
-
 
 def broker_answers(settings: Settings) -> bool:
     """Whether the broker answers; the memory broker inside this process always does."""
     if settings.has_memory_broker:
         return True
-    timeouts = {"socket_timeout": TIMEOUT_SECONDS, "socket_connect_timeout": TIMEOUT_SECONDS}
-    try:
-        with Redis.from_url(settings.broker_url, **timeouts) as client:
-            client.ping()
-    except (RedisError, ValueError):
-        return False
-    return True
+    answers: Callable[[str], bool] = import_module("foldline.telemetry.redis_broker").answers
+    return answers(settings.broker_url)
 
 
 T = TypeVar("T")

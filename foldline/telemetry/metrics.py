@@ -18,6 +18,7 @@ from prometheus_client import (
     generate_latest,
 )
 from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.metrics_core import Metric as Family
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
@@ -83,8 +84,12 @@ class Metrics:
     def text(self, answers_by_part: Mapping[str, bool], backlog: Backlog | None) -> bytes:
         """See `MetricsSource`."""
         with self._lock:
-            self._on_scrape.families = [_parts(answers_by_part), *(_waiting(backlog) if backlog else ())]
+            self._on_scrape.families = on_scrape(answers_by_part, backlog)
             return generate_latest(self._registry)
+
+    def families(self) -> list[Family]:
+        """All metrics as values, for another process to export."""
+        return list(self._registry.collect())
 
     def follow(self, store: Store) -> None:
         """Count the store's events from now on, and export its connections."""
@@ -179,6 +184,11 @@ class _OnScrape(Collector):
 
     def collect(self) -> Sequence[GaugeMetricFamily]:
         return self.families
+
+
+def on_scrape(answers_by_part: Mapping[str, bool], backlog: Backlog | None) -> list[GaugeMetricFamily]:
+    """The metrics of this state of the parts, and of the backlog if it is known."""
+    return [_parts(answers_by_part), *(_waiting(backlog) if backlog else ())]
 
 
 def _parts(answers_by_part: Mapping[str, bool]) -> GaugeMetricFamily:

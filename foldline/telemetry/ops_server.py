@@ -73,9 +73,11 @@ def serving_ops(subject: Subject, listener: socket.socket | None) -> Iterator[No
     if listener is None:
         yield
         return
-    server = uvicorn.Server(
-        uvicorn.Config(create_ops_app(subject), log_config=None, access_log=False, timeout_graceful_shutdown=1)
+    # For few requests h11 is fast enough, and unlike httptools it has a bound for headers.
+    config = uvicorn.Config(
+        create_ops_app(subject), http="h11", log_config=None, access_log=False, timeout_graceful_shutdown=1
     )
+    server = uvicorn.Server(config)
     thread = Thread(target=server.run, kwargs={"sockets": [listener]}, name="foldline-port", daemon=True)
     thread.start()
     try:

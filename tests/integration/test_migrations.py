@@ -15,6 +15,7 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, inspect, text
 from sqlmodel import SQLModel
 
@@ -73,6 +74,13 @@ def first_tables(store: Store) -> str:
     first = migrations.schema_of(store.engine).known[-1]
     migrated(store, command.upgrade, first)
     return first
+
+
+def test_files_are_named_for_their_revisions(store: Store) -> None:
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
+    walked = [script.revision for script in ScriptDirectory.from_config(config).walk_revisions()]
+    assert [*migrations.schema_of(store.engine).known] == walked
 
 
 def filled(store: Store) -> list[Scene]:

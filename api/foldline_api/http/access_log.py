@@ -63,5 +63,7 @@ class AccessLog:
         span.note({"http.request.method": method, "http.route": route, "http.response.status_code": status})
         span.note({f"foldline.{key}": value for key, value in session_id.items()})
         level = logging.ERROR if status >= HTTPStatus.INTERNAL_SERVER_ERROR else logging.DEBUG
+        if not logger.isEnabledFor(level):
+            return
         fields = {"method": method, "route": route, "status": status, "milliseconds": round(seconds * 1000, 1)}
         logger.log(level, "request", extra={**fields, **session_id})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Mapping
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
@@ -63,10 +64,16 @@ def _check_is_local(scope: Scope, headers: Headers) -> None:
     client, origin = scope.get("client"), headers.get("origin")
     if client is not None and not _is_local(client[0]):
         raise Unauthorized(FOREIGN_CLIENT)
-    if not _is_local(_host(f"//{headers.get('host', 'localhost')}")):
+    if not _is_local_address(f"//{headers.get('host', 'localhost')}"):
         raise Unauthorized(FOREIGN_NAME)
-    if origin is not None and not _is_local(_host(origin)):
+    if origin is not None and not _is_local_address(origin):
         raise Unauthorized(FOREIGN_PAGE)
+
+
+# Clients on this machine use few names of it.
+@lru_cache(maxsize=64)
+def _is_local_address(address: str) -> bool:
+    return _is_local(_host(address))
 
 
 def _host(address: str) -> str | None:
@@ -76,6 +83,7 @@ def _host(address: str) -> str | None:
         return None
 
 
+@lru_cache(maxsize=64)
 def _is_local(host: str | None) -> bool:
     if host is None:
         return False

@@ -21,7 +21,8 @@ LEVELS: Final = ", ".join(dict.fromkeys(level.name for layout in LAYOUTS.values(
 class ResponseModel(BaseModel):
     """Root of the answers."""
 
-    model_config = ConfigDict(extra="forbid")
+    # Answers are only described: their schemas are built for the OpenAPI document alone.
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
 
 class Problem(BaseModel):

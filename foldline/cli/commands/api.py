@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
-from foldline_api.app import create_app
-from foldline_worker.app import create_celery
-from foldline_worker.broker.notifier import Notifier, notifying
+import socket
+from functools import partial
+from typing import Annotated, Final
 
-from foldline.cli.api_server import run_api
+import typer
+
+from foldline.cli.api_processes import ApiProcesses
+from foldline.cli.api_server import api_beside_workers, run_api
 from foldline.cli.database import check_schema, open_store, place_of, settings_of
 from foldline.cli.listening import Host, Port, announce, check_host, listener_for, metrics_listener_for
 from foldline.cli.options import BrokerUrl, DatabaseUrl, LogLevel
-from foldline.cli.process_setup import check_broker, check_database, installed_hooks, print_status, telemetry_of
+from foldline.cli.process_setup import check_broker, check_database, print_status, telemetry_of
+from foldline.log.storage.store import Store
+from foldline.settings import Settings
+from foldline.telemetry.health import DATABASE, Subject, known_backlog, parts_of
 from foldline.telemetry.metric_catalog import Source
 from foldline.telemetry.ops_server import serving_ops
+from foldline.telemetry.several_processes import MetricsOfProcesses
+
+# The part of readiness that says whether one of several processes takes requests.
+PROCESSES: Final = "processes"
 
 
 def api(
     *,
     host: Host = None,
     port: Port = None,
+    processes: Annotated[
+        int | None, typer.Option(help="Processes that share the port; each uses about a core.")
+    ] = None,
     database_url: DatabaseUrl = None,
     broker_url: BrokerUrl = None,
     log_level: LogLevel = None,
@@ -32,6 +45,7 @@ def api(
         {
             "host": host,
             "port": port,
+            "api_processes": processes,
             "database_url": database_url,
             "broker_url": broker_url,
             "log_level": log_level,
@@ -47,13 +61,33 @@ def api(
         metrics_listener_for(settings) as metrics_listener,
     ):
         check_schema(store)
-        app = create_app(settings, store, signals)
+        print_status(settings, f"data in {place_of(store)}")
+        if settings.api_processes > 1:
+            _serve_by_several(settings, store, listener, metrics_listener)
+            return
         with (
-            create_celery(settings) as celery,
-            notifying(Notifier(celery), store, settings.stop_seconds),
-            installed_hooks(settings, store),
+            api_beside_workers(settings, store, signals) as app,
             serving_ops(app.state.subject, metrics_listener),
         ):
-            print_status(settings, f"data in {place_of(store)}")
             announce(listener, settings)
             run_api(app, listener, settings)
+
+
+def _serve_by_several(
+    settings: Settings, store: Store, listener: socket.socket, metrics_listener: socket.socket | None
+) -> None:
+    """Serve with processes of their own; this one watches them, and has the operator's port."""
+    processes = ApiProcesses(settings, listener)
+    subject = Subject(
+        MetricsOfProcesses(processes.metrics),
+        {**parts_of(settings, store), PROCESSES: lambda: processes.serve},
+        needed={DATABASE, PROCESSES},
+        backlog=partial(known_backlog, store),
+    )
+    with serving_ops(subject, metrics_listener):
+        try:
+            processes.start()
+            announce(listener, settings)
+            processes.run()
+        finally:
+            processes.stop()

@@ -23,6 +23,7 @@ from foldline.engine.overflow.wordings import (
     SIZE_WORDINGS,
     THROTTLED,
     WORDINGS,
+    Wordings,
 )
 
 # Keys of an error's JSON that hold its text, its name and its HTTP status, and how many levels deep they are read.
@@ -213,7 +214,7 @@ def _input_tokens(text: str) -> int | None:
     return sum(parts.values()) if parts else _first(INPUT, text)
 
 
-def _first(patterns: tuple[re.Pattern[str], ...], text: str) -> int | None:
+def _first(patterns: tuple[Wordings, ...], text: str) -> int | None:
     found = (pattern.search(text) for pattern in patterns)
     match = next(filter(None, found), None)
     return None if match is None else _number(match)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from functools import cached_property
 from typing import Final
 
 _SEPARATOR: Final = r"[,._'\u00a0\u2009\u202f]"
@@ -12,18 +14,33 @@ _BUSY: Final = r"429\b(?![.,]\d|\s*tokens?\s*>)"
 _NOT_INPUT: Final = r"(?!\s*(?:output|completion|char|byte|[kmg]?i?b\b))"
 
 
-def _compiled(*wordings: str) -> re.Pattern[str]:
+class Wordings:
     """A pattern for any of these wordings.
 
     A space matches any white space, `<n>` a number, and `<N>` a number of tokens that is not named as output.
     """
-    number, tokens = f"({_NUMBER})", f"({_NUMBER}){_NOT_INPUT}"
-    texts = (text.replace("<n>", number).replace("<N>", tokens).replace(" ", r"\s+") for text in wordings)
-    return re.compile("|".join(texts), re.IGNORECASE)
+
+    def __init__(self, *wordings: str) -> None:
+        self._wordings = wordings
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """The first match in the text."""
+        return self._pattern.search(text)
+
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        """All matches in the text."""
+        return self._pattern.finditer(text)
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        # Most processes never see an error, and need none of the patterns.
+        number, tokens = f"({_NUMBER})", f"({_NUMBER}){_NOT_INPUT}"
+        texts = (text.replace("<n>", number).replace("<N>", tokens).replace(" ", r"\s+") for text in self._wordings)
+        return re.compile("|".join(texts), re.IGNORECASE)
 
 
 # Refusals because too much was sent before or because the provider is busy. The same request may pass later.
-THROTTLED: Final = _compiled(
+THROTTLED: Final = Wordings(
     r"(?<![-/\w])rate[ _-]?limit",
     r"\brate[ _-]?limit(?:ed|[ _-](?:exceeded|reached|hit))\b",
     "too many requests",
@@ -42,7 +59,7 @@ THROTTLED: Final = _compiled(
 )
 # Other limits, links and headers that name a limit, and tokens that are not of a text. In a text with one of these,
 # only a wording of overflow with its figures counts.
-DOUBTFUL: Final = _compiled(
+DOUBTFUL: Final = Wordings(
     r"\brate[ _-]?limit",
     r"\bquota\b",
     r"\b(?:security|api|access|auth|bearer) tokens?\b",
@@ -52,32 +69,32 @@ DOUBTFUL: Final = _compiled(
 
 # Wordings of overflow by provider. The first row that matches names the provider. Wordings of one provider alone come
 # first, then those that others use too, and at last those of no provider.
-WORDINGS: Final[tuple[tuple[str | None, re.Pattern[str]], ...]] = (
-    ("openrouter", _compiled("this endpoint's maximum context length")),
-    ("mistral", _compiled("too large for model with <n> maximum context length")),
-    ("anthropic", _compiled("anthropic: input is too long", "input length and `?max_tokens`? exceed context limit")),
-    ("xai", _compiled("maximum prompt length is <n>")),
-    ("together", _compiled("longer than the model's context length")),
+WORDINGS: Final[tuple[tuple[str | None, Wordings], ...]] = (
+    ("openrouter", Wordings("this endpoint's maximum context length")),
+    ("mistral", Wordings("too large for model with <n> maximum context length")),
+    ("anthropic", Wordings("anthropic: input is too long", "input length and `?max_tokens`? exceed context limit")),
+    ("xai", Wordings("maximum prompt length is <n>")),
+    ("together", Wordings("longer than the model's context length")),
     (
         "llama.cpp",
-        _compiled("exceeds? the available context size", "exceeds? context size", "context size has been exceeded"),
+        Wordings("exceeds? the available context size", "exceeds? context size", "context size has been exceeded"),
     ),
-    ("lmstudio", _compiled("greater than the context length", "loaded with context length of only")),
-    ("minimax", _compiled("context window exceeds limit")),
-    ("kimi", _compiled("exceeded model token limit")),
-    ("zai", _compiled("model_context_window_exceeded", "prompt exceeds max length")),
-    ("ollama", _compiled("prompt too long; exceeded (?:max )?context length")),
-    ("qwen", _compiled("range of input length should be")),
-    ("cohere", _compiled("total number of tokens .{0,200}cannot exceed")),
-    ("huggingface", _compiled("`?inputs`? must have less than <n> tokens", r"`max_new_tokens` must be <= <n>")),
-    ("vllm", _compiled("maximum model length of <n>", "exceeds the max_model_len")),
+    ("lmstudio", Wordings("greater than the context length", "loaded with context length of only")),
+    ("minimax", Wordings("context window exceeds limit")),
+    ("kimi", Wordings("exceeded model token limit")),
+    ("zai", Wordings("model_context_window_exceeded", "prompt exceeds max length")),
+    ("ollama", Wordings("prompt too long; exceeded (?:max )?context length")),
+    ("qwen", Wordings("range of input length should be")),
+    ("cohere", Wordings("total number of tokens .{0,200}cannot exceed")),
+    ("huggingface", Wordings("`?inputs`? must have less than <n> tokens", r"`max_new_tokens` must be <= <n>")),
+    ("vllm", Wordings("maximum model length of <n>", "exceeds the max_model_len")),
     (
         "cerebras",
-        _compiled(r"^\W*4(?:00|13)(?: status code)?\s*\(no body\)", "current length is <n> while limit is <n>"),
+        Wordings(r"^\W*4(?:00|13)(?: status code)?\s*\(no body\)", "current length is <n> while limit is <n>"),
     ),
     (
         "openai",
-        _compiled(
+        Wordings(
             "this model's maximum context length",
             "exceeds? (?:the )?(?:model's )?maximum context length",
             r"tokens\. however, (?:your messages|you requested)",
@@ -87,10 +104,10 @@ WORDINGS: Final[tuple[tuple[str | None, re.Pattern[str]], ...]] = (
             "input tokens exceed the configured limit",
         ),
     ),
-    ("azure", _compiled("content_length_exceeded")),
+    ("azure", Wordings("content_length_exceeded")),
     (
         "google",
-        _compiled(
+        Wordings(
             "input token count.{0,200}exceeds the maximum",
             "exceeds the maximum number of tokens",
             "model only supports up to <n>",
@@ -101,7 +118,7 @@ WORDINGS: Final[tuple[tuple[str | None, re.Pattern[str]], ...]] = (
     ),
     (
         "bedrock",
-        _compiled(
+        Wordings(
             r"validationexception.{0,200}(?:input|prompt|request|messages?|conversation) (?:is|are|was|were) too long",
             "validationexception.{0,200}too many (?:input )?tokens",
             r"validationexception.{0,200}exceed\w*(?: [\w']+){0,3} (?:context|input|maximum number of tokens)\b",
@@ -111,12 +128,12 @@ WORDINGS: Final[tuple[tuple[str | None, re.Pattern[str]], ...]] = (
             "too many input tokens",
         ),
     ),
-    ("mistral", _compiled("context length exceeded", "maximum number of tokens")),
-    ("openrouter", _compiled("context_length_exceeded")),
-    ("copilot", _compiled("exceeds the limit of <N>")),
+    ("mistral", Wordings("context length exceeded", "maximum number of tokens")),
+    ("openrouter", Wordings("context_length_exceeded")),
+    ("copilot", Wordings("exceeds the limit of <N>")),
     (
         "anthropic",
-        _compiled(
+        Wordings(
             "prompt is too long",
             "request_too_large",
             "request exceeds the maximum (?:size|allowed number of bytes)",
@@ -126,7 +143,7 @@ WORDINGS: Final[tuple[tuple[str | None, re.Pattern[str]], ...]] = (
     ),
     (
         None,
-        _compiled(
+        Wordings(
             "prompt_too_long",
             "token limit exceeded",
             "max size: <n> tokens",
@@ -137,10 +154,10 @@ WORDINGS: Final[tuple[tuple[str | None, re.Pattern[str]], ...]] = (
 )
 # Wordings of reasoning that is refused because something before it changed, or because another model wrote it, and of
 # the provider's own summaries.
-REASONING_WORDINGS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
+REASONING_WORDINGS: Final[tuple[tuple[str, Wordings], ...]] = (
     (
         "anthropic",
-        _compiled(
+        Wordings(
             r"invalid [`'\"]?signature[`'\"]? in [`'\"]?(?:redacted_)?thinking[`'\"]? block",
             "block is bound to a different",
             r"\bprefix_mismatch\b",
@@ -152,7 +169,7 @@ REASONING_WORDINGS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ),
     (
         "openai",
-        _compiled(
+        Wordings(
             "invalid_encrypted_content",
             "encrypted content .{0,200}could not be (?:verified|decrypted|parsed)",
             "provided without its required ['`\"]?reasoning['`\"]? item",
@@ -161,14 +178,14 @@ REASONING_WORDINGS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ),
     (
         "google",
-        _compiled("(?:invalid|corrupted) thought[ _]?signature", "thought[ _]?signature is (?:not valid|invalid)"),
+        Wordings("(?:invalid|corrupted) thought[ _]?signature", "thought[ _]?signature is (?:not valid|invalid)"),
     ),
 )
 # Wordings of requests with too many bytes or images, whatever their tokens.
-SIZE_WORDINGS: Final[tuple[tuple[str | None, re.Pattern[str]], ...]] = (
+SIZE_WORDINGS: Final[tuple[tuple[str | None, Wordings], ...]] = (
     (
         "anthropic",
-        _compiled(
+        Wordings(
             "request_too_large",
             "request exceeds the maximum (?:size|allowed number of bytes)",
             r"image exceeds (?:the )?[\d.]+ ?mb(?: maximum| limit)?",
@@ -176,10 +193,10 @@ SIZE_WORDINGS: Final[tuple[tuple[str | None, re.Pattern[str]], ...]] = (
             "many-image requests",
         ),
     ),
-    ("google", _compiled("request payload size exceeds")),
+    ("google", Wordings("request payload size exceeds")),
     (
         None,
-        _compiled(
+        Wordings(
             r"413\W{1,9}(?:content|payload|request entity) too large",
             "request entity too large",
             r"request too large \(max",
@@ -197,48 +214,48 @@ PROVIDERS: Final = frozenset(provider for provider, _ in WORDINGS if provider)
 # "The tokens you requested" are output tokens.
 _REQUESTED: Final = r"(?<!tokens\syou\s)requested"
 # A figure next to the word "tokens".
-COUNTED: Final = _compiled(
+COUNTED: Final = Wordings(
     r"<n>\s*(?:(?:input|prompt|`?inputs`?) )?tokens?\b", r"\btokens?(?: count)?(?: of| is| was|:)? \(?<n>"
 )
 # Wordings that name the input tokens, in parts or as a whole, the more certain ones first.
-INPUT_PARTS: Final = _compiled(
+INPUT_PARTS: Final = Wordings(
     "<n> (?:tokens )?(?:in|from) (?:the (?:input )?messages|the functions|the tools|your prompt)", "<n> of [a-z]+ input"
 )
 INPUT: Final = (
-    _compiled(r"<n>\s*\+\s*[\d,]{1,20}\s*>"),
-    _compiled("<n> (?:`inputs`|inputs?) tokens"),
-    _compiled(r"<N>\s*tokens?\s*>", r"exceeded: <N>\s*>"),
-    _compiled(rf"(?:resulted in|{_REQUESTED}:?|contains|has|have|received|given:) (?:about |at least )?<N>"),
-    _compiled(r"token count(?: of| is| was|:)? \(?<N>"),
-    _compiled(
+    Wordings(r"<n>\s*\+\s*[\d,]{1,20}\s*>"),
+    Wordings("<n> (?:`inputs`|inputs?) tokens"),
+    Wordings(r"<N>\s*tokens?\s*>", r"exceeded: <N>\s*>"),
+    Wordings(rf"(?:resulted in|{_REQUESTED}:?|contains|has|have|received|given:) (?:about |at least )?<N>"),
+    Wordings(r"token count(?: of| is| was|:)? \(?<N>"),
+    Wordings(
         rf"(?:prompt|input|{_REQUESTED})(?: tokens?| length)?(?: of)? \(?(?:length )?<N>", r"request \(<N> tokens"
     ),
-    _compiled("prompt is too long: <N>", "current length is <N>", "to keep the first <N> tokens"),
+    Wordings("prompt is too long: <N>", "current length is <N>", "to keep the first <N> tokens"),
 )
 OUTPUT: Final = (
-    _compiled(r"\d\s*\+\s*<n>\s*>"),
-    _compiled("<n> (?:tokens )?(?:in|for) the (?:completion|output)", "<n> (?:output|completion|`max_new_tokens`)"),
+    Wordings(r"\d\s*\+\s*<n>\s*>"),
+    Wordings("<n> (?:tokens )?(?:in|for) the (?:completion|output)", "<n> (?:output|completion|`max_new_tokens`)"),
 )
 LIMIT: Final = (
-    _compiled(r"\d(?:\s*tokens?)?\s*>\s*<N>"),
-    _compiled("model with <N> maximum", r"should be \[\d+,\s*<N>\]", "supports up to <N>", "cannot exceed <N>"),
-    _compiled("(?:less than|must be <=) <N>", r"max_model_len \(?<N>", "max(?:imum)? (?:input tokens|size):? <N>"),
-    _compiled(
+    Wordings(r"\d(?:\s*tokens?)?\s*>\s*<N>"),
+    Wordings("model with <N> maximum", r"should be \[\d+,\s*<N>\]", "supports up to <N>", "cannot exceed <N>"),
+    Wordings("(?:less than|must be <=) <N>", r"max_model_len \(?<N>", "max(?:imum)? (?:input tokens|size):? <N>"),
+    Wordings(
         r"(?:context|max(?:imum)? (?:allowed )?(?:input|prompt)) (?:length|size|window)(?: is| of| only|:)* \(?<N>"
     ),
-    _compiled(r"(?:model length|limit|maximum|number of tokens)(?: is| of| allowed|:)* \(?<N>"),
+    Wordings(r"(?:model length|limit|maximum|number of tokens)(?: is| of| allowed|:)* \(?<N>"),
 )
 # Wordings of refusals because more output was asked for than the model gives in one answer, with that limit.
 OUTPUT_LIMITS: Final = (
-    _compiled(r"supports at most <n> (?:completion|output) tokens", r"at most <n> (?:completion|output) tokens"),
-    _compiled(
+    Wordings(r"supports at most <n> (?:completion|output) tokens", r"at most <n> (?:completion|output) tokens"),
+    Wordings(
         r"max_(?:output_)?tokens`?: <n> > <n>, which is the maximum", r"valid range of max_tokens is \[\d+, ?<n>\]"
     ),
-    _compiled(
+    Wordings(
         r"max_(?:completion_|output_|new_)?tokens`? must be (?:less than or equal to|at most|<=) `?<n>`?",
         "max tokens must be (?:less than or equal to|at most|<=) <n>",
     ),
-    _compiled(r"tokens you requested exceeds? the model limit of <n>"),
-    _compiled(r"max_?output_?tokens value of [\d,]{1,12} but the supported range is from 1 \(inclusive\) to <n>"),
-    _compiled(r"max(?:imum)? (?:number of )?(?:output|completion) tokens(?: allowed)?(?: is|:| of) <n>"),
+    Wordings(r"tokens you requested exceeds? the model limit of <n>"),
+    Wordings(r"max_?output_?tokens value of [\d,]{1,12} but the supported range is from 1 \(inclusive\) to <n>"),
+    Wordings(r"max(?:imum)? (?:number of )?(?:output|completion) tokens(?: allowed)?(?: is|:| of) <n>"),
 )

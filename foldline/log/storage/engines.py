@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from importlib.metadata import version
 from time import monotonic
 from typing import Any, Final, NamedTuple
 
-from psycopg import Error as DriverError
 from sqlalchemy import URL, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DisconnectionError
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
@@ -116,7 +116,7 @@ def _postgresql(address: URL, connections: int) -> Engines:
         },
     )
     event.listen(writer, "checkin", _note_use)
-    event.listen(writer, "checkout", _test_if_idle)
+    event.listen(writer, "checkout", _check_of_idle(writer.dialect.loaded_dbapi.Error))
     # The same pool: isolation and read-only mode are set at the beginning of each transaction.
     return Engines(writer, writer.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True))
 
@@ -125,16 +125,23 @@ def _note_use(_connection: Any, record: ConnectionPoolEntry) -> None:
     record.info["used_at"] = monotonic()
 
 
-def _test_if_idle(connection: Any, record: ConnectionPoolEntry, _proxy: Any) -> None:
-    """Have the pool replace a connection that is broken after a time without use."""
-    # A test before every transaction would double the round trips.
-    if monotonic() - record.info.get("used_at", monotonic()) < IDLE_SECONDS_BEFORE_TEST:
-        return
-    try:
-        connection.execute("")
-        connection.rollback()
-    except DriverError as error:
-        raise DisconnectionError from error
+def _check_of_idle(failure: type[Exception]) -> Callable[[Any, ConnectionPoolEntry, Any], None]:
+    """A listener that has the pool replace a connection that is broken after a time without use.
+
+    `failure` is the driver's exception; the driver is loaded only where it is used.
+    """
+
+    def check_if_idle(connection: Any, record: ConnectionPoolEntry, _proxy: Any) -> None:
+        # A test before every transaction would double the round trips.
+        if monotonic() - record.info.get("used_at", monotonic()) < IDLE_SECONDS_BEFORE_TEST:
+            return
+        try:
+            connection.execute("")
+            connection.rollback()
+        except failure as error:
+            raise DisconnectionError from error
+
+    return check_if_idle
 
 
 def _options(address: URL) -> str:

@@ -14,7 +14,6 @@ from time import perf_counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from psycopg.errors import LockNotAvailable
 from sqlalchemy import Connection, Engine, func, select
 from sqlalchemy.exc import DatabaseError, DataError, IntegrityError, InterfaceError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
@@ -27,6 +26,9 @@ if TYPE_CHECKING:
     from foldline.log.storage.known_entries import KnownEntries
 
 logger = logging.getLogger(__name__)
+
+# PostgreSQL's code for a lock that was not free in time; its driver is not loaded where the database is SQLite.
+LOCK_NOT_AVAILABLE: Final = "55P03"
 
 Clock: TypeAlias = Callable[[], datetime]
 NewId: TypeAlias = Callable[[str], str]
@@ -276,7 +278,7 @@ def translated() -> Iterator[None]:
         # A unique row exists already, or a value does not fit its column: the caller knows what that means.
         raise
     except (DatabaseError, InterfaceError) as error:
-        kind = Busy if isinstance(error.orig, LockNotAvailable) else Unavailable
+        kind = Busy if getattr(error.orig, "sqlstate", None) == LOCK_NOT_AVAILABLE else Unavailable
         raise kind(str(error.orig)) from error
     except PoolTimeoutError as error:
         message = "all connections to the database are in use"

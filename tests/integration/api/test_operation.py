@@ -125,7 +125,7 @@ def test_metrics_count_requests_by_route(database: str) -> None:
         session = api.session()
         api.fill(session)
         api.problem("GET", "/sessions/none")
-        api.client.request("BREW", "/nowhere")
+        api.client.request("PURGE", "/nowhere")
         lines = api.client.get("/metrics").text.splitlines()
     counted = {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in lines if not line.startswith("#")}
     name = 'foldline_requests_total{method="%s",route="%s",status="%s"}'

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Thread
 
-import uvicorn
 from fastapi import FastAPI
 from foldline_api.app import create_app
 from foldline_api.server import Server
@@ -33,8 +32,7 @@ def opened_store(url: str, limits: Limits | None = None) -> Iterator[Store]:
 def served(app: FastAPI) -> Iterator[str]:
     """The address of a running server; it ends with the block."""
     listener = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=10)
-    server = Server(app, config)
+    server = Server(app, stop_seconds=10)
     thread = Thread(target=server.run, kwargs={"sockets": [listener]}, name="test-server")
     thread.start()
     try:

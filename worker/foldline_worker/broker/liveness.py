@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 from celery.beat import SchedulingError
 from kombu.exceptions import OperationalError
 from kombu.transport.virtual.base import W_NO_CONSUMERS
-from redis.exceptions import RedisError
 
 # A broker that does not answer blocks a loop for some time-outs; a longer block has another cause.
 LATE_SECONDS: Final = 60.0
@@ -41,7 +40,9 @@ logger = logging.getLogger(__name__)
 
 # Exceptions that wrap the one with the cause.
 WRAPPERS: Final = (OperationalError, SchedulingError)
-AWAY: Final = (OSError, RedisError, OperationalError)
+AWAY: Final = (OSError, OperationalError)
+# Recognized by the module of their classes: where the broker is in this process, no client of Redis is loaded.
+REDIS_ERRORS: Final = "redis.exceptions"
 # Celery's loggers that log each failure to reach the broker.
 BROKER_LOGGERS: Final = ("celery.beat", "celery.worker.consumer.consumer", "kombu.transport.virtual.base")
 
@@ -104,11 +105,15 @@ class _OutageFilter(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         arguments = record.args if isinstance(record.args, tuple) else ()
         for argument in arguments:
-            if isinstance(argument, BaseException) and isinstance(_origin(argument), AWAY):
+            if isinstance(argument, BaseException) and _is_away(_origin(argument)):
                 self._outage.begin(argument)
                 return False
         # Logged for a message that comes while the worker stops. It was a notification, and goes back to its queue.
         return record.msg != W_NO_CONSUMERS
+
+
+def _is_away(error: BaseException) -> bool:
+    return isinstance(error, AWAY) or any(kind.__module__ == REDIS_ERRORS for kind in type(error).__mro__)
 
 
 def _origin(error: BaseException) -> BaseException:

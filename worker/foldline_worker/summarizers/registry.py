@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from time import perf_counter
 from typing import Final
 
@@ -19,7 +20,7 @@ from foldline.telemetry.logs import Contained, describe
 from foldline.telemetry.metrics import Metrics
 from foldline.telemetry.tracing import Tracing
 from foldline_worker.cancellation import Cancellation
-from foldline_worker.summarizers import extractive, llm, provider
+from foldline_worker.summarizers import extractive
 from foldline_worker.summarizers.contract import (
     NOTHING_KEPT,
     ChunkTexts,
@@ -92,7 +93,7 @@ def create_summarizer(
     rows = summarizer_rows(settings)
     models: dict[str, Summarizer] = {
         name: Metered(
-            llm.create(name, row, tracing, broker_url=settings.broker_url), metrics, provider=name, model=row.model
+            _maker("llm")(name, row, tracing, broker_url=settings.broker_url), metrics, provider=name, model=row.model
         )
         for name, row in rows.items()
     }
@@ -100,9 +101,15 @@ def create_summarizer(
         models = {name: Guarded(summarizer, name, breakers) for name, summarizer in models.items()}
     writers = {EXTRACTIVE: Metered(extractive.create(), metrics, provider=EXTRACTIVE, model=None), **models}
     providers = {
-        name: MeteredProvider(provider.create(settings, name, tracing), metrics) for name in settings.compactor_keys
+        name: MeteredProvider(_maker("provider")(settings, name, tracing), metrics) for name in settings.compactor_keys
     }
     return SummarizerChain(writers, order_of(settings), providers)
+
+
+def _maker(kind: str) -> Callable[..., Summarizer]:
+    """`create` of the module of this kind, which is loaded where the settings name one: it brings an HTTP client."""
+    create: Callable[..., Summarizer] = import_module(f"foldline_worker.summarizers.{kind}").create
+    return create
 
 
 class SummarizerChain:

@@ -22,7 +22,7 @@ _LITERAL: Final = re.compile(r"[^\W\d_]*(?![?*{])")
 _FIRST: Final = ("_first", "chatter")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Language:
     """A language, and the patterns of its features, for text in lower case.
 

@@ -1,0 +1,198 @@
+"""Several processes of the API on one listening socket: starts them, replaces those that end, and stops all."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import signal
+import socket
+import sys
+from contextlib import suppress
+from dataclasses import replace
+from multiprocessing.connection import Connection, wait
+from threading import Event, Lock, Thread
+from time import monotonic
+from typing import Any, Final
+
+from foldline.cli.api_server import api_beside_workers, run_api
+from foldline.cli.database import open_store
+from foldline.cli.models_file import use_models_file
+from foldline.cli.process_setup import telemetry_of
+from foldline.settings import Settings
+from foldline.telemetry.metric_catalog import Source
+from foldline.telemetry.metrics import Metrics
+from foldline.telemetry.several_processes import FamiliesByProcess, MetricsOfProcesses
+from foldline.terminal import CommandFailed, ExitCode
+
+logger = logging.getLogger(__name__)
+
+# New interpreters: a fork would copy locks that other threads hold.
+SPAWN: Final = multiprocessing.get_context("spawn")
+CHECK_SECONDS: Final = 0.2
+# Between two starts in the place of a process that ended, so that one which cannot start does not use up a core.
+RESTART_SECONDS: Final = 1.0
+# For what a process does after its last answer.
+END_SECONDS: Final = 3.0
+ANSWER_SECONDS: Final = 0.5
+# What a process says on its pipe first, and what it is asked for then.
+SERVES: Final = "serves"
+METRICS: Final = "metrics"
+
+
+class ApiProcess:
+    """One process of the API; it is running when this returns, and ends by itself if we are killed."""
+
+    def __init__(self, settings: Settings, listener: socket.socket, number: int) -> None:
+        self._pipe, theirs = SPAWN.Pipe()
+        self._process = SPAWN.Process(target=serve_part, args=(settings, listener, theirs, number), daemon=True)
+        self._process.start()
+        theirs.close()
+        self._lock = Lock()
+        self._is_asked = False
+        self.number = number
+        self.started_at = monotonic()
+        self.serves = False
+
+    @property
+    def end(self) -> int:
+        """What `multiprocessing.connection.wait` takes to wait for the end of the process."""
+        return self._process.sentinel
+
+    @property
+    def has_ended(self) -> bool:
+        return not self._process.is_alive()
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid
+
+    def note_start(self) -> None:
+        """Look whether the process has begun to serve meanwhile."""
+        with suppress(OSError, EOFError):
+            if not self.serves and self._pipe.poll():
+                self.serves = self._pipe.recv() == SERVES
+
+    def metrics(self) -> Any:
+        """The families of its metrics; None if it does not serve, or does not answer in time."""
+        with self._lock, suppress(OSError, EOFError):
+            if not self.serves:
+                return None
+            if not self._is_asked:
+                self._pipe.send(METRICS)
+            # The answer to a question may come when the next one is due.
+            self._is_asked = not self._pipe.poll(ANSWER_SECONDS)
+            return None if self._is_asked else self._pipe.recv()
+        return None
+
+    def stop(self) -> None:
+        """Have it finish what is under way and end."""
+        self._process.terminate()
+
+    def finish(self, timeout_seconds: float) -> None:
+        """Wait for its end, and kill it if that takes longer."""
+        self._process.join(timeout_seconds)
+        if self._process.is_alive():
+            logger.warning("process %s of the API did not end in time, and is killed", self.pid)
+            self._process.kill()
+            self._process.join()
+        self._pipe.close()
+
+
+class ApiProcesses:
+    """The processes that the settings ask for, from `start` on, on a socket that listens already."""
+
+    def __init__(self, settings: Settings, listener: socket.socket) -> None:
+        self._settings = settings
+        self._listener = listener
+        self._processes: list[ApiProcess] = []
+        self._is_stopping = Event()
+
+    @property
+    def serve(self) -> bool:
+        """Whether one of them takes requests."""
+        return any(process.serves and not process.has_ended for process in self._processes)
+
+    def metrics(self) -> FamiliesByProcess:
+        """The metrics of those that answer, by number from 1."""
+        found = {process.number: process.metrics() for process in self._processes}
+        return {number: families for number, families in found.items() if families is not None}
+
+    def start(self) -> None:
+        """Start all; returns when all serve, or when a signal says to stop.
+
+        Raises:
+            CommandFailed: one ended before.
+        """
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: self._is_stopping.set())
+        self._processes = [self._started(number + 1) for number in range(self._settings.api_processes)]
+        while not self._is_stopping.is_set() and not all(process.serves for process in self._processes):
+            self._watch()
+            if any(process.has_ended for process in self._processes):
+                raise CommandFailed(
+                    "a process of the API did not start; its log lines say why", ExitCode.SERVICE_FAILED
+                )
+
+    def run(self) -> None:
+        """Replace those that end, until a signal says to stop."""
+        while not self._is_stopping.is_set():
+            self._watch()
+            self._processes = [self._replaced(process) for process in self._processes]
+
+    def stop(self) -> None:
+        """Stop all at the same time, each within the settings' `stop_seconds` for what is under way."""
+        # Otherwise clients could still connect, and would wait for an answer that nobody gives.
+        self._listener.close()
+        for process in self._processes:
+            process.stop()
+        deadline = monotonic() + self._settings.stop_seconds + END_SECONDS
+        for process in self._processes:
+            process.finish(max(0.0, deadline - monotonic()))
+
+    def _watch(self) -> None:
+        running = [process for process in self._processes if not process.has_ended]
+        wait([process.end for process in running], CHECK_SECONDS)
+        for process in running:
+            process.note_start()
+
+    def _replaced(self, process: ApiProcess) -> ApiProcess:
+        if not process.has_ended or self._is_stopping.is_set():
+            return process
+        if monotonic() - process.started_at < RESTART_SECONDS:
+            # The next look is soon enough.
+            return process
+        logger.error("process %s of the API ended by itself; another one takes its place", process.pid)
+        process.finish(0.0)
+        return self._started(process.number)
+
+    def _started(self, number: int) -> ApiProcess:
+        return ApiProcess(self._settings, self._listener, number)
+
+
+def serve_part(settings: Settings, listener: socket.socket, pipe: Connection[Any, Any], number: int) -> None:
+    """What each process runs: the API, until a signal says to stop or the process that started it has ended."""
+    with telemetry_of(settings, "api", Source.API) as signals:
+        answering = Thread(target=_answer, args=(pipe, signals.metrics), name="foldline-metrics", daemon=True)
+        try:
+            use_models_file(settings.models_file)
+            with (
+                open_store(settings, signals.tracing) as store,
+                api_beside_workers(settings, store, signals) as app,
+            ):
+                # What it says on the API's own port must not be taken for what another process says there.
+                own = MetricsOfProcesses(lambda: {number: signals.metrics.families()})
+                app.state.subject = replace(app.state.subject, metrics=own)
+                run_api(app, listener, settings, answering.start)
+        except CommandFailed as failure:
+            logger.critical("%s", failure)
+            sys.exit(failure.code)
+
+
+def _answer(pipe: Connection[Any, Any], metrics: Metrics) -> None:
+    """Answer on the pipe, until its other end is closed: then nobody would stop or replace this process."""
+    with suppress(EOFError, OSError):
+        pipe.send(SERVES)
+        while pipe.recv():
+            pipe.send(metrics.families())
+    os.kill(os.getpid(), signal.SIGTERM)

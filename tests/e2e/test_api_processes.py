@@ -1,0 +1,107 @@
+"""`foldline api --processes 2`: one port for both, one that is killed is replaced, and a signal ends all."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from stack.services.servers import valkey
+from tests.support.eventually import eventually
+from tests.support.processes.daemons import Daemon, daemon
+from tests.support.processes.databases import Server
+from tests.support.processes.http import client
+
+LISTENING = r"listening on (http://127\.0\.0\.1:\d+)"
+METRICS = "metrics and probes on "
+START_SECONDS = 50
+
+
+@contextmanager
+def served_by_two(folder: Path, postgresql: Server) -> Iterator[tuple[Daemon, str, str]]:
+    """The command, the address of the API, and that of the operator's port."""
+    with ExitStack() as stack:
+        variables = {
+            "FOLDLINE_DATABASE_URL": stack.enter_context(postgresql.database()),
+            "FOLDLINE_BROKER_URL": stack.enter_context(valkey()).url,
+            "FOLDLINE_METRICS_PORT": "0",
+        }
+        arguments = ("api", "--port", "0", "--processes", "2")
+        running = stack.enter_context(daemon(folder, *arguments, until=LISTENING, variables=variables, is_anew=True))
+        (metrics,) = [line for line in running.printed.splitlines() if METRICS in line]
+        yield running, running.ready.removeprefix("listening on "), metrics.partition(METRICS)[2]
+
+
+def serving_processes(command: Daemon) -> set[int]:
+    """The processes that answer requests: those started by the command that hold its socket."""
+    children = psutil.Process(command.process.pid).children()
+    return {child.pid for child in children if "spawn_main" in " ".join(child.cmdline())}
+
+
+@pytest.mark.timeout(180)
+def test_requests_go_on_when_a_process_is_killed_and_another_takes_its_place(
+    tmp_path: Path, postgresql: Server
+) -> None:
+    with served_by_two(tmp_path, postgresql) as (running, url, operators):
+        before = serving_processes(running)
+        assert len(before) == 2
+        killed = min(before)
+        os.kill(killed, signal.SIGKILL)
+
+        for _ in range(20):
+            # A new connection each time; one that the killed process had taken already is lost with it.
+            assert httpx.get(f"{url}/readyz", timeout=20).status_code == 200
+        eventually(lambda: len(serving_processes(running) - {killed}) == 2, START_SECONDS)
+        with client(operators) as connected:
+            eventually(lambda: numbers_in(connected.get("/metrics").text) == {"1", "2"}, START_SECONDS)
+            assert connected.get("/readyz").json()["processes"] == "ok"
+        running.stop()
+        assert "another one takes its place" in running.printed
+    assert not any(map(psutil.pid_exists, before))
+
+
+@pytest.mark.timeout(180)
+def test_metrics_have_the_requests_of_all_processes(tmp_path: Path, postgresql: Server) -> None:
+    with served_by_two(tmp_path, postgresql) as (_, url, operators), client(operators) as connected:
+        for _ in range(12):
+            assert httpx.get(f"{url}/healthz", timeout=20).status_code == 200
+        page = connected.get("/metrics").text
+        own = httpx.get(f"{url}/metrics", timeout=20).text
+
+    counted = [line for line in page.splitlines() if "/healthz" in line and line.startswith("foldline_requests_total")]
+    assert sum(float(line.rpartition(" ")[2]) for line in counted) == 12
+    assert page.count("# TYPE foldline_requests_total ") == 1
+    assert numbers_in(page) == {"1", "2"}
+    assert len(numbers_in(own)) == 1
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_all_processes(tmp_path: Path, postgresql: Server, number: signal.Signals) -> None:
+    with served_by_two(tmp_path, postgresql) as (running, url, _):
+        serving = serving_processes(running)
+        with client(url) as connected:
+            assert connected.get("/healthz").status_code == 200
+            running.stop(number)
+    assert "Traceback" not in running.printed
+    assert not any(map(psutil.pid_exists, serving))
+
+
+@pytest.mark.timeout(180)
+def test_no_process_outlives_the_command(tmp_path: Path, postgresql: Server) -> None:
+    with served_by_two(tmp_path, postgresql) as (running, _, _):
+        serving = serving_processes(running)
+        running.process.kill()
+        eventually(lambda: not any(map(psutil.pid_exists, serving)), 20)
+
+
+def numbers_in(page: str) -> set[str]:
+    """The processes that a page of metrics has requests' waits of."""
+    lines = [line for line in page.splitlines() if line.startswith("foldline_requests_waiting{")]
+    return {line.partition('process="')[2].partition('"')[0] for line in lines}

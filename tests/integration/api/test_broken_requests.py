@@ -1,0 +1,74 @@
+"""What a connection gets that sends no request, or one that breaks HTTP: a 400 and its end, and no memory is filled."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterable
+from itertools import repeat
+
+import pytest
+
+from tests.support.processes.api import Api
+
+# Of one request, before its headers end.
+UNREAD_BYTES_MAX = 64 * 1024
+GET = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+POST = b"POST /sessions HTTP/1.1\r\nHost: localhost\r\n"
+
+
+def answers_to(api: Api, pieces: Iterable[bytes]) -> list[bytes]:
+    """The status of each answer until the service closes the connection."""
+    received = b""
+    with socket.create_connection((api.client.base_url.host, api.client.base_url.port or 80), timeout=20) as connection:
+        try:
+            for piece in pieces:
+                connection.sendall(piece)
+            while piece := connection.recv(65536):
+                received += piece
+        except ConnectionError:
+            # The service closed the connection while more was being sent; what it answered may be lost with that.
+            pass
+    return [line.split()[1] for line in received.splitlines() if line.startswith(b"HTTP/1.1 ")]
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        b"\x16\x03\x01\x00\xa5 not HTTP",
+        b"hello\r\n\r\n",
+        b"BREW /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        GET + b"Name with spaces: x\r\n\r\n",
+        GET + b"X: a\x00b\r\n\r\n",
+        "GET /sessions/é HTTP/1.1\r\nHost: localhost\r\n\r\n".encode(),
+        POST + b"Content-Length: many\r\n\r\n{}",
+        POST + b"Content-Length: -1\r\n\r\n{}",
+        POST + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
+        POST + b"Transfer-Encoding: chunked\r\n\r\nmany\r\n{}\r\n",
+    ],
+)
+def test_what_is_no_request_is_answered_with_400_and_the_end(api: Api, request_: bytes) -> None:
+    assert b"400" in answers_to(api, [request_])
+
+
+@pytest.mark.parametrize(
+    "start", [GET + b"X: ", POST + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nX: "], ids=["head", "trailer"]
+)
+def test_headers_without_an_end_are_cut_off(api: Api, start: bytes) -> None:
+    rest = repeat(b"x" * 8192, 64 * UNREAD_BYTES_MAX // 8192)
+    assert answers_to(api, [start, *rest]) in ([b"400"], [])
+
+
+def test_long_headers_with_an_end_are_read(api: Api) -> None:
+    session = api.session()
+    for length in (10_000, UNREAD_BYTES_MAX - 1000):
+        api.get(session, x_long="x" * length)
+
+
+def test_a_request_that_is_half_sent_leaves_the_others_alone(api: Api) -> None:
+    address = (api.client.base_url.host, api.client.base_url.port or 80)
+    with socket.create_connection(address) as head, socket.create_connection(address) as body:
+        head.sendall(GET)
+        body.sendall(POST + b"Content-Length: 20\r\n\r\n{")
+        session = api.session()
+    assert api.get(session)["version"] == 1
