@@ -56,7 +56,7 @@ class Read(NamedTuple):
 
 def tool_key(name: str) -> str:
     """A tool's name in lower case, without underscores and hyphens, so that its spellings compare equal."""
-    return "".join(c for c in name.lower() if c.isalnum())
+    return "".join(filter(str.isalnum, name.lower()))
 
 
 def read_of(call: ToolCall) -> Read | None:

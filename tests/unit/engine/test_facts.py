@@ -4,6 +4,7 @@ import pytest
 
 from foldline.engine.facts import (
     Call,
+    Details,
     Facts,
     call_from_json,
     call_to_json,
@@ -26,7 +27,7 @@ from tests.support.pictures import picture
 
 def test_a_plain_message_is_known_by_role_and_tokens() -> None:
     message = user("Fold it.")
-    assert facts_of(message) == Facts("user", count_message(message), chars=8, sizes=(2, 2, 3, 2))
+    assert facts_of(message) == Facts("user", count_message(message), details=Details(chars=8, sizes=(2, 2, 3, 2)))
 
 
 def test_calls_are_known_by_id_and_by_what_they_read() -> None:
@@ -115,7 +116,8 @@ def test_only_what_is_not_a_column_is_written() -> None:
 
 
 def test_facts_read_back_as_they_were_written() -> None:
-    facts = Facts("tool", 9, 4, 3, answers="c1", excerpts=(5, 6), read=Read("a.py", 1, 9), placeholders=(20, 9))
+    details = Details(excerpts=(5, 6))
+    facts = Facts("tool", 9, 4, 3, answers="c1", read=Read("a.py", 1, 9), placeholders=(20, 9), details=details)
     assert from_json(Facts("tool", 9, 4, 3), json.loads(json.dumps(to_json(facts)))) == facts
 
 
