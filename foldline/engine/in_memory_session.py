@@ -5,11 +5,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from foldline.engine.facts import Facts
 from foldline.engine.formats import DEFAULT, Format
-from foldline.engine.formats.contract import Wire
+from foldline.engine.formats.contract import Wire, Writer
 from foldline.engine.library import format_of, split
 from foldline.engine.messages import JsonObject, Message
 from foldline.engine.models.bounds import CallBounds, FixedInput, bounds_of
@@ -21,6 +21,9 @@ from foldline.engine.policies.policy import Policy, policy_of
 from foldline.engine.policies.presets import PRESETS
 from foldline.engine.tokens.breakdown import Breakdown
 from foldline.engine.view import ShownItem
+
+# So many items after a mark are written again at most, when an edit changes the view behind it.
+ITEMS_A_MARK: Final = 32
 
 
 class InMemorySession:
@@ -123,7 +126,7 @@ class InMemorySession:
         outline, self._plans_over = self.in_place.outline, 0
         self._tokens, self._seen_tokens = outline.tokens, bounds.gauge.seen(outline).tokens
         waiting = outline.open_unit
-        self._view = self._view.until(result.first_edited)
+        self._view.cut(result.first_edited)
         for item in self.in_place.shown_items(result.first_edited):
             if waiting is None or item.last < waiting.first:
                 self._view.extend(item)
@@ -133,28 +136,43 @@ def _without_summaries(policy: Policy) -> Policy:
     return policy.naming([stage.name for stage in policy.stages if stage.name != "summarize"])
 
 
+class _Mark(NamedTuple):
+    """A place to write on from: the number of items and of wire messages before it, and the writer there."""
+
+    items: int
+    written: int
+    writer: Writer
+
+
 class _View:
     """The items in view that stay as they are, and the writer that has written them."""
 
-    def __init__(self, wire_format: Format, model: str | None, items: Iterable[ShownItem] = ()) -> None:
-        self._format = wire_format
-        self._model = model
+    def __init__(self, wire_format: Format, model: str | None) -> None:
         self._items: list[ShownItem] = []
         self._written: list[Wire] = []
         self._writer = wire_format.writer(None, model)
-        for item in items:
-            self.extend(item)
+        self._marks = [_Mark(0, 0, self._writer.copy())]
 
     def extend(self, item: ShownItem) -> None:
         """Add an item at the end."""
+        if len(self._items) - self._marks[-1].items >= ITEMS_A_MARK:
+            self._marks.append(_Mark(len(self._items), len(self._written), self._writer.copy()))
         self._items.append(item)
         for message in item.messages:
             self._writer.add(message)
         self._written += self._writer.take()
 
-    def until(self, first: int) -> _View:
-        """The view up to the item with the entry `first`, which is left out."""
-        return _View(self._format, self._model, self._items[: bisect_left(self._items, first, key=attrgetter("last"))])
+    def cut(self, first: int) -> None:
+        """Remove all items from the one with the entry `first` on. Of the rest, little is written again."""
+        at = bisect_left(self._items, first, key=attrgetter("last"))
+        while self._marks[-1].items > at:
+            self._marks.pop()
+        mark = self._marks[-1]
+        again = self._items[mark.items : at]
+        del self._items[mark.items :], self._written[mark.written :]
+        self._writer = mark.writer.copy()
+        for item in again:
+            self.extend(item)
 
     def rendered(self, after: Iterable[Message]) -> list[Wire]:
         """The wire messages, with these messages after them."""

@@ -9,6 +9,7 @@ from foldline.engine.facts import (
     call_from_json,
     call_to_json,
     facts_of,
+    facts_on_demand,
     files_of,
     from_json,
     is_empty,
@@ -148,3 +149,12 @@ def test_sizes_of_images_are_stored_and_those_of_before_have_no_side() -> None:
     bare = Facts("user", facts.tokens)
     assert from_json(bare, loads(dumps(to_json(facts)))).images == facts.images
     assert from_json(bare, {"images": [32, 0]}).images == (ImageSize(32), ImageSize(0))
+
+
+def test_details_on_demand_are_found_one_by_one_and_are_those_of_the_message() -> None:
+    message = answer("a", "error: " + "long " * 2_000)
+    details = facts_on_demand(message).details
+    found = vars(details).copy()
+    assert details.is_failure
+    assert vars(details).keys() - found.keys() == {"is_failure"}
+    assert details.known() == facts_of(message).details
