@@ -62,7 +62,7 @@ def _growing(wire: list[dict[str, Any]], messages: list[Message]) -> Row:
         theirs="the bare tokenizer on the same texts",
         time_ours=lambda: seconds(lambda: _views(wire)),
         time_theirs=_tokenizing(messages),
-        at_most=20.0,
+        at_most=40.0,
         rounds=3,
     )
 
