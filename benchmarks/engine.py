@@ -1,14 +1,16 @@
-"""The engine's rows: planning against parsing the session, and counting against the bare tokenizer."""
+"""The engine's rows: planning against parsing the session; counting and the library against the bare tokenizer."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import orjson
 
 from benchmarks.harness import Row, seconds
 from benchmarks.prefix_cost.corpus import parsed, sessions
 from benchmarks.transcripts import transcript
+from foldline import InMemorySession, compact
 from foldline.engine.edits import LiveEdits
 from foldline.engine.formats import FORMATS
 from foldline.engine.ledger.find import items_of
@@ -28,10 +30,49 @@ REPEATS = 5
 
 
 def rows() -> list[Row]:
-    """The rows: two over one generated session of 10,000 entries, one over the sessions of `corpus`."""
+    """The rows: over one generated session of 10,000 entries, and one over the sessions of `corpus`."""
     wire = transcript(ENTRIES)
     messages = FORMATS["openai"].parse(wire)
-    return [_planning(orjson.dumps(wire), messages), _counting(messages), _ledger()]
+    compacting = [_compacting(wire[:number], messages[:number]) for number in (2_000, ENTRIES)]
+    return [
+        _planning(orjson.dumps(wire), messages),
+        _counting(messages),
+        *compacting,
+        _growing(wire, messages),
+        _ledger(),
+    ]
+
+
+def _compacting(wire: list[dict[str, Any]], messages: list[Message]) -> Row:
+    """At most 2: the tokenizer takes at least half of the time."""
+    return Row(
+        name=f"compact {len(wire):,} messages in one call of the library",
+        ours=f"compact, {WINDOW // 1000}k window",
+        theirs="the bare tokenizer on the same texts",
+        time_ours=lambda: _each(lambda: compact(wire, context_window=WINDOW)),
+        time_theirs=_tokenizing(messages),
+        at_most=2.0,
+    )
+
+
+def _growing(wire: list[dict[str, Any]], messages: list[Message]) -> Row:
+    return Row(
+        name=f"add {len(wire):,} messages in memory, a view before each call",
+        ours=f"InMemorySession, {WINDOW // 1000}k window",
+        theirs="the bare tokenizer on the same texts",
+        time_ours=lambda: seconds(lambda: _views(wire)),
+        time_theirs=_tokenizing(messages),
+        at_most=40.0,
+        rounds=3,
+    )
+
+
+def _views(wire: list[dict[str, Any]]) -> None:
+    session = InMemorySession(context_window=WINDOW)
+    for message in wire:
+        if message["role"] == "assistant":
+            session.view()
+        session.add([message])
 
 
 def _ledger() -> Row:
@@ -72,16 +113,21 @@ def _each(work: Callable[[], object]) -> float:
 
 
 def _counting(messages: list[Message]) -> Row:
-    count = exact_counter()
-    texts = [text for message in messages for text in _texts(message)]
     return Row(
         name="count the tokens of 10,000 messages",
         ours="count_messages",
         theirs="the bare tokenizer on the same texts",
         time_ours=lambda: seconds(lambda: count_messages(messages)),
-        time_theirs=lambda: seconds(lambda: [count(text) for text in texts]),
+        time_theirs=_tokenizing(messages),
         at_most=1 / 0.8,
     )
+
+
+def _tokenizing(messages: list[Message]) -> Callable[[], float]:
+    """Times the bare tokenizer on the texts of these messages."""
+    count = exact_counter()
+    texts = [text for message in messages for text in _texts(message)]
+    return lambda: _each(lambda: [count(text) for text in texts])
 
 
 def _texts(message: Message) -> list[str]:

@@ -10,9 +10,10 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-__all__ = ["budget", "compact", "context_count", "count_tokens", "fit_text", "limit_output"]
+__all__ = ["InMemorySession", "budget", "compact", "context_count", "count_tokens", "fit_text", "limit_output"]
 
 if TYPE_CHECKING:
+    from foldline.engine.in_memory_session import InMemorySession
     from foldline.engine.library import budget, compact
     from foldline.engine.texts import count_tokens, fit_text
     from foldline.engine.tokens.estimates import context_count
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 else:
     _MODULES: Final = MappingProxyType(
         {
+            "InMemorySession": "in_memory_session",
             "budget": "library",
             "compact": "library",
             "context_count": "tokens.estimates",

@@ -119,6 +119,11 @@ class LiveEdits:
             interims=(*self.interims, *(edit for edit in before.interims if _within(edit, condensed))),
         )
 
+    def without_hidden(self) -> LiveEdits:
+        """The same edits, without those of the texts of hidden entries."""
+        cells = {seq: edit for seq, edit in self.cells.items() if not within(seq, seq, self.hidden)}
+        return replace(self, cells=cells)
+
     def barring(self, spans: Iterable[tuple[int, int]]) -> LiveEdits:
         """The same edits, with exactly these ranges barred."""
         return replace(self, barred=tuple(spans))
@@ -136,6 +141,8 @@ def within(first: int, last: int, spans: Iterable[tuple[int, int]]) -> bool:
 
 def _outside(edits: Mapping[int, Edit], condensed: Sequence[Edit]) -> dict[int, Edit]:
     """The edits of entries that no summary covers."""
+    if not condensed:
+        return dict(edits)
     return {seq: edit for seq, edit in edits.items() if not covered(seq, seq, condensed)}
 
 

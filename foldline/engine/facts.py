@@ -5,7 +5,9 @@ They are counted once, when the message arrives, before any lock is taken.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from foldline.engine.files import Files, Read, change_of, read_of, said_path
@@ -63,19 +65,80 @@ class Seen(NamedTuple):
     edits_at: tuple[int, int] | None = None
 
 
+class Details(NamedTuple):
+    """The facts that planning asks for in few entries, because they take another reading of the text.
+
+    `arguments_saving` is the tokens saved when the arguments of its calls are cut. `excerpts` has the tokens of the
+    result's content at each level of `excerpts.LEVELS`, 0 for a level that saves nothing. `chars` is the length of its
+    text in UTF-16 units. `sizes` has the size of its parts by each estimate of `estimates.SIZED`. `said_path` is the
+    path of the file that a result shows according to its own first line.
+    """
+
+    arguments_saving: int = 0
+    excerpts: tuple[int, ...] = ()
+    is_failure: bool = False
+    chars: int = 0
+    sizes: tuple[int, ...] = ()
+    said_path: str = ""
+
+    def known(self) -> Details:
+        """These; see `DetailsOf.known`."""
+        return self
+
+
+class DetailsOf:
+    """The details of a message, each found when it is first asked for; `tokens` are those of the message."""
+
+    def __init__(self, message: Message, tokens: int) -> None:
+        self._message = message
+        self._tokens = tokens
+
+    def known(self) -> Details:
+        """All of the details; the message is not needed any more."""
+        return Details(*(getattr(self, name) for name in Details._fields))
+
+    @cached_property
+    def arguments_saving(self) -> int:
+        """As in `Details`, like all that follow."""
+        return max(0, sum(_arguments_saving(call.arguments) for call in self._message.calls))
+
+    @cached_property
+    def excerpts(self) -> tuple[int, ...]:
+        result = self._message.result
+        return () if result is None else _excerpt_tokens(result, self._tokens - counter.MESSAGE - counter.RESULT)
+
+    @cached_property
+    def is_failure(self) -> bool:
+        result = self._message.result
+        return result is not None and (result.is_error or _is_failure(result_text(result)))
+
+    @cached_property
+    def chars(self) -> int:
+        result = self._message.result
+        if result is not None:
+            return utf16_units(result_text(result))
+        return sum(utf16_units(part.text) for part in self._message.parts if isinstance(part, Text))
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        result = self._message.result
+        return sizes_of(self._message.parts if result is None else result.content)
+
+    @cached_property
+    def said_path(self) -> str:
+        result = self._message.result
+        return "" if result is None else said_path(result_text(result))
+
+
 class Facts(NamedTuple):
     """Everything that planning knows about one message; tokens are unscaled.
 
     `batches.place` sets `seq`, `unit` (the seq of the first message of its batch, or its own) and `is_late` (a result
     that answers no open call). `answers` is the id of the call that a result answers, `tool` the tool of that call. A
-    result that names its tool alone gets both when it is placed.
-    `arguments_saving` is the tokens saved when the arguments of its calls are cut. `excerpts` has the tokens of the
-    result's content at each level of `excerpts.LEVELS`, 0 for a level that saves nothing. `chars` is the length of its
-    text in UTF-16 units. `sizes` has the size of its parts by each estimate of `estimates.SIZED`. `bound` is the number
-    of its parts that are bound to the messages before it, `seen` the view that these are bound to, None if it was not
-    noted when the message arrived. `images` has the size of each of its images. `said_path` is the path of the file
-    that a result shows according to its own first line. `placeholders` of a result are those of its call; without any,
-    its placeholders name nothing.
+    result that names its tool alone gets both when it is placed. `bound` is the number of its parts that are bound to
+    the messages before it, `seen` the view that these are bound to, None if it was not noted when the message arrived.
+    `images` has the size of each of its images. `placeholders` of a result are those of its call; without any, its
+    placeholders name nothing.
     """
 
     role: str
@@ -84,38 +147,62 @@ class Facts(NamedTuple):
     unit: int = 0
     is_late: bool = False
     calls: tuple[Call, ...] = ()
-    arguments_saving: int = 0
     answers: str | None = None
-    excerpts: tuple[int, ...] = ()
     read: Read | None = None
-    is_failure: bool = False
-    chars: int = 0
     tool: str = ""
-    sizes: tuple[int, ...] = ()
     bound: int = 0
     seen: Seen | None = None
     images: tuple[ImageSize, ...] = ()
-    said_path: str = ""
     placeholders: tuple[int, ...] = ()
+    details: Details | DetailsOf = Details()
+
+    @property
+    def arguments_saving(self) -> int:
+        """See `Details`, also for all that follow."""
+        return self.details.arguments_saving
+
+    @property
+    def excerpts(self) -> tuple[int, ...]:
+        return self.details.excerpts
+
+    @property
+    def is_failure(self) -> bool:
+        return self.details.is_failure
+
+    @property
+    def chars(self) -> int:
+        return self.details.chars
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return self.details.sizes
+
+    @property
+    def said_path(self) -> str:
+        return self.details.said_path
 
 
 def facts_of(message: Message) -> Facts:
     """The facts of a message, before `batches.place` gives it a seq and a batch."""
+    facts = facts_on_demand(message)
+    return facts._replace(details=facts.details.known())
+
+
+def facts_on_demand(message: Message) -> Facts:
+    """The same facts, but for details that nobody asked for yet: it keeps the message to find them."""
     result = message.result
-    if result is not None:
-        facts = _result_facts(result)
-    elif message.role == "assistant":
-        facts = _assistant_facts(message)
-    else:
-        facts = Facts(
-            message.role, counter.count_message(message), chars=_chars(message), sizes=sizes_of(message.parts)
-        )
     images = image_sizes(message)
-    return facts._replace(images=images) if images else facts
-
-
-def _chars(message: Message) -> int:
-    return sum(utf16_units(part.text) for part in message.parts if isinstance(part, Text))
+    if is_empty(message):
+        return Facts("assistant", 0, bound=message.bound_parts, images=images)
+    tokens = counter.count_message(message)
+    details = DetailsOf(message, tokens)
+    if result is not None:
+        tool = result.name or "" if result.call_id is None else ""
+        return Facts("tool", tokens, answers=result.call_id or "", tool=tool, images=images, details=details)
+    if message.role == "assistant":
+        calls, bound = tuple(map(_call_of, message.calls)), message.bound_parts
+        return Facts("assistant", tokens, calls=calls, bound=bound, images=images, details=details)
+    return Facts(message.role, tokens, images=images, details=details)
 
 
 def files_of(calls: Iterable[Call]) -> Files:
@@ -142,21 +229,6 @@ def _says_something(part: Part) -> bool:
     return not isinstance(part, Thinking)
 
 
-def _assistant_facts(message: Message) -> Facts:
-    if is_empty(message):
-        return Facts("assistant", 0, bound=message.bound_parts)
-    calls = message.calls
-    return Facts(
-        "assistant",
-        counter.count_message(message),
-        calls=tuple(map(_call_of, calls)),
-        arguments_saving=max(0, sum(_arguments_saving(call.arguments) for call in calls)),
-        chars=_chars(message),
-        sizes=sizes_of(message.parts),
-        bound=message.bound_parts,
-    )
-
-
 def _call_of(call: ToolCall) -> Call:
     read = read_of(call)
     placeholders = placeholder_tokens(call.name, read.path if read else "")
@@ -168,31 +240,21 @@ def _arguments_saving(arguments: str) -> int:
     return 0 if shorter is arguments else counter.count_text(arguments) - counter.count_text(shorter)
 
 
-def _result_facts(result: ToolResult) -> Facts:
-    content_tokens = counter.count_parts(result.content)
+def _is_failure(text: str) -> bool:
+    return text[:32].lstrip().lower().startswith(FAILURE_PREFIXES)
+
+
+def _excerpt_tokens(result: ToolResult, content_tokens: int) -> tuple[int, ...]:
     text = result_text(result)
     has_more_than_text = not all(isinstance(part, Text) for part in result.content)
-    return Facts(
-        "tool",
-        counter.MESSAGE + counter.RESULT + content_tokens,
-        answers=result.call_id or "",
-        tool=result.name or "" if result.call_id is None else "",
-        excerpts=_excerpt_tokens(text, content_tokens, has_more_than_text=has_more_than_text),
-        is_failure=result.is_error or text[:32].lstrip().lower().startswith(FAILURE_PREFIXES),
-        chars=utf16_units(text),
-        sizes=sizes_of(result.content),
-        said_path=said_path(text),
-    )
-
-
-def _excerpt_tokens(text: str, content_tokens: int, *, has_more_than_text: bool) -> tuple[int, ...]:
     levels = [level for level in range(len(LEVELS)) if has_more_than_text or is_worthwhile(text, level)]
     shorter = (counter.count_text(excerpt(text, LEVELS[level])) for level in levels)
     return tuple(count if count < content_tokens else 0 for count in shorter)
 
 
 _COLUMNS: Final = frozenset({"role", "tokens", "seq", "unit", "is_late"})
-_EXTRAS: Final = {name: value for name, value in Facts._field_defaults.items() if name not in _COLUMNS}
+_OTHERS: Final = {name: value for name, value in Facts._field_defaults.items() if name not in {*_COLUMNS, "details"}}
+_EXTRAS: Final = {**_OTHERS, **Details._field_defaults}
 
 
 def to_json(facts: Facts) -> dict[str, Any]:
@@ -207,11 +269,6 @@ def to_json(facts: Facts) -> dict[str, Any]:
     return values
 
 
-def _image_size(stored: Any) -> ImageSize:
-    """The size of an image as it is stored: an array, or its bytes alone, of before the sides were read."""
-    return ImageSize(*stored) if isinstance(stored, list) else ImageSize(stored)
-
-
 def call_to_json(call: Call) -> list[Any]:
     """A call as a JSON array; `call_from_json` is its inverse."""
     return [call.id, call.read and [*call.read], call.tool, call.changes, call.placeholders]
@@ -219,18 +276,9 @@ def call_to_json(call: Call) -> list[Any]:
 
 def from_json(facts: Facts, values: dict[str, Any]) -> Facts:
     """`facts` with the values that `to_json` wrote filled in."""
-    known = {name: values.get(name, default) for name, default in _EXTRAS.items()}
-    calls, read, seen = known["calls"], known["read"], known["seen"]
-    known |= {
-        "calls": tuple(call_from_json(call) for call in calls),
-        "excerpts": tuple(known["excerpts"]),
-        "sizes": tuple(known["sizes"]),
-        "images": tuple(map(_image_size, known["images"])),
-        "placeholders": tuple(known["placeholders"]),
-        "read": Read(*read) if read else None,
-        "seen": Seen(seen[0], (seen[1], seen[2]) if seen[1:] else None) if seen else None,
-    }
-    return facts._replace(**known)
+    known = {name: _FROM_JSON[name](value) if name in _FROM_JSON else value for name, value in values.items()}
+    details = Details(**{name: value for name, value in known.items() if name in Details._fields})
+    return facts._replace(details=details, **{name: value for name, value in known.items() if name in _OTHERS})
 
 
 def call_from_json(value: Any) -> Call:
@@ -238,3 +286,22 @@ def call_from_json(value: Any) -> Call:
     call_id, read, *rest = value
     placeholders = tuple(rest[2]) if rest[2:] else ()
     return Call(call_id, Read(*read) if read else None, *rest[:2])._replace(placeholders=placeholders)
+
+
+def _image_size(stored: Any) -> ImageSize:
+    """The size of an image as it is stored: an array, or its bytes alone, of before the sides were read."""
+    return ImageSize(*stored) if isinstance(stored, list) else ImageSize(stored)
+
+
+# How values come back that JSON has as arrays.
+_FROM_JSON: Final[Mapping[str, Callable[[Any], Any]]] = MappingProxyType(
+    {
+        "calls": lambda calls: tuple(map(call_from_json, calls)),
+        "excerpts": tuple,
+        "sizes": tuple,
+        "images": lambda images: tuple(map(_image_size, images)),
+        "placeholders": tuple,
+        "read": lambda read: Read(*read) if read else None,
+        "seen": lambda seen: Seen(seen[0], (seen[1], seen[2]) if seen[1:] else None) if seen else None,
+    }
+)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 import regex
@@ -28,6 +29,7 @@ END_ARGUMENTS: Final = ("end_line", "endLine", "line_end", "end")
 LAST_LINE: Final = 1 << 53
 # A call whose arguments are longer than this carries content, not a request to read.
 LONGEST_ARGUMENTS: Final = 4_096
+LONGEST_USUAL_NAME: Final = 64
 # Paths are kept in facts, which must stay small.
 LONGEST_PATH: Final = 4_096
 # A first line that says which file an output shows: nothing stands after the path, because an output that begins with
@@ -56,7 +58,15 @@ class Read(NamedTuple):
 
 def tool_key(name: str) -> str:
     """A tool's name in lower case, without underscores and hyphens, so that its spellings compare equal."""
-    return "".join(c for c in name.lower() if c.isalnum())
+    return _usual_key(name) if len(name) <= LONGEST_USUAL_NAME else _key(name)
+
+
+def _key(name: str) -> str:
+    return "".join(filter(str.isalnum, name.lower()))
+
+
+# A session names few tools, again and again.
+_usual_key: Final = lru_cache(maxsize=512)(_key)
 
 
 def read_of(call: ToolCall) -> Read | None:

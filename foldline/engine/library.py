@@ -10,19 +10,19 @@ from typing import Any
 
 from foldline.engine.errors import InvalidPolicy
 from foldline.engine.formats import FORMATS, Format, detect
-from foldline.engine.images.in_messages import surplus_images, without_images
+from foldline.engine.images.in_messages import Place, surplus_images, without_images
 from foldline.engine.messages import JsonObject, Message
 from foldline.engine.models.attachments import OWN_RULES, FileRules, attachment_of, files_budget, place_files
-from foldline.engine.models.budget import Goals, NamedTarget, check_fixed_parts
-from foldline.engine.models.gauge import Fixed, Frame
+from foldline.engine.models.bounds import FixedInput, bounds_of
+from foldline.engine.models.budget import NamedTarget
+from foldline.engine.models.gauge import Frame
 from foldline.engine.models.given_fields import check_given
 from foldline.engine.planning.in_place import InPlace
 from foldline.engine.policies.policy import policy_of
 from foldline.engine.policies.presets import DEFAULT_PRESET, PRESETS
 from foldline.engine.summaries.extractive import Extract
 from foldline.engine.tokens.breakdown import Breakdown
-from foldline.engine.tokens.counter import MESSAGE, count_messages, count_system, count_text, count_tools
-from foldline.engine.wire import dumps_text
+from foldline.engine.tokens.counter import MESSAGE, count_message, count_messages, count_system, count_text, count_tools
 from foldline.engine.wording import pins_tokens
 
 
@@ -95,39 +95,25 @@ def compact(
     chosen = policy_of(policy or {}, PRESETS)
     chosen = chosen if stages is None else chosen.naming(stages)
     frame = Frame(model, context_window, max_output_tokens)
-    limit = frame.budget(chosen).limit
     check_given(chosen, policy, frame)
-    wire_format = _format(messages, format_name)
-    leading, rest = _split(wire_format.parse(messages))
-    system_tokens, tools_tokens = count_system(system) + count_messages(leading), count_tools(tools)
-    fixed_tokens = system_tokens + tools_tokens
-    check_fixed_parts(chosen, limit, fixed_tokens, 1000)
-    goals = _goals(frame.goals(chosen, fixed_tokens, 1000), fixed_tokens, target_tokens)
-    fixed = Fixed("\n".join(filter(None, (system, *(message.text for message in leading)))), dumps_text(list(tools)))
-    gauge = frame.gauge(chosen, goals, fixed)
+    wire_format = format_of(messages, format_name)
+    leading, rest = split(wire_format.parse(messages))
+    bounds = bounds_of(frame, chosen, FixedInput(system, leading, tools), target_tokens)
     most = _or_of_policy(max_image_bytes, chosen.max_image_bytes), _or_of_policy(max_images, chosen.max_images)
     surplus = surplus_images(rest, *most)
     seen = without_images(rest, surplus)
-    has_target = target_tokens is not None
-    in_place = InPlace(seen)
-    named = None if target_tokens is None else NamedTarget(target_tokens, fixed_tokens + in_place.least_tokens)
-    result = in_place.compact(chosen.on("asked"), goals, gauge, has_target=has_target, is_summarized=summarize)
+    in_place = InPlace(seen, is_summarized=summarize)
+    fixed = bounds.fixed_tokens
+    named = None if target_tokens is None else NamedTarget(target_tokens, fixed + in_place.least_tokens)
+    result = in_place.compact(chosen.on("asked"), bounds.goals, bounds.gauge, has_target=named is not None)
+    orphans = in_place.orphans
     return Compacted(
-        messages=wire_format.render([*leading, *result.view], None, model).messages,
+        messages=wire_format.render([*leading, *in_place.view()], None, model).messages,
         stages_used=result.stages_used,
-        tokens_before=fixed_tokens + result.tokens_before + count_messages(rest) - count_messages(seen),
-        budget=Breakdown(
-            limit,
-            MappingProxyType(
-                {
-                    "system": system_tokens,
-                    "tools": tools_tokens,
-                    "history": count_messages(result.view),
-                }
-            ),
-        ),
-        orphaned_calls_fixed=len(result.orphans.calls),
-        orphaned_results_fixed=len(result.orphans.results),
+        tokens_before=fixed + result.tokens_before + _tokens_left_out(rest, seen, surplus),
+        budget=bounds.breakdown(result.tokens_after),
+        orphaned_calls_fixed=len(orphans.calls),
+        orphaned_results_fixed=len(orphans.results),
         images_left_out=len(surplus),
         rewritten_tokens=result.rewritten_tokens,
         summaries=result.summaries,
@@ -155,7 +141,7 @@ def budget(
         InvalidPolicy: the format or the window cannot work.
         UnknownModel: no window is known for the model and none was given.
     """
-    leading, rest = _split(_format(messages, format_name).parse(messages))
+    leading, rest = split(format_of(messages, format_name).parse(messages))
     view = InPlace(rest).view(stub_open=True)
     return pending(
         Frame(model, context_window, max_output_tokens).budget(PRESETS[DEFAULT_PRESET]).limit,
@@ -193,27 +179,30 @@ def pending(
     return Breakdown(limit, MappingProxyType(parts), placements)
 
 
-def _format(messages: Sequence[Any], name: str | None) -> Format:
+def format_of(messages: Sequence[Any], name: str | None) -> Format:
+    """The format of this name; without one, the format that the messages are in.
+
+    Raises:
+        InvalidPolicy: there is no format of this name.
+    """
     name = detect(messages) if name is None else name
     if name not in FORMATS:
         raise InvalidPolicy("format", f"{name!r} is no format; available: {', '.join(FORMATS)}")
     return FORMATS[name]
 
 
-def _split(messages: list[Message]) -> tuple[list[Message], list[Message]]:
+def split(messages: list[Message]) -> tuple[list[Message], list[Message]]:
     """The system messages at the front, and all other messages."""
     leading = list(takewhile(lambda message: message.role in {"system", "developer"}, messages))
     return leading, messages[len(leading) :]
 
 
+def _tokens_left_out(messages: list[Message], seen: list[Message], places: Sequence[Place]) -> int:
+    """The tokens that leaving images out at these places saves; `seen` are the messages without them."""
+    changed = {index for index, _ in places}
+    return sum(count_message(messages[index]) - count_message(seen[index]) for index in changed)
+
+
 def _or_of_policy(most: int | None, of_policy: int) -> int | None:
     """What the caller gave, else what the policy has; None is no limit, which a policy gives as 0."""
     return most if most is not None else of_policy or None
-
-
-def _goals(goals: Goals, fixed_tokens: int, target_tokens: int | None) -> Goals:
-    if target_tokens is None:
-        return goals
-    if target_tokens <= 0:
-        raise InvalidPolicy("target_tokens", f"must be a positive number of tokens, not {target_tokens}")
-    return goals.aiming_at(target_tokens - fixed_tokens)

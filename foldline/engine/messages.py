@@ -108,10 +108,19 @@ class Message:
 
     def __post_init__(self) -> None:
         """Find what every view asks of its parts: the message is made once and shown many times."""
-        object.__setattr__(self, "calls", tuple([part for part in self.parts if isinstance(part, ToolCall)]))
-        results = (part for part in self.parts if isinstance(part, ToolResult))
-        object.__setattr__(self, "result", next(results, None) if self.role == "tool" else None)
-        object.__setattr__(self, "bound_parts", sum(map(is_bound, self.parts)))
+        calls: list[ToolCall] = []
+        results: list[ToolResult] = []
+        bound_parts = 0
+        for part in self.parts:
+            if isinstance(part, ToolCall):
+                calls.append(part)
+            elif isinstance(part, ToolResult):
+                results.append(part)
+            elif not isinstance(part, Text):
+                bound_parts += is_bound(part)
+        object.__setattr__(self, "calls", tuple(calls))
+        object.__setattr__(self, "result", results[0] if results and self.role == "tool" else None)
+        object.__setattr__(self, "bound_parts", bound_parts)
 
     @property
     def text(self) -> str:

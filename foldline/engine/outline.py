@@ -5,11 +5,11 @@ Stages and cut points read the outline and nothing else; no message is in it.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
-from operator import itemgetter, neg
+from operator import itemgetter
 from typing import Literal, NamedTuple, TypeAlias
 
 from foldline.engine.edits import Edit, LiveEdits, covered, within
@@ -22,28 +22,12 @@ class Sums:
     """Running totals over the items of an outline, so that a range of items costs one subtraction.
 
     At each index: `shown` has the tokens in view of the units before it, `originals` their original tokens, `markers`
-    those of the interim summaries and markers of hidden runs that begin before it. `least` has the fewest tokens that
-    the items from that index on can take in view without being hidden.
+    those of the interim summaries and markers of hidden runs that begin before it.
     """
 
     shown: Sequence[int]
     originals: Sequence[int]
     markers: Sequence[int]
-    least: Sequence[int]
-
-    def horizon(self, tokens: int) -> int:
-        """The first index from which on the items can be brought down to these tokens without hiding any."""
-        return bisect_left(self.least, -tokens, key=neg)
-
-
-def sums_of(shown: Iterable[int], originals: Iterable[int], markers: Iterable[int], least: Sequence[int]) -> Sums:
-    """The running totals of these figures; each argument has one value for each item."""
-    return Sums(
-        list(accumulate(shown, initial=0)),
-        list(accumulate(originals, initial=0)),
-        list(accumulate(markers, initial=0)),
-        list(accumulate(reversed(least), initial=0))[::-1],
-    )
 
 
 class HiddenRun(NamedTuple):
@@ -62,16 +46,14 @@ _KINDS: dict[str, UnitKind] = {"user": "user", "assistant": "batch", "tool": "la
 class Unit:
     """A batch, or a message outside any batch. A unit is hidden or summarized as a whole, never in part.
 
-    `tokens` is its size when shown, `least_tokens` its size after every edit that leaves it in view. `unanswered` is
-    the number of its calls without a result. A hidden run whose entries nobody read is one unit without entries:
-    `unread` is the edit that says how many there are.
+    `tokens` is its size when shown. `unanswered` is the number of its calls without a result. A hidden run whose
+    entries nobody read is one unit without entries: `unread` is the edit that says how many there are.
     """
 
     entries: list[Facts]
     kind: UnitKind
     tokens: int
     original_tokens: int
-    least_tokens: int
     unanswered: int = 0
     is_open: bool = False
     is_hidden: bool = False
@@ -92,10 +74,10 @@ class Unit:
         """The number of its messages."""
         return self.unread.level if self.unread else len(self.entries)
 
-    @property
-    def least_in_view(self) -> int:
-        """The fewest tokens it can take in view; 0 if it is hidden."""
-        return 0 if self.is_hidden else self.least_tokens
+    def hidden(self) -> Unit:
+        """The same unit, hidden."""
+        sizes = self.tokens, self.original_tokens, self.unanswered
+        return Unit(self.entries, self.kind, *sizes, self.is_open, is_hidden=True, unread=self.unread)
 
 
 @dataclass(slots=True)
@@ -204,6 +186,26 @@ class Outline:
         """Tokens of an entry in view with this edit of its text, without the images that are left out."""
         return self.measure.shown(self.measure.without_images(entry, self.live.images.get(entry.seq)), cell)
 
+    def horizon(self, tokens: int) -> int:
+        """The first index from which on the items can be brought down to these tokens without hiding any."""
+        index = len(self.items)
+        if self.sums.shown[-1] + sum(edit.tokens for edit in self.live.condensed) <= tokens:
+            return 0
+        while index and (tokens := tokens - self._least(self.items[index - 1])) >= 0:
+            index -= 1
+        return index
+
+    def _least(self, item: Item) -> int:
+        """The fewest tokens that an item can take in view; 0 if it is hidden."""
+        if isinstance(item, Summarized):
+            return item.edit.tokens
+        return 0 if item.is_hidden else item.tokens - sum(map(self._saving, item.entries))
+
+    def _saving(self, entry: Facts) -> int:
+        """The most tokens that one more edit of an entry's text saves."""
+        shown = self.measure.without_images(entry, self.live.images.get(entry.seq))
+        return max(0, self.measure.shown(shown, self.live.cells.get(entry.seq)) - self.measure.least(shown))
+
     def results_from(self, index: int) -> list[tuple[int, Facts]]:
         """The results in view from this item on, each with the index of its item."""
         return self.results[bisect_left(self.results, index, key=itemgetter(0)) :]
@@ -211,12 +213,32 @@ class Outline:
     def edited(self, edits: Iterable[Edit]) -> Outline:
         """The outline after these edits."""
         edits = list(edits)
-        after = outline_of(self._entries(), self.live.adding(edits), self.measure, unread=self._unread())
+        live = self.live.adding(edits)
+        if any(edit.kind == "condense" for edit in edits):
+            after = outline_of(self._entries(), live, self.measure, unread=self._unread())
+        else:
+            after = _assembled(_edited(self.items, edits, live, self.measure), live, self.measure)
         return after if self.exact is None else replace(after, exact=self.exact.edited(edits))
 
     def adding(self, entry: Facts) -> Outline:
         """The outline with one more entry at its end; this outline must be counted exactly."""
         return outline_of([*self._entries(), entry], self.live, self.measure, unread=self._unread())
+
+    def with_entries(self, entries: Iterable[Facts], *, is_whole: bool) -> Outline:
+        """The outline with these entries at its end.
+
+        Unless it `is_whole`, the entries of hidden runs are forgotten: each of these runs has an interim summary or a
+        marker, which says how many there are.
+        """
+        waiting = self.open_unit.entries if self.open_unit else []
+        units = _closed_but_last(_units([*waiting, *entries], self.live, self.measure), self.measure)
+        items = [*self.items[: self.closed], *units]
+        live = self.live
+        if not is_whole and any(isinstance(item, Unit) and item.is_hidden and item.entries for item in items):
+            live = live.without_hidden()
+            shown = (item for item in items if isinstance(item, Summarized) or not item.is_hidden)
+            items = sorted([*shown, *map(_unread, live.interims)], key=_first)
+        return _assembled(items, live, self.measure)
 
     def measured(self, measure: Measure) -> Outline:
         """The same items under another measure; this outline must be counted exactly."""
@@ -251,14 +273,27 @@ def outline_of(
     messages are not among the facts: each is one hidden unit.
     """
     measure = measure or exact_measure()
-    units = _units(facts, live, measure)
-    if units and units[-1].unanswered:
-        _open(units[-1], measure.stub)
+    units = _closed_but_last(_units(facts, live, measure), measure)
     for unit in units if live.hidden else ():
         unit.is_hidden = within(unit.first, unit.last, live.hidden)
-    hidden = [Unit([], "note", 0, edit.original_tokens, 0, is_hidden=True, unread=edit) for edit in unread]
-    items: list[Item] = [*units, *hidden, *(Summarized(edit) for edit in live.condensed)]
+    items: list[Item] = [*units, *map(_unread, unread), *map(Summarized, live.condensed)]
     items.sort(key=_first)
+    return _assembled(items, live, measure)
+
+
+def _unread(edit: Edit) -> Unit:
+    """The hidden unit of an interim summary whose entries nobody read."""
+    return Unit([], "note", 0, edit.original_tokens, is_hidden=True, unread=edit)
+
+
+def _closed_but_last(units: list[Unit], measure: Measure) -> list[Unit]:
+    if units and units[-1].unanswered:
+        _open(units[-1], measure.stub)
+    return units
+
+
+def _assembled(items: list[Item], live: LiveEdits, measure: Measure) -> Outline:
+    """The outline of these items, which are after the live edits and in order."""
     last_user = next((i for i in range(len(items) - 1, -1, -1) if _is_user(items[i])), -1)
     results = [
         (i, entry)
@@ -274,13 +309,35 @@ def outline_of(
     return Outline(items, live, tokens, last_user, results, summarized, runs, sums, measure)
 
 
+def _edited(items: Sequence[Item], edits: Iterable[Edit], live: LiveEdits, measure: Measure) -> list[Item]:
+    """The items after these edits, none of which adds a summary; items that no edit changes are shared."""
+    after = list(items)
+    for edit in edits:
+        if edit.kind == "hide":
+            inside = slice(bisect_left(items, edit.first, key=_first), bisect_right(items, edit.last, key=_last))
+            after[inside] = [item.hidden() if isinstance(item, Unit) else item for item in after[inside]]
+        elif edit.kind != "interim":
+            index = bisect_right(items, edit.first, key=_first) - 1
+            after[index : index + 1] = [_remade(item, live, measure) for item in after[index : index + 1]]
+    return after
+
+
+def _remade(item: Item, live: LiveEdits, measure: Measure) -> Item:
+    """The item with its texts edited anew."""
+    if not isinstance(item, Unit) or not item.entries:
+        return item
+    (unit,) = _units(item.entries, live, measure)
+    if item.is_open:
+        _open(unit, measure.stub)
+    return replace(unit, is_hidden=item.is_hidden)
+
+
 def _open(unit: Unit, stub: int) -> None:
     """Mark a batch as open: it may still get its results, so its stubs are taken off."""
     stubs = stub * unit.unanswered
     unit.is_open = True
     unit.tokens -= stubs
     unit.original_tokens -= stubs
-    unit.least_tokens -= stubs
 
 
 def _runs(items: list[Item], live: LiveEdits) -> Iterator[HiddenRun]:
@@ -296,12 +353,15 @@ def _runs(items: list[Item], live: LiveEdits) -> Iterator[HiddenRun]:
 def _sums(items: list[Item], runs: list[HiddenRun], marker: int) -> Sums:
     begins = {run.start: run.interim.tokens if run.interim else marker for run in runs}
     units = [item if isinstance(item, Unit) else None for item in items]
-    return sums_of(
-        shown=(0 if unit is None or unit.is_hidden else unit.tokens for unit in units),
-        originals=(item.original_tokens for item in items),
-        markers=(begins.get(index, 0) for index in range(len(items))),
-        least=[item.edit.tokens if isinstance(item, Summarized) else item.least_in_view for item in items],
+    return Sums(
+        shown=_totals(0 if unit is None or unit.is_hidden else unit.tokens for unit in units),
+        originals=_totals(item.original_tokens for item in items),
+        markers=_totals(begins.get(index, 0) for index in range(len(items))),
     )
+
+
+def _totals(tokens: Iterable[int]) -> list[int]:
+    return list(accumulate(tokens, initial=0))
 
 
 def _units(facts: Iterable[Facts], live: LiveEdits, measure: Measure) -> list[Unit]:
@@ -312,22 +372,19 @@ def _units(facts: Iterable[Facts], live: LiveEdits, measure: Measure) -> list[Un
             continue
         shown = measure.without_images(entry, live.images.get(entry.seq)) if live.images else entry
         tokens = measure.shown(shown, live.cells.get(entry.seq)) if live.cells else shown.tokens
-        least = min(tokens, measure.least(shown))
         if units and units[-1].entries[0].seq == entry.unit != entry.seq:
             unit = units[-1]
             unit.entries.append(entry)
             if not entry.is_late:
                 unit.unanswered -= 1
                 tokens -= stub
-                least -= stub
             unit.tokens += tokens
-            unit.least_tokens += least
             unit.original_tokens += entry.tokens if entry.is_late else entry.tokens - stub
         else:
             waiting = len(entry.calls)
             stubs = stub * waiting
             kind = _KINDS.get(entry.role, "note")
-            units.append(Unit([entry], kind, tokens + stubs, entry.tokens + stubs, least + stubs, waiting))
+            units.append(Unit([entry], kind, tokens + stubs, entry.tokens + stubs, waiting))
     return units
 
 
@@ -340,6 +397,10 @@ def shown_messages(item: Item) -> int:
 
 def _first(item: Item) -> int:
     return item.first
+
+
+def _last(item: Item) -> int:
+    return item.last
 
 
 def _is_user(item: Item) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from foldline.engine import wording
 from foldline.engine.edits import Edit
@@ -23,11 +23,12 @@ from foldline.engine.messages import (
     without_bound,
 )
 from foldline.engine.models.limits import NO_LIMITS, ImageLimits
-from foldline.engine.outline import Outline, Summarized, Unit
+from foldline.engine.outline import Outline, Summarized
 from foldline.engine.planning.image_limits import image_texts
 from foldline.engine.tokens.excerpts import LEVELS, excerpt, excerpt_arguments
 from foldline.engine.wire import dumps_text
 
+NO_EDITS: Final[Mapping[int, Edit]] = MappingProxyType({})
 NO_BLOCKS: Final[Mapping[str, Sequence[Message]]] = MappingProxyType({})
 
 
@@ -55,16 +56,43 @@ def make_view(
     messages = {**messages, **{seq: with_texts(messages[seq], texts) for seq, texts in lines}}
     messages = {**messages, **{seq: without_bound(messages[seq]) for seq in without_reasoning}}
     view = [pins_message(pins)] if pins else []
+    shown = shown_items(outline, messages, summaries, stub_open=stub_open, keep_empty=keep_empty, blocks=blocks)
+    view.extend(message for item in shown for message in item.messages)
+    return view
+
+
+class ShownItem(NamedTuple):
+    """An item of an outline in view, or a hidden run: the seq of its last entry, and its messages."""
+
+    last: int
+    messages: Sequence[Message]
+
+
+def shown_items(
+    outline: Outline,
+    messages: Mapping[int, Message],
+    summaries: Mapping[str, str],
+    *,
+    since: int = 0,
+    stub_open: bool = False,
+    keep_empty: bool = False,
+    blocks: Mapping[str, Sequence[Message]] = NO_BLOCKS,
+) -> Iterator[ShownItem]:
+    """What `make_view` shows of each item that ends at the entry `since` or later, for texts that are as they were."""
     runs = {run.start: run for run in outline.runs}
     for index, item in enumerate(outline.items):
+        last = outline.items[index : runs[index].stop][-1].last if index in runs else item.last
+        if last < since:
+            continue
         if isinstance(item, Summarized):
             summary = item.edit.summary
-            view.extend(blocks[summary] if summary in blocks else [summary_message(summaries[summary])])
+            yield ShownItem(last, blocks[summary] if summary in blocks else [summary_message(summaries[summary])])
         elif index in runs:
-            view.append(_hidden_message(runs[index].interim, summaries))
+            yield ShownItem(last, [_hidden_message(runs[index].interim, summaries)])
         elif not item.is_hidden:
-            view.extend(_unit_view(item, outline.live.cells, messages, stub_open=stub_open, keep_empty=keep_empty))
-    return view
+            has_stubs, cells = stub_open or not item.is_open, outline.live.cells
+            own = unit_view(item.entries, messages, cells, has_stubs=has_stubs, keep_empty=keep_empty)
+            yield ShownItem(last, [*own])
 
 
 def pins_message(pins: Sequence[str]) -> Message:
@@ -91,17 +119,18 @@ def _hidden_message(interim: Edit | None, summaries: Mapping[str, str]) -> Messa
     return Message("user", (Text(wording.interim(interim.level)), Text(summaries[interim.summary])))
 
 
-def _unit_view(
-    unit: Unit,
-    cells: Mapping[int, Edit],
+def unit_view(
+    entries: Sequence[Facts],
     messages: Mapping[int, Message],
+    cells: Mapping[int, Edit] = NO_EDITS,
     *,
-    stub_open: bool,
-    keep_empty: bool,
+    has_stubs: bool = True,
+    keep_empty: bool = False,
 ) -> Iterator[Message]:
+    """The messages of one unit in view; `cells` are its edits. With `has_stubs`, calls without a result get a stub."""
     late: list[Message] = []
-    names = _CallIds(messages[unit.first])
-    for entry in unit.entries:
+    names = _CallIds(messages[entries[0].seq])
+    for entry in entries:
         message = messages[entry.seq]
         cell = cells.get(entry.seq)
         if entry.is_late:
@@ -110,7 +139,7 @@ def _unit_view(
             yield names.answer(_result_message(message, entry, cell))
         elif keep_empty or entry.tokens:
             yield names.head if cell is None else _with_short_arguments(names.head)
-    if stub_open or not unit.is_open:
+    if has_stubs:
         yield from names.stubs()
     yield from late
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 import regex
@@ -68,8 +68,19 @@ def _quoted(path: str) -> str:
     return f'"{_NOT_IN_PATHS.sub("_", end)}"'
 
 
-def placeholder_tokens(tool: str, path: str = "", count: Callable[[str], int] = count_text) -> tuple[int, ...]:
+def placeholder_tokens(tool: str, path: str = "") -> tuple[int, ...]:
     """Tokens of the placeholder and the pointer that name a call: () if its tool has no name, 0 for no pointer."""
+    return _placeholder_tokens(tool[:LONGEST_NAME], path)
+
+
+@lru_cache(maxsize=1024)
+def _placeholder_tokens(tool: str, path: str) -> tuple[int, ...]:
+    # Sessions name the same tools and files again and again.
+    return placeholder_tokens_by(count_text, tool, path)
+
+
+def placeholder_tokens_by(count: Callable[[str], int], tool: str, path: str) -> tuple[int, ...]:
+    """The same by another counter."""
     return (count(cleared(tool, path)), count(read_again(path)) if path else 0) if tool else ()
 
 

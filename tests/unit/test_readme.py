@@ -21,7 +21,7 @@ def test_the_pages_on_the_library_show_code_that_runs(block: str) -> None:
 
 def test_the_page_on_the_library_lists_each_function_and_shows_it() -> None:
     assert re.findall(r"^\| `(\w+)\(", LIBRARY, re.MULTILINE) == [
-        *("compact", "budget", "count_tokens", "fit_text", "limit_output", "context_count")
+        *("compact", "InMemorySession", "budget", "count_tokens", "fit_text", "limit_output", "context_count")
     ]
     assert {*re.findall(r"^\| `(\w+)\(", LIBRARY, re.MULTILINE)} == {*foldline.__all__}
     assert all(f"import {name}" in LIBRARY or f", {name}" in LIBRARY or name == "budget" for name in foldline.__all__)

@@ -50,8 +50,8 @@ NO_IMAGES: Final = Images()
 
 def image_sizes(message: Message) -> tuple[ImageSize, ...]:
     """The size of each image of a message, or of the result in it, in order."""
-    images = (part for part in _content(message) if isinstance(part, Image))
-    return tuple(ImageSize(_size(image), longest_side(image.data)) for image in images)
+    images = [part for part in _content(message) if isinstance(part, Image)]
+    return tuple([ImageSize(_size(image), longest_side(image.data)) for image in images]) if images else ()
 
 
 def with_texts(message: Message, texts: Mapping[int, str]) -> Message:

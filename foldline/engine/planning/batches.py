@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from foldline.engine.facts import Call, Facts, facts_of
+from foldline.engine.facts import Call, Facts, facts_on_demand
 from foldline.engine.messages import BRANCH_ROLE, Message
 from foldline.engine.wording import late_tokens, stub_tokens
 
@@ -57,15 +57,16 @@ def place(facts: Facts, seq: int, tail: Tail) -> Placed:
     if facts.role != "tool":
         placed = facts._replace(seq=seq, unit=seq)
         return Placed(placed, Tail(seq, facts.calls), len(tail.open_calls))
-    call = next((call for call in tail.open_calls if _is_answered(call, facts)), None)
-    if call is None:
+    at = next((at for at, call in enumerate(tail.open_calls) if _is_answered(call, facts)), None)
+    if at is None:
         unit, after = (tail.unit, tail) if tail.open_calls else (seq, Tail())
         late = facts._replace(seq=seq, unit=unit, is_late=True, tokens=facts.tokens + late_tokens())
         return Placed(late, after)
-    at = tail.open_calls.index(call)
-    rest = (*tail.open_calls[:at], *tail.open_calls[at + 1 :])
-    answered = facts._replace(seq=seq, unit=tail.unit, answers=call.id, read=call.read, tool=call.tool)
-    return Placed(answered._replace(placeholders=call.placeholders), Tail(tail.unit, rest))
+    call, rest = tail.open_calls[at], (*tail.open_calls[:at], *tail.open_calls[at + 1 :])
+    answered = facts._replace(
+        seq=seq, unit=tail.unit, answers=call.id, read=call.read, tool=call.tool, placeholders=call.placeholders
+    )
+    return Placed(answered, Tail(tail.unit, rest))
 
 
 def _is_answered(call: Call, facts: Facts) -> bool:
@@ -73,11 +74,11 @@ def _is_answered(call: Call, facts: Facts) -> bool:
 
 
 def place_all(messages: Iterable[Message], first_seq: int = 1) -> tuple[list[Facts], Tail]:
-    """The facts of all messages of a session, with seqs from `first_seq` on, and the tail after the last."""
+    """The facts on demand of all messages, with seqs from `first_seq` on, and the tail after the last."""
     facts: list[Facts] = []
     tail = Tail()
     for seq, message in enumerate(messages, first_seq):
-        placed = place(facts_of(message), seq, tail)
+        placed = place(facts_on_demand(message), seq, tail)
         facts.append(placed.facts)
         tail = placed.tail
     return facts, tail

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from foldline.engine.edits import Edit, LiveEdits
+from foldline.engine.facts import Facts, facts_on_demand
 from foldline.engine.ledger.find import items_of
 from foldline.engine.messages import Message
 from foldline.engine.models.budget import SMALLEST_SUMMARY, Goals
 from foldline.engine.models.gauge import Gauge
 from foldline.engine.outline import Outline, Unit, outline_of
 from foldline.engine.planning import interim
-from foldline.engine.planning.batches import Orphans, orphans_of, place_all
+from foldline.engine.planning.batches import Orphans, Placed, Tail, orphans_of, place
 from foldline.engine.planning.cut_points import InputLimits, SummaryRange, next_range
 from foldline.engine.planning.pipeline import plan_for
 from foldline.engine.planning.prefix_price import rewritten
@@ -21,7 +22,7 @@ from foldline.engine.planning.recent import due_items, items_until, last_due
 from foldline.engine.policies.policy import Policy
 from foldline.engine.summaries.extractive import Extract, extracted
 from foldline.engine.summaries.prompt import SummaryInput
-from foldline.engine.view import make_view
+from foldline.engine.view import ShownItem, make_view, shown_items, unit_view
 from foldline.engine.wording import summary_tokens
 
 # An extractive summary has no model's window to fit, so it may read any range at once.
@@ -30,71 +31,108 @@ UNBOUNDED_TOKENS: Final = 1 << 53
 
 @dataclass(frozen=True, slots=True)
 class InPlaceResult:
-    """The compacted view, the stages that changed it, and the calls and results in it without a counterpart.
+    """The stages that changed the view, its tokens before and after, and the summaries in it.
 
-    `rewritten_tokens` are those of the view from the first edited message on. `summaries` are those in the view.
+    `first_edited` is the number of the first message that shows differently, counted from 1; None if there is none.
+    `rewritten_tokens` are those of the view from there on.
     """
 
-    view: list[Message]
     stages_used: tuple[str, ...]
     tokens_before: int
+    tokens_after: int
+    first_edited: int | None
     rewritten_tokens: int
-    orphans: Orphans
     summaries: tuple[Extract, ...] = ()
 
 
 class InPlace:
-    """Messages with their outline and the summaries written so far."""
+    """Messages with their outline and the summaries written so far.
 
-    def __init__(self, messages: Iterable[Message]) -> None:
-        self._messages = dict(enumerate(messages, 1))
-        facts, _ = place_all(self._messages.values())
-        self._outline = outline_of(facts, LiveEdits())
+    If it `is_summarized`, a compaction may write extractive summaries. If not, it reads no hidden message again, so
+    that a compaction costs in proportion to the view.
+    """
+
+    def __init__(self, messages: Iterable[Message], *, is_summarized: bool = False) -> None:
+        self._messages: dict[int, Message] = {}
+        self._is_summarized = is_summarized
+        self._outline = outline_of((), LiveEdits())
         self._summaries: dict[str, Extract] = {}
+        self._added: list[Facts] = []
+        self._tail = Tail()
+        for message in messages:
+            self.add(message)
+
+    def add(self, message: Message) -> Placed:
+        """Add a message behind all others: its place."""
+        seq = len(self._messages) + 1
+        placed = place(facts_on_demand(message), seq, self._tail)
+        self._messages[seq], self._tail = message, placed.tail
+        self._added.append(placed.facts)
+        return placed
+
+    @property
+    def outline(self) -> Outline:
+        """The outline of all messages."""
+        if self._added:
+            self._outline = self._outline.with_entries(self._added, is_whole=self._is_summarized)
+            self._added = []
+        return self._outline
 
     @property
     def least_tokens(self) -> int:
         """Tokens that no compaction brings the messages below."""
-        return self._outline.least_tokens
+        return self.outline.least_tokens
+
+    def unit_view(self, entries: Sequence[Facts], *, has_stubs: bool) -> Iterator[Message]:
+        """The messages in view of one unit that no edit changes."""
+        return unit_view(entries, self._messages, has_stubs=has_stubs)
 
     def view(self, *, stub_open: bool = False) -> list[Message]:
         """The messages that a model would see now."""
-        texts = {name: summary.text for name, summary in self._summaries.items()}
-        return make_view(self._outline, self._messages, texts, stub_open=stub_open)
+        return make_view(self.outline, self._messages, self._texts, stub_open=stub_open)
+
+    def shown_items(self, since: int) -> Iterator[ShownItem]:
+        """The same, item by item, from the message with the number `since` on."""
+        return shown_items(self.outline, self._messages, self._texts, since=since)
+
+    @property
+    def _texts(self) -> dict[str, str]:
+        return {name: summary.text for name, summary in self._summaries.items()}
 
     def compact(
-        self, policy: Policy, goals: Goals, gauge: Gauge, *, has_target: bool, is_summarized: bool
+        self, policy: Policy, goals: Goals, gauge: Gauge, *, is_asked: bool = True, has_target: bool = False
     ) -> InPlaceResult:
-        """The result of the policy's stages and, if `is_summarized`, of extractive summaries."""
-        before = self._outline.tokens
-        gauge = gauge.aimed(goals, self._outline) if has_target else gauge
-        plan = plan_for(self._outline, policy.stages, goals, gauge, is_asked=True, has_target=has_target)
+        """The result of the policy's stages and of the extractive summaries; see `make_plan` for the rest."""
+        before = self.outline
+        gauge = gauge.aimed(goals, before) if has_target else gauge
+        plan = plan_for(before, policy.stages, goals, gauge, is_asked=is_asked, has_target=has_target)
         self._outline = plan.outline
         used = plan.stages_used
-        if is_summarized and self._summarize(policy, goals, gauge):
+        if self._is_summarized and self._summarize(policy, goals, gauge, is_asked=is_asked):
             used = tuple(dict.fromkeys((*used, "summarize")))
-        hidden = interim.due(self._outline, goals, gauge)
-        self._outline = self._outline.edited(interim.edit_of(run, interim.marker_of(run)) for run in hidden)
-        first = self._outline.live.first_difference(LiveEdits())
+        if hidden := interim.due(self._outline, goals, gauge):
+            self._outline = self._outline.edited(interim.edit_of(run, interim.marker_of(run)) for run in hidden)
+        first = self._outline.live.first_difference(before.live)
         shown = tuple(self._summaries[edit.summary] for edit in self._outline.live.condensed)
-        return InPlaceResult(self.view(), used, before, rewritten(self._outline, first), self._orphans(), shown)
+        return InPlaceResult(used, before.tokens, self._outline.tokens, first, rewritten(self._outline, first), shown)
 
-    def _orphans(self) -> Orphans:
+    @property
+    def orphans(self) -> Orphans:
         """The calls that the view stubs and the results that it quotes; calls of an open batch do not count."""
-        shown = [item for item in self._outline.items if isinstance(item, Unit) and not item.is_hidden]
+        shown = [item for item in self.outline.items if isinstance(item, Unit) and not item.is_hidden]
         found = orphans_of(entry for unit in shown for entry in unit.entries)
-        waiting = self._outline.open_unit
+        waiting = self.outline.open_unit
         calls = (call for call in found.calls if waiting is None or call.seq != waiting.first)
         return found._replace(calls=tuple(calls))
 
-    def _summarize(self, policy: Policy, goals: Goals, gauge: Gauge) -> bool:
+    def _summarize(self, policy: Policy, goals: Goals, gauge: Gauge, *, is_asked: bool) -> bool:
         """Replace each range that is worth a summary by one; whether there was any."""
-        is_any = False
+        is_any, unbounded = False, InputLimits(UNBOUNDED_TOKENS, UNBOUNDED_TOKENS)
         # Fixed before the first summary: after each one, more items would be due.
-        until = last_due(self._outline, due_items(self._outline, policy, gauge, is_asked=True))
+        until = last_due(self._outline, due_items(self._outline, policy, gauge, is_asked=is_asked))
         while True:
             due = items_until(self._outline, until)
-            span = next_range(self._outline, goals, InputLimits(UNBOUNDED_TOKENS, UNBOUNDED_TOKENS), due, is_asked=True)
+            span = next_range(self._outline, goals, unbounded, due, is_asked=is_asked)
             if span is None:
                 break
             after = self._outline.edited([self._condensed(self._outline, span, policy.headings)])

@@ -192,6 +192,6 @@ def _is_worth_its_prefix(plan: Plan, before: Outline, after: Outline, rates: Cac
 
 def _horizon(outline: Outline, stages: Iterable[Stage], goals: Goals, *, has_target: bool) -> int:
     """The first item that may stay in view; 0 unless `truncate` is certain to act, and then to hide older items."""
-    is_certain = outline.sums.least[0] > (goals.target if has_target else goals.limit)
-    is_hiding = is_certain and any(stage.name == "truncate" for stage in stages)
-    return outline.sums.horizon(goals.target) if is_hiding else 0
+    most = goals.target if has_target else goals.limit
+    is_hiding = any(stage.name == "truncate" for stage in stages)
+    return outline.horizon(goals.target) if is_hiding and outline.horizon(most) else 0

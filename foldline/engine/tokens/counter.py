@@ -65,7 +65,7 @@ def count_part(part: Part) -> int:
 
 def count_parts(parts: Iterable[Part]) -> int:
     """Tokens of several parts."""
-    return sum(count_part(part) for part in parts)
+    return sum(map(count_part, parts))
 
 
 def count_message(message: Message) -> int:
@@ -75,7 +75,7 @@ def count_message(message: Message) -> int:
 
 def count_messages(messages: Iterable[Message]) -> int:
     """Tokens of a list of messages: the sum of `count_message`."""
-    return sum(count_message(message) for message in messages)
+    return sum(map(count_message, messages))
 
 
 def count_system(system: str | None) -> int:

@@ -140,11 +140,13 @@ class _Counted:
         exact = max(1, exact_measure().content(entry) if entry.answers is not None else entry.tokens)
         return entry._replace(
             tokens=self.estimate.message + content + (self.late if is_quoted(entry) else 0),
-            excerpts=tuple(-(-tokens * content // exact) for tokens in entry.excerpts),
-            arguments_saving=entry.arguments_saving * content // exact,
             placeholders=self._placeholders(entry) if entry.placeholders else (),
+            details=entry.details.known()._replace(
+                excerpts=tuple(-(-tokens * content // exact) for tokens in entry.excerpts),
+                arguments_saving=entry.arguments_saving * content // exact,
+            ),
         )
 
     def _placeholders(self, entry: Facts) -> tuple[int, ...]:
         path = entry.read.path if entry.read else ""
-        return wording.placeholder_tokens(entry.tool, path, lambda text: self.estimate.text(text, self.provider))
+        return wording.placeholder_tokens_by(lambda text: self.estimate.text(text, self.provider), entry.tool, path)

@@ -4,10 +4,12 @@ import pytest
 
 from foldline.engine.facts import (
     Call,
+    Details,
     Facts,
     call_from_json,
     call_to_json,
     facts_of,
+    facts_on_demand,
     files_of,
     from_json,
     is_empty,
@@ -26,7 +28,7 @@ from tests.support.pictures import picture
 
 def test_a_plain_message_is_known_by_role_and_tokens() -> None:
     message = user("Fold it.")
-    assert facts_of(message) == Facts("user", count_message(message), chars=8, sizes=(2, 2, 3, 2))
+    assert facts_of(message) == Facts("user", count_message(message), details=Details(chars=8, sizes=(2, 2, 3, 2)))
 
 
 def test_calls_are_known_by_id_and_by_what_they_read() -> None:
@@ -115,7 +117,8 @@ def test_only_what_is_not_a_column_is_written() -> None:
 
 
 def test_facts_read_back_as_they_were_written() -> None:
-    facts = Facts("tool", 9, 4, 3, answers="c1", excerpts=(5, 6), read=Read("a.py", 1, 9), placeholders=(20, 9))
+    details = Details(excerpts=(5, 6))
+    facts = Facts("tool", 9, 4, 3, answers="c1", read=Read("a.py", 1, 9), placeholders=(20, 9), details=details)
     assert from_json(Facts("tool", 9, 4, 3), json.loads(json.dumps(to_json(facts)))) == facts
 
 
@@ -146,3 +149,12 @@ def test_sizes_of_images_are_stored_and_those_of_before_have_no_side() -> None:
     bare = Facts("user", facts.tokens)
     assert from_json(bare, loads(dumps(to_json(facts)))).images == facts.images
     assert from_json(bare, {"images": [32, 0]}).images == (ImageSize(32), ImageSize(0))
+
+
+def test_details_on_demand_are_found_one_by_one_and_are_those_of_the_message() -> None:
+    message = answer("a", "error: " + "long " * 2_000)
+    details = facts_on_demand(message).details
+    found = vars(details).copy()
+    assert details.is_failure
+    assert vars(details).keys() - found.keys() == {"is_failure"}
+    assert details.known() == facts_of(message).details

@@ -43,11 +43,14 @@ def stands_in(later: Read, later_tokens: int, read: Read, tokens: int) -> bool:
 def pointed_at(outline: Outline, plan: Plan) -> set[int]:
     """The seqs of the reads in view that superseded reads point to: for each, the newest that can replace it."""
     cells = plan.cells_on(outline)
+    first = min((seq for seq, cell in cells.items() if cell.kind == "supersede"), default=None)
     found: set[int] = set()
-    if all(cell.kind != "supersede" for cell in cells.values()):
+    if first is None:
         return found
     shown: dict[tuple[str, str], list[tuple[Read, int, int]]] = {}
     for _, entry in reversed(plan.results_in_view(outline)):
+        if entry.seq < first:
+            break
         its = read_shown(entry)
         if its is None:
             continue

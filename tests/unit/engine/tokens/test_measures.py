@@ -1,7 +1,7 @@
 import pytest
 
 from foldline.engine.edits import Edit, LiveEdits
-from foldline.engine.facts import Facts, facts_of
+from foldline.engine.facts import Details, Facts, facts_of
 from foldline.engine.messages import Message, ToolCall, user
 from foldline.engine.models.budget import SMALLEST_SUMMARY
 from foldline.engine.outline import outline_of
@@ -80,7 +80,7 @@ def test_the_models_provider_makes_an_estimate_larger() -> None:
 
 def test_facts_from_before_sizes_were_kept_stay_exact() -> None:
     talk = edited_talk()
-    old = [entry._replace(sizes=()) for entry in talk.facts]
+    old = [entry._replace(details=entry.details.known()._replace(sizes=())) for entry in talk.facts]
     measure = measure_of("neurolink", PROVIDER)
     assert [measure.counted(entry) for entry in old] == old
     assert outline_of(old, LiveEdits()).measured(measure).tokens == outline_of(old, LiveEdits(), measure).tokens
@@ -99,7 +99,7 @@ def test_excerpts_are_estimated_in_proportion_to_the_whole() -> None:
 
 
 def test_an_excerpt_that_saves_nothing_saves_nothing_by_estimate() -> None:
-    entry = facts_of(answer("a", LONG * 20))._replace(excerpts=(0, 50))
+    entry = facts_of(answer("a", LONG * 20))._replace(details=Details(excerpts=(0, 50)))
     assert measure_of("neurolink").counted(entry).excerpts[0] == 0
 
 
@@ -135,7 +135,7 @@ def test_the_least_an_entry_takes_is_its_placeholder_or_an_excerpt_and_never_its
     assert measure.least(long) == measure.frame + min(measure.cleared, *filter(None, long.excerpts))
     named = long._replace(placeholders=(measure.cleared + 5, 1))
     assert measure.least(named) == measure.frame + min(measure.cleared + 5, *filter(None, long.excerpts))
-    assert measure.least(long._replace(excerpts=(0, 3))) == measure.frame + 3
+    assert measure.least(long._replace(details=Details(excerpts=(0, 3)))) == measure.frame + 3
     assert measure.least(short) == short.tokens
 
 

@@ -1,0 +1,130 @@
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from foldline import InMemorySession, compact
+from foldline.engine.errors import FixedPartsDoNotFit, InvalidMessage, InvalidPolicy
+from foldline.engine.formats import FORMATS, rules
+from foldline.engine.tokens.counter import count_messages, count_system, count_tools
+
+LONG = "fold the line\n" * 60
+TOOL = {"type": "function", "function": {"name": "ls", "parameters": {"type": "object"}}}
+
+
+def turn(number: int) -> list[dict[str, Any]]:
+    call = {"id": f"c{number}", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
+    return [
+        {"role": "user", "content": f"Look at part {number}."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": f"c{number}", "content": LONG},
+        {"role": "assistant", "content": f"Part {number} is fine."},
+    ]
+
+
+def grown(turns: int, **arguments: Any) -> InMemorySession:
+    session = InMemorySession(context_window="4k", **arguments)
+    for number in range(turns):
+        session.add(turn(number))
+    return session
+
+
+def rendered_at_once(session: InMemorySession, name: str) -> list[dict[str, Any]]:
+    """The view, made of the whole outline and rendered as one list."""
+    return FORMATS[name].render(session.in_place.view(), None).messages
+
+
+def test_a_short_session_shows_what_was_added() -> None:
+    session = InMemorySession(context_window="4k", system="Be brief.", tools=[TOOL])
+    session.add(turn(0))
+    assert session.view() == turn(0)
+    parts = {"system": count_system("Be brief."), "tools": count_tools([TOOL])}
+    assert session.budget.breakdown == {**parts, "history": count_messages(FORMATS["openai"].parse(turn(0)))}
+    assert session.budget.limit == compact(turn(0), context_window="4k").budget.limit
+    assert session.compactions == 0
+
+
+@pytest.mark.parametrize("summarize", [False, True])
+def test_every_view_fits_and_follows_the_rules_of_its_format(*, summarize: bool) -> None:
+    session = InMemorySession(context_window="4k", summarize=summarize)
+    for number in range(40):
+        for message in turn(number):
+            session.add([message])
+            assert session.budget.fits
+            read = FORMATS["openai"].parse(session.view())
+            assert count_messages(read) == session.budget.breakdown["history"]
+            is_waiting = "tool_calls" in message
+            assert is_waiting or rules.check("openai", session.view(), None) == []
+    assert session.compactions > 1
+    assert len(session.view()) < 4 * 40
+
+
+@pytest.mark.parametrize("name", [*FORMATS])
+def test_adding_one_by_one_leads_to_the_view_that_all_of_it_is_rendered_to(name: str) -> None:
+    wire = [FORMATS[name].render(FORMATS["openai"].parse(turn(number)), None).messages for number in range(40)]
+    session = InMemorySession(context_window="4k", format_name=name)
+    for messages in wire:
+        session.add(messages)
+        assert session.view() == rendered_at_once(session, name)
+    assert session.compactions > 1
+    assert session.view()[-len(wire[-1]) :] == wire[-1]
+
+
+def test_between_compactions_views_only_grow_at_their_end() -> None:
+    session = InMemorySession(context_window="4k")
+    before, compactions = session.view(), 0
+    for number in range(40):
+        session.add(turn(number))
+        after = session.view()
+        assert session.compactions > compactions or after[: len(before)] == before
+        before, compactions = after, session.compactions
+
+
+@pytest.mark.parametrize("name", [*FORMATS])
+def test_a_view_that_was_handed_out_does_not_change(name: str) -> None:
+    wire = [FORMATS[name].render(FORMATS["openai"].parse([message]), None).messages for message in turn(0) * 5]
+    session = InMemorySession(context_window="4k", format_name=name)
+    views = []
+    for messages in wire:
+        session.add(messages)
+        views.append((session.view(), deepcopy(session.view())))
+    assert all(view == before for view, before in views)
+
+
+def test_a_call_without_a_result_gets_a_stub_once_its_batch_is_closed() -> None:
+    session = InMemorySession(context_window="4k")
+    session.add(turn(0)[:2])
+    assert session.view() == turn(0)[:2]
+    session.add([{"role": "user", "content": "Go on."}])
+    assert [message["role"] for message in session.view()] == ["user", "assistant", "tool", "user"]
+
+
+def test_system_messages_at_the_front_stay() -> None:
+    rule = {"role": "system", "content": "Never touch config.toml."}
+    session = InMemorySession(context_window="4k")
+    session.add([rule])
+    for number in range(40):
+        session.add(turn(number))
+    assert session.view()[0] == rule
+    assert session.budget.breakdown["system"] == count_messages(FORMATS["openai"].parse([rule]))
+
+
+def test_a_policy_with_an_estimate_compacts_by_its_own_count() -> None:
+    session = grown(40, policy={"preset": "neurolink"})
+    assert session.compactions > 1
+    assert session.budget.fits
+
+
+def test_what_is_wrong_is_refused_and_nothing_is_added() -> None:
+    session = grown(1)
+    with pytest.raises(InvalidMessage, match=r"messages\[1\].role"):
+        session.add([turn(1)[0], {"role": "narrator", "content": "Once upon a time."}])
+    assert session.view() == turn(0)
+    with pytest.raises(InvalidPolicy, match="no format"):
+        InMemorySession(context_window="4k", format_name="morse")
+    with pytest.raises(FixedPartsDoNotFit):
+        InMemorySession(context_window="4k", system=LONG * 40)
+    bare = InMemorySession(context_window="4k")
+    with pytest.raises(FixedPartsDoNotFit):
+        bare.add([{"role": "system", "content": LONG * 40}])
+    assert bare.view() == []
