@@ -17,11 +17,19 @@ ROUNDS: Final = 11
 WIDTH: Final = 140
 
 
+class NotMeasurable(Exception):
+    """A side of a row cannot be run on this machine."""
+
+    def __init__(self, side: str, reason: str) -> None:
+        super().__init__(f"{side} {reason}")
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """A measurement with a bound: `ours` against `theirs`, each timed once in each round.
 
-    The ratio of their seconds, ours / theirs, may be `at_most`. `ours_at_most_seconds` is an additional bound for ours.
+    The ratio of their seconds, ours / theirs, may be `at_most`; without it, the row only informs.
+    `ours_at_most_seconds` is an additional bound for ours. Rows that take long may do without a round to warm up.
     """
 
     name: str
@@ -29,14 +37,15 @@ class Row:
     theirs: str
     time_ours: Callable[[], float]
     time_theirs: Callable[[], float]
-    at_most: float
+    at_most: float = math.inf
     ours_at_most_seconds: float = math.inf
     rounds: int = ROUNDS
+    is_warmed_up: bool = True
 
     @property
     def bound(self) -> str:
         """The bounds as text for the table."""
-        lines = [f"<= {self.at_most:.3f}"]
+        lines = [f"<= {self.at_most:.3f}"] if math.isfinite(self.at_most) else []
         if math.isfinite(self.ours_at_most_seconds):
             lines.append(f"<= {_human(self.ours_at_most_seconds)}")
         return "\n".join(lines)
@@ -75,6 +84,14 @@ class Result:
         return self.ratio <= self.row.at_most and self.ours_median <= self.row.ours_at_most_seconds
 
 
+@dataclass(frozen=True, slots=True)
+class Unmeasured:
+    """A row with a side that cannot be run on this machine, and the reason."""
+
+    row: Row
+    reason: str
+
+
 def seconds(work: Callable[[], object]) -> float:
     """The seconds of one run of `work`."""
     start = time.perf_counter()
@@ -82,10 +99,19 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def measure(row: Row) -> Result:
+def measure(row: Row) -> Result | Unmeasured:
     """Time both sides in turn: one warm-up round, then the rounds that count. They alternate in going first."""
-    row.time_ours()
-    row.time_theirs()
+    try:
+        return _measured(row)
+    except NotMeasurable as error:
+        return Unmeasured(row, str(error))
+
+
+def _measured(row: Row) -> Result:
+    if row.is_warmed_up:
+        # Theirs may not be there, and then nothing has to be waited for.
+        row.time_theirs()
+        row.time_ours()
     ours: list[float] = []
     theirs: list[float] = []
     for number in track(range(row.rounds), description=row.name, transient=True, console=Console(stderr=True)):
@@ -95,24 +121,33 @@ def measure(row: Row) -> Result:
     return Result(row, ours, theirs)
 
 
-def show(results: Iterable[Result]) -> bool:
-    """Print the table. Returns whether every bound holds."""
+def show(results: Iterable[Result | Unmeasured]) -> bool:
+    """Print the table, and what could not be measured. Returns whether every measured bound holds."""
     table = Table("row", "ours (median)", "against (median)", "ratio", "spread", "bound", "")
     is_all_kept = True
     for result in results:
-        low, high = result.spread
-        table.add_row(
-            result.row.name,
-            f"{_human(result.ours_median)}\n{result.row.ours}",
-            f"{_human(result.theirs_median)}\n{result.row.theirs}",
-            f"{result.ratio:.3f}",
-            f"{low:.3f} - {high:.3f}",
-            result.row.bound,
-            "kept" if result.is_kept else "MISSED",
-        )
+        if isinstance(result, Unmeasured):
+            table.add_row(
+                result.row.name, result.row.ours, f"{result.row.theirs}\n{result.reason}", "", "", "", "NOT MEASURED"
+            )
+            continue
+        table.add_row(*_cells(result))
         is_all_kept = is_all_kept and result.is_kept
     Console(width=WIDTH).print(table)
     return is_all_kept
+
+
+def _cells(result: Result) -> list[str]:
+    low, high = result.spread
+    return [
+        result.row.name,
+        f"{_human(result.ours_median)}\n{result.row.ours}",
+        f"{_human(result.theirs_median)}\n{result.row.theirs}",
+        f"{result.ratio:.3f}",
+        f"{low:.3f} - {high:.3f}",
+        result.row.bound,
+        ("kept" if result.is_kept else "MISSED") if result.row.bound else "",
+    ]
 
 
 def _human(duration: float) -> str:
