@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import statistics
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from itertools import chain
+from typing import Final, TypeAlias
 
 from rich.console import Console
 from rich.progress import track
@@ -15,6 +16,8 @@ from rich.table import Table
 
 ROUNDS: Final = 11
 WIDTH: Final = 140
+
+Timer: TypeAlias = Callable[[], float]
 
 
 class NotMeasurable(Exception):
@@ -29,18 +32,22 @@ class Row:
     """A measurement with a bound: `ours` against `theirs`, each timed once in each round.
 
     The ratio of their seconds, ours / theirs, may be `at_most`; without it, the row only informs.
-    `ours_at_most_seconds` is an additional bound for ours. Rows that take long may do without a round to warm up.
+    `ours_at_most_seconds` is an additional bound for ours.
     """
 
     name: str
     ours: str
     theirs: str
-    time_ours: Callable[[], float]
-    time_theirs: Callable[[], float]
+    time_ours: Timer
+    time_theirs: Timer
     at_most: float = math.inf
     ours_at_most_seconds: float = math.inf
     rounds: int = ROUNDS
-    is_warmed_up: bool = True
+
+    @property
+    def sides(self) -> tuple[Timer, Timer]:
+        """What times ours, and what times theirs."""
+        return self.time_ours, self.time_theirs
 
     @property
     def bound(self) -> str:
@@ -49,6 +56,18 @@ class Row:
         if math.isfinite(self.ours_at_most_seconds):
             lines.append(f"<= {_human(self.ours_at_most_seconds)}")
         return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Rows with sides in common: each side is timed once in a round, for all of them.
+
+    Rows that take long may do without a round to warm up.
+    """
+
+    rows: tuple[Row, ...]
+    rounds: int = ROUNDS
+    is_warmed_up: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,33 +118,60 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def measure(row: Row) -> Result | Unmeasured:
-    """Time both sides in turn: one warm-up round, then the rounds that count. They alternate in going first."""
-    try:
-        return _measured(row)
-    except NotMeasurable as error:
-        return Unmeasured(row, str(error))
+def measure(found: Row | Together) -> Iterator[Result | Unmeasured]:
+    """Time the sides in turn: one warm-up round, then the rounds that count. They alternate in going first."""
+    together = found if isinstance(found, Together) else Together((found,), found.rounds)
+    sides = _Sides(together.rows)
+    if together.is_warmed_up:
+        sides.run(is_counted=False)
+    name = together.rows[0].name
+    for _ in track(range(together.rounds), description=name, transient=True, console=Console(stderr=True)):
+        sides.run()
+    yield from map(sides.result, together.rows)
 
 
-def _measured(row: Row) -> Result:
-    if row.is_warmed_up:
-        # Theirs may not be there, and then nothing has to be waited for.
-        row.time_theirs()
-        row.time_ours()
-    ours: list[float] = []
-    theirs: list[float] = []
-    for number in track(range(row.rounds), description=row.name, transient=True, console=Console(stderr=True)):
-        sides = [(ours, row.time_ours), (theirs, row.time_theirs)]
-        for times, run in sides if number % 2 else reversed(sides):
-            times.append(run())
-    return Result(row, ours, theirs)
+class _Sides:
+    """The different sides of some rows, with their times; a side that cannot be run has a reason instead."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self._rows = rows
+        # If theirs is not there, nobody has to wait for ours.
+        self._order = list(dict.fromkeys([*(row.time_theirs for row in rows), *(row.time_ours for row in rows)]))
+        self._times: dict[Timer, list[float]] = {side: [] for side in self._order}
+        self._reasons: dict[Timer, str] = {}
+
+    def run(self, *, is_counted: bool = True) -> None:
+        """Time each side that a row still needs, the other way round than the last time."""
+        for side in self._order:
+            if any(side in row.sides and self._reason(row) is None for row in self._rows):
+                self._time(side, is_counted=is_counted)
+        self._order.reverse()
+
+    def result(self, row: Row) -> Result | Unmeasured:
+        """What was measured for one of the rows."""
+        reason = self._reason(row)
+        if reason is not None:
+            return Unmeasured(row, reason)
+        return Result(row, self._times[row.time_ours], self._times[row.time_theirs])
+
+    def _time(self, side: Timer, *, is_counted: bool) -> None:
+        try:
+            taken = side()
+        except NotMeasurable as error:
+            self._reasons[side] = str(error)
+            return
+        if is_counted:
+            self._times[side].append(taken)
+
+    def _reason(self, row: Row) -> str | None:
+        return next((self._reasons[side] for side in row.sides if side in self._reasons), None)
 
 
-def show(results: Iterable[Result | Unmeasured]) -> bool:
-    """Print the table, and what could not be measured. Returns whether every measured bound holds."""
+def show(rows: Iterable[Row | Together]) -> bool:
+    """Measure the rows and print the table, also what could not be measured. Returns whether every bound holds."""
     table = Table("row", "ours (median)", "against (median)", "ratio", "spread", "bound", "")
     is_all_kept = True
-    for result in results:
+    for result in chain.from_iterable(map(measure, rows)):
         if isinstance(result, Unmeasured):
             table.add_row(
                 result.row.name, result.row.ours, f"{result.row.theirs}\n{result.reason}", "", "", "", "NOT MEASURED"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.harness import Row, seconds
+from benchmarks.harness import Row, Together, seconds
 from benchmarks.peers.drivers.timing import until_each_call
 from benchmarks.peers.process import Peer
 from benchmarks.peers.rows import written
@@ -80,35 +81,22 @@ class _Sessions:
             publish.publish(self._store, claim, SummaryDraft(SUMMARY, degraded=False, summarizer="scripted"))
 
 
-def rows(folder: Path, messages: int = MESSAGES) -> Iterator[Row]:
+def rows(folder: Path, messages: int = MESSAGES) -> Iterator[Together]:
     """All rows, of sessions of so many messages; the folder takes their database and the peers' files."""
     said = transcript(messages)
-    path = written(folder, said)
-    sessions = _Sessions(folder, said)
-    for window in WINDOWS:
-        goals = sessions.goals(window)
-        job = {"transcript": str(path), "window": window, "trigger": goals.trigger, "target": goals.target}
-        for name, task, theirs, at_most in _PEERS:
-            with Peer(name, task, job | {"folder": str(folder)}) as peer:
-                yield Row(
-                    name=f"{messages:,} messages, a view before each call, window {window // 1000}k",
-                    ours="append and view in process, SQLite",
-                    theirs=theirs,
-                    time_ours=partial(sessions.time, window),
-                    time_theirs=peer.time,
-                    at_most=at_most,
-                    rounds=ROUNDS,
-                    is_warmed_up=False,
-                )
-    small, large = WINDOWS
-    yield Row(
-        name=f"{messages:,} messages, a view before each call",
-        ours=f"window {large // 1000}k",
-        theirs=f"window {small // 1000}k",
-        time_ours=partial(sessions.time, large),
-        time_theirs=partial(sessions.time, small),
-        at_most=1.5,
-        rounds=ROUNDS,
-        is_warmed_up=False,
-    )
-    sessions.close()
+    job = {"transcript": str(written(folder, said)), "folder": str(folder)}
+    name = f"{messages:,} messages, a view before each call"
+    with closing(_Sessions(folder, said)) as sessions, ExitStack() as running:
+        ours = {window: partial(sessions.time, window) for window in WINDOWS}
+        found = []
+        for window in WINDOWS:
+            goals = sessions.goals(window)
+            aims = {"window": window, "trigger": goals.trigger, "target": goals.target}
+            for peer, task, theirs, at_most in _PEERS:
+                timed = running.enter_context(Peer(peer, task, job | aims))
+                row = f"{name}, window {window // 1000}k"
+                found.append(Row(row, "append and view in process, SQLite", theirs, ours[window], timed.time, at_most))
+        small, large = WINDOWS
+        sides = f"window {large // 1000}k", f"window {small // 1000}k"
+        found.append(Row(name, *sides, ours[large], ours[small], 1.5))
+        yield Together(tuple(found), ROUNDS, is_warmed_up=False)

@@ -26,7 +26,7 @@ GRACE_SECONDS: Final = 10
 Launch: TypeAlias = tuple[list[str | Path], dict[str, str]]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Peer:
     """A peer with a job; a context manager. It is installed and started when it is timed first, and stopped at the end.
 
