@@ -20,22 +20,28 @@ from foldline.engine.models.budget import Goals
 from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.log.compaction.enqueue import BACKGROUND
 from foldline.log.jobs import claims, publish
+from foldline.log.storage.known_entries import KnownEntries
 from foldline.log.storage.rows import Path as SessionPath
 from foldline.log.storage.store import Store
 from foldline.log.use_cases import append, lifecycle, views
+from foldline.settings import Settings
 
 MESSAGES: Final = 10_000
 WINDOWS: Final = (100_000, 800_000)
 ROUNDS: Final = 3
 TENANT: Final = "bench"
+# What a service keeps by default.
+CACHE_BYTES: Final[int] = Settings.model_fields["cache_bytes"].default
 WIRE: Final = FORMATS["openai"]
 # On each side the summarizer answers at once.
 SUMMARY: Final = "The work so far. " * 100
-# Of the peers, the driver's task and the bound of the ratio.
+# Of the peers, the driver's task and the bound of the ratio; without one, the row informs on who does less: one keeps
+# the list that it sends, another stores nothing.
 _PEERS: Final = (
     ("langchain", "session", "LangChain's SummarizationMiddleware, in memory", 0.5),
     ("pi", "session", "pi's session manager, on a file", 0.2),
     ("pi", "agent", "pi's agent, which keeps its messages, on a file", math.inf),
+    ("neurolink", "session", "NeuroLink's compactor, estimates, in memory", math.inf),
 )
 
 
@@ -43,7 +49,7 @@ class _Sessions:
     """Sessions of the same messages in one database; the time of each is that of all its appends and views."""
 
     def __init__(self, folder: Path, messages: list[dict[str, Any]]) -> None:
-        self._store = Store(f"sqlite:///{folder}/long-sessions.db")
+        self._store = Store(f"sqlite:///{folder}/long-sessions.db", known=KnownEntries(CACHE_BYTES // 2))
         migrations.upgrade(self._store.engine)
         self._groups = list(until_each_call(messages, lambda message: message["role"] == "assistant"))
 
