@@ -9,7 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.harness import Row, Together, seconds
+from foldline_api.sent_views import SentViews
+
+from benchmarks.harness import NotMeasurable, Row, Together, seconds
 from benchmarks.peers.drivers.timing import until_each_call
 from benchmarks.peers.process import Peer
 from benchmarks.peers.rows import written
@@ -23,7 +25,7 @@ from foldline.log.jobs import claims, publish
 from foldline.log.storage.known_entries import KnownEntries
 from foldline.log.storage.rows import Path as SessionPath
 from foldline.log.storage.store import Store
-from foldline.log.use_cases import append, lifecycle, views
+from foldline.log.use_cases import append, lifecycle
 from foldline.settings import Settings
 
 MESSAGES: Final = 10_000
@@ -50,6 +52,7 @@ class _Sessions:
 
     def __init__(self, folder: Path, messages: list[dict[str, Any]]) -> None:
         self._store = Store(f"sqlite:///{folder}/long-sessions.db", known=KnownEntries(CACHE_BYTES // 2))
+        self._views = SentViews(CACHE_BYTES // 2)
         migrations.upgrade(self._store.engine)
         self._groups = list(until_each_call(messages, lambda message: message["role"] == "assistant"))
 
@@ -77,8 +80,9 @@ class _Sessions:
             if appended.step.request is not None:
                 self._summarize()
             with self._store.read() as tx:
-                view = views.view(tx, TENANT, name, format_name=WIRE.name, stub_open=True)
-            WIRE.render(view.messages, view.path.session.system, view.path.session.model)
+                view = self._views.read(tx, TENANT, name, WIRE.name)
+            if not view.body:
+                raise NotMeasurable("Foldline", "gave an empty view")
 
     def _summarize(self) -> None:
         """What a worker does, with a summarizer that answers at once."""
@@ -90,6 +94,9 @@ class _Sessions:
 def rows(folder: Path, messages: int = MESSAGES) -> Iterator[Together]:
     """All rows, of sessions of so many messages; the folder takes their database and the peers' files."""
     said = transcript(messages)
+    if "tool_calls" in said[-1]:
+        # A view waits for the result.
+        said.pop()
     job = {"transcript": str(written(folder, said)), "folder": str(folder)}
     name = f"{messages:,} messages, a view before each call"
     with closing(_Sessions(folder, said)) as sessions, ExitStack() as running:
