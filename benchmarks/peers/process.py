@@ -19,8 +19,13 @@ HERE: Final = Path(__file__).parent
 DRIVERS: Final = HERE / "drivers"
 # LiteLLM's wheel has the table of o200k under the name that tiktoken gives it.
 TABLES: Final = Path("litellm", "litellm_core_utils", "tokenizers")
-# No peer fetches anything while it is timed.
-OFFLINE: Final = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "HF_HUB_OFFLINE": "1", "HEADROOM_OFFLINE": "1"}
+# No peer fetches or sends anything while it is timed.
+OFFLINE: Final = {
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "HF_HUB_OFFLINE": "1",
+    "HEADROOM_OFFLINE": "1",
+    "HEADROOM_TELEMETRY": "off",
+}
 GRACE_SECONDS: Final = 10
 
 Launch: TypeAlias = tuple[list[str | Path], dict[str, str]]
