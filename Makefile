@@ -63,7 +63,7 @@ property: .venv/.ready ## property tests with many more examples, and the tests 
 parity: .venv/.ready ## recorded answers of the systems the presets follow: VECTORS=FOLDER, or a small set of our own
 	@$(BIN)/python -m tests.parity $(VECTORS)
 
-bench: .venv/.ready ## measure side by side with the alternatives
+bench: .venv/.ready ## measure side by side with the alternatives, and with other systems from PyPI and npm
 	@$(BIN)/python -m benchmarks
 
 fidelity: .venv/.ready ## measure which rules are found and which facts survive: SET=development for the other templates
@@ -126,6 +126,8 @@ lock: ## write the requirements files anew (UPGRADE=1: with the newest versions)
 	@printf 'hatchling\n' | $(COMPILE) -o docker/build.txt -c requirements-dev.txt -
 	@$(COMPILE) -o tests/browser/requirements.txt -c requirements-dev.txt tests/browser/requirements.in
 	@$(COMPILE) -o tests/llm/requirements.txt --no-deps tests/llm/requirements.in
+	@for peer in headroom langchain litellm node; do \
+		$(COMPILE) -o benchmarks/peers/pins/$$peer.txt benchmarks/peers/pins/$$peer.in || exit 1; done
 	@rm -rf .lock
 
 # One set of pins for every platform and every Python from 3.11 on. The tokenizer names NumPy for arrays that nobody here

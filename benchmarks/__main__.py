@@ -8,8 +8,15 @@ from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
 
+<<<<<<< HEAD
 from benchmarks import engine, frozen, http, latency, log, slots, startup, views
 from benchmarks.harness import Row, measure, show
+=======
+from benchmarks import engine, frozen, http, latency, log, slots, views
+from benchmarks.harness import Row, Together, show
+from benchmarks.peers import long_session
+from benchmarks.peers import rows as peers
+>>>>>>> peers
 from benchmarks.prefix_cost import table
 from benchmarks.prefix_cost.corpus import sessions
 from benchmarks.riding import table as riding
@@ -19,18 +26,20 @@ from stack.stack import Stack
 def main() -> int:
     """Measure all rows, then what sessions and their summaries cost. Returns the exit code."""
     with tempfile.TemporaryDirectory(prefix="foldline-bench-") as name, closing(_rows(Path(name))) as rows:
-        is_fast = show(measure(row) for row in rows)
+        is_fast = show(rows)
     is_cheap = [table.show(), riding.show(sessions())]
     return 0 if is_fast and all(is_cheap) else 1
 
 
-def _rows(folder: Path) -> Generator[Row, None, None]:
+def _rows(folder: Path) -> Generator[Row | Together, None, None]:
     """Each row; only the processes that it needs are running meanwhile."""
     yield from engine.rows()
     yield from log.rows("SQLite", f"sqlite:///{folder}/log.db")
     yield from http.rows_on_sqlite(folder)
     yield from startup.rows(folder)
     yield from views.rows(folder)
+    yield from peers.rows(folder)
+    yield from long_session.rows(folder)
     with Stack(workers=0, logs=folder / "stack", is_durable=True, without=("beat", "flower")) as stack:
         yield from log.rows("PostgreSQL", stack.database_url)
         yield from http.rows_on_postgresql(folder, stack)

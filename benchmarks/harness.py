@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import statistics
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from itertools import chain
+from typing import Final, TypeAlias
 
 from rich.console import Console
 from rich.progress import track
@@ -16,30 +17,57 @@ from rich.table import Table
 ROUNDS: Final = 11
 WIDTH: Final = 140
 
+Timer: TypeAlias = Callable[[], float]
+
+
+class NotMeasurable(Exception):
+    """A side of a row cannot be run on this machine."""
+
+    def __init__(self, side: str, reason: str) -> None:
+        super().__init__(f"{side} {reason}")
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """A measurement with a bound: `ours` against `theirs`, each timed once in each round.
 
-    The ratio of their seconds, ours / theirs, may be `at_most`. `ours_at_most_seconds` is an additional bound for ours.
+    The ratio of their seconds, ours / theirs, may be `at_most`; without it, the row only informs.
+    `ours_at_most_seconds` is an additional bound for ours.
     """
 
     name: str
     ours: str
     theirs: str
-    time_ours: Callable[[], float]
-    time_theirs: Callable[[], float]
-    at_most: float
+    time_ours: Timer
+    time_theirs: Timer
+    at_most: float = math.inf
     ours_at_most_seconds: float = math.inf
     rounds: int = ROUNDS
 
     @property
+    def sides(self) -> tuple[Timer, Timer]:
+        """What times ours, and what times theirs."""
+        return self.time_ours, self.time_theirs
+
+    @property
     def bound(self) -> str:
         """The bounds as text for the table."""
-        lines = [f"<= {self.at_most:.3f}"]
+        lines = [f"<= {self.at_most:.3f}"] if math.isfinite(self.at_most) else []
         if math.isfinite(self.ours_at_most_seconds):
             lines.append(f"<= {_human(self.ours_at_most_seconds)}")
         return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Rows with sides in common: each side is timed once in a round, for all of them.
+
+    Rows that take long may do without a round to warm up.
+    """
+
+    rows: tuple[Row, ...]
+    rounds: int = ROUNDS
+    is_warmed_up: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +103,14 @@ class Result:
         return self.ratio <= self.row.at_most and self.ours_median <= self.row.ours_at_most_seconds
 
 
+@dataclass(frozen=True, slots=True)
+class Unmeasured:
+    """A row with a side that cannot be run on this machine, and the reason."""
+
+    row: Row
+    reason: str
+
+
 def seconds(work: Callable[[], object]) -> float:
     """The seconds of one run of `work`."""
     start = time.perf_counter()
@@ -82,37 +118,82 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def measure(row: Row) -> Result:
-    """Time both sides in turn: one warm-up round, then the rounds that count. They alternate in going first."""
-    row.time_ours()
-    row.time_theirs()
-    ours: list[float] = []
-    theirs: list[float] = []
-    for number in track(range(row.rounds), description=row.name, transient=True, console=Console(stderr=True)):
-        sides = [(ours, row.time_ours), (theirs, row.time_theirs)]
-        for times, run in sides if number % 2 else reversed(sides):
-            times.append(run())
-    return Result(row, ours, theirs)
+def measure(found: Row | Together) -> Iterator[Result | Unmeasured]:
+    """Time the sides in turn: one warm-up round, then the rounds that count. They alternate in going first."""
+    together = found if isinstance(found, Together) else Together((found,), found.rounds)
+    sides = _Sides(together.rows)
+    if together.is_warmed_up:
+        sides.run(is_counted=False)
+    name = together.rows[0].name
+    for _ in track(range(together.rounds), description=name, transient=True, console=Console(stderr=True)):
+        sides.run()
+    yield from map(sides.result, together.rows)
 
 
-def show(results: Iterable[Result]) -> bool:
-    """Print the table. Returns whether every bound holds."""
+class _Sides:
+    """The different sides of some rows, with their times; a side that cannot be run has a reason instead."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self._rows = rows
+        # If theirs is not there, nobody has to wait for ours.
+        self._order = list(dict.fromkeys([*(row.time_theirs for row in rows), *(row.time_ours for row in rows)]))
+        self._times: dict[Timer, list[float]] = {side: [] for side in self._order}
+        self._reasons: dict[Timer, str] = {}
+
+    def run(self, *, is_counted: bool = True) -> None:
+        """Time each side that a row still needs, the other way round than the last time."""
+        for side in self._order:
+            if any(side in row.sides and self._reason(row) is None for row in self._rows):
+                self._time(side, is_counted=is_counted)
+        self._order.reverse()
+
+    def result(self, row: Row) -> Result | Unmeasured:
+        """What was measured for one of the rows."""
+        reason = self._reason(row)
+        if reason is not None:
+            return Unmeasured(row, reason)
+        return Result(row, self._times[row.time_ours], self._times[row.time_theirs])
+
+    def _time(self, side: Timer, *, is_counted: bool) -> None:
+        try:
+            taken = side()
+        except NotMeasurable as error:
+            self._reasons[side] = str(error)
+            return
+        if is_counted:
+            self._times[side].append(taken)
+
+    def _reason(self, row: Row) -> str | None:
+        return next((self._reasons[side] for side in row.sides if side in self._reasons), None)
+
+
+def show(rows: Iterable[Row | Together]) -> bool:
+    """Measure the rows and print the table, also what could not be measured. Returns whether every bound holds."""
     table = Table("row", "ours (median)", "against (median)", "ratio", "spread", "bound", "")
     is_all_kept = True
-    for result in results:
-        low, high = result.spread
-        table.add_row(
-            result.row.name,
-            f"{_human(result.ours_median)}\n{result.row.ours}",
-            f"{_human(result.theirs_median)}\n{result.row.theirs}",
-            f"{result.ratio:.3f}",
-            f"{low:.3f} - {high:.3f}",
-            result.row.bound,
-            "kept" if result.is_kept else "MISSED",
-        )
+    for result in chain.from_iterable(map(measure, rows)):
+        if isinstance(result, Unmeasured):
+            table.add_row(
+                result.row.name, result.row.ours, f"{result.row.theirs}\n{result.reason}", "", "", "", "NOT MEASURED"
+            )
+            continue
+        table.add_row(*_cells(result))
         is_all_kept = is_all_kept and result.is_kept
     Console(width=WIDTH).print(table)
     return is_all_kept
+
+
+def _cells(result: Result) -> list[str]:
+    low, high = result.spread
+    return [
+        result.row.name,
+        f"{_human(result.ours_median)}\n{result.row.ours}",
+        f"{_human(result.theirs_median)}\n{result.row.theirs}",
+        f"{result.ratio:.3f}",
+        f"{low:.3f} - {high:.3f}",
+        result.row.bound,
+        ("kept" if result.is_kept else "MISSED") if result.row.bound else "",
+    ]
 
 
 def _human(duration: float) -> str:

@@ -9,16 +9,19 @@ from typing import Any, Final
 VERBS: Final = ("return", "raise", "import", "assert", "await", "commit", "summarize", "condense", "append", "replay")
 NOUNS: Final = ("session", "entry", "token", "budget", "view", "plan", "edit", "window", "worker", "lease", "index")
 OTHERS: Final = ("async", "def", "from", "class", "self", "value", "error", "config", "path", "file", "line", "total")
+USER_EVERY: Final = 40
 WORDS: Final = (*VERBS, *NOUNS, *OTHERS)
 
 
 def transcript(entries: int, seed: int = 7) -> list[dict[str, Any]]:
-    """`entries` OpenAI messages: a user message every forty, tool calls with their results in between."""
+    """`entries` OpenAI messages: a user message about every forty, tool calls with their results in between."""
     rng = random.Random(seed)
     messages: list[dict[str, Any]] = []
+    asked_at = -USER_EVERY
     while len(messages) < entries:
         number = len(messages)
-        if number % 40 == 0:
+        if number >= asked_at + USER_EVERY:
+            asked_at = number
             messages.append({"role": "user", "content": f"Please look at issue {number}: {_prose(rng, 60)}"})
             continue
         path = f"src/module_{rng.randrange(60)}.py"
