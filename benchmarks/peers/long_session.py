@@ -16,7 +16,7 @@ from benchmarks.peers.drivers.timing import until_each_call
 from benchmarks.peers.process import Peer
 from benchmarks.peers.rows import written
 from benchmarks.transcripts import transcript
-from foldline import migrations
+from foldline import InMemorySession, migrations
 from foldline.engine.formats import FORMATS
 from foldline.engine.models.budget import Goals
 from foldline.engine.summaries.prompt import SummaryDraft
@@ -32,18 +32,18 @@ MESSAGES: Final = 10_000
 WINDOWS: Final = (100_000, 800_000)
 ROUNDS: Final = 3
 TENANT: Final = "bench"
+MODEL: Final = "openai/gpt-4o"
 # What a service keeps by default.
 CACHE_BYTES: Final[int] = Settings.model_fields["cache_bytes"].default
 WIRE: Final = FORMATS["openai"]
 # On each side the summarizer answers at once.
 SUMMARY: Final = "The work so far. " * 100
-# Of the peers, the driver's task and the bound of the ratio; without one, the row informs on who does less: one keeps
-# the list that it sends, another stores nothing.
+# Of the peers, the driver's task and the bound of the ratio. pi's agent holds the list that it sends: its row
+# informs, without a bound.
 _PEERS: Final = (
     ("langchain", "session", "LangChain's SummarizationMiddleware, in memory", 0.5),
     ("pi", "session", "pi's session manager, on a file", 0.2),
     ("pi", "agent", "pi's agent, which keeps its messages, on a file", math.inf),
-    ("neurolink", "session", "NeuroLink's compactor, estimates, in memory", math.inf),
 )
 
 
@@ -54,7 +54,7 @@ class _Sessions:
         self._store = Store(f"sqlite:///{folder}/long-sessions.db", known=KnownEntries(CACHE_BYTES // 2))
         self._views = SentViews(CACHE_BYTES // 2)
         migrations.upgrade(self._store.engine)
-        self._groups = list(until_each_call(messages, lambda message: message["role"] == "assistant"))
+        self._groups = list(until_each_call(messages, _is_answer))
 
     def close(self) -> None:
         self._store.close()
@@ -70,7 +70,7 @@ class _Sessions:
 
     def _new(self, window: int) -> SessionPath:
         with self._store.write() as tx:
-            return lifecycle.create(tx, TENANT, lifecycle.NewSession("openai/gpt-4o", context_window=window))
+            return lifecycle.create(tx, TENANT, lifecycle.NewSession(MODEL, context_window=window))
 
     def _run(self, name: str) -> None:
         for group in self._groups:
@@ -91,24 +91,43 @@ class _Sessions:
             publish.publish(self._store, claim, SummaryDraft(SUMMARY, degraded=False, summarizer="scripted"))
 
 
+def _in_memory(messages: list[dict[str, Any]], window: int) -> float:
+    """The seconds of a session of the library, with a view before each call of the model."""
+    session = InMemorySession(model=MODEL, context_window=window)
+
+    def run() -> None:
+        for group in until_each_call(messages, _is_answer):
+            session.add(group)
+            session.view()
+
+    return seconds(run)
+
+
+def _is_answer(message: dict[str, Any]) -> bool:
+    return bool(message["role"] == "assistant")
+
+
 def rows(folder: Path, messages: int = MESSAGES) -> Iterator[Together]:
     """All rows, of sessions of so many messages; the folder takes their database and the peers' files."""
     said = transcript(messages)
     if "tool_calls" in said[-1]:
         # A view waits for the result.
         said.pop()
-    job = {"transcript": str(written(folder, said)), "folder": str(folder)}
     name = f"{messages:,} messages, a view before each call"
     with closing(_Sessions(folder, said)) as sessions, ExitStack() as running:
         ours = {window: partial(sessions.time, window) for window in WINDOWS}
         found = []
         for window in WINDOWS:
+            row = f"{name}, window {window // 1000}k"
             goals = sessions.goals(window)
-            aims = {"window": window, "trigger": goals.trigger, "target": goals.target}
+            job = {"transcript": str(written(folder, said)), "folder": str(folder), "window": window}
+            job |= {"trigger": goals.trigger, "target": goals.target}
             for peer, task, theirs, at_most in _PEERS:
-                timed = running.enter_context(Peer(peer, task, job | aims))
-                row = f"{name}, window {window // 1000}k"
+                timed = running.enter_context(Peer(peer, task, job))
                 found.append(Row(row, "append and view in process, SQLite", theirs, ours[window], timed.time, at_most))
+            timed = running.enter_context(Peer("neurolink", "session", job))
+            in_memory = partial(_in_memory, said, window)
+            found.append(Row(row, "InMemorySession", "NeuroLink's compactor, estimates", in_memory, timed.time, 1.0))
         small, large = WINDOWS
         sides = f"window {large // 1000}k", f"window {small // 1000}k"
         found.append(Row(name, *sides, ours[large], ours[small], 1.5))
