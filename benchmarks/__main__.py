@@ -8,15 +8,10 @@ from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
 
-<<<<<<< HEAD
 from benchmarks import engine, frozen, http, latency, log, slots, startup, views
-from benchmarks.harness import Row, measure, show
-=======
-from benchmarks import engine, frozen, http, latency, log, slots, views
 from benchmarks.harness import Row, Together, show
 from benchmarks.peers import long_session
 from benchmarks.peers import rows as peers
->>>>>>> peers
 from benchmarks.prefix_cost import table
 from benchmarks.prefix_cost.corpus import sessions
 from benchmarks.riding import table as riding
