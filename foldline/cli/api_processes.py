@@ -34,7 +34,8 @@ CHECK_SECONDS: Final = 0.2
 RESTART_SECONDS: Final = 1.0
 # For what a process does after its last answer.
 END_SECONDS: Final = 3.0
-ANSWER_SECONDS: Final = 0.5
+# A process that loads its vocabulary answers nothing meanwhile.
+ANSWER_SECONDS: Final = 2.0
 # What a process says on its pipe first, and what it is asked for then.
 SERVES: Final = "serves"
 METRICS: Final = "metrics"

@@ -56,7 +56,8 @@ def test_requests_go_on_when_a_process_is_killed_and_another_takes_its_place(
 
         for _ in range(20):
             # A new connection each time; one that the killed process had taken already is lost with it.
-            assert httpx.get(f"{url}/readyz", timeout=20).status_code == 200
+            assert httpx.get(f"{url}/healthz", timeout=20).status_code == 200
+        eventually(lambda: httpx.get(f"{url}/readyz", timeout=20).status_code == 200, START_SECONDS)
         eventually(lambda: len(serving_processes(running) - {killed}) == 2, START_SECONDS)
         with client(operators) as connected:
             eventually(lambda: numbers_in(connected.get("/metrics").text) == {"1", "2"}, START_SECONDS)
@@ -71,6 +72,8 @@ def test_metrics_have_the_requests_of_all_processes(tmp_path: Path, postgresql: 
     with served_by_two(tmp_path, postgresql) as (_, url, operators), client(operators) as connected:
         for _ in range(12):
             assert httpx.get(f"{url}/healthz", timeout=20).status_code == 200
+        # A process that does not answer in time is left out of a page.
+        eventually(lambda: numbers_in(connected.get("/metrics").text) == {"1", "2"}, START_SECONDS)
         page = connected.get("/metrics").text
         own = httpx.get(f"{url}/metrics", timeout=20).text
 

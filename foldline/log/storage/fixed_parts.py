@@ -17,9 +17,11 @@ DIGEST_CHARS: Final = 16
 _PINS: Final = select(PIN.c.text).where(PIN.c.session_pk == bindparam("pk")).order_by(PIN.c.number)
 
 
-def pins_of(tx: Transaction, session_pk: int) -> list[str]:
+def pins_of(tx: Transaction, session: Session) -> list[str]:
     """The texts of a session's pins, oldest first."""
-    return [loads(text) for text in tx.execute(_PINS, {"pk": session_pk}).scalars()]
+    # Most sessions have none.
+    found = tx.execute(_PINS, {"pk": session.pk}).scalars() if session.pins_tokens else ()
+    return [loads(text) for text in found]
 
 
 class FixedParts(NamedTuple):

@@ -66,7 +66,7 @@ def add(
     path = open_to_change(tx, tenant, session_id, parent=parent, if_match=if_match)
     if text is None:
         text = text_at(tx, path.session, entry_id or "")
-    _recount(tx, path, [*pins_of(tx, path.session.pk), text])
+    _recount(tx, path, [*pins_of(tx, path.session), text])
     pin_id = tx.new_id("pin")
     row = {
         "id": pin_id,
@@ -106,6 +106,6 @@ def remove(tx: Transaction, tenant: str, session_id: str, pin_id: str, *, if_mat
         raise NotFound("pin", pin_id)
     paths.forget_counts(tx, path)
     path.not_compacted = None
-    path.session.pins_tokens = pins_tokens(pins_of(tx, path.session.pk))
+    path.session.pins_tokens = pins_tokens(pins_of(tx, path.session))
     paths.save(tx, path)
     return path

@@ -22,6 +22,7 @@ from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import SESSION
+from foldline.log.views.blocks import BlockShown
 from foldline.log.views.following import ViewEnd, following, seen_now
 from foldline.log.views.showing import ShownMessages, Target, show, show_everything
 
@@ -144,8 +145,8 @@ def next_view(tx: Transaction, tenant: str, session_id: str, format_name: str, a
         path.images = found.images
         made = View(found.shown, path, path.used, [], budget, continues=True)
     shown, images = made.shown, made.path.images or NO_IMAGES
-    # Whether a provider's block is shown depends on the whole view.
-    if shown.request_headers:
+    # Whether a provider's block is shown, and the reasoning that is bound to it, depends on the whole view.
+    if shown.block is not BlockShown.NONE:
         return made
     end = ViewEnd(path.branch, seen, path.leaf_seq, limits, images, shown.reasoning, shown.lost)
     return replace(made, end=end)

@@ -45,7 +45,7 @@ class Following(NamedTuple):
 def seen_now(tx: Transaction, path: Path) -> Seen:
     """What decides how a view shows its entries: as long as it stays, views only grow."""
     session = path.session
-    return Seen(FixedParts(session, session.model, pins_of(tx, session.pk)).digest, path.edits_at)
+    return Seen(FixedParts(session, session.model, pins_of(tx, session)).digest, path.edits_at)
 
 
 def following(tx: Transaction, path: Path, end: ViewEnd, seen: Seen, limits: ImageLimits) -> Following | None:

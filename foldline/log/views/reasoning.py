@@ -204,7 +204,7 @@ def seen_view(tx: Transaction, path: Path, version: int | None) -> Seen:
     `version` is the version of that view, if the caller said so. If not, it is the newest one, unless a job published a
     summary since the last message: then nobody knows which of the two it was.
     """
-    fixed = FixedParts(path.session, path.session.model, pins_of(tx, path.session.pk))
+    fixed = FixedParts(path.session, path.session.model, pins_of(tx, path.session))
     now = Seen(fixed.digest, path.edits_at)
     if version is not None:
         return now if version >= path.session.version else _seen_at(tx, path, version, now)

@@ -44,20 +44,22 @@ class ShownMessages:
     """The messages of a view, and its reasoning.
 
     `lost` is the number of images that are larger than the provider takes, and of parts with unsigned reasoning in
-    messages that have nothing else. A request with the messages needs `request_headers`.
+    messages that have nothing else. A request with the messages needs `request_headers`. `block` is how a provider's
+    summary of the view is shown, if it is one of the target's.
     """
 
     messages: list[Message]
     reasoning: ReasoningShown
     lost: int = 0
     request_headers: Mapping[str, str] = field(default_factory=lambda: NO_HEADERS)
+    block: BlockShown = BlockShown.NONE
 
 
 def show(
     tx: Transaction, path: Path, outline: Outline, target: Target, *, stub_open: bool = False, until: int | None = None
 ) -> ShownMessages:
     """The messages of the view of this outline; with `until`, those up to the item that ends at this seq."""
-    originals, pins = _originals(tx, path, outline), pins_of(tx, path.session.pk)
+    originals, pins = _originals(tx, path, outline), pins_of(tx, path.session)
     found = None if pins else first_block(tx, path.session, outline)
     # A provider takes one block alone: a client's own in a later message is in the way of ours.
     is_shown = found is not None and target.takes(found) and not any(map(_has_block, originals.values()))
@@ -82,7 +84,8 @@ def show(
     )
     lost = images_too_large(outline, limits) + sum(map(_lost, originals.values()))
     compactor = compactor_of(target.model)
-    return ShownMessages(messages, shown, lost, compactor.request_headers if compactor and block else NO_HEADERS)
+    headers = compactor.request_headers if compactor and block else NO_HEADERS
+    return ShownMessages(messages, shown, lost, headers, form)
 
 
 def show_plain(tx: Transaction, path: Path, outline: Outline, model: str) -> ShownMessages | None:
@@ -101,7 +104,7 @@ def show_plain(tx: Transaction, path: Path, outline: Outline, model: str) -> Sho
 
 def show_everything(tx: Transaction, path: Path, outline: Outline) -> ShownMessages:
     """The messages of a view that nobody sends: with all reasoning, and with messages that count nothing."""
-    originals, pins = _originals(tx, path, outline), pins_of(tx, path.session.pk)
+    originals, pins = _originals(tx, path, outline), pins_of(tx, path.session)
     messages = make_view(outline, originals, _texts(tx, outline), pins, stub_open=True, keep_empty=True)
     return ShownMessages(messages, ReasoningShown(sum(message.bound_parts for message in originals.values())))
 

@@ -271,7 +271,7 @@ class Pair:
                 )
                 for path in branches
             ]
-            texts = pins_of(tx, head.session.pk)
+            texts = pins_of(tx, head.session)
         return head.branch, leaves, texts, self.jobs()
 
 

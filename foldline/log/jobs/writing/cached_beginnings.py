@@ -73,7 +73,7 @@ def _answers(outline: Outline) -> Iterator[Facts]:
 def _is_cached(tx: Transaction, path: Path, covered: SummaryRange, riding: RidingModel, answers: list[Facts]) -> bool:
     """Whether the beginning was in a view that its model answered within the life of a cache."""
     newest = answers[0].seen
-    fixed = FixedParts(path.session, path.session.model, pins_of(tx, path.session.pk))
+    fixed = FixedParts(path.session, path.session.model, pins_of(tx, path.session))
     if newest is None or newest.fixed != fixed.digest:
         return False
     if riding.format in FOUND_AT_ENDS:
