@@ -12,11 +12,14 @@ from cachetools import LRUCache
 from foldline.engine.formats import FORMATS
 from foldline.engine.formats.contract import Writer
 from foldline.engine.wire import dumps
+from foldline.log.storage.entry_log import PARSED_SIZE
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases.views import View, next_view, version_of
 from foldline.log.views.following import ViewEnd
 from foldline_api import serializers
 
+# What a kept view takes beside its JSON: its writer, its end, the objects of its last message.
+VIEW_BYTES: Final = 8_000
 # What a writer remembers of one message.
 REMEMBERED_BYTES: Final = 300
 
@@ -24,6 +27,8 @@ REMEMBERED_BYTES: Final = 300
 class ViewsOf(NamedTuple):
     """Whose views they are, and in which format. A session that was deleted is another one than a new one of its id."""
 
+    tenant: str
+    session_id: str
     session_pk: int
     created_at: int
     format_name: str
@@ -48,7 +53,8 @@ class SentView:
     @property
     def size(self) -> int:
         """The bytes that it takes in memory."""
-        return self.settled_size + len(self.last) + len(self.fields)
+        # The last message is kept as JSON and as the writer's.
+        return VIEW_BYTES + self.settled_size + PARSED_SIZE * len(self.last) + len(self.fields)
 
     @property
     def body(self) -> bytes:
@@ -68,6 +74,11 @@ class SentViews:
         """The bytes of what is kept now."""
         return int(self._views.currsize)
 
+    @property
+    def count(self) -> int:
+        """The number of views that are kept now."""
+        return len(self._views)
+
     def read(self, tx: Transaction, tenant: str, session_id: str, format_name: str) -> SentView:
         """The view at the head for the session's own model.
 
@@ -75,7 +86,7 @@ class SentViews:
             NotFound, CallsOpen, ViewDoesNotFit, ImagesDoNotFit: as `views.view`.
         """
         now = version_of(tx, tenant, session_id)
-        views_of = ViewsOf(now.session_pk, now.created_at, format_name)
+        views_of = ViewsOf(tenant, session_id, now.session_pk, now.created_at, format_name)
         with self._lock:
             last = self._views.get(views_of)
         if last is not None and last.version == now.version:
@@ -87,6 +98,10 @@ class SentViews:
 
     def _keep(self, views_of: ViewsOf, sent: SentView) -> None:
         with self._lock:
+            kept = self._views.get(views_of)
+            if kept is not None and kept.version > sent.version:
+                # A slower request was given an older view.
+                return
             self._views.pop(views_of, None)
             if sent.size <= self._views.maxsize:
                 self._views[views_of] = sent
@@ -103,6 +118,6 @@ def _sent(found: View, format_name: str, before: SentView | None) -> SentView:
     ended.finish()
     last = b",".join(map(dumps, ended.messages))
     fields = dumps(serializers.view_fields(found, ended.lossy))[1:]
-    settled = (*(before.settled if before else ()), b"".join(new))
+    settled = (*(before.settled if before else ()), *([b"".join(new)] if new else ()))
     size = (before.settled_size if before else 0) + sum(REMEMBERED_BYTES + len(piece) for piece in new)
     return SentView(session.version, settled, last, fields, writer, found.end, size)

@@ -77,13 +77,17 @@ class GeminiWriter(Writer):
         elif message.joined and self._results and _is_own(message):
             self._joinable().extend(self._parts(message, message.parts))
         else:
-            self.finish()
+            self._place_images()
             if message.role == "assistant":
                 self._add_answer(message)
             else:
                 self._add_input(message)
 
     def finish(self) -> None:
+        """Put the images of the last batch after it."""
+        self._place_images()
+
+    def _place_images(self) -> None:
         """Put the images of a batch's results into a content after them: not every model takes them in a response."""
         if self._images:
             self._append({"role": "user", "parts": [_text(marks.IMAGES_ABOVE), *self._images]})

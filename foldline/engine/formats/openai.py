@@ -149,13 +149,17 @@ class _OpenAIWriter(Writer):
         if message.role == "tool":
             self._add_result(message)
             return
-        self.finish()
+        self._place_images()
         if message.role == "assistant":
             self._add_assistant(message)
         else:
             self._add_input(message)
 
     def finish(self) -> None:
+        """Put the images of the last batch after it."""
+        self._place_images()
+
+    def _place_images(self) -> None:
         """Put the images of a batch's results into a user message after them: tool messages carry text only."""
         if self._images:
             content = [{"type": "text", "text": marks.IMAGES_ABOVE}, *self._images]

@@ -35,9 +35,8 @@ class ViewEnd(NamedTuple):
 
 
 class Following(NamedTuple):
-    """The outline of what follows the end of a view, the images of the view with it, and its messages."""
+    """What follows the end of a view: its messages, and the images of the view with them."""
 
-    outline: Outline
     images: Images
     shown: ShownMessages
 
@@ -61,7 +60,7 @@ def following(tx: Transaction, path: Path, end: ViewEnd, seen: Seen, limits: Ima
     before = end.reasoning
     reasoning = ReasoningShown(before.parts + new.reasoning.parts, before.left_out, before.parts_left_out)
     shown = ShownMessages(new.messages, reasoning, end.lost + new.lost)
-    return Following(outline, images_shown(outline, limits, end.images), shown)
+    return Following(images_shown(outline, limits, end.images), shown)
 
 
 def _entries(outline: Outline) -> Iterator[Facts]:
