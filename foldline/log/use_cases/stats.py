@@ -103,7 +103,11 @@ def stats_with_call(
     parts = {name: scaled(tokens, multiplier) for name, tokens in call.breakdown.items()}
     files_taken = tuple(replace(file, tokens=scaled(file.tokens, multiplier)) for file in call.files)
     found = _stats(tx, path, session.frame, scaled(call.used, multiplier), parts)
-    return replace(found, files=files_taken, trigger_ratio=found.trigger_ratio if threshold is None else threshold)
+    found = replace(found, files=files_taken)
+    if threshold is None:
+        return found
+    fixed, _, goals = _own_room(path, path.aims(), 0)
+    return replace(found, trigger_ratio=threshold, trigger_tokens=_goal(_tokens_at(threshold, fixed, goals)))
 
 
 def _stats(tx: Transaction, path: Path, frame: Frame, used: int, parts: Mapping[str, int]) -> Stats:
@@ -135,18 +139,31 @@ def _stats(tx: Transaction, path: Path, frame: Frame, used: int, parts: Mapping[
 
 def _ratios(path: Path, aims: Aims, added: int) -> tuple[float, float]:
     """The shares of the room that the view takes with `added` tokens more, and from which on it is compacted."""
-    exact = path.session.overhead_tokens, path.kept + added, aims.goals
-    own = exact
-    if aims.policy.counter != EXACT and aims.gauge.goals.limit < UNBOUNDED:
-        own = fixed_tokens(path, aims.policy), path.counted + added, aims.gauge.goals
-    by_exact, usage = _share(*exact), _share(*own)
-    fixed, _, goals = own
+    own = fixed, _, goals = _own_room(path, aims, added)
+    by_exact, usage = _share(*_exact_room(path, aims, added)), _share(*own)
     return max(by_exact, usage) if by_exact > 1 else usage, _share(fixed, min(goals.trigger, goals.limit), goals)
+
+
+def _exact_room(path: Path, aims: Aims, added: int) -> tuple[int, int, Goals]:
+    """What the fixed parts and the history take with `added` tokens more, and the goals, by the exact count."""
+    return path.session.overhead_tokens, path.kept + added, aims.goals
+
+
+def _own_room(path: Path, aims: Aims, added: int) -> tuple[int, int, Goals]:
+    """The same by the policy's own count, if that leaves room for a history."""
+    if aims.policy.counter == EXACT or aims.gauge.goals.limit >= UNBOUNDED:
+        return _exact_room(path, aims, added)
+    return fixed_tokens(path, aims.policy), path.counted + added, aims.gauge.goals
 
 
 def _share(fixed: int, tokens: int, goals: Goals) -> float:
     """The share of all the room that fixed parts and a history of `tokens` take."""
     return 1 - (goals.limit - tokens) / max(1, goals.limit + fixed)
+
+
+def _tokens_at(share: float, fixed: int, goals: Goals) -> int:
+    """The tokens of a history that takes this share of all the room, with the fixed parts."""
+    return round(goals.limit - (1 - share) * max(1, goals.limit + fixed))
 
 
 def _goal(tokens: int) -> int | None:

@@ -253,7 +253,11 @@ def test_a_threshold_of_a_call_takes_the_place_of_the_policys(api: Api) -> None:
     assert (default["trigger_ratio"], default["should_compact"]) == (pytest.approx(0.8, abs=0.001), False)
     ratio = default["usage_ratio"]
     for threshold, should_compact in ((ratio * 0.9, True), (ratio * 1.1, False)):
-        assert api.post(f"{session}/budget", {"threshold": threshold})["should_compact"] is should_compact
+        asked = api.post(f"{session}/budget", {"threshold": threshold})
+        assert asked["should_compact"] is should_compact
+        assert (asked["counted_tokens"] > asked["trigger_tokens"]) is should_compact
+    again = api.post(f"{session}/budget", {"threshold": default["trigger_ratio"]})
+    assert again["trigger_tokens"] == pytest.approx(default["trigger_tokens"], abs=5)
 
 
 def test_files_get_a_share_of_what_the_rest_leaves(api: Api) -> None:
