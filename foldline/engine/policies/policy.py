@@ -324,6 +324,7 @@ def policy_of(values: Mapping[str, Any], presets: Mapping[str, Policy], base: Po
     Raises:
         InvalidPolicy: a field or value is unknown; the message names it and what is available.
     """
+    _check_is_object(values)
     preset = values.get("preset", "foldline")
     if not isinstance(preset, str) or preset not in presets:
         raise InvalidPolicy("policy.preset", f"{_shown(preset)} is no preset; available: {', '.join(presets)}")
@@ -341,6 +342,11 @@ def policy_of(values: Mapping[str, Any], presets: Mapping[str, Policy], base: Po
     if "report" in changes:
         changes["report"] = _value(changes["report"], (), "policy.report")
     return replace(start, **changes)
+
+
+def _check_is_object(values: Any) -> None:
+    if not isinstance(values, Mapping):
+        raise InvalidPolicy("policy", f'must be an object, as {{"preset": "pi"}}; found {_shown(values)}')
 
 
 def to_stored(policy: Policy, presets: Mapping[str, Policy]) -> dict[str, Any]:

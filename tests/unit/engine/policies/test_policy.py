@@ -219,3 +219,8 @@ def test_a_stage_may_have_other_parameters_for_a_reason() -> None:
         {"preset": "agent-code@program", "stages": [{"name": "microcompact", "keep_results": 3}]}, PRESETS
     )
     assert from_stored(to_stored(policy, PRESETS), PRESETS) == policy
+
+
+def test_a_bare_name_is_refused_with_the_object_to_give() -> None:
+    with pytest.raises(InvalidPolicy, match="found .neurolink."):
+        policy_of("neurolink", PRESETS)  # type: ignore[arg-type]
