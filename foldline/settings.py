@@ -203,7 +203,8 @@ class Settings(BaseSettings):
         ge=0,
         le=65535,
         description="The operator's port: each process serves /metrics, /healthz and /readyz on it without a key, and "
-        "the API also /queues. Not set: no such port.",
+        "the API also /queues. With several processes of `foldline api`, the one that started them does so for all. "
+        "Not set: no such port.",
     )
     traces_url: str | None = Field(
         None, description="Address that gets traces by OTLP over HTTP, such as http://127.0.0.1:4318/v1/traces."

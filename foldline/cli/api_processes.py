@@ -8,10 +8,9 @@ import os
 import signal
 import socket
 import sys
-from contextlib import suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection, wait
-from threading import Event, Lock, Thread
+from threading import Event, Thread
 from time import monotonic
 from typing import Any, Final
 
@@ -22,6 +21,7 @@ from foldline.cli.process_setup import telemetry_of
 from foldline.settings import Settings
 from foldline.telemetry.metric_catalog import Source
 from foldline.telemetry.metrics import Metrics
+from foldline.telemetry.process_pipes import ProcessPipe, answer_questions, metrics_of
 from foldline.telemetry.several_processes import FamiliesByProcess, MetricsOfProcesses
 from foldline.terminal import CommandFailed, ExitCode
 
@@ -34,26 +34,19 @@ CHECK_SECONDS: Final = 0.2
 RESTART_SECONDS: Final = 1.0
 # For what a process does after its last answer.
 END_SECONDS: Final = 3.0
-# A process that loads its vocabulary answers nothing meanwhile.
-ANSWER_SECONDS: Final = 2.0
-# What a process says on its pipe first, and what it is asked for then.
-SERVES: Final = "serves"
-METRICS: Final = "metrics"
 
 
 class ApiProcess:
     """One process of the API; it is running when this returns, and ends by itself if we are killed."""
 
     def __init__(self, settings: Settings, listener: socket.socket, number: int) -> None:
-        self._pipe, theirs = SPAWN.Pipe()
+        ours, theirs = SPAWN.Pipe()
         self._process = SPAWN.Process(target=serve_part, args=(settings, listener, theirs, number), daemon=True)
         self._process.start()
         theirs.close()
-        self._lock = Lock()
-        self._is_asked = False
+        self.pipe = ProcessPipe(ours)
         self.number = number
         self.started_at = monotonic()
-        self.serves = False
 
     @property
     def end(self) -> int:
@@ -68,24 +61,6 @@ class ApiProcess:
     def pid(self) -> int | None:
         return self._process.pid
 
-    def note_start(self) -> None:
-        """Look whether the process has begun to serve meanwhile."""
-        with suppress(OSError, EOFError):
-            if not self.serves and self._pipe.poll():
-                self.serves = self._pipe.recv() == SERVES
-
-    def metrics(self) -> Any:
-        """The families of its metrics; None if it does not serve, or does not answer in time."""
-        with self._lock, suppress(OSError, EOFError):
-            if not self.serves:
-                return None
-            if not self._is_asked:
-                self._pipe.send(METRICS)
-            # The answer to a question may come when the next one is due.
-            self._is_asked = not self._pipe.poll(ANSWER_SECONDS)
-            return None if self._is_asked else self._pipe.recv()
-        return None
-
     def stop(self) -> None:
         """Have it finish what is under way and end."""
         self._process.terminate()
@@ -97,7 +72,6 @@ class ApiProcess:
             logger.warning("process %s of the API did not end in time, and is killed", self.pid)
             self._process.kill()
             self._process.join()
-        self._pipe.close()
 
 
 class ApiProcesses:
@@ -112,12 +86,11 @@ class ApiProcesses:
     @property
     def serve(self) -> bool:
         """Whether one of them takes requests."""
-        return any(process.serves and not process.has_ended for process in self._processes)
+        return any(process.pipe.serves and not process.has_ended for process in self._processes)
 
     def metrics(self) -> FamiliesByProcess:
         """The metrics of those that answer, by number from 1."""
-        found = {process.number: process.metrics() for process in self._processes}
-        return {number: families for number, families in found.items() if families is not None}
+        return metrics_of({process.number: process.pipe for process in self._processes})
 
     def start(self) -> None:
         """Start all; returns when all serve, or when a signal says to stop.
@@ -128,7 +101,7 @@ class ApiProcesses:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: self._is_stopping.set())
         self._processes = [self._started(number + 1) for number in range(self._settings.api_processes)]
-        while not self._is_stopping.is_set() and not all(process.serves for process in self._processes):
+        while not self._is_stopping.is_set() and not all(process.pipe.serves for process in self._processes):
             self._watch()
             if any(process.has_ended for process in self._processes):
                 raise CommandFailed(
@@ -150,12 +123,15 @@ class ApiProcesses:
         deadline = monotonic() + self._settings.stop_seconds + END_SECONDS
         for process in self._processes:
             process.finish(max(0.0, deadline - monotonic()))
+        # Apart: a close waits for who asks all processes for their metrics, and another one may be silent.
+        for process in self._processes:
+            process.pipe.close()
 
     def _watch(self) -> None:
         running = [process for process in self._processes if not process.has_ended]
         wait([process.end for process in running], CHECK_SECONDS)
         for process in running:
-            process.note_start()
+            process.pipe.note_start()
 
     def _replaced(self, process: ApiProcess) -> ApiProcess:
         if not process.has_ended or self._is_stopping.is_set():
@@ -165,6 +141,7 @@ class ApiProcesses:
             return process
         logger.error("process %s of the API ended by itself; another one takes its place", process.pid)
         process.finish(0.0)
+        process.pipe.close()
         return self._started(process.number)
 
     def _started(self, number: int) -> ApiProcess:
@@ -174,7 +151,9 @@ class ApiProcesses:
 def serve_part(settings: Settings, listener: socket.socket, pipe: Connection[Any, Any], number: int) -> None:
     """What each process runs: the API, until a signal says to stop or the process that started it has ended."""
     with telemetry_of(settings, "api", Source.API) as signals:
-        answering = Thread(target=_answer, args=(pipe, signals.metrics), name="foldline-metrics", daemon=True)
+        answering = Thread(
+            target=answer_while_asked, args=(pipe, signals.metrics), name="foldline-metrics", daemon=True
+        )
         try:
             use_models_file(settings.models_file)
             with (
@@ -190,10 +169,9 @@ def serve_part(settings: Settings, listener: socket.socket, pipe: Connection[Any
             sys.exit(failure.code)
 
 
-def _answer(pipe: Connection[Any, Any], metrics: Metrics) -> None:
+def answer_while_asked(pipe: Connection[Any, Any], metrics: Metrics) -> None:
     """Answer on the pipe, until its other end is closed: then nobody would stop or replace this process."""
-    with suppress(EOFError, OSError):
-        pipe.send(SERVES)
-        while pipe.recv():
-            pipe.send(metrics.families())
-    os.kill(os.getpid(), signal.SIGTERM)
+    try:
+        answer_questions(pipe, metrics)
+    finally:
+        os.kill(os.getpid(), signal.SIGTERM)

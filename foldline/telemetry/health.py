@@ -148,10 +148,12 @@ class Health:
     subject: Subject
     _parts: dict[str, Check[bool]] = field(init=False)
     _backlog: Check[Backlog | None] = field(init=False)
+    _pages: anyio.CapacityLimiter = field(init=False)
 
     def __post_init__(self) -> None:
         self._parts = {name: Check(probe) for name, probe in self.subject.parts.items()}
         self._backlog = Check(self.subject.backlog or _nothing)
+        self._pages = anyio.CapacityLimiter(1)
 
     async def readiness(self) -> Readiness:
         """Whether the parts that the process needs answer."""
@@ -168,4 +170,6 @@ class Health:
     async def metrics_text(self) -> bytes:
         """The metrics of the process in Prometheus's text format."""
         readiness, waiting = await asyncio.gather(self.readiness(), self.backlog())
-        return self.subject.metrics.text(readiness.answers_by_part, waiting)
+        page = partial(self.subject.metrics.text, readiness.answers_by_part, waiting)
+        # Processes that are asked may take longer than a probe waits.
+        return await anyio.to_thread.run_sync(page, abandon_on_cancel=True, limiter=self._pages)

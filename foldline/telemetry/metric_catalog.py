@@ -201,8 +201,9 @@ PART_UP: Final = Metric(
     "foldline_part_up",
     MetricKind.GAUGE,
     EVERY,
-    "1 if a part that the process depends on answers, else 0: `database`, `broker`, and for a worker `queues`, which "
-    "answer while the worker takes messages from them.",
+    "1 if a part that the process depends on answers, else 0: `database`, `broker`, for a worker `queues`, which "
+    "answer while the worker takes messages from them, and for `foldline api --processes N` `processes`, which answer "
+    "while one of the N serves.",
     ("part",),
 )
 

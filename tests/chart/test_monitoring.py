@@ -10,6 +10,7 @@ import yaml
 from promql_parser import AggregateExpr, Expr, MatrixSelector, VectorSelector, parse, walk
 
 from charts.helm import CHART
+from foldline.cli.commands.api import PROCESSES
 from foldline.telemetry import metric_catalog
 from tests.chart.rendered import NAMESPACE, RELEASE, Json, render, rendered
 
@@ -160,6 +161,13 @@ def test_components_that_alerts_name_are_there() -> None:
     assert named == {"api", "beat", "worker.*"}
     there = [pod.component for pod in rendered("minimal").pods]
     assert [name for name in named if not any(re.fullmatch(name, component) for component in there)] == []
+
+
+def test_an_alert_looks_at_the_processes_that_one_process_starts() -> None:
+    (alert,) = (alert for alert in ALERTS if alert["alert"] == "FoldlineApiProcessesDown")
+    (selector,) = Query(alert["expr"]).selectors
+    assert {found.name: found.value for found in selector.matchers.matchers}["part"] == PROCESSES
+    assert f"`{PROCESSES}`" in metric_catalog.PART_UP.help
 
 
 def test_the_share_of_errors_is_one_of_what_callers_ask() -> None:

@@ -12,25 +12,29 @@ import httpx
 import psutil
 import pytest
 
+from foldline.cli.api_processes import END_SECONDS
 from stack.services.servers import valkey
 from tests.support.eventually import eventually
 from tests.support.processes.daemons import Daemon, daemon
 from tests.support.processes.databases import Server
 from tests.support.processes.http import client
+from tests.support.processes.program import REPOSITORY
 
 LISTENING = r"listening on (http://127\.0\.0\.1:\d+)"
 METRICS = "metrics and probes on "
 START_SECONDS = 50
+OPERATE = REPOSITORY / "docs" / "operate.md"
 
 
 @contextmanager
-def served_by_two(folder: Path, postgresql: Server) -> Iterator[tuple[Daemon, str, str]]:
+def served_by_two(folder: Path, postgresql: Server, **others: str) -> Iterator[tuple[Daemon, str, str]]:
     """The command, the address of the API, and that of the operator's port."""
     with ExitStack() as stack:
         variables = {
             "FOLDLINE_DATABASE_URL": stack.enter_context(postgresql.database()),
             "FOLDLINE_BROKER_URL": stack.enter_context(valkey()).url,
             "FOLDLINE_METRICS_PORT": "0",
+            **others,
         }
         arguments = ("api", "--port", "0", "--processes", "2")
         running = stack.enter_context(daemon(folder, *arguments, until=LISTENING, variables=variables, is_anew=True))
@@ -94,6 +98,17 @@ def test_a_signal_ends_all_processes(tmp_path: Path, postgresql: Server, number:
             running.stop(number)
     assert "Traceback" not in running.printed
     assert not any(map(psutil.pid_exists, serving))
+
+
+@pytest.mark.timeout(180)
+def test_a_process_that_does_not_end_is_killed_when_its_time_is_over(tmp_path: Path, postgresql: Server) -> None:
+    with served_by_two(tmp_path, postgresql, FOLDLINE_STOP_SECONDS="1") as (running, _, _):
+        serving = serving_processes(running)
+        os.kill(min(serving), signal.SIGSTOP)
+        assert 1 + END_SECONDS <= running.stop() < 1 + END_SECONDS + 5
+        assert f"process {min(serving)} of the API did not end in time, and is killed" in running.printed
+    assert not any(map(psutil.pid_exists, serving))
+    assert f"`FOLDLINE_STOP_SECONDS` and {END_SECONDS:.0f} seconds more" in OPERATE.read_text(encoding="utf-8")
 
 
 @pytest.mark.timeout(180)

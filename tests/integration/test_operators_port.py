@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import re
+import socket
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import Pipe
 
 import httpx
 import pytest
 
+from foldline.telemetry.health import Subject
+from foldline.telemetry.ops_server import serving_ops
+from foldline.telemetry.process_pipes import SERVES, ProcessPipe, metrics_of
+from foldline.telemetry.several_processes import MetricsOfProcesses
 from tests.support.eventually import eventually
 from tests.support.processes.daemons import Daemon
 from tests.support.processes.http import client
@@ -101,6 +108,23 @@ def test_beat_is_alive_while_it_ticks(installation: Installation) -> None:
         assert port.get("/healthz").json() == {"status": "ok"}
         assert port.get("/readyz").json() == {"status": "ok", "broker": "ok"}
         assert "process_cpu_seconds_total" in port.get("/metrics").text
+
+
+def test_probes_are_answered_while_a_silent_process_is_asked_for_its_metrics() -> None:
+    ours, theirs = Pipe()
+    theirs.send(SERVES)
+    silent = ProcessPipe(ours)
+    silent.note_start()
+    subject = Subject(MetricsOfProcesses(lambda: metrics_of({1: silent})), {"database": lambda: True})
+    listener = socket.create_server(("127.0.0.1", 0))
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    with ours, theirs, listener, serving_ops(subject, listener), ThreadPoolExecutor() as threads, client(url) as port:
+        scrape = threads.submit(httpx.get, f"{url}/metrics", timeout=20)
+        assert theirs.poll(20)
+        assert port.get("/healthz").json() == {"status": "ok"}
+        assert port.get("/readyz").json() == {"status": "ok", "database": "ok"}
+        assert not scrape.done()
+        assert 'foldline_part_up{part="database"} 1.0' in scrape.result().text
 
 
 def test_a_port_that_is_taken_ends_the_start_with_its_name(installation: Installation, api: Daemon) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from collections.abc import Iterable
 from itertools import repeat
@@ -28,7 +29,7 @@ def answers_to(api: Api, pieces: Iterable[bytes]) -> list[bytes]:
         except ConnectionError:
             # The service closed the connection while more was being sent; what it answered may be lost with that.
             pass
-    return [line.split()[1] for line in received.splitlines() if line.startswith(b"HTTP/1.1 ")]
+    return re.findall(rb"HTTP/1\.1 (\d+) ", received)
 
 
 @pytest.mark.parametrize(
@@ -41,6 +42,15 @@ def answers_to(api: Api, pieces: Iterable[bytes]) -> list[bytes]:
         GET + b"Name with spaces: x\r\n\r\n",
         GET + b"X: a\x00b\r\n\r\n",
         "GET /sessions/é HTTP/1.1\r\nHost: localhost\r\n\r\n".encode(),
+        b"GET /sessions HTTP/1.1\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\nX: localhost\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n",
+        GET + b"Host: localhost\r\n\r\n",
+        GET + b"host: elsewhere.example\r\n\r\n",
+        b"GET /healthz HTTP/1.0\r\nHost: localhost\r\nHost: localhost\r\n\r\n",
+        GET + b"X: folded\r\n header\r\n\r\n",
+        GET + b"X: y\nY: z\r\n\r\n",
+        b"GET /healthz HTTP/1.1\nHost: localhost\n\n",
         POST + b"Content-Length: many\r\n\r\n{}",
         POST + b"Content-Length: -1\r\n\r\n{}",
         POST + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
@@ -49,6 +59,15 @@ def answers_to(api: Api, pieces: Iterable[bytes]) -> list[bytes]:
 )
 def test_what_is_no_request_is_answered_with_400_and_the_end(api: Api, request_: bytes) -> None:
     assert b"400" in answers_to(api, [request_])
+
+
+@pytest.mark.parametrize("request_", [GET + b"Connection: close\r\n\r\n", b"GET /healthz HTTP/1.0\r\n\r\n"])
+def test_a_request_names_one_host_but_an_old_client_may_name_none(api: Api, request_: bytes) -> None:
+    assert answers_to(api, [request_]) == [b"200"]
+
+
+def test_a_second_request_on_a_connection_names_its_host_too(api: Api) -> None:
+    assert answers_to(api, [GET + b"\r\n", b"GET /healthz HTTP/1.1\r\n\r\n"])[-1:] == [b"400"]
 
 
 @pytest.mark.parametrize(
