@@ -50,6 +50,7 @@ class InMemorySession:
         self._frame = Frame(model, context_window, max_output_tokens)
         check_given(chosen, policy, self._frame)
         self._policy = chosen if summarize else _without_summaries(chosen)
+        self._asked = chosen.on("asked")
         self._format = format_of((), format_name)
         self._parts = FixedInput(system, (), tools)
         self._bounds = self._bounds_of(self._parts)
@@ -117,7 +118,7 @@ class InMemorySession:
 
     def _compact(self) -> None:
         bounds = self._bounds
-        result = self.in_place.compact(self._policy, bounds.goals, bounds.gauge, is_asked=False)
+        result = self.in_place.compact_or_start_anew(self._policy, self._asked, bounds.goals, bounds.gauge)
         if result.first_edited is None:
             # A plan that saves less than this would be empty.
             self._plans_over = self._tokens + bounds.goals.minimum_saving

@@ -1,4 +1,5 @@
 from copy import deepcopy
+from random import Random
 from typing import Any
 
 import pytest
@@ -68,6 +69,39 @@ def test_adding_one_by_one_leads_to_the_view_that_all_of_it_is_rendered_to(name:
         assert session.view() == rendered_at_once(session, name)
     assert session.compactions > 1
     assert session.view()[-len(wire[-1]) :] == wire[-1]
+
+
+@pytest.mark.parametrize("words", range(1_500, 1_900, 50))
+def test_summaries_give_way_to_a_last_message_that_is_large(words: int) -> None:
+    """A summary that was written when there was room is written again, smaller."""
+    added: list[dict[str, Any]] = []
+    session = InMemorySession(context_window="3k", summarize=True)
+    for number in range(30):
+        added += [{"role": "user", "content": f"Never delete file{number}.py."}, {"role": "assistant", "content": LONG}]
+        session.add(added[-2:])
+    added.append({"role": "user", "content": "word " * words})
+    before = session.compactions
+    session.add(added[-1:])
+    folded = compact(added, context_window="3k", summarize=True)
+    assert folded.fits
+    assert session.budget.fits
+    assert session.compactions == before + 1
+    assert session.view()[-1] == added[-1]
+    assert count_messages(FORMATS["openai"].parse(session.view())) == session.budget.used
+
+
+@pytest.mark.parametrize("summarize", [False, True])
+@pytest.mark.parametrize("seed", range(8))
+def test_a_view_fits_whenever_one_compaction_of_all_messages_fits(*, seed: int, summarize: bool) -> None:
+    added: list[dict[str, Any]] = []
+    random = Random(seed)
+    session = InMemorySession(context_window="3k", summarize=summarize)
+    for number in range(20):
+        text = "word " * random.choice([5, 50, 300, random.randrange(2_000)])
+        call, (_, asks, answers, _) = random.random() < 0.5, turn(number)
+        added += [asks, {**answers, "content": text}] if call else [{"role": "user", "content": text + "Never stop."}]
+        session.add(added[-2 if call else -1 :])
+        assert session.budget.fits or not compact(added, context_window="3k", summarize=summarize).fits
 
 
 def test_between_compactions_views_only_grow_at_their_end() -> None:
