@@ -71,7 +71,7 @@ class InMemorySession:
             FixedPartsDoNotFit: the system messages leave no room for messages; then none is added.
         """
         read = self._format.parse(messages)
-        if not self._tokens:
+        if self.in_place.is_empty:
             leading, read = split(read)
             if leading:
                 parts = self._parts._replace(leading=(*self._parts.leading, *leading))

@@ -81,6 +81,11 @@ class InPlace:
         return self._outline
 
     @property
+    def is_empty(self) -> bool:
+        """Whether no message was added."""
+        return not self._messages
+
+    @property
     def least_tokens(self) -> int:
         """Tokens that no compaction brings the messages below."""
         return self.outline.least_tokens

@@ -143,6 +143,19 @@ def test_system_messages_at_the_front_stay() -> None:
     assert session.budget.breakdown["system"] == count_messages(FORMATS["openai"].parse([rule]))
 
 
+def test_a_system_message_after_a_message_without_tokens_is_none_at_the_front() -> None:
+    session, empty = InMemorySession(context_window="4k"), {"role": "assistant", "content": ""}
+    session.add([empty])
+    session.add([{"role": "system", "content": "Never touch config.toml."}])
+    assert session.budget.breakdown["system"] == 0
+    assert (
+        session.budget.breakdown
+        == compact(
+            [empty, {"role": "system", "content": "Never touch config.toml."}], context_window="4k"
+        ).budget.breakdown
+    )
+
+
 def test_a_policy_with_an_estimate_compacts_by_its_own_count() -> None:
     session = grown(40, policy={"preset": "neurolink"})
     assert session.compactions > 1
