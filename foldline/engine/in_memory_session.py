@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from foldline.engine.facts import Facts
-from foldline.engine.formats import DEFAULT, Format
+from foldline.engine.formats import FORMATS, Format, shown_format
 from foldline.engine.formats.contract import Wire, Writer
 from foldline.engine.library import format_of, split
 from foldline.engine.messages import JsonObject, Message
@@ -43,7 +43,7 @@ class InMemorySession:
         system: str | None = None,
         tools: Sequence[JsonObject] = (),
         policy: Mapping[str, Any] | None = None,
-        format_name: str = DEFAULT,
+        format_name: str | None = None,
         summarize: bool = False,
     ) -> None:
         chosen = policy_of(policy or {}, PRESETS)
@@ -51,33 +51,58 @@ class InMemorySession:
         check_given(chosen, policy, self._frame)
         self._policy = chosen if summarize else _without_summaries(chosen)
         self._asked = chosen.on("asked")
-        self._format = format_of((), format_name)
+        self._is_summarized = summarize
         self._parts = FixedInput(system, (), tools)
         self._bounds = self._bounds_of(self._parts)
-        self.in_place = InPlace((), is_summarized=summarize)
-        self._view = _View(self._format, model)
+        # The wire messages that show no format; None once the format is known.
+        self._plain: list[Any] | None = [] if format_name is None else None
+        self.compactions = 0
+        self._begin(format_of([], format_name))
+
+    def _begin(self, wire_format: Format) -> None:
+        """Begin without messages."""
+        self._format = wire_format
+        self.in_place = InPlace((), is_summarized=self._is_summarized)
+        self._view = _View(wire_format, self._frame.model)
         self._open: list[Facts] = []
         # Tokens of the messages in view, by the exact count and by the policy's.
         self._tokens = self._seen_tokens = 0
         # The exact tokens above which the next plan is made.
         self._plans_over = 0
-        self.compactions = 0
 
     def add(self, messages: Sequence[Any]) -> None:
         """Add wire messages to the end. System messages before all others stay as they are.
+
+        Without a `format_name`, the first messages that show a format decide; until then, it is OpenAI's. Those before
+        them are then read again in that format.
 
         Raises:
             InvalidMessage: a message has the wrong shape; then none is added.
             FixedPartsDoNotFit: the system messages leave no room for messages; then none is added.
         """
-        read = self._format.parse(messages)
-        if self.in_place.is_empty:
-            leading, read = split(read)
-            if leading:
-                parts = self._parts._replace(leading=(*self._parts.leading, *leading))
-                self._bounds, self._parts = self._bounds_of(parts), parts
-                self._view.extend(ShownItem(0, leading))
-        for message in read:
+        shown = None if self._plain is None else shown_format(messages)
+        wire_format = FORMATS[shown] if shown else self._format
+        read = wire_format.parse(messages)
+        is_other = wire_format is not self._format
+        if is_other:
+            read = [*wire_format.parse(self._plain or [], "added"), *read]
+        leading, rest = split(read) if is_other or self.in_place.is_empty else ([], read)
+        if leading:
+            parts = self._parts._replace(leading=(*(() if is_other else self._parts.leading), *leading))
+            self._bounds, self._parts = self._bounds_of(parts), parts
+        # Nothing is refused from here on.
+        if is_other:
+            self._begin(wire_format)
+        if shown:
+            self._plain = None
+        elif self._plain is not None:
+            self._plain += messages
+        self._append(leading, rest)
+
+    def _append(self, leading: Sequence[Message], rest: Iterable[Message]) -> None:
+        if leading:
+            self._view.extend(ShownItem(0, leading))
+        for message in rest:
             self._add(self.in_place.add(message))
         if self._is_due():
             self._compact()

@@ -104,6 +104,37 @@ def test_a_view_fits_whenever_one_compaction_of_all_messages_fits(*, seed: int, 
         assert session.budget.fits or not compact(added, context_window="3k", summarize=summarize).fits
 
 
+@pytest.mark.parametrize("name", ["openai", "anthropic", "responses", "gemini"])
+def test_the_format_is_that_of_the_first_messages_that_show_one(name: str) -> None:
+    plain = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": [{"type": "text", "text": "Hi."}]}]
+    plain = [] if name == "gemini" else plain
+    wire = FORMATS[name].render(FORMATS["openai"].parse(turn(0)), None).messages
+    session = InMemorySession(context_window="4k")
+    for message in plain:
+        session.add([message])
+    assert session.view() == plain
+    for message in wire:
+        session.add([message])
+    folded = compact([*plain, *wire], context_window="4k")
+    assert session.view() == folded.messages
+    assert session.budget.breakdown == folded.budget.breakdown
+
+
+def test_what_shows_a_format_and_is_refused_leaves_the_session_as_it_was() -> None:
+    plain = [{"role": "user", "content": "Hi."}]
+    session = InMemorySession(context_window="4k")
+    session.add(plain)
+    with pytest.raises(InvalidMessage, match=r"messages\[0\].content\[0\].type"):
+        session.add([{"role": "user", "content": [{"type": "tool_use"}]}])
+    with pytest.raises(InvalidMessage, match=r"added\[0\].parts"):
+        session.add([{"role": "user", "parts": []}])
+    with pytest.raises(InvalidMessage, match="a list"):
+        session.add({"role": "user"})  # type: ignore[arg-type]
+    assert session.view() == plain
+    session.add(turn(0))
+    assert session.view() == [*plain, *turn(0)]
+
+
 def test_between_compactions_views_only_grow_at_their_end() -> None:
     session = InMemorySession(context_window="4k")
     before, compactions = session.view(), 0
