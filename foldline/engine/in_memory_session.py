@@ -30,8 +30,11 @@ class InMemorySession:
     """The messages of one conversation in one format, and a view of them that stays within the model's budget.
 
     After each `add`, the policy's stages run if the view is over its trigger. What they take out of the view is
-    replaced by a marker or, with `summarize`, by an extractive summary; no LLM is called. Between two compactions,
-    views only grow at their end. Arguments and errors are those of `compact`; nothing is stored.
+    replaced by a marker or, with `summarize`, by an extractive summary; no LLM is called. Nothing is stored.
+
+    The arguments are those that `compact` has too, with the same errors. `compact` alone has `target_tokens`, `stages`,
+    `max_images` and `max_image_bytes`. All images stay as long as their messages: `max_images` and `max_image_bytes` of
+    the policy have no effect.
     """
 
     def __init__(
