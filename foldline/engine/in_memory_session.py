@@ -32,6 +32,13 @@ class InMemorySession:
     After each `add`, the policy's stages run if the view is over its trigger. What they take out of the view is
     replaced by a marker or, with `summarize`, by an extractive summary; no LLM is called. Nothing is stored.
 
+    Between two compactions, views only grow at their end, with two exceptions. A late result in an open batch stands
+    behind the results of that batch that come after it. Where the first messages show no format, a later one that does
+    has them written again.
+
+    The session, its views and whoever added a message share that message: no message that was given to `add` or that is
+    in a view may be changed.
+
     The arguments are those that `compact` has too, with the same errors. `compact` alone has `target_tokens`, `stages`,
     `max_images` and `max_image_bytes`. All images stay as long as their messages: `max_images` and `max_image_bytes` of
     the policy have no effect.
@@ -74,13 +81,16 @@ class InMemorySession:
         self._plans_over = 0
 
     def add(self, messages: Sequence[Any]) -> None:
-        """Add wire messages to the end. System messages before all others stay as they are.
+        """Add wire messages to the end; they must not be changed afterwards.
+
+        System messages before all others stay as they are.
 
         Without a `format_name`, the first messages that show a format decide; until then, it is OpenAI's. Those before
         them are then read again in that format.
 
         Raises:
-            InvalidMessage: a message has the wrong shape; then none is added.
+            InvalidMessage: a message has the wrong shape; then none is added. The path of one that was added before
+                its format was known begins with `added`.
             FixedPartsDoNotFit: the system messages leave no room for messages; then none is added.
         """
         shown = None if self._plain is None else shown_format(messages)
@@ -111,7 +121,10 @@ class InMemorySession:
             self._compact()
 
     def view(self) -> list[dict[str, Any]]:
-        """The messages to send to the model now; calls that wait for their results have none."""
+        """The messages to send to the model now; calls that wait for their results have none.
+
+        The list is new, but its messages are shared with other views, and must not be changed.
+        """
         return self._view.rendered(self._unit(has_stubs=False))
 
     @property

@@ -145,6 +145,15 @@ def test_between_compactions_views_only_grow_at_their_end() -> None:
         before, compactions = after, session.compactions
 
 
+def test_a_late_result_stands_behind_those_of_the_open_batch() -> None:
+    session = InMemorySession(context_window="4k")
+    _, asks, answers, _ = turn(0)
+    session.add([asks, {"role": "tool", "tool_call_id": "gone", "content": "late"}])
+    assert [message["role"] for message in session.view()] == ["assistant", "user"]
+    session.add([answers])
+    assert [message["role"] for message in session.view()] == ["assistant", "tool", "user"]
+
+
 @pytest.mark.parametrize("name", [*FORMATS])
 def test_a_view_that_was_handed_out_does_not_change(name: str) -> None:
     wire = [FORMATS[name].render(FORMATS["openai"].parse([message]), None).messages for message in turn(0) * 5]
