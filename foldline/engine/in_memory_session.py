@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
@@ -22,7 +23,7 @@ from foldline.engine.policies.presets import PRESETS
 from foldline.engine.tokens.breakdown import Breakdown
 from foldline.engine.view import ShownItem
 
-# So many items after a mark are written again at most, when an edit changes the view behind it.
+# So many items after a mark, there is another.
 ITEMS_A_MARK: Final = 32
 
 
@@ -186,6 +187,22 @@ class _Mark(NamedTuple):
     writer: Writer
 
 
+def thinned(places: Sequence[int]) -> set[int]:
+    """The places to keep of these, which ascend and end with the end of all items: the ends, and few between them.
+
+    A writer takes room in proportion to what it has written. So the distances between places that are kept double on
+    the way from the end to the beginning: after a cut, at most so many items are written again as were cut off, or as
+    there are between two neighbours of the given places.
+    """
+    end = nearest = places[-1]
+    kept = {places[0], end}
+    for place, before in pairwise(reversed(places[:-1])):
+        if nearest - before > end - nearest:
+            kept.add(place)
+            nearest = place
+    return kept
+
+
 class _View:
     """The items in view that stay as they are, and the writer that has written them."""
 
@@ -199,13 +216,15 @@ class _View:
         """Add an item at the end."""
         if len(self._items) - self._marks[-1].items >= ITEMS_A_MARK:
             self._marks.append(_Mark(len(self._items), len(self._written), self._writer.copy()))
+            kept = thinned([mark.items for mark in self._marks])
+            self._marks = [mark for mark in self._marks if mark.items in kept]
         self._items.append(item)
         for message in item.messages:
             self._writer.add(message)
         self._written += self._writer.take()
 
     def cut(self, first: int) -> None:
-        """Remove all items from the one with the entry `first` on. Of the rest, little is written again."""
+        """Remove all items from the one with the entry `first` on. Those after the mark before it are written again."""
         at = bisect_left(self._items, first, key=attrgetter("last"))
         while self._marks[-1].items > at:
             self._marks.pop()

@@ -1,4 +1,5 @@
 from copy import deepcopy
+from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 from foldline import InMemorySession, compact
 from foldline.engine.errors import FixedPartsDoNotFit, InvalidMessage, InvalidPolicy
 from foldline.engine.formats import FORMATS, rules
+from foldline.engine.in_memory_session import thinned
 from foldline.engine.tokens.counter import count_messages, count_system, count_tools
 
 LONG = "fold the line\n" * 60
@@ -215,3 +217,13 @@ def test_what_is_wrong_is_refused_and_nothing_is_added() -> None:
     with pytest.raises(FixedPartsDoNotFit):
         bare.add([{"role": "system", "content": LONG * 40}])
     assert bare.view() == []
+
+
+def test_of_a_long_view_few_places_are_kept_and_none_is_far_from_where_it_is_needed() -> None:
+    places = [0]
+    for end in range(32, 32 * 1_000, 32):
+        places = sorted(thinned([*places, end]))
+        assert places[0] == 0
+        assert places[-1] == end
+        assert all(after - before <= max(32, end - after) for before, after in pairwise(places))
+    assert len(places) < 25
