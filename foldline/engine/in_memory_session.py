@@ -73,7 +73,7 @@ class InMemorySession:
     def _begin(self, wire_format: Format) -> None:
         """Begin without messages."""
         self._format = wire_format
-        self.in_place = InPlace((), is_summarized=self._is_summarized)
+        self._in_place = InPlace((), is_summarized=self._is_summarized)
         self._view = _View(wire_format, self._frame.model)
         self._open: list[Facts] = []
         # Tokens of the messages in view, by the exact count and by the policy's.
@@ -100,7 +100,7 @@ class InMemorySession:
         is_other = wire_format is not self._format
         if is_other:
             read = [*wire_format.parse(self._plain or [], "added"), *read]
-        leading, rest = split(read) if is_other or self.in_place.is_empty else ([], read)
+        leading, rest = split(read) if is_other or self._in_place.is_empty else ([], read)
         if leading:
             parts = self._parts._replace(leading=(*(() if is_other else self._parts.leading), *leading))
             self._bounds, self._parts = self._bounds_of(parts), parts
@@ -117,7 +117,7 @@ class InMemorySession:
         if leading:
             self._view.extend(ShownItem(0, leading))
         for message in rest:
-            self._add(self.in_place.add(message))
+            self._add(self._in_place.add(message))
         if self._is_due():
             self._compact()
 
@@ -151,7 +151,7 @@ class InMemorySession:
         self._open = []
 
     def _unit(self, *, has_stubs: bool) -> list[Message]:
-        return [*self.in_place.unit_view(self._open, has_stubs=has_stubs)] if self._open else []
+        return [*self._in_place.unit_view(self._open, has_stubs=has_stubs)] if self._open else []
 
     def _is_due(self) -> bool:
         goals, own = self._bounds.goals, self._bounds.gauge.goals
@@ -160,17 +160,17 @@ class InMemorySession:
 
     def _compact(self) -> None:
         bounds = self._bounds
-        result = self.in_place.compact_or_start_anew(self._policy, self._asked, bounds.goals, bounds.gauge)
+        result = self._in_place.compact_or_start_anew(self._policy, self._asked, bounds.goals, bounds.gauge)
         if result.first_edited is None:
             # A plan that saves less than this would be empty.
             self._plans_over = self._tokens + bounds.goals.minimum_saving
             return
         self.compactions += 1
-        outline, self._plans_over = self.in_place.outline, 0
+        outline, self._plans_over = self._in_place.outline, 0
         self._tokens, self._seen_tokens = outline.tokens, bounds.gauge.seen(outline).tokens
         waiting = outline.open_unit
         self._view.cut(result.first_edited)
-        for item in self.in_place.shown_items(result.first_edited):
+        for item in self._in_place.shown_items(result.first_edited):
             if waiting is None or item.last < waiting.first:
                 self._view.extend(item)
 

@@ -9,6 +9,11 @@ from foldline import InMemorySession, compact
 from foldline.engine.errors import FixedPartsDoNotFit, InvalidMessage, InvalidPolicy
 from foldline.engine.formats import FORMATS, rules
 from foldline.engine.in_memory_session import thinned
+from foldline.engine.models.bounds import FixedInput, bounds_of
+from foldline.engine.models.gauge import Frame
+from foldline.engine.planning.in_place import InPlace
+from foldline.engine.policies.policy import policy_of
+from foldline.engine.policies.presets import PRESETS
 from foldline.engine.tokens.counter import count_messages, count_system, count_tools
 
 LONG = "fold the line\n" * 60
@@ -32,9 +37,25 @@ def grown(turns: int, **arguments: Any) -> InMemorySession:
     return session
 
 
-def rendered_at_once(session: InMemorySession, name: str) -> list[dict[str, Any]]:
-    """The view, made of the whole outline and rendered as one list."""
-    return FORMATS[name].render(session.in_place.view(), None).messages
+class Twin:
+    """The messages of a session without summaries, compacted when it was; its view is made anew each time."""
+
+    def __init__(self, window: str, name: str) -> None:
+        self._format = FORMATS[name]
+        policy = policy_of({}, PRESETS)
+        self._policies = (
+            policy.naming([own.name for own in policy.stages if own.name != "summarize"]),
+            policy.on("asked"),
+        )
+        self._bounds = bounds_of(Frame(None, window), policy, FixedInput(None, (), ()))
+        self._in_place = InPlace(())
+
+    def view(self, added: list[dict[str, Any]], *, compacts: bool) -> list[dict[str, Any]]:
+        for message in self._format.parse(added):
+            self._in_place.add(message)
+        if compacts:
+            self._in_place.compact_or_start_anew(*self._policies, self._bounds.goals, self._bounds.gauge)
+        return self._format.render(self._in_place.view(), None).messages
 
 
 def test_a_short_session_shows_what_was_added() -> None:
@@ -65,12 +86,25 @@ def test_every_view_fits_and_follows_the_rules_of_its_format(*, summarize: bool)
 @pytest.mark.parametrize("name", [*FORMATS])
 def test_adding_one_by_one_leads_to_the_view_that_all_of_it_is_rendered_to(name: str) -> None:
     wire = [FORMATS[name].render(FORMATS["openai"].parse(turn(number)), None).messages for number in range(40)]
-    session = InMemorySession(context_window="4k", format_name=name)
+    session, twin, compactions = InMemorySession(context_window="4k", format_name=name), Twin("4k", name), 0
     for messages in wire:
         session.add(messages)
-        assert session.view() == rendered_at_once(session, name)
+        assert session.view() == twin.view(messages, compacts=session.compactions > compactions)
+        compactions = session.compactions
     assert session.compactions > 1
     assert session.view()[-len(wire[-1]) :] == wire[-1]
+
+
+def test_a_long_view_is_written_on_from_any_place() -> None:
+    random, session, twin, compactions = Random(1), InMemorySession(context_window="16k"), Twin("16k", "openai"), 0
+    for number in range(600):
+        messages = turn(number)
+        messages[2]["content"] = LONG if random.random() < 0.05 else "Nothing."
+        session.add(messages)
+        assert session.view() == twin.view(messages, compacts=session.compactions > compactions)
+        compactions = session.compactions
+    assert compactions > 2
+    assert len(session.view()) > 200
 
 
 @pytest.mark.parametrize("words", range(1_500, 1_900, 50))
