@@ -12,7 +12,7 @@ from typing import Any, Final
 from foldline.engine.formats import anthropic, gemini, native, openai, responses
 from foldline.engine.formats.contract import Format, Rendered
 
-__all__ = ["DEFAULT", "FORMATS", "Format", "Rendered", "detect"]
+__all__ = ["DEFAULT", "FORMATS", "Format", "Rendered", "detect", "shown_format"]
 
 FORMATS: Final[Mapping[str, Format]] = MappingProxyType(
     {
@@ -32,11 +32,13 @@ _NAME_BY_ROLE: Final = {role: format_.name for format_ in FORMATS.values() for r
 
 def detect(messages: Sequence[Any]) -> str:
     """The name of the format that wire messages are in, by the first sign of one; plain text reads the same in all."""
-    for message in messages:
-        name = _format_of(message)
-        if name is not None:
-            return name
-    return DEFAULT
+    return shown_format(messages) or DEFAULT
+
+
+def shown_format(messages: Sequence[Any]) -> str | None:
+    """The name of the format that wire messages show the first sign of; None if they show none."""
+    names = map(_format_of, messages if isinstance(messages, list) else ())
+    return next(filter(None, names), None)
 
 
 def _format_of(message: Any) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from foldline.engine.edits import Edit, LiveEdits
@@ -57,7 +57,9 @@ class InPlace:
         self._is_summarized = is_summarized
         self._outline = outline_of((), LiveEdits())
         self._summaries: dict[str, Extract] = {}
-        self._added: list[Facts] = []
+        self._facts: list[Facts] = []
+        # So many of the facts are in the outline already.
+        self._outlined = 0
         self._tail = Tail()
         for message in messages:
             self.add(message)
@@ -67,16 +69,21 @@ class InPlace:
         seq = len(self._messages) + 1
         placed = place(facts_on_demand(message), seq, self._tail)
         self._messages[seq], self._tail = message, placed.tail
-        self._added.append(placed.facts)
+        self._facts.append(placed.facts)
         return placed
 
     @property
     def outline(self) -> Outline:
         """The outline of all messages."""
-        if self._added:
-            self._outline = self._outline.with_entries(self._added, is_whole=self._is_summarized)
-            self._added = []
+        if added := self._facts[self._outlined :]:
+            self._outline = self._outline.with_entries(added, is_whole=self._is_summarized)
+            self._outlined = len(self._facts)
         return self._outline
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no message was added."""
+        return not self._messages
 
     @property
     def least_tokens(self) -> int:
@@ -115,6 +122,29 @@ class InPlace:
         first = self._outline.live.first_difference(before.live)
         shown = tuple(self._summaries[edit.summary] for edit in self._outline.live.condensed)
         return InPlaceResult(used, before.tokens, self._outline.tokens, first, rewritten(self._outline, first), shown)
+
+    def compact_or_start_anew(self, policy: Policy, asked: Policy, goals: Goals, gauge: Gauge) -> InPlaceResult:
+        """The result of an automatic compaction; where only one that starts anew makes the view fit, of that one.
+
+        What is hidden or summarized never comes back by itself, and a summary never shrinks. The compaction that starts
+        anew drops all edits and follows the policy `asked`, as if the messages had never been compacted.
+        """
+        before = self.outline
+        result = self.compact(policy, goals, gauge, is_asked=False)
+        if result.tokens_after <= goals.limit:
+            return result
+        planned, self._outline = self._outline, outline_of(self._facts, LiveEdits())
+        anew = self.compact(asked, goals, gauge)
+        if anew.tokens_after > goals.limit:
+            self._outline = planned
+            return result
+        first = self._outline.live.first_difference(before.live)
+        return replace(
+            anew,
+            tokens_before=before.tokens,
+            first_edited=first,
+            rewritten_tokens=rewritten(self._outline, first),
+        )
 
     @property
     def orphans(self) -> Orphans:
