@@ -222,5 +222,5 @@ def test_a_stage_may_have_other_parameters_for_a_reason() -> None:
 
 
 def test_a_bare_name_is_refused_with_the_object_to_give() -> None:
-    with pytest.raises(InvalidPolicy, match="found .neurolink."):
+    with pytest.raises(InvalidPolicy, match="must be an object"):
         policy_of("neurolink", PRESETS)  # type: ignore[arg-type]
