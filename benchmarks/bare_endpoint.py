@@ -88,6 +88,8 @@ def main() -> None:
     # If the protocol is not named, asyncio leaves Nagle's algorithm on, and every answer waits 40 ms.
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.bind(("127.0.0.1", 0))
+    # Whoever connects from here on waits until it serves.
+    listening.listen()
     sys.stdout.write(f"listening on http://127.0.0.1:{listening.getsockname()[1]}\n")
     sys.stdout.flush()
     server = uvicorn.Server(uvicorn.Config(create_app(sys.argv[1]), log_level="warning", access_log=False))
