@@ -74,11 +74,6 @@ class SentViews:
         """The bytes of what is kept now."""
         return int(self._views.currsize)
 
-    @property
-    def count(self) -> int:
-        """The number of views that are kept now."""
-        return len(self._views)
-
     def read(self, tx: Transaction, tenant: str, session_id: str, format_name: str) -> SentView:
         """The view at the head for the session's own model.
 
@@ -88,11 +83,13 @@ class SentViews:
         now = version_of(tx, tenant, session_id)
         views_of = ViewsOf(tenant, session_id, now.session_pk, now.created_at, format_name)
         with self._lock:
-            last = self._views.get(views_of)
-        if last is not None and last.version == now.version:
-            return last
-        found = next_view(tx, tenant, session_id, format_name, None if last is None else last.end)
-        sent = _sent(found, format_name, last if found.continues else None)
+            kept = self._views.get(views_of)
+        if kept is not None and kept.version == now.version:
+            return kept
+        # This transaction may see an older state than the view that was kept meanwhile: then it does not begin with it.
+        before = kept if kept is not None and kept.version < now.version else None
+        found = next_view(tx, tenant, session_id, format_name, None if before is None else before.end)
+        sent = _sent(found, format_name, before if found.continues else None)
         self._keep(views_of, sent)
         return sent
 
