@@ -182,6 +182,12 @@ class Outline:
         item = self.items[index]
         return isinstance(item, Unit) and item.is_hidden
 
+    def entries_in_view(self) -> Iterator[Facts]:
+        """The entries of the units in view, oldest first."""
+        for item in self.items:
+            if isinstance(item, Unit) and not item.is_hidden:
+                yield from item.entries
+
     def shown(self, entry: Facts, cell: Edit | None) -> int:
         """Tokens of an entry in view with this edit of its text, without the images that are left out."""
         return self.measure.shown(self.measure.without_images(entry, self.live.images.get(entry.seq)), cell)

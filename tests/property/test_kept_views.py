@@ -131,4 +131,3 @@ def test_views_are_those_of_a_process_that_keeps_nothing(steps: list[tuple[str, 
                 # The second is the one that was kept.
                 assert answer_of(keeping, scene, format_name, kept) == anew
         assert known.size <= most_bytes
-        assert kept.size <= most_bytes

@@ -10,7 +10,7 @@ from foldline.engine.edits import OMIT_IMAGES, Edit
 from foldline.engine.facts import Facts
 from foldline.engine.images.in_messages import NO_IMAGES, Images
 from foldline.engine.models.limits import NO_LIMITS, ImageLimits
-from foldline.engine.outline import Outline, Unit
+from foldline.engine.outline import Outline
 
 # Once images are left out, so many stay that the next time is not soon: each time changes the start of the view.
 KEPT_SHARE: Final = 0.5
@@ -64,9 +64,7 @@ def omitting_images(outline: Outline, limits: ImageLimits, share: float = 1) -> 
 
 def _entries(outline: Outline) -> Iterator[Facts]:
     """The entries in view that have images, oldest first."""
-    for item in outline.items:
-        if isinstance(item, Unit) and not item.is_hidden:
-            yield from (entry for entry in item.entries if entry.images)
+    return (entry for entry in outline.entries_in_view() if entry.images)
 
 
 def _shown(outline: Outline, entry: Facts, limits: ImageLimits) -> list[int]:

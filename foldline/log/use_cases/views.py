@@ -8,12 +8,11 @@ from typing import Final, NamedTuple
 from sqlalchemy import select
 
 from foldline.engine.errors import ImagesDoNotFit, ViewDoesNotFit
-from foldline.engine.facts import Facts
 from foldline.engine.images.in_messages import NO_IMAGES
 from foldline.engine.messages import Message
 from foldline.engine.models.budget import Budget
 from foldline.engine.models.limits import NO_LIMITS, limits_of
-from foldline.engine.outline import Outline, Unit
+from foldline.engine.outline import Outline
 from foldline.engine.planning.image_limits import images_shown
 from foldline.engine.tokens.counter import scaled
 from foldline.engine.wording import stub_tokens
@@ -108,6 +107,18 @@ def view(
         UnknownModel: no window is known for `model`.
     """
     path = paths.open_head(tx, tenant, session_id)
+    return _whole(tx, path, model, format_name, must_fit=must_fit, stub_open=stub_open)
+
+
+def _whole(
+    tx: Transaction,
+    path: Path,
+    model: str | None,
+    format_name: str | None,
+    *,
+    must_fit: bool = True,
+    stub_open: bool = False,
+) -> View:
     budget = budget_for(path, model)
     waiting = path.open_calls
     if waiting and must_fit and not stub_open:
@@ -140,7 +151,7 @@ def next_view(tx: Transaction, tenant: str, session_id: str, format_name: str, a
     is_ready = not path.open_calls and path.used <= budget.limit
     found = following(tx, path, after, seen, limits) if is_ready and after else None
     if found is None or not limits.takes(found.images):
-        made = view(tx, tenant, session_id, format_name=format_name)
+        made = _whole(tx, path, None, format_name)
     else:
         path.images = found.images
         made = View(found.shown, path, path.used, [], budget, continues=True)
@@ -154,13 +165,7 @@ def next_view(tx: Transaction, tenant: str, session_id: str, format_name: str, a
 
 def _largest(tx: Transaction, path: Path, outline: Outline) -> list[tuple[str, int]]:
     """The ids and scaled tokens of the largest entries in view, largest first."""
-    entries: list[Facts] = [
-        entry
-        for item in outline.items
-        if isinstance(item, Unit) and not item.is_hidden
-        for entry in item.entries
-        if not outline.live.changes(entry.seq)
-    ]
+    entries = [entry for entry in outline.entries_in_view() if not outline.live.changes(entry.seq)]
     entries.sort(key=lambda entry: -entry.tokens)
     parts = segments.segments(tx, path)
     multiplier = path.session.multiplier

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
-from foldline.engine.facts import Facts, Seen
+from foldline.engine.facts import Seen
 from foldline.engine.images.in_messages import Images
 from foldline.engine.models.limits import ImageLimits
-from foldline.engine.outline import Outline, Unit
 from foldline.engine.planning.image_limits import images_shown
 from foldline.log.storage import entry_log
 from foldline.log.storage.fixed_parts import FixedParts, pins_of
@@ -52,7 +50,7 @@ def following(tx: Transaction, path: Path, end: ViewEnd, seen: Seen, limits: Ima
     if (end.branch, end.seen, end.image_limits) != (path.branch, seen, limits):
         return None
     outline = entry_log.outline_after(tx, path, end.seq)
-    if any(entry.bound and not (entry.tokens and entry.seen == seen) for entry in _entries(outline)):
+    if any(entry.bound and not (entry.tokens and entry.seen == seen) for entry in outline.entries_in_view()):
         return None
     new = show_plain(tx, path, outline, path.session.model)
     if new is None:
@@ -61,8 +59,3 @@ def following(tx: Transaction, path: Path, end: ViewEnd, seen: Seen, limits: Ima
     reasoning = ReasoningShown(before.parts + new.reasoning.parts, before.left_out, before.parts_left_out)
     shown = ShownMessages(new.messages, reasoning, end.lost + new.lost)
     return Following(images_shown(outline, limits, end.images), shown)
-
-
-def _entries(outline: Outline) -> Iterator[Facts]:
-    for item in outline.items:
-        yield from item.entries if isinstance(item, Unit) else ()

@@ -19,7 +19,7 @@ from sqlalchemy import and_, bindparam, select
 from foldline.engine.edits import LiveEdits
 from foldline.engine.facts import Facts, Seen
 from foldline.engine.messages import Message
-from foldline.engine.outline import Outline, Unit
+from foldline.engine.outline import Outline
 from foldline.engine.wire import loads
 from foldline.log.storage import entry_log, segments
 from foldline.log.storage.fixed_parts import FixedParts, pins_of
@@ -89,7 +89,7 @@ def shown(
     parts = {seq: number for seq, message in messages.items() if (number := message.bound_parts)}
     if not parts:
         return ReasoningShown()
-    bound = [entry for entry in _in_view(outline) if entry.seq in parts]
+    bound = [entry for entry in outline.entries_in_view() if entry.seq in parts]
     seen = _seen(tx, path, [entry for entry in bound if entry.tokens])
     lives = {view.edits_at: entry_log.live_edits_at(tx, path.session, view.edits_at) for view in seen.values()}
     now = Seen(fixed.digest, path.edits_at)
@@ -260,14 +260,8 @@ def _after(path: Path, seq: int) -> dict[str, int]:
 
 def has_reasoning(tx: Transaction, path: Path, outline: Outline) -> bool:
     """Whether a view of this outline has bound reasoning, or a provider's block, that nobody reported as refused."""
-    is_bound = any(entry.bound and entry.seq >= outline.live.reasoning_from for entry in _in_view(outline))
+    is_bound = any(entry.bound and entry.seq >= outline.live.reasoning_from for entry in outline.entries_in_view())
     return is_bound or first_block(tx, path.session, outline) is not None
-
-
-def _in_view(outline: Outline) -> Iterator[Facts]:
-    for item in outline.items:
-        if isinstance(item, Unit) and not item.is_hidden:
-            yield from item.entries
 
 
 def _seen(tx: Transaction, path: Path, entries: Sequence[Facts]) -> dict[int, Seen]:

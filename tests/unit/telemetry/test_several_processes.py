@@ -32,7 +32,3 @@ def test_a_metric_is_described_once() -> None:
 
 def test_what_all_share_has_no_process() -> None:
     assert 'foldline_part_up{part="database"} 1.0' in page_of(0, 0)
-
-
-def test_the_others_are_shown_when_one_does_not_answer() -> None:
-    assert not any('process="2"' in line for line in page_of(1))
