@@ -112,6 +112,14 @@ def test_it_can_be_summarized_again(first: SummaryInput, second: SummaryInput) -
 @example(
     SummaryInput(
         (),
+        (Message("assistant", (ToolCall("a", "get_user", '{"0":"","1":"0"}'),)),),
+        LEAST_TOKENS,
+        headings="agent-code",
+    )
+)
+@example(
+    SummaryInput(
+        (),
         (
             Message("assistant", (ToolCall("a", "get_user", "must"),)),
             Message("tool", (ToolResult("a", (Text(""),)),)),
@@ -170,7 +178,7 @@ def is_own(piece: str, line: str) -> bool:
 
 
 def everything(request: SummaryInput) -> list[str]:
-    """All texts of the input; of arguments, also their values."""
+    """All texts of the input; of arguments, also their names and values."""
     said = list(request.previous)
     for message in request.said:
         for part in message.parts:
@@ -178,19 +186,19 @@ def everything(request: SummaryInput) -> list[str]:
                 case Text(text=text) | Thinking(text=text):
                     said.append(text)
                 case ToolCall(name=name):
-                    said += (f"{name} {argument}" for argument in (part.arguments, *values(part.arguments)))
+                    said += (f"{name} {argument}" for argument in (part.arguments, *names_and_values(part.arguments)))
                 case ToolResult():
                     said += (piece.text for piece in part.content if isinstance(piece, Text))
     return said
 
 
-def values(arguments: str) -> list[str]:
-    """The values in JSON arguments, as text."""
+def names_and_values(arguments: str) -> list[str]:
+    """The names and values in JSON arguments, as text: a line may leave out those before them that say nothing."""
     try:
         value = json.loads(arguments)
     except ValueError:
         return []
-    return [str(item) for item in value.values()] if isinstance(value, dict) else []
+    return [str(item) for pair in value.items() for item in pair] if isinstance(value, dict) else []
 
 
 def squeezed(text: str) -> str:
