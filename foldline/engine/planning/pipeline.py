@@ -116,6 +116,10 @@ def plan_for(
     reaches_target = has_target and any(stage.name == "truncate" for stage in stages)
     due = [*_hiding_due(stages, goals, gauge)] if is_urgent and not has_target else []
     parameters = Parameters(goals, is_asked, reaches_target, Stage("truncate"))
+    if due and is_estimate:
+        # Its program would hide no more, so what is hidden beyond that has to be little.
+        left, enough = [], max(goals.target, min(goals.trigger, goals.limit))
+        parameters = replace(parameters, goals=replace(goals, target=enough))
     for fitted in _fitting(after, (*due, *_hiding(left, parameters)), on_stage):
         edits, used = (*edits, *fitted.edits), tuple(dict.fromkeys((*used, *fitted.stages_used)))
         after = after.edited(fitted.edits)

@@ -180,7 +180,8 @@ def apply_summary(
     )
     goals, aims = path.goals(), path.aims(policy)
     condensed = outline.edited([condense])
-    plan = fit(condensed, Plan(condensed.tokens), goals)
+    # No more is hidden than the summary takes more than what it replaces: what is due next is the trigger's to decide.
+    plan = fit(condensed, Plan(condensed.tokens), replace(goals, target=goals.limit))
     after = condensed.edited(plan.edits) if plan.edits else condensed
     if after.tokens > goals.limit and after.tokens >= outline.tokens:
         return None

@@ -188,6 +188,16 @@ def test_a_view_that_does_not_fit_loses_at_once_what_a_summary_would_cover_and_n
     assert seen(talk, "truncate", exact=exact, estimated=WIDE).edits != due
 
 
+def test_where_what_is_due_is_hidden_and_the_view_does_not_fit_more_goes_only_down_to_the_trigger() -> None:
+    talk = Conversation.of([*(assistant(LONG) for _ in range(12)), user("on"), assistant("done")])
+    without_two = talk.outline.edited([Edit("hide", 1, 2)]).tokens
+    exact = replace(goals(without_two - 1), trigger=talk.outline.edited([Edit("hide", 1, 5)]).tokens, target=10)
+    keeping = {"name": "summarize", "keep_messages": 12, "keep_tokens": 0}
+    for last in ("truncate", {"name": "truncate", "keep_first": 2, "fraction": 0.9}, "collapse"):
+        done = seen(talk, keeping, last, exact=exact, estimated=WIDE)
+        assert done.outline.live.hidden == ((1, 5),)
+
+
 def test_a_view_that_did_not_fit_and_is_over_the_trigger_still_loses_what_is_due_too() -> None:
     talk = Conversation.of([*work("a"), *(assistant(LONG) for _ in range(4)), user("on")])
     cleared = talk.outline.edited([Edit("clear", 2, 2)]).tokens
