@@ -102,12 +102,13 @@ async def read_request(request: Request) -> ApiRequest:
         InvalidRequest: the route does not take one of the query parameters.
         BodyTooLarge: the body has more bytes than the service takes.
     """
-    if "\0" in request.url.path:
-        raise NoRoute(request.url.path)
+    path: str = request.scope["path"]
+    if "\0" in path:
+        raise NoRoute(path)
     _check_parameters(request)
     service: AppState = request.app.state.service
     raw = await _read(request, service.settings.max_body_bytes) if request.method in WITH_BODY else b""
-    route = f"{request.method} {request.url.path}"
+    route = f"{request.method} {path}"
     session_id: str = request.path_params.get("session_id", "")
     return ApiRequest(service, request.state.tenant, session_id, route, request.headers, raw)
 
@@ -116,6 +117,8 @@ FromRequest: TypeAlias = Annotated[ApiRequest, Depends(read_request)]
 
 
 def _check_parameters(request: Request) -> None:
+    if not request.scope["query_string"]:
+        return
     known = {parameter.alias for parameter in request.scope["route"].dependant.query_params}
     unknown = [name for name in request.query_params if name not in known]
     if unknown:

@@ -15,6 +15,7 @@ from foldline.log.storage.store import Transaction
 from foldline.log.use_cases.append import append, prepare
 from foldline.log.use_cases.views import view
 from foldline_api import serializers
+from foldline_api.http.direct import DirectRoute
 from foldline_api.http.etags import is_named, view_tag
 from foldline_api.http.problems import InvalidRequest
 from foldline_api.http.request import ApiRequest, FromRequest
@@ -24,7 +25,7 @@ from foldline_api.schemas.bodies import AppendBody, UsageBody
 from foldline_api.schemas.openapi import described
 from foldline_api.schemas.parameters import Format, Model
 
-router = APIRouter(tags=["messages"])
+router = APIRouter(tags=["messages"], route_class=DirectRoute)
 
 
 @router.post("/sessions/{session_id}/messages", **described(AppendAnswer, HTTPStatus.CREATED, body=AppendBody))

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from time import monotonic
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import URL, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DisconnectionError
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_random
@@ -160,10 +160,19 @@ def _options(address: URL) -> str:
 
 def _sqlite(address: URL, connections: int) -> Engines:
     """SQLite's default BEGIN takes its lock at the first write, and fails there if another writer was faster."""
-    return Engines(_sqlite_engine(address, "BEGIN IMMEDIATE", 1), _sqlite_engine(address, "BEGIN", connections))
+    return Engines(_sqlite_engine(address, 1, _begin_to_write), _sqlite_engine(address, connections, _begin_to_read))
 
 
-def _sqlite_engine(address: URL, begin: str, connections: int) -> Engine:
+def _begin_to_write(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _begin_to_read(connection: Connection) -> None:
+    # It takes no lock, so it does not fail; SQLAlchemy's way takes ten times as long.
+    connection.connection.driver_connection.execute("BEGIN")  # type: ignore[union-attr]
+
+
+def _sqlite_engine(address: URL, connections: int, begin: Callable[[Connection], None]) -> Engine:
     engine = create_engine(
         address,
         poolclass=QueuePool,
@@ -172,7 +181,7 @@ def _sqlite_engine(address: URL, begin: str, connections: int) -> Engine:
         connect_args={"check_same_thread": False, "timeout": WAIT_SECONDS},
     )
     event.listen(engine, "connect", _prepare_sqlite)
-    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
+    event.listen(engine, "begin", begin)
     return engine
 
 
