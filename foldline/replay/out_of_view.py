@@ -254,6 +254,9 @@ class OutOfViewWatch:
         found = Beyond(ours, by_program, max(self._messages_in(due), self._demanded), tokens, budget["limit"])
         self.beyond += 1
         self.by_budget += found.is_demanded
+        if found.is_demanded:
+            # What had to go once stays out of view when there is room again.
+            self._demanded = ours
         return found
 
     def _note_time(self, by_program: int, ours: int) -> None:
