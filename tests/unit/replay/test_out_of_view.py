@@ -179,6 +179,17 @@ def test_what_does_not_fit_the_budget_may_be_out_of_view() -> None:
     assert (watch.beyond, watch.by_budget) == (1, 1)
 
 
+def test_what_had_to_go_once_may_stay_out_of_view_but_nothing_more() -> None:
+    watch = watch_for("pi", 4_000)
+    watch.saw(view_of([SUMMARIZED, *CHAT[-3:]], limit=300))
+
+    again, more = watch.saw(view_of([SUMMARIZED, *CHAT[-3:]])), watch.saw(view_of([SUMMARIZED, *CHAT[-1:]]))
+
+    assert again is not None
+    assert more is not None
+    assert (again.is_wrong, more.is_wrong) == (False, True)
+
+
 @pytest.mark.parametrize(
     ("hidden_before", "compactions", "is_wrong"), [(0, 0, False), (63, 0, False), (0, 1, False), (63, 1, True)]
 )
