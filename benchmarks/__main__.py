@@ -8,7 +8,7 @@ from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
 
-from benchmarks import engine, frozen, http, latency, log, slots, startup, views
+from benchmarks import engine, frozen, http, latency, log, memory, slots, startup, views
 from benchmarks.harness import Row, Together, show
 from benchmarks.peers import long_session
 from benchmarks.peers import rows as peers
@@ -33,6 +33,7 @@ def _rows(folder: Path) -> Generator[Row | Together, None, None]:
     yield from http.rows_on_sqlite(folder)
     yield from startup.rows(folder)
     yield from views.rows(folder)
+    yield from memory.rows()
     yield from peers.rows(folder)
     yield from long_session.rows(folder)
     with Stack(workers=0, logs=folder / "stack", is_durable=True, without=("beat", "flower")) as stack:

@@ -20,6 +20,10 @@ WIDTH: Final = 140
 Timer: TypeAlias = Callable[[], float]
 
 
+def _duration(duration: float) -> str:
+    return f"{duration * 1e3:.2f} ms" if duration >= 1e-3 else f"{duration * 1e6:.1f} µs"
+
+
 class NotMeasurable(Exception):
     """A side of a row cannot be run on this machine."""
 
@@ -29,10 +33,10 @@ class NotMeasurable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A measurement with a bound: `ours` against `theirs`, each timed once in each round.
+    """A measurement with a bound: `ours` against `theirs`, both measured in each round, in seconds or as `written`.
 
-    The ratio of their seconds, ours / theirs, may be `at_most`; without it, the row only informs.
-    `ours_at_most_seconds` is an additional bound for ours.
+    The ratio of the two, ours / theirs, may be `at_most`; without it, the row only informs. `ours_at_most` is an
+    additional bound for ours.
     """
 
     name: str
@@ -41,8 +45,9 @@ class Row:
     time_ours: Timer
     time_theirs: Timer
     at_most: float = math.inf
-    ours_at_most_seconds: float = math.inf
+    ours_at_most: float = math.inf
     rounds: int = ROUNDS
+    written: Callable[[float], str] = _duration
 
     @property
     def sides(self) -> tuple[Timer, Timer]:
@@ -53,8 +58,8 @@ class Row:
     def bound(self) -> str:
         """The bounds as text for the table."""
         lines = [f"<= {self.at_most:.3f}"] if math.isfinite(self.at_most) else []
-        if math.isfinite(self.ours_at_most_seconds):
-            lines.append(f"<= {_human(self.ours_at_most_seconds)}")
+        if math.isfinite(self.ours_at_most):
+            lines.append(f"<= {self.written(self.ours_at_most)}")
         return "\n".join(lines)
 
 
@@ -100,7 +105,7 @@ class Result:
     @property
     def is_kept(self) -> bool:
         """Whether the bounds hold."""
-        return self.ratio <= self.row.at_most and self.ours_median <= self.row.ours_at_most_seconds
+        return self.ratio <= self.row.at_most and self.ours_median <= self.row.ours_at_most
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,14 +192,10 @@ def _cells(result: Result) -> list[str]:
     low, high = result.spread
     return [
         result.row.name,
-        f"{_human(result.ours_median)}\n{result.row.ours}",
-        f"{_human(result.theirs_median)}\n{result.row.theirs}",
+        f"{result.row.written(result.ours_median)}\n{result.row.ours}",
+        f"{result.row.written(result.theirs_median)}\n{result.row.theirs}",
         f"{result.ratio:.3f}",
         f"{low:.3f} - {high:.3f}",
         result.row.bound,
         ("kept" if result.is_kept else "MISSED") if result.row.bound else "",
     ]
-
-
-def _human(duration: float) -> str:
-    return f"{duration * 1e3:.2f} ms" if duration >= 1e-3 else f"{duration * 1e6:.1f} µs"

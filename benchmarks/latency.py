@@ -44,7 +44,7 @@ def rows(folder: Path, stack: Stack) -> Iterator[Row]:
             time_ours=way.seconds,
             time_theirs=task.way_seconds,
             at_most=2.5,
-            ours_at_most_seconds=0.025,
+            ours_at_most=0.025,
             rounds=JOBS,
         )
 

@@ -143,7 +143,7 @@ def _recall(store: Store, database: str) -> Row:
         time_ours=lambda: _recall_each(store, long, messages),
         time_theirs=lambda: _recall_each(store, short, messages),
         at_most=20,
-        ours_at_most_seconds=0.020,
+        ours_at_most=0.020,
     )
 
 

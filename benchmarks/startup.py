@@ -33,7 +33,7 @@ def rows(folder: Path) -> Iterator[Row]:
         ),
         time_theirs=lambda: _cpu_seconds(folder, ["benchmarks.bare_endpoint"], "bytes/1"),
         at_most=2.0,
-        ours_at_most_seconds=1.0,
+        ours_at_most=1.0,
         rounds=ROUNDS,
     )
 

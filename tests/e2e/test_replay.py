@@ -105,7 +105,8 @@ def test_no_request_waits_for_a_slow_summarizer(sessions: Path, tmp_path: Path) 
     assert len(llm.requests) >= 2
 
 
-def test_an_interrupted_replay_leaves_no_service_behind(sessions: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_replay_leaves_no_service_behind(sessions: Path, tmp_path: Path, number: signal.Signals) -> None:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     with ScriptedLLM(default=slow(30)) as llm:
@@ -116,7 +117,7 @@ def test_an_interrupted_replay_leaves_no_service_behind(sessions: Path, tmp_path
         with started(*command, TMPDIR=str(scratch)) as process:
             eventually(lambda: llm.requests, seconds=60)
             assert list(scratch.iterdir())
-            process.send_signal(signal.SIGINT)
+            process.send_signal(number)
             assert process.wait(60) == 130
 
         eventually(lambda: llm.disconnects, seconds=30)

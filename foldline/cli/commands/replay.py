@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -139,6 +140,8 @@ def _address(url: str | None, options: list[str]) -> Iterator[str]:
     if url is not None:
         yield url if "://" in url else f"http://{url}"
         return
+    # The service has a process group of its own, so it would outlive a command that just ended.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with embedded_service(options) as address:
         yield address
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -34,7 +34,8 @@ class ImageLimits:
 
     def takes(self, images: Images) -> bool:
         """Whether a view may have these images."""
-        return all(shown <= most for shown, most in zip(astuple(images), self.most_beside(images.count), strict=True))
+        count, size, side = self.most_beside(images.count)
+        return images.count <= count and images.bytes <= size and images.side <= side
 
     def most_beside(self, images: int) -> tuple[int, int, int]:
         """The most images, bytes, and pixels of a side in a view with so many images."""
