@@ -23,6 +23,10 @@ COMPACTION: Final = "compaction"
 BOUND_KINDS: Final = SEALED_KINDS | {COMPACTION}
 
 
+# How a frozen dataclass sets its fields.
+_set: Final = object.__setattr__
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
     """A run of text."""
@@ -109,18 +113,20 @@ class Message:
     def __post_init__(self) -> None:
         """Find what every view asks of its parts: the message is made once and shown many times."""
         calls: list[ToolCall] = []
-        results: list[ToolResult] = []
+        result: ToolResult | None = None
         bound_parts = 0
         for part in self.parts:
+            if isinstance(part, Text):
+                continue
             if isinstance(part, ToolCall):
                 calls.append(part)
             elif isinstance(part, ToolResult):
-                results.append(part)
-            elif not isinstance(part, Text):
+                result = result or part
+            else:
                 bound_parts += is_bound(part)
-        object.__setattr__(self, "calls", tuple(calls))
-        object.__setattr__(self, "result", results[0] if results and self.role == "tool" else None)
-        object.__setattr__(self, "bound_parts", bound_parts)
+        _set(self, "calls", tuple(calls) if calls else ())
+        _set(self, "result", result if self.role == "tool" else None)
+        _set(self, "bound_parts", bound_parts)
 
     @property
     def text(self) -> str:

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from foldline.engine.errors import InvalidMessage
+
+T = TypeVar("T")
+
+
+def each(read: Callable[[Any], T], values: Iterable[Any], path: str) -> list[T]:
+    """What `read` makes of each value; the path of an error gets `path` and the value's index in front.
+
+    So a path is made only where something is wrong.
+    """
+    found: list[T] = []
+    try:
+        found.extend(map(read, values))
+    except InvalidMessage as error:
+        raise InvalidMessage(f"{path}[{len(found)}]{error.path}", error.detail) from None
+    return found
 
 
 def listed(value: Any, path: str) -> list[Any]:

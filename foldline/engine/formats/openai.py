@@ -8,7 +8,7 @@ from typing import Any, Final, TypeGuard
 
 from foldline.engine.errors import InvalidMessage
 from foldline.engine.formats import marks
-from foldline.engine.formats.checked import a_kind, a_text, an_object, an_optional_text, listed, mismatch, no_role
+from foldline.engine.formats.checked import a_kind, a_text, an_object, an_optional_text, each, listed, mismatch, no_role
 from foldline.engine.formats.contract import Format, Signs, Writer
 from foldline.engine.formats.ids import WireIds, fitting
 from foldline.engine.formats.images import image_at, is_public, url_of
@@ -39,44 +39,49 @@ def parse(messages: Sequence[Any], path: str = "messages") -> list[Message]:
     Raises:
         InvalidMessage: a wrong shape or role, with its path below `path`.
     """
-    return [_message(wire, f"{path}[{index}]") for index, wire in enumerate(listed(messages, path))]
+    return each(_message, listed(messages, path), path)
 
 
-def _message(wire: Any, where: str) -> Message:
-    role = an_object(wire, where).get("role")
+# The readers below give paths from their own value on; `each` puts what is before it in front.
+
+
+def _message(wire: Any) -> Message:
+    role = an_object(wire, "").get("role")
     known = _ROLES.get(role) if isinstance(role, str) else None
     if known is None:
-        raise no_role(wire, where, _ROLES)
+        raise no_role(wire, "", _ROLES)
     name, read = known
-    return Message(name, read(wire, where), NAME, wire)
+    return Message(name, read(wire), NAME, wire)
 
 
-def _input_parts(wire: dict[str, Any], where: str) -> tuple[Part, ...]:
+def _input_parts(wire: dict[str, Any]) -> tuple[Part, ...]:
     if wire.get("tool_calls"):
-        raise InvalidMessage(f"{where}.tool_calls", "only an assistant message makes tool calls")
-    return _content(wire, where)
+        raise InvalidMessage(".tool_calls", "only an assistant message makes tool calls")
+    return _content(wire)
 
 
-def _assistant_parts(wire: dict[str, Any], where: str) -> tuple[Part, ...]:
+def _assistant_parts(wire: dict[str, Any]) -> tuple[Part, ...]:
     if wire.get("function_call") is not None:
-        raise InvalidMessage(f"{where}.function_call", "function calls of this kind are not supported; use tool_calls")
-    parts: tuple[Part, ...] = _content(wire, where)
+        raise InvalidMessage(".function_call", "function calls of this kind are not supported; use tool_calls")
+    parts: tuple[Part, ...] = _content(wire)
     reasoning, refusal, calls = wire.get("reasoning_content"), wire.get("refusal"), wire.get("tool_calls")
     if reasoning and isinstance(reasoning, str):
         parts = (Thinking(reasoning), *parts)
     if refusal and isinstance(refusal, str):
         parts = (*parts, Text(refusal, {"type": "refusal", "refusal": refusal}))
-    parts += tuple(Other(key, {"type": key, key: wire[key]}) for key in _KEYS_OF_PARTS if wire.get(key))
-    return parts if calls is None else parts + _calls(calls, f"{where}.tool_calls")
+    for key in _KEYS_OF_PARTS:
+        if wire.get(key):
+            parts = (*parts, Other(key, {"type": key, key: wire[key]}))
+    return parts if calls is None else (*parts, *_calls(calls))
 
 
-def _result_parts(wire: dict[str, Any], where: str) -> tuple[Part, ...]:
-    call_id = a_text(wire.get("tool_call_id"), f"{where}.tool_call_id")
-    name = an_optional_text(wire.get("name"), f"{where}.name")
-    return (ToolResult(call_id, _content(wire, where), name),)
+def _result_parts(wire: dict[str, Any]) -> tuple[Part, ...]:
+    call_id = a_text(wire.get("tool_call_id"), ".tool_call_id")
+    name = an_optional_text(wire.get("name"), ".name")
+    return (ToolResult(call_id, _content(wire), name),)
 
 
-_ROLES: Final[Mapping[str, tuple[Role, Callable[[dict[str, Any], str], tuple[Part, ...]]]]] = {
+_ROLES: Final[Mapping[str, tuple[Role, Callable[[dict[str, Any]], tuple[Part, ...]]]]] = {
     "system": ("system", _input_parts),
     "developer": ("developer", _input_parts),
     "user": ("user", _input_parts),
@@ -85,54 +90,60 @@ _ROLES: Final[Mapping[str, tuple[Role, Callable[[dict[str, Any], str], tuple[Par
 }
 
 
-def _content(wire: dict[str, Any], where: str) -> tuple[Text | Image | Other, ...]:
+def _content(wire: dict[str, Any]) -> tuple[Text | Image | Other, ...]:
     content = wire.get("content")
     if isinstance(content, str):
         return (Text(content),) if content else ()
     if content is None:
         return ()
     if isinstance(content, list):
-        return tuple(_part(part, f"{where}.content[{index}]") for index, part in enumerate(content))
-    raise mismatch(f"{where}.content", "a string, a list of parts, or null", content)
+        return tuple(each(_part, content, ".content"))
+    raise mismatch(".content", "a string, a list of parts, or null", content)
 
 
-def _part(part: Any, where: str) -> Text | Image | Other:
-    kind = a_kind(part, where)
+def _part(part: Any) -> Text | Image | Other:
+    kind = a_kind(part, "")
     if kind in {"text", "refusal"}:
-        return Text(a_text(part.get(kind), f"{where}.{kind}"), part)
+        return Text(a_text(part.get(kind), f".{kind}"), part)
     if kind == "image_url":
-        return _image(part, where)
+        return _image(part)
     return Other(kind, part)
 
 
-def _image(part: dict[str, Any], where: str) -> Image:
-    where = f"{where}.image_url"
-    return image_at(a_text(an_object(part.get("image_url"), where).get("url"), f"{where}.url"), part)
+def _image(part: dict[str, Any]) -> Image:
+    image = an_object(part.get("image_url"), ".image_url")
+    return image_at(a_text(image.get("url"), ".image_url.url"), part)
 
 
-def _calls(value: Any, where: str) -> tuple[ToolCall, ...]:
-    calls = tuple(_call(call, f"{where}[{index}]") for index, call in enumerate(listed(value, where)))
+def _calls(value: Any) -> list[ToolCall]:
+    calls = each(_call, listed(value, ".tool_calls"), ".tool_calls")
     seen: set[str] = set()
     for index, call in enumerate(calls):
         if call.id in seen:
-            raise InvalidMessage(f"{where}[{index}].id", f"{call.id!r:.80} is the id of another call of this message")
+            raise InvalidMessage(
+                f".tool_calls[{index}].id", f"{call.id!r:.80} is the id of another call of this message"
+            )
         seen.add(call.id)
     return calls
 
 
-def _call(wire: Any, where: str) -> ToolCall:
-    call = an_object(wire, where)
+def _call(wire: Any) -> ToolCall:
+    call = an_object(wire, "")
     kind = call.get("type") or "function"
     if not isinstance(kind, str) or kind not in _ARGUMENTS:
-        raise InvalidMessage(f"{where}.type", f"expected one of {', '.join(_ARGUMENTS)}, found {kind!r:.40}")
-    call_id = a_text(call.get("id"), f"{where}.id")
-    body = an_object(call.get(kind), f"{where}.{kind}")
-    name = a_text(body.get("name"), f"{where}.{kind}.name")
-    key = _ARGUMENTS[kind]
-    return ToolCall(call_id, name, a_text(body.get(key), f"{where}.{kind}.{key}"), call)
+        raise InvalidMessage(".type", f"expected one of {', '.join(_ARGUMENTS)}, found {kind!r:.40}")
+    call_id = a_text(call.get("id"), ".id")
+    key, at_body, at_name, at_arguments = _ARGUMENTS[kind]
+    body = an_object(call.get(kind), at_body)
+    name = a_text(body.get("name"), at_name)
+    return ToolCall(call_id, name, a_text(body.get(key), at_arguments), call)
 
 
-_ARGUMENTS: Final[Mapping[str, str]] = {"function": "arguments", "custom": "input"}
+# By the kind of a call: the key of its arguments, and the paths of its body, name and arguments.
+_ARGUMENTS: Final[Mapping[str, tuple[str, str, str, str]]] = {
+    "function": ("arguments", ".function", ".function.name", ".function.arguments"),
+    "custom": ("input", ".custom", ".custom.name", ".custom.input"),
+}
 
 
 class _OpenAIWriter(Writer):
