@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import accumulate, groupby
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 from operator import itemgetter
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -125,6 +125,8 @@ class Outline:
     sums: Sums
     measure: Measure
     exact: Outline | None = None
+    # At each index, the fewest tokens that so many of the newest items can take in view, as far as somebody asked.
+    _leasts: list[int] = field(default_factory=lambda: [0], init=False, repr=False, compare=False)
 
     @property
     def pending_tokens(self) -> int:
@@ -194,12 +196,12 @@ class Outline:
 
     def horizon(self, tokens: int) -> int:
         """The first index from which on the items can be brought down to these tokens without hiding any."""
-        index = len(self.items)
         if self.sums.shown[-1] + sum(edit.tokens for edit in self.live.condensed) <= tokens:
             return 0
-        while index and (tokens := tokens - self._least(self.items[index - 1])) >= 0:
-            index -= 1
-        return index
+        leasts, count = self._leasts, len(self.items)
+        while leasts[-1] <= tokens and len(leasts) <= count:
+            leasts.append(leasts[-1] + self._least(self.items[-len(leasts)]))
+        return count + 1 - bisect_right(leasts, tokens)
 
     def _least(self, item: Item) -> int:
         """The fewest tokens that an item can take in view; 0 if it is hidden."""
@@ -300,30 +302,34 @@ def _closed_but_last(units: list[Unit], measure: Measure) -> list[Unit]:
 
 def _assembled(items: list[Item], live: LiveEdits, measure: Measure) -> Outline:
     """The outline of these items, which are after the live edits and in order."""
-    last_user = next((i for i in range(len(items) - 1, -1, -1) if _is_user(items[i])), -1)
-    results = [
-        (i, entry)
-        for i, item in enumerate(items)
-        if isinstance(item, Unit) and not item.is_hidden
-        for entry in item.entries
-        if entry.role == "tool"
-    ]
-    summarized = [i for i, item in enumerate(items) if isinstance(item, Summarized)]
+    last_user, results, summarized = -1, [], []
+    shown, originals = [0], [0]
+    in_view = 0
+    for index, item in enumerate(items):
+        originals.append(originals[-1] + item.original_tokens)
+        if isinstance(item, Summarized):
+            summarized.append(index)
+        elif not item.is_hidden:
+            in_view += item.tokens
+            results += [(index, entry) for entry in item.entries if entry.role == "tool"]
+            last_user = index if item.kind == "user" else last_user
+        shown.append(in_view)
     runs = list(_runs(items, live)) if live.hidden else []
-    sums = _sums(items, runs, measure.marker)
-    tokens = sums.shown[-1] + sums.markers[-1] + sum(edit.tokens for edit in live.condensed)
+    sums = Sums(shown, originals, _markers(len(items), runs, measure.marker))
+    tokens = in_view + sums.markers[-1] + sum(edit.tokens for edit in live.condensed)
     return Outline(items, live, tokens, last_user, results, summarized, runs, sums, measure)
 
 
 def _edited(items: Sequence[Item], edits: Iterable[Edit], live: LiveEdits, measure: Measure) -> list[Item]:
     """The items after these edits, none of which adds a summary; items that no edit changes are shared."""
     after = list(items)
+    firsts = [item.first for item in items]
     for edit in edits:
         if edit.kind == "hide":
-            inside = slice(bisect_left(items, edit.first, key=_first), bisect_right(items, edit.last, key=_last))
+            inside = slice(bisect_left(firsts, edit.first), bisect_right(items, edit.last, key=_last))
             after[inside] = [item.hidden() if isinstance(item, Unit) else item for item in after[inside]]
         elif edit.kind != "interim":
-            index = bisect_right(items, edit.first, key=_first) - 1
+            index = bisect_right(firsts, edit.first) - 1
             after[index : index + 1] = [_remade(item, live, measure) for item in after[index : index + 1]]
     return after
 
@@ -335,7 +341,8 @@ def _remade(item: Item, live: LiveEdits, measure: Measure) -> Item:
     (unit,) = _units(item.entries, live, measure)
     if item.is_open:
         _open(unit, measure.stub)
-    return replace(unit, is_hidden=item.is_hidden)
+    unit.is_hidden = item.is_hidden
+    return unit
 
 
 def _open(unit: Unit, stub: int) -> None:
@@ -348,26 +355,23 @@ def _open(unit: Unit, stub: int) -> None:
 
 def _runs(items: list[Item], live: LiveEdits) -> Iterator[HiddenRun]:
     known = {(edit.first, edit.last): edit for edit in live.interims}
-    indexes = enumerate(items)
-    for is_hidden, group in groupby(indexes, key=lambda found: isinstance(found[1], Unit) and found[1].is_hidden):
+    hidden = [isinstance(item, Unit) and item.is_hidden for item in items]
+    start = 0
+    for is_hidden, group in groupby(hidden):
+        stop = start + sum(1 for _ in group)
         if is_hidden:
-            inside = [index for index, _ in group]
-            first, last = inside[0], inside[-1]
-            yield HiddenRun(first, last + 1, known.get((items[first].first, items[last].last)))
+            yield HiddenRun(start, stop, known.get((items[start].first, items[stop - 1].last)))
+        start = stop
 
 
-def _sums(items: list[Item], runs: list[HiddenRun], marker: int) -> Sums:
-    begins = {run.start: run.interim.tokens if run.interim else marker for run in runs}
-    units = [item if isinstance(item, Unit) else None for item in items]
-    return Sums(
-        shown=_totals(0 if unit is None or unit.is_hidden else unit.tokens for unit in units),
-        originals=_totals(item.original_tokens for item in items),
-        markers=_totals(begins.get(index, 0) for index in range(len(items))),
-    )
-
-
-def _totals(tokens: Iterable[int]) -> list[int]:
-    return list(accumulate(tokens, initial=0))
+def _markers(count: int, runs: Iterable[HiddenRun], marker: int) -> list[int]:
+    """The totals of `Sums.markers` for so many items."""
+    totals: list[int] = []
+    total = 0
+    for run in runs:
+        totals += [total] * (run.start + 1 - len(totals))
+        total += run.interim.tokens if run.interim else marker
+    return totals + [total] * (count + 1 - len(totals))
 
 
 def _units(facts: Iterable[Facts], live: LiveEdits, measure: Measure) -> list[Unit]:
