@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 import quicktok
 
-from foldline.engine.messages import Image, JsonObject, Message, Other, Part, Text, Thinking, ToolCall
+from foldline.engine.messages import Image, JsonObject, Message, Part, Text, Thinking, ToolCall, ToolResult
 from foldline.engine.wire import dumps_text
 
 CountText: TypeAlias = Callable[[str], int]
@@ -51,16 +51,16 @@ def count_text(text: str) -> int:
 
 def count_part(part: Part) -> int:
     """Tokens of one part, its framing included."""
-    match part:
-        case Text(text=text) | Thinking(text=text):
-            return count_text(text)
-        case ToolCall(name=name, arguments=arguments):
-            return CALL + count_text(name) + count_text(arguments)
-        case Image():
-            return IMAGE
-        case Other(source=source):
-            return MARK + count_text(dumps_text(source))
-    return RESULT + count_parts(part.content)
+    # In the order of how often they come; a `match` takes longer than all of this.
+    if isinstance(part, Text):
+        return count_text(part.text)
+    if isinstance(part, ToolResult):
+        return RESULT + count_parts(part.content)
+    if isinstance(part, ToolCall):
+        return CALL + count_text(part.name) + count_text(part.arguments)
+    if isinstance(part, Thinking):
+        return count_text(part.text)
+    return IMAGE if isinstance(part, Image) else MARK + count_text(dumps_text(part.source))
 
 
 def count_parts(parts: Iterable[Part]) -> int:
