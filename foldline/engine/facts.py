@@ -53,6 +53,36 @@ class Call(NamedTuple):
     changes: str = ""
     placeholders: tuple[int, ...] = ()
 
+    def known(self) -> Call:
+        """This; see `CallOf.known`."""
+        return self
+
+
+class CallOf:
+    """A call whose arguments are read when something of them is first asked for."""
+
+    def __init__(self, call: ToolCall) -> None:
+        self._call = call
+        self.id = call.id
+        self.tool = call.name
+
+    def known(self) -> Call:
+        """All of the call; the tool call is not needed any more."""
+        return Call(self.id, self.read, self.tool, self.changes, self.placeholders)
+
+    @cached_property
+    def read(self) -> Read | None:
+        """As in `Call`, like all that follow."""
+        return read_of(self._call)
+
+    @cached_property
+    def changes(self) -> str:
+        return change_of(self._call)
+
+    @cached_property
+    def placeholders(self) -> tuple[int, ...]:
+        return placeholder_tokens(self.tool, self.read.path if self.read else "")
+
 
 class Seen(NamedTuple):
     """The view that the model saw when it wrote a message: what its signed reasoning is bound to.
@@ -71,7 +101,8 @@ class Details(NamedTuple):
     `arguments_saving` is the tokens saved when the arguments of its calls are cut. `excerpts` has the tokens of the
     result's content at each level of `excerpts.LEVELS`, 0 for a level that saves nothing. `chars` is the length of its
     text in UTF-16 units. `sizes` has the size of its parts by each estimate of `estimates.SIZED`. `said_path` is the
-    path of the file that a result shows according to its own first line.
+    path of the file that a result shows according to its own first line. `read` and `placeholders` of a result are
+    those of its call; without any, its placeholders name nothing.
     """
 
     arguments_saving: int = 0
@@ -80,22 +111,36 @@ class Details(NamedTuple):
     chars: int = 0
     sizes: tuple[int, ...] = ()
     said_path: str = ""
+    read: Read | None = None
+    placeholders: tuple[int, ...] = ()
 
     def known(self) -> Details:
         """These; see `DetailsOf.known`."""
         return self
 
+    def answering(self, call: Call | CallOf) -> Details:
+        """The details of the result as that of this call."""
+        return self._replace(read=call.read, placeholders=call.placeholders)
+
 
 class DetailsOf:
-    """The details of a message, each found when it is first asked for; `tokens` are those of the message."""
+    """The details of a message, each found when it is first asked for; `tokens` are those of the message.
 
-    def __init__(self, message: Message, tokens: int) -> None:
+    `call` is the one that it answers.
+    """
+
+    def __init__(self, message: Message, tokens: int, call: Call | CallOf | None = None) -> None:
         self._message = message
         self._tokens = tokens
+        self._call = call
 
     def known(self) -> Details:
         """All of the details; the message is not needed any more."""
         return Details(*(getattr(self, name) for name in Details._fields))
+
+    def answering(self, call: Call | CallOf) -> DetailsOf:
+        """See `Details.answering`."""
+        return DetailsOf(self._message, self._tokens, call)
 
     @cached_property
     def arguments_saving(self) -> int:
@@ -129,6 +174,14 @@ class DetailsOf:
         result = self._message.result
         return "" if result is None else said_path(result_text(result))
 
+    @property
+    def read(self) -> Read | None:
+        return self._call.read if self._call else None
+
+    @property
+    def placeholders(self) -> tuple[int, ...]:
+        return self._call.placeholders if self._call else ()
+
 
 class Facts(NamedTuple):
     """Everything that planning knows about one message; tokens are unscaled.
@@ -137,8 +190,7 @@ class Facts(NamedTuple):
     that answers no open call). `answers` is the id of the call that a result answers, `tool` the tool of that call. A
     result that names its tool alone gets both when it is placed. `bound` is the number of its parts that are bound to
     the messages before it, `seen` the view that these are bound to, None if it was not noted when the message arrived.
-    `images` has the size of each of its images. `placeholders` of a result are those of its call; without any, its
-    placeholders name nothing.
+    `images` has the size of each of its images.
     """
 
     role: str
@@ -146,15 +198,26 @@ class Facts(NamedTuple):
     seq: int = 0
     unit: int = 0
     is_late: bool = False
-    calls: tuple[Call, ...] = ()
+    calls: tuple[Call | CallOf, ...] = ()
     answers: str | None = None
-    read: Read | None = None
     tool: str = ""
     bound: int = 0
     seen: Seen | None = None
     images: tuple[ImageSize, ...] = ()
-    placeholders: tuple[int, ...] = ()
     details: Details | DetailsOf = Details()
+
+    # `_replace` takes several times as long as these two, which every message passes.
+
+    def at(self, seq: int, unit: int) -> Facts:
+        """The facts with a seq and a unit."""
+        return Facts._make((self.role, self.tokens, seq, unit, *self[4:]))
+
+    def answering(self, call: Call | CallOf, seq: int, unit: int) -> Facts:
+        """The facts of a result as that of this call, with a seq and a unit."""
+        role, tokens, _, _, is_late, calls, _, _, *others, details = self
+        return Facts._make(
+            (role, tokens, seq, unit, is_late, calls, call.id, call.tool, *others, details.answering(call))
+        )
 
     @property
     def arguments_saving(self) -> int:
@@ -181,15 +244,23 @@ class Facts(NamedTuple):
     def said_path(self) -> str:
         return self.details.said_path
 
+    @property
+    def read(self) -> Read | None:
+        return self.details.read
+
+    @property
+    def placeholders(self) -> tuple[int, ...]:
+        return self.details.placeholders
+
 
 def facts_of(message: Message) -> Facts:
     """The facts of a message, before `batches.place` gives it a seq and a batch."""
     facts = facts_on_demand(message)
-    return facts._replace(details=facts.details.known())
+    return facts._replace(calls=tuple(call.known() for call in facts.calls), details=facts.details.known())
 
 
 def facts_on_demand(message: Message) -> Facts:
-    """The same facts, but for details that nobody asked for yet: it keeps the message to find them."""
+    """The same facts, but for what nobody asked for yet: it keeps the message to find that."""
     result = message.result
     images = image_sizes(message)
     if is_empty(message):
@@ -200,12 +271,12 @@ def facts_on_demand(message: Message) -> Facts:
         tool = result.name or "" if result.call_id is None else ""
         return Facts("tool", tokens, answers=result.call_id or "", tool=tool, images=images, details=details)
     if message.role == "assistant":
-        calls, bound = tuple(map(_call_of, message.calls)), message.bound_parts
+        calls, bound = tuple(map(CallOf, message.calls)), message.bound_parts
         return Facts("assistant", tokens, calls=calls, bound=bound, images=images, details=details)
     return Facts(message.role, tokens, images=images, details=details)
 
 
-def files_of(calls: Iterable[Call]) -> Files:
+def files_of(calls: Iterable[Call | CallOf]) -> Files:
     """The files that these calls read and change."""
     calls = list(calls)
     read = frozenset(call.read.path for call in calls if call.read)
@@ -227,12 +298,6 @@ def _says_something(part: Part) -> bool:
         case Other(kind=kind):
             return kind not in SEALED_KINDS
     return not isinstance(part, Thinking)
-
-
-def _call_of(call: ToolCall) -> Call:
-    read = read_of(call)
-    placeholders = placeholder_tokens(call.name, read.path if read else "")
-    return Call(call.id, read, call.name, change_of(call), placeholders)
 
 
 def _arguments_saving(arguments: str) -> int:
@@ -269,7 +334,7 @@ def to_json(facts: Facts) -> dict[str, Any]:
     return values
 
 
-def call_to_json(call: Call) -> list[Any]:
+def call_to_json(call: Call | CallOf) -> list[Any]:
     """A call as a JSON array; `call_from_json` is its inverse."""
     return [call.id, call.read and [*call.read], call.tool, call.changes, call.placeholders]
 

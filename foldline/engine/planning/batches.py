@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from foldline.engine.facts import Call, Facts, facts_on_demand
+from foldline.engine.facts import Call, CallOf, Facts, facts_on_demand
 from foldline.engine.messages import BRANCH_ROLE, Message
 from foldline.engine.wording import late_tokens, stub_tokens
 
@@ -14,7 +14,7 @@ class Tail(NamedTuple):
     """The end of a path: the seq of the batch that a result may join (0: none), and its open calls in order."""
 
     unit: int = 0
-    open_calls: tuple[Call, ...] = ()
+    open_calls: tuple[Call | CallOf, ...] = ()
 
 
 class Placed(NamedTuple):
@@ -55,21 +55,17 @@ def place(facts: Facts, seq: int, tail: Tail) -> Placed:
     if facts.role == BRANCH_ROLE and tail.open_calls:
         return Placed(facts._replace(seq=seq, unit=tail.unit, is_late=True), tail)
     if facts.role != "tool":
-        placed = facts._replace(seq=seq, unit=seq)
-        return Placed(placed, Tail(seq, facts.calls), len(tail.open_calls))
-    at = next((at for at, call in enumerate(tail.open_calls) if _is_answered(call, facts)), None)
-    if at is None:
-        unit, after = (tail.unit, tail) if tail.open_calls else (seq, Tail())
-        late = facts._replace(seq=seq, unit=unit, is_late=True, tokens=facts.tokens + late_tokens())
-        return Placed(late, after)
-    call, rest = tail.open_calls[at], (*tail.open_calls[:at], *tail.open_calls[at + 1 :])
-    answered = facts._replace(
-        seq=seq, unit=tail.unit, answers=call.id, read=call.read, tool=call.tool, placeholders=call.placeholders
-    )
-    return Placed(answered, Tail(tail.unit, rest))
+        return Placed(facts.at(seq, seq), Tail(seq, facts.calls), len(tail.open_calls))
+    for at, call in enumerate(tail.open_calls):
+        if _is_answered(call, facts):
+            rest = tail.open_calls[:at] + tail.open_calls[at + 1 :]
+            return Placed(facts.answering(call, seq, tail.unit), Tail(tail.unit, rest))
+    unit, after = (tail.unit, tail) if tail.open_calls else (seq, Tail())
+    late = facts._replace(seq=seq, unit=unit, is_late=True, tokens=facts.tokens + late_tokens())
+    return Placed(late, after)
 
 
-def _is_answered(call: Call, facts: Facts) -> bool:
+def _is_answered(call: Call | CallOf, facts: Facts) -> bool:
     return call.id == facts.answers or (not facts.answers and bool(call.tool) and call.tool == facts.tool)
 
 

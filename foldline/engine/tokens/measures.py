@@ -140,10 +140,10 @@ class _Counted:
         exact = max(1, exact_measure().content(entry) if entry.answers is not None else entry.tokens)
         return entry._replace(
             tokens=self.estimate.message + content + (self.late if is_quoted(entry) else 0),
-            placeholders=self._placeholders(entry) if entry.placeholders else (),
             details=entry.details.known()._replace(
                 excerpts=tuple(-(-tokens * content // exact) for tokens in entry.excerpts),
                 arguments_saving=entry.arguments_saving * content // exact,
+                placeholders=self._placeholders(entry) if entry.placeholders else (),
             ),
         )
 

@@ -47,7 +47,7 @@ def measure_for(counter: str, said: Said, provider: str | None = None) -> Measur
 def outline_of_vector(messages: Iterable[Json], measure: Measure) -> Outline:
     """The outline of recorded messages; the seq of each is its index + 1. What a system says of them names no call."""
     placed, _ = place_all(message_of(_plain(message)) for message in messages)
-    facts = (entry._replace(placeholders=()) for entry in placed)
+    facts = (entry._replace(details=entry.details.known()._replace(placeholders=())) for entry in placed)
     return outline_of(map(measure.counted, facts), LiveEdits(), measure)
 
 

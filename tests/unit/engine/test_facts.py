@@ -33,7 +33,7 @@ def test_a_plain_message_is_known_by_role_and_tokens() -> None:
 
 def test_calls_are_known_by_id_and_by_what_they_read() -> None:
     facts = facts_of(assistant("", read_call("c1", "a.py"), ToolCall("c2", "ls", "{}")))
-    assert [call._replace(placeholders=()) for call in facts.calls] == [
+    assert [call.known()._replace(placeholders=()) for call in facts.calls] == [
         Call("c1", Read("a.py"), "read_file"),
         Call("c2", tool="ls"),
     ]
@@ -117,8 +117,8 @@ def test_only_what_is_not_a_column_is_written() -> None:
 
 
 def test_facts_read_back_as_they_were_written() -> None:
-    details = Details(excerpts=(5, 6))
-    facts = Facts("tool", 9, 4, 3, answers="c1", read=Read("a.py", 1, 9), placeholders=(20, 9), details=details)
+    details = Details(excerpts=(5, 6), read=Read("a.py", 1, 9), placeholders=(20, 9))
+    facts = Facts("tool", 9, 4, 3, answers="c1", details=details)
     assert from_json(Facts("tool", 9, 4, 3), json.loads(json.dumps(to_json(facts)))) == facts
 
 
@@ -158,3 +158,20 @@ def test_details_on_demand_are_found_one_by_one_and_are_those_of_the_message() -
     assert details.is_failure
     assert vars(details).keys() - found.keys() == {"is_failure"}
     assert details.known() == facts_of(message).details
+
+
+def test_calls_on_demand_read_their_arguments_when_asked_and_are_those_of_the_message() -> None:
+    message = assistant("", read_call("c1", "a.py"), ToolCall("c2", "edit", '{"path": "b.py"}'))
+    calls = facts_on_demand(message).calls
+    found = vars(calls[0]).copy()
+    assert calls[0].read == Read("a.py")
+    assert vars(calls[0]).keys() - found.keys() == {"read"}
+    assert tuple(call.known() for call in calls) == facts_of(message).calls
+
+
+def test_a_result_on_demand_has_the_read_and_the_placeholders_of_its_call() -> None:
+    call = facts_on_demand(assistant("", read_call("c1", "a.py"))).calls[0]
+    answered = facts_on_demand(answer("c1", "text")).answering(call, 7, 6)
+    assert (answered.seq, answered.unit, answered.answers, answered.tool) == (7, 6, "c1", "read_file")
+    assert (answered.read, answered.placeholders) == (Read("a.py"), placeholder_tokens("read_file", "a.py"))
+    assert answered.details.known() == facts_of(answer("c1", "text")).answering(call, 7, 6).details

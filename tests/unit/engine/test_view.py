@@ -75,7 +75,7 @@ def test_a_placeholder_names_the_file_that_was_read() -> None:
 
 def test_a_placeholder_of_an_entry_from_before_names_were_counted_names_nothing() -> None:
     talk = Conversation.of([assistant("", read_call("a")), answer("a", LONG)])
-    talk.facts[:] = [entry._replace(placeholders=()) for entry in talk.facts]
+    talk.facts[:] = [entry._replace(details=entry.details.known()._replace(placeholders=())) for entry in talk.facts]
     for edit, said in ((Edit("clear", 2, 2), wording.CLEARED), (Edit("supersede", 2, 2), wording.READ_AGAIN)):
         talk.apply([edit])
         assert texts(talk.view())[1] == said

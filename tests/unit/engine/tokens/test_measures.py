@@ -133,7 +133,7 @@ def test_a_late_result_in_an_estimated_view_is_rounded_up_apart_from_its_quotati
 def test_the_least_an_entry_takes_is_its_placeholder_or_an_excerpt_and_never_its_pointer(measure: Measure) -> None:
     long, short = (measure.counted(facts_of(answer("a", text))) for text in (LONG, "ok"))
     assert measure.least(long) == measure.frame + min(measure.cleared, *filter(None, long.excerpts))
-    named = long._replace(placeholders=(measure.cleared + 5, 1))
+    named = long._replace(details=long.details.known()._replace(placeholders=(measure.cleared + 5, 1)))
     assert measure.least(named) == measure.frame + min(measure.cleared + 5, *filter(None, long.excerpts))
     assert measure.least(long._replace(details=Details(excerpts=(0, 3)))) == measure.frame + 3
     assert measure.least(short) == short.tokens
