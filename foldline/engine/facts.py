@@ -312,9 +312,9 @@ def _is_failure(text: str) -> bool:
 def _excerpt_tokens(result: ToolResult, content_tokens: int) -> tuple[int, ...]:
     text = result_text(result)
     has_more_than_text = not all(isinstance(part, Text) for part in result.content)
-    levels = [level for level in range(len(LEVELS)) if has_more_than_text or is_worthwhile(text, level)]
-    shorter = (counter.count_text(excerpt(text, LEVELS[level])) for level in levels)
-    return tuple(count if count < content_tokens else 0 for count in shorter)
+    sizes = [chars for level, chars in enumerate(LEVELS) if has_more_than_text or is_worthwhile(text, level)]
+    shorter = [counter.count_text(excerpt(text, chars)) for chars in sizes]
+    return tuple([count if count < content_tokens else 0 for count in shorter])
 
 
 _COLUMNS: Final = frozenset({"role", "tokens", "seq", "unit", "is_late"})

@@ -192,7 +192,11 @@ class Outline:
 
     def shown(self, entry: Facts, cell: Edit | None) -> int:
         """Tokens of an entry in view with this edit of its text, without the images that are left out."""
-        return self.measure.shown(self.measure.without_images(entry, self.live.images.get(entry.seq)), cell)
+        return self.measure.shown(self._without_images(entry), cell)
+
+    def _without_images(self, entry: Facts) -> Facts:
+        images = self.live.images
+        return self.measure.without_images(entry, images.get(entry.seq)) if images else entry
 
     def horizon(self, tokens: int) -> int:
         """The first index from which on the items can be brought down to these tokens without hiding any."""
@@ -211,7 +215,7 @@ class Outline:
 
     def _saving(self, entry: Facts) -> int:
         """The most tokens that one more edit of an entry's text saves."""
-        shown = self.measure.without_images(entry, self.live.images.get(entry.seq))
+        shown = self._without_images(entry)
         return max(0, self.measure.shown(shown, self.live.cells.get(entry.seq)) - self.measure.least(shown))
 
     def results_from(self, index: int) -> list[tuple[int, Facts]]:

@@ -87,9 +87,12 @@ def _possible(
 ) -> Iterator[_Possible]:
     before = plan.cells_on(outline)
     for index, entry in results:
-        cell, edit = before.get(entry.seq), edited(entry)
+        cell = before.get(entry.seq)
         # A cleared or superseded result has no content left to edit.
-        if edit is None or (cell is not None and cell.kind in {"clear", "supersede"}):
+        if cell is not None and cell.kind in {"clear", "supersede"}:
+            continue
+        edit = edited(entry)
+        if edit is None:
             continue
         saving = outline.shown(entry, cell) - outline.shown(entry, edit)
         if saving > 0:

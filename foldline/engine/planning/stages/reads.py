@@ -27,9 +27,11 @@ class ReadShown(NamedTuple):
 
 def read_shown(entry: Facts, *, by_words: bool = True) -> ReadShown | None:
     """The read that a result shows, if it is one by its call or, `by_words`, by its first line."""
-    if entry.read:
-        return ReadShown(entry.read)
-    return ReadShown(Read(entry.said_path), entry.tool) if by_words and entry.said_path and entry.tool else None
+    read = entry.read
+    if read:
+        return ReadShown(read)
+    path = entry.said_path if by_words and entry.tool else ""
+    return ReadShown(Read(path), entry.tool) if path else None
 
 
 def stands_in(later: Read, later_tokens: int, read: Read, tokens: int) -> bool:
