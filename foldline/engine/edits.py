@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
@@ -94,14 +94,13 @@ class LiveEdits:
 
         What reasoning is left out does not count.
         """
-        differing = {*self.hidden} ^ {*other.hidden}, self._shown_edits() ^ other._shown_edits()
-        return min((first for edits in differing for first, *_ in edits), default=None)
-
-    def _shown_edits(self) -> set[tuple[int, int, str, int, str]]:
-        return {
-            (edit.first, edit.last, edit.kind, edit.level, edit.summary)
-            for edit in (*self.cells.values(), *self.images.values(), *self.condensed, *self.interims)
-        }
+        hidden = {*self.hidden} ^ {*other.hidden}
+        runs = set(map(_shown, (*self.condensed, *self.interims))) ^ set(
+            map(_shown, (*other.condensed, *other.interims))
+        )
+        firsts = [*(first for first, _ in hidden), *(run[0] for run in runs)]
+        entries = (*_differing(self.cells, other.cells), *_differing(self.images, other.images))
+        return min((*firsts, *entries), default=None)
 
     def with_originals(self, condensed: Edit, before: LiveEdits) -> LiveEdits:
         """The same edits, but with what `before` had in the place of this summary, and what was refused then."""
@@ -137,6 +136,20 @@ def covered(first: int, last: int, condensed: Sequence[Edit]) -> bool:
 def within(first: int, last: int, spans: Iterable[tuple[int, int]]) -> bool:
     """Whether one of the spans contains the whole range."""
     return any(low <= first and last <= high for low, high in spans)
+
+
+def _shown(edit: Edit) -> tuple[int, int, str, int, str]:
+    """What of an edit a view shows."""
+    return edit.first, edit.last, edit.kind, edit.level, edit.summary
+
+
+def _differing(one: Mapping[int, Edit], other: Mapping[int, Edit]) -> Iterator[int]:
+    """The seqs of the entries whose edits show differently."""
+    yield from one.keys() ^ other.keys()
+    for seq in one.keys() & other.keys():
+        # Most edits are the same object: those of before are kept.
+        if one[seq] is not other[seq] and _shown(one[seq]) != _shown(other[seq]):
+            yield seq
 
 
 def _outside(edits: Mapping[int, Edit], condensed: Sequence[Edit]) -> dict[int, Edit]:

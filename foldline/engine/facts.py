@@ -174,11 +174,11 @@ class DetailsOf:
         result = self._message.result
         return "" if result is None else said_path(result_text(result))
 
-    @property
+    @cached_property
     def read(self) -> Read | None:
         return self._call.read if self._call else None
 
-    @property
+    @cached_property
     def placeholders(self) -> tuple[int, ...]:
         return self._call.placeholders if self._call else ()
 

@@ -111,15 +111,13 @@ class Outline:
 
     `tokens` is the size of the view by `measure`, unscaled. It leaves out the fixed parts and the stubs of an open
     batch. `exact` is the exactly counted outline if this one is an estimate. `last_user` is the index of the last user
-    message, -1 if there is none. `results` are the tool results in view, oldest first, each with the index of its item.
-    `summarized` are the indexes of the live summaries, `runs` the hidden runs.
+    message, -1 if there is none. `summarized` are the indexes of the live summaries, `runs` the hidden runs.
     """
 
     items: list[Item]
     live: LiveEdits
     tokens: int
     last_user: int
-    results: list[tuple[int, Facts]]
     summarized: list[int]
     runs: list[HiddenRun]
     sums: Sums
@@ -127,6 +125,16 @@ class Outline:
     exact: Outline | None = None
     # At each index, the fewest tokens that so many of the newest items can take in view, as far as somebody asked.
     _leasts: list[int] = field(default_factory=lambda: [0], init=False, repr=False, compare=False)
+    _results: list[tuple[int, Facts]] | None = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def results(self) -> list[tuple[int, Facts]]:
+        """The tool results in view, oldest first, each with the index of its item."""
+        if self._results is None:
+            shown = ((index, item) for index, item in enumerate(self.items) if not self.is_hidden(index))
+            units = ((index, item) for index, item in shown if isinstance(item, Unit))
+            self._results = [(index, entry) for index, unit in units for entry in unit.entries if entry.role == "tool"]
+        return self._results
 
     @property
     def pending_tokens(self) -> int:
@@ -306,7 +314,7 @@ def _closed_but_last(units: list[Unit], measure: Measure) -> list[Unit]:
 
 def _assembled(items: list[Item], live: LiveEdits, measure: Measure) -> Outline:
     """The outline of these items, which are after the live edits and in order."""
-    last_user, results, summarized = -1, [], []
+    last_user, summarized = -1, []
     shown, originals = [0], [0]
     in_view = 0
     for index, item in enumerate(items):
@@ -315,13 +323,12 @@ def _assembled(items: list[Item], live: LiveEdits, measure: Measure) -> Outline:
             summarized.append(index)
         elif not item.is_hidden:
             in_view += item.tokens
-            results += [(index, entry) for entry in item.entries if entry.role == "tool"]
             last_user = index if item.kind == "user" else last_user
         shown.append(in_view)
     runs = list(_runs(items, live)) if live.hidden else []
     sums = Sums(shown, originals, _markers(len(items), runs, measure.marker))
     tokens = in_view + sums.markers[-1] + sum(edit.tokens for edit in live.condensed)
-    return Outline(items, live, tokens, last_user, results, summarized, runs, sums, measure)
+    return Outline(items, live, tokens, last_user, summarized, runs, sums, measure)
 
 
 def _edited(items: Sequence[Item], edits: Iterable[Edit], live: LiveEdits, measure: Measure) -> list[Item]:

@@ -27,8 +27,10 @@ def deduplicate(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
     savings: dict[int, int] = {}
     superseded = 0
     for index, entry in reversed(plan.results_in_view(outline, parameters.horizon)):
+        if entry.seq in before:
+            continue
         found = read_shown(entry, by_words=by_words)
-        if found is None or entry.seq in before:
+        if found is None:
             continue
         reads, size, read = later.setdefault(found.key, []), outline.measure.content(entry), found.read
         if index < closed and any(stands_in(other, other_size, read, size) for other, other_size in reads):

@@ -28,7 +28,7 @@ def clearing(
     with an edit that saves little more. If all results together save less than `least_tokens`, none is cleared.
     """
     spared = pointed_at(outline, plan)
-    results = [(index, entry) for index, entry in results if entry.seq not in spared]
+    results = [found for found in results if found[1].seq not in spared] if spared else results
     return _editing(outline, plan, stage, results, _cleared, enough_tokens=enough_tokens, least_tokens=least_tokens)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from operator import itemgetter
 
 from foldline.engine.facts import Facts
 from foldline.engine.outline import Outline
@@ -33,13 +34,13 @@ def prune(outline: Outline, plan: Plan, parameters: Parameters) -> Plan:
     older = min(plan.older_than(outline, own.number("keep_recent_tokens", goals.keep_recent)), outline.closed)
     results = plan.results_in_view(outline, parameters.horizon)
     tools = own.names("protected_tools")
-    exposed = [(index, entry) for index, entry in results if entry.tool.lower() not in tools]
+    exposed = [found for found in results if found[1].tool.lower() not in tools] if tools else results
     protected = _newest(exposed, own.number("protect_tokens"), outline.measure)
     minimum = own.number("minimum_tokens")
     chosen = [
-        (index, entry)
-        for index, entry in exposed
-        if index < older and entry.tokens >= minimum and entry.seq not in protected
+        found
+        for found in exposed[: bisect_left(exposed, older, key=itemgetter(0))]
+        if found[1].tokens >= minimum and found[1].seq not in protected
     ]
     least = own.number("minimum_saving_tokens")
     enough = max(excess, least) if own.number("stops_at_target") else None

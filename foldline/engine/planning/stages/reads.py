@@ -53,13 +53,15 @@ def pointed_at(outline: Outline, plan: Plan) -> set[int]:
     for _, entry in reversed(plan.results_in_view(outline)):
         if entry.seq < first:
             break
+        cell = cells.get(entry.seq)
+        if cell is not None and cell.kind != "supersede":
+            continue
         its = read_shown(entry)
         if its is None:
             continue
-        cell, size = cells.get(entry.seq), outline.measure.content(entry)
-        others = shown.setdefault(its.key, [])
-        if cell is None and not entry.is_failure:
-            others.append((its.read, size, entry.seq))
-        elif cell is not None and cell.kind == "supersede":
+        size, others = outline.measure.content(entry), shown.setdefault(its.key, [])
+        if cell is not None:
             found.update([seq for read, tokens, seq in others if stands_in(read, tokens, its.read, size)][:1])
+        elif not entry.is_failure:
+            others.append((its.read, size, entry.seq))
     return found
