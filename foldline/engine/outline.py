@@ -58,6 +58,8 @@ class Unit:
     is_open: bool = False
     is_hidden: bool = False
     unread: Edit | None = None
+    # The fewest tokens that it can take in view, once somebody has asked: an edit makes another unit.
+    least_tokens: int | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def first(self) -> int:
@@ -131,9 +133,13 @@ class Outline:
     def results(self) -> list[tuple[int, Facts]]:
         """The tool results in view, oldest first, each with the index of its item."""
         if self._results is None:
-            shown = ((index, item) for index, item in enumerate(self.items) if not self.is_hidden(index))
-            units = ((index, item) for index, item in shown if isinstance(item, Unit))
-            self._results = [(index, entry) for index, unit in units for entry in unit.entries if entry.role == "tool"]
+            self._results = [
+                (index, entry)
+                for index, item in enumerate(self.items)
+                if isinstance(item, Unit) and not item.is_hidden
+                for entry in item.entries
+                if entry.role == "tool"
+            ]
         return self._results
 
     @property
@@ -219,7 +225,11 @@ class Outline:
         """The fewest tokens that an item can take in view; 0 if it is hidden."""
         if isinstance(item, Summarized):
             return item.edit.tokens
-        return 0 if item.is_hidden else item.tokens - sum(map(self._saving, item.entries))
+        if item.is_hidden:
+            return 0
+        if item.least_tokens is None:
+            item.least_tokens = item.tokens - sum(map(self._saving, item.entries))
+        return item.least_tokens
 
     def _saving(self, entry: Facts) -> int:
         """The most tokens that one more edit of an entry's text saves."""

@@ -55,3 +55,13 @@ def test_a_range_is_covered_or_within_only_as_a_whole() -> None:
 def test_live_edits_read_back_as_they_were_written() -> None:
     live = LiveEdits().adding([LARGE, Edit("excerpt", 12, 12, 2), Edit("hide", 10, 11)]).barring([(3, 4)])
     assert from_json(json.loads(json.dumps(to_json(live)))) == live
+
+
+def test_edits_first_differ_at_the_first_entry_that_shows_differently() -> None:
+    before = LiveEdits().adding([CLEAR, Edit("clear", 8, 8)])
+    assert before.first_difference(LiveEdits().adding([CLEAR, Edit("clear", 8, 8)])) is None
+    assert before.first_difference(before.adding([Edit("excerpt", 8, 8, 1)])) == 8
+    assert before.adding([Edit("clear", 5, 5)]).first_difference(before) == 5
+    assert before.first_difference(before.adding([Edit("omit_images", 4, 4, 1)])) == 4
+    assert before.first_difference(before.adding([HIDE])) == 2
+    assert before.first_difference(before.adding([LARGE])) == 1

@@ -96,6 +96,18 @@ def test_editing_an_outline_is_the_outline_of_the_edited_path() -> None:
     assert edited == talk.outline
 
 
+def test_a_horizon_that_was_asked_for_before_the_edits_says_nothing_of_the_one_after_them() -> None:
+    said = [[assistant("", LS), answer("a", word * 900), user("go on")] for word in ("x ", "y ", "z ")]
+    talk = conversation(*(message for step in said for message in step))
+    sizes = range(0, talk.outline.tokens + 50, 25)
+    before = talk.outline
+    assert [before.horizon(tokens) for tokens in sizes] == [talk.outline.horizon(tokens) for tokens in sizes]
+    edits = [Edit("clear", 2, 2), Edit("excerpt", 5, 5, 0), Edit("hide", 4, 5)]
+    edited = before.edited(edits)
+    talk.apply(edits)
+    assert [edited.horizon(tokens) for tokens in sizes] == [talk.outline.horizon(tokens) for tokens in sizes]
+
+
 def test_an_empty_path_has_an_empty_outline() -> None:
     outline = Conversation(live=LiveEdits()).outline
     assert (outline.items, outline.tokens, outline.open_unit) == ([], 0, None)
