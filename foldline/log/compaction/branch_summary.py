@@ -81,7 +81,7 @@ def find(tx: Transaction, path: Path, request: SummaryRequest, _outline: Outline
     ends = segments.id_at(parts, covered.first), segments.id_at(parts, covered.last)
     dismissed = dismissals.dismissed_keys(tx, path.session)
     key = summaries.key_of(ends, covered.replaces, request, policy, dismissed=dismissed)
-    return Wanted(covered, ends, key, files, ranges.appendix_for(policy, files, covered.max_tokens))
+    return Wanted(covered, ends, key, files, ranges.appendix_for(policy, files, covered.max_tokens), dismissed)
 
 
 def _live(tx: Transaction, old: Path, left: LeftRange) -> LiveEdits:
@@ -140,8 +140,7 @@ def make_input(tx: Transaction, path: Path, wanted: Wanted, request: SummaryRequ
     """The summarizer's input: the texts of summaries on the left branch, and the original messages."""
     old, left = _left_path(tx, path.session, request)
     covered, policy = wanted.covered, requested_policy(path, request)
-    messages = ranges.originals(tx, old, _live(tx, old, left), covered)
-    items = ranges.ledger(tx, old, _live(tx, old, left), covered)
+    messages, items = ranges.originals(tx, old, _live(tx, old, left), wanted)
     return SummaryInput(
         previous=tuple(summaries.text_of(tx, summary) for summary in covered.replaces),
         stories=tuple(filter(None, (summaries.story_of(tx, summary) for summary in covered.replaces))),

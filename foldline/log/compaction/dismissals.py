@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection
 from typing import Final, NamedTuple
 
 from sqlalchemy import bindparam, delete, insert, select
@@ -44,9 +45,8 @@ class Ledger(NamedTuple):
         return tuple(found for found in self.items if found[0] >= seq)
 
 
-def ledger_of(tx: Transaction, session: Session, items: list[ItemAt]) -> Ledger:
-    """The ledger of these items."""
-    keys = dismissed_keys(tx, session)
+def ledger_of(items: list[ItemAt], keys: Collection[str]) -> Ledger:
+    """The ledger of these items, of which those with the `keys` are dismissed."""
     if not keys:
         return Ledger(items, [])
     gone = [key_of(item.text) in keys for _, item in items]

@@ -45,4 +45,4 @@ def _items(tx: Transaction, path: Path, wanted: InterimDue, before: LiveEdits) -
     inside = segments.clipped(segments.segments(tx, path), [span for span in spans if span[0] <= span[1]])
     carried = summaries.items_of(tx, {edit.summary: edit.last for edit in earlier})
     found = [*carried, *entry_log.items_in(tx, path.session, inside)]
-    return dismissals.ledger_of(tx, path.session, sorted(found, key=itemgetter(0)))
+    return dismissals.ledger_of(sorted(found, key=itemgetter(0)), dismissals.dismissed_keys(tx, path.session))

@@ -124,7 +124,8 @@ def find(tx: Transaction, path: Path, request: SummaryRequest, outline: Outline)
     files = files_in(tx, path, outline, (covered.first, covered.last), covered.replaces)
     dismissed = dismissals.dismissed_keys(tx, path.session)
     key = summaries.key_of(ends, covered.replaces, request, policy, by_provider, dismissed=dismissed)
-    return Wanted(covered, ends, key, files, appendix_for(policy, files, covered.max_tokens), by_provider)
+    appendix = appendix_for(policy, files, covered.max_tokens)
+    return Wanted(covered, ends, key, files, appendix, dismissed, by_provider)
 
 
 def _leading(
@@ -176,7 +177,7 @@ def text_tokens(wanted: Wanted) -> int:
 def make_input(tx: Transaction, path: Path, wanted: Wanted, request: SummaryRequest, outline: Outline) -> SummaryInput:
     """The summarizer's input: the texts of the summaries that are replaced, and the originals under none of them."""
     covered, policy = wanted.covered, requested_policy(path, request)
-    messages = originals(tx, path, outline.live, covered)
+    messages, items = originals(tx, path, outline.live, wanted)
     previous = tuple(summaries.text_of(tx, summary) for summary in covered.replaces)
     split = _split_at(outline, covered, policy)
     before = tuple(message for seq, message in messages.items() if seq < split)
@@ -184,7 +185,6 @@ def make_input(tx: Transaction, path: Path, wanted: Wanted, request: SummaryRequ
     if previous and not before:
         # Without other history, the former summary is updated with the beginning of the turn.
         before, prefix, split = prefix, (), covered.last + 1
-    items = ledger(tx, path, outline.live, covered)
     call_tokens, call_counter = _call_limit(tx, path, outline, request)
     return SummaryInput(
         previous=previous,
@@ -218,20 +218,18 @@ def _call_limit(tx: Transaction, path: Path, outline: Outline, request: SummaryR
     return (tx.limits.summarizer_tokens // 2, EXACT) if limit is None else (limit // 2, counter)
 
 
-def ledger(tx: Transaction, path: Path, live: LiveEdits, covered: SummaryRange) -> Ledger:
-    """The items of all that the range covers, in order: those of its originals, and those under the summaries in it."""
+def originals(tx: Transaction, path: Path, live: LiveEdits, wanted: Wanted) -> tuple[dict[int, Message], Ledger]:
+    """The range's messages that are under no live summary, by seq, and the ledger of all that it covers, in order.
+
+    Branch summaries have the role `developer`. The ledger also has the items under the summaries in the range.
+    """
+    covered = wanted.covered
     parts = segments.uncovered(segments.segments(tx, path), live.condensed)
     inside = segments.clipped(list(parts), [(covered.first, covered.last)])
+    messages, own = entry_log.messages_and_items(tx, path.session, inside, branch_role="developer")
     ends = {edit.summary: edit.last for edit in live.condensed if edit.summary in covered.replaces}
-    found = [*summaries.items_of(tx, ends), *entry_log.items_in(tx, path.session, inside)]
-    return dismissals.ledger_of(tx, path.session, sorted(found, key=itemgetter(0)))
-
-
-def originals(tx: Transaction, path: Path, live: LiveEdits, covered: SummaryRange) -> dict[int, Message]:
-    """The range's messages that are under no live summary, by seq; branch summaries have the role `developer`."""
-    parts = segments.uncovered(segments.segments(tx, path), live.condensed)
-    inside = segments.clipped(list(parts), [(covered.first, covered.last)])
-    return entry_log.messages_in(tx, path.session, inside, branch_role="developer")
+    found = sorted([*summaries.items_of(tx, ends), *own], key=itemgetter(0))
+    return messages, dismissals.ledger_of(found, wanted.dismissed)
 
 
 def _split_at(outline: Outline, covered: SummaryRange, policy: Policy) -> int:

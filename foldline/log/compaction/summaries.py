@@ -103,8 +103,8 @@ class Wanted:
     """A summary to be made.
 
     `ends` are the ids of the first and last entry it covers. `key` identifies it among the kept ones. `appendix` is the
-    text that views show below it. If the model's own provider is to write it, `by_provider` is the
-    beginning of a view that it stands for.
+    text that views show below it. `dismissed` are the keys of what it leaves out. If the model's own provider is to
+    write it, `by_provider` is the beginning of a view that it stands for.
     """
 
     covered: SummaryRange
@@ -112,6 +112,7 @@ class Wanted:
     key: str
     files: Files = NO_FILES
     appendix: str = ""
+    dismissed: frozenset[str] = frozenset()
     by_provider: Beginning | None = None
 
 

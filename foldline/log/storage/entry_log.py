@@ -18,7 +18,7 @@ from foldline.engine.facts import Facts
 from foldline.engine.formats import FORMATS
 from foldline.engine.formats.contract import Parse
 from foldline.engine.ledger.find import items_of
-from foldline.engine.ledger.items import ItemAt, items_from_json
+from foldline.engine.ledger.items import Item, ItemAt, items_from_json
 from foldline.engine.messages import JsonObject, Message, Role, answering
 from foldline.engine.outline import Outline, outline_of
 from foldline.engine.planning.batches import Placed
@@ -329,12 +329,20 @@ def _facts(row: Sequence[Any]) -> Facts:
     return facts_module.from_json(facts, loads(extra)) if extra else facts
 
 
-def messages_in(
-    tx: Transaction, session: Session, parts: Sequence[Segment], *, branch_role: Role = "user"
-) -> dict[int, Message]:
-    """The original messages in these segments, by seq; branch summaries are messages of `branch_role`."""
+def messages_in(tx: Transaction, session: Session, parts: Sequence[Segment]) -> dict[int, Message]:
+    """The original messages in these segments, by seq; branch summaries are messages of the user."""
     rows = rows_in(tx, session, parts, _MESSAGE_COLUMNS)
-    return {row.seq: _message_shown(row, branch_role) for row in rows}
+    return {row.seq: _message_shown(row) for row in rows}
+
+
+def messages_and_items(
+    tx: Transaction, session: Session, parts: Sequence[Segment], *, branch_role: Role
+) -> tuple[dict[int, Message], list[ItemAt]]:
+    """What `messages_in` and `items_in` give, read at once; branch summaries are messages of `branch_role`."""
+    rows = rows_in(tx, session, parts, (*_MESSAGE_COLUMNS, ENTRY.c.ledger))
+    messages = {row.seq: _message_shown(row, branch_role) for row in rows}
+    items = ((row.seq, _message_shown(row) if row.ledger is None else row.ledger) for row in rows)
+    return messages, [(seq, item) for seq, source in items for item in _items_from(source)]
 
 
 def known_messages_in(tx: Transaction, session: Session, parts: Sequence[Segment]) -> dict[int, Message]:
@@ -344,9 +352,7 @@ def known_messages_in(tx: Transaction, session: Session, parts: Sequence[Segment
 
     def read(lacking: list[Segment]) -> Iterator[KnownEntry[Message]]:
         rows = rows_in(tx, session, lacking, _MESSAGE_COLUMNS)
-        return (
-            KnownEntry(row.seq, _message_shown(row, "user"), ENTRY_BYTES + PARSED_SIZE * len(row.body)) for row in rows
-        )
+        return (KnownEntry(row.seq, _message_shown(row), ENTRY_BYTES + PARSED_SIZE * len(row.body)) for row in rows)
 
     return dict(tx.known.of("message", session, parts, read))
 
@@ -356,14 +362,16 @@ def items_in(tx: Transaction, session: Session, parts: Sequence[Segment]) -> lis
     rows = rows_in(tx, session, parts, (ENTRY.c.seq, ENTRY.c.ledger))
     unknown = [(row.seq, row.seq) for row in rows if row.ledger is None]
     messages = messages_in(tx, session, segments.clipped(list(parts), unknown)) if unknown else {}
-    return [
-        (row.seq, item)
-        for row in rows
-        for item in (items_of(messages[row.seq]) if row.ledger is None else items_from_json(loads(row.ledger)))
-    ]
+    items = ((row.seq, messages[row.seq] if row.ledger is None else row.ledger) for row in rows)
+    return [(seq, item) for seq, source in items for item in _items_from(source)]
 
 
-def _message_shown(row: Any, branch_role: Role) -> Message:
+def _items_from(source: Message | bytes) -> Sequence[Item]:
+    """The items of a message, or stored ones."""
+    return items_of(source) if isinstance(source, Message) else items_from_json(loads(source))
+
+
+def _message_shown(row: Any, branch_role: Role = "user") -> Message:
     if row.kind == BRANCH_SUMMARY:
         return replace(branch_message(loads(row.body)["summary"]), role=branch_role)
     return message_in(row)
