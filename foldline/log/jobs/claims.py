@@ -26,6 +26,7 @@ from foldline.log.jobs.publish import LOCK_TIMEOUT_MILLISECONDS, finish, put_off
 from foldline.log.jobs.writing.cached_beginnings import cached_beginning
 from foldline.log.jobs.writing.provider_calls import provider_call
 from foldline.log.storage import entry_log, paths, segments
+from foldline.log.storage.engines import WITHOUT_SYNC
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Store, Transaction
 from foldline.log.storage.tables import BRANCH, JOB, SESSION, one_of
@@ -86,6 +87,8 @@ _CLAIM: Final = (
         {name: bindparam(name) for name in _CLAIMED}
         | {"state": JobState.RUNNING, "progress": 0.0, "error": None, "waits_for": None}
     )
+    # If this commit is lost in a crash, the job waits as before.
+    .returning(WITHOUT_SYNC)
 )
 
 
@@ -168,9 +171,7 @@ def _claim_or_end(tx: Transaction, path: Path, row: Any) -> Claim | None:
         "attempts": row.attempts + 1,
         "claim": dumps({"first": wanted.covered.first, "last": wanted.covered.last, "base": path.edits_at}),
     }
-    if tx.execute(_CLAIM, claimed | key).rowcount:
-        # If this commit is lost in a crash, the job waits as before.
-        tx.commit_without_sync()
+    if tx.execute(_CLAIM, claimed | key).first():
         preparation = _preparation(tx, path, row.job_id, outline, wanted=wanted, request=request)
         at = (path.session.pk, path.branch)
         return Claim(lease, *at, preparation, wanted, path.leaf_seq, row.is_followed, row.traceparent)

@@ -8,9 +8,11 @@ from importlib.metadata import version
 from time import monotonic
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Boolean, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DisconnectionError
+from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
+from sqlalchemy.sql.functions import FunctionElement
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_random
 
 from foldline.log.errors import InvalidDatabase
@@ -55,6 +57,27 @@ class Engines(NamedTuple):
         """Close all connections."""
         self.writer.dispose()
         self.reader.dispose()
+
+
+class _WithoutSync(FunctionElement[bool]):
+    name = "without_sync"
+    type = Boolean()
+    inherit_cache = True
+
+
+@compiles(_WithoutSync, SQLITE)
+def _always_synced(_element: _WithoutSync, _compiler: Any, **_: Any) -> str:
+    return "true"
+
+
+@compiles(_WithoutSync, "postgresql")
+def _not_synced(_element: _WithoutSync, _compiler: Any, **_: Any) -> str:
+    return "set_config('synchronous_commit', 'off', true) = 'off'"
+
+
+# What a statement returns that changes rows, if its transaction is to commit without waiting for the disk: if the
+# server crashes, this transaction alone may be lost. A statement of its own would be a round trip. No effect on SQLite.
+WITHOUT_SYNC: Final = _WithoutSync()
 
 
 def address_of(url: str) -> URL:

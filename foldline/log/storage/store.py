@@ -119,11 +119,6 @@ class Transaction:
         if not self.is_only_writer:
             self.connection.execute(statement, parameters).all()
 
-    def commit_without_sync(self) -> None:
-        """Commit without waiting for the disk: if the database server crashes, this transaction alone may be lost."""
-        if not self.is_only_writer:
-            self.connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
-
     def wait_at_most(self, milliseconds: int) -> None:
         """Bound each later wait for a lock; a longer one fails the transaction as `Busy`. No effect on SQLite."""
         if not self.is_only_writer:

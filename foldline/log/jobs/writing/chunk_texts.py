@@ -9,13 +9,15 @@ from sqlalchemy.exc import IntegrityError
 
 from foldline.engine.wire import dumps, loads
 from foldline.log.jobs.leases import Claim
+from foldline.log.storage.engines import WITHOUT_SYNC
 from foldline.log.storage.store import Store, Transaction
 from foldline.log.storage.tables import CHUNK_TEXT
 
 _FIND: Final = select(CHUNK_TEXT.c.text).where(
     CHUNK_TEXT.c.session_pk == bindparam("pk"), CHUNK_TEXT.c.key == bindparam("chunk")
 )
-_KEEP: Final = insert(CHUNK_TEXT)
+# If this commit is lost in a crash, the chunk is written again.
+_KEEP: Final = insert(CHUNK_TEXT).returning(WITHOUT_SYNC)
 _REMOVE: Final = delete(CHUNK_TEXT).where(CHUNK_TEXT.c.session_pk == bindparam("pk"))
 
 
@@ -36,8 +38,6 @@ class KeptChunkTexts:
         """Keep the text of a chunk. A second one of the same chunk changes nothing."""
         try:
             with self._store.write() as tx:
-                # If this commit is lost in a crash, the chunk is written again.
-                tx.commit_without_sync()
                 row = {"session_pk": self._session_pk, "key": key, "created_at": tx.now, "text": dumps(text)}
                 tx.execute(_KEEP, row)
         except IntegrityError:
