@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -110,6 +111,18 @@ def test_a_probe_whose_request_is_refused_shows_that_the_summarizer_works(tmp_pa
     with pytest.raises(SummarizerUnavailable, match=DOWN):
         guarded.summarize(REQUEST, Cancellation())
     assert breakers.admit("fast") == Admission(0)
+    work.store.close()
+
+
+def test_nobody_asks_for_a_summarizer_while_all_are_well(tmp_path: Path) -> None:
+    class Unasked(Breakers):
+        def admit(self, name: str) -> Admission | float:
+            raise AssertionError(name)
+
+    work, provider = opened(tmp_path), Provider()
+    provider.is_down = False
+    request = replace(REQUEST, are_writers_well=True)
+    assert Guarded(provider, "fast", Unasked(work.store)).summarize(request, Cancellation()).text
     work.store.close()
 
 

@@ -46,8 +46,9 @@ class SummaryInput:
     `stories` are the lines of `previous` that no ledger made: they stay where no new story takes their place.
 
     `provider` is what the model's own provider is sent, if it is to write the summary. `writers` are the summarizers
-    that may write it, in order; without any, the service chooses. `beginning` is what the first of them may be sent in
-    the place of a transcript.
+    that may write it, in order; without any, the service chooses. `are_writers_well`: none of them failed when last
+    called, so each may be called without asking whether it is held back. `beginning` is what the first of them may be
+    sent in the place of a transcript.
     """
 
     previous: tuple[str, ...]
@@ -64,6 +65,7 @@ class SummaryInput:
     dismissed: tuple[ItemAt, ...] = ()
     stories: tuple[str, ...] = ()
     writers: tuple[str, ...] = ()
+    are_writers_well: bool = False
     beginning: CachedBeginning | None = None
     call_tokens: int | None = None
     call_counter: str = EXACT

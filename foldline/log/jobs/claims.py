@@ -29,7 +29,7 @@ from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.engines import WITHOUT_SYNC
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Store, Transaction
-from foldline.log.storage.tables import BRANCH, JOB, SESSION, one_of
+from foldline.log.storage.tables import BRANCH, BREAKER, JOB, SESSION, one_of
 
 NOTHING_LEFT: Final = "nothing left to summarize"
 # Jobs that one claim may end without work.
@@ -59,6 +59,8 @@ IS_DUE: Final = and_(
 )
 _IS_RUNNABLE: Final = and_(IS_DUE, JOB.c.queue == bindparam("queue"))
 _WAITING: Final = select(JOB.c.id).where(_IS_RUNNABLE).limit(1)
+# A breaker is there while the last call of its summarizer failed.
+_IS_NONE_FAILING: Final = ~select(BREAKER.c.name).exists()
 _COLUMNS: Final = (
     JOB.c.id.label("job_id"),
     JOB.c.kind,
@@ -66,6 +68,7 @@ _COLUMNS: Final = (
     JOB.c.parameters,
     JOB.c.traceparent,
     _IS_FOLLOWED.label("is_followed"),
+    _IS_NONE_FAILING.label("are_writers_well"),
 )
 _FIRST: Final = (
     select(*paths.COLUMNS, *_COLUMNS)
@@ -172,7 +175,7 @@ def _claim_or_end(tx: Transaction, path: Path, row: Any) -> Claim | None:
         "claim": dumps({"first": wanted.covered.first, "last": wanted.covered.last, "base": path.edits_at}),
     }
     if tx.execute(_CLAIM, claimed | key).first():
-        preparation = _preparation(tx, path, row.job_id, outline, wanted=wanted, request=request)
+        preparation = _preparation(tx, path, row, outline, wanted=wanted, request=request)
         at = (path.session.pk, path.branch)
         return Claim(lease, *at, preparation, wanted, path.leaf_seq, row.is_followed, row.traceparent)
     summary = kept(tx, key)
@@ -187,7 +190,7 @@ def _claim_or_end(tx: Transaction, path: Path, row: Any) -> Claim | None:
 
 
 def _preparation(
-    tx: Transaction, path: Path, job_id: str, outline: Outline, *, wanted: Wanted, request: SummaryRequest
+    tx: Transaction, path: Path, job: Any, outline: Outline, *, wanted: Wanted, request: SummaryRequest
 ) -> Preparation:
     kind, covered = JOB_KINDS[request.kind], wanted.covered
     kept = next((item.first for item in outline.items if item.first > covered.last), None) if kind.is_edit else None
@@ -195,11 +198,12 @@ def _preparation(
         kind.make_input(tx, path, wanted, request, outline),
         provider=provider_call(tx, path, wanted, outline),
         writers=requested_policy(path, request).writers,
+        are_writers_well=job.are_writers_well,
     )
     return Preparation(
         kind=HOOK_KINDS[request.kind],
         session_id=path.session.id,
-        job_id=job_id,
+        job_id=job.job_id,
         policy=to_json(requested_policy(path, request)),
         reason="asked" if request.is_asked else "trigger",
         first_entry_id=wanted.ends[0],

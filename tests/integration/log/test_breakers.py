@@ -37,6 +37,17 @@ def test_a_summarizer_is_held_back_after_failures_in_a_row_for_every_worker(stor
     assert admitted(breakers, "spare") == Admission(0)
 
 
+def test_a_claim_says_whether_any_summarizer_failed_when_last_called(scene: Scene) -> None:
+    breakers = Breakers(scene.store)
+    scene.append(*turns(6, 200))
+    scene.compact(target_tokens=900)
+    claim = scene.claimed()
+    assert claim.request.are_writers_well
+    fail(breakers, 1)
+    endings.release(scene.store, claim)
+    assert not scene.claimed().request.are_writers_well
+
+
 def test_a_success_forgets_the_failures(store: Store) -> None:
     breakers = Breakers(store)
     fail(breakers, MOST - 1)

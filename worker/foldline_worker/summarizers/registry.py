@@ -198,7 +198,7 @@ class Guarded:
         Raises:
             SummarizerHeldBack: it failed too often.
         """
-        admission = self._breakers.admit(self._name)
+        admission = Admission(0) if request.are_writers_well else self._breakers.admit(self._name)
         if isinstance(admission, float):
             raise SummarizerHeldBack(self._name, admission)
         try:
