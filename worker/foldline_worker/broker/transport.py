@@ -7,6 +7,7 @@ subclass for each app has queues of its own.
 from __future__ import annotations
 
 from collections import defaultdict
+from threading import Event
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
@@ -17,8 +18,6 @@ from kombu.transport.virtual.base import BrokerState
 
 # A broker that accepts connections and never answers may delay a sender only for this long.
 SOCKET_SECONDS: Final = 5.0
-# A message waits half of this on average, and an idle worker takes under 1 % of a core. Kombu's default is 1 s.
-POLLING_SECONDS: Final = 0.02
 # Celery's loop checks its stop flag between drains, and its drains take 2 s.
 DRAIN_SECONDS_MAX: Final = 0.1
 # Pauses between attempts to connect. Kombu's grow to 30 s, so a worker would be idle that long after an outage.
@@ -51,9 +50,12 @@ def verified(url: str) -> str:
 
 def private_transport() -> type[memory.Transport]:
     """A new memory transport class with queues of its own."""
+    has_message = Event()
 
     class PrivateChannel(memory.Channel):
-        pass
+        def _put(self, *message: Any, **options: Any) -> None:
+            super()._put(*message, **options)
+            has_message.set()
 
     PrivateChannel.queues = {}
     PrivateChannel.events = defaultdict(set)
@@ -61,9 +63,15 @@ def private_transport() -> type[memory.Transport]:
     class PrivateTransport(memory.Transport):
         Channel = PrivateChannel
         global_state = BrokerState()
-        polling_interval = POLLING_SECONDS
 
         def drain_events(self, connection: Any, timeout: float | None = None, **_: Any) -> None:
-            super().drain_events(connection, timeout=min(timeout or DRAIN_SECONDS_MAX, DRAIN_SECONDS_MAX))
+            # Kombu polls: a message would wait for half an interval, and an idle worker would not sleep.
+            has_message.clear()
+            try:
+                super().drain_events(connection, timeout=0)
+            except TimeoutError:
+                if not has_message.wait(min(timeout or DRAIN_SECONDS_MAX, DRAIN_SECONDS_MAX)):
+                    raise
+                super().drain_events(connection, timeout=0)
 
     return PrivateTransport
