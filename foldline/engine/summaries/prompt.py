@@ -235,8 +235,7 @@ def prompt(request: SummaryInput, input_tokens: int, refused: str | None = None)
     after = "\n".join(_closing(request, refused))
     instructions = _instructions(request, input_tokens)
     room = input_tokens - sum(map(count_text, (system, instructions, _CONVERSATION, after))) - _SEAMS
-    for_earlier = max(room - said_tokens(request), int(input_tokens * PREVIOUS_SHARE))
-    earlier = "\n".join(_earlier(request.previous, for_earlier)) if request.previous else ""
+    earlier = "\n".join(_earlier(request, room, input_tokens)) if request.previous else ""
     conversation = fitted(request.said, room - count_text(earlier), STYLES[request.style])
     said = _CONVERSATION.format(conversation) if request.said else ""
     user = "\n".join(filter(None, (instructions, earlier, said, f"\n{after}"))).lstrip()
@@ -312,11 +311,14 @@ def _instructions(request: SummaryInput, input_tokens: int) -> str:
     return f"<instructions>\n{instructions}\n</instructions>"
 
 
-def _earlier(texts: Sequence[str], room_tokens: int) -> Iterator[str]:
-    """The earlier summaries, oldest first: the newest that fit in `room_tokens`, and how many were left out.
+def _earlier(request: SummaryInput, room_tokens: int, input_tokens: int) -> Iterator[str]:
+    """The earlier summaries, oldest first: the newest that fit, and how many were left out.
 
-    They are whole if all of them fit.
+    They may take what the messages leave of `room_tokens`, and their share of the input. They are whole if all of them
+    fit.
     """
+    texts = request.previous
+    room_tokens = max(room_tokens - said_tokens(request), int(input_tokens * PREVIOUS_SHARE))
     whole = [EARLIER.format(number, escape(text)) for number, text in enumerate(texts, 1)]
     if sum(map(count_text, whole)) <= room_tokens:
         yield from whole

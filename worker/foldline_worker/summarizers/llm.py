@@ -242,12 +242,14 @@ class _Writing:
     def _story_of_transcript(self, request: SummaryInput, cancellation: Cancellation) -> _Text:
         """The story of what was said: of its chunks, whose texts are merged until one is left."""
         prompt_tokens = self._size(request).prompt
-        work = [request] if chunks.fits(request, prompt_tokens) else chunks.first_chunks(request, prompt_tokens)
+        fits = chunks.fits(request, prompt_tokens)
+        work = [request] if fits else chunks.first_chunks(request, prompt_tokens)
         for _ in range(MOST_LEVELS):
-            texts = self._texts(work[0], cancellation) if len(work) == 1 else self._all(work, cancellation)
+            texts = self._texts(work[0], cancellation, fits=fits) if len(work) == 1 else self._all(work, cancellation)
             if len(work) == len(texts) == 1:
                 return texts[0]
             work = chunks.merges(request, [text.text for text in texts], self._size(request).prompt)
+            fits = False
         return self._replaced(request)
 
     def _all(self, work: Sequence[SummaryInput], cancellation: Cancellation) -> list[_Text]:
@@ -300,16 +302,20 @@ class _Writing:
         facts = (self.client.model, chunk.headings, chunk.instructions, chunk.max_tokens, chunk.previous, said)
         return hashlib.sha256(dumps(facts)).hexdigest()
 
-    def _texts(self, chunk: SummaryInput, cancellation: Cancellation) -> list[_Text]:
-        """The text of a chunk, or those of its halves if the model's window is too small for it."""
+    def _texts(self, chunk: SummaryInput, cancellation: Cancellation, *, fits: bool = False) -> list[_Text]:
+        """The text of a chunk, or those of its halves if the model's window is too small for it.
+
+        `fits`: it was found to fit in a call.
+        """
         while True:
             size = self._size(chunk)
-            if not chunks.fits(chunk, size.prompt) and (halves := chunks.halves(chunk)):
+            fits = fits or chunks.fits(chunk, size.prompt)
+            if not fits and (halves := chunks.halves(chunk)):
                 return [text for half in halves for text in self._chunk_texts(half, cancellation, passes=True)]
             try:
                 return [self._judged(chunk, size, cancellation)]
             except (TooLong, AnswerTooLong):
-                continue
+                fits = False
             except _TooSmall:
                 return [self._replaced(chunk)]
 

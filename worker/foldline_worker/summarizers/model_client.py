@@ -95,8 +95,7 @@ class ModelClient:
         """
         request = WireRequest(self.model, system, user, max_tokens, beginning)
         called = {"gen_ai.operation.name": "chat", "gen_ai.request.model": self.model}
-        sent = count_text(system) + count_text(user) + (beginning.tokens if beginning else 0)
-        self._rates.wait(sent + max_tokens, cancellation)
+        self._rates.wait(_tokens_of(request) if self._rates.are_of_tokens else 0, cancellation)
         with (
             self._tracing.span(f"chat {self.model}", place="client", facts=called) as span,
             self._endpoint.connection(cancellation) as connection,
@@ -133,6 +132,12 @@ class ModelClient:
         if answer.finish_reason is None and not is_over:
             raise EndpointUnavailable(CUT, is_passing=True)
         return answer
+
+
+def _tokens_of(request: WireRequest) -> int:
+    """The tokens of a prompt and of its answer, by Foldline's count."""
+    before = request.beginning.tokens if request.beginning else 0
+    return before + count_text(request.system) + count_text(request.user) + request.max_tokens
 
 
 def _is_stream(response: httpx.Response) -> bool:

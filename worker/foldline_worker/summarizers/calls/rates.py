@@ -30,6 +30,7 @@ class Rates:
     """The rates of one summarizer, whose `name` keeps them apart; None means that there is no limit.
 
     They are counted where `broker_url` is if that is Redis, else, or while it does not answer, in this process.
+    `are_of_tokens`: there is a limit of tokens.
     """
 
     def __init__(self, name: str, requests: int | None, tokens: int | None, broker_url: str = "") -> None:
@@ -37,6 +38,7 @@ class Rates:
         # Their own namespaces: limits of the same number would be one.
         self._requests = RateLimitItemPerMinute(requests, namespace="requests") if requests else None
         self._tokens = RateLimitItemPerMinute(tokens, namespace="tokens") if tokens else None
+        self.are_of_tokens = self._tokens is not None
         self._lock = Lock()
         storages = _storages(broker_url) if requests or tokens else ()
         self._limiters = [SlidingWindowCounterRateLimiter(storage) for storage in storages]
