@@ -30,16 +30,19 @@ class SlowLLM:
         self._arrived = asyncio.Condition()
 
     async def serve(self, reader: StreamReader, writer: StreamWriter) -> None:
-        """Answer the one request of a connection."""
-        # A client may leave, or connect and send nothing.
+        """Answer the requests of a connection until the client leaves."""
         with suppress(asyncio.IncompleteReadError, ConnectionError):
-            first = await reader.readexactly(1)
-            now = monotonic()
-            head = (first + await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-            asked = re.match(r"GET /arrivals/(\d+) ", head)
-            writer.write(await (self._arrival(int(asked[1])) if asked else self._completion(now, head, reader)))
-            await writer.drain()
+            while True:
+                await self._serve_one(reader, writer)
         writer.close()
+
+    async def _serve_one(self, reader: StreamReader, writer: StreamWriter) -> None:
+        first = await reader.readexactly(1)
+        now = monotonic()
+        head = (first + await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+        asked = re.match(r"GET /arrivals/(\d+) ", head)
+        writer.write(await (self._arrival(int(asked[1])) if asked else self._completion(now, head, reader)))
+        await writer.drain()
 
     async def _arrival(self, number: int) -> bytes:
         async with self._arrived:
@@ -66,9 +69,7 @@ def _streamed() -> bytes:
 
 
 def _answer(content_type: str, body: bytes) -> bytes:
-    head = (
-        f"HTTP/1.1 200 OK\r\ncontent-type: {content_type}\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
-    )
+    head = f"HTTP/1.1 200 OK\r\ncontent-type: {content_type}\r\ncontent-length: {len(body)}\r\n\r\n"
     return head.encode() + body
 
 
