@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Final
 
@@ -19,6 +20,8 @@ from foldline.engine.ledger.reading.sentences import statements
 from foldline.engine.ledger.reading.specifics import has_specifics
 from foldline.engine.messages import Message, Other, Text, Thinking, provider_summary
 
+# A sentence and its item take at most 2 kB.
+_SENTENCES_KEPT: Final = 2048
 THOUGHT_CHARS: Final = 4_000
 THOUGHT_SENTENCES: Final = 40
 # How the examples begin that some agents put before the task.
@@ -135,10 +138,14 @@ def is_output(text: str) -> bool:
 def _said_by_user(text: str) -> Iterator[Item]:
     language = language_of(text)
     for sentence in statements(text):
-        yield _users(sentence, language_of(sentence, language))
+        yield _users(sentence, language)
 
 
-def _users(sentence: str, language: Language) -> Item:
+# Agents send the same history with every call, and the same instructions in every session.
+@lru_cache(maxsize=_SENTENCES_KEPT)
+def _users(sentence: str, otherwise: Language) -> Item:
+    """What a sentence of the user says; `otherwise` is its language if no other is likelier."""
+    language = language_of(sentence, otherwise)
     lower = sentence.lower()
     kind, state = ItemKind.SAID, ""
     if is_rule(sentence, language) or _is_rule_elsewhere(sentence, lower):

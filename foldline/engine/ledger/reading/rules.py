@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cache, lru_cache
+from functools import cache
 from itertools import combinations
 from math import sqrt
 from typing import Final, TypeAlias
@@ -41,8 +41,6 @@ _WORDS_A_CHARACTER: Final = 0.6
 _LONGEST: Final = 6
 # The share of expressions in no class, in steps.
 _SHARES: Final = 8
-# At most 4 MB in a process, and mostly a tenth of that.
-_SENTENCES_KEPT: Final = 2048
 
 
 # One word or class, or several in a row.
@@ -53,13 +51,8 @@ Features: TypeAlias = Mapping[str, AbstractSet[Feature]]
 
 def is_rule(sentence: str, language: Language) -> bool:
     """Whether a sentence is rather a rule than not, or has a part that is one."""
-    return len(sentence) <= LONGEST_RULE_CHARS and _is_rule(sentence, language)
-
-
-# Agents send the same history with every call, and the same instructions in every session.
-@lru_cache(maxsize=_SENTENCES_KEPT)
-def _is_rule(sentence: str, language: Language) -> bool:
-    if _WORDS.search(sentence) is None or _HEADING.match(sentence):
+    is_short = len(sentence) <= LONGEST_RULE_CHARS
+    if not is_short or _WORDS.search(sentence) is None or _HEADING.match(sentence):
         return False
     return any(margin(features(text, language)) > 0 for text in parts(sentence, language))
 
