@@ -97,8 +97,7 @@ def _run_trigger(tx: Transaction, path: Path, *, repeats: bool = True) -> Trigge
         step.not_compacted = path.not_compacted
         return step
     path.not_compacted = None
-    is_changing = path.session.auto_compact and should_compact(path, path.aims())
-    if path.session.policy.awaits_change and is_changing:
+    if path.session.policy.awaits_change and path.session.auto_compact and should_compact(path, path.aims()):
         _publish_waiting(tx, path, step)
     step.request = _awaited(tx, path)
     if step.request is not None:

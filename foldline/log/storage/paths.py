@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
-from itertools import repeat
 from typing import Any, Final
 
 from sqlalchemy import Row, and_, bindparam, select, update
@@ -276,9 +274,11 @@ def state_columns(path: Path) -> dict[str, Any]:
     """The values of `STATE_COLUMNS` for the path's leaf."""
     edits_branch, edits_seq = path.edits_at or (None, 0)
     calls = [call_to_json(call) for call in path.tail.open_calls]
-    images = astuple(path.images) if path.images else repeat(None)
+    images = path.images
     return {
-        **dict(zip(_IMAGES, images, strict=False)),
+        "images": None if images is None else images.count,
+        "image_bytes": None if images is None else images.bytes,
+        "image_side": None if images is None else images.side,
         "last_message_seq": path.last_message_seq,
         "messages": path.messages,
         "kept": path.kept,

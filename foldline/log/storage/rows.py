@@ -216,7 +216,10 @@ class Path:
 
     def _goals(self, policy: Policy, frame: Frame) -> Goals:
         session = self.session
-        return frame.goals(policy, session.overhead_tokens + self._kept_free, session.multiplier)
+        fixed_tokens = session.overhead_tokens + self._kept_free
+        if policy is session.policy:
+            return _own_goals(session.policy_json, frame, fixed_tokens, session.multiplier)
+        return frame.goals(policy, fixed_tokens, session.multiplier)
 
     @property
     def _kept_free(self) -> int:
@@ -227,3 +230,9 @@ class Path:
 def _policy(policy_json: bytes) -> Policy:
     """The policy of a session's row; cached, because few differ."""
     return from_stored(loads(policy_json), PRESETS)
+
+
+@lru_cache(maxsize=1024)
+def _own_goals(policy_json: bytes, frame: Frame, fixed_tokens: int, multiplier: int) -> Goals:
+    """The goals under the policy of a session's row; cached, because they are the same from one append to the next."""
+    return frame.goals(_policy(policy_json), fixed_tokens, multiplier)
