@@ -1,7 +1,7 @@
-"""Writes what recall searches: in the sweep, or before the first recall that misses it, so that no append waits for it.
+"""Writes what recall searches and the items of the ledger: in the sweep, or before the first recall that misses it.
 
-Texts are read and their terms found without a lock; rows are written in short transactions, so that appends to the
-session wait for none.
+So no append waits for it, and who needs items before that finds them anew. Texts are read and their terms found
+without a lock; rows are written in short transactions, so that appends to the session wait for none.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from contextlib import suppress
 from itertools import groupby
 from typing import Final
 
+from foldline.engine.ledger.items import items_to_json
 from foldline.engine.recall.passages import IndexText, index_of
+from foldline.engine.wire import dumps
 from foldline.log.errors import NotFound
 from foldline.log.jobs.endings import UNREADABLE
 from foldline.log.storage import entry_log, passages, paths
@@ -22,7 +24,7 @@ from foldline.log.storage.store import Store, Transaction
 
 AT_ONCE: Final = 50
 # What has nothing to find: an entry that no view shows, or that this version cannot read.
-NOTHING: Final = IndexText((), 0)
+NOTHING: Final = (IndexText((), 0), None)
 
 
 def index_session(store: Store, tenant: str, session_id: str, most: int) -> bool:
@@ -73,17 +75,19 @@ def _index(store: Store, session: Session, places: Sequence[Place], *, waits: bo
         # With the session locked, its deletion cannot leave these rows behind.
         if paths.open_branch(tx, session.pk, places[0].branch, waits=waits) is None:
             return 0
-        for place, indexed in found:
-            passages.add_missing(tx, session, place, indexed)
+        for place, (indexed, items) in found:
+            passages.add_missing(tx, session, place, indexed, items)
     return len(found)
 
 
-def _text(tx: Transaction, session: Session, place: Place) -> IndexText:
+def _text(tx: Transaction, session: Session, place: Place) -> tuple[IndexText, bytes | None]:
+    """What an index has of an entry, and the items of its ledger as they are stored."""
     part = [Segment(place.branch, place.seq, place.seq)]
     try:
-        message = entry_log.messages_in(tx, session, part).get(place.seq)
-        if message is None:
+        messages, found = entry_log.messages_and_items(tx, session, part)
+        if not messages:
             return NOTHING
-        return index_of(message, (item for _, item in entry_log.items_in(tx, session, part)))
+        items = [item for _, item in found]
+        return index_of(messages[place.seq], items), dumps(items_to_json(items))
     except UNREADABLE:
         return NOTHING

@@ -75,20 +75,10 @@ _KEPT_AFTER: Final = (
 )
 
 
-def message_columns(
-    tx: Transaction,
-    path: Path,
-    facts: Facts,
-    message: Message,
-    body: bytes,
-    *,
-    ledger: bytes | None = None,
-    passages: int | None = None,
-) -> dict[str, Any]:
+def message_columns(tx: Transaction, path: Path, facts: Facts, message: Message, body: bytes) -> dict[str, Any]:
     """The columns of a message's row; the path is advanced to it already."""
     columns = shown_columns(tx, path, MESSAGE, facts, body)
-    own = {"is_joined": message.joined, "format": message.format or "native", "ledger": ledger, "passages": passages}
-    return {**columns, **own}
+    return {**columns, "is_joined": message.joined, "format": message.format or "native"}
 
 
 def shown_columns(tx: Transaction, path: Path, kind: str, facts: Facts, body: bytes) -> dict[str, Any]:
@@ -336,7 +326,7 @@ def messages_in(tx: Transaction, session: Session, parts: Sequence[Segment]) -> 
 
 
 def messages_and_items(
-    tx: Transaction, session: Session, parts: Sequence[Segment], *, branch_role: Role
+    tx: Transaction, session: Session, parts: Sequence[Segment], *, branch_role: Role = "user"
 ) -> tuple[dict[int, Message], list[ItemAt]]:
     """What `messages_in` and `items_in` give, read at once; branch summaries are messages of `branch_role`."""
     rows = rows_in(tx, session, parts, (*_MESSAGE_COLUMNS, ENTRY.c.ledger))

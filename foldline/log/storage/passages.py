@@ -2,7 +2,7 @@
 
 Each term of a row begins with the number of its session, so that a search reads nothing of other sessions. Which
 entries of the session it may show is for the caller to say. Rows are written some time after their entry; its
-`entry.passages` says how many it has, and is NULL until they are written.
+`entry.passages` says how many it has, and is NULL until they are written, as is `entry.ledger`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import BigInteger, Column, Integer, MetaData, String, Table, bindparam, select, text, update
+from sqlalchemy import BigInteger, Column, Integer, MetaData, String, Table, bindparam, func, select, text, update
 from sqlalchemy.dialects.postgresql import TSVECTOR
 from sqlalchemy.sql.elements import TextClause
 
@@ -123,7 +123,7 @@ _MARK_INDEXED: Final = (
         ENTRY.c.seq == bindparam("at_seq"),
         ENTRY.c.passages.is_(None),
     )
-    .values(passages=bindparam("number_of"))
+    .values(passages=bindparam("number_of"), ledger=func.coalesce(ENTRY.c.ledger, bindparam("items")))
 )
 _UNINDEXED_IN: Final = (
     select(ENTRY.c.branch, ENTRY.c.seq)
@@ -224,10 +224,13 @@ def unindexed(tx: Transaction, most: int) -> list[tuple[str, str, Place]]:
     return sorted(found)
 
 
-def add_missing(tx: Transaction, session: Session, place: Place, indexed: IndexText) -> None:
-    """Write the rows of an entry, if nobody has meanwhile. The caller has locked the session."""
+def add_missing(tx: Transaction, session: Session, place: Place, indexed: IndexText, items: bytes | None) -> None:
+    """Write the rows of an entry and the items of its ledger, if nobody has meanwhile.
+
+    The caller has locked the session.
+    """
     at = {"pk": session.pk, "at_branch": place.branch, "at_seq": place.seq, "number_of": len(indexed.passages)}
-    if tx.execute(_MARK_INDEXED, at).rowcount and (rows := _rows(session, place, indexed)):
+    if tx.execute(_MARK_INDEXED, {**at, "items": items}).rowcount and (rows := _rows(session, place, indexed)):
         tx.execute(_insert(_dialect(tx)), rows)
 
 

@@ -104,9 +104,9 @@ class EntryRow(SQLModel, table=True):
 
     `kept` and `raw` are the view's tokens after it, with and without edits. `edits_branch` and `edits_seq` name the
     newest compaction, undo or redo on the path; that entry's `live` column has the edits in force after it. `tail_unit`
-    and `open_calls` are the batch that a result may still join. `ledger` has the items of a message. `images`,
-    `image_bytes` and `image_side` are those of a branch. `passages` is how many it has for recall to search, None until
-    they are indexed (see `storage.passages`). Large columns come last, so that reading facts skips them.
+    and `open_calls` are the batch that a result may still join. `images`, `image_bytes` and `image_side` are those of a
+    branch. `passages` is how many it has for recall to search, `ledger` has the items of a message; both are None until
+    it is indexed (see `storage.passages`). Large columns come last, so that reading facts skips them.
     """
 
     __tablename__: ClassVar[Any] = "entry"

@@ -8,8 +8,6 @@ from typing import Any
 
 from foldline.engine.edits import Edit
 from foldline.engine.facts import Facts, Seen, facts_of
-from foldline.engine.ledger.find import items_of
-from foldline.engine.ledger.items import items_to_json
 from foldline.engine.messages import Message, Text
 from foldline.engine.models.budget import check_fixed_parts
 from foldline.engine.planning.batches import place
@@ -31,12 +29,11 @@ from foldline.log.views import reasoning
 
 @dataclass(frozen=True, slots=True)
 class PreparedMessage:
-    """A message that is counted and serialized, with the items of its ledger. Making one needs no lock."""
+    """A message that is counted and serialized. Making one needs no lock."""
 
     message: Message
     facts: Facts
     body: bytes
-    ledger: bytes
 
     def binding_to(self, seen: Seen) -> PreparedMessage:
         """The message, noted as the answer to this view."""
@@ -61,8 +58,7 @@ def prepare(messages: Sequence[Message]) -> list[PreparedMessage]:
 
 
 def _prepared(message: Message) -> PreparedMessage:
-    ledger = dumps(items_to_json(items_of(message)))
-    return PreparedMessage(message, facts_of(message), dumps(message.source), ledger)
+    return PreparedMessage(message, facts_of(message), dumps(message.source))
 
 
 def append(
@@ -161,11 +157,4 @@ def _row(tx: Transaction, path: Path, draft: PreparedMessage, measure: Measure |
     path.messages += 1
     if path.estimated is not None and measure is not None and seq > counted_seq(path):
         path.estimated += measure.added(placed.facts, placed.stubs)
-    return entry_log.message_columns(
-        tx,
-        path,
-        placed.facts,
-        draft.message,
-        draft.body,
-        ledger=draft.ledger,
-    )
+    return entry_log.message_columns(tx, path, placed.facts, draft.message, draft.body)
