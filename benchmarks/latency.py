@@ -54,6 +54,9 @@ def rows(folder: Path, stack: Stack) -> Iterator[Row]:
 def _idle_after(way: Timer) -> float:
     """The seconds of one way; the workers are idle again when this returns."""
     taken = way()
+    if taken < 0:
+        # Somebody called the model twice, so the numbers of the requests are not what they were.
+        raise RuntimeError(taken)
     # The worker looks for more jobs and finds none.
     sleep(IDLE_SECONDS)
     return taken

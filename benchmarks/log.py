@@ -1,4 +1,4 @@
-"""The log's rows: appends in long and short sessions, above and below the trigger, with ledger and index; recalls."""
+"""The log's rows: appends in long and short sessions, above the trigger, with a summarizer that is down; recalls."""
 
 from __future__ import annotations
 
@@ -13,10 +13,8 @@ from benchmarks.harness import Row, seconds
 from benchmarks.prefix_cost.corpus import parsed, sessions
 from benchmarks.transcripts import transcript
 from foldline import migrations
-from foldline.engine.facts import facts_of
 from foldline.engine.formats import FORMATS
 from foldline.engine.messages import Message
-from foldline.engine.wire import dumps
 from foldline.log.compaction.enqueue import BACKGROUND
 from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.jobs import claims, endings
@@ -34,7 +32,6 @@ LARGE_WINDOW: Final = 800_000
 MESSAGE: Final = append.prepare(FORMATS["openai"].parse([{"role": "user", "content": " fold" * 200}]))
 MESSAGES_AT_ONCE: Final = 50
 # As many recorded sessions as a round appends in a second or two.
-SESSIONS: Final = 12
 RECALLED_ENTRIES: Final = 10_000
 # Appends in a round. Those of all rounds together leave a session on its side of the trigger, and within its limit.
 LARGE_APPENDS: Final = 40
@@ -74,23 +71,9 @@ def rows(database: str, url: str) -> Iterator[Row]:
             time_theirs=_time_large(store, BELOW_SHARE),
             at_most=1.5,
         )
-    yield _with_ledger(store, database)
     yield _without_summarizer(store, database)
     yield _recall(store, database)
     store.close()
-
-
-def _with_ledger(store: Store, database: str) -> Row:
-    """Appends of recorded sessions, message by message, with the items of their ledger found and without."""
-    messages = [message for session in sessions()[:SESSIONS] for message in parsed(session)]
-    return Row(
-        name=f"append {len(messages)} messages of sessions, {database}",
-        ours="with their ledger",
-        theirs="without",
-        time_ours=lambda: _append_each(store, messages, append.prepare),
-        time_theirs=lambda: _append_each(store, messages, _without_ledger),
-        at_most=1.25,
-    )
 
 
 def _without_summarizer(store: Store, database: str) -> Row:
@@ -174,25 +157,6 @@ def _recall_each(store: Store, name: str, messages: Sequence[Message]) -> float:
 
 def _recall_seconds(store: Store, name: str, question: str) -> float:
     return seconds(lambda: recall.recall(store, TENANT, name, recall.RecallRequest(question, 2_000)))
-
-
-def _append_each(
-    store: Store, messages: Sequence[Message], prepare: Callable[[list[Message]], list[append.PreparedMessage]]
-) -> float:
-    with store.write() as tx:
-        name = lifecycle.create(tx, TENANT, NEW).session.id
-
-    def run() -> None:
-        for message in messages:
-            drafts = prepare([message])
-            with store.write() as tx:
-                append.append(tx, TENANT, name, drafts)
-
-    return seconds(run)
-
-
-def _without_ledger(messages: list[Message]) -> list[append.PreparedMessage]:
-    return [append.PreparedMessage(each, facts_of(each), dumps(each.source), b"[]") for each in messages]
 
 
 def _time_large(store: Store, share: float, policy: dict[str, Any] | None = None) -> Callable[[], float]:

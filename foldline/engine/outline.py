@@ -219,7 +219,7 @@ class Outline:
         leasts, count = self._leasts, len(self.items)
         while leasts[-1] <= tokens and len(leasts) <= count:
             leasts.append(leasts[-1] + self._least(self.items[-len(leasts)]))
-        return count + 1 - bisect_right(leasts, tokens)
+        return min(count, count + 1 - bisect_right(leasts, tokens))
 
     def _least(self, item: Item) -> int:
         """The fewest tokens that an item can take in view; 0 if it is hidden."""

@@ -36,8 +36,12 @@ def stop(process: Process) -> None:
     try:
         process.wait(STOP_SECONDS)
     except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+        pass
+    finally:
+        # Also where the wait was interrupted: its folder is about to go.
+        if process.poll() is None:
+            process.kill()
+            process.wait()
 
 
 def output_of(command: Sequence[str], folder: Path) -> tuple[int, str]:

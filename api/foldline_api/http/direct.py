@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from inspect import iscoroutinefunction
 from typing import Any
 
 from fastapi import Request, Response
@@ -20,8 +21,16 @@ class DirectRoute(APIRoute):
     """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The handler: FastAPI's own where the request has a query."""
+        """The handler: FastAPI's own where the request has a query.
+
+        Raises:
+            TypeError: the endpoint is a coroutine, or takes what would not be resolved.
+        """
         resolving, endpoint = super().get_route_handler(), self.endpoint
+        calls = [part.call for part in self.dependant.dependencies]
+        takes = (self.dependant.header_params, self.dependant.cookie_params, self.dependant.body_params)
+        if iscoroutinefunction(endpoint) or calls != [read_request] or any(takes):
+            raise TypeError(self.path)
 
         async def handle(request: Request) -> Response:
             if request.scope["query_string"]:

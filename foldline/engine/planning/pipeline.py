@@ -114,12 +114,13 @@ def plan_for(
         return Planned(outline, is_summary_wanted=plan.is_summary_wanted)
     left = [stage for stage in stages if stage not in acting]
     reaches_target = has_target and any(stage.name == "truncate" for stage in stages)
-    due = [*_hiding_due(stages, goals, gauge)] if is_urgent and not has_target else []
+    # Its program would summarize only what is over its trigger after the other stages.
+    is_over = gauge.seen(after).tokens > min(aims.trigger, aims.limit)
+    due = [*_hiding_due(stages, goals, gauge, is_over=is_over)] if is_urgent and not has_target else []
     parameters = Parameters(goals, is_asked, reaches_target, Stage("truncate"))
     if due and is_estimate:
         # Its program would hide no more, so what is hidden beyond that has to be little.
-        left, enough = [], max(goals.target, min(goals.trigger, goals.limit))
-        parameters = replace(parameters, goals=replace(goals, target=enough))
+        left, parameters = [], replace(parameters, goals=goals_beyond_due(goals, gauge, outline))
     for fitted in _fitting(after, (*due, *_hiding(left, parameters)), on_stage):
         edits, used = (*edits, *fitted.edits), tuple(dict.fromkeys((*used, *fitted.stages_used)))
         after = after.edited(fitted.edits)
@@ -135,6 +136,16 @@ def plan_for(
     return Planned(after, edits, used, is_summary_wanted)
 
 
+def goals_beyond_due(goals: Goals, gauge: Gauge, outline: Outline) -> Goals:
+    """The goals of what makes a view fit beyond what its summary is due for; all but the gauge count exactly.
+
+    What the program of a policy with a count of its own would keep goes only as far as the trigger.
+    """
+    if gauge.measure is outline.measure:
+        return goals
+    return replace(goals, target=max(goals.target, min(goals.trigger, goals.limit)))
+
+
 class Hiding(NamedTuple):
     """What hides units or cuts results: its stage, and the plan that it makes of a view of more tokens than `most`.
 
@@ -146,10 +157,11 @@ class Hiding(NamedTuple):
     plan: Callable[[Outline], Plan]
 
 
-def _hiding_due(stages: Iterable[Stage], goals: Goals, gauge: Gauge) -> Iterator[Hiding]:
+def _hiding_due(stages: Iterable[Stage], goals: Goals, gauge: Gauge, *, is_over: bool) -> Iterator[Hiding]:
     """What hides all that a summary would cover now, if one of the stages is `summarize`, and then cuts long results.
 
-    A view that did not fit and is over the trigger still would be edited again before its summary is there.
+    A view that did not fit and is over the trigger still would be edited again before its summary is there. `is_over`:
+    it is so by the policy's own count.
     """
     recent, room = gauge.goals.not_summarized, gauge.goals.recent_room
 
@@ -163,7 +175,7 @@ def _hiding_due(stages: Iterable[Stage], goals: Goals, gauge: Gauge) -> Iterator
 
     for own in stages:
         if own.name == "summarize":
-            yield Hiding("truncate", within, partial(plan, own=own))
+            yield Hiding("truncate", within if is_over else goals.limit, partial(plan, own=own))
             # What is left is recent: a long result is cut before any of it goes.
             yield Hiding("truncate", goals.limit, cut)
 

@@ -13,6 +13,7 @@ from foldline.engine.models.windows import known_model
 from foldline.engine.outline import Outline, Unit
 from foldline.engine.planning.cut_points import SummaryRange
 from foldline.engine.planning.image_limits import images_shown
+from foldline.engine.planning.pipeline import goals_beyond_due
 from foldline.engine.planning.plan import Plan
 from foldline.engine.planning.prefix_price import first_edited, price_of, rewritten
 from foldline.engine.planning.stages.truncate import fit
@@ -180,8 +181,7 @@ def apply_summary(
     )
     goals, aims = path.goals(), path.aims(policy)
     condensed = outline.edited([condense])
-    # No more is hidden than the summary takes more than what it replaces: what is due next is the trigger's to decide.
-    plan = fit(condensed, Plan(condensed.tokens), replace(goals, target=goals.limit))
+    plan = fit(condensed, Plan(condensed.tokens), goals_beyond_due(goals, path.aims().gauge, condensed))
     after = condensed.edited(plan.edits) if plan.edits else condensed
     if after.tokens > goals.limit and after.tokens >= outline.tokens:
         return None

@@ -12,6 +12,7 @@ from foldline.engine.messages import JsonObject
 from foldline.engine.models.budget import Budget, Goals
 from foldline.engine.models.gauge import Fixed, Frame, Gauge
 from foldline.engine.models.limits import ImageLimits, limits_of
+from foldline.engine.models.windows import Known, known_model
 from foldline.engine.planning.batches import Tail
 from foldline.engine.policies.policy import Policy, from_stored
 from foldline.engine.policies.presets import PRESETS
@@ -218,7 +219,8 @@ class Path:
         session = self.session
         fixed_tokens = session.overhead_tokens + self._kept_free
         if policy is session.policy:
-            return _own_goals(session.policy_json, frame, fixed_tokens, session.multiplier)
+            known = known_model(session.model)
+            return _own_goals(session.policy_json, frame, fixed_tokens, session.multiplier, known)
         return frame.goals(policy, fixed_tokens, session.multiplier)
 
     @property
@@ -233,6 +235,9 @@ def _policy(policy_json: bytes) -> Policy:
 
 
 @lru_cache(maxsize=1024)
-def _own_goals(policy_json: bytes, frame: Frame, fixed_tokens: int, multiplier: int) -> Goals:
-    """The goals under the policy of a session's row; cached, because they are the same from one append to the next."""
+def _own_goals(policy_json: bytes, frame: Frame, fixed_tokens: int, multiplier: int, _known: Known | None) -> Goals:
+    """The goals under the policy of a session's row; cached, because they are the same from one append to the next.
+
+    `_known` is what is known of the model, on which the window and the prices depend.
+    """
     return frame.goals(_policy(policy_json), fixed_tokens, multiplier)

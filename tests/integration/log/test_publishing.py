@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.log.jobs import publish
+from tests.support.log.scenes import NewScene
 from tests.support.log.sessions import Clock, Scene, assistant, turns, user
 
 
@@ -129,3 +130,15 @@ def test_a_summary_of_nothing_or_of_too_much_fails_visibly(scene: Scene) -> None
     (state,) = scene.states
     assert state.startswith("failed: the summary")
     assert scene.layout[0] == "user 1"
+
+
+def test_a_summary_longer_than_what_it_replaces_takes_out_no_more_than_the_trigger_needs(new_scene: NewScene) -> None:
+    """Where the policy counts by itself, its program would keep what is not due."""
+    scene = new_scene(6_000, policy={"preset": "neurolink"})
+    scene.append(*turns(60, 60))
+    claim = scene.claimed()
+    while scene.used < scene.path.goals().limit - 100:
+        scene.append(user(30), assistant(30))
+    goals = scene.path.goals()
+    assert scene.publish(claim, tokens=claim.wanted.covered.max_tokens) == "succeeded"
+    assert goals.trigger * 0.9 < scene.used <= goals.trigger

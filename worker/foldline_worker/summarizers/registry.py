@@ -149,6 +149,8 @@ class SummarizerChain:
             except SummarizerUnavailable as error:
                 logger.warning("summarizer %s: %s", name, error.reason)
                 failures.append(error)
+                # What the claim saw may be minutes old for the next one.
+                request = replace(request, are_writers_well=False)
                 continue
             is_without_model = name == EXTRACTIVE and (bool(failures) or request.is_plain)
             return replace(draft, degraded=draft.degraded or is_without_model)

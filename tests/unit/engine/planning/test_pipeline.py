@@ -188,6 +188,17 @@ def test_a_view_that_does_not_fit_loses_at_once_what_a_summary_would_cover_and_n
     assert seen(talk, "truncate", exact=exact, estimated=WIDE).edits != due
 
 
+def test_what_is_due_stays_where_the_other_stages_made_room_by_the_policys_own_count() -> None:
+    talk = Conversation.of([*work("a"), *(assistant(LONG) for _ in range(4)), user("on")])
+    cleared = talk.outline.edited([Edit("clear", 2, 2)]).tokens
+    exact = replace(goals(talk.outline.tokens - 1), trigger=cleared - 1, target=cleared, keep_recent=0)
+    keeping = {"name": "summarize", "keep_messages": 1, "keep_tokens": 0}
+    wide = replace(WIDE, keep_recent=0, minimum_saving=0)
+    assert seen(talk, "prune", keeping, exact=exact, estimated=wide).edits == (Edit("clear", 2, 2),)
+    low = replace(wide, trigger=1, target=1)
+    assert seen(talk, "prune", keeping, exact=exact, estimated=low).edits == (Edit("clear", 2, 2), Edit("hide", 1, 6))
+
+
 def test_where_what_is_due_is_hidden_and_the_view_does_not_fit_more_goes_only_down_to_the_trigger() -> None:
     talk = Conversation.of([*(assistant(LONG) for _ in range(12)), user("on"), assistant("done")])
     without_two = talk.outline.edited([Edit("hide", 1, 2)]).tokens
