@@ -382,7 +382,8 @@ def summarize_only(text: str) -> None:
 def test_the_work_grows_with_the_length_of_the_conversation_and_no_faster() -> None:
     def calls(repeats: int) -> int:
         session = Session()
-        for number in range(repeats):
+        # Numbers of their own: what a sentence says is remembered.
+        for number in range(10_000 + repeats, 10_000 + 2 * repeats):
             session.say(user(f"Please change the function number {number} so that it returns {number}."))
             session.call("edit", "ok", path=f"src/module_{number}.py")
             session.say(assistant(f"Done, function {number} was updated because you asked for {number}."))
