@@ -372,13 +372,13 @@ def test_a_very_long_output_is_cut_to_an_excerpt_also_the_newest_and_its_entry_h
 @pytest.mark.parametrize("window", WINDOWS)
 def test_a_summary_that_fails_is_passed_over_and_its_refused_call_not_repeated(service: Service, window: int) -> None:
     session = service.start("neurolink", window, policy={"stages": [*STAGES[1:]], **UNLIMITED}, summarizer=MOODY)
-    before = len(service.moody.requests)
     with service.refusing():
         session.work(24)
         jobs = session.rest()
     assert {job["state"] for job in jobs} == {"failed"}
     assert all("401" in job["error"] for job in jobs)
-    assert len(service.moody.requests) - before == len(jobs)
+    # Sessions of earlier tests try again after a while, so only its own calls count.
+    assert len(service.prompts(session.mark, service.moody)) == len(jobs) > 0
     assert any("truncate" in step["stages_used"] for step in session.steps)
     assert session.stats["pending_tokens"] > 0
 
