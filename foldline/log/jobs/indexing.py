@@ -1,7 +1,7 @@
 """Writes what recall searches and the items of the ledger: in the sweep, or before the first recall that misses it.
 
-So no append waits for it, and who needs items before that finds them anew. Texts are read and their terms found
-without a lock; rows are written in short transactions, so that appends to the session wait for none.
+So no append of a turn waits for it, and who needs items before that finds them anew. Texts are read and their terms
+found without a lock; rows are written in short transactions, so that appends to the session wait for none.
 """
 
 from __future__ import annotations

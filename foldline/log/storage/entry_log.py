@@ -75,10 +75,12 @@ _KEPT_AFTER: Final = (
 )
 
 
-def message_columns(tx: Transaction, path: Path, facts: Facts, message: Message, body: bytes) -> dict[str, Any]:
+def message_columns(
+    tx: Transaction, path: Path, facts: Facts, message: Message, body: bytes, *, ledger: bytes | None = None
+) -> dict[str, Any]:
     """The columns of a message's row; the path is advanced to it already."""
     columns = shown_columns(tx, path, MESSAGE, facts, body)
-    return {**columns, "is_joined": message.joined, "format": message.format or "native"}
+    return {**columns, "is_joined": message.joined, "format": message.format or "native", "ledger": ledger}
 
 
 def shown_columns(tx: Transaction, path: Path, kind: str, facts: Facts, body: bytes) -> dict[str, Any]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from foldline.engine.edits import Edit
 from foldline.engine.facts import Facts, Seen, facts_of
+from foldline.engine.ledger.find import items_of
+from foldline.engine.ledger.items import items_to_json
 from foldline.engine.messages import Message, Text
 from foldline.engine.models.budget import check_fixed_parts
 from foldline.engine.planning.batches import place
@@ -26,14 +28,18 @@ from foldline.log.storage.store import Transaction
 from foldline.log.use_cases.preconditions import open_to_change
 from foldline.log.views import reasoning
 
+# The messages of a turn: hardly any plan hides them at once.
+NEWEST: Final = 8
+
 
 @dataclass(frozen=True, slots=True)
 class PreparedMessage:
-    """A message that is counted and serialized. Making one needs no lock."""
+    """A message that is counted and serialized, perhaps with its ledger's items. Making one needs no lock."""
 
     message: Message
     facts: Facts
     body: bytes
+    ledger: bytes | None = None
 
     def binding_to(self, seen: Seen) -> PreparedMessage:
         """The message, noted as the answer to this view."""
@@ -53,12 +59,18 @@ class Appended:
 
 
 def prepare(messages: Sequence[Message]) -> list[PreparedMessage]:
-    """The messages, counted and serialized; call it before a lock is taken."""
-    return list(map(_prepared, messages))
+    """The messages, counted and serialized; call it before a lock is taken.
+
+    The sweep finds the items of the newest. Those before them may be hidden in the transaction that appends them, and
+    then an interim summary asks for their items under its lock.
+    """
+    older = len(messages) - NEWEST
+    return [_prepared(message, has_items=index < older) for index, message in enumerate(messages)]
 
 
-def _prepared(message: Message) -> PreparedMessage:
-    return PreparedMessage(message, facts_of(message), dumps(message.source))
+def _prepared(message: Message, *, has_items: bool) -> PreparedMessage:
+    ledger = dumps(items_to_json(items_of(message))) if has_items else None
+    return PreparedMessage(message, facts_of(message), dumps(message.source), ledger)
 
 
 def append(
@@ -157,4 +169,4 @@ def _row(tx: Transaction, path: Path, draft: PreparedMessage, measure: Measure |
     path.messages += 1
     if path.estimated is not None and measure is not None and seq > counted_seq(path):
         path.estimated += measure.added(placed.facts, placed.stubs)
-    return entry_log.message_columns(tx, path, placed.facts, draft.message, draft.body)
+    return entry_log.message_columns(tx, path, placed.facts, draft.message, draft.body, ledger=draft.ledger)

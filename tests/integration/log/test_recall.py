@@ -184,6 +184,19 @@ def test_a_sweep_indexes_what_was_appended(folded: Scene) -> None:
     assert (before, indexed, left) == (set(), set(range(1, 10)), 0)
 
 
+def test_an_append_finds_the_items_of_what_it_may_hide_at_once_and_a_sweep_those_of_the_newest(scene: Scene) -> None:
+    scene.append(*({"role": "user", "content": f"Never push to branch {number}."} for number in range(10)))
+
+    def with_items() -> list[int]:
+        found = select(ENTRY.c.seq).where(ENTRY.c.ledger.is_not(None)).order_by(ENTRY.c.seq)
+        with scene.store.read() as tx:
+            return list(tx.execute(found).scalars())
+
+    assert with_items() == [1, 2]
+    sweeps.sweep(scene.store)
+    assert with_items() == list(range(1, 11))
+
+
 def as_an_earlier_version(scene: Scene) -> None:
     """Leave the session as if nothing of it had been indexed when it was written."""
     with scene.store.write() as tx:
