@@ -73,3 +73,10 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
                 client(url, timeout_seconds=PATIENCE_SECONDS) as connected,
             ):
                 yield Service(connected, store, app, url, works, narrow, moody, extension)
+
+
+@pytest.fixture(autouse=True)
+def _sessions_end(service: Service) -> Iterator[None]:
+    """A session whose summarizer failed tries again after a while."""
+    yield
+    service.end_sessions()

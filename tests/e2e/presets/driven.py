@@ -106,6 +106,7 @@ class Service(Api):
     narrow: ScriptedLLM
     moody: ScriptedLLM
     extension: Extension
+    paths: list[str] = field(default_factory=list)
 
     def start(self, preset: str, window: int | None = None, *, summarizer: str = WORKS, **fields: Any) -> Driven:
         """A new session under a preset; `policy` has what else it sets."""
@@ -113,7 +114,14 @@ class Service(Api):
         asked = {"model": "nobody/nothing", "system": "You are a coding agent.", "policy": policy, **fields}
         if window is not None:
             asked["context_window"] = window
-        return Driven(self, f"/sessions/{self.post('/sessions', asked, 201)['id']}", window or 0)
+        self.paths.append(f"/sessions/{self.post('/sessions', asked, 201)['id']}")
+        return Driven(self, self.paths[-1], window or 0)
+
+    def end_sessions(self) -> None:
+        """Delete the sessions that were started, so that none of them calls a model in a later test."""
+        for path in self.paths:
+            assert self.client.delete(path).status_code in {204, 404}
+        self.paths.clear()
 
     @contextmanager
     def refusing(self) -> Iterator[None]:

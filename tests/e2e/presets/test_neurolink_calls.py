@@ -184,7 +184,7 @@ def test_the_windows_of_neurolinks_models_are_listed_and_used(service: Service) 
         assert asked == pytest.approx(window - 5_000, abs=0.02 * window + 1)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def reported(service: Service) -> Driven:
     """A session of which an old version is reported, so that a report changes nothing."""
     session = service.start("neurolink", 32_000)

@@ -377,7 +377,6 @@ def test_a_summary_that_fails_is_passed_over_and_its_refused_call_not_repeated(s
         jobs = session.rest()
     assert {job["state"] for job in jobs} == {"failed"}
     assert all("401" in job["error"] for job in jobs)
-    # Sessions of earlier tests try again after a while, so only its own calls count.
     assert len(service.prompts(session.mark, service.moody)) == len(jobs) > 0
     assert any("truncate" in step["stages_used"] for step in session.steps)
     assert session.stats["pending_tokens"] > 0
