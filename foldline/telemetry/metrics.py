@@ -23,9 +23,7 @@ from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
 from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE
-from foldline.log.job_state import JobState
-from foldline.log.jobs.backlog import Backlog
-from foldline.log.storage.events import (
+from foldline.log.events import (
     OTHER,
     BranchSummarized,
     CompactionMade,
@@ -39,6 +37,8 @@ from foldline.log.storage.events import (
     SweepDone,
     TriggerRan,
 )
+from foldline.log.job_state import JobState
+from foldline.log.jobs.backlog import Backlog
 from foldline.log.storage.store import Store
 from foldline.telemetry import metric_catalog
 from foldline.telemetry.metric_catalog import METRICS, Metric, MetricKind, Source

@@ -11,13 +11,13 @@ import pytest
 from foldline.engine.formats import FORMATS
 from foldline.engine.summaries import extractive
 from foldline.engine.summaries.prompt import SummaryDraft
+from foldline.log import events
 from foldline.log.errors import Busy
+from foldline.log.events import JobWaits
 from foldline.log.job_state import JobState
 from foldline.log.jobs import claims, publish
 from foldline.log.jobs.claims import ClaimDeferred
 from foldline.log.jobs.leases import Claim
-from foldline.log.storage import events
-from foldline.log.storage.events import JobWaits
 from foldline.log.storage.store import Store
 from foldline.log.use_cases import entries, views
 from tests.support.log.race import (

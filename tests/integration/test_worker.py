@@ -27,8 +27,8 @@ from foldline_worker.summarizers.extractive import Extractive
 from foldline import migrations
 from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput
 from foldline.log.compaction.enqueue import INTERACTIVE
+from foldline.log.events import JobWaits
 from foldline.log.jobs import endings
-from foldline.log.storage.events import JobWaits
 from foldline.log.storage.store import Limits, Store
 from foldline.settings import Settings, load_settings
 from foldline.telemetry.logs import formatter

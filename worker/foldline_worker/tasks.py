@@ -24,13 +24,13 @@ from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE
 from foldline.log.compaction.summaries import HOOK
 from foldline.log.errors import Unavailable
+from foldline.log.events import JobWaits
 from foldline.log.job_state import JobState
 from foldline.log.jobs import breakers, claims, endings, publish
 from foldline.log.jobs.claims import ClaimDeferred
 from foldline.log.jobs.leases import Claim
 from foldline.log.jobs.sweeps import sweep
 from foldline.log.jobs.writing.chunk_texts import KeptChunkTexts
-from foldline.log.storage.events import JobWaits
 from foldline.log.storage.store import Store
 from foldline.settings import Settings
 from foldline.telemetry.logs import Contained, about, describe

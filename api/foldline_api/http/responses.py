@@ -39,11 +39,11 @@ def json_response(body: Any, status: int = HTTPStatus.OK, headers: Mapping[str, 
     return to_response(JsonAnswer(body, status, headers or {}))
 
 
-def write_once(incoming: ApiRequest, work: Callable[[Transaction], JsonAnswer]) -> JsonAnswer:
+def write_once(incoming: ApiRequest, work: Callable[[Transaction], JsonAnswer], *, shares: bool = True) -> JsonAnswer:
     """The answer of `work`, which runs in a transaction of its own.
 
     With an `Idempotency-Key` the answer is stored in that transaction. When the request is repeated, `work` does not
-    run, and the stored answer is returned.
+    run, and the stored answer is returned. Without `shares`, no other request waits until the work is done.
 
     Raises:
         IdempotencyMismatch: the key was used with another request.
@@ -51,9 +51,9 @@ def write_once(incoming: ApiRequest, work: Callable[[Transaction], JsonAnswer]) 
     """
     store, key = incoming.service.store, incoming.key
     if key is None:
-        with store.write() as tx:
+        with store.write(shares=shares) as tx:
             return work(tx)
-    with incoming.service.keys.holding(key), store.write() as tx:
+    with incoming.service.keys.holding(key), store.write(shares=shares) as tx:
         stored = recall(tx, key)
         if stored is not None:
             return JsonAnswer(loads(stored.body), stored.status, stored.headers)

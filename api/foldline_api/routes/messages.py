@@ -12,7 +12,7 @@ from foldline.engine.formats.alternation import alternating
 from foldline.engine.messages import Message
 from foldline.log.compaction.usage import Usage
 from foldline.log.storage.store import Transaction
-from foldline.log.use_cases.append import append, prepare
+from foldline.log.use_cases.append import NEWEST, append, prepare
 from foldline.log.use_cases.views import view
 from foldline_api import serializers
 from foldline_api.http.direct import DirectRoute
@@ -47,7 +47,7 @@ def append_messages(session_id: str, incoming: FromRequest) -> Response:
         }
         return JsonAnswer(appended, HTTPStatus.CREATED)
 
-    return to_response(write_once(incoming, work))
+    return to_response(write_once(incoming, work, shares=len(drafts) <= NEWEST))
 
 
 def _messages_of(messages: list[Any], format_name: str | None) -> list[Message]:

@@ -6,8 +6,8 @@ from fastapi import APIRouter, Response
 
 from foldline.engine.overflow import PROVIDERS, verdict_of, verdict_on
 from foldline.log.errors import CannotShrink, UnknownVersion
+from foldline.log.events import OTHER, OverflowReported
 from foldline.log.storage import paths
-from foldline.log.storage.events import OTHER, OverflowReported
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases.overflow import relieve
 from foldline_api import serializers

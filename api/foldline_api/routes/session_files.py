@@ -42,7 +42,7 @@ def import_file(incoming: FromRequest) -> Response:
         location = {"Location": f"/sessions/{made.path.session.id}"}
         return JsonAnswer({"session": serializers.session_json(made.path), **counts}, HTTPStatus.CREATED, location)
 
-    return to_response(write_once(incoming, work))
+    return to_response(write_once(incoming, work, shares=False))
 
 
 @router.get("/sessions/{session_id}/export", response_class=Response)

@@ -16,10 +16,10 @@ from foldline.cli.database import check_file, check_schema, open_store, settings
 from foldline.cli.jobs_table import STATES, as_json, print_table
 from foldline.cli.process_setup import check_broker
 from foldline.log.errors import Conflict, NotFound
+from foldline.log.events import JobWaits
 from foldline.log.job_state import JobState
 from foldline.log.jobs import admin
 from foldline.log.jobs.admin import Chosen
-from foldline.log.storage.events import JobWaits
 from foldline.log.storage.store import Store, Transaction
 from foldline.settings import Settings
 from foldline.terminal import CommandFailed, ExitCode, answers, notes, print_json

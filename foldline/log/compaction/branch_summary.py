@@ -33,8 +33,8 @@ from foldline.log.compaction.interims import with_interims
 from foldline.log.compaction.ranges import Applied
 from foldline.log.compaction.summaries import Made, Summary, Wanted
 from foldline.log.compaction.summary_request import LeftRange, SummaryRequest, requested_policy
+from foldline.log.events import BranchSummarized
 from foldline.log.storage import entry_log, paths, segments
-from foldline.log.storage.events import BranchSummarized
 from foldline.log.storage.rows import Path, Session
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import ENTRY

@@ -24,8 +24,8 @@ from foldline.engine.tokens.estimates import EXACT
 from foldline.log.compaction import summaries
 from foldline.log.compaction.interims import with_interims
 from foldline.log.compaction.summaries import Summary
+from foldline.log.events import CompactionMade, StageRan
 from foldline.log.storage import entry_log, segments
-from foldline.log.storage.events import CompactionMade, StageRan
 from foldline.log.storage.rows import Aims, Path
 from foldline.log.storage.store import Transaction
 

@@ -21,9 +21,9 @@ from foldline.log.compaction.summary_request import (
     request_to_json,
 )
 from foldline.log.compaction.usage_estimate import fits
+from foldline.log.events import JobEnded, JobWaits
 from foldline.log.job_state import ACTIVE, JobState
 from foldline.log.storage import entry_log
-from foldline.log.storage.events import JobEnded, JobWaits
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import JOB, one_of

@@ -27,8 +27,8 @@ from foldline.log.compaction.summary_request import (
     targeted_gauge,
 )
 from foldline.log.compaction.usage_estimate import ensure_estimate, fits, should_compact, with_reported_usage
+from foldline.log.events import StageWatch, TriggerRan
 from foldline.log.storage import entry_log
-from foldline.log.storage.events import StageWatch, TriggerRan
 from foldline.log.storage.rows import Aims, NotCompacted, Path
 from foldline.log.storage.store import Transaction
 

@@ -11,10 +11,10 @@ from foldline.log.compaction import enqueue
 from foldline.log.compaction.enqueue import QueuedJob
 from foldline.log.compaction.summary_request import request_from_json
 from foldline.log.errors import Conflict, NotFound
+from foldline.log.events import JobWaits
 from foldline.log.job_state import JobState
 from foldline.log.jobs import endings
 from foldline.log.storage import paths
-from foldline.log.storage.events import JobWaits
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import JOB, SESSION

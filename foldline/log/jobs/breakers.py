@@ -10,10 +10,10 @@ from typing import Final, NamedTuple
 from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from foldline.log.events import JobWaits
 from foldline.log.job_state import JobState
 from foldline.log.jobs.endings import JITTER, pause_seconds, requeue
 from foldline.log.jobs.leases import Claim, open_claimed
-from foldline.log.storage.events import JobWaits
 from foldline.log.storage.store import Store, Transaction
 from foldline.log.storage.tables import BREAKER, JOB
 

@@ -13,11 +13,11 @@ from foldline.engine.errors import CompactionError
 from foldline.engine.wire import dumps
 from foldline.log.compaction.summary_request import OF_REFUSAL, request_from_json, request_to_json
 from foldline.log.errors import Conflict, NotFound
+from foldline.log.events import JobEnded, JobWaits
 from foldline.log.job_state import JobState
 from foldline.log.jobs.kinds import JOB_KINDS
 from foldline.log.jobs.leases import Claim, open_claimed
 from foldline.log.storage import paths
-from foldline.log.storage.events import JobEnded, JobWaits
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Store, Transaction
 from foldline.log.storage.tables import JOB, SESSION

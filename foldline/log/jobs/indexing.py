@@ -6,7 +6,7 @@ found without a lock; rows are written in short transactions, so that appends to
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import groupby
 from typing import Final
@@ -45,14 +45,17 @@ def index_session(store: Store, tenant: str, session_id: str, most: int) -> bool
         return not passages.unindexed_in(tx, session, 1)
 
 
-def index_waiting(store: Store, most: int) -> None:
+def index_waiting(store: Store, most: int, rest: Callable[[float], object]) -> None:
     """Index up to `most` of the entries that are not indexed yet, of whatever session.
 
-    A session that another transaction has locked is left to the next sweep.
+    A session that another transaction has locked is left to the next sweep. `rest` is called after each few entries,
+    with the seconds that they took.
     """
     for _ in range(0, most, AT_ONCE):
+        began = store.stopwatch()
         if _index_some(store) < AT_ONCE:
             return
+        rest(store.stopwatch() - began)
 
 
 def _index_some(store: Store) -> int:

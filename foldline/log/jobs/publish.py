@@ -25,6 +25,7 @@ from foldline.log.compaction.enqueue import FOR_A_CHANGE, IN_TOOL_LOOP, NO_ROOM,
 from foldline.log.compaction.summaries import Made, keep, tokens_of
 from foldline.log.compaction.summary_request import request_from_json, request_to_json
 from foldline.log.compaction.usage_estimate import fits, should_compact
+from foldline.log.events import SummaryPatched
 from foldline.log.job_state import ACTIVE, JobState
 from foldline.log.jobs.endings import decline_held, end, end_without_summary, state_of
 from foldline.log.jobs.kinds import JOB_KINDS
@@ -33,7 +34,6 @@ from foldline.log.jobs.writing import chunk_texts
 from foldline.log.jobs.writing.meanwhile import said_meanwhile
 from foldline.log.jobs.writing.provider_calls import provider_call
 from foldline.log.storage import entry_log, paths, segments
-from foldline.log.storage.events import SummaryPatched
 from foldline.log.storage.fixed_parts import FixedParts
 from foldline.log.storage.rows import Path
 from foldline.log.storage.segments import Segment

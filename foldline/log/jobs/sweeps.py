@@ -6,16 +6,17 @@ not stop the others. Rows that another transaction has locked are left to the ne
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from sqlalchemy import bindparam, delete, select, tuple_
 
 from foldline.log.compaction import trigger
+from foldline.log.events import JobWaits, LeaseLapsed, SweepDone
 from foldline.log.job_state import JobState
 from foldline.log.jobs import indexing
 from foldline.log.jobs.endings import LEASE_LAPSED, UNREADABLE, end, requeue
 from foldline.log.storage import passages, paths
-from foldline.log.storage.events import JobWaits, LeaseLapsed, SweepDone
 from foldline.log.storage.store import Store, Transaction
 from foldline.log.storage.tables import BRANCH, CHUNK_TEXT, DISMISSAL, ENTRY, IDEMPOTENCY, JOB, PIN, SESSION, SUMMARY
 
@@ -34,8 +35,15 @@ _OLD_ANSWERS: Final = (
 )
 
 
-def sweep(store: Store) -> list[str]:
-    """Sweep once, and publish a `JobWaits` for each queue with claimable jobs; those queues."""
+def no_rest(_seconds: float) -> None:
+    """Go on at once: for a process that answers no requests."""
+
+
+def sweep(store: Store, rest: Callable[[float], object] = no_rest) -> list[str]:
+    """Sweep once, and publish a `JobWaits` for each queue with claimable jobs; those queues.
+
+    `rest` is called after each piece of long work, with the seconds that it took.
+    """
     with store.read() as tx:
         lapsed = tx.execute(_lapsed(tx).limit(ITEMS_AT_ONCE)).all()
         due = tx.execute(_due(tx).limit(ITEMS_AT_ONCE)).all()
@@ -48,13 +56,13 @@ def sweep(store: Store) -> list[str]:
             with store.write() as tx:
                 if not remove(tx):
                     break
-    indexing.index_waiting(store, INDEXED_AT_ONCE)
-    store.publish(SweepDone())
     with store.read() as tx:
         waiting = select(JOB.c.queue).where(JOB.c.state == JobState.QUEUED, JOB.c.not_before <= tx.now).distinct()
         queues = list(tx.execute(waiting.order_by(JOB.c.queue)).scalars())
     for queue in queues:
         store.publish(JobWaits(queue))
+    indexing.index_waiting(store, INDEXED_AT_ONCE, rest)
+    store.publish(SweepDone())
     return queues
 
 

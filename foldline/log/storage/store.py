@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import logging
 import secrets
-import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import perf_counter
@@ -19,8 +18,9 @@ from sqlalchemy.exc import DatabaseError, DataError, IntegrityError, InterfaceEr
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from foldline.log.errors import Busy, Unavailable
+from foldline.log.events import Event, Subscriber
 from foldline.log.storage.engines import CONNECTIONS, SQLITE, address_of, open_engines
-from foldline.log.storage.events import Event, Subscriber
+from foldline.log.storage.turns import Turns
 
 if TYPE_CHECKING:
     from foldline.log.storage.known_entries import KnownEntries
@@ -137,9 +137,9 @@ class Store:
     """The database behind the session log.
 
     `subscribers` get each event after its commit, in the thread that committed. `traceparent` returns the current
-    thread's trace. On SQLite all writers of the process take turns, because SQLite's own locking starves some of them.
-    On PostgreSQL the writers of one session take turns, by the lock on its row. `connections` is the largest number of
-    connections, on SQLite of readers. `known` keeps what was read of entries for later reads.
+    thread's trace. On SQLite all writers of the process take turns. On PostgreSQL the writers of one session do, by the
+    lock on its row. `connections` is the largest number of connections, on SQLite of readers. `known` keeps what was
+    read of entries for later reads.
 
     Raises:
         InvalidDatabase: the URL is malformed, or names a database that is not supported, or a driver that is not
@@ -169,8 +169,8 @@ class Store:
         self._traceparent = traceparent
         self.url = address_of(url)
         self.is_sqlite = self.url.get_backend_name() == SQLITE
-        self._turn: AbstractContextManager[Any] = threading.Lock() if self.is_sqlite else nullcontext()
         self._engines = open_engines(self.url, connections)
+        self._turns = Turns(self._engines.writer) if self.is_sqlite else None
 
     @property
     def now(self) -> int:
@@ -178,13 +178,15 @@ class Store:
         return int(self.clock().timestamp() * 1000)
 
     @contextmanager
-    def write(self) -> Iterator[Transaction]:
+    def write(self, *, shares: bool = False) -> Iterator[Transaction]:
         """A transaction that commits at the end, or rolls back on any exception.
+
+        With `shares` it may wait for a few others, to be committed with them; SQLite alone needs that.
 
         Raises:
             Unavailable: the database does not answer.
         """
-        with self._turn, translated(), self._engines.writer.begin() as connection:
+        with translated(), self._writing(shares=shares) as connection:
             transaction = self._transaction(connection)
             yield transaction
         for event in transaction.events:
@@ -218,9 +220,12 @@ class Store:
         Raises:
             Unavailable: the database does not answer.
         """
-        with self._turn, translated(), self._engines.writer.connect() as connection, connection.begin() as whole:
+        with translated(), self._writing(shares=False) as connection:
             yield self._transaction(connection)
-            whole.rollback()
+            connection.rollback()
+
+    def _writing(self, *, shares: bool) -> AbstractContextManager[Connection]:
+        return self._engines.writer.begin() if self._turns is None else self._turns.write(shares=shares)
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:

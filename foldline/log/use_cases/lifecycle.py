@@ -23,9 +23,9 @@ from foldline.engine.wire import dumps
 from foldline.log.compaction import trigger
 from foldline.log.compaction.trigger import TriggerResult
 from foldline.log.errors import Conflict
+from foldline.log.events import JobEnded
 from foldline.log.job_state import ACTIVE, JobState
 from foldline.log.storage import idempotency, paths
-from foldline.log.storage.events import JobEnded
 from foldline.log.storage.rows import Path, Session
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import BRANCH, JOB, SESSION, BranchRow, one_of

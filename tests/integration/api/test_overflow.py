@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from foldline.log.compaction.enqueue import INTERACTIVE
+from foldline.log.events import Event, OverflowReported
 from foldline.log.jobs import claims
-from foldline.log.storage.events import Event, OverflowReported
 from tests.support.pictures import picture
 from tests.support.processes.api import Api, Json, assistant, user
 

@@ -6,8 +6,7 @@ import pytest
 
 from foldline.engine.wording import marker_tokens
 from foldline.log.compaction.enqueue import BACKGROUND
-from foldline.log.jobs import sweeps
-from foldline.log.storage.events import (
+from foldline.log.events import (
     CompactionMade,
     Event,
     JobEnded,
@@ -17,6 +16,7 @@ from foldline.log.storage.events import (
     SweepDone,
     TriggerRan,
 )
+from foldline.log.jobs import sweeps
 from foldline.log.storage.store import Store
 from foldline.log.use_cases import lifecycle
 from tests.support.log.sessions import Clock, Scene, batch, turns, user

@@ -9,8 +9,8 @@ import pytest
 from foldline_worker.hooks.outcomes import Outcome, outcome_of
 
 from foldline.log.compaction.summary_request import SummaryRequest
+from foldline.log.events import CompactionMade, Event
 from foldline.log.jobs import admin, endings
-from foldline.log.storage.events import CompactionMade, Event
 from foldline.log.use_cases.compact import compact
 from tests.support.log.scenes import NewScene
 from tests.support.log.sessions import TENANT, Scene, turns, user

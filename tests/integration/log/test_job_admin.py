@@ -7,10 +7,10 @@ from sqlalchemy import update
 
 from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE, QueuedJob
 from foldline.log.errors import Conflict, NotFound
+from foldline.log.events import Event, JobWaits
 from foldline.log.job_state import JobState
 from foldline.log.jobs import admin, endings, leases
 from foldline.log.jobs.admin import Chosen
-from foldline.log.storage.events import Event, JobWaits
 from foldline.log.storage.store import Store
 from foldline.log.storage.tables import JOB
 from foldline.log.use_cases import lifecycle

@@ -9,8 +9,8 @@ from foldline.engine.wire import dumps, loads
 from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE
 from foldline.log.compaction.summary_request import request_from_json
 from foldline.log.errors import Conflict, NotFound
+from foldline.log.events import JobWaits
 from foldline.log.jobs import claims, endings, leases, sweeps
-from foldline.log.storage.events import JobWaits
 from foldline.log.storage.tables import JOB
 from tests.support.log.scenes import NewScene
 from tests.support.log.sessions import Clock, Scene, assistant, span, turns, user

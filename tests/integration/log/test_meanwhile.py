@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from foldline.engine.summaries.prompt import SummaryDraft
+from foldline.log.events import CompactionMade, Event, SummaryPatched
 from foldline.log.jobs import publish
-from foldline.log.storage.events import CompactionMade, Event, SummaryPatched
 from foldline.log.use_cases.finding import ledger
 from tests.support.log.scenes import NewScene, clock, new_scene, scene, store
 from tests.support.log.sessions import TENANT, Scene, calls, turns, user

@@ -197,6 +197,14 @@ def test_an_append_finds_the_items_of_what_it_may_hide_at_once_and_a_sweep_those
     assert with_items() == list(range(1, 11))
 
 
+def test_a_sweep_rests_after_each_piece_of_its_index(scene: Scene) -> None:
+    scene.append(*({"role": "user", "content": f"Note {number}."} for number in range(2 * indexing.AT_ONCE)))
+    rests: list[float] = []
+    sweeps.sweep(scene.store, rests.append)
+    assert len(rests) == 2
+    assert min(rests) > 0
+
+
 def as_an_earlier_version(scene: Scene) -> None:
     """Leave the session as if nothing of it had been indexed when it was written."""
     with scene.store.write() as tx:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import func, select
 
-from foldline.log.storage.events import Event, JobWaits
+from foldline.log.events import Event, JobWaits
 from foldline.log.storage.store import Store
 from foldline.log.storage.tables import SESSION
 from foldline.log.use_cases import lifecycle

@@ -8,8 +8,8 @@ import pytest
 
 from foldline.engine.policies.presets import PRESETS
 from foldline.engine.tokens.counter import count_message
+from foldline.log.events import Event, TriggerRan
 from foldline.log.job_state import ACTIVE
-from foldline.log.storage.events import Event, TriggerRan
 from foldline.log.storage.store import Store
 from foldline.log.use_cases import lifecycle
 from tests.support.log.sessions import Scene, assistant, user

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from foldline.log.compaction.not_compacted import CHANGE_SHARE
+from foldline.log.events import TriggerRan
 from foldline.log.jobs import endings
-from foldline.log.storage.events import TriggerRan
 from foldline.log.storage.store import Store
 from foldline.log.use_cases import lifecycle, pins
 from tests.support.log.scenes import NewScene

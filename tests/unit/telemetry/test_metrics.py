@@ -3,8 +3,7 @@ from typing import get_args
 
 import pytest
 
-from foldline.log.jobs.backlog import Backlog, Queue
-from foldline.log.storage.events import (
+from foldline.log.events import (
     BranchSummarized,
     CompactionMade,
     Event,
@@ -17,6 +16,7 @@ from foldline.log.storage.events import (
     SweepDone,
     TriggerRan,
 )
+from foldline.log.jobs.backlog import Backlog, Queue
 from foldline.telemetry.metric_catalog import METRICS, MetricKind, Source
 from foldline.telemetry.metrics import Metrics
 

@@ -12,7 +12,7 @@ from typing import Final
 from celery import Celery
 from kombu import Connection, Producer
 
-from foldline.log.storage.events import Event, JobWaits
+from foldline.log.events import Event, JobWaits
 from foldline.log.storage.store import Store
 from foldline.telemetry.logs import Contained, describe
 from foldline_worker.broker.liveness import Outage

@@ -19,7 +19,7 @@ from typing import Any, Final, Protocol
 from foldline.engine.summaries.gate import Judged, Story, judge
 from foldline.engine.summaries.prompt import SummaryInput
 from foldline.engine.wire import dumps, loads, loads_bounded
-from foldline.log.storage.events import Event
+from foldline.log.events import Event
 from foldline.log.storage.store import Store
 from foldline.telemetry.logs import describe
 from foldline_worker.cancellation import Cancellation, Cancelled

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from foldline.log.compaction.summary_request import HOOK_KINDS
+from foldline.log.events import BranchSummarized, CompactionMade, Event, JobEnded
 from foldline.log.job_state import JobState
-from foldline.log.storage.events import BranchSummarized, CompactionMade, Event, JobEnded
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,4 +38,5 @@ class Sweeper:
     def _sweep(self) -> None:
         # The thread must not end: the next sweep tries again.
         with Contained(lambda error: logger.warning("sweep failed: %s", describe(error))):
-            sweep(self._store)
+            # Requests wait for this thread's turns of the interpreter, so that it rests for as long as it worked.
+            sweep(self._store, self._stopping.wait)

@@ -1,0 +1,167 @@
+"""Writers of SQLite take turns, in the order in which they came. Several in a row may share one commit."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from threading import Event, Lock
+from time import perf_counter
+from typing import Final
+
+from sqlalchemy import Connection, Engine
+
+from foldline.log.errors import Unavailable
+
+# For so long others may join a transaction.
+OPEN_SECONDS: Final = 0.005
+
+
+@dataclass(slots=True)
+class _Shared:
+    """A transaction of one or more writers, who wait until it `ended`; `error` is why it failed."""
+
+    connection: Connection
+    began: float = field(default_factory=perf_counter)
+    has_writers: bool = False
+    ended: Event = field(default_factory=Event)
+    error: BaseException | None = None
+
+    @property
+    def may_grow(self) -> bool:
+        """Whether another writer may still join."""
+        return perf_counter() - self.began < OPEN_SECONDS
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is lost of it: SQLite gives a transaction up by itself, for example if the disk is full."""
+        return bool(self.connection.connection.driver_connection.in_transaction)  # type: ignore[union-attr]
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """A writer that waits for its turn; `joins` is the transaction that was handed to it, if any."""
+
+    shares: bool
+    has_turn: Event = field(default_factory=Event)
+    joins: _Shared | None = None
+
+
+class Turns:
+    """The turns of one process's writers, because SQLite's own locking starves some of them.
+
+    A commit waits for the disk, and nobody writes meanwhile. So a writer that shares hands its open transaction to the
+    next in the queue if that one shares too, and waits for the commit with it. Nobody else sees the changes before.
+    What a writer raises undoes its own changes alone: all but the first have a savepoint.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._lock = Lock()
+        self._queue: deque[_Waiting] = deque()
+        self._is_taken = False
+
+    @property
+    def waiting(self) -> int:
+        """The number of writers that wait for their turn."""
+        return len(self._queue)
+
+    @contextmanager
+    def write(self, *, shares: bool) -> Iterator[Connection]:
+        """A transaction that is committed after the block, or rolled back if the block raises.
+
+        Raises:
+            Unavailable: the transaction was shared, and another writer could not commit it.
+        """
+        shared = self._take(shares=shares)
+        is_first, shared.has_writers = not shared.has_writers, True
+        try:
+            with nullcontext() if is_first else shared.connection.begin_nested():
+                yield shared.connection
+        except BaseException as error:
+            if is_first or not shared.is_whole:
+                shared.error = error
+            self._leave(shared, shares=shares)
+            raise
+        if self._leave(shared, shares=shares):
+            shared.ended.wait()
+        if shared.error is not None:
+            raise Unavailable(str(getattr(shared.error, "orig", shared.error))) from shared.error
+
+    def _take(self, *, shares: bool) -> _Shared:
+        """Wait for a turn; the transaction to write in."""
+        waiting = _Waiting(shares)
+        with self._lock:
+            if self._is_taken:
+                self._queue.append(waiting)
+            else:
+                self._is_taken = True
+                waiting.has_turn.set()
+        try:
+            waiting.has_turn.wait()
+        except BaseException:
+            self._give_up(waiting)
+            raise
+        return waiting.joins or self._begin()
+
+    def _give_up(self, waiting: _Waiting) -> None:
+        """Let the others write without one that was interrupted while it waited."""
+        with self._lock:
+            has_turn = waiting.has_turn.is_set()
+            if not has_turn:
+                self._queue.remove(waiting)
+        if waiting.joins is not None:
+            self._end(waiting.joins)
+        elif has_turn:
+            self._pass_on()
+
+    def _begin(self) -> _Shared:
+        try:
+            connection = self._engine.connect()
+            try:
+                connection.begin()
+            except BaseException:
+                connection.close()
+                raise
+        except BaseException:
+            self._pass_on()
+            raise
+        return _Shared(connection)
+
+    def _leave(self, shared: _Shared, *, shares: bool) -> bool:
+        """Hand the transaction to the next writer, or end it; whether it still has to be committed."""
+        if shares and shared.error is None and shared.may_grow:
+            with self._lock:
+                if self._queue and self._queue[0].shares:
+                    following = self._queue.popleft()
+                    following.joins = shared
+                    following.has_turn.set()
+                    return True
+        self._end(shared)
+        return False
+
+    def _end(self, shared: _Shared) -> None:
+        """Commit the transaction, or roll it back if it failed, and let the next writer begin."""
+        try:
+            if shared.error is None:
+                shared.connection.commit()
+            else:
+                shared.connection.rollback()
+        except BaseException as error:
+            shared.error = error
+            # SQLite keeps a transaction open whose commit failed.
+            shared.connection.rollback()
+            raise
+        finally:
+            shared.connection.close()
+            self._pass_on()
+            shared.ended.set()
+
+    def _pass_on(self) -> None:
+        """Give the turn to the next writer."""
+        with self._lock:
+            if self._queue:
+                self._queue.popleft().has_turn.set()
+            else:
+                self._is_taken = False
