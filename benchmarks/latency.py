@@ -20,7 +20,7 @@ from benchmarks.work import (
     summarizing,
     wait_until_published,
 )
-from foldline.log.storage.events import Event, JobWaits
+from foldline.log.events import Event, JobWaits
 from foldline.log.storage.store import Store
 from stack.stack import Stack
 

@@ -18,7 +18,7 @@ from benchmarks.work import (
     wait_until_published,
 )
 from foldline.log.compaction.enqueue import INTERACTIVE
-from foldline.log.storage.events import JobWaits
+from foldline.log.events import JobWaits
 from foldline.log.storage.store import Store
 from stack.stack import Stack
 
