@@ -150,6 +150,18 @@ class Settings(BaseSettings):
     )
     openai_base_url: str = Field("https://api.openai.com/v1", description="Address of OpenAI's API, with /v1.")
 
+    gateway: Literal["on", "shadow", "off"] = Field(
+        "on",
+        description="Whether requests to the routes of Anthropic's and OpenAI's APIs get views: on; shadow only says "
+        "in headers what a view would take; off sends all on as it came.",
+    )
+    gateway_context_window: int | None = Field(
+        None, ge=2000, description="Context window in tokens of sessions of the gateway, in place of their model's."
+    )
+    gateway_timeout_seconds: float = Field(
+        600.0, gt=0, description="Time within which a provider has to send the next bytes of its answer."
+    )
+
     lease_seconds: int = Field(
         120,
         ge=1,

@@ -19,6 +19,9 @@ from foldline.settings import Settings
 from foldline.telemetry.health import DATABASE, Subject, known_backlog, parts_of
 from foldline.telemetry.metrics import Signals
 from foldline_api import docs_page
+from foldline_api.gateway import routes as gateway_routes
+from foldline_api.gateway.forwarding import Gateway
+from foldline_api.gateway.upstream import Upstreams
 from foldline_api.http import problems
 from foldline_api.http.access_log import AccessLog
 from foldline_api.http.auth import Auth
@@ -40,6 +43,8 @@ def create_app(
     signals.metrics.follow(store)
     service = AppState(settings, store, Watch(_reader_of(store), waiters_max), SentViews(settings.cache_bytes // 2))
 
+    gateway = Gateway(service, Upstreams(settings))
+
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         threads = anyio.to_thread.current_default_thread_limiter()
@@ -47,6 +52,7 @@ def create_app(
         signals.metrics.follow_threads(lambda: threads.statistics().tasks_waiting)
         yield
         await service.watch.close()
+        await gateway.upstreams.close()
 
     app = DescribedApp(
         title="Foldline",
@@ -71,6 +77,7 @@ def create_app(
     for router in ROUTERS:
         app.include_router(router)
     docs_page.install(app)
+    gateway_routes.install(app, gateway)
     app.add_route("/", _to_docs, include_in_schema=False)
     routes = [*app.routes, *(route for router in ROUTERS for route in router.routes)]
     app.state.routes = [route for route in routes if isinstance(route, Route)]

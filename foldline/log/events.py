@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
 # The provider of an overflow whose wording is not known.
@@ -102,6 +103,31 @@ class OverflowReported:
     provider: str
 
 
+class GatewayOutcome(StrEnum):
+    """What became of a request to a provider's API.
+
+    Its conversation was sent as a view, or whole, as it is; `SHADOW` would have sent a view. `SENT_AGAIN` after the
+    provider had refused it as too long. In the other cases it went on as it came, because it was not understood, there
+    was no view that fits, something failed, or took too long.
+    """
+
+    VIEW = "view"
+    WHOLE = "whole"
+    SHADOW = "shadow"
+    SENT_AGAIN = "sent_again"
+    NOT_UNDERSTOOD = "not_understood"
+    NO_VIEW = "no_view"
+    FAILED = "failed"
+    TOO_SLOW = "too_slow"
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayCall:
+    """A request to a provider's API went on."""
+
+    outcome: GatewayOutcome
+
+
 Event: TypeAlias = (
     JobWaits
     | JobEnded
@@ -113,6 +139,7 @@ Event: TypeAlias = (
     | SummaryPatched
     | SweepDone
     | OverflowReported
+    | GatewayCall
 )
 # Called with each event after the commit, in the thread that committed: it must not block.
 Subscriber: TypeAlias = Callable[[Event], None]

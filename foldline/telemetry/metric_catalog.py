@@ -185,6 +185,14 @@ OVERFLOWS: Final = Metric(
     "Views that a provider refused as too long, as callers report. Providers with an unknown wording are `other`.",
     ("provider",),
 )
+GATEWAY_CALLS: Final = Metric(
+    "foldline_gateway_calls_total",
+    MetricKind.COUNTER,
+    API,
+    "Requests to the routes of providers' APIs, by what went on: `view`, `whole` (nothing was compacted), `shadow`, "
+    "`sent_again` after a refusal for length, or as it came: `not_understood`, `no_view`, `failed`, `too_slow`.",
+    ("outcome",),
+)
 CONNECTIONS: Final = Metric(
     "foldline_database_connections",
     MetricKind.GAUGE,
@@ -226,6 +234,7 @@ METRICS: Final = (
     SUMMARIZER_FAILURES,
     LINES_PATCHED,
     OVERFLOWS,
+    GATEWAY_CALLS,
     CONNECTIONS,
     CONNECTIONS_MAX,
     PART_UP,

@@ -28,6 +28,7 @@ from foldline.log.events import (
     BranchSummarized,
     CompactionMade,
     Event,
+    GatewayCall,
     JobEnded,
     JobWaits,
     LeaseLapsed,
@@ -166,6 +167,10 @@ class Metrics:
     @_count.register
     def _(self, reported: OverflowReported) -> None:
         self._of(metric_catalog.OVERFLOWS, reported.provider).inc()
+
+    @_count.register
+    def _(self, call: GatewayCall) -> None:
+        self._of(metric_catalog.GATEWAY_CALLS, call.outcome).inc()
 
     @_count.register(JobWaits)
     @_count.register(BranchSummarized)

@@ -20,6 +20,7 @@ SAMPLES: Json = {
     "summarizers": '{"fast": {"model": "m"}}',
     "summarizer_window": 32_000,
     "summarizer_output_tokens": 4_000,
+    "gateway_context_window": 32_000,
     "database_connections": 99,
     "summarizer_base_url": "http://llm/v1",
     "anthropic_base_url": "http://proxy/anthropic",

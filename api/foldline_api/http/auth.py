@@ -18,6 +18,9 @@ DEFAULT_TENANT: Final = "default"
 # Probes carry no key.
 OPEN_PATHS: Final = frozenset({"/healthz", "/readyz"})
 
+# On the routes of a provider's API, `Authorization` has the provider's key.
+KEY_HEADER: Final = "x-foldline-key"
+
 NO_KEY: Final = "this service needs a key: send `Authorization: Bearer <key>`"
 UNKNOWN_KEY: Final = "the key is not known"
 FOREIGN_CLIENT: Final = "without API keys this service answers its own machine only"
@@ -46,6 +49,9 @@ class Auth:
         if not self._tenants:
             _check_is_local(scope, headers)
             return DEFAULT_TENANT
+        own = headers.get(KEY_HEADER)
+        if own is not None:
+            return self._tenant_of(own.strip().encode())
         scheme, _, given = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not given.strip():
             raise Unauthorized(NO_KEY)

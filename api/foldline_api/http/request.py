@@ -107,7 +107,7 @@ async def read_request(request: Request) -> ApiRequest:
         raise NoRoute(path)
     _check_parameters(request)
     service: AppState = request.app.state.service
-    raw = await _read(request, service.settings.max_body_bytes) if request.method in WITH_BODY else b""
+    raw = await read_body(request, service.settings.max_body_bytes) if request.method in WITH_BODY else b""
     route = f"{request.method} {path}"
     session_id: str = request.path_params.get("session_id", "")
     return ApiRequest(service, request.state.tenant, session_id, route, request.headers, raw)
@@ -126,7 +126,12 @@ def _check_parameters(request: Request) -> None:
         raise InvalidRequest(f"query.{unknown[0]}", f"must not be given; {taken}")
 
 
-async def _read(request: Request, limit_bytes: int) -> bytes:
+async def read_body(request: Request, limit_bytes: int) -> bytes:
+    """The complete body of a request.
+
+    Raises:
+        BodyTooLarge: it has more bytes than the limit.
+    """
     announced = request.headers.get("content-length", "")
     if announced.isdecimal() and int(announced) > limit_bytes:
         raise BodyTooLarge(limit_bytes)

@@ -18,7 +18,18 @@ from foldline.log.jobs import indexing
 from foldline.log.jobs.endings import LEASE_LAPSED, UNREADABLE, end, requeue
 from foldline.log.storage import passages, paths
 from foldline.log.storage.store import Store, Transaction
-from foldline.log.storage.tables import BRANCH, CHUNK_TEXT, DISMISSAL, ENTRY, IDEMPOTENCY, JOB, PIN, SESSION, SUMMARY
+from foldline.log.storage.tables import (
+    BRANCH,
+    CHUNK_TEXT,
+    DISMISSAL,
+    ENTRY,
+    FINGERPRINT,
+    IDEMPOTENCY,
+    JOB,
+    PIN,
+    SESSION,
+    SUMMARY,
+)
 
 # The most that one sweep does of each kind; the rest waits for the next.
 ITEMS_AT_ONCE: Final = 100
@@ -136,7 +147,7 @@ def _remove_session(tx: Transaction) -> bool:
         delete(ENTRY).where(ENTRY.c.session_pk == session_pk, tuple_(ENTRY.c.branch, ENTRY.c.seq).in_(batch))
     )
     if gone.rowcount < PURGE_ROWS:
-        for table in (JOB, SUMMARY, PIN, DISMISSAL, CHUNK_TEXT, BRANCH):
+        for table in (JOB, SUMMARY, PIN, DISMISSAL, CHUNK_TEXT, FINGERPRINT, BRANCH):
             tx.execute(delete(table).where(table.c.session_pk == session_pk))
         tx.execute(delete(SESSION).where(SESSION.c.pk == session_pk))
     return True

@@ -291,6 +291,19 @@ class BreakerRow(SQLModel, table=True):
     next_try_at: int = Field(default=0, sa_type=BigInteger)
 
 
+class FingerprintRow(SQLModel, table=True):
+    """The entry that ends a part of a conversation; `digest` is of all that was said up to it."""
+
+    __tablename__: ClassVar[Any] = "fingerprint"
+    __table_args__ = (Index("fingerprint_of_session", "session_pk"),)
+
+    tenant: str = Field(primary_key=True)
+    digest: bytes = Field(primary_key=True)
+    session_pk: int = Field(sa_type=BigInteger)
+    branch: int
+    seq: int
+
+
 class IdempotencyRow(SQLModel, table=True):
     """The response to a request with an `Idempotency-Key`, written in the transaction of the request's effect."""
 
@@ -320,6 +333,7 @@ PIN: Final = _table("pin")
 DISMISSAL: Final = _table("dismissal")
 CHUNK_TEXT: Final = _table("chunk_text")
 BREAKER: Final = _table("breaker")
+FINGERPRINT: Final = _table("fingerprint")
 IDEMPOTENCY: Final = _table("idempotency")
 
 

@@ -7,6 +7,8 @@ from foldline.log.events import (
     BranchSummarized,
     CompactionMade,
     Event,
+    GatewayCall,
+    GatewayOutcome,
     JobEnded,
     JobWaits,
     LeaseLapsed,
@@ -30,6 +32,7 @@ COUNTED = {
     "foldline_summary_lines_patched_total": SummaryPatched(1),
     "foldline_sweeps_total": SweepDone(),
     'foldline_overflow_reports_total{provider="vllm"}': OverflowReported("vllm"),
+    'foldline_gateway_calls_total{outcome="not_understood"}': GatewayCall(GatewayOutcome.NOT_UNDERSTOOD),
 }
 # The metrics of jobs show both.
 NOT_COUNTED = (JobWaits("summarize.background"), BranchSummarized("s", "e0-1", {}))

@@ -1,0 +1,1 @@
+"""The routes that speak the providers' own APIs."""

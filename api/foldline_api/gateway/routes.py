@@ -1,0 +1,98 @@
+"""The gateway's routes: a request whose conversation is understood goes on with a view, any other as it came."""
+
+from __future__ import annotations
+
+from functools import partial
+from http import HTTPStatus
+from typing import Any, Final
+
+import httpx
+from fastapi import FastAPI, Request, Response
+from fastapi.concurrency import run_in_threadpool
+
+from foldline.engine.gateway.dialects import DIALECTS, Dialect
+from foldline.engine.wire import dumps
+from foldline_api.gateway.forwarding import Forwarded, Gateway, GatewayRequest, forwarded, forwarded_again
+from foldline_api.gateway.upstream import Outgoing, UpstreamFailed, passing, whole
+from foldline_api.http.problems import BodyTooLarge
+from foldline_api.http.request import read_body
+from foldline_api.http.responses import JSON
+
+METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+# The prefixes under which all routes of a provider go through; without a prefix, those that are understood.
+PREFIXES: Final = {"/anthropic": "anthropic", "/openai": "openai"}
+REFUSAL_CHARS: Final = 1 << 16
+_TOO_LONG: Final = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE})
+
+
+def install(app: FastAPI, gateway: Gateway) -> None:
+    """Add the gateway's routes."""
+    for dialect in DIALECTS:
+        for prefix in ("", *(prefix for prefix, name in PREFIXES.items() if name == dialect.upstream)):
+            handle = partial(_converse, gateway, dialect, dialect.path)
+            app.add_route(prefix + dialect.path, handle, ["POST"], include_in_schema=False)
+    for prefix, name in PREFIXES.items():
+        app.add_route(prefix + "/{rest:path}", partial(_pass, gateway, name), METHODS, include_in_schema=False)
+    for path, name in {"/v1/messages/count_tokens": "anthropic", "/v1/models": "openai"}.items():
+        app.add_route(path, partial(_pass, gateway, name), METHODS, include_in_schema=False)
+
+
+async def _converse(gateway: Gateway, dialect: Dialect, path: str, request: Request) -> Response:
+    """A request with a conversation."""
+    try:
+        raw = await read_body(request, gateway.settings.max_body_bytes)
+        call = GatewayRequest(dialect.upstream, path, request, raw)
+        sent = await forwarded(gateway, dialect, call)
+        answer = await _sent(gateway, call, sent.body)
+        if sent.turn is None or answer.status_code not in _TOO_LONG:
+            return passing(answer, sent.headers)
+        return await _refused(gateway, call, sent, answer)
+    except (UpstreamFailed, BodyTooLarge) as error:
+        return _error_like(dialect.upstream, error)
+
+
+async def _pass(gateway: Gateway, upstream: str, request: Request) -> Response:
+    """Any other request, which goes on as it came."""
+    raw_path: str = request.scope.get("raw_path", b"").decode("ascii") or request.url.path
+    prefix = next((prefix for prefix in PREFIXES if raw_path.startswith(prefix + "/")), "")
+    try:
+        raw = await read_body(request, gateway.settings.max_body_bytes)
+        answer = await _sent(gateway, GatewayRequest(upstream, raw_path.removeprefix(prefix), request, raw), raw)
+        return passing(answer, {})
+    except (UpstreamFailed, BodyTooLarge) as error:
+        return _error_like(upstream, error)
+
+
+async def _sent(gateway: Gateway, call: GatewayRequest, body: bytes) -> httpx.Response:
+    request = call.request
+    query: bytes = request.scope["query_string"]
+    outgoing = Outgoing(call.upstream, request.method, call.path, query, request.headers.raw, body)
+    return await gateway.upstreams.send(outgoing)
+
+
+async def _refused(gateway: Gateway, call: GatewayRequest, sent: Forwarded, answer: httpx.Response) -> Response:
+    """A refusal: if it is for length, the view is compacted and sent once more; else it is the caller's."""
+    raw = b"".join([chunk async for chunk in answer.aiter_raw()])
+    await answer.aclose()
+    smaller = await run_in_threadpool(forwarded_again, gateway, call, sent, _text_of(answer, raw))
+    if smaller is None:
+        return whole(answer, raw, sent.headers)
+    return passing(await _sent(gateway, call, smaller.body), smaller.headers)
+
+
+def _text_of(answer: httpx.Response, raw: bytes) -> str:
+    """The text of a refusal, whatever its encoding."""
+    try:
+        return httpx.Response(answer.status_code, headers=answer.headers, content=raw).text[:REFUSAL_CHARS]
+    except httpx.DecodingError:
+        return ""
+
+
+def _error_like(upstream: str, error: UpstreamFailed | BodyTooLarge) -> Response:
+    """An error of ours in the shape of the provider's."""
+    is_large = isinstance(error, BodyTooLarge)
+    status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE if is_large else HTTPStatus.BAD_GATEWAY
+    kind = "request_too_large" if is_large else "api_error"
+    detail: dict[str, Any] = {"type": kind, "message": f"Foldline: {error}"}
+    body = {"type": "error", "error": detail} if upstream == "anthropic" else {"error": {**detail, "code": None}}
+    return Response(dumps(body), status, media_type=JSON)

@@ -1,0 +1,140 @@
+"""The APIs of providers that the gateway speaks: where a request has its conversation, and how a view is put there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from foldline.engine.errors import InvalidMessage
+from foldline.engine.formats import FORMATS
+from foldline.engine.formats.contract import Wire
+from foldline.engine.gateway.cache_marks import marked_as, without_marks
+from foldline.engine.messages import JsonObject, Message
+
+# Roles of messages that come before the conversation, and belong to the request's fixed parts.
+_LEADING: Final = frozenset({"system", "developer"})
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One API: its path, the upstream's name, the format of its messages, and the fields of a request.
+
+    `output` are the fields that bound the answer. With `leads`, system messages before all others are fixed parts;
+    where the system prompt has a field of its own, a system message is something that was said. A request with one of
+    `elsewhere` has its history at the provider. `session_headers` carry the id that an agent gives its conversation.
+    """
+
+    path: str
+    upstream: str
+    format: str
+    messages: str
+    system: str | None
+    output: tuple[str, ...]
+    leads: bool = True
+    elsewhere: tuple[str, ...] = ()
+    session_headers: tuple[str, ...] = ()
+
+
+DIALECTS: Final = (
+    Dialect(
+        path="/v1/messages",
+        upstream="anthropic",
+        format="anthropic",
+        messages="messages",
+        system="system",
+        output=("max_tokens",),
+        leads=False,
+        session_headers=("x-claude-code-session-id",),
+    ),
+    Dialect(
+        path="/v1/chat/completions",
+        upstream="openai",
+        format="openai",
+        messages="messages",
+        system=None,
+        output=("max_completion_tokens", "max_tokens"),
+    ),
+    Dialect(
+        path="/v1/responses",
+        upstream="openai",
+        format="responses",
+        messages="input",
+        system="instructions",
+        output=("max_output_tokens",),
+        elsewhere=("previous_response_id", "conversation"),
+        session_headers=("session_id",),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRequest:
+    """What the gateway understands of a request.
+
+    `leading` are wire messages that come before the conversation, `system` the text of all that does. `mark` is the
+    cache mark on the conversation, if the caller set one.
+    """
+
+    dialect: Dialect
+    body: JsonObject
+    model: str
+    max_output_tokens: int | None
+    leading: Sequence[Wire]
+    system: str | None
+    tools: Sequence[JsonObject]
+    messages: Sequence[Message]
+    mark: JsonObject | None
+
+    def showing(self, messages: Sequence[Message]) -> dict[str, Any]:
+        """The request with other messages in the place of its conversation."""
+        rendered = FORMATS[self.dialect.format].render(messages, None, self.model).messages
+        return {**self.body, self.dialect.messages: [*self.leading, *marked_as(rendered, self.mark)]}
+
+
+def understood(dialect: Dialect, body: Any) -> AgentRequest:
+    """The request that a body makes.
+
+    Raises:
+        InvalidMessage: it has no conversation, or one that cannot be read.
+    """
+    if not isinstance(body, dict) or not isinstance(body.get("model"), str):
+        raise InvalidMessage("body", "must be an object with a model")
+    if any(body.get(name) for name in dialect.elsewhere):
+        raise InvalidMessage("body", "has its history at the provider")
+    wires = body.get(dialect.messages)
+    if not isinstance(wires, list) or not wires:
+        raise InvalidMessage(dialect.messages, "must be a list of messages")
+    first = next((at for at, wire in enumerate(wires) if not _is_leading(dialect, wire)), len(wires))
+    plain, mark = without_marks(wires[first:])
+    tools = body.get("tools")
+    return AgentRequest(
+        dialect,
+        body,
+        body["model"],
+        next((body[name] for name in dialect.output if _is_count(body.get(name))), None),
+        wires[:first],
+        "\n\n".join([*_texts(body.get(dialect.system or "")), *_texts(wires[:first])]) or None,
+        [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else (),
+        FORMATS[dialect.format].parse(plain, dialect.messages),
+        mark,
+    )
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def _is_leading(dialect: Dialect, wire: Any) -> bool:
+    """Whether a wire message is one of the fixed parts, if it comes first."""
+    return dialect.leads and isinstance(wire, Mapping) and wire.get("role") in _LEADING
+
+
+def _texts(value: Any) -> list[str]:
+    """The texts of a system prompt in one of the forms that providers take."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, Mapping):
+        text = value.get("text")
+        return _texts(value.get("content")) if text is None else _texts(text)
+    return [text for item in value for text in _texts(item)] if isinstance(value, list) else []
