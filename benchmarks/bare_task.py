@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from time import monotonic
 from typing import Any, Final
 
@@ -35,18 +34,17 @@ def create_app(broker: str, model: str = "") -> Celery:
 
 
 class BareTask:
-    """The sending end. `numbers` are those of the model's next requests."""
+    """The sending end."""
 
-    def __init__(self, broker: str, llm: Summarizer, numbers: Iterator[int]) -> None:
+    def __init__(self, broker: str, llm: Summarizer) -> None:
         self._app = create_app(broker)
         self._llm = llm
-        self._numbers = numbers
 
     def seconds(self) -> float:
         """The seconds from the call that sends a task to the first byte of its request at the model."""
         sent = monotonic()
         self._app.send_task(TASK)
-        return self._llm.arrival(next(self._numbers)) - sent
+        return self._llm.arrival_after(sent) - sent
 
     def close(self) -> None:
         """Close the connections."""

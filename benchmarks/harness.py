@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from rich.progress import track
 from rich.table import Table
 
 ROUNDS: Final = 11
+FAILED: Final = "failed"
 WIDTH: Final = 140
 
 Timer: TypeAlias = Callable[[], float]
@@ -110,10 +112,15 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Unmeasured:
-    """A row with a side that cannot be run on this machine, and the reason."""
+    """A row with a side that cannot be run on this machine, or that failed, and the reason."""
 
     row: Row
     reason: str
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether nothing is wrong: a machine may lack a peer."""
+        return not self.reason.startswith(FAILED)
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -165,6 +172,9 @@ class _Sides:
         except NotMeasurable as error:
             self._reasons[side] = str(error)
             return
+        except Exception as error:  # noqa: BLE001 - the other rows took their time, and have their results
+            self._reasons[side] = f"{FAILED}: {error!r}"
+            return
         if is_counted:
             self._times[side].append(taken)
 
@@ -177,15 +187,18 @@ def show(rows: Iterable[Row | Together]) -> bool:
     table = Table("row", "ours (median)", "against (median)", "ratio", "spread", "bound", "")
     is_all_kept = True
     for result in chain.from_iterable(map(measure, rows)):
-        if isinstance(result, Unmeasured):
-            table.add_row(
-                result.row.name, result.row.ours, f"{result.row.theirs}\n{result.reason}", "", "", "", "NOT MEASURED"
-            )
-            continue
-        table.add_row(*_cells(result))
+        cells = _unmeasured(result) if isinstance(result, Unmeasured) else _cells(result)
+        table.add_row(*cells)
+        # A run takes long; if it is stopped, these lines are left.
+        sys.stderr.write(" | ".join(cell.replace("\n", ", ") for cell in cells) + "\n")
         is_all_kept = is_all_kept and result.is_kept
     Console(width=WIDTH).print(table)
     return is_all_kept
+
+
+def _unmeasured(result: Unmeasured) -> list[str]:
+    theirs = f"{result.row.theirs}\n{result.reason}"
+    return [result.row.name, result.row.ours, theirs, "", "", "", "NOT MEASURED"]
 
 
 def _cells(result: Result) -> list[str]:

@@ -2,6 +2,7 @@
 
 `python -m benchmarks.slow_llm --delay SECONDS` serves on a free port of the loopback interface. GET /arrivals/N is the
 time.monotonic() at which the first byte of chat request N came, the first being 0; it is answered once that has come.
+GET /arrivals/after/SECONDS is that of the first request after this time.
 """
 
 from __future__ import annotations
@@ -40,14 +41,20 @@ class SlowLLM:
         first = await reader.readexactly(1)
         now = monotonic()
         head = (first + await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-        asked = re.match(r"GET /arrivals/(\d+) ", head)
-        writer.write(await (self._arrival(int(asked[1])) if asked else self._completion(now, head, reader)))
+        asked = re.match(r"GET /arrivals/(after/)?([\d.]+) ", head)
+        writer.write(await (self._arrival(*asked.groups()) if asked else self._completion(now, head, reader)))
         await writer.drain()
 
-    async def _arrival(self, number: int) -> bytes:
+    async def _arrival(self, after: str | None, value: str) -> bytes:
         async with self._arrived:
-            await self._arrived.wait_for(lambda: len(self._arrivals) > number)
-        return _answer("application/json", dumps(self._arrivals[number]))
+            found = await self._arrived.wait_for(lambda: self._from(value) if after is None else self._after(value))
+        return _answer("application/json", dumps(found[0]))
+
+    def _from(self, number: str) -> list[float]:
+        return self._arrivals[int(number) :]
+
+    def _after(self, moment: str) -> list[float]:
+        return [arrived for arrived in self._arrivals if arrived > float(moment)]
 
     async def _completion(self, now: float, head: str, reader: StreamReader) -> bytes:
         async with self._arrived:

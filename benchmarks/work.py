@@ -75,8 +75,19 @@ class Summarizer:
         Raises:
             TimeoutError: it did not come.
         """
+        return self._answer(f"/arrivals/{number}")
+
+    def arrival_after(self, moment: float) -> float:
+        """The time at which the first request after a moment arrived; waits for it.
+
+        Raises:
+            TimeoutError: none came.
+        """
+        return self._answer(f"/arrivals/after/{moment}")
+
+    def _answer(self, path: str) -> float:
         connection = http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=ARRIVE_SECONDS)
-        connection.request("GET", f"/arrivals/{number}")
+        connection.request("GET", path)
         arrived = float(connection.getresponse().read())
         connection.close()
         return arrived
