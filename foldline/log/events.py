@@ -123,9 +123,11 @@ class GatewayOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GatewayCall:
-    """A request to a provider's API went on."""
+    """A request to a provider's API went on; `tokens` are those of its conversation, and of the view, if it has one."""
 
     outcome: GatewayOutcome
+    tokens: int = 0
+    view_tokens: int = 0
 
 
 Event: TypeAlias = (

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic, sleep
@@ -59,6 +60,7 @@ def output_of(command: Sequence[str], folder: Path) -> tuple[int, str]:
 
 
 LISTENING: Final = re.compile(r"listening on (http://\S+)")
+METRICS: Final = re.compile(r"metrics and probes on (http://\S+)")
 # Settings of the user's own service must not reach the temporary one.
 NOT_INHERITED: Final = frozenset(
     f"FOLDLINE_{name}" for name in ("API_KEYS", "HOST", "PORT", "DATABASE_URL", "BROKER_URL")
@@ -75,26 +77,55 @@ def embedded_service(options: Sequence[str] = ()) -> Iterator[str]:
     Raises:
         CommandFailed: it did not become ready; the message ends with what it printed.
     """
-    with TemporaryDirectory(prefix="foldline-") as folder:
-        log = Path(folder) / "service.log"
-        database = f"sqlite:///{folder}/foldline.db"
-        command = [
-            sys.executable,
-            "-m",
-            "foldline.cli.main",
-            "serve",
-            "--port",
-            "0",
-            "--database-url",
-            database,
-            *options,
-        ]
-        with log.open("wb") as output:
-            process = start(command, _environment(os.environ), output)
+    with TemporaryDirectory(prefix="foldline-") as folder, _serving(folder, _database_in(folder), options, {}) as found:
+        yield found.url
+
+
+@contextmanager
+def kept_service(database_url: str, settings: Mapping[str, str]) -> Iterator[PrivateService]:
+    """A ready service on a database that is kept, with these variables and an operator's port.
+
+    Raises:
+        CommandFailed: it did not become ready; the message ends with what it printed.
+    """
+    own = {**settings, "FOLDLINE_METRICS_HOST": "127.0.0.1", "FOLDLINE_METRICS_PORT": "0"}
+    with TemporaryDirectory(prefix="foldline-") as folder, _serving(folder, database_url, (), own) as found:
+        yield found
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateService:
+    """A service in a process of its own; what it prints is in `log`."""
+
+    url: str
+    log: Path
+
+    def metrics(self) -> str:
+        """The metrics on its operator's port, in Prometheus's text; "" if they cannot be read."""
+        port = METRICS.search(_printed(self.log))
         try:
-            yield _ready_url(process, log)
-        finally:
-            stop(process)
+            return httpx.get(f"{port[1]}/metrics", trust_env=False).text if port else ""
+        except httpx.HTTPError:
+            return ""
+
+
+def _database_in(folder: str) -> str:
+    return f"sqlite:///{folder}/foldline.db"
+
+
+@contextmanager
+def _serving(
+    folder: str, database_url: str, options: Sequence[str], settings: Mapping[str, str]
+) -> Iterator[PrivateService]:
+    log = Path(folder) / "service.log"
+    given = ("--port", "0", "--database-url", database_url, *options)
+    command = [sys.executable, "-m", "foldline.cli.main", "serve", *given]
+    with log.open("wb") as output:
+        process = start(command, {**_environment(os.environ), **settings}, output)
+    try:
+        yield PrivateService(_ready_url(process, log), log)
+    finally:
+        stop(process)
 
 
 def _environment(environment: Mapping[str, str]) -> dict[str, str]:

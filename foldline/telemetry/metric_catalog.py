@@ -193,6 +193,14 @@ GATEWAY_CALLS: Final = Metric(
     "`sent_again` after a refusal for length, or as it came: `not_understood`, `no_view`, `failed`, `too_slow`.",
     ("outcome",),
 )
+GATEWAY_TOKENS: Final = Metric(
+    "foldline_gateway_tokens_total",
+    MetricKind.COUNTER,
+    API,
+    "Input tokens of conversations that came to these routes: `history` as they came, `view` as they went on, or would "
+    "have gone on where the gateway is a shadow.",
+    ("part",),
+)
 CONNECTIONS: Final = Metric(
     "foldline_database_connections",
     MetricKind.GAUGE,
@@ -235,6 +243,7 @@ METRICS: Final = (
     LINES_PATCHED,
     OVERFLOWS,
     GATEWAY_CALLS,
+    GATEWAY_TOKENS,
     CONNECTIONS,
     CONNECTIONS_MAX,
     PART_UP,

@@ -171,6 +171,9 @@ class Metrics:
     @_count.register
     def _(self, call: GatewayCall) -> None:
         self._of(metric_catalog.GATEWAY_CALLS, call.outcome).inc()
+        if call.tokens:
+            self._of(metric_catalog.GATEWAY_TOKENS, "history").inc(call.tokens)
+            self._of(metric_catalog.GATEWAY_TOKENS, "view").inc(call.view_tokens)
 
     @_count.register(JobWaits)
     @_count.register(BranchSummarized)

@@ -10,7 +10,7 @@ import yaml
 from promql_parser import AggregateExpr, Expr, MatrixSelector, VectorSelector, parse, walk
 
 from charts.helm import CHART
-from foldline.cli.commands.api import PROCESSES
+from foldline.cli.commands.processes.api import PROCESSES
 from foldline.telemetry import metric_catalog
 from tests.chart.rendered import NAMESPACE, RELEASE, Json, render, rendered
 

@@ -91,8 +91,12 @@ async def forwarded(gateway: Gateway, dialect: Dialect, call: GatewayRequest) ->
     with anyio.move_on_after(PATIENCE_SECONDS):
         work = partial(_prepare, gateway, dialect, call)
         found, outcome = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
-    gateway.service.store.publish(GatewayCall(outcome))
+    gateway.service.store.publish(_event(outcome, found.turn))
     return found
+
+
+def _event(outcome: GatewayOutcome, turn: Turn | None) -> GatewayCall:
+    return GatewayCall(outcome) if turn is None else GatewayCall(outcome, turn.tokens, turn.view_tokens)
 
 
 def _prepare(gateway: Gateway, dialect: Dialect, call: GatewayRequest) -> tuple[Forwarded, GatewayOutcome]:
@@ -138,5 +142,5 @@ def forwarded_again(gateway: Gateway, call: GatewayRequest, refused: Forwarded, 
     except Exception as error:  # noqa: BLE001 - the caller gets the refusal
         logger.warning("the gateway could not shorten a refused request: %s", describe(error))
         return None
-    store.publish(GatewayCall(GatewayOutcome.SENT_AGAIN if outcome is GatewayOutcome.VIEW else outcome))
+    store.publish(_event(GatewayOutcome.SENT_AGAIN if outcome is GatewayOutcome.VIEW else outcome, relieved))
     return smaller

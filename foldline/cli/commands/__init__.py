@@ -16,23 +16,28 @@ class Listed(NamedTuple):
 
 COMMANDS: Final = {
     "serve": Listed(
-        "serve", "serve", "Serve the API and its worker in one process, until stopped with Ctrl-C or SIGTERM."
+        "processes.serve", "serve", "Serve the API and its worker in one process, until stopped with Ctrl-C or SIGTERM."
     ),
+    "run": Listed("run", "run", "Run an agent whose history may outgrow its model's window: `foldline run -- claude`."),
     "api": Listed(
-        "api", "api", "Serve the API, until stopped with Ctrl-C or SIGTERM; `foldline worker` writes the summaries."
+        "processes.api",
+        "api",
+        "Serve the API, until stopped with Ctrl-C or SIGTERM; `foldline worker` writes the summaries.",
     ),
     "worker": Listed(
-        "worker",
+        "processes.worker",
         "worker",
         "Write summaries, until stopped with Ctrl-C or SIGTERM; what then still runs goes to another worker.",
     ),
     "beat": Listed(
-        "beat",
+        "processes.beat",
         "beat",
         "Have the workers look for lapsed leases and forgotten jobs, until stopped with Ctrl-C or SIGTERM.",
     ),
     "flower": Listed(
-        "flower", "flower", "Serve Flower, the page on workers and tasks, until stopped with Ctrl-C or SIGTERM."
+        "processes.flower",
+        "flower",
+        "Serve Flower, the page on workers and tasks, until stopped with Ctrl-C or SIGTERM.",
     ),
     "migrate": Listed(
         "migrate", "migrate", "Bring the database to this version's tables; `foldline serve` does so by itself."

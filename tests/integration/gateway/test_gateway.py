@@ -117,7 +117,8 @@ def test_an_edited_message_is_a_branch_and_the_old_line_stays(gateway: str, prov
 
 
 def test_side_calls_and_other_conversations_are_sessions_of_their_own(gateway: str) -> None:
-    first, second = (WholeHistoryAgent(gateway, "/v1/messages", headers={"X-Foldline-Conversation": name}) for name in "ab")
+    named = ({"X-Foldline-Conversation": name} for name in "ab")
+    first, second = (WholeHistoryAgent(gateway, "/v1/messages", headers=headers) for headers in named)
     for agent in (first, second):
         agent.say("Read all parts.")
         agent.work(2)

@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from threading import Lock
 from typing import IO, Any, Final
 
@@ -127,7 +127,7 @@ def _import_all() -> None:
     """
     with warnings.catch_warnings(action="error"):
         commands = import_module("foldline.cli.commands")
-        for module in iter_modules(commands.__path__, "foldline.cli.commands."):
+        for module in walk_packages(commands.__path__, "foldline.cli.commands."):
             import_module(module.name)
     gc.collect()
     gc.freeze()

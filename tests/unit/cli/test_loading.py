@@ -7,7 +7,9 @@ import sys
 
 import pytest
 
-LOADED = "import foldline.cli.program, foldline.cli.commands.serve, sys; sys.stdout.write(' '.join(sys.modules))"
+LOADED = (
+    "import foldline.cli.program, foldline.cli.commands.processes.serve, sys; sys.stdout.write(' '.join(sys.modules))"
+)
 
 
 @pytest.fixture(scope="module")

@@ -44,7 +44,8 @@ def test_the_table_has_the_first_sentence_of_a_commands_docstring(name: str) -> 
 
 def test_the_table_has_every_module_of_a_command() -> None:
     folder = Path(str(commands_package.__file__)).parent
-    assert {listed.module for listed in COMMANDS.values()} == {path.stem for path in folder.glob("[a-z]*.py")}
+    found = {path.relative_to(folder).with_suffix("") for path in folder.rglob("[a-z]*.py")}
+    assert {listed.module for listed in COMMANDS.values()} == {".".join(path.parts) for path in found}
 
 
 @pytest.mark.parametrize("option", ["--help", "--version"])

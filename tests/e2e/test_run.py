@@ -1,0 +1,46 @@
+"""`foldline run`: an agent that knows nothing of Foldline, through a private service."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.support.processes.agent_provider import agent_provider
+
+AGENT = """
+import json, os, sys, urllib.request
+said = [{"role": "user", "content": "Read all parts."}]
+for number in range(int(sys.argv[1])):
+    body = json.dumps({"model": "nobody/nothing", "max_tokens": 900, "messages": said}).encode()
+    address = os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages"
+    request = urllib.request.Request(address, body, {"Content-Type": "application/json", "x-api-key": "secret"})
+    answer = json.load(urllib.request.urlopen(request))
+    call = answer["content"][-1]["id"]
+    said.append({"role": "assistant", "content": answer["content"]})
+    said.append({"role": "user", "content": [{"type": "tool_result", "tool_use_id": call, "content": "word " * 800}]})
+sys.exit(7)
+"""
+
+
+def test_an_agent_runs_through_a_private_service_and_keeps_its_exit_code(tmp_path: Path) -> None:
+    with agent_provider() as provider:
+        options = ("run", "--window", "16k", "--data", str(tmp_path / "data"), "--")
+        command = [sys.executable, "-m", "foldline.cli.main", *options, sys.executable, "-c", AGENT, "30"]
+        environment = {**os.environ, "ANTHROPIC_BASE_URL": provider.url}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 7, done.stderr
+    assert len(provider.requests) == 30
+    assert max(len(json.dumps(request["messages"])) for request in provider.requests) < 16_000 * 5
+    assert provider.headers[0]["x-api-key"] == "secret"
+    assert "foldline: 30 requests, " in done.stderr
+    assert " 0 compactions" not in done.stderr
+    assert (tmp_path / "data" / "gateway.db").exists()
+
+
+def test_a_command_that_is_not_there_is_named(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "foldline.cli.main", "run", "--data", str(tmp_path), "--", "no-such-agent"]
+    done = subprocess.run(command, env=dict(os.environ), capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, "no-such-agent: No such file" in done.stderr) == (2, True)
