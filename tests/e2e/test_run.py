@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
+
+import httpx
+import pytest
 
 from tests.support.processes.agent_provider import agent_provider
 
@@ -44,3 +48,19 @@ def test_a_command_that_is_not_there_is_named(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "foldline.cli.main", "run", "--data", str(tmp_path), "--", "no-such-agent"]
     done = subprocess.run(command, env=dict(os.environ), capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, "no-such-agent: No such file" in done.stderr) == (2, True)
+
+
+def test_a_run_that_is_terminated_leaves_nothing_running(tmp_path: Path) -> None:
+    waits = "import os, time; print(os.environ['OPENAI_BASE_URL'], flush=True); time.sleep(600)"
+    options = ("run", "--data", str(tmp_path), "--", sys.executable, "-c", waits)
+    command = [sys.executable, "-m", "foldline.cli.main", *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        address = run.stdout.readline().strip()
+        assert httpx.get(address.replace("/openai/v1", "/readyz")).is_success
+        run.terminate()
+        # The pipe ends once nobody has it, the agent included.
+        assert run.stdout.read() == ""
+        assert run.wait(30) == 128 + signal.SIGTERM
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(address)

@@ -103,11 +103,10 @@ def _prepare(gateway: Gateway, dialect: Dialect, call: GatewayRequest) -> tuple[
     tenant: str = call.request.state.tenant
     try:
         asked = understood(dialect, loads_bounded(call.raw))
-    except (InvalidMessage, ValueError):
-        return Forwarded(call.raw), GatewayOutcome.NOT_UNDERSTOOD
-    try:
         turn = take_turn(gateway.service.store, tenant, asked, call.scope, _defaults(gateway.settings))
         return _with_view(call, asked, turn, gateway.settings.gateway)
+    except (InvalidMessage, ValueError):
+        return Forwarded(call.raw), GatewayOutcome.NOT_UNDERSTOOD
     except CompactionError as error:
         logger.info("no view for a request of the gateway: %s", error)
         return Forwarded(call.raw), GatewayOutcome.NO_VIEW
@@ -130,13 +129,14 @@ def _defaults(settings: Settings) -> Defaults:
 
 def forwarded_again(gateway: Gateway, call: GatewayRequest, refused: Forwarded, refusal: str) -> Forwarded | None:
     """A smaller view after a refusal for length; None if it was refused for something else, or nothing can be done."""
-    asked, turn = refused.asked, refused.turn
-    verdict = verdict_of(refusal, call.upstream)
-    if asked is None or turn is None or not verdict.retryable or gateway.settings.gateway != "on":
+    asked, turn, store = refused.asked, refused.turn, gateway.service.store
+    if asked is None or turn is None or gateway.settings.gateway != "on":
         return None
-    store = gateway.service.store
-    store.publish(OverflowReported(verdict.provider if verdict.provider in PROVIDERS else OTHER))
     try:
+        verdict = verdict_of(refusal, call.upstream)
+        if not verdict.retryable:
+            return None
+        store.publish(OverflowReported(verdict.provider if verdict.provider in PROVIDERS else OTHER))
         relieved = relieved_turn(store, call.request.state.tenant, asked, turn, verdict)
         smaller, outcome = _with_view(call, asked, relieved, gateway.settings.gateway)
     except Exception as error:  # noqa: BLE001 - the caller gets the refusal

@@ -6,14 +6,17 @@ from functools import partial
 from http import HTTPStatus
 from typing import Any, Final
 
+import anyio
 import httpx
 from fastapi import FastAPI, Request, Response
 from fastapi.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
 
 from foldline.engine.gateway.dialects import DIALECTS, Dialect
 from foldline.engine.wire import dumps
 from foldline_api.gateway.forwarding import Forwarded, Gateway, GatewayRequest, forwarded, forwarded_again
-from foldline_api.gateway.upstream import Outgoing, UpstreamFailed, passing, whole
+from foldline_api.gateway.upstream import Headers, Outgoing, UpstreamFailed, passing, whole
+from foldline_api.http.auth import KEY_HEADER
 from foldline_api.http.problems import BodyTooLarge
 from foldline_api.http.request import read_body
 from foldline_api.http.responses import JSON
@@ -22,6 +25,8 @@ METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 # The prefixes under which all routes of a provider go through; without a prefix, those that are understood.
 PREFIXES: Final = {"/anthropic": "anthropic", "/openai": "openai"}
 REFUSAL_CHARS: Final = 1 << 16
+# The encodings that httpx decodes by itself.
+READABLE: Final = frozenset({b"gzip", b"deflate", b"identity"})
 _TOO_LONG: Final = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE})
 
 
@@ -33,8 +38,8 @@ def install(app: FastAPI, gateway: Gateway) -> None:
             app.add_route(prefix + dialect.path, handle, ["POST"], include_in_schema=False)
     for prefix, name in PREFIXES.items():
         app.add_route(prefix + "/{rest:path}", partial(_pass, gateway, name), METHODS, include_in_schema=False)
-    for path, name in {"/v1/messages/count_tokens": "anthropic", "/v1/models": "openai"}.items():
-        app.add_route(path, partial(_pass, gateway, name), METHODS, include_in_schema=False)
+    for path in ("/v1/messages/count_tokens", "/v1/models"):
+        app.add_route(path, partial(_pass_by_headers, gateway), METHODS, include_in_schema=False)
 
 
 async def _converse(gateway: Gateway, dialect: Dialect, path: str, request: Request) -> Response:
@@ -51,6 +56,12 @@ async def _converse(gateway: Gateway, dialect: Dialect, path: str, request: Requ
         return _error_like(dialect.upstream, error)
 
 
+async def _pass_by_headers(gateway: Gateway, request: Request) -> Response:
+    """Any other request to a path that both providers may have; Anthropic's clients name its version."""
+    is_anthropics = "anthropic-version" in request.headers or request.url.path.startswith("/v1/messages")
+    return await _pass(gateway, "anthropic" if is_anthropics else "openai", request)
+
+
 async def _pass(gateway: Gateway, upstream: str, request: Request) -> Response:
     """Any other request, which goes on as it came."""
     raw_path: str = request.scope.get("raw_path", b"").decode("ascii") or request.url.path
@@ -64,20 +75,69 @@ async def _pass(gateway: Gateway, upstream: str, request: Request) -> Response:
 
 
 async def _sent(gateway: Gateway, call: GatewayRequest, body: bytes) -> httpx.Response:
+    """The beginning of the provider's answer. If the caller leaves before, nobody waits for it.
+
+    Raises:
+        UpstreamFailed: there is none.
+        ClientDisconnect: the caller left.
+    """
     request = call.request
     query: bytes = request.scope["query_string"]
-    outgoing = Outgoing(call.upstream, request.method, call.path, query, request.headers.raw, body)
-    return await gateway.upstreams.send(outgoing)
+    outgoing = Outgoing(call.upstream, request.method, call.path, query, _headers(gateway, request), body)
+    found: list[httpx.Response | UpstreamFailed] = []
+    async with anyio.create_task_group() as group:
+
+        async def send() -> None:
+            try:
+                found.append(await gateway.upstreams.send(outgoing))
+            except UpstreamFailed as error:
+                found.append(error)
+            group.cancel_scope.cancel()
+
+        group.start_soon(send)
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+        group.cancel_scope.cancel()
+    if not found:
+        raise ClientDisconnect
+    (answer,) = found
+    if isinstance(answer, UpstreamFailed):
+        raise answer
+    return answer
+
+
+def _headers(gateway: Gateway, request: Request) -> Headers:
+    """The caller's headers, without a key of ours, and with encodings that a refusal can be read in."""
+    is_key_ours = bool(gateway.settings.tenants_by_key) and KEY_HEADER not in request.headers
+    passed = [(name, value) for name, value in request.headers.raw if not (is_key_ours and name == b"authorization")]
+    return [(name, _readable(value) if name == b"accept-encoding" else value) for name, value in passed]
+
+
+def _readable(encodings: bytes) -> bytes:
+    kept = [part.strip() for part in encodings.split(b",") if part.strip().partition(b";")[0].lower() in READABLE]
+    return b", ".join(kept) or b"identity"
 
 
 async def _refused(gateway: Gateway, call: GatewayRequest, sent: Forwarded, answer: httpx.Response) -> Response:
-    """A refusal: if it is for length, the view is compacted and sent once more; else it is the caller's."""
-    raw = b"".join([chunk async for chunk in answer.aiter_raw()])
-    await answer.aclose()
+    """A refusal: if it is for length, the view is compacted and sent once more; else it is the caller's.
+
+    Raises:
+        UpstreamFailed: the refusal broke off.
+    """
+    try:
+        raw = b"".join([chunk async for chunk in answer.aiter_raw()])
+    except httpx.HTTPError as error:
+        message = f"{call.upstream}'s answer broke off"
+        raise UpstreamFailed(message) from error
+    finally:
+        await answer.aclose()
     smaller = await run_in_threadpool(forwarded_again, gateway, call, sent, _text_of(answer, raw))
     if smaller is None:
         return whole(answer, raw, sent.headers)
-    return passing(await _sent(gateway, call, smaller.body), smaller.headers)
+    try:
+        return passing(await _sent(gateway, call, smaller.body), smaller.headers)
+    except UpstreamFailed:
+        return whole(answer, raw, sent.headers)
 
 
 def _text_of(answer: httpx.Response, raw: bytes) -> str:

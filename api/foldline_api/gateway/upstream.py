@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Final, NamedTuple
 
 import httpx
@@ -28,6 +29,7 @@ _OWN: Final = frozenset(
         b"upgrade",
     }
 )
+_OUR_SERVERS: Final = frozenset({b"date", b"server"})
 OUR_PREFIX: Final = b"x-foldline"
 
 Headers = list[tuple[bytes, bytes]]
@@ -52,13 +54,16 @@ class Upstreams:
     """The providers by name, and the connections to them."""
 
     def __init__(self, settings: Settings) -> None:
+        # One of these settings has the `/v1` of the paths, or what an address has in its place.
         self._urls: Mapping[str, str] = {
-            "anthropic": settings.anthropic_base_url.rstrip("/").removesuffix("/v1"),
-            "openai": settings.openai_base_url.rstrip("/").removesuffix("/v1"),
+            "anthropic": settings.anthropic_base_url.rstrip("/"),
+            "openai": settings.openai_base_url.rstrip("/"),
         }
         timeout = httpx.Timeout(settings.gateway_timeout_seconds, connect=CONNECT_SECONDS, pool=None)
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=64)
-        self._client = httpx.AsyncClient(timeout=timeout, limits=limits, follow_redirects=False)
+        # What one caller is given to keep is not sent for another.
+        no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
+        self._client = httpx.AsyncClient(timeout=timeout, limits=limits, cookies=no_cookies)
         # What the caller did not send is not added.
         self._client.headers.clear()
 
@@ -75,7 +80,8 @@ class Upstreams:
             raise UpstreamFailed(message) from error
 
     def _request(self, outgoing: Outgoing) -> httpx.Request:
-        url = httpx.URL(self._urls[outgoing.upstream] + outgoing.path)
+        path = outgoing.path.removeprefix("/v1") if outgoing.upstream == "openai" else outgoing.path
+        url = httpx.URL(self._urls[outgoing.upstream] + path)
         if outgoing.query:
             url = url.copy_with(query=outgoing.query)
         headers = _passed_on(outgoing.headers)
@@ -91,7 +97,7 @@ def passing(answer: httpx.Response, added: Mapping[str, str]) -> Response:
     response = StreamingResponse(_bytes_of(answer), answer.status_code)
     ours = [(name.encode(), value.encode()) for name, value in added.items()]
     length = [(name, value) for name, value in answer.headers.raw if name.lower() == b"content-length"]
-    response.raw_headers = [*_passed_on(answer.headers.raw), *length, *ours]
+    response.raw_headers = [*_passed_back(answer), *length, *ours]
     return response
 
 
@@ -99,7 +105,7 @@ def whole(answer: httpx.Response, raw: bytes, added: Mapping[str, str]) -> Respo
     """The provider's answer, of which these are all bytes, with our headers added."""
     response = Response(raw, answer.status_code)
     ours = [(name.encode(), value.encode()) for name, value in added.items()]
-    response.raw_headers = [*_passed_on(answer.headers.raw), (b"content-length", str(len(raw)).encode()), *ours]
+    response.raw_headers = [*_passed_back(answer), (b"content-length", str(len(raw)).encode()), *ours]
     return response
 
 
@@ -115,3 +121,8 @@ def _passed_on(headers: Headers) -> Headers:
     return [
         (name, value) for name, value in headers if name.lower() not in _OWN and not name.lower().startswith(OUR_PREFIX)
     ]
+
+
+def _passed_back(answer: httpx.Response) -> Headers:
+    """The headers of an answer, without the two that our server adds."""
+    return [(name, value) for name, value in _passed_on(answer.headers.raw) if name.lower() not in _OUR_SERVERS]

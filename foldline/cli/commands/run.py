@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, NoReturn
 
 import typer
 from prometheus_client.parser import text_string_to_metric_families
@@ -17,13 +20,11 @@ from foldline.replay.embedded import kept_service
 from foldline.telemetry import metric_catalog
 from foldline.terminal import CommandFailed, ExitCode, notes
 
-DATABASE: Final = "gateway.db"
 # What agents read their provider's address from, and the setting that says where requests then go on to.
 ADDRESSES: Final = {
     "ANTHROPIC_BASE_URL": ("/anthropic", "FOLDLINE_ANTHROPIC_BASE_URL"),
     "OPENAI_BASE_URL": ("/openai/v1", "FOLDLINE_OPENAI_BASE_URL"),
 }
-NOT_FOUND: Final = 127
 
 
 def run(
@@ -40,10 +41,33 @@ def run(
     """Run an agent whose history may outgrow its model's window: `foldline run -- claude`."""
     folder = data or Path(typer.get_app_dir("foldline"))
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with kept_service(f"sqlite:///{folder / DATABASE}", _settings(window, is_shadow=shadow)) as service:
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _leave)
+    with (
+        _own_file(folder) as database,
+        kept_service(f"sqlite:///{database}", _settings(window, is_shadow=shadow)) as service,
+    ):
         code = _run(command, {name: service.url + path for name, (path, _) in ADDRESSES.items()})
-        notes().print(_report(service.metrics(), folder / DATABASE), markup=False, soft_wrap=True)
+        notes().print(_report(service.metrics(), database), markup=False, soft_wrap=True)
     raise typer.Exit(code)
+
+
+def _leave(number: int, _frame: object) -> NoReturn:
+    raise SystemExit(128 + number)
+
+
+@contextmanager
+def _own_file(folder: Path) -> Iterator[Path]:
+    """The first database of the folder that no other run has: two services would write to it in turn, and slowly."""
+    for number in count(1):
+        database = folder / ("gateway.db" if number == 1 else f"gateway-{number}.db")
+        with database.with_suffix(".lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue
+            yield database
+            return
 
 
 def _settings(window: str | None, *, is_shadow: bool) -> dict[str, str]:
@@ -63,12 +87,21 @@ def _run(command: Sequence[str], addresses: Mapping[str, str]) -> int:
     try:
         # What is ignored here would be ignored there.
         child = subprocess.Popen(command, env={**os.environ, **addresses}, preexec_fn=_take_interrupts)  # noqa: PLW1509
-        code = child.wait()
+        code = _waited_for(child)
     except OSError as error:
         raise CommandFailed(f"{command[0]}: {error.strerror}", ExitCode.BAD_INPUT) from error
     finally:
         signal.signal(signal.SIGINT, before)
     return code if code >= 0 else 128 - code
+
+
+def _waited_for(child: subprocess.Popen[bytes]) -> int:
+    try:
+        return child.wait()
+    except BaseException:
+        child.terminate()
+        child.wait()
+        raise
 
 
 def _take_interrupts() -> None:

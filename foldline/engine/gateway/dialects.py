@@ -105,6 +105,8 @@ def understood(dialect: Dialect, body: Any) -> AgentRequest:
     wires = body.get(dialect.messages)
     if not isinstance(wires, list) or not wires:
         raise InvalidMessage(dialect.messages, "must be a list of messages")
+    if any(isinstance(wire, Mapping) and wire.get("type") == "item_reference" for wire in wires):
+        raise InvalidMessage("body", "has a part of its history at the provider")
     first = next((at for at, wire in enumerate(wires) if not _is_leading(dialect, wire)), len(wires))
     plain, mark = without_marks(wires[first:])
     tools = body.get("tools")
@@ -127,7 +129,8 @@ def _is_count(value: Any) -> bool:
 
 def _is_leading(dialect: Dialect, wire: Any) -> bool:
     """Whether a wire message is one of the fixed parts, if it comes first."""
-    return dialect.leads and isinstance(wire, Mapping) and wire.get("role") in _LEADING
+    role = wire.get("role") if isinstance(wire, Mapping) else None
+    return dialect.leads and isinstance(role, str) and role in _LEADING
 
 
 def _texts(value: Any) -> list[str]:

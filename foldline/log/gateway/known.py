@@ -70,5 +70,7 @@ def remember(
 
 
 _FORGET: Final = delete(FINGERPRINT).where(
-    FINGERPRINT.c.tenant == bindparam("tenant"), FINGERPRINT.c.digest.in_(bindparam("digests", expanding=True))
+    FINGERPRINT.c.tenant == bindparam("tenant"),
+    FINGERPRINT.c.digest.in_(bindparam("digests", expanding=True)),
+    FINGERPRINT.c.session_pk.in_(select(SESSION.c.pk).where(SESSION.c.deleted_at.is_not(None))),
 )

@@ -8,17 +8,18 @@ from typing import Any, Final
 
 from sqlalchemy.exc import IntegrityError
 
+from foldline.engine.errors import InvalidMessage
 from foldline.engine.gateway.dialects import AgentRequest
 from foldline.engine.gateway.fingerprints import fingerprints
 from foldline.engine.messages import JsonObject, Message
 from foldline.engine.overflow import Verdict
-from foldline.log.errors import Conflict
+from foldline.log.errors import Conflict, NotFound
 from foldline.log.gateway.known import KnownPart, known_part, remember
 from foldline.log.storage import paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Store, Transaction
 from foldline.log.use_cases import branches, lifecycle
-from foldline.log.use_cases.append import PreparedMessage, append, prepare
+from foldline.log.use_cases.append import NEWEST, PreparedMessage, append, prepare
 from foldline.log.use_cases.lifecycle import NewSession
 from foldline.log.use_cases.overflow import relieve
 from foldline.log.use_cases.views import view
@@ -39,7 +40,8 @@ class Defaults:
 class Turn:
     """A request's session. `tokens` are those of the whole history, `view_tokens` those of the view, both scaled.
 
-    `messages` are the view's; None if it is the history as the agent sent it.
+    `messages` are the view's; None if it is the history as the agent sent it. The request ends at the entry `seq` of
+    `branch`.
     """
 
     session_id: str
@@ -47,31 +49,44 @@ class Turn:
     tokens: int
     view_tokens: int
     messages: list[Message] | None
+    branch: int = 0
+    seq: int = 0
 
 
 def take_turn(store: Store, tenant: str, asked: AgentRequest, scope: str, defaults: Defaults) -> Turn:
     """Append what is new in a request to its session, a new one if nothing of it is known.
 
     Raises:
+        InvalidMessage: it ends with reasoning, which nobody answers.
         UnknownModel, InvalidPolicy, FixedPartsDoNotFit: no session can have such requests.
         CallsOpen, ViewDoesNotFit, ImagesDoNotFit: there is no view that can be sent.
         Conflict: others changed the session all the time.
     """
-    digests = fingerprints(asked.messages, scope)
+    digests = fingerprints(asked.messages, _seed(asked, scope))
+    if digests[-1] is None:
+        raise InvalidMessage(asked.dialect.messages, "must not end with reasoning")
     for _ in range(TRIES):
         with store.read() as tx:
             known = known_part(tx, tenant, digests)
         new = slice(known.messages if known else 0, None)
         drafts = prepare(asked.messages[new])
         try:
-            with store.write(shares=True) as tx:
+            with store.write(shares=len(drafts) <= NEWEST) as tx:
+                if known is not None:
+                    # Two of one conversation take turns from here on.
+                    paths.open_head(tx, tenant, known.session_id, lock=True)
                 if known_part(tx, tenant, digests) == known:
                     return _appended(tx, tenant, asked, _Part(known, drafts, digests[new]), defaults)
-        except IntegrityError:
-            # Another request appended the same.
+        except (IntegrityError, NotFound):
+            # Another request began the same conversation, or deleted it.
             continue
     message = "the conversation is changed by other requests at the same time"
     raise Conflict(message)
+
+
+def _seed(asked: AgentRequest, scope: str) -> str:
+    """Where the chain of fingerprints begins: side calls, to another model or without tools, are no part of it."""
+    return "\0".join((scope, asked.model, "tools" if asked.tools else ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +99,8 @@ class _Part:
 
 
 def _appended(tx: Transaction, tenant: str, asked: AgentRequest, part: _Part, defaults: Defaults) -> Turn:
-    path = _created(tx, tenant, asked, defaults) if part.known is None else _continued(tx, tenant, asked, part.known)
+    known = part.known
+    path = _created(tx, tenant, asked, defaults) if known is None else _continued(tx, tenant, asked, known, defaults)
     session_id = path.session.id
     if part.drafts:
         done = append(tx, tenant, session_id, part.drafts)
@@ -94,10 +110,12 @@ def _appended(tx: Transaction, tenant: str, asked: AgentRequest, part: _Part, de
 
 
 def _shown(tx: Transaction, tenant: str, session_id: str, asked: AgentRequest) -> Turn:
-    found = view(tx, tenant, session_id, format_name=asked.dialect.format)
-    path = found.path
-    messages = None if path.kept == path.raw else found.messages
-    return Turn(session_id, path.session.version, path.session.used(path.raw), found.used, messages)
+    path = paths.open_head(tx, tenant, session_id)
+    messages, tokens = None, path.session.used(path.raw)
+    if path.kept != path.raw:
+        messages = view(tx, tenant, session_id, format_name=asked.dialect.format).messages
+    version = path.session.version
+    return Turn(session_id, version, tokens, path.used, messages, path.branch, path.last_message_seq)
 
 
 def relieved_turn(store: Store, tenant: str, asked: AgentRequest, turn: Turn, verdict: Verdict) -> Turn:
@@ -107,7 +125,9 @@ def relieved_turn(store: Store, tenant: str, asked: AgentRequest, turn: Turn, ve
         CannotShrink: no edit would make the view smaller.
     """
     with store.write(shares=True) as tx:
-        relieve(tx, tenant, turn.session_id, verdict, version=turn.version)
+        # Another request may have moved the head meanwhile.
+        path = _at(tx, tenant, turn.session_id, turn.branch, turn.seq)
+        relieve(tx, tenant, turn.session_id, verdict, version=path.session.version)
         return _shown(tx, tenant, turn.session_id, asked)
 
 
@@ -115,26 +135,41 @@ def _created(tx: Transaction, tenant: str, asked: AgentRequest, defaults: Defaul
     new = NewSession(
         asked.model,
         context_window=defaults.context_window,
-        max_output_tokens=asked.max_output_tokens,
-        system=asked.system,
+        max_output_tokens=_output_tokens(asked, defaults),
+        # Not None: then the first message would become it.
+        system=asked.system or "",
         tools=asked.tools,
         default_policy=defaults.policy,
     )
     return lifecycle.create(tx, tenant, new)
 
 
-def _continued(tx: Transaction, tenant: str, asked: AgentRequest, known: KnownPart) -> Path:
+def _continued(tx: Transaction, tenant: str, asked: AgentRequest, known: KnownPart, defaults: Defaults) -> Path:
     """The session with its head at the known entry, and the request's model and fixed parts."""
-    path = paths.open_head(tx, tenant, known.session_id, lock=True)
-    if (path.branch, path.last_message_seq) != (known.branch, known.seq):
-        path = branches.move(tx, tenant, known.session_id, segments.entry_id(known.branch, known.seq)).path
-    changes = _changes(path, asked)
+    path = _at(tx, tenant, known.session_id, known.branch, known.seq)
+    changes = _changes(path, asked, defaults)
     return lifecycle.change(tx, tenant, known.session_id, changes)[0] if changes else path
 
 
-def _changes(path: Path, asked: AgentRequest) -> dict[str, Any]:
+def _at(tx: Transaction, tenant: str, session_id: str, branch: int, seq: int) -> Path:
+    """The session with its head at this entry; a new branch begins there if it is not the last of its own."""
+    path = paths.open_head(tx, tenant, session_id, lock=True)
+    if (path.branch, path.last_message_seq) == (branch, seq):
+        return path
+    return branches.move(tx, tenant, session_id, segments.entry_id(branch, seq)).path
+
+
+def _changes(path: Path, asked: AgentRequest, defaults: Defaults) -> dict[str, Any]:
     session = path.session
-    present = (session.model, session.max_output_tokens, session.system, session.tools)
-    wanted = (asked.model, asked.max_output_tokens, asked.system, list(asked.tools))
-    names = ("model", "max_output_tokens", "system", "tools")
-    return {name: new for name, old, new in zip(names, present, wanted, strict=True) if old != new}
+    wanted = {
+        "max_output_tokens": _output_tokens(asked, defaults),
+        "system": asked.system or "",
+        "tools": list(asked.tools),
+        **({} if defaults.context_window is None else {"context_window": defaults.context_window}),
+    }
+    return {name: value for name, value in wanted.items() if getattr(session, name) != value}
+
+
+def _output_tokens(asked: AgentRequest, defaults: Defaults) -> int | None:
+    """The bound of the answer, which a window that was chosen does not depend on: agents ask for their model's most."""
+    return asked.max_output_tokens if defaults.context_window is None else None

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from threading import Thread
 from typing import Any
 
 import httpx
@@ -25,9 +28,12 @@ WINDOW = 16_000
 def gateway_to(provider: AgentProvider, **settings: Any) -> Iterator[str]:
     """The address of a service whose upstreams are the provider."""
     chosen = Settings(
-        anthropic_base_url=provider.url,
-        openai_base_url=f"{provider.url}/v1",
-        **{"gateway_context_window": WINDOW, **settings},
+        **{
+            "anthropic_base_url": provider.url,
+            "openai_base_url": f"{provider.url}/v1",
+            "gateway_context_window": WINDOW,
+            **settings,
+        }
     )
     with sqlite_database() as url, opened_store(url) as store, served(create_app(chosen, store)) as address:
         yield address
@@ -170,3 +176,128 @@ def test_a_database_that_is_away_fails_no_call(provider: AgentProvider) -> None:
         agent.say("Hello.")
         agent.work(2)
     assert [request["messages"] for request in provider.requests][-1][:1] == agent.history[:1]
+
+
+def said_by(provider: AgentProvider, number: int = -1) -> str:
+    return json.dumps(provider.requests[number])
+
+
+def test_a_refusal_is_answered_with_a_view_of_its_own_conversation(provider: AgentProvider) -> None:
+    """Both begin alike, so they are branches of one session, whose head the other one may have moved meanwhile."""
+    with gateway_to(provider) as address:
+        first, second = (WholeHistoryAgent(address, "/v1/messages") for _ in range(2))
+        for agent in (first, second):
+            agent.say("Hi.")
+            agent.work(1)
+        first.say("ALPHA")
+        second.say("BETA")
+        for _ in range(12):
+            second.work(1)
+            first.work(1)
+        provider.window = WINDOW // 3
+        second.work(1)
+        first.work(1)
+        assert provider.refusals > 0
+        assert ("ALPHA" in said_by(provider), "BETA" in said_by(provider)) == (True, False)
+
+
+def test_a_side_call_to_another_model_shrinks_no_conversation(provider: AgentProvider) -> None:
+    provider.window = 1 << 40
+    with gateway_to(provider, gateway_context_window=None) as address:
+        agent = WholeHistoryAgent(address, "/v1/messages", model="claude-sonnet-4-5")
+        agent.say("Read all parts.")
+        agent.work(20)
+        side = WholeHistoryAgent(address, agent.path, model="gpt-4", history=[*agent.history])
+        side.call()
+        agent.work(1)
+    assert side.answers[-1].headers.get("x-foldline-session") != session_of(agent)
+    assert provider.requests[-1]["messages"][0] == agent.history[0]
+    assert agent.answers[-1].headers["x-foldline-tokens"] == agent.answers[-1].headers["x-foldline-view-tokens"]
+
+
+def test_what_one_caller_is_given_to_keep_is_not_sent_for_another(gateway: str, provider: AgentProvider) -> None:
+    for name in "ab":
+        agent = WholeHistoryAgent(gateway, "/v1/messages", headers={"x-api-key": name})
+        agent.say(f"I am {name}.")
+        answer = agent.call()
+        assert answer.headers["set-cookie"].startswith("seen=")
+        assert len(answer.headers.get_list("date")) == 1
+    assert [headers.get("cookie") for headers in provider.headers] == [None, None]
+
+
+def test_models_are_asked_for_where_the_callers_key_belongs(provider: AgentProvider) -> None:
+    with agent_provider() as other, gateway_to(other, anthropic_base_url=provider.url) as address:
+        httpx.get(f"{address}/v1/models", headers={"x-api-key": "a", "anthropic-version": "2023-06-01"})
+        httpx.get(f"{address}/v1/models", headers={"Authorization": "Bearer o"})
+        assert [headers["x-api-key"] for headers in provider.headers] == ["a"]
+        assert [headers["authorization"] for headers in other.headers] == ["Bearer o"]
+
+
+def test_an_address_with_another_version_than_v1_keeps_it(provider: AgentProvider) -> None:
+    with gateway_to(provider, openai_base_url=f"{provider.url}/api/v4") as address:
+        httpx.get(f"{address}/openai/v1/models")
+    assert provider.headers[0]["path"] == "/api/v4/models"
+
+
+def test_a_key_of_the_service_is_not_passed_on(provider: AgentProvider) -> None:
+    with gateway_to(provider, api_keys="one:first-secret-key") as address:
+        body = {"model": "nobody/nothing", "max_tokens": 10, "messages": [{"role": "user", "content": "Hi."}]}
+        for headers in ({"Authorization": "Bearer first-secret-key"}, {"X-Foldline-Key": "first-secret-key"}):
+            assert httpx.post(f"{address}/v1/messages", json=body, headers=headers).is_success
+        assert httpx.post(f"{address}/v1/messages", json=body, headers={"x-api-key": "x"}).status_code == 401
+    assert "first-secret-key" not in json.dumps(provider.headers)
+
+
+def test_a_system_message_in_front_is_something_that_was_said(gateway: str) -> None:
+    agent = WholeHistoryAgent(gateway, "/v1/messages")
+    agent.history.append({"role": "system", "content": "Be brief."})
+    agent.say("Read all parts.")
+    agent.work(3)
+    assert {session_of(agent)} == {answer.headers["x-foldline-session"] for answer in agent.answers}
+
+
+@pytest.mark.parametrize("role", [["x"], 7, {}])
+def test_a_role_that_is_none_goes_on_as_it_came(gateway: str, provider: AgentProvider, role: Any) -> None:
+    raw = json.dumps({"model": "m", "messages": [{"role": role, "content": "a"}]}).encode()
+    with suppress(httpx.HTTPError):
+        httpx.post(f"{gateway}/v1/chat/completions", content=raw)
+    assert provider.raw == [raw]
+
+
+def test_a_refusal_that_breaks_off_is_an_error_of_the_provider() -> None:
+    with broken_server() as url, gateway_to(AgentProvider(url=url)) as address:
+        agent = WholeHistoryAgent(address, "/v1/messages")
+        agent.say("Hello.")
+        assert (agent.call().status_code, agent.answers[-1].json()["error"]["type"]) == (502, "api_error")
+
+
+@contextmanager
+def broken_server() -> Iterator[str]:
+    """A server whose refusals end in the middle."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(1 << 16)
+                connection.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 500\r\n\r\n{")
+
+        thread = Thread(target=serve)
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        thread.join()
+
+
+def test_a_caller_who_leaves_ends_the_call_of_the_provider() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        with gateway_to(AgentProvider(url=url)) as address:
+            agent = WholeHistoryAgent(address, "/v1/messages")
+            agent.say("Hello.")
+            with pytest.raises(httpx.ReadTimeout):
+                httpx.post(f"{address}/v1/messages", json=agent.body, timeout=1)
+            connection, _ = listener.accept()
+            connection.settimeout(10)
+            with connection:
+                while connection.recv(1 << 16):
+                    pass

@@ -190,6 +190,7 @@ def agent_provider(window: int = 1 << 40) -> Iterator[AgentProvider]:
             self.send_header("Content-Type", media_type)
             self.send_header("Content-Length", str(len(body)))
             self.send_header("request-id", f"req_{len(provider.sent)}")
+            self.send_header("Set-Cookie", f"seen={len(provider.sent)}")
             self.end_headers()
             self.wfile.write(body)
 
