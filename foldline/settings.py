@@ -27,6 +27,8 @@ PREFIX = "FOLDLINE_"
 LOOPBACK = "127.0.0.1"
 # Connections that no request uses: the job watch has one, and each port has two, for its readiness and for the queues.
 OTHER_CONNECTIONS = 5
+# The chunks of one long range are summarized at the same time.
+CALLS_AT_LEAST = 4
 
 
 class InvalidSettings(Exception):
@@ -125,8 +127,12 @@ class Settings(BaseSettings):
     summarizer_output_tokens: int | None = Field(
         None, ge=100, description="Maximum tokens of one answer of the model. It is also learned from refusals."
     )
-    summarizer_concurrency: int = Field(
-        4, ge=1, le=256, description="Calls of the model that a process has open at the same time."
+    summarizer_concurrency: int | None = Field(
+        None,
+        ge=1,
+        le=256,
+        description="Calls of the model that a process has open at the same time. By default "
+        "FOLDLINE_WORKER_CONCURRENCY, and 4 at least.",
     )
     summarizer_calls: int = Field(
         8,
@@ -293,6 +299,11 @@ class Settings(BaseSettings):
         """The key for each provider that may be asked for its own compaction. Never log it."""
         keys = {"anthropic": self.anthropic_api_key, "openai": self.openai_api_key}
         return {name: key.get_secret_value() for name, key in keys.items() if key is not None}
+
+    @property
+    def calls_at_once(self) -> int:
+        """The calls of one model that a process has open at the same time, unless its row has another number."""
+        return self.summarizer_concurrency or max(CALLS_AT_LEAST, self.worker_concurrency)
 
     @property
     def bind_host(self) -> str:

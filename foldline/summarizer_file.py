@@ -52,7 +52,7 @@ class NamedSummarizer(BaseModel):
     window: int | None = Field(None, ge=2000)
     output_tokens: int | None = Field(None, ge=100)
     input_tokens: int = Field(100_000, ge=1000)
-    concurrency: int = Field(4, ge=1, le=256)
+    concurrency: int | None = Field(None, ge=1, le=256)
     requests_per_minute: int | None = Field(None, ge=1)
     tokens_per_minute: int | None = Field(None, ge=4000)
     input_price: float | None = Field(None, ge=0)
@@ -160,10 +160,10 @@ def summarizer_rows(settings: Settings) -> Mapping[str, NamedSummarizer]:
             window=settings.summarizer_window,
             output_tokens=settings.summarizer_output_tokens,
             input_tokens=settings.summarizer_input_tokens,
-            concurrency=settings.summarizer_concurrency,
             timeout_seconds=settings.summarizer_timeout_seconds,
         )
-    return rows
+    usual = {"concurrency": settings.calls_at_once}
+    return {name: row if row.concurrency else row.model_copy(update=usual) for name, row in rows.items()}
 
 
 def summarizer_names(settings: Settings) -> frozenset[str]:

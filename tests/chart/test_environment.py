@@ -19,6 +19,7 @@ SAMPLES: Json = {
     "summarizer": "openai,extractive",
     "summarizers": '{"fast": {"model": "m"}}',
     "summarizer_window": 32_000,
+    "summarizer_concurrency": 8,
     "summarizer_output_tokens": 4_000,
     "gateway_context_window": 32_000,
     "database_connections": 99,

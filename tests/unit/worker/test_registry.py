@@ -17,7 +17,7 @@ from foldline.engine.models.prices import Prices
 from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput
 from foldline.log.storage.store import RidingModel
 from foldline.settings import InvalidSettings, Settings, load_settings
-from foldline.summarizer_file import read_summarizers, riding_models, writers_of
+from foldline.summarizer_file import read_summarizers, riding_models, summarizer_rows, writers_of
 from tests.support.processes.scripted_llm import Reply, ScriptedLLM
 
 REQUEST = SummaryInput((), (user("Rename the parser to reader, and keep the old name as an alias."),), 300)
@@ -202,3 +202,19 @@ def test_a_row_may_have_prices_of_its_own() -> None:
     assert read_summarizers('{"other": {"model": "m"}}')["other"].prices is None
     with pytest.raises(InvalidSettings, match="input_price"):
         read_summarizers('{"fast": {"model": "m", "input_price": 3}}')
+
+
+@pytest.mark.parametrize(("slots", "given", "calls"), [(64, None, 64), (1, None, 4), (64, 2, 2)])
+def test_a_worker_calls_the_model_as_often_at_once_as_it_writes_summaries(
+    slots: int, given: int | None, calls: int
+) -> None:
+    named = '{"fast": {"model": "m", "base_url": "http://127.0.0.1:9/v1"}, "slow": {"model": "m", "concurrency": 1}}'
+    settings = Settings(
+        worker_concurrency=slots,
+        summarizer_concurrency=given,
+        summarizers=named,
+        summarizer_base_url="http://127.0.0.1:9/v1",
+        summarizer_model="m",
+    )
+    found = {name: row.concurrency for name, row in summarizer_rows(settings).items()}
+    assert found == {"openai": calls, "fast": calls, "slow": 1}

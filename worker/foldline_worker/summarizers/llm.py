@@ -33,6 +33,7 @@ from foldline.engine.summaries.prompt import (
 from foldline.engine.summaries.riding import input_costs, question_tokens
 from foldline.engine.tokens.counter import count_text
 from foldline.engine.wire import dumps
+from foldline.settings import CALLS_AT_LEAST
 from foldline.summarizer_file import NamedSummarizer
 from foldline.telemetry.tracing import Tracing
 from foldline_worker.cancellation import Cancellation
@@ -78,7 +79,7 @@ class LLM:
         bounds: Bounds,
         *,
         name: str = "openai",
-        concurrency: int = 4,
+        concurrency: int = CALLS_AT_LEAST,
         retries: Retries | None = None,
         rides_cache: bool = False,
     ) -> None:
@@ -403,4 +404,5 @@ def create(name: str, row: NamedSummarizer, tracing: Tracing | None = None, *, b
     # A call that takes a whole minute's tokens would wait for a minute in which there is no other.
     prompt = min(row.input_tokens, row.tokens_per_minute // 2) if row.tokens_per_minute else row.input_tokens
     bounds = Bounds(prompt, window, row.output_tokens)
-    return LLM(client, bounds, name=name, concurrency=row.concurrency, rides_cache=row.rides_cache is not None)
+    concurrency = row.concurrency or CALLS_AT_LEAST
+    return LLM(client, bounds, name=name, concurrency=concurrency, rides_cache=row.rides_cache is not None)
