@@ -20,7 +20,7 @@ UV_VERSION := 0.13.9
 PRICES_VERSION := 0.2.3
 LITELLM_VERSION := 1.110.2
 
-.PHONY: help init fmt lint types check test test-llm chart property parity bench fidelity recall demo run stack image browser docs models clean lock
+.PHONY: help init fmt lint types check test test-llm chart property parity bench agents fidelity recall demo run stack image browser docs models clean lock
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +65,9 @@ parity: .venv/.ready ## recorded answers of the systems the presets follow: VECT
 
 bench: .venv/.ready ## measure side by side with the alternatives, and with other systems from PyPI and npm
 	@$(BIN)/python -m benchmarks
+
+agents: .venv/.ready ## run real agents from npm through the gateway, against a scripted provider: TURNS=150 WINDOW=32000
+	@$(BIN)/python -m tests.agents $(if $(TURNS),--turns $(TURNS)) $(if $(WINDOW),--window $(WINDOW))
 
 fidelity: .venv/.ready ## measure which rules are found and which facts survive: SET=development for the other templates
 	@$(BIN)/python -m benchmarks.fidelity.rules

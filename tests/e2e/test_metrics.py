@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from foldline.telemetry.metric_catalog import METRICS
+from tests.support.processes.agent_provider import AgentProvider, agent_provider
 from tests.support.processes.http import client, items_of
 from tests.support.processes.installation import Installation
 from tests.support.processes.program import foldline
@@ -50,11 +53,18 @@ class Exported:
         return {value: total for value in values if (total := self.sum(name, **{label: value}))}
 
 
+@pytest.fixture
+def provider() -> Iterator[AgentProvider]:
+    with agent_provider() as provider:
+        yield provider
+
+
 @pytest.mark.timeout(180)
 def test_every_metric_is_exported_after_a_replay_and_counts_what_the_replay_counted(
-    installation: Installation, llm: ScriptedLLM, tmp_path: Path
+    installation: Installation, llm: ScriptedLLM, provider: AgentProvider, tmp_path: Path
 ) -> None:
-    processes = [installation.start("api", "--port", "0", until=r"listening on http\S+", **PORT)]
+    upstream = {"FOLDLINE_OPENAI_BASE_URL": f"{provider.url}/v1"}
+    processes = [installation.start("api", "--port", "0", until=r"listening on http\S+", **PORT, **upstream)]
     processes += [installation.worker(**PORT) for _ in range(2)]
     url = processes[0].ready.removeprefix("listening on ")
     sessions = write_sessions(
@@ -69,6 +79,8 @@ def test_every_metric_is_exported_after_a_replay_and_counts_what_the_replay_coun
     )
 
     assert done.returncode == 0, done.stdout + done.stderr
+    said = {"model": "gpt-4o", "messages": [{"role": "user", "content": "Hello."}]}
+    assert httpx.post(f"{url}/v1/chat/completions", json=said, timeout=30).is_success
     report = json.loads((tmp_path / "report").read_bytes())
     exported = Exported([metrics_of(process.printed) for process in processes])
     assert {name for metric in METRICS for name in metric.sample_names} <= exported.names

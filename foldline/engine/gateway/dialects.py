@@ -54,6 +54,7 @@ DIALECTS: Final = (
         messages="messages",
         system=None,
         output=("max_completion_tokens", "max_tokens"),
+        session_headers=("x-session-id",),
     ),
     Dialect(
         path="/v1/responses",
@@ -63,7 +64,7 @@ DIALECTS: Final = (
         system="instructions",
         output=("max_output_tokens",),
         elsewhere=("previous_response_id", "conversation"),
-        session_headers=("session_id",),
+        session_headers=("session-id", "session_id"),
     ),
 )
 

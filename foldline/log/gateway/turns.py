@@ -26,6 +26,8 @@ from foldline.log.use_cases.views import view
 
 # Others may append to the same conversation between the look-up and the lock.
 TRIES: Final = 4
+# The system prompt and tools of a coding agent take 20,000 tokens, which leaves little of a small window.
+ANSWER_PART: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,5 +173,7 @@ def _changes(path: Path, asked: AgentRequest, defaults: Defaults) -> dict[str, A
 
 
 def _output_tokens(asked: AgentRequest, defaults: Defaults) -> int | None:
-    """The bound of the answer, which a window that was chosen does not depend on: agents ask for their model's most."""
-    return asked.max_output_tokens if defaults.context_window is None else None
+    """The bound of the answer. In a window that was chosen it is a share: agents ask for their own model's most."""
+    if defaults.context_window is None:
+        return asked.max_output_tokens
+    return min(asked.max_output_tokens or defaults.context_window, defaults.context_window // ANSWER_PART)

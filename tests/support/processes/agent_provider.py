@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from threading import Thread
-from typing import Any
+from typing import Any, NamedTuple
 
 from foldline.engine.formats import FORMATS
 from foldline.engine.formats.rules import check
-from foldline.engine.tokens.counter import count_messages, count_system
+from foldline.engine.tokens.counter import count_messages, count_system, count_tools
 
 Json = dict[str, Any]
 MODELS = b'{"object":"list","data":[{"id":"scripted","object":"model"}]}'
@@ -28,11 +28,17 @@ REFUSALS = {
 
 @dataclass
 class AgentProvider:
-    """`requests` are the bodies that came, `raw` their bytes, `headers` theirs, and `invalid` the rules they broke."""
+    """`requests` are the bodies that came, `raw` their bytes, `headers` theirs, and `invalid` the rules they broke.
+
+    `files` are those that an agent with tools of its own is to read.
+    """
 
     window: int = 1 << 40
+    files: Iterator[str] | None = None
     url: str = ""
     refusals: int = 0
+    calls: int = 0
+    largest: int = 0
     requests: list[Json] = field(default_factory=list)
     raw: list[bytes] = field(default_factory=list)
     sent: list[bytes] = field(default_factory=list)
@@ -49,18 +55,61 @@ class AgentProvider:
         messages = body[api.messages]
         self.invalid += check(api.format, messages, body.get("system") or body.get("instructions"))
         said = FORMATS[api.format].parse(messages)
-        used = count_messages(said) + count_system(body.get("system") or body.get("instructions"))
+        system = _system(body.get("system") or body.get("instructions"))
+        used = count_messages(said) + count_system(system) + count_tools(body.get("tools") or ())
+        self.largest = max(self.largest, used)
         if used > self.window:
             self.refusals += 1
             return 400, json.dumps(api.error(self.window, used)).encode(), "application/json"
-        message = api.message(next(self._numbers), used)
+        message = api.message(*self._said(body.get("tools"), used))
         if body.get("stream"):
             return 200, api.stream(message), "text/event-stream"
         return 200, json.dumps(message).encode(), "application/json"
 
+    def _said(self, tools: list[Json] | None, used: int) -> tuple[int, int, str, Call | None]:
+        """A part to read, while there are any; an agent of a test that names no tools has one."""
+        number = next(self._numbers)
+        if self.files is None:
+            call = Call(f"toolu_{number}", "read", {"path": f"part_{number}.py"})
+            return number, used, f"I read part {number}.", call
+        file = next(self.files, None) if tools else None
+        made = None if file is None else call_of(tools or [], number, file)
+        self.calls += made is not None
+        return number, used, "All parts are read." if made is None else f"I read part {number}.", made
 
-def _call(number: int) -> tuple[str, Json]:
-    return f"toolu_{number}", {"path": f"src/part_{number}.py"}
+
+def _system(system: Any) -> str | None:
+    return "\n".join(block["text"] for block in system) if isinstance(system, list) else system
+
+
+class Call(NamedTuple):
+    """A call of the agent's tool."""
+
+    id: str
+    name: str
+    arguments: Json
+
+
+# Tools that read a file, and then those that run a command, by the names that agents give them.
+READERS = ("Read", "read", "read_file")
+SHELLS = ("exec_command", "shell_command", "shell", "Bash", "bash")
+PATHS = ("file_path", "filePath", "path")
+COMMANDS = ("cmd", "command")
+
+
+def call_of(tools: list[Json], number: int, file: str) -> Call | None:
+    """A call that reads a file with one of the agent's own tools; None if it has none that can."""
+    by_name = {str(tool.get("name") or tool.get("function", {}).get("name")): tool for tool in tools}
+    for name in (*READERS, *SHELLS):
+        tool = by_name.get(name, {})
+        schema = tool.get("input_schema") or tool.get("parameters") or tool.get("function", {}).get("parameters", {})
+        known = schema.get("properties", {})
+        wanted, value = (PATHS, file) if name in READERS else (COMMANDS, f"cat {file}")
+        key = next((key for key in wanted if key in known), None)
+        if key is not None:
+            said = {"description": "Read a part"} if "description" in schema.get("required", ()) else {}
+            return Call(f"toolu_{number:06d}", name, {key: value, **said})
+    return None
 
 
 class Anthropic:
@@ -68,16 +117,15 @@ class Anthropic:
     messages = "messages"
 
     @staticmethod
-    def message(number: int, used: int) -> Json:
-        name, arguments = _call(number)
-        call = {"type": "tool_use", "id": name, "name": "read", "input": arguments}
+    def message(number: int, used: int, text: str, call: Call | None) -> Json:
+        calls = [{"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments}] if call else []
         return {
             "id": f"msg_{number}",
             "type": "message",
             "role": "assistant",
             "model": "scripted",
-            "content": [{"type": "text", "text": f"I read part {number}."}, call],
-            "stop_reason": "tool_use",
+            "content": [{"type": "text", "text": text}, *calls],
+            "stop_reason": "tool_use" if call else "end_turn",
             "usage": {"input_tokens": used, "output_tokens": 20},
         }
 
@@ -88,7 +136,7 @@ class Anthropic:
 
     @staticmethod
     def stream(message: Json) -> bytes:
-        events: list[Json] = [{"type": "message_start", "message": {**message, "content": []}}]
+        events: list[Json] = [{"type": "message_start", "message": {**message, "content": [], "stop_reason": None}}]
         for index, block in enumerate(message["content"]):
             delta = {"type": "text_delta", "text": block["text"]} if block["type"] == "text" else _json_delta(block)
             start = {**block, "text": ""} if block["type"] == "text" else {**block, "input": {}}
@@ -97,8 +145,16 @@ class Anthropic:
                 {"type": "content_block_delta", "index": index, "delta": delta},
                 {"type": "content_block_stop", "index": index},
             ]
-        events += [{"type": "message_delta", "delta": {"stop_reason": "tool_use"}}, {"type": "message_stop"}]
-        return "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events).encode()
+        ended = {"stop_reason": message["stop_reason"], "stop_sequence": None}
+        events += [
+            {"type": "message_delta", "delta": ended, "usage": {"output_tokens": 20}},
+            {"type": "message_stop"},
+        ]
+        return _named_events(events)
+
+
+def _named_events(events: list[Json]) -> bytes:
+    return "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events).encode()
 
 
 def _json_delta(block: Json) -> Json:
@@ -110,14 +166,21 @@ class Chat:
     messages = "messages"
 
     @staticmethod
-    def message(number: int, used: int) -> Json:
-        name, arguments = _call(number)
-        function = {"name": "read", "arguments": json.dumps(arguments)}
-        call = {"id": name, "type": "function", "function": function}
-        said = {"role": "assistant", "content": f"I read part {number}.", "tool_calls": [call]}
-        choice = {"index": 0, "message": said, "finish_reason": "tool_calls"}
+    def message(number: int, used: int, text: str, call: Call | None) -> Json:
+        said: Json = {"role": "assistant", "content": text}
+        if call:
+            function = {"name": call.name, "arguments": json.dumps(call.arguments)}
+            said["tool_calls"] = [{"id": call.id, "type": "function", "function": function}]
+        choice = {"index": 0, "message": said, "finish_reason": "tool_calls" if call else "stop"}
         usage = {"prompt_tokens": used, "completion_tokens": 20, "total_tokens": used + 20}
-        return {"id": f"chatcmpl-{number}", "object": "chat.completion", "choices": [choice], "usage": usage}
+        return {
+            "id": f"chatcmpl-{number}",
+            "object": "chat.completion",
+            "created": 1,
+            "model": "scripted",
+            "choices": [choice],
+            "usage": usage,
+        }
 
     @staticmethod
     def error(window: int, used: int) -> Json:
@@ -126,11 +189,15 @@ class Chat:
 
     @staticmethod
     def stream(message: Json) -> bytes:
-        delta = message["choices"][0]["message"]
-        chunks = [
-            {"id": message["id"], "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta}]},
-            {"id": message["id"], "object": "chat.completion.chunk", "choices": [], "usage": message["usage"]},
+        (choice,) = message["choices"]
+        calls = [{"index": at, **call} for at, call in enumerate(choice["message"].get("tool_calls", ()))]
+        delta = {**choice["message"], **({"tool_calls": calls} if calls else {})}
+        parts: list[Json] = [
+            {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]},
+            {"choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]},
+            {"choices": [], "usage": message["usage"]},
         ]
+        chunks = ({**message, "object": "chat.completion.chunk", "usage": None, **part} for part in parts)
         return ("".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + "data: [DONE]\n\n").encode()
 
 
@@ -140,32 +207,43 @@ class Responses:
     error = Chat.error
 
     @staticmethod
-    def message(number: int, used: int) -> Json:
-        name, arguments = _call(number)
-        call = {
-            "type": "function_call",
-            "id": f"fc_{number}",
-            "call_id": name,
-            "name": "read",
-            "arguments": json.dumps(arguments),
-            "status": "completed",
+    def message(number: int, used: int, text: str, call: Call | None) -> Json:
+        said = {"type": "output_text", "text": text, "annotations": []}
+        item: Json = {"type": "message", "id": f"msg_{number}", "role": "assistant", "content": [said]}
+        if call:
+            made = {"call_id": call.id, "name": call.name, "arguments": json.dumps(call.arguments)}
+            item = {"type": "function_call", "id": f"fc_{number}", **made}
+        usage = {
+            "input_tokens": used,
+            "output_tokens": 20,
+            "total_tokens": used + 20,
+            "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens_details": {"reasoning_tokens": 0},
         }
-        usage = {"input_tokens": used, "output_tokens": 20, "total_tokens": used + 20}
-        return {"id": f"resp_{number}", "object": "response", "status": "completed", "output": [call], "usage": usage}
+        output = [{**item, "status": "completed"}]
+        found = {"id": f"resp_{number}", "object": "response", "created_at": 1, "model": "scripted"}
+        return {**found, "status": "completed", "output": output, "usage": usage}
 
     @staticmethod
     def stream(message: Json) -> bytes:
-        event = {"type": "response.completed", "response": message}
-        return f"event: response.completed\ndata: {json.dumps(event)}\n\n".encode()
+        events: list[Json] = [
+            {"type": "response.created", "response": {**message, "status": "in_progress", "output": []}}
+        ]
+        for index, item in enumerate(message["output"]):
+            events += [
+                {"type": "response.output_item.added", "output_index": index, "item": item},
+                {"type": "response.output_item.done", "output_index": index, "item": item},
+            ]
+        return _named_events([*events, {"type": "response.completed", "response": message}])
 
 
 APIS: dict[str, Any] = {"/v1/messages": Anthropic, "/v1/chat/completions": Chat, "/v1/responses": Responses}
 
 
 @contextmanager
-def agent_provider(window: int = 1 << 40) -> Iterator[AgentProvider]:
+def agent_provider(window: int = 1 << 40, files: Iterator[str] | None = None) -> Iterator[AgentProvider]:
     """A provider that runs in this process for the block."""
-    provider = AgentProvider(window)
+    provider = AgentProvider(window, files)
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"

@@ -22,6 +22,7 @@ PINNED = re.compile(r"^[\w.\-\[\]]+==[\w.+!]+ ", re.MULTILINE)
 ABSENT = "a peer", "is not there"
 ECHO = """
 from benchmarks.peers.drivers.timing import serve
+from tests.agents.kinds import KINDS
 
 def prepare(job):
     print("a peer prints")
@@ -60,7 +61,8 @@ def test_each_package_of_a_peer_has_a_version_and_hashes(path: Path) -> None:
 
 def test_packages_of_npm_have_exact_versions() -> None:
     versions = json.loads((PINS / "package.json").read_text("utf-8"))["dependencies"]
-    assert {"@juspay/neurolink", "@mariozechner/pi-coding-agent"} == set(versions)
+    agents = {kind.package for kind in KINDS.values()}
+    assert agents | {"@juspay/neurolink", "@mariozechner/pi-coding-agent"} == set(versions)
     assert all(re.fullmatch(r"\d+\.\d+\.\d+", version) for version in versions.values())
 
 
