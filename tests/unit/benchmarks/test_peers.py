@@ -16,13 +16,13 @@ from benchmarks.harness import NotMeasurable, Result, Row, Together, Unmeasured,
 from benchmarks.peers.drivers.timing import until_each_call
 from benchmarks.peers.install import PINS
 from benchmarks.peers.process import Peer
+from tests.agents.kinds import KINDS
 from tests.support.processes.program import REPOSITORY
 
 PINNED = re.compile(r"^[\w.\-\[\]]+==[\w.+!]+ ", re.MULTILINE)
 ABSENT = "a peer", "is not there"
 ECHO = """
 from benchmarks.peers.drivers.timing import serve
-from tests.agents.kinds import KINDS
 
 def prepare(job):
     print("a peer prints")
