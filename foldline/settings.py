@@ -29,6 +29,8 @@ LOOPBACK = "127.0.0.1"
 OTHER_CONNECTIONS = 5
 # The chunks of one long range are summarized at the same time.
 CALLS_AT_LEAST = 4
+# A system prompt and one message need some room.
+WINDOW_AT_LEAST = 2000
 
 
 class InvalidSettings(Exception):
@@ -162,7 +164,9 @@ class Settings(BaseSettings):
         "in headers what a view would take; off sends all on as it came.",
     )
     gateway_context_window: int | None = Field(
-        None, ge=2000, description="Context window in tokens of sessions of the gateway, in place of their model's."
+        None,
+        ge=WINDOW_AT_LEAST,
+        description="Context window in tokens of sessions of the gateway, in place of their model's.",
     )
     gateway_timeout_seconds: float = Field(
         600.0, gt=0, description="Time within which a provider has to send the next bytes of its answer."

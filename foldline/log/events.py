@@ -108,7 +108,7 @@ class GatewayOutcome(StrEnum):
 
     Its conversation was sent as a view, or whole, as it is; `SHADOW` would have sent a view. `SENT_AGAIN` after the
     provider had refused it as too long. In the other cases it went on as it came, because it was not understood, there
-    was no view that fits, something failed, or took too long.
+    was no view that fits, something failed, took too long, or the gateway was off.
     """
 
     VIEW = "view"
@@ -119,6 +119,7 @@ class GatewayOutcome(StrEnum):
     NO_VIEW = "no_view"
     FAILED = "failed"
     TOO_SLOW = "too_slow"
+    OFF = "off"
 
 
 @dataclass(frozen=True, slots=True)

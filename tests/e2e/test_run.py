@@ -47,7 +47,28 @@ def test_an_agent_runs_through_a_private_service_and_keeps_its_exit_code(tmp_pat
 def test_a_command_that_is_not_there_is_named(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "foldline.cli.main", "run", "--data", str(tmp_path), "--", "no-such-agent"]
     done = subprocess.run(command, env=dict(os.environ), capture_output=True, text=True, timeout=60, check=False)
-    assert (done.returncode, "no-such-agent: No such file" in done.stderr) == (2, True)
+    assert (done.returncode, "no-such-agent: No such file" in done.stderr) == (127, True)
+
+
+@pytest.mark.parametrize(("window", "said"), [("abc", "must be a positive number"), ("1k", "at least 2,000 tokens")])
+def test_a_window_that_cannot_be_is_refused_with_the_reason(tmp_path: Path, window: str, said: str) -> None:
+    options = ("run", "--window", window, "--data", str(tmp_path), "--", "true")
+    command = [sys.executable, "-m", "foldline.cli.main", *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, said in done.stderr, "Traceback" in done.stderr) == (2, True, False)
+
+
+def test_a_shadow_says_what_would_have_been_saved_and_why_requests_went_on_as_they_came(tmp_path: Path) -> None:
+    with agent_provider() as provider:
+        for options, said in (
+            (("--window", "16k", "--shadow"), "input tokens would have been saved"),
+            ((), "As they came: 25 without a view: no window is known for their model"),
+        ):
+            given = ("run", *options, "--data", str(tmp_path / said[:3]), "--", sys.executable, "-c", AGENT, "25")
+            command = [sys.executable, "-m", "foldline.cli.main", *given]
+            environment = {**os.environ, "ANTHROPIC_BASE_URL": provider.url}
+            done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+            assert said in done.stderr
 
 
 def test_a_run_that_is_terminated_leaves_nothing_running(tmp_path: Path) -> None:

@@ -26,7 +26,6 @@ logger = logging.getLogger(__name__)
 
 CONVERSATION_HEADER: Final = "x-foldline-conversation"
 MODE_HEADER: Final = "x-foldline"
-OFF: Final = "off"
 # For so long a request waits for its view; then it goes on as it came.
 PATIENCE_SECONDS: Final = 5.0
 
@@ -85,7 +84,8 @@ class Forwarded:
 async def forwarded(gateway: Gateway, dialect: Dialect, call: GatewayRequest) -> Forwarded:
     """The view that takes the conversation's place. Whatever goes wrong with it, the request goes on as it came."""
     as_it_came = Forwarded(call.raw)
-    if OFF in {gateway.settings.gateway, call.request.headers.get(MODE_HEADER)}:
+    if GatewayOutcome.OFF in {gateway.settings.gateway, call.request.headers.get(MODE_HEADER)}:
+        gateway.service.store.publish(GatewayCall(GatewayOutcome.OFF))
         return as_it_came
     found, outcome = as_it_came, GatewayOutcome.TOO_SLOW
     with anyio.move_on_after(PATIENCE_SECONDS):

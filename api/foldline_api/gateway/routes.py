@@ -7,14 +7,21 @@ from http import HTTPStatus
 from typing import Any, Final
 
 import anyio
+import anyio.to_thread
 import httpx
 from fastapi import FastAPI, Request, Response
-from fastapi.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
 from foldline.engine.gateway.dialects import DIALECTS, Dialect
 from foldline.engine.wire import dumps
-from foldline_api.gateway.forwarding import Forwarded, Gateway, GatewayRequest, forwarded, forwarded_again
+from foldline_api.gateway.forwarding import (
+    PATIENCE_SECONDS,
+    Forwarded,
+    Gateway,
+    GatewayRequest,
+    forwarded,
+    forwarded_again,
+)
 from foldline_api.gateway.upstream import Headers, Outgoing, UpstreamFailed, passing, whole
 from foldline_api.http.auth import KEY_HEADER
 from foldline_api.http.problems import BodyTooLarge
@@ -131,7 +138,10 @@ async def _refused(gateway: Gateway, call: GatewayRequest, sent: Forwarded, answ
         raise UpstreamFailed(message) from error
     finally:
         await answer.aclose()
-    smaller = await run_in_threadpool(forwarded_again, gateway, call, sent, _text_of(answer, raw))
+    smaller = None
+    with anyio.move_on_after(PATIENCE_SECONDS):
+        work = partial(forwarded_again, gateway, call, sent, _text_of(answer, raw))
+        smaller = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
     if smaller is None:
         return whole(answer, raw, sent.headers)
     try:

@@ -6,6 +6,7 @@ import fcntl
 import os
 import signal
 import subprocess
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
@@ -15,15 +16,30 @@ from typing import Annotated, Final, NoReturn
 import typer
 from prometheus_client.parser import text_string_to_metric_families
 
+from foldline.engine.errors import InvalidPolicy
 from foldline.engine.models.windows import parse_size
+from foldline.log.events import GatewayOutcome
 from foldline.replay.embedded import kept_service
+from foldline.settings import WINDOW_AT_LEAST
 from foldline.telemetry import metric_catalog
-from foldline.terminal import CommandFailed, ExitCode, notes
+from foldline.telemetry.metric_catalog import Metric
+from foldline.terminal import CommandFailed, notes
 
 # What agents read their provider's address from, and the setting that says where requests then go on to.
 ADDRESSES: Final = {
     "ANTHROPIC_BASE_URL": ("/anthropic", "FOLDLINE_ANTHROPIC_BASE_URL"),
     "OPENAI_BASE_URL": ("/openai/v1", "FOLDLINE_OPENAI_BASE_URL"),
+}
+MODE: Final = "FOLDLINE_GATEWAY"
+# As shells say it.
+NOT_FOUND: Final = 127
+# Why requests went on as they came.
+REASONS: Final[Mapping[str, str]] = {
+    GatewayOutcome.NO_VIEW: "without a view: no window is known for their model (--window gives one), or none fits",
+    GatewayOutcome.NOT_UNDERSTOOD: "not understood",
+    GatewayOutcome.FAILED: "after a failure",
+    GatewayOutcome.TOO_SLOW: "after five seconds",
+    GatewayOutcome.OFF: "switched off",
 }
 
 
@@ -41,14 +57,15 @@ def run(
     """Run an agent whose history may outgrow its model's window: `foldline run -- claude`."""
     folder = data or Path(typer.get_app_dir("foldline"))
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    is_shadow = shadow or os.environ.get(MODE) == GatewayOutcome.SHADOW
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _leave)
     with (
         _own_file(folder) as database,
-        kept_service(f"sqlite:///{database}", _settings(window, is_shadow=shadow)) as service,
+        kept_service(f"sqlite:///{database}", _settings(window, is_shadow=is_shadow)) as service,
     ):
         code = _run(command, {name: service.url + path for name, (path, _) in ADDRESSES.items()})
-        notes().print(_report(service.metrics(), database), markup=False, soft_wrap=True)
+        notes().print(_report(service.metrics(), database, is_shadow=is_shadow), markup=False, soft_wrap=True)
     raise typer.Exit(code)
 
 
@@ -74,11 +91,18 @@ def _settings(window: str | None, *, is_shadow: bool) -> dict[str, str]:
     """The variables of the service. Where the agent would have sent its requests, they go on to."""
     given = {setting: os.environ[name] for name, (_, setting) in ADDRESSES.items() if os.environ.get(name)}
     if window is not None:
-        try:
-            given["FOLDLINE_GATEWAY_CONTEXT_WINDOW"] = str(parse_size(window))
-        except ValueError as error:
-            raise CommandFailed(f"--window: {error}") from error
-    return given | ({"FOLDLINE_GATEWAY": "shadow"} if is_shadow else {})
+        given["FOLDLINE_GATEWAY_CONTEXT_WINDOW"] = str(_size(window))
+    return given | ({MODE: GatewayOutcome.SHADOW} if is_shadow else {})
+
+
+def _size(window: str) -> int:
+    try:
+        size = parse_size(window)
+    except InvalidPolicy as error:
+        raise CommandFailed(f"--window: {error}") from error
+    if size < WINDOW_AT_LEAST:
+        raise CommandFailed(f"--window: must be at least {WINDOW_AT_LEAST:,} tokens")
+    return size
 
 
 def _run(command: Sequence[str], addresses: Mapping[str, str]) -> int:
@@ -89,7 +113,8 @@ def _run(command: Sequence[str], addresses: Mapping[str, str]) -> int:
         child = subprocess.Popen(command, env={**os.environ, **addresses}, preexec_fn=_take_interrupts)  # noqa: PLW1509
         code = _waited_for(child)
     except OSError as error:
-        raise CommandFailed(f"{command[0]}: {error.strerror}", ExitCode.BAD_INPUT) from error
+        notes().print(f"foldline: {command[0]}: {error.strerror}", markup=False)
+        return NOT_FOUND
     finally:
         signal.signal(signal.SIGINT, before)
     return code if code >= 0 else 128 - code
@@ -108,17 +133,30 @@ def _take_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def _report(metrics: str, database: Path) -> str:
+def _report(metrics: str, database: Path, *, is_shadow: bool) -> str:
     """What the gateway did, in one line."""
-    totals: dict[str, float] = {}
+    calls = _totals(metrics, metric_catalog.GATEWAY_CALLS)
+    tokens = _totals(metrics, metric_catalog.GATEWAY_TOKENS)
+    compactions = sum(_totals(metrics, metric_catalog.COMPACTIONS).values())
+    requests = sum(number for outcome, number in calls.items() if outcome != GatewayOutcome.SENT_AGAIN)
+    if not requests:
+        return f"foldline: no request came. Does the agent read {' or '.join(ADDRESSES)}?"
+    history, view = tokens.get("history", 0), tokens.get("view", 0)
+    passed = [f"{number:,.0f} {REASONS[outcome]}" for outcome, number in calls.items() if outcome in REASONS]
+    as_they_came = f"As they came: {', '.join(passed)}. " if passed else ""
+    return (
+        f"foldline: {requests:,.0f} requests, {history - view:,.0f} of {history:,.0f} input tokens "
+        f"{'would have been ' if is_shadow else ''}saved, {compactions:,.0f} compactions. "
+        f"{as_they_came}"
+        f"To look: foldline serve --database-url sqlite:///{database}"
+    )
+
+
+def _totals(metrics: str, metric: Metric) -> dict[str, float]:
+    """The sums of a metric by its first label."""
+    totals: defaultdict[str, float] = defaultdict(float)
     for family in text_string_to_metric_families(metrics):
         for sample in family.samples:
-            name = f"{sample.name}:{sample.labels['part']}" if "part" in sample.labels else sample.name
-            totals[name] = totals.get(name, 0) + sample.value
-    history, view = (totals.get(f"{metric_catalog.GATEWAY_TOKENS.name}:{part}", 0) for part in ("history", "view"))
-    calls = totals.get(metric_catalog.GATEWAY_CALLS.name, 0)
-    compactions = totals.get(metric_catalog.COMPACTIONS.name, 0)
-    return (
-        f"foldline: {calls:,.0f} requests, {history - view:,.0f} of {history:,.0f} input tokens saved, "
-        f"{compactions:,.0f} compactions. To look: foldline serve --database-url sqlite:///{database}"
-    )
+            if sample.name == metric.name:
+                totals[sample.labels[metric.labels[0]]] += sample.value
+    return dict(totals)

@@ -108,6 +108,9 @@ def _appended(tx: Transaction, tenant: str, asked: AgentRequest, part: _Part, de
         done = append(tx, tenant, session_id, part.drafts)
         places = [segments.parse_entry_id(entry_id) for entry_id in done.entry_ids]
         remember(tx, tenant, path.session.pk, places, part.digests)
+    elif path.used > path.session.budget.limit:
+        # The same request once more, after an undo: as an append would, a change runs the trigger.
+        lifecycle.change(tx, tenant, session_id, {})
     return _shown(tx, tenant, session_id, asked)
 
 

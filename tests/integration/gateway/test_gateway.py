@@ -301,3 +301,19 @@ def test_a_caller_who_leaves_ends_the_call_of_the_provider() -> None:
             with connection:
                 while connection.recv(1 << 16):
                     pass
+
+
+def test_the_same_request_after_an_undo_is_compacted_anew(gateway: str, provider: AgentProvider) -> None:
+    agent = WholeHistoryAgent(gateway, "/v1/messages")
+    agent.say("Read all parts.")
+    agent.work(30)
+    said = [*agent.history]
+    agent.work(1)
+    with httpx.Client(base_url=gateway) as client:
+        session = f"/sessions/{session_of(agent)}"
+        first = items_of(client, f"{session}/compactions")[0]["id"]
+        client.post(f"{session}/compactions/{first}/undo").raise_for_status()
+    agent.history = said
+    agent.work(1)
+    assert provider.refusals == 0
+    assert int(agent.answers[-1].headers["x-foldline-view-tokens"]) < WINDOW
