@@ -12,7 +12,7 @@ import anyio.to_thread
 from fastapi import Request
 
 from foldline.engine.errors import CompactionError, InvalidMessage
-from foldline.engine.gateway.dialects import DIALECTS, AgentRequest, Dialect, understood
+from foldline.engine.gateway.dialects import AgentRequest, Dialect, understood
 from foldline.engine.overflow import PROVIDERS, verdict_of
 from foldline.engine.wire import dumps, loads_bounded
 from foldline.log.events import OTHER, GatewayCall, GatewayOutcome, OverflowReported
@@ -51,13 +51,6 @@ class GatewayRequest:
     path: str
     request: Request
     raw: bytes
-
-    @property
-    def scope(self) -> str:
-        """The id of the conversation, if the caller or the agent names one; else "", and its content says which."""
-        headers = self.request.headers
-        names = [CONVERSATION_HEADER, *(name for dialect in DIALECTS for name in dialect.session_headers)]
-        return next(filter(None, map(headers.get, names)), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +96,9 @@ def _prepare(gateway: Gateway, dialect: Dialect, call: GatewayRequest) -> tuple[
     tenant: str = call.request.state.tenant
     try:
         asked = understood(dialect, loads_bounded(call.raw))
-        turn = take_turn(gateway.service.store, tenant, asked, call.scope, _defaults(gateway.settings))
+        turn = take_turn(
+            gateway.service.store, tenant, asked, _scope(dialect, call.request), _defaults(gateway.settings)
+        )
         return _with_view(call, asked, turn, gateway.settings.gateway)
     except (InvalidMessage, ValueError):
         return Forwarded(call.raw), GatewayOutcome.NOT_UNDERSTOOD
@@ -121,6 +116,12 @@ def _with_view(call: GatewayRequest, asked: AgentRequest, turn: Turn, mode: str)
     if mode == GatewayOutcome.SHADOW:
         return Forwarded(call.raw, asked, turn), GatewayOutcome.SHADOW
     return Forwarded(dumps(asked.showing(turn.messages)), asked, turn), GatewayOutcome.VIEW
+
+
+def _scope(dialect: Dialect, request: Request) -> str:
+    """The id of the conversation, if the caller or its agent names one; else "", and what was said decides."""
+    names = (CONVERSATION_HEADER, *dialect.session_headers)
+    return next(filter(None, map(request.headers.get, names)), "")
 
 
 def _defaults(settings: Settings) -> Defaults:

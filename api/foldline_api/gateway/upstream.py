@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
+from collections.abc import Set as AbstractSet
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Final, NamedTuple
 
@@ -13,12 +14,10 @@ from starlette.responses import StreamingResponse
 from foldline.settings import Settings
 
 CONNECT_SECONDS: Final = 10.0
-# Headers of one connection, and those of ours; the others go through as they came.
-_OWN: Final = frozenset(
+# Headers of one connection, and those that our server or our client sets anew; the others go through as they came.
+_OF_A_CONNECTION: Final = frozenset(
     {
         b"connection",
-        b"content-length",
-        b"host",
         b"keep-alive",
         b"proxy-authenticate",
         b"proxy-authorization",
@@ -29,7 +28,8 @@ _OWN: Final = frozenset(
         b"upgrade",
     }
 )
-_OUR_SERVERS: Final = frozenset({b"date", b"server"})
+_NOT_PASSED_ON: Final = _OF_A_CONNECTION | {b"content-length", b"host"}
+_NOT_PASSED_BACK: Final = _OF_A_CONNECTION | {b"date", b"server"}
 OUR_PREFIX: Final = b"x-foldline"
 
 Headers = list[tuple[bytes, bytes]]
@@ -84,7 +84,7 @@ class Upstreams:
         url = httpx.URL(self._urls[outgoing.upstream] + path)
         if outgoing.query:
             url = url.copy_with(query=outgoing.query)
-        headers = _passed_on(outgoing.headers)
+        headers = _without(outgoing.headers, _NOT_PASSED_ON)
         return self._client.build_request(outgoing.method, url, headers=headers, content=outgoing.body)
 
     async def close(self) -> None:
@@ -94,18 +94,17 @@ class Upstreams:
 
 def passing(answer: httpx.Response, added: Mapping[str, str]) -> Response:
     """The provider's answer as it comes, with our headers added."""
-    response = StreamingResponse(_bytes_of(answer), answer.status_code)
-    ours = [(name.encode(), value.encode()) for name, value in added.items()]
-    length = [(name, value) for name, value in answer.headers.raw if name.lower() == b"content-length"]
-    response.raw_headers = [*_passed_back(answer), *length, *ours]
-    return response
+    return _like(StreamingResponse(_bytes_of(answer), answer.status_code), answer, added)
 
 
 def whole(answer: httpx.Response, raw: bytes, added: Mapping[str, str]) -> Response:
     """The provider's answer, of which these are all bytes, with our headers added."""
-    response = Response(raw, answer.status_code)
+    return _like(Response(raw, answer.status_code), answer, added)
+
+
+def _like(response: Response, answer: httpx.Response, added: Mapping[str, str]) -> Response:
     ours = [(name.encode(), value.encode()) for name, value in added.items()]
-    response.raw_headers = [*_passed_back(answer), (b"content-length", str(len(raw)).encode()), *ours]
+    response.raw_headers = [*_without(answer.headers.raw, _NOT_PASSED_BACK), *ours]
     return response
 
 
@@ -117,12 +116,7 @@ async def _bytes_of(answer: httpx.Response) -> AsyncIterator[bytes]:
         await answer.aclose()
 
 
-def _passed_on(headers: Headers) -> Headers:
-    return [
-        (name, value) for name, value in headers if name.lower() not in _OWN and not name.lower().startswith(OUR_PREFIX)
-    ]
-
-
-def _passed_back(answer: httpx.Response) -> Headers:
-    """The headers of an answer, without the two that our server adds."""
-    return [(name, value) for name, value in _passed_on(answer.headers.raw) if name.lower() not in _OUR_SERVERS]
+def _without(headers: Headers, names: AbstractSet[bytes]) -> Headers:
+    """The headers without these, and without those of ours."""
+    lowered = ((name.lower(), name, value) for name, value in headers)
+    return [(name, value) for low, name, value in lowered if low not in names and not low.startswith(OUR_PREFIX)]

@@ -62,10 +62,9 @@ def remember(
         for (branch, seq), digest in zip(places, digests, strict=True)
         if digest is not None
     ]
-    # Those of a session that was deleted stay until the sweep.
-    found = {"tenant": tenant, "digests": [row["digest"] for row in rows]}
-    tx.execute(_FORGET, found)
     if rows:
+        # Those of a session that was deleted stay until the sweep.
+        tx.execute(_FORGET, {"tenant": tenant, "digests": [row["digest"] for row in rows]})
         tx.execute(insert(FINGERPRINT), rows)
 
 

@@ -51,8 +51,8 @@ class Turn:
     tokens: int
     view_tokens: int
     messages: list[Message] | None
-    branch: int = 0
-    seq: int = 0
+    branch: int
+    seq: int
 
 
 def take_turn(store: Store, tenant: str, asked: AgentRequest, scope: str, defaults: Defaults) -> Turn:
@@ -74,11 +74,10 @@ def take_turn(store: Store, tenant: str, asked: AgentRequest, scope: str, defaul
         drafts = prepare(asked.messages[new])
         try:
             with store.write(shares=len(drafts) <= NEWEST) as tx:
-                if known is not None:
-                    # Two of one conversation take turns from here on.
-                    paths.open_head(tx, tenant, known.session_id, lock=True)
+                # Two of one conversation take turns from here on.
+                head = None if known is None else paths.open_head(tx, tenant, known.session_id, lock=True)
                 if known_part(tx, tenant, digests) == known:
-                    return _appended(tx, tenant, asked, _Part(known, drafts, digests[new]), defaults)
+                    return _appended(tx, tenant, asked, _Part(known, head, drafts, digests[new]), defaults)
         except (IntegrityError, NotFound):
             # Another request began the same conversation, or deleted it.
             continue
@@ -93,16 +92,19 @@ def _seed(asked: AgentRequest, scope: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What is known of a conversation, and the messages after that with their fingerprints."""
+    """What is known of a conversation and the head of its session, and what follows that with its fingerprints."""
 
     known: KnownPart | None
+    head: Path | None
     drafts: Sequence[PreparedMessage]
     digests: Sequence[bytes | None]
 
 
 def _appended(tx: Transaction, tenant: str, asked: AgentRequest, part: _Part, defaults: Defaults) -> Turn:
-    known = part.known
-    path = _created(tx, tenant, asked, defaults) if known is None else _continued(tx, tenant, asked, known, defaults)
+    if part.known is None or part.head is None:
+        path = _created(tx, tenant, asked, defaults)
+    else:
+        path = _continued(tx, part.head, asked, part.known, defaults)
     session_id = path.session.id
     if part.drafts:
         done = append(tx, tenant, session_id, part.drafts)
@@ -131,7 +133,7 @@ def relieved_turn(store: Store, tenant: str, asked: AgentRequest, turn: Turn, ve
     """
     with store.write(shares=True) as tx:
         # Another request may have moved the head meanwhile.
-        path = _at(tx, tenant, turn.session_id, turn.branch, turn.seq)
+        path = _at(tx, paths.open_head(tx, tenant, turn.session_id, lock=True), turn.branch, turn.seq)
         relieve(tx, tenant, turn.session_id, verdict, version=path.session.version)
         return _shown(tx, tenant, turn.session_id, asked)
 
@@ -149,19 +151,18 @@ def _created(tx: Transaction, tenant: str, asked: AgentRequest, defaults: Defaul
     return lifecycle.create(tx, tenant, new)
 
 
-def _continued(tx: Transaction, tenant: str, asked: AgentRequest, known: KnownPart, defaults: Defaults) -> Path:
+def _continued(tx: Transaction, head: Path, asked: AgentRequest, known: KnownPart, defaults: Defaults) -> Path:
     """The session with its head at the known entry, and the request's model and fixed parts."""
-    path = _at(tx, tenant, known.session_id, known.branch, known.seq)
+    path = _at(tx, head, known.branch, known.seq)
     changes = _changes(path, asked, defaults)
-    return lifecycle.change(tx, tenant, known.session_id, changes)[0] if changes else path
+    return lifecycle.change(tx, path.session.tenant, known.session_id, changes)[0] if changes else path
 
 
-def _at(tx: Transaction, tenant: str, session_id: str, branch: int, seq: int) -> Path:
+def _at(tx: Transaction, head: Path, branch: int, seq: int) -> Path:
     """The session with its head at this entry; a new branch begins there if it is not the last of its own."""
-    path = paths.open_head(tx, tenant, session_id, lock=True)
-    if (path.branch, path.last_message_seq) == (branch, seq):
-        return path
-    return branches.move(tx, tenant, session_id, segments.entry_id(branch, seq)).path
+    if (head.branch, head.last_message_seq) == (branch, seq):
+        return head
+    return branches.move(tx, head.session.tenant, head.session.id, segments.entry_id(branch, seq)).path
 
 
 def _changes(path: Path, asked: AgentRequest, defaults: Defaults) -> dict[str, Any]:

@@ -152,13 +152,27 @@ def test_a_gateway_that_is_off_or_a_shadow_changes_nothing(provider: AgentProvid
     assert ("x-foldline-session" in agent.answers[-1].headers) == (mode == "shadow")
 
 
+@pytest.mark.parametrize("path", [*PATHS, "/openai/v1/responses", "/anthropic/v1/messages"])
 @pytest.mark.parametrize(
-    "raw", [b"", b"{", b"[]", b'{"model": 1}', b'{"model": "m", "messages": [], "input": "Hello."}']
+    "raw", [b"", b"{", b"[]", b'{"model": 1}', b'{"model": "m", "messages": [], "input": "Hello."}', b"\xff"]
 )
-def test_what_is_not_understood_goes_on_as_it_came(gateway: str, provider: AgentProvider, raw: bytes) -> None:
-    assert httpx.post(f"{gateway}/v1/messages/count_tokens", content=raw).content == provider.sent[-1]
+def test_what_is_not_understood_goes_on_as_it_came(
+    gateway: str, provider: AgentProvider, raw: bytes, path: str
+) -> None:
+    answer = httpx.post(gateway + path, content=raw)
+    assert (answer.status_code, answer.content, provider.raw) == (422, provider.sent[-1], [raw])
+    assert "x-foldline-session" not in answer.headers
+
+
+def test_other_routes_go_through(gateway: str, provider: AgentProvider) -> None:
+    assert httpx.post(f"{gateway}/v1/messages/count_tokens", content=b"{").content == provider.sent[-1]
     assert httpx.get(f"{gateway}/openai/v1/models").content == provider.sent[-1]
-    assert httpx.post(f"{gateway}/openai/v1/other/thing", content=raw).content == provider.sent[-1]
+    assert httpx.post(f"{gateway}/openai/v1/other/thing?a=%2F", content=b"x").content == provider.sent[-1]
+    assert [headers["path"] for headers in provider.headers] == [
+        "/v1/messages/count_tokens",
+        "/v1/models",
+        "/v1/other/thing?a=%2F",
+    ]
 
 
 def test_a_provider_that_is_away_is_an_error_in_its_own_shape(gateway: str, provider: AgentProvider) -> None:
@@ -175,7 +189,8 @@ def test_a_database_that_is_away_fails_no_call(provider: AgentProvider) -> None:
         agent = WholeHistoryAgent(address, "/v1/messages")
         agent.say("Hello.")
         agent.work(2)
-    assert [request["messages"] for request in provider.requests][-1][:1] == agent.history[:1]
+    assert [len(request["messages"]) for request in provider.requests] == [1, 3]
+    assert all("x-foldline-session" not in answer.headers for answer in agent.answers)
 
 
 def said_by(provider: AgentProvider, number: int = -1) -> str:

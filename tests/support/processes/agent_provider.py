@@ -48,8 +48,12 @@ class AgentProvider:
 
     def answer(self, path: str, raw: bytes) -> tuple[int, bytes, str]:
         """Status, body and media type of the answer to a request."""
-        body = json.loads(raw)
         self.raw.append(raw)
+        try:
+            body = json.loads(raw)
+            body[APIS[path].messages][0]["role"]
+        except (ValueError, LookupError, TypeError):
+            return 422, b'{"error": {"message": "no request of this API"}}', "application/json"
         self.requests.append(body)
         api = APIS[path]
         messages = body[api.messages]
