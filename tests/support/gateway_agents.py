@@ -46,8 +46,12 @@ class WholeHistoryAgent:
         response = httpx.post(self.url + self.path, json={**self.body, **fields}, headers=self.headers, timeout=60)
         self.answers.append(response)
         if response.is_success and not fields.get("stream"):
-            self.history += _done(APIS[self.path].format, response.json())
+            self.do(response.json())
         return response
+
+    def do(self, answer: Json) -> None:
+        """What an answer asks for."""
+        self.history += _done(APIS[self.path].format, answer)
 
     def work(self, turns: int) -> None:
         for _ in range(turns):

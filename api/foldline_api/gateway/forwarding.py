@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
@@ -58,8 +58,14 @@ class Forwarded:
     """What the provider gets, and the session that it is of; None if the request goes on as it came."""
 
     body: bytes
+    outcome: GatewayOutcome
     asked: AgentRequest | None = None
     turn: Turn | None = None
+
+    @property
+    def is_of_view(self) -> bool:
+        """Whether the provider counts the tokens of the session's view."""
+        return self.outcome is not GatewayOutcome.SHADOW
 
     @property
     def headers(self) -> dict[str, str]:
@@ -76,23 +82,22 @@ class Forwarded:
 
 async def forwarded(gateway: Gateway, dialect: Dialect, call: GatewayRequest) -> Forwarded:
     """The view that takes the conversation's place. Whatever goes wrong with it, the request goes on as it came."""
-    as_it_came = Forwarded(call.raw)
-    if GatewayOutcome.OFF in {gateway.settings.gateway, call.request.headers.get(MODE_HEADER)}:
-        gateway.service.store.publish(GatewayCall(GatewayOutcome.OFF))
-        return as_it_came
-    found, outcome = as_it_came, GatewayOutcome.TOO_SLOW
-    with anyio.move_on_after(PATIENCE_SECONDS):
-        work = partial(_prepare, gateway, dialect, call)
-        found, outcome = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
-    gateway.service.store.publish(_event(outcome, found.turn))
+    is_off = GatewayOutcome.OFF in {gateway.settings.gateway, call.request.headers.get(MODE_HEADER)}
+    found = Forwarded(call.raw, GatewayOutcome.OFF if is_off else GatewayOutcome.TOO_SLOW)
+    if not is_off:
+        with anyio.move_on_after(PATIENCE_SECONDS):
+            work = partial(_prepare, gateway, dialect, call)
+            found = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+    _publish(gateway, found)
     return found
 
 
-def _event(outcome: GatewayOutcome, turn: Turn | None) -> GatewayCall:
-    return GatewayCall(outcome) if turn is None else GatewayCall(outcome, turn.tokens, turn.view_tokens)
+def _publish(gateway: Gateway, sent: Forwarded) -> None:
+    tokens = () if sent.turn is None else (sent.turn.tokens, sent.turn.view_tokens)
+    gateway.service.store.publish(GatewayCall(sent.outcome, *tokens))
 
 
-def _prepare(gateway: Gateway, dialect: Dialect, call: GatewayRequest) -> tuple[Forwarded, GatewayOutcome]:
+def _prepare(gateway: Gateway, dialect: Dialect, call: GatewayRequest) -> Forwarded:
     tenant: str = call.request.state.tenant
     try:
         asked = understood(dialect, loads_bounded(call.raw))
@@ -101,21 +106,21 @@ def _prepare(gateway: Gateway, dialect: Dialect, call: GatewayRequest) -> tuple[
         )
         return _with_view(call, asked, turn, gateway.settings.gateway)
     except (InvalidMessage, ValueError):
-        return Forwarded(call.raw), GatewayOutcome.NOT_UNDERSTOOD
+        return Forwarded(call.raw, GatewayOutcome.NOT_UNDERSTOOD)
     except CompactionError as error:
         logger.info("no view for a request of the gateway: %s", error)
-        return Forwarded(call.raw), GatewayOutcome.NO_VIEW
+        return Forwarded(call.raw, GatewayOutcome.NO_VIEW)
     except Exception as error:  # noqa: BLE001 - a failure of ours never fails a call
         logger.warning("the gateway let a request pass: %s", describe(error))
-        return Forwarded(call.raw), GatewayOutcome.FAILED
+        return Forwarded(call.raw, GatewayOutcome.FAILED)
 
 
-def _with_view(call: GatewayRequest, asked: AgentRequest, turn: Turn, mode: str) -> tuple[Forwarded, GatewayOutcome]:
+def _with_view(call: GatewayRequest, asked: AgentRequest, turn: Turn, mode: str) -> Forwarded:
     if turn.messages is None:
-        return Forwarded(call.raw, asked, turn), GatewayOutcome.WHOLE
+        return Forwarded(call.raw, GatewayOutcome.WHOLE, asked, turn)
     if mode == GatewayOutcome.SHADOW:
-        return Forwarded(call.raw, asked, turn), GatewayOutcome.SHADOW
-    return Forwarded(dumps(asked.showing(turn.messages)), asked, turn), GatewayOutcome.VIEW
+        return Forwarded(call.raw, GatewayOutcome.SHADOW, asked, turn)
+    return Forwarded(dumps(asked.showing(turn.messages)), GatewayOutcome.VIEW, asked, turn)
 
 
 def _scope(dialect: Dialect, request: Request) -> str:
@@ -139,9 +144,11 @@ def forwarded_again(gateway: Gateway, call: GatewayRequest, refused: Forwarded, 
             return None
         store.publish(OverflowReported(verdict.provider if verdict.provider in PROVIDERS else OTHER))
         relieved = relieved_turn(store, call.request.state.tenant, asked, turn, verdict)
-        smaller, outcome = _with_view(call, asked, relieved, gateway.settings.gateway)
+        smaller = _with_view(call, asked, relieved, gateway.settings.gateway)
     except Exception as error:  # noqa: BLE001 - the caller gets the refusal
         logger.warning("the gateway could not shorten a refused request: %s", describe(error))
         return None
-    store.publish(_event(GatewayOutcome.SENT_AGAIN if outcome is GatewayOutcome.VIEW else outcome, relieved))
+    if smaller.outcome is GatewayOutcome.VIEW:
+        smaller = replace(smaller, outcome=GatewayOutcome.SENT_AGAIN)
+    _publish(gateway, smaller)
     return smaller

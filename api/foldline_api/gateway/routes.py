@@ -22,6 +22,7 @@ from foldline_api.gateway.forwarding import (
     forwarded,
     forwarded_again,
 )
+from foldline_api.gateway.hearing import Hearing
 from foldline_api.gateway.upstream import Headers, Outgoing, UpstreamFailed, passing, whole
 from foldline_api.http.auth import KEY_HEADER
 from foldline_api.http.problems import BodyTooLarge
@@ -56,11 +57,17 @@ async def _converse(gateway: Gateway, dialect: Dialect, path: str, request: Requ
         call = GatewayRequest(dialect.upstream, path, request, raw)
         sent = await forwarded(gateway, dialect, call)
         answer = await _sent(gateway, call, sent.body)
-        if sent.turn is None or answer.status_code not in _TOO_LONG:
-            return passing(answer, sent.headers)
-        return await _refused(gateway, call, sent, answer)
+        if sent.turn is not None and answer.status_code in _TOO_LONG:
+            return await _refused(gateway, call, sent, answer)
+        return _answered(gateway, call, sent, answer)
     except (UpstreamFailed, BodyTooLarge) as error:
         return _error_like(dialect.upstream, error)
+
+
+def _answered(gateway: Gateway, call: GatewayRequest, sent: Forwarded, answer: httpx.Response) -> Response:
+    """The answer as it comes; what it says is kept."""
+    listener = Hearing(gateway, call.request.state.tenant, sent, answer) if answer.is_success and sent.turn else None
+    return passing(answer, sent.headers, listener)
 
 
 async def _pass_by_headers(gateway: Gateway, request: Request) -> Response:
@@ -145,7 +152,7 @@ async def _refused(gateway: Gateway, call: GatewayRequest, sent: Forwarded, answ
     if smaller is None:
         return whole(answer, raw, sent.headers)
     try:
-        return passing(await _sent(gateway, call, smaller.body), smaller.headers)
+        return _answered(gateway, call, smaller, await _sent(gateway, call, smaller.body))
     except UpstreamFailed:
         return whole(answer, raw, sent.headers)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from collections.abc import Set as AbstractSet
+from contextlib import aclosing
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 import httpx
 from fastapi import Response
+from starlette.background import BackgroundTask
 from starlette.responses import StreamingResponse
 
 from foldline.settings import Settings
@@ -92,9 +94,24 @@ class Upstreams:
         await self._client.aclose()
 
 
-def passing(answer: httpx.Response, added: Mapping[str, str]) -> Response:
+class Listener(Protocol):
+    """Who reads an answer along with its caller."""
+
+    def hear(self, chunk: bytes) -> None:
+        """Some bytes went to the caller."""
+        ...
+
+    def keep(self) -> None:
+        """All bytes did. This may wait for a database: it runs in a thread, and the caller does not wait for it."""
+        ...
+
+
+def passing(answer: httpx.Response, added: Mapping[str, str], listener: Listener | None = None) -> Response:
     """The provider's answer as it comes, with our headers added."""
-    return _like(StreamingResponse(_bytes_of(answer), answer.status_code), answer, added)
+    if listener is None:
+        return _like(StreamingResponse(_bytes_of(answer), answer.status_code), answer, added)
+    body = _bytes_heard(answer, listener)
+    return _like(StreamingResponse(body, answer.status_code, background=BackgroundTask(listener.keep)), answer, added)
 
 
 def whole(answer: httpx.Response, raw: bytes, added: Mapping[str, str]) -> Response:
@@ -108,12 +125,19 @@ def _like(response: Response, answer: httpx.Response, added: Mapping[str, str]) 
     return response
 
 
-async def _bytes_of(answer: httpx.Response) -> AsyncIterator[bytes]:
+async def _bytes_of(answer: httpx.Response) -> AsyncGenerator[bytes, None]:
     try:
         async for chunk in answer.aiter_raw():
             yield chunk
     finally:
         await answer.aclose()
+
+
+async def _bytes_heard(answer: httpx.Response, listener: Listener) -> AsyncIterator[bytes]:
+    async with aclosing(_bytes_of(answer)) as chunks:
+        async for chunk in chunks:
+            listener.hear(chunk)
+            yield chunk
 
 
 def _without(headers: Headers, names: AbstractSet[bytes]) -> Headers:

@@ -22,12 +22,20 @@ BYTES: Final = 16
 _PASSING: Final = frozenset({"id", MARK, "status"})
 
 
-def fingerprints(messages: Sequence[Message], scope: str) -> list[bytes | None]:
+def beginning(scope: str) -> bytes:
+    """What comes before the first message: `scope` keeps conversations apart that say the same.
+
+    It may be an agent's id of its conversation.
+    """
+    return hashlib.blake2b(scope.encode("utf-8", "surrogatepass"), digest_size=BYTES).digest()
+
+
+def fingerprints(messages: Sequence[Message], before: bytes) -> list[bytes | None]:
     """One for each message, in order; None for a message with nothing but reasoning.
 
-    `scope` keeps conversations apart that say the same, such as an agent's id of its conversation.
+    `before` is the fingerprint of what was said before them.
     """
-    digest = hashlib.blake2b(scope.encode("utf-8", "surrogatepass"), digest_size=BYTES).digest()
+    digest = before
     found: list[bytes | None] = []
     for message in messages:
         said = [part for part in map(_said, message.parts) if part is not None]

@@ -10,7 +10,7 @@ from sqlalchemy.exc import IntegrityError
 
 from foldline.engine.errors import InvalidMessage
 from foldline.engine.gateway.dialects import AgentRequest
-from foldline.engine.gateway.fingerprints import fingerprints
+from foldline.engine.gateway.fingerprints import beginning, fingerprints
 from foldline.engine.messages import JsonObject, Message
 from foldline.engine.overflow import Verdict
 from foldline.log.errors import Conflict, NotFound
@@ -43,7 +43,7 @@ class Turn:
     """A request's session. `tokens` are those of the whole history, `view_tokens` those of the view, both scaled.
 
     `messages` are the view's; None if it is the history as the agent sent it. The request ends at the entry `seq` of
-    `branch`.
+    `branch`, and `digest` is the fingerprint of all that it says.
     """
 
     session_id: str
@@ -53,6 +53,7 @@ class Turn:
     messages: list[Message] | None
     branch: int
     seq: int
+    digest: bytes
 
 
 def take_turn(store: Store, tenant: str, asked: AgentRequest, scope: str, defaults: Defaults) -> Turn:
@@ -64,8 +65,9 @@ def take_turn(store: Store, tenant: str, asked: AgentRequest, scope: str, defaul
         CallsOpen, ViewDoesNotFit, ImagesDoNotFit: there is no view that can be sent.
         Conflict: others changed the session all the time.
     """
-    digests = fingerprints(asked.messages, _seed(asked, scope))
-    if digests[-1] is None:
+    digests = fingerprints(asked.messages, beginning(_seed(asked, scope)))
+    digest = digests[-1]
+    if digest is None:
         raise InvalidMessage(asked.dialect.messages, "must not end with reasoning")
     for _ in range(TRIES):
         with store.read() as tx:
@@ -77,7 +79,7 @@ def take_turn(store: Store, tenant: str, asked: AgentRequest, scope: str, defaul
                 # Two of one conversation take turns from here on.
                 head = None if known is None else paths.open_head(tx, tenant, known.session_id, lock=True)
                 if known_part(tx, tenant, digests) == known:
-                    return _appended(tx, tenant, asked, _Part(known, head, drafts, digests[new]), defaults)
+                    return _appended(tx, tenant, asked, _Part(known, head, drafts, digests[new], digest), defaults)
         except (IntegrityError, NotFound):
             # Another request began the same conversation, or deleted it.
             continue
@@ -92,12 +94,16 @@ def _seed(asked: AgentRequest, scope: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What is known of a conversation and the head of its session, and what follows that with its fingerprints."""
+    """What is known of a conversation and the head of its session, and what follows that with its fingerprints.
+
+    `digest` is the last fingerprint of all.
+    """
 
     known: KnownPart | None
     head: Path | None
     drafts: Sequence[PreparedMessage]
     digests: Sequence[bytes | None]
+    digest: bytes
 
 
 def _appended(tx: Transaction, tenant: str, asked: AgentRequest, part: _Part, defaults: Defaults) -> Turn:
@@ -113,16 +119,16 @@ def _appended(tx: Transaction, tenant: str, asked: AgentRequest, part: _Part, de
     elif path.used > path.session.budget.limit:
         # The same request once more, after an undo: as an append would, a change runs the trigger.
         lifecycle.change(tx, tenant, session_id, {})
-    return _shown(tx, tenant, session_id, asked)
+    return _shown(tx, tenant, session_id, asked, part.digest)
 
 
-def _shown(tx: Transaction, tenant: str, session_id: str, asked: AgentRequest) -> Turn:
+def _shown(tx: Transaction, tenant: str, session_id: str, asked: AgentRequest, digest: bytes) -> Turn:
     path = paths.open_head(tx, tenant, session_id)
     messages, tokens = None, path.session.used(path.raw)
     if path.kept != path.raw:
         messages = view(tx, tenant, session_id, format_name=asked.dialect.format).messages
     version = path.session.version
-    return Turn(session_id, version, tokens, path.used, messages, path.branch, path.last_message_seq)
+    return Turn(session_id, version, tokens, path.used, messages, path.branch, path.last_message_seq, digest)
 
 
 def relieved_turn(store: Store, tenant: str, asked: AgentRequest, turn: Turn, verdict: Verdict) -> Turn:
@@ -135,7 +141,7 @@ def relieved_turn(store: Store, tenant: str, asked: AgentRequest, turn: Turn, ve
         # Another request may have moved the head meanwhile.
         path = _at(tx, paths.open_head(tx, tenant, turn.session_id, lock=True), turn.branch, turn.seq)
         relieve(tx, tenant, turn.session_id, verdict, version=path.session.version)
-        return _shown(tx, tenant, turn.session_id, asked)
+        return _shown(tx, tenant, turn.session_id, asked, turn.digest)
 
 
 def _created(tx: Transaction, tenant: str, asked: AgentRequest, defaults: Defaults) -> Path:

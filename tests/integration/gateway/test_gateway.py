@@ -95,17 +95,6 @@ def test_streams_go_through_byte_for_byte(gateway: str, provider: AgentProvider,
     assert answer.content == provider.sent[0]
 
 
-def test_all_that_was_said_is_stored_once(gateway: str, provider: AgentProvider) -> None:
-    agent = WholeHistoryAgent(gateway, "/v1/messages")
-    agent.say("Read all parts.")
-    agent.work(20)
-    with httpx.Client(base_url=gateway) as client:
-        entries = items_of(client, f"/sessions/{session_of(agent)}/entries")
-    said = [entry["message"] for entry in entries if entry["kind"] == "message"]
-    # What follows the last request is not said yet.
-    assert len(said) == len(agent.history) - 2
-
-
 def test_an_edited_message_is_a_branch_and_the_old_line_stays(gateway: str, provider: AgentProvider) -> None:
     agent = WholeHistoryAgent(gateway, "/v1/chat/completions")
     agent.say("Read all parts.")

@@ -30,10 +30,12 @@ REFUSALS = {
 class AgentProvider:
     """`requests` are the bodies that came, `raw` their bytes, `headers` theirs, and `invalid` the rules they broke.
 
-    `files` are those that an agent with tools of its own is to read.
+    `said` are the answers without streaming. `files` are those that an agent with tools of its own is to read. It
+    counts `scale` tokens for one of Foldline's.
     """
 
     window: int = 1 << 40
+    scale: float = 1.0
     files: Iterator[str] | None = None
     url: str = ""
     refusals: int = 0
@@ -42,6 +44,7 @@ class AgentProvider:
     requests: list[Json] = field(default_factory=list)
     raw: list[bytes] = field(default_factory=list)
     sent: list[bytes] = field(default_factory=list)
+    said: list[Json] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     invalid: list[str] = field(default_factory=list)
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
@@ -58,19 +61,21 @@ class AgentProvider:
         api = APIS[path]
         messages = body[api.messages]
         self.invalid += check(api.format, messages, body.get("system") or body.get("instructions"))
-        said = FORMATS[api.format].parse(messages)
+        parsed = FORMATS[api.format].parse(messages)
         system = _system(body.get("system") or body.get("instructions"))
-        used = count_messages(said) + count_system(system) + count_tools(body.get("tools") or ())
+        used = count_messages(parsed) + count_system(system) + count_tools(body.get("tools") or ())
+        used = round(used * self.scale)
         self.largest = max(self.largest, used)
         if used > self.window:
             self.refusals += 1
             return 400, json.dumps(api.error(self.window, used)).encode(), "application/json"
-        message = api.message(*self._said(body.get("tools"), used))
+        message = api.message(*self._next(body.get("tools"), used))
+        self.said.append(message)
         if body.get("stream"):
             return 200, api.stream(message), "text/event-stream"
         return 200, json.dumps(message).encode(), "application/json"
 
-    def _said(self, tools: list[Json] | None, used: int) -> tuple[int, int, str, Call | None]:
+    def _next(self, tools: list[Json] | None, used: int) -> tuple[int, int, str, Call | None]:
         """A part to read, while there are any; an agent of a test that names no tools has one."""
         number = next(self._numbers)
         if self.files is None:
@@ -247,7 +252,7 @@ APIS: dict[str, Any] = {"/v1/messages": Anthropic, "/v1/chat/completions": Chat,
 @contextmanager
 def agent_provider(window: int = 1 << 40, files: Iterator[str] | None = None) -> Iterator[AgentProvider]:
     """A provider that runs in this process for the block."""
-    provider = AgentProvider(window, files)
+    provider = AgentProvider(window, files=files)
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"

@@ -1,0 +1,89 @@
+"""What a provider answered: the messages as its API has callers send them back, and the tokens that it counted.
+
+An answer comes as one JSON value, or as the events of a stream, which are first put together to that value. What is
+not understood of an answer is None: then the agent's next request says what it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+from foldline.engine.errors import InvalidMessage
+from foldline.engine.formats import FORMATS
+from foldline.engine.gateway.dialects import Dialect
+from foldline.engine.gateway.streams import chat_answer, messages_answer, responses_answer
+from foldline.engine.messages import SEALED_KINDS, Message, Other
+
+
+class Answer(NamedTuple):
+    """An answer's messages, and the provider's counts of the prompt, with what its cache held, and of the answer.
+
+    A count is 0 if the provider gave none, or one that is not of this prompt alone.
+    """
+
+    messages: list[Message]
+    prompt_tokens: int
+    output_tokens: int
+
+
+class _Api(NamedTuple):
+    """`joined` puts a stream's events together, `wires` has the messages, `prompt` the counts that add up to it."""
+
+    joined: Callable[[Iterable[Any]], Any]
+    wires: Callable[[Mapping[str, Any]], list[Any]]
+    prompt: tuple[str, ...]
+    output: str
+
+
+def _message_of(body: Mapping[str, Any]) -> list[Any]:
+    return [{"role": "assistant", "content": body["content"]}]
+
+
+def _choice_of(body: Mapping[str, Any]) -> list[Any]:
+    (choice,) = body["choices"]
+    return [choice["message"]]
+
+
+_APIS: Final[Mapping[str, _Api]] = {
+    # What Anthropic's cache held is no part of its `input_tokens`; with OpenAI it is.
+    "anthropic": _Api(
+        messages_answer,
+        _message_of,
+        ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),
+        "output_tokens",
+    ),
+    "openai": _Api(chat_answer, _choice_of, ("prompt_tokens",), "completion_tokens"),
+    "responses": _Api(responses_answer, lambda body: body["output"], ("input_tokens",), "output_tokens"),
+}
+
+
+def streamed_answer(dialect: Dialect, events: Iterable[Any]) -> Answer | None:
+    """The answer whose stream had these events, each the JSON value of its data; None if it did not end."""
+    try:
+        return whole_answer(dialect, _APIS[dialect.format].joined(events))
+    except (LookupError, TypeError, ValueError):
+        return None
+
+
+def whole_answer(dialect: Dialect, body: Any) -> Answer | None:
+    """The answer that came as one value."""
+    api = _APIS[dialect.format]
+    try:
+        messages = FORMATS[dialect.format].parse(api.wires(body), "answer")
+    except (InvalidMessage, LookupError, TypeError, ValueError):
+        return None
+    usage = body.get("usage")
+    if not isinstance(usage, Mapping) or any(_is_of_a_tool(message) for message in messages):
+        usage = {}
+    return Answer(messages, sum(_count(usage, name) for name in api.prompt), _count(usage, api.output))
+
+
+def _is_of_a_tool(message: Message) -> bool:
+    """Whether the provider ran a tool of its own. Then its counts are the sums of several prompts."""
+    return any(isinstance(part, Other) and part.kind not in SEALED_KINDS for part in message.parts)
+
+
+def _count(usage: Mapping[str, Any], name: str) -> int:
+    value = usage.get(name)
+    return value if isinstance(value, int) and value > 0 else 0

@@ -1,0 +1,36 @@
+"""What becomes of a provider's answer: it is stored where its request ended, and the session learns from its counts."""
+
+from __future__ import annotations
+
+from foldline.engine.gateway.answers import Answer
+from foldline.engine.gateway.fingerprints import fingerprints
+from foldline.log.compaction.usage import Usage
+from foldline.log.gateway.known import known_part, remember
+from foldline.log.gateway.turns import Turn
+from foldline.log.storage import paths, segments
+from foldline.log.storage.store import Store
+from foldline.log.use_cases.append import append, prepare
+
+
+def keep_answer(store: Store, tenant: str, turn: Turn, answer: Answer, *, is_of_view: bool) -> None:
+    """Append an answer behind its request, and learn from its counts if the provider was sent the view.
+
+    What the agent sends as its past is the truth: if the answer has come back already, or the conversation has gone on
+    elsewhere, nothing is appended. If it comes back as something else, that is a branch.
+
+    Raises:
+        NotFound: the session was deleted meanwhile.
+    """
+    digests = fingerprints(answer.messages, turn.digest)
+    usage = Usage(turn.version, answer.prompt_tokens, output=answer.output_tokens) if is_of_view else None
+    # Nobody would know an answer again of which nothing was said.
+    drafts = prepare(answer.messages) if digests and digests[-1] and answer.messages[-1].parts else []
+    with store.write(shares=True) as tx:
+        head = paths.open_head(tx, tenant, turn.session_id, lock=True)
+        is_at_end = (head.branch, head.last_message_seq) == (turn.branch, turn.seq)
+        is_known = bool(drafts) and known_part(tx, tenant, digests) is not None
+        new = drafts if is_at_end and not is_known else []
+        done = append(tx, tenant, turn.session_id, new, usage=usage)
+        if new:
+            places = [segments.parse_entry_id(entry_id) for entry_id in done.entry_ids]
+            remember(tx, tenant, head.session.pk, places, digests)

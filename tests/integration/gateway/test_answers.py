@@ -1,0 +1,141 @@
+"""What the provider answered is in the session as soon as it has ended, and its counts are believed."""
+
+from __future__ import annotations
+
+import gzip
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from threading import Thread
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.integration.gateway.test_gateway import PATHS, WINDOW, gateway_to, session_of
+from tests.support.eventually import eventually
+from tests.support.gateway_agents import WholeHistoryAgent
+from tests.support.processes.agent_provider import AgentProvider, Anthropic, agent_provider
+from tests.support.processes.http import items_of
+
+
+def messages_of(agent: WholeHistoryAgent) -> list[Any]:
+    """What the agent's session has, on all branches."""
+    with httpx.Client(base_url=agent.url) as client:
+        entries = items_of(client, f"/sessions/{session_of(agent)}/entries")
+        return [entry["message"] for entry in entries if entry["kind"] == "message"]
+
+
+def holds(agent: WholeHistoryAgent, number: int) -> bool:
+    return len(messages_of(agent)) == number
+
+
+def branches_of(agent: WholeHistoryAgent) -> int:
+    with httpx.Client(base_url=agent.url) as client:
+        return len(items_of(client, f"/sessions/{session_of(agent)}/branches"))
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[AgentProvider]:
+    with agent_provider() as provider:
+        yield provider
+
+
+@pytest.fixture(scope="module")
+def gateway(provider: AgentProvider) -> Iterator[str]:
+    with gateway_to(provider) as address:
+        yield address
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("path", PATHS)
+def test_an_answer_is_stored_at_once_and_known_when_it_comes_back(
+    gateway: str, provider: AgentProvider, path: str, *, stream: bool
+) -> None:
+    agent = WholeHistoryAgent(gateway, path)
+    agent.say(f"Read all parts through {path}{', streaming' * stream}.")
+    for turn in range(1, 4):
+        agent.call(stream=stream)
+        # A request, its answer, its result.
+        eventually(partial(holds, agent, 2 * turn))
+        if stream:
+            agent.do(provider.said[-1])
+    assert branches_of(agent) == 1
+
+
+def test_an_answer_that_comes_back_as_something_else_is_a_branch(gateway: str, provider: AgentProvider) -> None:
+    agent = WholeHistoryAgent(gateway, "/v1/chat/completions")
+    agent.say("Read all parts, and leave out what you say.")
+    for _ in range(3):
+        agent.work(1)
+        eventually(lambda: len(messages_of(agent)) % 2 == 0)
+        agent.history[-2] = {**agent.history[-2], "content": None}
+    agent.work(1)
+    assert branches_of(agent) == 4
+    assert provider.requests[-1]["messages"][1:] == agent.history[:-2]
+
+
+def test_a_provider_that_counts_more_than_we_do_refuses_nothing() -> None:
+    with agent_provider(WINDOW) as counting, gateway_to(counting) as address:
+        counting.scale = 1.35
+        agent = WholeHistoryAgent(address, "/v1/messages")
+        agent.say("Read all parts.")
+        agent.work(40)
+    assert (counting.refusals, counting.invalid) == (0, [])
+    assert WINDOW // 2 < counting.largest <= WINDOW
+
+
+def test_a_shadow_learns_nothing_of_a_prompt_that_is_not_its_view() -> None:
+    with agent_provider() as counting, gateway_to(counting, gateway="shadow") as address:
+        agent = WholeHistoryAgent(address, "/v1/messages")
+        agent.say("Read all parts.")
+        agent.work(25)
+        counting.scale = 1.9
+        before = int(agent.answers[-1].headers["x-foldline-view-tokens"])
+        agent.work(2)
+    assert int(agent.answers[-1].headers["x-foldline-view-tokens"]) < 1.5 * before
+
+
+ANSWER = Anthropic.message(1, 10, "Read.", None)
+WHOLE_STREAM = Anthropic.stream(ANSWER)
+
+
+@contextmanager
+def raw_server(headers: bytes, body: bytes) -> Iterator[str]:
+    """A server that sends these bytes, and then closes the connection."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(1 << 16)
+                connection.sendall(b"HTTP/1.1 200 OK\r\n" + headers + b"\r\n\r\n" + body)
+
+        thread = Thread(target=serve)
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "stored"),
+    [
+        (b"Content-Type: text/event-stream", WHOLE_STREAM, 2),
+        (b"Content-Type: text/event-stream; charset=utf-8", WHOLE_STREAM.replace(b"\n", b"\r\n"), 2),
+        (b"Content-Type: text/event-stream\r\nContent-Encoding: gzip", gzip.compress(WHOLE_STREAM), 2),
+        (b"Content-Type: text/event-stream", WHOLE_STREAM[: len(WHOLE_STREAM) // 2], 1),
+        (b"Content-Type: text/event-stream", b"data: {\n\nevent: message_stop\n\n", 1),
+        (b"Content-Type: application/json", b"<html>", 1),
+        (b"Content-Type: application/json\r\nContent-Encoding: gzip", b"no gzip", 1),
+    ],
+)
+def test_what_came_is_passed_on_and_what_is_understood_is_kept(headers: bytes, body: bytes, stored: int) -> None:
+    with raw_server(headers, body) as url, gateway_to(AgentProvider(url=url)) as address:
+        agent = WholeHistoryAgent(address, "/v1/messages")
+        agent.say("Hello.")
+        with httpx.stream("POST", f"{address}/v1/messages", json=agent.body, timeout=60) as answer:
+            assert b"".join(answer.iter_raw()) == body
+        agent.answers.append(answer)
+        eventually(lambda: len(messages_of(agent)) >= stored)
+        assert len(messages_of(agent)) == stored
