@@ -1,8 +1,9 @@
 """`python -m tests.agents`: real agents from npm work through the gateway; the exit code is 1 if one of them could not.
 
-Each agent reads files of a scratch folder with its own tools, as often as a scripted provider on loopback asks for it.
+Each agent reads and writes files of a scratch folder with its own tools, as a scripted provider on loopback asks.
 Its own history grows far beyond the window; what the provider gets has to fit, to keep the provider's rules, and to
-have what the user said first.
+have what the user said first. Halfway through, a compaction is undone. At the end, its session has one line with the
+last answer, and an edited message begins a second one.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ import random
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +29,15 @@ from foldline.engine.wire import dumps_text
 from foldline.replay.embedded import kept_service
 from foldline.terminal import answers, notes
 from tests.agents.kinds import KINDS, SAID, Kind
-from tests.support.processes.agent_provider import AgentProvider, agent_provider
+from tests.agents.session_checks import SessionChecks
+from tests.support.processes.agent_provider import AgentProvider, Work, agent_provider
 
 RUN_SECONDS = 900
 FILES = 40
+# One call in so many writes a file.
+WRITE_EACH = 10
+# The provider counts more tokens than Foldline does, as real ones do.
+SCALE = 1.15
 WORDS = ("config", "server", "module", "function", "returns", "error", "timeout", "retry", "cache", "index", "table")
 
 
@@ -80,8 +86,11 @@ def _run(kind: Kind, turns: int, window: int) -> Outcome:
     program = _program(kind)
     with tempfile.TemporaryDirectory(prefix="foldline-agents-") as name:
         folder = Path(name)
-        files = itertools.islice(itertools.cycle(_written_parts(folder / "repository")), turns)
-        with agent_provider(window, files) as provider, _gateway(folder, provider, window) as (address, metrics):
+        works = _works(_written_parts(folder / "repository"), folder / "repository", turns)
+        with agent_provider(window, iter(works)) as provider, _gateway(folder, provider, window) as (address, metrics):
+            provider.scale = SCALE
+            checks = SessionChecks(address, provider)
+            provider.before_answer = lambda number: checks.undo_newest() if number == turns // 2 else None
             kind.configure(folder / "home", address)
             done = subprocess.run(
                 [*program, *kind.command],
@@ -93,7 +102,11 @@ def _run(kind: Kind, turns: int, window: int) -> Outcome:
                 timeout=RUN_SECONDS,
                 check=False,
             )
-            return _outcome(done, provider, metrics(), turns)
+            found = _outcome(done, provider, metrics(), turns)
+            unwritten = [work.file for work in works if work.text is not None and not _is_written(work)]
+            checks.look_at_the_end()
+            wrong = (*found.wrong, *(f"{file} was not written" for file in unwritten[:1]), *checks.wrong)
+            return replace(found, wrong=wrong)
 
 
 def _program(kind: Kind) -> list[Path]:
@@ -109,6 +122,20 @@ def _written_parts(repository: Path) -> list[str]:
         lines = (" ".join(chosen.choices(WORDS, k=12)) for _ in range(130))
         part.write_text("\n".join(lines), encoding="utf-8")
     return list(map(str, parts))
+
+
+def _works(parts: Sequence[str], repository: Path, turns: int) -> list[Work]:
+    """Parts to read, and now and then a file to write."""
+    read = map(Work, itertools.islice(itertools.cycle(parts), turns))
+    return [
+        Work(str(repository / f"note_{at}.txt"), f"Part {at} is read.") if at % WRITE_EACH == WRITE_EACH - 1 else work
+        for at, work in enumerate(read)
+    ]
+
+
+def _is_written(work: Work) -> bool:
+    file = Path(work.file)
+    return file.exists() and file.read_text(encoding="utf-8").strip() == work.text
 
 
 @contextmanager

@@ -68,7 +68,7 @@ KINDS: Final = {
         "@anthropic-ai/claude-code",
         "claude",
         _nothing,
-        ("-p", TASK),
+        ("-p", TASK, "--permission-mode", "acceptEdits"),
         (
             ("ANTHROPIC_API_KEY", "none"),
             ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),

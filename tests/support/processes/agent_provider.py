@@ -6,7 +6,8 @@ It checks each request against the provider's rules and its own window, and refu
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import shlex
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -30,13 +31,14 @@ REFUSALS = {
 class AgentProvider:
     """`requests` are the bodies that came, `raw` their bytes, `headers` theirs, and `invalid` the rules they broke.
 
-    `said` are the answers without streaming. `files` are those that an agent with tools of its own is to read. It
-    counts `scale` tokens for one of Foldline's.
+    `said` are the answers without streaming. `work` is for an agent with tools of its own. It counts `scale` tokens for
+    one of Foldline's. `before_answer` is called with the number of each answer.
     """
 
     window: int = 1 << 40
     scale: float = 1.0
-    files: Iterator[str] | None = None
+    work: Iterator[Work] | None = None
+    before_answer: Callable[[int], None] = lambda _: None
     url: str = ""
     refusals: int = 0
     calls: int = 0
@@ -69,26 +71,34 @@ class AgentProvider:
         if used > self.window:
             self.refusals += 1
             return 400, json.dumps(api.error(self.window, used)).encode(), "application/json"
-        message = api.message(*self._next(body.get("tools"), used))
+        number = next(self._numbers)
+        self.before_answer(number)
+        message = api.message(*self._next(number, body.get("tools"), used))
         self.said.append(message)
         if body.get("stream"):
             return 200, api.stream(message), "text/event-stream"
         return 200, json.dumps(message).encode(), "application/json"
 
-    def _next(self, tools: list[Json] | None, used: int) -> tuple[int, int, str, Call | None]:
-        """A part to read, while there are any; an agent of a test that names no tools has one."""
-        number = next(self._numbers)
-        if self.files is None:
+    def _next(self, number: int, tools: list[Json] | None, used: int) -> tuple[int, int, str, Call | None]:
+        """Some work, while there is any; an agent of a test that names no tools has one."""
+        if self.work is None:
             call = Call(f"toolu_{number}", "read", {"path": f"part_{number}.py"})
             return number, used, f"I read part {number}.", call
-        file = next(self.files, None) if tools else None
-        made = None if file is None else call_of(tools or [], number, file)
+        work = next(self.work, None) if tools else None
+        made = None if work is None else call_of(tools or [], number, work)
         self.calls += made is not None
         return number, used, "All parts are read." if made is None else f"I read part {number}.", made
 
 
 def _system(system: Any) -> str | None:
     return "\n".join(block["text"] for block in system) if isinstance(system, list) else system
+
+
+class Work(NamedTuple):
+    """A file to read, or to write this text to."""
+
+    file: str
+    text: str | None = None
 
 
 class Call(NamedTuple):
@@ -99,26 +109,33 @@ class Call(NamedTuple):
     arguments: Json
 
 
-# Tools that read a file, and then those that run a command, by the names that agents give them.
+# Tools that read a file, that write one, and that run a command, by the names that agents give them.
 READERS = ("Read", "read", "read_file")
+WRITERS = ("Write", "write", "write_file")
 SHELLS = ("exec_command", "shell_command", "shell", "Bash", "bash")
 PATHS = ("file_path", "filePath", "path")
 COMMANDS = ("cmd", "command")
 
 
-def call_of(tools: list[Json], number: int, file: str) -> Call | None:
-    """A call that reads a file with one of the agent's own tools; None if it has none that can."""
+def call_of(tools: list[Json], number: int, work: Work) -> Call | None:
+    """A call that does the work with one of the agent's own tools; None if it has none that can."""
     by_name = {str(tool.get("name") or tool.get("function", {}).get("name")): tool for tool in tools}
-    for name in (*READERS, *SHELLS):
+    own = READERS if work.text is None else WRITERS
+    for name in (*own, *SHELLS):
         tool = by_name.get(name, {})
         schema = tool.get("input_schema") or tool.get("parameters") or tool.get("function", {}).get("parameters", {})
         known = schema.get("properties", {})
-        wanted, value = (PATHS, file) if name in READERS else (COMMANDS, f"cat {file}")
+        wanted, value = (PATHS, work.file) if name in own else (COMMANDS, _command(work))
         key = next((key for key in wanted if key in known), None)
         if key is not None:
-            said = {"description": "Read a part"} if "description" in schema.get("required", ()) else {}
+            given = {"description": "Handle a part", "content": work.text}
+            said = {key: given[key] for key in given if key in schema.get("required", ())}
             return Call(f"toolu_{number:06d}", name, {key: value, **said})
     return None
+
+
+def _command(work: Work) -> str:
+    return f"cat {work.file}" if work.text is None else f"printf %s {shlex.quote(work.text)} > {work.file}"
 
 
 class Anthropic:
@@ -250,9 +267,9 @@ APIS: dict[str, Any] = {"/v1/messages": Anthropic, "/v1/chat/completions": Chat,
 
 
 @contextmanager
-def agent_provider(window: int = 1 << 40, files: Iterator[str] | None = None) -> Iterator[AgentProvider]:
+def agent_provider(window: int = 1 << 40, work: Iterator[Work] | None = None) -> Iterator[AgentProvider]:
     """A provider that runs in this process for the block."""
-    provider = AgentProvider(window, files=files)
+    provider = AgentProvider(window, work=work)
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
