@@ -59,6 +59,12 @@ class WholeHistoryAgent:
             assert response.is_success, response.text
 
 
+def session_of(agent: WholeHistoryAgent) -> str:
+    """The session of the agent's last answer."""
+    session: str = agent.answers[-1].headers["x-foldline-session"]
+    return session
+
+
 def _text(text: str) -> Json:
     return {"type": "text", "text": text}
 

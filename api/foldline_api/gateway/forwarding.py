@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
@@ -19,6 +19,7 @@ from foldline.log.events import OTHER, GatewayCall, GatewayOutcome, OverflowRepo
 from foldline.log.gateway.turns import Defaults, Turn, relieved_turn, take_turn
 from foldline.settings import Settings
 from foldline.telemetry.logs import describe
+from foldline_api.gateway.overdue import PATIENCE_SECONDS, UnderWay
 from foldline_api.gateway.upstream import Upstreams
 from foldline_api.service import AppState
 
@@ -26,8 +27,6 @@ logger = logging.getLogger(__name__)
 
 CONVERSATION_HEADER: Final = "x-foldline-conversation"
 MODE_HEADER: Final = "x-foldline"
-# For so long a request waits for its view; then it goes on as it came.
-PATIENCE_SECONDS: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +35,7 @@ class Gateway:
 
     service: AppState
     upstreams: Upstreams
+    under_way: UnderWay = field(default_factory=UnderWay)
 
     @property
     def settings(self) -> Settings:
@@ -84,7 +84,7 @@ async def forwarded(gateway: Gateway, dialect: Dialect, call: GatewayRequest) ->
     """The view that takes the conversation's place. Whatever goes wrong with it, the request goes on as it came."""
     is_off = GatewayOutcome.OFF in {gateway.settings.gateway, call.request.headers.get(MODE_HEADER)}
     found = Forwarded(call.raw, GatewayOutcome.OFF if is_off else GatewayOutcome.TOO_SLOW)
-    if not is_off:
+    if not is_off and not gateway.under_way.is_stuck:
         with anyio.move_on_after(PATIENCE_SECONDS):
             work = partial(_prepare, gateway, dialect, call)
             found = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
@@ -98,13 +98,9 @@ def _publish(gateway: Gateway, sent: Forwarded) -> None:
 
 
 def _prepare(gateway: Gateway, dialect: Dialect, call: GatewayRequest) -> Forwarded:
-    tenant: str = call.request.state.tenant
     try:
-        asked = understood(dialect, loads_bounded(call.raw))
-        turn = take_turn(
-            gateway.service.store, tenant, asked, _scope(dialect, call.request), _defaults(gateway.settings)
-        )
-        return _with_view(call, asked, turn, gateway.settings.gateway)
+        with gateway.under_way.one():
+            return _viewed(gateway, dialect, call)
     except (InvalidMessage, ValueError):
         return Forwarded(call.raw, GatewayOutcome.NOT_UNDERSTOOD)
     except CompactionError as error:
@@ -113,6 +109,13 @@ def _prepare(gateway: Gateway, dialect: Dialect, call: GatewayRequest) -> Forwar
     except Exception as error:  # noqa: BLE001 - a failure of ours never fails a call
         logger.warning("the gateway let a request pass: %s", describe(error))
         return Forwarded(call.raw, GatewayOutcome.FAILED)
+
+
+def _viewed(gateway: Gateway, dialect: Dialect, call: GatewayRequest) -> Forwarded:
+    asked = understood(dialect, loads_bounded(call.raw))
+    scope, defaults = _scope(dialect, call.request), _defaults(gateway.settings)
+    turn = take_turn(gateway.service.store, call.request.state.tenant, asked, scope, defaults)
+    return _with_view(call, asked, turn, gateway.settings.gateway)
 
 
 def _with_view(call: GatewayRequest, asked: AgentRequest, turn: Turn, mode: str) -> Forwarded:

@@ -47,13 +47,14 @@ class Hearing:
     def keep(self) -> None:
         """Store the answer, if it is understood. A failure is logged: the caller has its answer."""
         asked, turn = self.sent.asked, self.sent.turn
-        if asked is None or turn is None or not self._is_all:
+        if asked is None or turn is None or not self._is_all or self.gateway.under_way.is_stuck:
             return
         try:
             found = self._understood(asked.dialect)
             if found is not None:
-                store = self.gateway.service.store
-                keep_answer(store, self.tenant, turn, found, is_of_view=self.sent.is_of_view)
+                with self.gateway.under_way.one():
+                    store = self.gateway.service.store
+                    keep_answer(store, self.tenant, turn, found, is_of_view=self.sent.is_of_view)
         except Exception as error:  # noqa: BLE001 - a failure of ours never fails a call
             logger.warning("the gateway could not keep an answer: %s", describe(error))
 

@@ -14,15 +14,9 @@ from starlette.requests import ClientDisconnect
 
 from foldline.engine.gateway.dialects import DIALECTS, Dialect
 from foldline.engine.wire import dumps
-from foldline_api.gateway.forwarding import (
-    PATIENCE_SECONDS,
-    Forwarded,
-    Gateway,
-    GatewayRequest,
-    forwarded,
-    forwarded_again,
-)
+from foldline_api.gateway.forwarding import Forwarded, Gateway, GatewayRequest, forwarded, forwarded_again
 from foldline_api.gateway.hearing import Hearing
+from foldline_api.gateway.overdue import PATIENCE_SECONDS
 from foldline_api.gateway.upstream import Headers, Outgoing, UpstreamFailed, passing, whole
 from foldline_api.http.auth import KEY_HEADER
 from foldline_api.http.problems import BodyTooLarge

@@ -13,9 +13,9 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.integration.gateway.test_gateway import PATHS, WINDOW, gateway_to, session_of
+from tests.integration.gateway.test_gateway import PATHS, WINDOW, gateway_to
 from tests.support.eventually import eventually
-from tests.support.gateway_agents import WholeHistoryAgent
+from tests.support.gateway_agents import WholeHistoryAgent, session_of
 from tests.support.processes.agent_provider import AgentProvider, Anthropic, agent_provider
 from tests.support.processes.http import items_of
 
@@ -56,11 +56,11 @@ def test_an_answer_is_stored_at_once_and_known_when_it_comes_back(
     agent = WholeHistoryAgent(gateway, path)
     agent.say(f"Read all parts through {path}{', streaming' * stream}.")
     for turn in range(1, 4):
-        agent.call(stream=stream)
+        answer = agent.call(stream=stream)
         # A request, its answer, its result.
         eventually(partial(holds, agent, 2 * turn))
         if stream:
-            agent.do(provider.said[-1])
+            agent.do(provider.said[answer.content])
     assert branches_of(agent) == 1
 
 

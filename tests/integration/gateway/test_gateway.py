@@ -14,7 +14,7 @@ import pytest
 from foldline_api.app import create_app
 
 from foldline.settings import Settings
-from tests.support.gateway_agents import WholeHistoryAgent
+from tests.support.gateway_agents import WholeHistoryAgent, session_of
 from tests.support.processes.agent_provider import AgentProvider, agent_provider
 from tests.support.processes.databases import sqlite_database
 from tests.support.processes.http import items_of
@@ -49,11 +49,6 @@ def provider() -> Iterator[AgentProvider]:
 def gateway(provider: AgentProvider) -> Iterator[str]:
     with gateway_to(provider) as address:
         yield address
-
-
-def session_of(agent: WholeHistoryAgent) -> str:
-    session: str = agent.answers[-1].headers["x-foldline-session"]
-    return session
 
 
 @pytest.mark.parametrize("path", PATHS)

@@ -31,8 +31,8 @@ REFUSALS = {
 class AgentProvider:
     """`requests` are the bodies that came, `raw` their bytes, `headers` theirs, and `invalid` the rules they broke.
 
-    `said` are the answers without streaming. `work` is for an agent with tools of its own. It counts `scale` tokens for
-    one of Foldline's. `before_answer` is called with the number of each answer.
+    `said` are the answers as they are without streaming, by their bytes. `work` is for an agent with tools of its own.
+    It counts `scale` tokens for one of Foldline's. `before_answer` is called with the number of each answer.
     """
 
     window: int = 1 << 40
@@ -46,7 +46,7 @@ class AgentProvider:
     requests: list[Json] = field(default_factory=list)
     raw: list[bytes] = field(default_factory=list)
     sent: list[bytes] = field(default_factory=list)
-    said: list[Json] = field(default_factory=list)
+    said: dict[bytes, Json] = field(default_factory=dict)
     headers: list[dict[str, str]] = field(default_factory=list)
     invalid: list[str] = field(default_factory=list)
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
@@ -74,10 +74,10 @@ class AgentProvider:
         number = next(self._numbers)
         self.before_answer(number)
         message = api.message(*self._next(number, body.get("tools"), used))
-        self.said.append(message)
-        if body.get("stream"):
-            return 200, api.stream(message), "text/event-stream"
-        return 200, json.dumps(message).encode(), "application/json"
+        is_stream = body.get("stream")
+        sent = api.stream(message) if is_stream else json.dumps(message).encode()
+        self.said[sent] = message
+        return 200, sent, "text/event-stream" if is_stream else "application/json"
 
     def _next(self, number: int, tools: list[Json] | None, used: int) -> tuple[int, int, str, Call | None]:
         """Some work, while there is any; an agent of a test that names no tools has one."""

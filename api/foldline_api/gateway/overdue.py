@@ -1,0 +1,36 @@
+"""The work that nobody waits for any more: while there is much of it, more would only wait as well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import monotonic
+from typing import Final
+
+# For so long a request waits for its view; then it goes on as it came.
+PATIENCE_SECONDS: Final = 5.0
+# With one, a single huge request would take the views of all others.
+MOST_OVERDUE: Final = 3
+
+
+class UnderWay:
+    """What threads do for requests now, such as waiting for a database that is frozen."""
+
+    def __init__(self) -> None:
+        self._begun: dict[object, float] = {}
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """The work of one request, in the thread that does it."""
+        mark = object()
+        self._begun[mark] = monotonic()
+        try:
+            yield
+        finally:
+            del self._begun[mark]
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether several requests have gone on without what is still being done for them."""
+        overdue = monotonic() - PATIENCE_SECONDS
+        return sum(begun < overdue for begun in list(self._begun.values())) >= MOST_OVERDUE
