@@ -168,6 +168,12 @@ class Settings(BaseSettings):
         ge=WINDOW_AT_LEAST,
         description="Context window in tokens of sessions of the gateway, in place of their model's.",
     )
+    gateway_side_call_seconds: int = Field(
+        86_400,
+        ge=0,
+        description="Time after which a conversation of the gateway is deleted that has no tools and one request only, "
+        "such as one that asks for a title; 0 keeps it.",
+    )
     gateway_timeout_seconds: float = Field(
         600.0, gt=0, description="Time within which a provider has to send the next bytes of its answer."
     )

@@ -133,7 +133,7 @@ def _scope(dialect: Dialect, request: Request) -> str:
 
 
 def _defaults(settings: Settings) -> Defaults:
-    return Defaults(settings.policy_values, settings.gateway_context_window)
+    return Defaults(settings.policy_values, settings.gateway_context_window, settings.gateway_side_call_seconds or None)
 
 
 def forwarded_again(gateway: Gateway, call: GatewayRequest, refused: Forwarded, refusal: str) -> Forwarded | None:

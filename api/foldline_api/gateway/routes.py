@@ -40,7 +40,7 @@ def install(app: FastAPI, gateway: Gateway) -> None:
             app.add_route(prefix + dialect.path, handle, ["POST"], include_in_schema=False)
     for prefix, name in PREFIXES.items():
         app.add_route(prefix + "/{rest:path}", partial(_pass, gateway, name), METHODS, include_in_schema=False)
-    for path in ("/v1/messages/count_tokens", "/v1/models"):
+    for path in ("/v1/messages/count_tokens", "/v1/models", "/v1/responses/compact"):
         app.add_route(path, partial(_pass_by_headers, gateway), METHODS, include_in_schema=False)
 
 

@@ -32,10 +32,14 @@ ANSWER_PART: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """What sessions of the gateway are created with, where the request does not say it."""
+    """What sessions of the gateway are created with, where the request does not say it.
+
+    One that begins without tools, as side calls do, is deleted after `side_call_seconds` unless it goes on.
+    """
 
     policy: JsonObject
     context_window: int | None = None
+    side_call_seconds: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +157,7 @@ def _created(tx: Transaction, tenant: str, asked: AgentRequest, defaults: Defaul
         system=asked.system or "",
         tools=asked.tools,
         default_policy=defaults.policy,
+        expires_in_seconds=None if asked.tools else defaults.side_call_seconds,
     )
     return lifecycle.create(tx, tenant, new)
 
@@ -160,6 +165,8 @@ def _created(tx: Transaction, tenant: str, asked: AgentRequest, defaults: Defaul
 def _continued(tx: Transaction, head: Path, asked: AgentRequest, known: KnownPart, defaults: Defaults) -> Path:
     """The session with its head at the known entry, and the request's model and fixed parts."""
     path = _at(tx, head, known.branch, known.seq)
+    if not path.session.tools:
+        lifecycle.keep(tx, path.session.pk)
     changes = _changes(path, asked, defaults)
     return lifecycle.change(tx, path.session.tenant, known.session_id, changes)[0] if changes else path
 

@@ -1,4 +1,4 @@
-"""The sweep: takes back lapsed leases, runs triggers that were held back, indexes, removes rows of deleted sessions.
+"""The sweep: takes back lapsed leases, runs triggers that were held back, indexes, removes what expired or was deleted.
 
 Each step is a short transaction of its own, so that a sweep does not keep appends waiting and one broken session does
 not stop the others. Rows that another transaction has locked are left to the next sweep.
@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from sqlalchemy import bindparam, delete, select, tuple_
+from sqlalchemy import bindparam, delete, select, tuple_, update
 
 from foldline.log.compaction import trigger
 from foldline.log.events import JobWaits, LeaseLapsed, SweepDone
-from foldline.log.job_state import JobState
+from foldline.log.job_state import ACTIVE, JobState
 from foldline.log.jobs import indexing
 from foldline.log.jobs.endings import LEASE_LAPSED, UNREADABLE, end, requeue
 from foldline.log.storage import passages, paths
@@ -29,6 +29,7 @@ from foldline.log.storage.tables import (
     PIN,
     SESSION,
     SUMMARY,
+    one_of,
 )
 
 # The most that one sweep does of each kind; the rest waits for the next.
@@ -62,7 +63,7 @@ def sweep(store: Store, rest: Callable[[float], object] = no_rest) -> list[str]:
         _take_back(store, job)
     for session_pk, branch in due:
         _run_held_back(store, session_pk, branch)
-    for remove in (_remove_answers, _remove_session):
+    for remove in (_remove_answers, _delete_expired, _remove_session):
         for _ in range(BATCHES_AT_ONCE):
             with store.write() as tx:
                 if not remove(tx):
@@ -128,6 +129,18 @@ def _remove_answers(tx: Transaction) -> bool:
     found = tx.execute(_OLD_ANSWERS, {"oldest": tx.now - tx.limits.idempotency_seconds * 1000}).all()
     if found:
         tx.execute(delete(IDEMPOTENCY).where(tuple_(*_ANSWER_KEY).in_([tuple(row) for row in found])))
+    return len(found) == PURGE_ROWS
+
+
+def _delete_expired(tx: Transaction) -> bool:
+    """Delete sessions that did not go on, except those with jobs; whether there may be more."""
+    busy = select(JOB.c.session_pk).where(one_of(JOB.c.state, ACTIVE))
+    expired = select(SESSION.c.pk).where(
+        SESSION.c.expires_at <= tx.now, SESSION.c.deleted_at.is_(None), SESSION.c.pk.not_in(busy)
+    )
+    found = tx.execute(expired.limit(PURGE_ROWS).with_for_update(skip_locked=True)).scalars().all()
+    if found:
+        tx.execute(update(SESSION).where(SESSION.c.pk.in_(found)).values(deleted_at=tx.now, expires_at=None))
     return len(found) == PURGE_ROWS
 
 

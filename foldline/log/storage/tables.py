@@ -15,6 +15,7 @@ from foldline.log.job_state import ACTIVE
 
 IS_LIVE: Final = text("deleted_at IS NULL")
 IS_DELETED: Final = text("deleted_at IS NOT NULL")
+IS_PASSING: Final = text("expires_at IS NOT NULL")
 IS_HELD_BACK: Final = text("next_summary_at > 0")
 IS_PENDING: Final = text("pending_tokens > 0")
 IS_UNINDEXED: Final = text("passages IS NULL")
@@ -25,13 +26,15 @@ NUMBER: Final = BigInteger().with_variant(Integer, "sqlite")
 class SessionRow(SQLModel, table=True):
     """One conversation. A deleted one keeps its row until the sweeper has removed the rest; its id is free at once.
 
-    `origin` has the header and the order of the entries of the file it was imported from.
+    The sweeper deletes it at `expires_at`, unless it goes on before. `origin` has the header and the order of the
+    entries of the file it was imported from.
     """
 
     __tablename__: ClassVar[Any] = "session"
     __table_args__ = (
         Index("session_id_once", "tenant", "id", unique=True, sqlite_where=IS_LIVE, postgresql_where=IS_LIVE),
         Index("session_deleted", "deleted_at", sqlite_where=IS_DELETED, postgresql_where=IS_DELETED),
+        Index("session_expires", "expires_at", sqlite_where=IS_PASSING, postgresql_where=IS_PASSING),
     )
 
     pk: int | None = Field(default=None, primary_key=True, sa_type=NUMBER)
@@ -50,6 +53,7 @@ class SessionRow(SQLModel, table=True):
     pins_tokens: int = 0
     created_at: int = Field(sa_type=BigInteger)
     deleted_at: int | None = Field(default=None, sa_type=BigInteger)
+    expires_at: int | None = Field(default=None, sa_type=BigInteger)
     policy: bytes
     system: bytes | None = None
     tools: bytes

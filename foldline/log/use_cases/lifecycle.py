@@ -48,6 +48,7 @@ class NewSession:
     policy: Mapping[str, Any] | None = None
     default_policy: Mapping[str, Any] | None = None
     auto_compact: bool = True
+    expires_in_seconds: int | None = None
 
 
 def create(tx: Transaction, tenant: str, new: NewSession) -> Path:
@@ -84,6 +85,7 @@ def create(tx: Transaction, tenant: str, new: NewSession) -> Path:
         "tools_tokens": tools_tokens,
         "pins_tokens": 0,
         "created_at": tx.now,
+        "expires_at": None if new.expires_in_seconds is None else tx.now + new.expires_in_seconds * 1000,
         "policy": dumps(to_stored(policy, PRESETS)),
         "tools": dumps(list(new.tools)),
         "system": None if new.system is None else dumps(new.system),
@@ -198,6 +200,11 @@ def _set(session: Session, changes: Mapping[str, Any], default_policy: Mapping[s
         policy = policy_of(default_policy, PRESETS) if given is None else policy_of(given, PRESETS, session.policy)
         session.policy_json = dumps(to_stored(policy, PRESETS))
     session.context_window = _window_to_keep(session.frame, session.policy)
+
+
+def keep(tx: Transaction, session_pk: int) -> None:
+    """Keep a session that would have expired."""
+    tx.execute(update(SESSION).where(SESSION.c.pk == session_pk).values(expires_at=None))
 
 
 def delete(tx: Transaction, tenant: str, session_id: str) -> None:
