@@ -168,6 +168,11 @@ class Settings(BaseSettings):
         ge=WINDOW_AT_LEAST,
         description="Context window in tokens of sessions of the gateway, in place of their model's.",
     )
+    gateway_recall: bool = Field(
+        default=False,
+        description="Whether requests with a compacted view offer the model a tool that searches what is out of view. "
+        "Its calls are answered before the agent sees them, and such answers arrive when they are complete.",
+    )
     gateway_side_call_seconds: int = Field(
         86_400,
         ge=0,

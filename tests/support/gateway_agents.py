@@ -16,12 +16,13 @@ RESULT = "value = 1\nother = value + 1\n" * 60
 
 @dataclass
 class WholeHistoryAgent:
-    """An agent of the API at `path`; `answers` are the responses that it got."""
+    """An agent of the API at `path`; `answers` are the responses that it got, `fields` are in each of its requests."""
 
     url: str
     path: str
     model: str = "nobody/nothing"
     headers: dict[str, str] = field(default_factory=dict)
+    fields: Json = field(default_factory=dict)
     history: list[Json] = field(default_factory=list)
     answers: list[httpx.Response] = field(default_factory=list)
 
@@ -43,7 +44,9 @@ class WholeHistoryAgent:
 
     def call(self, **fields: Any) -> httpx.Response:
         """Send the history, and do what the answer asks for."""
-        response = httpx.post(self.url + self.path, json={**self.body, **fields}, headers=self.headers, timeout=60)
+        response = httpx.post(
+            self.url + self.path, json={**self.body, **self.fields, **fields}, headers=self.headers, timeout=60
+        )
         self.answers.append(response)
         if response.is_success and not fields.get("stream"):
             self.do(response.json())

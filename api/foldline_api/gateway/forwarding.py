@@ -13,6 +13,8 @@ from fastapi import Request
 
 from foldline.engine.errors import CompactionError, InvalidMessage
 from foldline.engine.gateway.dialects import AgentRequest, Dialect, understood
+from foldline.engine.gateway.recalls import takes_recall, with_recall
+from foldline.engine.messages import JsonObject
 from foldline.engine.overflow import PROVIDERS, verdict_of
 from foldline.engine.wire import dumps, loads_bounded
 from foldline.log.events import OTHER, GatewayCall, GatewayOutcome, OverflowReported
@@ -55,12 +57,16 @@ class GatewayRequest:
 
 @dataclass(frozen=True, slots=True)
 class Forwarded:
-    """What the provider gets, and the session that it is of; None if the request goes on as it came."""
+    """What the provider gets, and the session that it is of; None if the request goes on as it came.
+
+    `offered` is the body before it was written, if it offers the recall tool.
+    """
 
     body: bytes
     outcome: GatewayOutcome
     asked: AgentRequest | None = None
     turn: Turn | None = None
+    offered: JsonObject | None = None
 
     @property
     def is_of_view(self) -> bool:
@@ -99,9 +105,13 @@ def _publish(gateway: Gateway, sent: Forwarded) -> None:
 
 def _prepare(gateway: Gateway, dialect: Dialect, call: GatewayRequest) -> Forwarded:
     try:
+        body = loads_bounded(call.raw)
+    except ValueError:
+        return Forwarded(call.raw, GatewayOutcome.NOT_UNDERSTOOD)
+    try:
         with gateway.under_way.one():
-            return _viewed(gateway, dialect, call)
-    except (InvalidMessage, ValueError):
+            return _viewed(gateway, call, understood(dialect, body))
+    except InvalidMessage:
         return Forwarded(call.raw, GatewayOutcome.NOT_UNDERSTOOD)
     except CompactionError as error:
         logger.info("no view for a request of the gateway: %s", error)
@@ -111,19 +121,20 @@ def _prepare(gateway: Gateway, dialect: Dialect, call: GatewayRequest) -> Forwar
         return Forwarded(call.raw, GatewayOutcome.FAILED)
 
 
-def _viewed(gateway: Gateway, dialect: Dialect, call: GatewayRequest) -> Forwarded:
-    asked = understood(dialect, loads_bounded(call.raw))
-    scope, defaults = _scope(dialect, call.request), _defaults(gateway.settings)
+def _viewed(gateway: Gateway, call: GatewayRequest, asked: AgentRequest) -> Forwarded:
+    scope, defaults = _scope(asked.dialect, call.request), _defaults(gateway.settings)
     turn = take_turn(gateway.service.store, call.request.state.tenant, asked, scope, defaults)
-    return _with_view(call, asked, turn, gateway.settings.gateway)
+    return _with_view(gateway.settings, call, asked, turn)
 
 
-def _with_view(call: GatewayRequest, asked: AgentRequest, turn: Turn, mode: str) -> Forwarded:
+def _with_view(settings: Settings, call: GatewayRequest, asked: AgentRequest, turn: Turn) -> Forwarded:
     if turn.messages is None:
         return Forwarded(call.raw, GatewayOutcome.WHOLE, asked, turn)
-    if mode == GatewayOutcome.SHADOW:
+    if settings.gateway == "shadow":
         return Forwarded(call.raw, GatewayOutcome.SHADOW, asked, turn)
-    return Forwarded(dumps(asked.showing(turn.messages)), GatewayOutcome.VIEW, asked, turn)
+    body = asked.showing(turn.messages)
+    offered = with_recall(asked, body) if settings.gateway_recall and takes_recall(asked) else None
+    return Forwarded(dumps(offered or body), GatewayOutcome.VIEW, asked, turn, offered)
 
 
 def _scope(dialect: Dialect, request: Request) -> str:
@@ -147,7 +158,7 @@ def forwarded_again(gateway: Gateway, call: GatewayRequest, refused: Forwarded, 
             return None
         store.publish(OverflowReported(verdict.provider if verdict.provider in PROVIDERS else OTHER))
         relieved = relieved_turn(store, call.request.state.tenant, asked, turn, verdict)
-        smaller = _with_view(call, asked, relieved, gateway.settings.gateway)
+        smaller = _with_view(gateway.settings, call, asked, relieved)
     except Exception as error:  # noqa: BLE001 - the caller gets the refusal
         logger.warning("the gateway could not shorten a refused request: %s", describe(error))
         return None

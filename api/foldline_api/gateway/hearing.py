@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 import httpx
-from httpx_sse import EventSource
+from httpx_sse import EventSource, SSEError
 
 from foldline.engine.gateway.answers import Answer, streamed_answer, whole_answer
 from foldline.engine.gateway.dialects import Dialect
+from foldline.engine.messages import Message
 from foldline.engine.wire import loads
 from foldline.log.gateway.answers import keep_answer
 from foldline.telemetry.logs import describe
@@ -23,6 +25,30 @@ MOST_BYTES: Final = 1 << 23
 EVENT_STREAM: Final = "text/event-stream"
 # What ends OpenAI's streams is no JSON value.
 DONE: Final = "[DONE]"
+
+
+def answer_in(dialect: Dialect, head: httpx.Response, raw: bytes) -> Answer | None:
+    """What a provider answered with this status and these headers, whose bytes are all there; None if no one knows."""
+    try:
+        # Decoded as its headers say.
+        answer = httpx.Response(head.status_code, headers=head.headers, content=raw)
+        if not head.headers.get("content-type", "").startswith(EVENT_STREAM):
+            return whole_answer(dialect, loads(answer.content))
+        events = [event.data for event in EventSource(answer).iter_sse()]
+        return streamed_answer(dialect, [loads(data) for data in events if data and data != DONE])
+    except (ValueError, httpx.DecodingError, SSEError):
+        return None
+
+
+def keep(gateway: Gateway, tenant: str, sent: Forwarded, answer: Answer, exchange: Sequence[Message] = ()) -> None:
+    """Store an answer, and what led to it. A failure is logged: the caller has its answer."""
+    if sent.turn is None or gateway.under_way.is_stuck:
+        return
+    try:
+        with gateway.under_way.one():
+            keep_answer(gateway.service.store, tenant, sent.turn, answer, exchange, is_of_view=sent.is_of_view)
+    except Exception as error:  # noqa: BLE001 - a failure of ours never fails a call
+        logger.warning("the gateway could not keep an answer: %s", describe(error))
 
 
 @dataclass(slots=True)
@@ -45,23 +71,8 @@ class Hearing:
             self._heard.clear()
 
     def keep(self) -> None:
-        """Store the answer, if it is understood. A failure is logged: the caller has its answer."""
-        asked, turn = self.sent.asked, self.sent.turn
-        if asked is None or turn is None or not self._is_all or self.gateway.under_way.is_stuck:
-            return
-        try:
-            found = self._understood(asked.dialect)
-            if found is not None:
-                with self.gateway.under_way.one():
-                    store = self.gateway.service.store
-                    keep_answer(store, self.tenant, turn, found, is_of_view=self.sent.is_of_view)
-        except Exception as error:  # noqa: BLE001 - a failure of ours never fails a call
-            logger.warning("the gateway could not keep an answer: %s", describe(error))
-
-    def _understood(self, dialect: Dialect) -> Answer | None:
-        # Decoded as its headers say.
-        answer = httpx.Response(self.answer.status_code, headers=self.answer.headers, content=bytes(self._heard))
-        if not self.answer.headers.get("content-type", "").startswith(EVENT_STREAM):
-            return whole_answer(dialect, loads(answer.content))
-        events = [event.data for event in EventSource(answer).iter_sse()]
-        return streamed_answer(dialect, [loads(data) for data in events if data and data != DONE])
+        """Store the answer, if all of it was heard and it is understood."""
+        asked = self.sent.asked
+        found = answer_in(asked.dialect, self.answer, bytes(self._heard)) if asked and self._is_all else None
+        if found is not None:
+            keep(self.gateway, self.tenant, self.sent, found)

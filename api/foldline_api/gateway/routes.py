@@ -17,7 +17,8 @@ from foldline.engine.wire import dumps
 from foldline_api.gateway.forwarding import Forwarded, Gateway, GatewayRequest, forwarded, forwarded_again
 from foldline_api.gateway.hearing import Hearing
 from foldline_api.gateway.overdue import PATIENCE_SECONDS
-from foldline_api.gateway.upstream import Headers, Outgoing, UpstreamFailed, passing, whole
+from foldline_api.gateway.recalling import Recalling
+from foldline_api.gateway.upstream import Headers, Outgoing, UpstreamFailed, passing, read_whole, whole
 from foldline_api.http.auth import KEY_HEADER
 from foldline_api.http.problems import BodyTooLarge
 from foldline_api.http.request import read_body
@@ -53,15 +54,25 @@ async def _converse(gateway: Gateway, dialect: Dialect, path: str, request: Requ
         answer = await _sent(gateway, call, sent.body)
         if sent.turn is not None and answer.status_code in _TOO_LONG:
             return await _refused(gateway, call, sent, answer)
-        return _answered(gateway, call, sent, answer)
+        return await _answered(gateway, call, sent, answer)
     except (UpstreamFailed, BodyTooLarge) as error:
         return _error_like(dialect.upstream, error)
 
 
-def _answered(gateway: Gateway, call: GatewayRequest, sent: Forwarded, answer: httpx.Response) -> Response:
-    """The answer as it comes; what it says is kept."""
-    listener = Hearing(gateway, call.request.state.tenant, sent, answer) if answer.is_success and sent.turn else None
-    return passing(answer, sent.headers, listener)
+async def _answered(gateway: Gateway, call: GatewayRequest, sent: Forwarded, answer: httpx.Response) -> Response:
+    """The answer as it comes; what it says is kept. Where recall is offered, the answer that does not call it.
+
+    Raises:
+        UpstreamFailed: the answer broke off before any of it was passed on.
+    """
+    tenant: str = call.request.state.tenant
+    asked, turn, offered = sent.asked, sent.turn, sent.offered
+    if asked is None or turn is None or not answer.is_success:
+        return passing(answer, sent.headers)
+    if offered is None:
+        return passing(answer, sent.headers, Hearing(gateway, tenant, sent, answer))
+    send = partial(_sent, gateway, call)
+    return await Recalling(gateway, tenant, sent, asked, turn, offered, send).answered(answer)
 
 
 async def _pass_by_headers(gateway: Gateway, request: Request) -> Response:
@@ -132,13 +143,7 @@ async def _refused(gateway: Gateway, call: GatewayRequest, sent: Forwarded, answ
     Raises:
         UpstreamFailed: the refusal broke off.
     """
-    try:
-        raw = b"".join([chunk async for chunk in answer.aiter_raw()])
-    except httpx.HTTPError as error:
-        message = f"{call.upstream}'s answer broke off"
-        raise UpstreamFailed(message) from error
-    finally:
-        await answer.aclose()
+    raw = await read_whole(answer)
     smaller = None
     with anyio.move_on_after(PATIENCE_SECONDS):
         work = partial(forwarded_again, gateway, call, sent, _text_of(answer, raw))
@@ -146,7 +151,7 @@ async def _refused(gateway: Gateway, call: GatewayRequest, sent: Forwarded, answ
     if smaller is None:
         return whole(answer, raw, sent.headers)
     try:
-        return _answered(gateway, call, smaller, await _sent(gateway, call, smaller.body))
+        return await _answered(gateway, call, smaller, await _sent(gateway, call, smaller.body))
     except UpstreamFailed:
         return whole(answer, raw, sent.headers)
 

@@ -114,6 +114,19 @@ def passing(answer: httpx.Response, added: Mapping[str, str], listener: Listener
     return _like(StreamingResponse(body, answer.status_code, background=BackgroundTask(listener.keep)), answer, added)
 
 
+async def read_whole(answer: httpx.Response) -> bytes:
+    """All bytes of an answer, as they came.
+
+    Raises:
+        UpstreamFailed: it broke off.
+    """
+    try:
+        return b"".join([chunk async for chunk in _bytes_of(answer)])
+    except httpx.HTTPError as error:
+        message = "the provider's answer broke off"
+        raise UpstreamFailed(message) from error
+
+
 def whole(answer: httpx.Response, raw: bytes, added: Mapping[str, str]) -> Response:
     """The provider's answer, of which these are all bytes, with our headers added."""
     return _like(Response(raw, answer.status_code), answer, added)

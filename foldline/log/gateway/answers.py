@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from foldline.engine.gateway.answers import Answer
 from foldline.engine.gateway.fingerprints import fingerprints
+from foldline.engine.messages import Message
 from foldline.log.compaction.usage import Usage
 from foldline.log.gateway.known import known_part, remember
 from foldline.log.gateway.turns import Turn
@@ -12,8 +15,13 @@ from foldline.log.storage.store import Store
 from foldline.log.use_cases.append import append, prepare
 
 
-def keep_answer(store: Store, tenant: str, turn: Turn, answer: Answer, *, is_of_view: bool) -> None:
+def keep_answer(
+    store: Store, tenant: str, turn: Turn, answer: Answer, exchange: Sequence[Message] = (), *, is_of_view: bool
+) -> None:
     """Append an answer behind its request, and learn from its counts if the provider was sent the view.
+
+    `exchange` is what the model and the gateway said before the answer. The agent never sees it, so that it is known
+    again by the answer alone.
 
     What the agent sends as its past is the truth: if the answer has come back already, or the conversation has gone on
     elsewhere, nothing is appended. If it comes back as something else, that is a branch.
@@ -21,10 +29,11 @@ def keep_answer(store: Store, tenant: str, turn: Turn, answer: Answer, *, is_of_
     Raises:
         NotFound: the session was deleted meanwhile.
     """
-    digests = fingerprints(answer.messages, turn.digest)
+    digests = [*[None] * len(exchange), *fingerprints(answer.messages, turn.digest)]
     usage = Usage(turn.version, answer.prompt_tokens, output=answer.output_tokens) if is_of_view else None
     # Nobody would know an answer again of which nothing was said.
-    drafts = prepare(answer.messages) if digests and digests[-1] and answer.messages[-1].parts else []
+    is_said = bool(answer.messages and digests[-1] and answer.messages[-1].parts)
+    drafts = prepare([*exchange, *answer.messages]) if is_said else []
     with store.write(shares=True) as tx:
         head = paths.open_head(tx, tenant, turn.session_id, lock=True)
         is_at_end = (head.branch, head.last_message_seq) == (turn.branch, turn.seq)

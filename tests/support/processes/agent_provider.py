@@ -32,17 +32,20 @@ class AgentProvider:
     """`requests` are the bodies that came, `raw` their bytes, `headers` theirs, and `invalid` the rules they broke.
 
     `said` are the answers as they are without streaming, by their bytes. `work` is for an agent with tools of its own.
-    It counts `scale` tokens for one of Foldline's. `before_answer` is called with the number of each answer.
+    It counts `scale` tokens for one of Foldline's. `before_answer` is called with the number of each answer. Where a
+    tool named recall is offered, the next answers ask it for `recalls`.
     """
 
     window: int = 1 << 40
     scale: float = 1.0
     work: Iterator[Work] | None = None
     before_answer: Callable[[int], None] = lambda _: None
+    recalls: list[str] = field(default_factory=list)
     url: str = ""
     refusals: int = 0
     calls: int = 0
     largest: int = 0
+    newest: int = 0
     requests: list[Json] = field(default_factory=list)
     raw: list[bytes] = field(default_factory=list)
     sent: list[bytes] = field(default_factory=list)
@@ -67,7 +70,7 @@ class AgentProvider:
         system = _system(body.get("system") or body.get("instructions"))
         used = count_messages(parsed) + count_system(system) + count_tools(body.get("tools") or ())
         used = round(used * self.scale)
-        self.largest = max(self.largest, used)
+        self.largest, self.newest = max(self.largest, used), used
         if used > self.window:
             self.refusals += 1
             return 400, json.dumps(api.error(self.window, used)).encode(), "application/json"
@@ -81,6 +84,9 @@ class AgentProvider:
 
     def _next(self, number: int, tools: list[Json] | None, used: int) -> tuple[int, int, str, Call | None]:
         """Some work, while there is any; an agent of a test that names no tools has one."""
+        if self.recalls and "recall" in names_of(tools or []):
+            query = {"query": self.recalls.pop(0)}
+            return number, used, "I look that up.", Call(f"toolu_{number:06d}", "recall", query)
         if self.work is None:
             call = Call(f"toolu_{number}", "read", {"path": f"part_{number}.py"})
             return number, used, f"I read part {number}.", call
@@ -117,9 +123,13 @@ PATHS = ("file_path", "filePath", "path")
 COMMANDS = ("cmd", "command")
 
 
+def names_of(tools: list[Json]) -> list[str]:
+    return [str(tool.get("name") or tool.get("function", {}).get("name")) for tool in tools]
+
+
 def call_of(tools: list[Json], number: int, work: Work) -> Call | None:
     """A call that does the work with one of the agent's own tools; None if it has none that can."""
-    by_name = {str(tool.get("name") or tool.get("function", {}).get("name")): tool for tool in tools}
+    by_name = dict(zip(names_of(tools), tools, strict=True))
     own = READERS if work.text is None else WRITERS
     for name in (*own, *SHELLS):
         tool = by_name.get(name, {})

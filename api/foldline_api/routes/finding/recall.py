@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
 from foldline.engine.formats import FORMATS
 from foldline.engine.recall import tool
-from foldline.engine.recall.tool import DEFAULT_TOKENS, InvalidArguments
+from foldline.engine.recall.tool import DEFAULT_TOKENS
 from foldline.log.storage import paths
-from foldline.log.use_cases.finding.recall import RecallRequest, recall
+from foldline.log.use_cases.finding.recall import RecallRequest, answer_call, recall
 from foldline_api import serializers
 from foldline_api.http.problems import InvalidRequest
 from foldline_api.http.request import ApiRequest, FromRequest
@@ -19,8 +19,6 @@ from foldline_api.schemas.answers import RecallAnswer, RecallToolAnswer
 from foldline_api.schemas.bodies import RecallToolBody
 from foldline_api.schemas.openapi import described
 from foldline_api.schemas.parameters import ItemKinds, MaxRecallTokens, kinds_in
-
-INCOMPLETE: Final = "[Not everything could be searched yet. Ask the same again.]"
 
 router = APIRouter(tags=["entries"])
 
@@ -57,10 +55,5 @@ def recall_tool(session_id: str, incoming: FromRequest) -> Response:
 
 def _answered(incoming: ApiRequest, session_id: str, format_name: str, given: dict[str, Any]) -> dict[str, Any]:
     call = tool.call_in(format_name, given)
-    try:
-        request = RecallRequest(*tool.arguments_of(call))
-    except InvalidArguments as error:
-        return tool.result_in(format_name, call, str(error), is_error=True)
-    found = recall(incoming.service.store, incoming.tenant, session_id, request)
-    text = found.quotes.text if found.is_complete else f"{found.quotes.text}\n\n{INCOMPLETE}"
-    return tool.result_in(format_name, call, text)
+    answered = answer_call(incoming.service.store, incoming.tenant, session_id, call)
+    return tool.result_in(format_name, call, answered.text, is_error=answered.is_error)

@@ -29,6 +29,7 @@ from foldline.engine.recall.ranking import (
     question_of,
     weighted,
 )
+from foldline.engine.recall.tool import MOST_TOKENS, InvalidArguments, arguments_of
 from foldline.engine.recall.visibility import OutOfView, Visibility
 from foldline.log.jobs.indexing import index_session
 from foldline.log.storage import entry_log, passages, paths, segments
@@ -47,6 +48,7 @@ MOST_PASSAGES: Final = 10
 LEAST_SHARE: Final = 0.25
 # Of entries that are not indexed yet, one recall indexes at most this many.
 MOST_INDEXED: Final = 2_000
+INCOMPLETE: Final = "[Not everything could be searched yet. Ask the same again.]"
 SUMMARY_ROLE: Final = "summary"
 
 
@@ -57,6 +59,13 @@ class RecallRequest:
     query: str
     max_tokens: int
     kinds: frozenset[ItemKind] = frozenset()
+
+
+class Answered(NamedTuple):
+    """The text that a model's call of the tool is answered with."""
+
+    text: str
+    is_error: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +107,21 @@ def recall(store: Store, tenant: str, session_id: str, request: RecallRequest) -
     is_complete = index_session(store, tenant, session_id, MOST_INDEXED)
     with store.read() as tx:
         return Recalled(_search(tx, paths.open_head(tx, tenant, session_id), request), is_complete)
+
+
+def answer_call(store: Store, tenant: str, session_id: str, call: ToolCall, most_tokens: int = MOST_TOKENS) -> Answered:
+    """The answer to a model's call of the tool. A mistake in its arguments is answered too, for the model to mend.
+
+    Raises:
+        NotFound: no such session.
+    """
+    try:
+        given = arguments_of(call)
+        request = RecallRequest(given.query, min(given.max_tokens, most_tokens), given.kinds)
+    except InvalidArguments as error:
+        return Answered(str(error), is_error=True)
+    found = recall(store, tenant, session_id, request)
+    return Answered(found.quotes.text if found.is_complete else f"{found.quotes.text}\n\n{INCOMPLETE}")
 
 
 def _search(tx: Transaction, path: Path, request: RecallRequest) -> Quotes:

@@ -1,0 +1,99 @@
+"""Answers a model's calls of the recall tool that the gateway offered; the agent gets the answer that follows them.
+
+Such an answer reaches the agent when it is complete: only its end says whether it calls the tool.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import anyio
+import anyio.to_thread
+import httpx
+from fastapi import Response
+
+from foldline.engine.gateway.dialects import AgentRequest
+from foldline.engine.gateway.recalls import continued, recalls_in, with_results, without_recall
+from foldline.engine.messages import JsonObject, Message, ToolCall
+from foldline.engine.wire import dumps
+from foldline.log.gateway.turns import Turn
+from foldline.log.use_cases.finding.recall import Answered, answer_call
+from foldline.telemetry.logs import describe
+from foldline_api.gateway.forwarding import Forwarded, Gateway
+from foldline_api.gateway.hearing import Hearing, answer_in, keep
+from foldline_api.gateway.overdue import PATIENCE_SECONDS
+from foldline_api.gateway.upstream import passing, read_whole, whole
+
+logger = logging.getLogger(__name__)
+
+# A model that asks more often in one answer gets no more.
+MOST_ROUNDS: Final = 5
+# The view is not made anew for what is found, so this has to fit beside it.
+MOST_TOKENS: Final = 1_000
+NOTHING_FOUND: Final = Answered("Recall does not work now. Go on without it.", is_error=True)
+ENOUGH: Final = Answered("You have asked often enough. Go on with what you know.", is_error=True)
+
+Send = Callable[[bytes], Awaitable[httpx.Response]]
+
+
+@dataclass(frozen=True, slots=True)
+class Recalling:
+    """One request in which the tool is offered. `send` sends another body to its provider."""
+
+    gateway: Gateway
+    tenant: str
+    sent: Forwarded
+    asked: AgentRequest
+    turn: Turn
+    offered: JsonObject
+    send: Send
+
+    async def answered(self, answer: httpx.Response) -> Response:
+        """The first answer that does not call the tool; if the provider refuses to go on, one without the tool.
+
+        Raises:
+            UpstreamFailed: an answer broke off, or there is none to what follows it.
+        """
+        exchange: list[Message] = []
+        raw = await read_whole(answer)
+        first = said = answer_in(self.asked.dialect, answer, raw)
+        for rest in reversed(range(MOST_ROUNDS)):
+            if said is None or not recalls_in(said.messages):
+                break
+            exchange += await self._with_results(said.messages, is_last=not rest)
+            answer = await self.send(dumps(continued(self.asked, self.offered, exchange)))
+            if not answer.is_success:
+                return await self._without(answer)
+            raw = await read_whole(answer)
+            said = answer_in(self.asked.dialect, answer, raw)
+        if first is not None and said is not None:
+            # The counts of the first are those of the view. The agent's next request must find what led to its answer.
+            kept = first._replace(messages=said.messages)
+            await anyio.to_thread.run_sync(keep, self.gateway, self.tenant, self.sent, kept, exchange)
+        return whole(answer, raw, self.sent.headers)
+
+    async def _without(self, refusal: httpx.Response) -> Response:
+        await refusal.aclose()
+        answer = await self.send(dumps(without_recall(self.offered)))
+        return passing(answer, self.sent.headers, Hearing(self.gateway, self.tenant, self.sent, answer))
+
+    async def _with_results(self, messages: Sequence[Message], *, is_last: bool) -> list[Message]:
+        answers = {call.id: ENOUGH if is_last else await self._recalled(call) for call in recalls_in(messages)}
+        return with_results(self.asked, messages, answers)
+
+    async def _recalled(self, call: ToolCall) -> Answered:
+        with anyio.move_on_after(PATIENCE_SECONDS):
+            return await anyio.to_thread.run_sync(partial(self._recall, call), abandon_on_cancel=True)
+        return NOTHING_FOUND
+
+    def _recall(self, call: ToolCall) -> Answered:
+        try:
+            with self.gateway.under_way.one():
+                return answer_call(self.gateway.service.store, self.tenant, self.turn.session_id, call, MOST_TOKENS)
+        except Exception as error:  # noqa: BLE001 - a failure of ours never fails a call
+            logger.warning("the gateway could not recall: %s", describe(error))
+            return NOTHING_FOUND
