@@ -12,12 +12,20 @@ from foldline.log.use_cases import lifecycle
 from foldline.log.use_cases.lifecycle import NewSession
 from foldline_api import serializers
 from foldline_api.http.problems import InvalidRequest
-from foldline_api.http.request import FromRequest
-from foldline_api.http.responses import JsonAnswer, json_response, page_response, position_of, to_response, write_once
+from foldline_api.http.request import ApiRequest, FromRequest
+from foldline_api.http.responses import (
+    JsonAnswer,
+    json_response,
+    page_response,
+    position_of,
+    rest_response,
+    to_response,
+    write_once,
+)
 from foldline_api.schemas.answers import ChangedSession, Page, SessionAnswer
 from foldline_api.schemas.bodies import ChangeBody, SessionBody
 from foldline_api.schemas.openapi import described
-from foldline_api.schemas.parameters import Cursor, Limit
+from foldline_api.schemas.parameters import Cursor, Limit, Order
 
 router = APIRouter(tags=["sessions"])
 
@@ -40,11 +48,23 @@ def create_session(incoming: FromRequest) -> Response:
 
 
 @router.get("/sessions", **described(Page[SessionAnswer]))
-def list_sessions(incoming: FromRequest, cursor: Cursor = None, limit: Limit = 50) -> Response:
-    """List the sessions, oldest first."""
+def list_sessions(
+    incoming: FromRequest, cursor: Cursor = None, limit: Limit = 50, order: Order = "created"
+) -> Response:
+    """List the sessions, oldest first, or on one page those that got a message last."""
+    if order == "last_message":
+        return _last_spoken(incoming, cursor, limit)
     with incoming.service.store.read() as tx:
         found = lifecycle.list_sessions(tx, incoming.tenant, position_of(cursor), limit + 1)
     return page_response(found, limit, lambda path: path.session.pk, serializers.session_json)
+
+
+def _last_spoken(incoming: ApiRequest, cursor: str | None, limit: int) -> Response:
+    if cursor is not None:
+        raise InvalidRequest("query.cursor", "must not be given: with order=last_message there is one page")
+    with incoming.service.store.read() as tx:
+        found = lifecycle.last_spoken(tx, incoming.tenant, limit)
+    return rest_response(found, None, serializers.session_json)
 
 
 @router.get("/sessions/{session_id}", **described(SessionAnswer))

@@ -17,6 +17,10 @@ Limit: TypeAlias = Annotated[int, Query(ge=1, le=500, description="The most item
 ItemKinds: TypeAlias = Annotated[
     str | None, Query(description=f"Only items of these kinds, with commas between: {', '.join(ItemKind)}.")
 ]
+Order: TypeAlias = Annotated[
+    Literal["created", "last_message"],
+    Query(description="Which come first: the oldest, or those that got a message last, which are on one page."),
+]
 Model: TypeAlias = Annotated[
     str | None, Query(description="Use another model's budget than the session's, as provider/name.")
 ]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import and_, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from foldline.engine.messages import JsonObject
@@ -28,7 +28,7 @@ from foldline.log.job_state import ACTIVE, JobState
 from foldline.log.storage import idempotency, paths
 from foldline.log.storage.rows import Path, Session
 from foldline.log.storage.store import Transaction
-from foldline.log.storage.tables import BRANCH, JOB, SESSION, BranchRow, one_of
+from foldline.log.storage.tables import BRANCH, ENTRY, JOB, SESSION, BranchRow, one_of
 from foldline.log.use_cases.preconditions import check_summarizers
 
 
@@ -134,6 +134,26 @@ def list_sessions(tx: Transaction, tenant: str, after_pk: int, limit: int) -> li
     """The paths of up to `limit` sessions of a tenant, oldest first, with primary keys above `after_pk`."""
     chosen = SESSION.c.tenant == tenant, SESSION.c.deleted_at.is_(None), SESSION.c.pk > after_pk
     rows = tx.execute(paths.HEAD.where(*chosen).order_by(SESSION.c.pk).limit(limit))
+    return [paths.path_of(row) for row in rows]
+
+
+def last_spoken(tx: Transaction, tenant: str, limit: int) -> list[Path]:
+    """The paths of up to `limit` sessions of a tenant, first the one whose branch in use got a message last.
+
+    A session, or a branch, without messages of its own has the time at which the session was created.
+    """
+    newest = and_(
+        ENTRY.c.session_pk == SESSION.c.pk, ENTRY.c.branch == BRANCH.c.branch, ENTRY.c.seq == BRANCH.c.last_message_seq
+    )
+    spoken_at = func.coalesce(ENTRY.c.created_at, SESSION.c.created_at)
+    chosen = SESSION.c.tenant == tenant, SESSION.c.deleted_at.is_(None)
+    # Of many sessions that are compared, the texts of few are read.
+    keys = select(SESSION.c.pk, spoken_at.label("at")).join_from(
+        SESSION, BRANCH, and_(BRANCH.c.session_pk == SESSION.c.pk, BRANCH.c.branch == SESSION.c.head)
+    )
+    best = keys.outerjoin(ENTRY, newest).where(*chosen)
+    first = best.order_by(spoken_at.desc(), SESSION.c.pk.desc()).limit(limit).subquery()
+    rows = tx.execute(paths.HEAD.join(first, first.c.pk == SESSION.c.pk).order_by(first.c.at.desc(), first.c.pk.desc()))
     return [paths.path_of(row) for row in rows]
 
 

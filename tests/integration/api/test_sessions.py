@@ -96,7 +96,20 @@ def test_sessions_are_listed_a_page_at_a_time_oldest_first(api: Api) -> None:
     assert listed[-5:] == made
 
 
-@pytest.mark.parametrize("query", ["limit=0", "limit=501", "limit=x", "cursor=%21", "cursor=LTU", "cursor=eA"])
+def test_sessions_that_got_a_message_last_are_listed_on_one_page(api: Api) -> None:
+    first, second = api.session(), api.session()
+    for session in (second, first):
+        api.say(session, user("hello"))
+    page = api.get("/sessions?order=last_message&limit=2")
+    assert [f"/sessions/{item['id']}" for item in page["items"]] == [first, second]
+    assert page["next_cursor"] is None
+    problem = api.problem("GET", "/sessions?order=last_message&cursor=MQ")
+    assert (problem["name"], problem["path"]) == ("invalid-request", "query.cursor")
+
+
+@pytest.mark.parametrize(
+    "query", ["limit=0", "limit=501", "limit=x", "cursor=%21", "cursor=LTU", "cursor=eA", "order=x"]
+)
 def test_a_page_that_cannot_be_is_refused(api: Api, query: str) -> None:
     problem = api.problem("GET", f"/sessions?{query}")
     assert (problem["name"], problem["path"]) == ("invalid-request", f"query.{query.partition('=')[0]}")

@@ -12,7 +12,7 @@ from foldline.log.storage.store import Store, Transaction
 from foldline.log.use_cases import entries, history, lifecycle, pins, views
 from foldline.log.use_cases.lifecycle import NewSession
 from tests.support.log.scenes import NewScene
-from tests.support.log.sessions import TENANT, Scene, assistant, turns, user, words
+from tests.support.log.sessions import TENANT, Clock, Scene, assistant, turns, user, words
 
 MODEL = "openai/gpt-4o"
 
@@ -49,6 +49,22 @@ def test_an_id_is_used_once_by_a_tenant_and_again_by_another(store: Store) -> No
     with store.write() as tx:
         lifecycle.create(tx, "another", NewSession(MODEL, "mine"))
     assert (listed(store), listed(store, "another")) == (["mine"], ["mine"])
+
+
+def test_the_session_that_got_a_message_last_is_first(new_scene: NewScene, clock: Clock) -> None:
+    first, second, _ = (new_scene(id=name) for name in ("c", "a", "b"))
+    spoken: list[list[str]] = []
+    for scene in (second, first, second):
+        clock.advance(1)
+        scene.append(user(5))
+        with scene.store.read() as tx:
+            spoken.append([path.session.id for path in lifecycle.last_spoken(tx, TENANT, 2)])
+    assert spoken == [["a", "b"], ["c", "a"], ["a", "c"]]
+    with first.store.write() as tx:
+        lifecycle.create(tx, TENANT, NewSession(MODEL, "deleted"))
+        lifecycle.delete(tx, TENANT, "deleted")
+        assert [path.session.id for path in lifecycle.last_spoken(tx, TENANT, 9)] == ["a", "c", "b"]
+        assert lifecycle.last_spoken(tx, "another", 9) == []
 
 
 def test_sessions_are_listed_oldest_first_from_a_cursor_on(store: Store) -> None:
