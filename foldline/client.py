@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from time import perf_counter
-from types import TracebackType
-from typing import Any, Self
+from types import MappingProxyType, TracebackType
+from typing import Any, Final, Self
 
 import httpx
 
@@ -17,6 +17,7 @@ JsonDict = dict[str, Any]
 # Far above any promise; a request that takes longer fails.
 TIMEOUT_SECONDS = 120.0
 PAGE_ITEMS = 200
+NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class Refused(Exception):
@@ -70,8 +71,11 @@ class Client:
         """The view, also if it does not fit its budget."""
         return self._call("unfitted", "GET", f"/sessions/{session_id}/context?format={format_name}&fit=none")
 
-    def compact(self, session_id: str, body: JsonDict | None = None) -> JsonDict:
-        return self._call("compact", "POST", f"/sessions/{session_id}/compact", body or {})
+    def compact(self, session_id: str, body: JsonDict | None = None, *, wait_seconds: int = 0) -> JsonDict:
+        """What a compaction did. If it needs a job, the service waits for that, so long at most."""
+        return self._call(
+            "compact", "POST", f"/sessions/{session_id}/compact", body or {}, {"Prefer": f"wait={wait_seconds}"}
+        )
 
     def stats(self, session_id: str) -> JsonDict:
         return self._call("stats", "GET", f"/sessions/{session_id}/stats")
@@ -84,6 +88,21 @@ class Client:
 
     def pin(self, session_id: str, text: str) -> JsonDict:
         return self._call("pin", "POST", f"/sessions/{session_id}/pins", {"text": text})
+
+    def recall(self, session_id: str, format_name: str, call: JsonDict) -> JsonDict:
+        """The message that answers a model's call of the recall tool, as `result`."""
+        return self._call(
+            "recall", "POST", f"/sessions/{session_id}/recall/tool", {"format": format_name, "call": call}
+        )
+
+    def ledger(self, session_id: str, kinds: Iterable[str]) -> Iterator[JsonDict]:
+        """The items of these kinds, oldest first."""
+        return self.items(f"/sessions/{session_id}/ledger", kinds=",".join(kinds))
+
+    def latest_sessions(self, limit: int) -> list[JsonDict]:
+        """The sessions that got a message last, the last one first."""
+        found: list[JsonDict] = self._call("list", "GET", f"/sessions?order=last_message&limit={limit}")["items"]
+        return found
 
     def import_file(self, body: JsonDict) -> JsonDict:
         return self._call("import", "POST", "/import", body)
@@ -108,31 +127,36 @@ class Client:
     def entries(self, session_id: str) -> Iterator[JsonDict]:
         return self.items(f"/sessions/{session_id}/entries")
 
-    def items(self, path: str) -> Iterator[JsonDict]:
+    def items(self, path: str, **parameters: str) -> Iterator[JsonDict]:
         """All items of a list, oldest first; pages are fetched as needed."""
         cursor: str | None = None
         while True:
-            page = self.page(path, cursor)
+            page = self.page(path, cursor, **parameters)
             yield from page["items"]
             cursor = page.get("next_cursor")
             if cursor is None:
                 return
 
-    def page(self, path: str, cursor: str | None) -> JsonDict:
+    def page(self, path: str, cursor: str | None, **parameters: str) -> JsonDict:
         """One page of a list."""
-        query = httpx.QueryParams({"limit": PAGE_ITEMS} if cursor is None else {"limit": PAGE_ITEMS, "cursor": cursor})
+        given = parameters if cursor is None else {**parameters, "cursor": cursor}
+        query = httpx.QueryParams({"limit": PAGE_ITEMS, **given})
         return self._call("list", "GET", f"{path}?{query}")
 
-    def _call(self, kind: str, method: str, path: str, body: JsonDict | None = None) -> JsonDict:
-        response = self._answered(kind, method, path, body)
+    def _call(
+        self, kind: str, method: str, path: str, body: JsonDict | None = None, headers: Mapping[str, str] = NOTHING
+    ) -> JsonDict:
+        response = self._answered(kind, method, path, body, headers)
         answer = _json(response)
         if response.is_success and isinstance(answer, dict):
             return answer
         raise self._refusal(response)
 
-    def _answered(self, kind: str, method: str, path: str, body: JsonDict | None) -> httpx.Response:
+    def _answered(
+        self, kind: str, method: str, path: str, body: JsonDict | None, headers: Mapping[str, str] = NOTHING
+    ) -> httpx.Response:
         started = perf_counter()
-        response = self._send(method, path, body)
+        response = self._send(method, path, body, headers)
         self.seconds[kind].append(perf_counter() - started)
         return response
 
@@ -142,10 +166,12 @@ class Client:
         answer = _json(response)
         return Refused(response.status_code, answer if isinstance(answer, dict) else {})
 
-    def _send(self, method: str, path: str, body: JsonDict | None) -> httpx.Response:
+    def _send(self, method: str, path: str, body: JsonDict | None, headers: Mapping[str, str]) -> httpx.Response:
         content = None if body is None else dumps(body)
         try:
-            return self._http.request(method, path, content=content, headers={"Content-Type": "application/json"})
+            return self._http.request(
+                method, path, content=content, headers={"Content-Type": "application/json", **headers}
+            )
         except httpx.HTTPError as error:
             what = str(error) or type(error).__name__
             raise CommandFailed(

@@ -24,6 +24,8 @@ from foldline.engine.wire import loads
 from foldline.log.storage.engines import CONNECTIONS
 
 PREFIX = "FOLDLINE_"
+# What commands read as clients of a service; no process of one has a setting of these names.
+OF_CLIENTS = frozenset({"FOLDLINE_API_KEY", "FOLDLINE_SESSION", "FOLDLINE_URL"})
 LOOPBACK = "127.0.0.1"
 # Connections that no request uses: the job watch has one, and each port has two, for its readiness and for the queues.
 OTHER_CONNECTIONS = 5
@@ -360,7 +362,7 @@ def load_settings(**overrides: Any) -> Settings:
 
 def unknown_variables() -> list[str]:
     """Variables of the environment that begin with the prefix but are not settings."""
-    known = {variable(name) for name in Settings.model_fields}
+    known = {variable(name) for name in Settings.model_fields} | OF_CLIENTS
     return sorted(name for name in os.environ if name.upper().startswith(PREFIX) and name.upper() not in known)
 
 

@@ -46,6 +46,15 @@ def flower_listener_for(settings: Settings) -> AbstractContextManager[socket.soc
     return _listener(settings.flower_host, settings.flower_port, "--port or FOLDLINE_FLOWER_PORT")
 
 
+def loopback_listener(port: int) -> AbstractContextManager[socket.socket]:
+    """A listening socket that this machine alone reaches.
+
+    Raises:
+        CommandFailed: the port cannot be had.
+    """
+    return _listener("127.0.0.1", port, "--port")
+
+
 @contextmanager
 def metrics_listener_for(settings: Settings) -> Iterator[socket.socket | None]:
     """A listening socket at the settings' operator's port, None if they have none.

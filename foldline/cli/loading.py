@@ -6,7 +6,10 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any
+from typing import Any, Final
+
+# The extras of packages that the service does without.
+EXTRAS: Final = {"mcp": "mcp"}
 
 
 class MissingPackage(Exception):
@@ -26,8 +29,11 @@ def load(module: str) -> Any:
         package = str(error.name).partition(".")[0]
         if package.startswith("foldline"):
             raise
+        what, extra = (
+            (f"the extra `{EXTRAS[package]}`", EXTRAS[package]) if package in EXTRAS else ("the service", "service")
+        )
         raise MissingPackage(
-            f"the package {package} is not installed; install the service, as in pip install 'foldline[service]'"
+            f"the package {package} is not installed; install {what}, as in pip install 'foldline[{extra}]'"
         ) from error
 
 

@@ -23,6 +23,12 @@ LogLevel: TypeAlias = Annotated[
 Tenant: TypeAlias = Annotated[
     str | None, typer.Option(help="Whose session it is in the database; `default` unless given.")
 ]
+ApiKey: TypeAlias = Annotated[str | None, typer.Option(envvar="FOLDLINE_API_KEY", help="Key for the service at --url.")]
+
+
+def address_of(url: str) -> str:
+    """The address in a `--url`, which may lack its `http://`."""
+    return url if "://" in url else f"http://{url}"
 
 
 def size_of(window: str) -> int:

@@ -72,16 +72,19 @@ def test_a_shadow_says_what_would_have_been_saved_and_why_requests_went_on_as_th
 
 
 def test_a_run_that_is_terminated_leaves_nothing_running(tmp_path: Path) -> None:
-    waits = "import os, time; print(os.environ['OPENAI_BASE_URL'], flush=True); time.sleep(600)"
+    waits = (
+        "import os, time; print(os.environ['OPENAI_BASE_URL'], os.environ['FOLDLINE_URL'], flush=True); time.sleep(600)"
+    )
     options = ("run", "--data", str(tmp_path), "--", sys.executable, "-c", waits)
     command = [sys.executable, "-m", "foldline.cli.main", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
         assert run.stdout is not None
-        address = run.stdout.readline().strip()
-        assert httpx.get(address.replace("/openai/v1", "/readyz")).is_success
+        address, url = run.stdout.readline().split()
+        assert address == f"{url}/openai/v1"
+        assert httpx.get(f"{url}/readyz").is_success
         run.terminate()
         # The pipe ends once nobody has it, the agent included.
         assert run.stdout.read() == ""
         assert run.wait(30) == 128 + signal.SIGTERM
     with pytest.raises(httpx.ConnectError):
-        httpx.get(address)
+        httpx.get(url)

@@ -19,6 +19,11 @@ COMMANDS: Final = {
         "processes.serve", "serve", "Serve the API and its worker in one process, until stopped with Ctrl-C or SIGTERM."
     ),
     "run": Listed("run", "run", "Run an agent whose history may outgrow its model's window: `foldline run -- claude`."),
+    "mcp": Listed(
+        "mcp",
+        "mcp",
+        "Serve recall, ledger, pin, compact and undo to an agent, as an MCP server of a running service.",
+    ),
     "api": Listed(
         "processes.api",
         "api",

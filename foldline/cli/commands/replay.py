@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from foldline.cli.options import check_format, check_policy, size_of
+from foldline.cli.options import ApiKey, check_format, check_policy, size_of
 from foldline.client import Client
 from foldline.engine.wire import dumps
 from foldline.replay import report
@@ -62,7 +62,7 @@ def replay(
     ] = None,
     patience: Annotated[float, typer.Option(min=0, help="Seconds that jobs may stand still at the end.")] = 60.0,
     url: Annotated[str | None, typer.Option(help="A running service; without it one is started and stopped.")] = None,
-    api_key: Annotated[str | None, typer.Option(help="Key for --url.", envvar="FOLDLINE_API_KEY")] = None,
+    api_key: ApiKey = None,
     summarizer: Annotated[
         str | None, typer.Option(help="Who writes summaries in the service that is started: extractive or openai.")
     ] = None,

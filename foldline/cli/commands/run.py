@@ -30,6 +30,8 @@ ADDRESSES: Final = {
     "ANTHROPIC_BASE_URL": ("/anthropic", "FOLDLINE_ANTHROPIC_BASE_URL"),
     "OPENAI_BASE_URL": ("/openai/v1", "FOLDLINE_OPENAI_BASE_URL"),
 }
+# Where a `foldline mcp` that the agent starts finds the service.
+URL: Final = "FOLDLINE_URL"
 MODE: Final = "FOLDLINE_GATEWAY"
 # As shells say it.
 NOT_FOUND: Final = 127
@@ -64,7 +66,8 @@ def run(
         _own_file(folder) as database,
         kept_service(f"sqlite:///{database}", _settings(window, is_shadow=is_shadow)) as service,
     ):
-        code = _run(command, {name: service.url + path for name, (path, _) in ADDRESSES.items()})
+        addresses = {name: service.url + path for name, (path, _) in ADDRESSES.items()}
+        code = _run(command, {**addresses, URL: service.url})
         notes().print(_report(service.metrics(), database, is_shadow=is_shadow), markup=False, soft_wrap=True)
     raise typer.Exit(code)
 

@@ -13,7 +13,7 @@ from foldline_api.http.auth import DEFAULT_TENANT
 
 from foldline import migrations
 from foldline.cli.database import check_file, check_schema, open_store, settings_of
-from foldline.cli.options import DatabaseUrl, Tenant, check_policy
+from foldline.cli.options import ApiKey, DatabaseUrl, Tenant, address_of, check_policy
 from foldline.client import Client, Refused
 from foldline.engine.errors import CompactionError
 from foldline.engine.session_files import pi
@@ -26,7 +26,6 @@ from foldline.replay.transcripts import STDIN, bytes_of
 from foldline.terminal import CommandFailed, ExitCode, answers, notes, table_of
 
 Url: TypeAlias = Annotated[str | None, typer.Option(help="A running service to talk to; else the database.")]
-ApiKey: TypeAlias = Annotated[str | None, typer.Option(envvar="FOLDLINE_API_KEY", help="Key for the service at --url.")]
 COUNTS: Final = ("entries", "messages", "branches", "compactions")
 
 
@@ -56,7 +55,7 @@ def import_file(
             made = _into_database(content, given, database_url, tenant or DEFAULT_TENANT)
         else:
             body = {"file": pi.decoded(content), **given}
-            with Client(_address(url), api_key) as service:
+            with Client(address_of(url), api_key) as service:
                 made = service.import_file(body)
     notes().print(table_of((("session", False), *((name, True) for name in COUNTS)), [_row(made)]))
     answers().print(made["session"]["id"], markup=False)
@@ -93,7 +92,7 @@ def export_file(
             with opened(database_url) as store, store.read() as tx:
                 text = export_session(tx, tenant or DEFAULT_TENANT, session)
         else:
-            with Client(_address(url), api_key) as service:
+            with Client(address_of(url), api_key) as service:
                 text = service.export(session)
     if output is None:
         answers().out(text, highlight=False, end="")
@@ -142,7 +141,3 @@ def _by_options(message: str) -> str:
     for field, option in OPTIONS.items():
         message = re.sub(rf"^{field}(?=: )|`{field}`", option, message)
     return message
-
-
-def _address(url: str) -> str:
-    return url if "://" in url else f"http://{url}"

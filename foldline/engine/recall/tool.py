@@ -36,7 +36,7 @@ PARAMETERS: Final[JsonObject] = MappingProxyType(
             },
             "kinds": {
                 "type": "array",
-                "items": {"type": "string", "enum": list(ItemKind)},
+                "items": {"type": "string", "enum": [kind.value for kind in ItemKind]},
                 "description": "Search only items of these kinds. Default: everything that was said.",
             },
         },

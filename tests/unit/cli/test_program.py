@@ -56,8 +56,8 @@ def test_help_and_version_load_no_command_and_nothing_of_the_service(option: str
     assert {name for name in found if name.endswith(" command")} == set()
 
 
-@pytest.mark.parametrize("name", ["compact", "models", "presets", "stats"])
-def test_commands_that_read_files_load_nothing_of_the_service(name: str) -> None:
+@pytest.mark.parametrize("name", ["compact", "mcp", "models", "presets", "stats"])
+def test_commands_without_a_database_load_nothing_of_the_service(name: str) -> None:
     found = imported_by(name, "--help")
     # Typer reads the options of a command with pydantic.
     assert found & SERVICE == {"pydantic"}
@@ -85,6 +85,14 @@ def test_without_the_services_packages_one_line_says_how_to_install_them(missing
     remedy = "install the service, as in pip install 'foldline[service]'"
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"foldline: the package {missing} is not installed; {remedy}\n"
+
+
+def test_without_the_extra_of_a_command_one_line_says_how_to_install_it() -> None:
+    script = "import sys; sys.modules['mcp'] = None; from foldline.cli.main import main; main()"
+    done = python("-c", script, "mcp")
+    remedy = "install the extra `mcp`, as in pip install 'foldline[mcp]'"
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"foldline: the package mcp is not installed; {remedy}\n"
 
 
 def test_a_module_of_our_own_that_is_missing_is_no_package_to_install() -> None:
