@@ -81,6 +81,9 @@ def _answered(service: Client, session: str | None, name: str, arguments: JsonDi
         return _result(f"{named}{error}", is_error=True)
     except (Refused, CommandFailed) as failure:
         return _result(named + sentence_of(failure), is_error=True)
+    finally:
+        # They are for replays; a server would keep them for ever.
+        service.seconds.clear()
 
 
 def _offered(name: str, arguments: JsonDict, session: str | None) -> OfferedTool:
