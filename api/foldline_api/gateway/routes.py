@@ -171,4 +171,4 @@ def _error_like(upstream: str, error: UpstreamFailed | BodyTooLarge) -> Response
     kind = "request_too_large" if is_large else "api_error"
     detail: dict[str, Any] = {"type": kind, "message": f"Foldline: {error}"}
     body = {"type": "error", "error": detail} if upstream == "anthropic" else {"error": {**detail, "code": None}}
-    return Response(dumps(body), status, media_type=JSON)
+    return Response(dumps(body), status.value, media_type=JSON)
