@@ -39,12 +39,12 @@ class Client:
         Refused: from any method, the service refused the request.
     """
 
-    def __init__(self, url: str, api_key: str | None = None) -> None:
+    def __init__(self, url: str, api_key: str | None = None, *, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
         headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
         self.url = url.rstrip("/")
         self.seconds: dict[str, list[float]] = defaultdict(list)
         try:
-            self._http = httpx.Client(base_url=self.url, headers=headers, timeout=TIMEOUT_SECONDS, trust_env=False)
+            self._http = httpx.Client(base_url=self.url, headers=headers, timeout=timeout_seconds, trust_env=False)
         except httpx.InvalidURL as error:
             raise CommandFailed(f"--url: {self.url} is not a URL: {error}") from error
 
@@ -58,6 +58,9 @@ class Client:
 
     def create_session(self, body: JsonDict) -> JsonDict:
         return self._call("create", "POST", "/sessions", body)
+
+    def session(self, session_id: str) -> JsonDict:
+        return self._call("session", "GET", f"/sessions/{session_id}")
 
     def append(self, session_id: str, messages: list[JsonDict], format_name: str) -> JsonDict:
         return self._call(

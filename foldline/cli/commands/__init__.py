@@ -75,5 +75,6 @@ COMMANDS: Final = {
         "presets", "presets", "List the presets: when each compacts, how far down, and with which stages."
     ),
     "models": Listed("models", "models", "List the models whose context window is known."),
+    "watch": Listed("watch", "watch", "Watch a session: how full its view is, what was compacted, and its jobs."),
     "jobs": Listed("jobs", "app", "Look at summary jobs, and have them tried again or cancelled."),
 }

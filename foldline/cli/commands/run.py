@@ -9,6 +9,7 @@ import subprocess
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Annotated, Final, NoReturn
@@ -16,6 +17,7 @@ from typing import Annotated, Final, NoReturn
 import typer
 from prometheus_client.parser import text_string_to_metric_families
 
+from foldline.cli.watching.running_services import OWNER_ALONE, named_in
 from foldline.engine.errors import InvalidPolicy
 from foldline.engine.models.windows import parse_size
 from foldline.log.events import GatewayOutcome
@@ -65,6 +67,7 @@ def run(
     with (
         _own_file(folder) as database,
         kept_service(f"sqlite:///{database}", _settings(window, is_shadow=is_shadow)) as service,
+        named_in(_lock_of(database), service.url),
     ):
         addresses = {name: service.url + path for name, (path, _) in ADDRESSES.items()}
         code = _run(command, {**addresses, URL: service.url})
@@ -81,13 +84,19 @@ def _own_file(folder: Path) -> Iterator[Path]:
     """The first database of the folder that no other run has: two services would write to it in turn, and slowly."""
     for number in count(1):
         database = folder / ("gateway.db" if number == 1 else f"gateway-{number}.db")
-        with database.with_suffix(".lock").open("w") as lock:
+        # Until it is locked, it may have the address of another run.
+        with open(_lock_of(database), "a", opener=partial(os.open, mode=OWNER_ALONE)) as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 continue
+            lock.truncate(0)
             yield database
             return
+
+
+def _lock_of(database: Path) -> Path:
+    return database.with_suffix(".lock")
 
 
 def _settings(window: str | None, *, is_shadow: bool) -> dict[str, str]:

@@ -1,0 +1,1 @@
+"""What `foldline watch` needs: where the service is, what it has, and how that is drawn."""
