@@ -7,12 +7,17 @@ from threading import Event
 from time import monotonic
 
 INTERVAL_SECONDS = 0.005
+# A condition may cost requests to processes that then have less time for what is waited for. After a while it is
+# looked at less often, each time after this share of what the wait has taken so far.
+SHARE = 0.05
+INTERVAL_SECONDS_MAX = 0.1
 
 
 def eventually(condition: Callable[[], object], seconds: float = 10.0) -> None:
     """Returns as soon as `condition` holds, or fails the test after `seconds`."""
-    deadline = monotonic() + seconds
+    begun = monotonic()
     pause = Event()
     while not condition():
-        assert monotonic() < deadline, f"still not the case after {seconds} s"
-        pause.wait(INTERVAL_SECONDS)
+        waited = monotonic() - begun
+        assert waited < seconds, f"still not the case after {seconds} s"
+        pause.wait(min(max(INTERVAL_SECONDS, SHARE * waited), INTERVAL_SECONDS_MAX))
