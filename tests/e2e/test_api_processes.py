@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-import httpx
 import psutil
 import pytest
 
@@ -17,7 +16,7 @@ from stack.services.servers import valkey
 from tests.support.eventually import eventually
 from tests.support.processes.daemons import Daemon, daemon
 from tests.support.processes.databases import Server
-from tests.support.processes.http import client
+from tests.support.processes.http import client, get
 from tests.support.processes.program import REPOSITORY
 
 LISTENING = r"listening on (http://127\.0\.0\.1:\d+)"
@@ -60,8 +59,8 @@ def test_requests_go_on_when_a_process_is_killed_and_another_takes_its_place(
 
         for _ in range(20):
             # A new connection each time; one that the killed process had taken already is lost with it.
-            assert httpx.get(f"{url}/healthz", timeout=20).status_code == 200
-        eventually(lambda: httpx.get(f"{url}/readyz", timeout=20).status_code == 200, START_SECONDS)
+            assert get(f"{url}/healthz", timeout=20).status_code == 200
+        eventually(lambda: get(f"{url}/readyz", timeout=20).status_code == 200, START_SECONDS)
         eventually(lambda: len(serving_processes(running) - {killed}) == 2, START_SECONDS)
         with client(operators) as connected:
             eventually(lambda: numbers_in(connected.get("/metrics").text) == {"1", "2"}, START_SECONDS)
@@ -75,11 +74,11 @@ def test_requests_go_on_when_a_process_is_killed_and_another_takes_its_place(
 def test_metrics_have_the_requests_of_all_processes(tmp_path: Path, postgresql: Server) -> None:
     with served_by_two(tmp_path, postgresql) as (_, url, operators), client(operators) as connected:
         for _ in range(12):
-            assert httpx.get(f"{url}/healthz", timeout=20).status_code == 200
+            assert get(f"{url}/healthz", timeout=20).status_code == 200
         # A process that does not answer in time is left out of a page.
         eventually(lambda: numbers_in(connected.get("/metrics").text) == {"1", "2"}, START_SECONDS)
         page = connected.get("/metrics").text
-        own = httpx.get(f"{url}/metrics", timeout=20).text
+        own = get(f"{url}/metrics", timeout=20).text
 
     counted = [line for line in page.splitlines() if "/healthz" in line and line.startswith("foldline_requests_total")]
     assert sum(float(line.rpartition(" ")[2]) for line in counted) == 12

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from foldline.client import Client
@@ -27,6 +26,7 @@ from tests.support.pictures import picture
 from tests.support.processes.api import open_api
 from tests.support.processes.databases import only_sqlite
 from tests.support.processes.faulty_service import Script, faulty_service
+from tests.support.processes.http import get
 from tests.support.processes.program import REPOSITORY, foldline, started, started_anew
 from tests.support.processes.scripted_llm import ScriptedLLM, slow
 from tests.support.recorded import (
@@ -187,7 +187,7 @@ def test_a_compact_threshold_is_the_trigger_of_the_sessions(sessions: Path, url:
     done, report = replayed(sessions, 12_000, url, tmp_path / "report.json", "--compact-threshold", "0.4")
 
     (created, *_) = [session["session_id"] for session in report["per_session"]]
-    policy = httpx.get(f"{url}/sessions/{created}").json()["policy"]
+    policy = get(f"{url}/sessions/{created}").json()["policy"]
     assert policy["trigger"] == 0.4
     assert policy["target"] == pytest.approx(0.4 * 0.20 / 0.80)
     shares = [int(share) for *_, share in NOTE.findall(done.stderr)]
@@ -207,7 +207,7 @@ def test_disabled_compaction_lets_sessions_grow_and_says_nothing(sessions: Path,
     coding, *_ = report["per_session"]
     assert coding["views_over_budget"] > 1
     assert coding["listed"] == [f"{coding['views_over_budget']} views did not fit: compaction is disabled"]
-    assert httpx.get(f"{url}/sessions/{coding['session_id']}").json()["auto_compact"] is False
+    assert get(f"{url}/sessions/{coding['session_id']}").json()["auto_compact"] is False
 
 
 def test_disabled_compaction_still_compacts_on_request(sessions: Path, url: str, tmp_path: Path) -> None:

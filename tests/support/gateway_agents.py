@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 
 from tests.support.processes.agent_provider import APIS
+from tests.support.processes.http import post
 
 Json = dict[str, Any]
 SYSTEM = "You are a coding agent. Never push to the branch main."
@@ -44,9 +45,8 @@ class WholeHistoryAgent:
 
     def call(self, **fields: Any) -> httpx.Response:
         """Send the history, and do what the answer asks for."""
-        response = httpx.post(
-            self.url + self.path, json={**self.body, **self.fields, **fields}, headers=self.headers, timeout=60
-        )
+        body = {**self.body, **self.fields, **fields}
+        response = post(self.url + self.path, json=body, headers=self.headers, timeout=60)
         self.answers.append(response)
         if response.is_success and not fields.get("stream"):
             self.do(response.json())

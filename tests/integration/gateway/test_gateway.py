@@ -17,7 +17,7 @@ from foldline.settings import Settings
 from tests.support.gateway_agents import WholeHistoryAgent, session_of
 from tests.support.processes.agent_provider import AgentProvider, agent_provider
 from tests.support.processes.databases import sqlite_database
-from tests.support.processes.http import items_of
+from tests.support.processes.http import client, get, items_of, post
 from tests.support.processes.server import opened_store, served
 
 PATHS = ("/v1/messages", "/v1/chat/completions", "/v1/responses")
@@ -70,9 +70,7 @@ def test_what_fits_goes_through_byte_for_byte(gateway: str, provider: AgentProvi
     agent = WholeHistoryAgent(gateway, path)
     agent.say("Read one part.")
     raw = httpx.Request("POST", gateway, json={**agent.body, "unknown": {"field": 1.50}}).read()
-    answer = httpx.post(
-        f"{gateway}{path}?beta=true", content=raw, headers={"Authorization": "Bearer secret", "X-Beta": "b"}
-    )
+    answer = post(f"{gateway}{path}?beta=true", content=raw, headers={"Authorization": "Bearer secret", "X-Beta": "b"})
     assert provider.raw == [raw]
     assert answer.content == provider.sent[0]
     assert answer.headers["request-id"] == "req_1"
@@ -100,8 +98,8 @@ def test_an_edited_message_is_a_branch_and_the_old_line_stays(gateway: str, prov
     edited.say("Now delete them.")
     edited.work(1)
     assert session_of(edited) == session_of(agent)
-    with httpx.Client(base_url=gateway) as client:
-        assert len(items_of(client, f"/sessions/{session_of(agent)}/branches")) == 2
+    with client(gateway) as connected:
+        assert len(items_of(connected, f"/sessions/{session_of(agent)}/branches")) == 2
     agent.work(1)
     assert provider.requests[-1]["messages"][1:] == agent.history[:-2]
 
@@ -143,15 +141,15 @@ def test_a_gateway_that_is_off_or_a_shadow_changes_nothing(provider: AgentProvid
 def test_what_is_not_understood_goes_on_as_it_came(
     gateway: str, provider: AgentProvider, raw: bytes, path: str
 ) -> None:
-    answer = httpx.post(gateway + path, content=raw)
+    answer = post(gateway + path, content=raw)
     assert (answer.status_code, answer.content, provider.raw) == (422, provider.sent[-1], [raw])
     assert "x-foldline-session" not in answer.headers
 
 
 def test_other_routes_go_through(gateway: str, provider: AgentProvider) -> None:
-    assert httpx.post(f"{gateway}/v1/messages/count_tokens", content=b"{").content == provider.sent[-1]
-    assert httpx.get(f"{gateway}/openai/v1/models").content == provider.sent[-1]
-    assert httpx.post(f"{gateway}/openai/v1/other/thing?a=%2F", content=b"x").content == provider.sent[-1]
+    assert post(f"{gateway}/v1/messages/count_tokens", content=b"{").content == provider.sent[-1]
+    assert get(f"{gateway}/openai/v1/models").content == provider.sent[-1]
+    assert post(f"{gateway}/openai/v1/other/thing?a=%2F", content=b"x").content == provider.sent[-1]
     assert [headers["path"] for headers in provider.headers] == [
         "/v1/messages/count_tokens",
         "/v1/models",
@@ -226,15 +224,15 @@ def test_what_one_caller_is_given_to_keep_is_not_sent_for_another(gateway: str, 
 
 def test_models_are_asked_for_where_the_callers_key_belongs(provider: AgentProvider) -> None:
     with agent_provider() as other, gateway_to(other, anthropic_base_url=provider.url) as address:
-        httpx.get(f"{address}/v1/models", headers={"x-api-key": "a", "anthropic-version": "2023-06-01"})
-        httpx.get(f"{address}/v1/models", headers={"Authorization": "Bearer o"})
+        get(f"{address}/v1/models", headers={"x-api-key": "a", "anthropic-version": "2023-06-01"})
+        get(f"{address}/v1/models", headers={"Authorization": "Bearer o"})
         assert [headers["x-api-key"] for headers in provider.headers] == ["a"]
         assert [headers["authorization"] for headers in other.headers] == ["Bearer o"]
 
 
 def test_an_address_with_another_version_than_v1_keeps_it(provider: AgentProvider) -> None:
     with gateway_to(provider, openai_base_url=f"{provider.url}/api/v4") as address:
-        httpx.get(f"{address}/openai/v1/models")
+        get(f"{address}/openai/v1/models")
     assert provider.headers[0]["path"] == "/api/v4/models"
 
 
@@ -242,8 +240,8 @@ def test_a_key_of_the_service_is_not_passed_on(provider: AgentProvider) -> None:
     with gateway_to(provider, api_keys="one:first-secret-key") as address:
         body = {"model": "nobody/nothing", "max_tokens": 10, "messages": [{"role": "user", "content": "Hi."}]}
         for headers in ({"Authorization": "Bearer first-secret-key"}, {"X-Foldline-Key": "first-secret-key"}):
-            assert httpx.post(f"{address}/v1/messages", json=body, headers=headers).is_success
-        assert httpx.post(f"{address}/v1/messages", json=body, headers={"x-api-key": "x"}).status_code == 401
+            assert post(f"{address}/v1/messages", json=body, headers=headers).is_success
+        assert post(f"{address}/v1/messages", json=body, headers={"x-api-key": "x"}).status_code == 401
     assert "first-secret-key" not in json.dumps(provider.headers)
 
 
@@ -259,7 +257,7 @@ def test_a_system_message_in_front_is_something_that_was_said(gateway: str) -> N
 def test_a_role_that_is_none_goes_on_as_it_came(gateway: str, provider: AgentProvider, role: Any) -> None:
     raw = json.dumps({"model": "m", "messages": [{"role": role, "content": "a"}]}).encode()
     with suppress(httpx.HTTPError):
-        httpx.post(f"{gateway}/v1/chat/completions", content=raw)
+        post(f"{gateway}/v1/chat/completions", content=raw)
     assert provider.raw == [raw]
 
 
@@ -294,7 +292,7 @@ def test_a_caller_who_leaves_ends_the_call_of_the_provider() -> None:
             agent = WholeHistoryAgent(address, "/v1/messages")
             agent.say("Hello.")
             with pytest.raises(httpx.ReadTimeout):
-                httpx.post(f"{address}/v1/messages", json=agent.body, timeout=1)
+                post(f"{address}/v1/messages", json=agent.body, timeout=1)
             connection, _ = listener.accept()
             connection.settimeout(10)
             with connection:
@@ -308,10 +306,10 @@ def test_the_same_request_after_an_undo_is_compacted_anew(gateway: str, provider
     agent.work(30)
     said = [*agent.history]
     agent.work(1)
-    with httpx.Client(base_url=gateway) as client:
+    with client(gateway) as connected:
         session = f"/sessions/{session_of(agent)}"
-        first = items_of(client, f"{session}/compactions")[0]["id"]
-        client.post(f"{session}/compactions/{first}/undo").raise_for_status()
+        first = items_of(connected, f"{session}/compactions")[0]["id"]
+        connected.post(f"{session}/compactions/{first}/undo").raise_for_status()
     agent.history = said
     agent.work(1)
     assert provider.refusals == 0

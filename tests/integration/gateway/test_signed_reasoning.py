@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import httpx
 import pytest
 from foldline_api.app import create_app
 from foldline_worker.embedded import EmbeddedWorker
@@ -12,6 +11,7 @@ from foldline_worker.summarizers.registry import create_summarizer
 
 from foldline.settings import Settings
 from tests.support.processes.databases import sqlite_database
+from tests.support.processes.http import post
 from tests.support.processes.server import opened_store, served
 from tests.support.processes.signing_provider import SigningProvider, signing_provider
 
@@ -36,7 +36,7 @@ def work(gateway: str, provider: SigningProvider) -> list[int]:
     statuses = []
     for number in range(CALLS):
         fixed = {"model": "claude-sonnet-4-5", "system": "You look.", "tools": TOOLS, "max_tokens": 1_000}
-        answer = httpx.post(f"{gateway}/v1/messages", json={**fixed, "messages": history}, timeout=60)
+        answer = post(f"{gateway}/v1/messages", json={**fixed, "messages": history}, timeout=60)
         statuses.append(answer.status_code)
         if answer.is_error:
             break

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from tests.support.processes.http import items_of
+from tests.support.processes.http import items_of, post
 from tests.support.processes.signing_provider import SigningProvider
 
 Json = dict[str, Any]
@@ -50,7 +50,7 @@ class Agent:
             "messages": view["messages"],
         }
         headers = view["request_headers"]
-        response = httpx.post(self.provider.url, json={**request, "max_tokens": 1_000}, headers=headers)
+        response = post(self.provider.url, json={**request, "max_tokens": 1_000}, headers=headers)
         if response.is_error:
             self.report(response.json(), view["version"])
             return self.call()
