@@ -3,7 +3,8 @@
 A test that uses `database` runs once on each kind. Where tests say nothing about a database, one kind is enough: their
 folder or module says which with a line such as `database_kind = only_postgresql`.
 
-The newest tables are there already: copying them is faster than migrating each database.
+The newest tables are there already: copying them is faster than migrating each database. On PostgreSQL a database whose
+test is over is emptied and given to another test, as making one takes ten times as long.
 """
 
 from __future__ import annotations
@@ -14,13 +15,16 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Any, Final
 
+import psycopg
 import pytest
-from sqlalchemy import Connection, create_engine, make_url, text
+from psycopg import sql
+from sqlalchemy import make_url, text
 
 from foldline import migrations
 from foldline.log.storage.store import Store
+from stack.services.postgresql import plain
 from stack.services.servers import postgres
 
 SQLITE: Final = "sqlite"
@@ -51,57 +55,96 @@ class Server:
     def __init__(self, url: str) -> None:
         self.url = make_url(url)
         self._template: str | None = None
+        # Names of databases that are as the template is.
+        self._unused: list[str] = []
+        self._relations: list[Any] = []
 
     @contextmanager
     def database(self, *, is_empty: bool = False) -> Iterator[str]:
-        """The address of a database that is dropped after the block; an empty one has no tables either."""
-        template = "template1" if is_empty else self._newest_tables()
-        with self._new(template) as url:
-            yield url
+        """The address of a database for one block; an empty one has no tables either."""
+        if is_empty:
+            name = self._new("template1")
+        else:
+            template = self._newest_tables()
+            name = self._unused.pop() if self._unused else self._new(template)
+        try:
+            yield self._address_of(name)
+        finally:
+            if not is_empty and self._is_as_new(name):
+                self._unused.append(name)
+            else:
+                self._drop(name)
 
-    def drop_template(self) -> None:
+    def drop_all(self) -> None:
         """Drop what was made, on a server that continues to run."""
-        if self._template is not None:
-            with self._administered() as connection:
-                _drop(connection, self._template)
+        for name in (*self._unused, self._template):
+            if name is not None:
+                self._drop(name)
 
     def _newest_tables(self) -> str:
         """A database with the newest tables and no rows, made at the first use."""
         if self._template is None:
-            self._template = _new_name()
-            with self._administered() as connection:
-                connection.execute(text(f"CREATE DATABASE {self._template}"))
+            self._template = self._new("template1")
             _migrate(self._address_of(self._template))
+            with self._connected(self._template) as connection:
+                self._relations = connection.execute(_RELATIONS).fetchall()
         return self._template
 
-    @contextmanager
-    def _new(self, template: str) -> Iterator[str]:
-        name = _new_name()
-        with self._administered() as connection:
-            connection.execute(text(f"CREATE DATABASE {name} TEMPLATE {template}"))
-        try:
-            yield self._address_of(name)
-        finally:
-            with self._administered() as connection:
-                _drop(connection, name)
+    def _new(self, template: str) -> str:
+        name = f"test_{secrets.token_hex(8)}"
+        self._administer(f"CREATE DATABASE {name} TEMPLATE {template}")
+        return name
 
-    def _address_of(self, name: str) -> str:
+    def _is_as_new(self, name: str) -> bool:
+        """Whether a database that was used could be made as the template is, and has not grown."""
+        try:
+            with self._connected(name) as connection:
+                connection.execute(_END_OTHERS)
+                if connection.execute(_RELATIONS).fetchall() != self._relations:
+                    return False
+                connection.execute(self._emptying())
+                connection.execute(_RESTART_SEQUENCES)
+                (size,) = connection.execute(_SIZE).fetchone() or (SIZE_MAX,)
+        except psycopg.Error:
+            return False
+        return bool(size < SIZE_MAX)
+
+    def _emptying(self) -> sql.Composed:
+        """Unlike TRUNCATE, which makes each table anew, this takes no time where a table is empty already."""
+        tables = [name for name, kind, _ in self._relations if kind == "r" and name != "alembic_version"]
+        return sql.SQL(";").join(sql.SQL("DELETE FROM {}").format(sql.Identifier(name)) for name in tables)
+
+    def _drop(self, name: str) -> None:
+        self._administer(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+    def _administer(self, statement: str) -> None:
+        with self._connected(self.url.database) as connection:
+            connection.execute(statement.encode())
+
+    @contextmanager
+    def _connected(self, name: str | None) -> Iterator[psycopg.Connection]:
+        with psycopg.connect(plain(self._address_of(name)), autocommit=True) as connection:
+            yield connection
+
+    def _address_of(self, name: str | None) -> str:
         return self.url.set(database=name).render_as_string(hide_password=False)
 
-    @contextmanager
-    def _administered(self) -> Iterator[Connection]:
-        engine = create_engine(self.url, isolation_level="AUTOCOMMIT")
-        with engine.connect() as connection:
-            yield connection
-        engine.dispose()
 
-
-def _new_name() -> str:
-    return f"test_{secrets.token_hex(8)}"
-
-
-def _drop(connection: Connection, name: str) -> None:
-    connection.execute(text(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)"))
+# Beside what emptying leaves behind, a new database has 8 MB.
+SIZE_MAX: Final = 16_000_000
+_END_OTHERS: Final = (
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
+    " AND pid <> pg_backend_pid()"
+)
+# Tables, indexes and sequences with their numbers of columns, and the revision.
+_RELATIONS: Final = (
+    "SELECT relname::text, relkind::text, relnatts FROM pg_class WHERE relnamespace = 'public'::regnamespace"
+    " UNION ALL SELECT version_num, 'revision', 0 FROM alembic_version ORDER BY 1, 2"
+)
+_RESTART_SEQUENCES: Final = (
+    "SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false) FROM pg_sequences"
+)
+_SIZE: Final = "SELECT pg_database_size(current_database())"
 
 
 def _migrate(url: str) -> None:
@@ -116,7 +159,7 @@ def postgresql() -> Iterator[Server]:
     with postgres() as service:
         server = Server(service.url)
         yield server
-        server.drop_template()
+        server.drop_all()
 
 
 @pytest.fixture(scope="session", params=[SQLITE, POSTGRESQL])
