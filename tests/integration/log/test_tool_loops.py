@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from foldline.log.use_cases import lifecycle
 from tests.support.log.sessions import Clock, Scene, Wire, words
 
@@ -101,10 +103,14 @@ def test_a_long_session_publishes_soon_after_its_loop_has_ended(scene: Scene, cl
 def test_a_loop_that_nobody_ends_is_looked_at_ever_more_rarely(scene: Scene, clock: Clock) -> None:
     in_a_loop(scene, 320)
     assert scene.publish(scene.claimed(), tokens=60) == "queued"
-    looks = 0
-    for _ in range(24 * 60):
-        clock.advance(60)
-        before = scene.jobs[0].not_before
-        assert scene.work() == []
-        looks += scene.jobs[0].not_before != before
+    looks, begun = 0, clock.now
+    while clock.now - begun < timedelta(days=1):
+        due = scene.jobs[0].not_before
+        # A moment before and when it is due.
+        for pause in (due / 1000 - clock.now.timestamp() - 1, 1):
+            assert scene.jobs[0].not_before == due
+            clock.advance(pause)
+            assert scene.work() == []
+        assert scene.jobs[0].not_before > due
+        looks += 1
     assert 24 <= looks <= 40
