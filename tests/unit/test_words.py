@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from functools import cache
 
 import pytest
 
@@ -56,10 +58,19 @@ def words_of(line: str) -> set[str]:
     return {word.lower() for word in re.findall(r"[A-Za-z]+", apart)}
 
 
+@cache
+def places_by_word() -> Mapping[str, list[str]]:
+    places: dict[str, list[str]] = defaultdict(list)
+    for place, line in lines():
+        for word in words_of(line):
+            places[word].append(place)
+    return places
+
+
 @pytest.mark.parametrize(("retired", "replacement"), RETIRED.items())
 def test_a_retired_word_is_used_nowhere(retired: str, replacement: str) -> None:
     pattern = re.compile(retired)
-    found = [place for place, line in lines() if any(pattern.fullmatch(word) for word in words_of(line))]
+    found = sorted({place for word, places in places_by_word().items() if pattern.fullmatch(word) for place in places})
     assert not found, f"write {replacement!r} instead in {len(found)} lines: {found[:20]}"
 
 
