@@ -5,6 +5,8 @@ MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
+# Tests start some hundred processes. Each would compile Foldline anew if it could not keep what it compiled.
+unexport PYTHONDONTWRITEBYTECODE
 
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$python" && break; done)
@@ -43,9 +45,11 @@ types: .venv/.ready ## mypy --strict
 check: lint types ## lint, types, unit and property tests: before each commit
 	@$(PYTEST) $(PARALLEL) tests/unit tests/property
 
-# Helm is fetched before a test's time runs.
-test: lint types ## lint, types and every test
+# Helm is fetched before a test's time runs. While one core checks types, the other compiles the tests, which each
+# process of pytest would otherwise do for itself.
+test: lint ## lint, types and every test
 	@$(BIN)/python -m charts.helm version > /dev/null
+	@$(PYTEST) --collect-only tests > /dev/null 2>&1 & $(MAKE) types && wait
 	@$(PYTEST) $(PARALLEL) tests
 
 test-llm: .venv/.ready ## have a small model write summaries on a real server
