@@ -37,11 +37,24 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build_wheel(tmp_path_factory.mktemp("wheel"))
 
 
+def new_environment(folder: Path) -> Environment:
+    """A virtual environment that has packages of others."""
+    made = Environment.create(folder / "environment")
+    made.install(*(write_wheel(folder, package) for package in OTHERS))
+    return made
+
+
 @pytest.fixture
 def environment(tmp_path: Path) -> Environment:
-    """A virtual environment that has packages of others."""
-    made = Environment.create(tmp_path / "environment")
-    made.install(*(write_wheel(tmp_path, package) for package in OTHERS))
+    return new_environment(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def library(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """An environment with the wheel and what the library needs."""
+    made = new_environment(tmp_path_factory.mktemp("library"))
+    made.install(wheel)
+    made.lend("imagesize", "orjson", "quicktok-v1", "regex")
     return made
 
 
@@ -63,19 +76,13 @@ def test_the_wheel_installs_three_packages_and_leaves_those_of_others_alone(
     assert not environment.program.exists()
 
 
-def test_the_library_needs_four_packages(wheel: Path, environment: Environment, tmp_path: Path) -> None:
-    environment.install(wheel)
-    environment.lend("imagesize", "orjson", "quicktok-v1", "regex")
-    done = environment.run(environment.python, "-c", COMPACT, folder=tmp_path)
+def test_the_library_needs_four_packages(library: Environment, tmp_path: Path) -> None:
+    done = library.run(library.python, "-c", COMPACT, folder=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", "")
 
 
-def test_the_command_says_what_it_needs_beside_the_library(
-    wheel: Path, environment: Environment, tmp_path: Path
-) -> None:
-    environment.install(wheel)
-    environment.lend("imagesize", "orjson", "quicktok-v1", "regex")
-    done = environment.run(environment.program, "--version", folder=tmp_path)
+def test_the_command_says_what_it_needs_beside_the_library(library: Environment, tmp_path: Path) -> None:
+    done = library.run(library.program, "--version", folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
         "foldline: the package typer is not installed; install the service, as in pip install 'foldline[service]'\n"
