@@ -9,7 +9,8 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 from textwrap import dedent
 from time import monotonic
@@ -39,6 +40,19 @@ MAKE_STACK = ("make", "-o", ".venv/.ready", f"BIN={Path(sys.executable).parent}"
 STACK = (sys.executable, "-m", "stack", "--workers", "0")
 CTRL_C = b"\x03"
 both = pytest.mark.parametrize("start", STARTERS.values(), ids=STARTERS)
+each = pytest.mark.parametrize("starter", STARTERS)
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Callable[[str], BackingService]]:
+    """One service of each kind for the tests that leave it running."""
+    with ExitStack() as running:
+        yield cache(lambda starter: running.enter_context(STARTERS[starter](is_own=True)))
+
+
+@pytest.fixture
+def service(shared: Callable[[str], BackingService], starter: str) -> BackingService:
+    return shared(starter)
 
 
 @both
@@ -53,30 +67,28 @@ def test_a_service_answers_until_its_block_ends(start: Start) -> None:
     assert not folder.exists()
 
 
-@both
-def test_a_killed_service_comes_back_at_its_address(start: Start) -> None:
-    with start(is_own=True) as service:
-        processes = tree_of(service.pid)
+@each
+def test_a_killed_service_comes_back_at_its_address(service: BackingService) -> None:
+    processes = tree_of(service.pid)
 
-        service.kill()
+    service.kill()
 
-        assert all(map(is_gone, processes))
-        assert (service.pid, service.is_ready()) == (0, False)
-        service.start()
-        assert service.is_ready()
-        assert service.pid not in {process.pid for process in processes}
+    assert all(map(is_gone, processes))
+    assert (service.pid, service.is_ready()) == (0, False)
+    service.start()
+    assert service.is_ready()
+    assert service.pid not in {process.pid for process in processes}
 
 
-@both
-def test_a_frozen_service_takes_connections_and_is_silent_until_it_is_thawed(start: Start) -> None:
-    with start(is_own=True) as service:
-        service.freeze()
-        connect(service.url)
-        assert not service.is_ready()
+@each
+def test_a_frozen_service_takes_connections_and_is_silent_until_it_is_thawed(service: BackingService) -> None:
+    service.freeze()
+    connect(service.url)
+    assert not service.is_ready()
 
-        service.thaw()
+    service.thaw()
 
-        assert service.is_ready()
+    assert service.is_ready()
 
 
 @both
@@ -92,18 +104,18 @@ def test_a_frozen_service_can_be_killed_and_stopped(start: Start) -> None:
     assert all(map(is_gone, processes))
 
 
-def test_postgres_keeps_what_was_committed_when_it_is_restarted_and_when_it_is_killed() -> None:
-    with postgres(is_own=True) as database:
-        with connected(database) as connection:
-            connection.execute("CREATE TABLE said (text TEXT)")
-            connection.execute("INSERT INTO said VALUES ('first')")
-        database.restart()
-        with connected(database) as connection:
-            connection.execute("INSERT INTO said VALUES ('second')")
-        database.kill()
-        database.start()
-        with connected(database) as connection:
-            assert connection.execute("SELECT text FROM said").fetchall() == [("first",), ("second",)]
+@pytest.mark.parametrize("starter", ["postgres"])
+def test_postgres_keeps_what_was_committed_when_it_is_restarted_and_when_it_is_killed(service: BackingService) -> None:
+    with connected(service) as connection:
+        connection.execute("CREATE TABLE said (text TEXT)")
+        connection.execute("INSERT INTO said VALUES ('first')")
+    service.restart()
+    with connected(service) as connection:
+        connection.execute("INSERT INTO said VALUES ('second')")
+    service.kill()
+    service.start()
+    with connected(service) as connection:
+        assert connection.execute("SELECT text FROM said").fetchall() == [("first",), ("second",)]
 
 
 def test_postgres_ends_while_clients_are_connected() -> None:
@@ -130,10 +142,9 @@ def test_a_durable_valkey_keeps_what_it_holds(*, is_durable: bool) -> None:
 
 
 @pytest.mark.skipif(server_user() is None, reason="not root: servers run as we do")
-@both
-def test_no_service_runs_as_root(start: Start) -> None:
-    with start(is_own=True) as service:
-        assert psutil.Process(service.pid).username() == server_user()
+@each
+def test_no_service_runs_as_root(service: BackingService) -> None:
+    assert psutil.Process(service.pid).username() == server_user()
 
 
 @pytest.mark.parametrize("starter", STARTERS)
@@ -171,17 +182,15 @@ def test_ctrl_c_reaches_the_parent_and_not_its_service() -> None:
 
 @pytest.mark.parametrize(("variable", "starter"), [("DATABASE_URL", "postgres"), ("REDIS_URL", "valkey")])
 def test_a_service_named_in_the_environment_is_used_and_left_alone(
-    variable: str, starter: str, monkeypatch: pytest.MonkeyPatch
+    variable: str, starter: str, service: BackingService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    start = STARTERS[starter]
-    with start(is_own=True) as ours:
-        monkeypatch.setenv(variable, ours.url.replace("+psycopg", ""))
-        with start() as service:
-            assert (service.url, service.is_ours, service.is_ready()) == (ours.url, False, True)
-            for use in (service.kill, service.freeze, service.thaw, service.stop, service.start):
-                with pytest.raises(NotOurs):
-                    use()
-        assert ours.is_ready()
+    monkeypatch.setenv(variable, service.url.replace("+psycopg", ""))
+    with STARTERS[starter]() as named:
+        assert (named.url, named.is_ours, named.is_ready()) == (service.url, False, True)
+        for use in (named.kill, named.freeze, named.thaw, named.stop, named.start):
+            with pytest.raises(NotOurs):
+                use()
+    assert service.is_ready()
 
 
 def test_a_service_that_does_not_come_up_shows_its_log(tmp_path: Path) -> None:
