@@ -10,20 +10,19 @@ from functools import partial
 from threading import Thread
 from typing import Any
 
-import httpx
 import pytest
 
 from tests.integration.gateway.test_gateway import PATHS, WINDOW, gateway_to
 from tests.support.eventually import eventually
 from tests.support.gateway_agents import WholeHistoryAgent, session_of
 from tests.support.processes.agent_provider import AgentProvider, Anthropic, agent_provider
-from tests.support.processes.http import items_of
+from tests.support.processes.http import client, items_of
 
 
 def messages_of(agent: WholeHistoryAgent) -> list[Any]:
     """What the agent's session has, on all branches."""
-    with httpx.Client(base_url=agent.url) as client:
-        entries = items_of(client, f"/sessions/{session_of(agent)}/entries")
+    with client(agent.url) as connected:
+        entries = items_of(connected, f"/sessions/{session_of(agent)}/entries")
         return [entry["message"] for entry in entries if entry["kind"] == "message"]
 
 
@@ -32,8 +31,8 @@ def holds(agent: WholeHistoryAgent, number: int) -> bool:
 
 
 def branches_of(agent: WholeHistoryAgent) -> int:
-    with httpx.Client(base_url=agent.url) as client:
-        return len(items_of(client, f"/sessions/{session_of(agent)}/branches"))
+    with client(agent.url) as connected:
+        return len(items_of(connected, f"/sessions/{session_of(agent)}/branches"))
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +133,7 @@ def test_what_came_is_passed_on_and_what_is_understood_is_kept(headers: bytes, b
     with raw_server(headers, body) as url, gateway_to(AgentProvider(url=url)) as address:
         agent = WholeHistoryAgent(address, "/v1/messages")
         agent.say("Hello.")
-        with httpx.stream("POST", f"{address}/v1/messages", json=agent.body, timeout=60) as answer:
+        with client(address) as connected, connected.stream("POST", agent.path, json=agent.body) as answer:
             assert b"".join(answer.iter_raw()) == body
         agent.answers.append(answer)
         eventually(lambda: len(messages_of(agent)) >= stored)

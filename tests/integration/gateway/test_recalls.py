@@ -6,13 +6,12 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
 import pytest
 
 from tests.integration.gateway.test_gateway import PATHS, WINDOW, gateway_to
 from tests.support.gateway_agents import WholeHistoryAgent, session_of
 from tests.support.processes.agent_provider import APIS, AgentProvider, agent_provider, names_of
-from tests.support.processes.http import items_of
+from tests.support.processes.http import client, items_of
 
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 TOOLS: dict[str, Any] = {
@@ -54,8 +53,8 @@ def test_a_call_of_recall_is_answered_and_the_agent_gets_what_follows(
     # What the model saw stays in its view, and the agent's history still is one line.
     said = json.dumps(provider.requests[-1][APIS[path].messages])
     assert (said.count('"name": "recall"'), provider.invalid, provider.refusals) == (2, [], 0)
-    with httpx.Client(base_url=gateway) as client:
-        assert len(items_of(client, f"/sessions/{session_of(agent)}/branches")) == 1
+    with client(gateway) as connected:
+        assert len(items_of(connected, f"/sessions/{session_of(agent)}/branches")) == 1
 
 
 def test_a_provider_that_refuses_what_follows_is_asked_without_recall() -> None:
