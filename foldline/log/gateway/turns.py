@@ -64,9 +64,30 @@ def take_turn(store: Store, tenant: str, asked: AgentRequest, scope: str, defaul
         CallsOpen, ViewDoesNotFit, ImagesDoNotFit: there is no view that can be sent.
         Conflict: others changed the session all the time.
     """
+    return recognized_turn(store, tenant, asked, digests_of(asked, scope), defaults)
+
+
+def digests_of(asked: AgentRequest, scope: str) -> Sequence[bytes | None]:
+    """The fingerprints of a request's messages; None for those with nothing but reasoning.
+
+    Raises:
+        InvalidMessage: it ends with reasoning, which nobody answers.
+    """
     digests = fingerprints(asked.messages, _seed(asked, scope))
     if digests[-1] is None:
         raise InvalidMessage(asked.dialect.messages, "must not end with reasoning")
+    return digests
+
+
+def recognized_turn(
+    store: Store, tenant: str, asked: AgentRequest, digests: Sequence[bytes | None], defaults: Defaults
+) -> Turn:
+    """The turn of a request with these fingerprints, which costs what is new in it.
+
+    Raises:
+        UnknownModel, InvalidPolicy, FixedPartsDoNotFit, CallsOpen, ViewDoesNotFit, ImagesDoNotFit, Conflict: as
+        `take_turn`.
+    """
     for _ in range(TRIES):
         with store.read() as tx:
             known = known_part(tx, tenant, digests)
