@@ -14,15 +14,15 @@ from foldline.engine.gateway.fingerprints import fingerprints
 from foldline.engine.messages import JsonObject, Message
 from foldline.engine.overflow import Verdict
 from foldline.log.errors import Conflict, NotFound
-from foldline.log.gateway.known import KnownPart, known_part, remember
+from foldline.log.gateway.known import KnownPart, forget_deleted, known_part, remember
 from foldline.log.storage import paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Store, Transaction
 from foldline.log.use_cases import branches, lifecycle
-from foldline.log.use_cases.append import NEWEST, PreparedMessage, append, prepare
+from foldline.log.use_cases.append import NEWEST, PreparedMessage, append_at, prepare
 from foldline.log.use_cases.lifecycle import NewSession
 from foldline.log.use_cases.overflow import relieve
-from foldline.log.use_cases.views import view
+from foldline.log.use_cases.views import view_at
 
 # Others may append to the same conversation between the look-up and the lock.
 TRIES: Final = 4
@@ -88,17 +88,20 @@ def recognized_turn(
         UnknownModel, InvalidPolicy, FixedPartsDoNotFit, CallsOpen, ViewDoesNotFit, ImagesDoNotFit, Conflict: as
         `take_turn`.
     """
-    for _ in range(TRIES):
+    call = _Call(tenant, asked, digests, defaults)
+    for attempt in range(TRIES):
         with store.read() as tx:
             known = known_part(tx, tenant, digests)
         new = slice(known.messages if known else 0, None)
-        drafts = prepare(asked.messages[new])
+        part = _Part(known, prepare(asked.messages[new]), digests[new])
         try:
-            with store.write(shares=len(drafts) <= NEWEST) as tx:
+            with store.write(shares=len(part.drafts) <= NEWEST) as tx:
+                if attempt:
+                    forget_deleted(tx, tenant, part.digests)
                 # Two of one conversation take turns from here on.
                 head = None if known is None else paths.open_head(tx, tenant, known.session_id, lock=True)
-                if known_part(tx, tenant, digests) == known:
-                    return _appended(tx, tenant, asked, _Part(known, head, drafts, digests[new]), defaults)
+                if _is_still_known(tx, call, known, head):
+                    return _shown(tx, _appended(tx, call, part, head), asked)
         except (IntegrityError, NotFound):
             # Another request began the same conversation, or deleted it.
             continue
@@ -112,38 +115,49 @@ def _seed(asked: AgentRequest, scope: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class _Call:
+    """A request, whose it is, and the fingerprints of its messages."""
+
+    tenant: str
+    asked: AgentRequest
+    digests: Sequence[bytes | None]
+    defaults: Defaults
+
+
+@dataclass(frozen=True, slots=True)
 class _Part:
-    """What is known of a conversation and the head of its session, and what follows that with its fingerprints."""
+    """What is known of a conversation, and what follows that with its fingerprints."""
 
     known: KnownPart | None
-    head: Path | None
     drafts: Sequence[PreparedMessage]
     digests: Sequence[bytes | None]
 
 
-def _appended(tx: Transaction, tenant: str, asked: AgentRequest, part: _Part, defaults: Defaults) -> Turn:
-    if part.known is None or part.head is None:
-        path = _created(tx, tenant, asked, defaults)
-    else:
-        path = _continued(tx, part.head, asked, part.known, defaults)
-    session_id = path.session.id
+def _is_still_known(tx: Transaction, call: _Call, known: KnownPart | None, head: Path | None) -> bool:
+    """Whether no more of the conversation is known, now that its session is locked."""
+    is_unchanged = known is not None and head is not None and head.session.version == known.version
+    return is_unchanged or known_part(tx, call.tenant, call.digests) == known
+
+
+def _appended(tx: Transaction, call: _Call, part: _Part, head: Path | None) -> Path:
+    """The session with all that the request has, and its head there."""
+    path = _created(tx, call) if part.known is None or head is None else _continued(tx, call, head, part.known)
     if part.drafts:
-        done = append(tx, tenant, session_id, part.drafts)
+        done = append_at(tx, path, part.drafts)
         places = [segments.parse_entry_id(entry_id) for entry_id in done.entry_ids]
-        remember(tx, tenant, path.session.pk, places, part.digests)
+        remember(tx, call.tenant, path.session.pk, places, part.digests)
     elif path.used > path.session.budget.limit:
         # The same request once more, after an undo: as an append would, a change runs the trigger.
-        lifecycle.change(tx, tenant, session_id, {})
-    return _shown(tx, tenant, session_id, asked)
+        path, _ = lifecycle.change(tx, call.tenant, path.session.id, {})
+    return path
 
 
-def _shown(tx: Transaction, tenant: str, session_id: str, asked: AgentRequest) -> Turn:
-    path = paths.open_head(tx, tenant, session_id)
-    messages, tokens = None, path.session.used(path.raw)
+def _shown(tx: Transaction, path: Path, asked: AgentRequest) -> Turn:
+    session, messages = path.session, None
+    tokens, view_tokens = session.used(path.raw), path.used
     if path.kept != path.raw:
-        messages = view(tx, tenant, session_id, format_name=asked.dialect.format).messages
-    version = path.session.version
-    return Turn(session_id, version, tokens, path.used, messages, path.branch, path.last_message_seq)
+        messages = view_at(tx, path, asked.dialect.format).messages
+    return Turn(session.id, session.version, tokens, view_tokens, messages, path.branch, path.last_message_seq)
 
 
 def relieved_turn(store: Store, tenant: str, asked: AgentRequest, turn: Turn, verdict: Verdict) -> Turn:
@@ -155,11 +169,12 @@ def relieved_turn(store: Store, tenant: str, asked: AgentRequest, turn: Turn, ve
     with store.write(shares=True) as tx:
         # Another request may have moved the head meanwhile.
         path = _at(tx, paths.open_head(tx, tenant, turn.session_id, lock=True), turn.branch, turn.seq)
-        relieve(tx, tenant, turn.session_id, verdict, version=path.session.version)
-        return _shown(tx, tenant, turn.session_id, asked)
+        path, _, _ = relieve(tx, tenant, turn.session_id, verdict, version=path.session.version)
+        return _shown(tx, path, asked)
 
 
-def _created(tx: Transaction, tenant: str, asked: AgentRequest, defaults: Defaults) -> Path:
+def _created(tx: Transaction, call: _Call) -> Path:
+    asked, defaults = call.asked, call.defaults
     new = NewSession(
         asked.model,
         context_window=defaults.context_window,
@@ -169,14 +184,14 @@ def _created(tx: Transaction, tenant: str, asked: AgentRequest, defaults: Defaul
         tools=asked.tools,
         default_policy=defaults.policy,
     )
-    return lifecycle.create(tx, tenant, new)
+    return lifecycle.create(tx, call.tenant, new)
 
 
-def _continued(tx: Transaction, head: Path, asked: AgentRequest, known: KnownPart, defaults: Defaults) -> Path:
+def _continued(tx: Transaction, call: _Call, head: Path, known: KnownPart) -> Path:
     """The session with its head at the known entry, and the request's model and fixed parts."""
     path = _at(tx, head, known.branch, known.seq)
-    changes = _changes(path, asked, defaults)
-    return lifecycle.change(tx, path.session.tenant, known.session_id, changes)[0] if changes else path
+    changes = _changes(path, call.asked, call.defaults)
+    return lifecycle.change(tx, call.tenant, known.session_id, changes)[0] if changes else path
 
 
 def _at(tx: Transaction, head: Path, branch: int, seq: int) -> Path:
