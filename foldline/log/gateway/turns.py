@@ -100,11 +100,13 @@ def recognized_turn(
                     forget_deleted(tx, tenant, part.digests)
                 # Two of one conversation take turns from here on.
                 head = None if known is None else paths.open_head(tx, tenant, known.session_id, lock=True)
-                if _is_still_known(tx, call, known, head):
-                    return _shown(tx, _appended(tx, call, part, head), asked)
+                path = _appended(tx, call, part, head) if _is_still_known(tx, call, known, head) else None
+            turn = None if path is None else _seen(store, call, path)
         except (IntegrityError, NotFound):
             # Another request began the same conversation, or deleted it.
             continue
+        if turn is not None:
+            return turn
     message = "the conversation is changed by other requests at the same time"
     raise Conflict(message)
 
@@ -152,11 +154,28 @@ def _appended(tx: Transaction, call: _Call, part: _Part, head: Path | None) -> P
     return path
 
 
+def _seen(store: Store, call: _Call, path: Path) -> Turn | None:
+    """The turn at a committed path; None if another request has moved the head meanwhile.
+
+    The view is made without the lock, and of what the process knows of committed entries.
+    """
+    if path.kept == path.raw:
+        return _turn(path, None)
+    with store.read() as tx:
+        head = paths.open_head(tx, call.tenant, path.session.id)
+        is_there = (head.branch, head.last_message_seq) == (path.branch, path.last_message_seq)
+        return _shown(tx, head, call.asked) if is_there else None
+
+
 def _shown(tx: Transaction, path: Path, asked: AgentRequest) -> Turn:
-    session, messages = path.session, None
+    if path.kept == path.raw:
+        return _turn(path, None)
+    return _turn(path, view_at(tx, path, asked.dialect.format).messages)
+
+
+def _turn(path: Path, messages: list[Message] | None) -> Turn:
+    session = path.session
     tokens, view_tokens = session.used(path.raw), path.used
-    if path.kept != path.raw:
-        messages = view_at(tx, path, asked.dialect.format).messages
     return Turn(session.id, session.version, tokens, view_tokens, messages, path.branch, path.last_message_seq)
 
 
