@@ -13,6 +13,7 @@ from fastapi.responses import RedirectResponse
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
+from foldline.log.gateway.beginnings import Beginnings
 from foldline.log.jobs.queries import Job, jobs_by_id
 from foldline.log.storage.store import Store
 from foldline.settings import Settings
@@ -41,9 +42,8 @@ def create_app(
     """
     signals = signals or Signals()
     signals.metrics.follow(store)
-    service = AppState(settings, store, Watch(_reader_of(store), waiters_max), SentViews(settings.cache_bytes // 2))
-
-    gateway = Gateway(service, Upstreams(settings))
+    service = AppState(settings, store, Watch(_reader_of(store), waiters_max), SentViews(settings.cache_bytes * 3 // 8))
+    gateway = Gateway(service, Upstreams(settings), Beginnings(settings.cache_bytes // 8))
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:

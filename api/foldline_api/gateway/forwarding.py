@@ -16,6 +16,7 @@ from foldline.engine.gateway.dialects import AgentRequest, Dialect, understood
 from foldline.engine.overflow import PROVIDERS, verdict_of
 from foldline.engine.wire import dumps, loads_bounded
 from foldline.log.events import OTHER, GatewayCall, GatewayOutcome, OverflowReported
+from foldline.log.gateway.beginnings import Beginnings
 from foldline.log.gateway.turns import Defaults, Turn, relieved_turn, take_turn
 from foldline.settings import Settings
 from foldline.telemetry.logs import describe
@@ -36,6 +37,7 @@ class Gateway:
 
     service: AppState
     upstreams: Upstreams
+    beginnings: Beginnings
 
     @property
     def settings(self) -> Settings:
@@ -96,9 +98,8 @@ def _prepare(gateway: Gateway, dialect: Dialect, call: GatewayRequest) -> tuple[
     tenant: str = call.request.state.tenant
     try:
         asked = understood(dialect, loads_bounded(call.raw))
-        turn = take_turn(
-            gateway.service.store, tenant, asked, _scope(dialect, call.request), _defaults(gateway.settings)
-        )
+        store, scope, defaults = gateway.service.store, _scope(dialect, call.request), _defaults(gateway.settings)
+        turn = take_turn(store, tenant, asked, scope, defaults, beginnings=gateway.beginnings)
         return _with_view(call, asked, turn, gateway.settings.gateway)
     except (InvalidMessage, ValueError):
         return Forwarded(call.raw), GatewayOutcome.NOT_UNDERSTOOD

@@ -22,12 +22,14 @@ BYTES: Final = 16
 _PASSING: Final = frozenset({"id", MARK, "status"})
 
 
-def fingerprints(messages: Sequence[Message], scope: str) -> list[bytes | None]:
+def fingerprints(messages: Sequence[Message], scope: str, before: Sequence[bytes | None] = ()) -> list[bytes | None]:
     """One for each message, in order; None for a message with nothing but reasoning.
 
-    `scope` keeps conversations apart that say the same, such as an agent's id of its conversation.
+    `scope` keeps conversations apart that say the same, such as an agent's id of its conversation. `before` are the
+    fingerprints of the messages before these.
     """
-    digest = hashlib.blake2b(scope.encode("utf-8", "surrogatepass"), digest_size=BYTES).digest()
+    said_before = next((digest for digest in reversed(before) if digest is not None), None)
+    digest = said_before or hashlib.blake2b(scope.encode("utf-8", "surrogatepass"), digest_size=BYTES).digest()
     found: list[bytes | None] = []
     for message in messages:
         said = [part for part in map(_said, message.parts) if part is not None]

@@ -10,10 +10,10 @@ from sqlalchemy.exc import IntegrityError
 
 from foldline.engine.errors import InvalidMessage
 from foldline.engine.gateway.dialects import AgentRequest
-from foldline.engine.gateway.fingerprints import fingerprints
 from foldline.engine.messages import JsonObject, Message
 from foldline.engine.overflow import Verdict
 from foldline.log.errors import Conflict, NotFound
+from foldline.log.gateway.beginnings import Beginnings, Conversation, read
 from foldline.log.gateway.known import KnownPart, forget_deleted, known_part, remember
 from foldline.log.storage import paths, segments
 from foldline.log.storage.rows import Path
@@ -55,45 +55,36 @@ class Turn:
     seq: int
 
 
-def take_turn(store: Store, tenant: str, asked: AgentRequest, scope: str, defaults: Defaults) -> Turn:
+def take_turn(
+    store: Store, tenant: str, asked: AgentRequest, scope: str, defaults: Defaults, *, beginnings: Beginnings
+) -> Turn:
     """Append what is new in a request to its session, a new one if nothing of it is known.
 
     Raises:
-        InvalidMessage: it ends with reasoning, which nobody answers.
+        InvalidMessage: its conversation cannot be read, or ends with reasoning, which nobody answers.
         UnknownModel, InvalidPolicy, FixedPartsDoNotFit: no session can have such requests.
         CallsOpen, ViewDoesNotFit, ImagesDoNotFit: there is no view that can be sent.
         Conflict: others changed the session all the time.
     """
-    return recognized_turn(store, tenant, asked, digests_of(asked, scope), defaults)
+    return turn_of(store, tenant, read(beginnings, tenant, asked, seed_of(asked, scope)), defaults)
 
 
-def digests_of(asked: AgentRequest, scope: str) -> Sequence[bytes | None]:
-    """The fingerprints of a request's messages; None for those with nothing but reasoning.
+def turn_of(store: Store, tenant: str, conversation: Conversation, defaults: Defaults) -> Turn:
+    """The turn of a conversation that is read; this costs what is new in it.
 
     Raises:
-        InvalidMessage: it ends with reasoning, which nobody answers.
+        InvalidMessage, UnknownModel, InvalidPolicy, FixedPartsDoNotFit, CallsOpen, ViewDoesNotFit, ImagesDoNotFit,
+        Conflict: as `take_turn`.
     """
-    digests = fingerprints(asked.messages, _seed(asked, scope))
+    digests, asked = conversation.digests, conversation.asked
     if digests[-1] is None:
         raise InvalidMessage(asked.dialect.messages, "must not end with reasoning")
-    return digests
-
-
-def recognized_turn(
-    store: Store, tenant: str, asked: AgentRequest, digests: Sequence[bytes | None], defaults: Defaults
-) -> Turn:
-    """The turn of a request with these fingerprints, which costs what is new in it.
-
-    Raises:
-        UnknownModel, InvalidPolicy, FixedPartsDoNotFit, CallsOpen, ViewDoesNotFit, ImagesDoNotFit, Conflict: as
-        `take_turn`.
-    """
     call = _Call(tenant, asked, digests, defaults)
     for attempt in range(TRIES):
         with store.read() as tx:
             known = known_part(tx, tenant, digests)
-        new = slice(known.messages if known else 0, None)
-        part = _Part(known, prepare(asked.messages[new]), digests[new])
+        stored = known.messages if known else 0
+        part = _Part(known, prepare(conversation.messages_from(stored)), digests[stored:])
         try:
             with store.write(shares=len(part.drafts) <= NEWEST) as tx:
                 if attempt:
@@ -111,7 +102,7 @@ def recognized_turn(
     raise Conflict(message)
 
 
-def _seed(asked: AgentRequest, scope: str) -> str:
+def seed_of(asked: AgentRequest, scope: str) -> str:
     """Where the chain of fingerprints begins: side calls, to another model or without tools, are no part of it."""
     return "\0".join((scope, asked.model, "tools" if asked.tools else ""))
 
