@@ -24,6 +24,9 @@ BEGINNING: Final = 8
 LOOK_SECONDS: Final = 0.05
 ROUNDS: Final = 3
 
+# A request that went through without its session has no such header.
+OURS: Final = b"\r\nx-foldline-session: "
+
 Start: TypeAlias = Callable[[], AbstractContextManager[Proxy]]
 
 
@@ -34,27 +37,27 @@ def rows(folder: Path) -> Iterator[Together]:
             name=f"memory with {STREAMS} open streams",
             ours="foldline serve, the most while they are open",
             theirs="bare streaming proxy, httpx and Starlette",
-            time_ours=partial(_most_bytes, partial(servers.gateway, folder, provider)),
-            time_theirs=partial(_most_bytes, partial(servers.bare, folder, provider)),
+            time_ours=partial(_most_bytes, partial(servers.gateway, folder, provider), OURS),
+            time_theirs=partial(_most_bytes, partial(servers.bare, folder, provider), END),
             ours_at_most=300e6,
             written=megabytes,
         )
         yield Together((row,), rounds=ROUNDS, is_warmed_up=False)
 
 
-def _most_bytes(start: Start) -> float:
+def _most_bytes(start: Start, sign: bytes) -> float:
     """The most bytes that a new process takes, from the first stream until all have ended.
 
     Raises:
-        Unexpected: one of the streams was refused, or broke off.
+        Unexpected: one of the streams was refused, broke off, or has not this sign of what the process did.
     """
     with start() as proxy:
-        return asyncio.run(_with_streams(proxy))
+        return asyncio.run(_with_streams(proxy, sign))
 
 
-async def _with_streams(proxy: Proxy) -> float:
+async def _with_streams(proxy: Proxy, sign: bytes) -> float:
     beginning = asyncio.Semaphore(BEGINNING)
-    streams = [asyncio.create_task(_stream(proxy.port, number, beginning)) for number in range(STREAMS)]
+    streams = [asyncio.create_task(_stream(proxy.port, sign, number, beginning)) for number in range(STREAMS)]
     most = 0.0
     while not all(stream.done() for stream in streams):
         most = max(most, proxy.resident)
@@ -63,7 +66,7 @@ async def _with_streams(proxy: Proxy) -> float:
     return most
 
 
-async def _stream(port: int, seed: int, beginning: asyncio.Semaphore) -> None:
+async def _stream(port: int, sign: bytes, seed: int, beginning: asyncio.Semaphore) -> None:
     """One request, and its answer to the end."""
     async with beginning:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -74,5 +77,5 @@ async def _stream(port: int, seed: int, beginning: asyncio.Semaphore) -> None:
         answer = await reader.readuntil(b"\r\n\r\n")
     answer += await reader.read()
     writer.close()
-    if not answer.startswith(b"HTTP/1.1 200") or END not in answer:
+    if not answer.startswith(b"HTTP/1.1 200") or END not in answer or sign not in answer.lower():
         raise Unexpected(answer[:500])
