@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 from benchmarks import engine, frozen, http, latency, log, memory, slots, startup, views
+from benchmarks.gateway import rows as gateway
 from benchmarks.harness import Row, Together, show
 from benchmarks.peers import long_session
 from benchmarks.peers import rows as peers
@@ -34,6 +35,7 @@ def _rows(folder: Path) -> Generator[Row | Together, None, None]:
     yield from startup.rows(folder)
     yield from views.rows(folder)
     yield from memory.rows()
+    yield from gateway.rows(folder)
     yield from peers.rows(folder)
     yield from long_session.rows(folder)
     with Stack(workers=0, logs=folder / "stack", is_durable=True, without=("beat", "flower")) as stack:

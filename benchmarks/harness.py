@@ -37,8 +37,8 @@ class NotMeasurable(Exception):
 class Row:
     """A measurement with a bound: `ours` against `theirs`, both measured in each round, in seconds or as `written`.
 
-    The ratio of the two, ours / theirs, may be `at_most`; without it, the row only informs. `ours_at_most` is an
-    additional bound for ours.
+    The ratio of the two, ours / theirs, may be `at_most`. `ours_at_most` is a bound for ours alone, `more_at_most` one
+    for how much more ours is than theirs. Without a bound, the row only informs.
     """
 
     name: str
@@ -48,6 +48,7 @@ class Row:
     time_theirs: Timer
     at_most: float = math.inf
     ours_at_most: float = math.inf
+    more_at_most: float = math.inf
     rounds: int = ROUNDS
     written: Callable[[float], str] = _duration
 
@@ -62,6 +63,8 @@ class Row:
         lines = [f"<= {self.at_most:.3f}"] if math.isfinite(self.at_most) else []
         if math.isfinite(self.ours_at_most):
             lines.append(f"<= {self.written(self.ours_at_most)}")
+        if math.isfinite(self.more_at_most):
+            lines.append(f"<= {self.written(self.more_at_most)} more")
         return "\n".join(lines)
 
 
@@ -107,7 +110,9 @@ class Result:
     @property
     def is_kept(self) -> bool:
         """Whether the bounds hold."""
-        return self.ratio <= self.row.at_most and self.ours_median <= self.row.ours_at_most
+        row = self.row
+        is_close = self.ours_median - self.theirs_median <= row.more_at_most
+        return self.ratio <= row.at_most and self.ours_median <= row.ours_at_most and is_close
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ def rows() -> Iterator[Together]:
                 time_ours=partial(_after_sessions, MANY),
                 time_theirs=partial(_after_sessions, FEW),
                 at_most=1.2,
-                written=_megabytes,
+                written=megabytes,
             ),
         ),
         rounds=ROUNDS,
@@ -55,7 +55,7 @@ def rows() -> Iterator[Together]:
                 time_ours=partial(_long_session, is_peak=True),
                 time_theirs=partial(_long_session, is_peak=False),
                 ours_at_most=60e6,
-                written=_megabytes,
+                written=megabytes,
             ),
         ),
         rounds=1,
@@ -63,7 +63,8 @@ def rows() -> Iterator[Together]:
     )
 
 
-def _megabytes(size: float) -> str:
+def megabytes(size: float) -> str:
+    """The size as text."""
     return f"{size / 1e6:.0f} MB"
 
 

@@ -13,6 +13,7 @@ from fastapi.responses import RedirectResponse
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
+from foldline.log.gateway.beginnings import Beginnings
 from foldline.log.jobs.queries import Job, jobs_by_id
 from foldline.log.storage.store import Store
 from foldline.settings import Settings
@@ -26,7 +27,7 @@ from foldline_api.http import problems
 from foldline_api.http.access_log import AccessLog
 from foldline_api.http.auth import Auth
 from foldline_api.job_watch import WAITERS_MAX, ReadJobs, Watch
-from foldline_api.routes import ROUTERS
+from foldline_api.routes import OF_TURNS, OTHERS, ROUTERS
 from foldline_api.schemas.openapi import DescribedApp, operation_id
 from foldline_api.sent_views import SentViews
 from foldline_api.service import AppState
@@ -41,9 +42,8 @@ def create_app(
     """
     signals = signals or Signals()
     signals.metrics.follow(store)
-    service = AppState(settings, store, Watch(_reader_of(store), waiters_max), SentViews(settings.cache_bytes // 2))
-
-    gateway = Gateway(service, Upstreams(settings))
+    service = AppState(settings, store, Watch(_reader_of(store), waiters_max), SentViews(settings.cache_bytes * 3 // 8))
+    gateway = Gateway(service, Upstreams(settings), Beginnings(settings.cache_bytes // 8))
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -74,10 +74,13 @@ def create_app(
         signals.metrics, parts_of(settings, store), needed={DATABASE}, backlog=partial(known_backlog, store)
     )
     problems.install(app)
-    for router in ROUTERS:
+    # A request is held against one route after the other: the gateway's are among the first, as those of each turn are.
+    for router in OF_TURNS:
+        app.include_router(router)
+    gateway_routes.install(app, gateway)
+    for router in OTHERS:
         app.include_router(router)
     docs_page.install(app)
-    gateway_routes.install(app, gateway)
     app.add_route("/", _to_docs, include_in_schema=False)
     routes = [*app.routes, *(route for router in ROUTERS for route in router.routes)]
     app.state.routes = [route for route in routes if isinstance(route, Route)]

@@ -78,8 +78,10 @@ def _is_deeper(value: Any, levels: int) -> bool:
     """Whether a value is deeper than `levels`. It goes level by level, since recursion could exhaust the stack."""
     inside = [value]
     for _ in range(levels):
-        inside = [inner for item in inside for inner in _inside(item)]
-    return any(isinstance(item, dict | list) for item in inside)
+        inside = [inner for item in inside for inner in _inside(item) if isinstance(inner, dict | list)]
+        if not inside:
+            return False
+    return True
 
 
 def _inside(value: Any) -> Iterable[Any]:

@@ -18,6 +18,7 @@ from foldline.engine.messages import JsonObject
 from foldline.engine.overflow import PROVIDERS, verdict_of
 from foldline.engine.wire import dumps, loads_bounded
 from foldline.log.events import OTHER, GatewayCall, GatewayOutcome, OverflowReported
+from foldline.log.gateway.beginnings import Beginnings
 from foldline.log.gateway.turns import Defaults, Turn, relieved_turn, take_turn
 from foldline.settings import Settings
 from foldline.telemetry.logs import describe
@@ -37,6 +38,7 @@ class Gateway:
 
     service: AppState
     upstreams: Upstreams
+    beginnings: Beginnings
     under_way: UnderWay = field(default_factory=UnderWay)
 
     @property
@@ -123,7 +125,8 @@ def _prepare(gateway: Gateway, dialect: Dialect, call: GatewayRequest) -> Forwar
 
 def _viewed(gateway: Gateway, call: GatewayRequest, asked: AgentRequest) -> Forwarded:
     scope, defaults = _scope(asked.dialect, call.request), _defaults(gateway.settings)
-    turn = take_turn(gateway.service.store, call.request.state.tenant, asked, scope, defaults)
+    store, tenant = gateway.service.store, call.request.state.tenant
+    turn = take_turn(store, tenant, asked, scope, defaults, beginnings=gateway.beginnings)
     return _with_view(gateway.settings, call, asked, turn)
 
 

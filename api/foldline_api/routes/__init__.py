@@ -22,9 +22,9 @@ from foldline_api.routes import (
 from foldline_api.routes.finding import ledger, recall
 from foldline_api.routes.service import catalog, health
 
-ROUTERS: Final[tuple[APIRouter, ...]] = (
-    sessions.router,
-    messages.router,
+# Those of each turn, and the others.
+OF_TURNS: Final[tuple[APIRouter, ...]] = (sessions.router, messages.router)
+OTHERS: Final[tuple[APIRouter, ...]] = (
     compactions.router,
     branches.router,
     overflow.router,
@@ -39,3 +39,4 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     catalog.router,
     health.router,
 )
+ROUTERS: Final = (*OF_TURNS, *OTHERS)

@@ -73,8 +73,8 @@ DIALECTS: Final = (
 class AgentRequest:
     """What the gateway understands of a request.
 
-    `leading` are wire messages that come before the conversation, `system` the text of all that does. `mark` is the
-    cache mark on the conversation, if the caller set one.
+    `leading` are wire messages that come before the conversation, `system` the text of all that does. `wires` is the
+    conversation without cache marks, `mark` the last of these, if the caller set one.
     """
 
     dialect: Dialect
@@ -84,8 +84,16 @@ class AgentRequest:
     leading: Sequence[Wire]
     system: str | None
     tools: Sequence[JsonObject]
-    messages: Sequence[Message]
+    wires: Sequence[Any]
     mark: JsonObject | None
+
+    def messages(self, first: int = 0) -> list[Message]:
+        """The messages of the conversation, from the wire message `first` on.
+
+        Raises:
+            InvalidMessage: one of them cannot be read.
+        """
+        return FORMATS[self.dialect.format].parse(self.wires[first:], self.dialect.messages)
 
     def showing(self, messages: Sequence[Message]) -> dict[str, Any]:
         """The request with other messages in the place of its conversation."""
@@ -97,7 +105,7 @@ def understood(dialect: Dialect, body: Any) -> AgentRequest:
     """The request that a body makes.
 
     Raises:
-        InvalidMessage: it has no conversation, or one that cannot be read.
+        InvalidMessage: it has no conversation, or has a part of it elsewhere.
     """
     if not isinstance(body, dict) or not isinstance(body.get("model"), str):
         raise InvalidMessage("body", "must be an object with a model")
@@ -119,7 +127,7 @@ def understood(dialect: Dialect, body: Any) -> AgentRequest:
         wires[:first],
         "\n\n".join([*_texts(body.get(dialect.system or "")), *_texts(wires[:first])]) or None,
         [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else (),
-        FORMATS[dialect.format].parse(plain, dialect.messages),
+        plain,
         mark,
     )
 

@@ -8,11 +8,11 @@ from foldline.engine.gateway.answers import Answer
 from foldline.engine.gateway.fingerprints import fingerprints
 from foldline.engine.messages import Message
 from foldline.log.compaction.usage import Usage
-from foldline.log.gateway.known import known_part, remember
+from foldline.log.gateway.known import forget_deleted, known_part, remember
 from foldline.log.gateway.turns import Turn
 from foldline.log.storage import paths, segments
 from foldline.log.storage.store import Store
-from foldline.log.use_cases.append import append, prepare
+from foldline.log.use_cases.append import append_at, prepare
 
 
 def keep_answer(
@@ -39,7 +39,8 @@ def keep_answer(
         is_at_end = (head.branch, head.last_message_seq) == (turn.branch, turn.seq)
         is_known = bool(drafts) and known_part(tx, tenant, digests) is not None
         new = drafts if is_at_end and not is_known else []
-        done = append(tx, tenant, turn.session_id, new, usage=usage)
+        done = append_at(tx, head, new, usage=usage)
         if new:
+            forget_deleted(tx, tenant, digests)
             places = [segments.parse_entry_id(entry_id) for entry_id in done.entry_ids]
             remember(tx, tenant, head.session.pk, places, digests)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from sqlalchemy import bindparam, delete, insert, select
 
@@ -15,59 +16,93 @@ NEWEST: Final = 16
 AT_ONCE: Final = 500
 
 
-class KnownPart(NamedTuple):
-    """The longest part of a conversation that is stored: up to the entry `seq` of a branch, its first `messages`."""
+@dataclass(frozen=True, slots=True)
+class KnownPart:
+    """The longest part of a conversation that is stored: up to the entry `seq` of a branch, its first `messages`.
+
+    As long as the session has this `version`, no more of the conversation is stored.
+    """
 
     session_pk: int
     session_id: str
     branch: int
     seq: int
     messages: int
+    version: int = field(compare=False)
 
 
-_FOUND: Final = (
-    select(FINGERPRINT.c.digest, FINGERPRINT.c.session_pk, SESSION.c.id, FINGERPRINT.c.branch, FINGERPRINT.c.seq)
-    .join(SESSION, SESSION.c.pk == FINGERPRINT.c.session_pk)
-    .where(
-        FINGERPRINT.c.tenant == bindparam("tenant"),
-        FINGERPRINT.c.digest.in_(bindparam("digests", expanding=True)),
-        SESSION.c.deleted_at.is_(None),
+_ENDS: Final = (
+    select(
+        FINGERPRINT.c.digest,
+        FINGERPRINT.c.session_pk,
+        SESSION.c.id,
+        FINGERPRINT.c.branch,
+        FINGERPRINT.c.seq,
+        SESSION.c.version,
     )
+    .join(SESSION, SESSION.c.pk == FINGERPRINT.c.session_pk)
+    .where(FINGERPRINT.c.tenant == bindparam("tenant"), SESSION.c.deleted_at.is_(None))
 )
+_FOUND: Final = _ENDS.where(FINGERPRINT.c.digest.in_(bindparam("digests", expanding=True)))
+# A list of fixed length is compiled once, an expanding one at each execution.
+_NAMES: Final = tuple(f"digest_{at}" for at in range(NEWEST))
+_FOUND_OF_NEWEST: Final = _ENDS.where(FINGERPRINT.c.digest.in_([bindparam(name) for name in _NAMES]))
 
 
 def known_part(tx: Transaction, tenant: str, fingerprints: Sequence[bytes | None]) -> KnownPart | None:
     """The longest known part of a conversation with these fingerprints; None if its first message is new."""
-    length_of = {digest: at + 1 for at, digest in enumerate(fingerprints) if digest is not None}
-    for digests in _newest_first([*length_of]):
-        rows = tx.execute(_FOUND, {"tenant": tenant, "digests": digests}).all()
+    for first, last in _newest_first(len(fingerprints)):
+        length_of = {
+            digest: length for length, digest in enumerate(fingerprints[first:last], first + 1) if digest is not None
+        }
+        rows = _rows(tx, tenant, [*length_of]) if length_of else []
         if rows:
             longest = max(rows, key=lambda row: length_of[row.digest])
-            return KnownPart(longest.session_pk, longest.id, longest.branch, longest.seq, length_of[longest.digest])
+            place = longest.session_pk, longest.id, longest.branch, longest.seq
+            return KnownPart(*place, length_of[longest.digest], longest.version)
     return None
 
 
-def _newest_first(digests: list[bytes]) -> Iterator[list[bytes]]:
-    yield digests[-NEWEST:]
-    for end in range(len(digests) - NEWEST, 0, -AT_ONCE):
-        yield digests[max(0, end - AT_ONCE) : end]
+def _rows(tx: Transaction, tenant: str, digests: list[bytes]) -> list[Any]:
+    if len(digests) > NEWEST:
+        return list(tx.execute(_FOUND, {"tenant": tenant, "digests": digests}))
+    padded = [*digests, *digests[:1] * (NEWEST - len(digests))]
+    return list(tx.execute(_FOUND_OF_NEWEST, {"tenant": tenant, **dict(zip(_NAMES, padded, strict=True))}))
+
+
+def _newest_first(number: int) -> Iterator[tuple[int, int]]:
+    """The parts in which so many fingerprints are looked up: the first of each, and what follows its last."""
+    end = max(0, number - NEWEST)
+    yield end, number
+    while end:
+        start = max(0, end - AT_ONCE)
+        yield start, end
+        end = start
 
 
 def remember(
     tx: Transaction, tenant: str, session_pk: int, places: Sequence[tuple[int, int]], digests: Sequence[bytes | None]
 ) -> None:
-    """Keep the fingerprints of new entries at these places, each a branch and a seq."""
+    """Keep the fingerprints of new entries at these places, each a branch and a seq.
+
+    Raises:
+        IntegrityError: one is kept already: another request was first, or a session that was deleted has it.
+    """
     rows = [
         {"tenant": tenant, "digest": digest, "session_pk": session_pk, "branch": branch, "seq": seq}
         for (branch, seq), digest in zip(places, digests, strict=True)
         if digest is not None
     ]
     if rows:
-        # Those of a session that was deleted stay until the sweep.
-        tx.execute(_FORGET, {"tenant": tenant, "digests": [row["digest"] for row in rows]})
-        tx.execute(insert(FINGERPRINT), rows)
+        tx.execute(_KEEP, rows)
 
 
+def forget_deleted(tx: Transaction, tenant: str, digests: Sequence[bytes | None]) -> None:
+    """Drop these fingerprints where a session has them that was deleted; else they stay until the sweep."""
+    tx.execute(_FORGET, {"tenant": tenant, "digests": [digest for digest in digests if digest is not None]})
+
+
+_KEEP: Final = insert(FINGERPRINT)
 _FORGET: Final = delete(FINGERPRINT).where(
     FINGERPRINT.c.tenant == bindparam("tenant"),
     FINGERPRINT.c.digest.in_(bindparam("digests", expanding=True)),

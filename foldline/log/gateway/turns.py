@@ -10,19 +10,19 @@ from sqlalchemy.exc import IntegrityError
 
 from foldline.engine.errors import InvalidMessage
 from foldline.engine.gateway.dialects import AgentRequest
-from foldline.engine.gateway.fingerprints import beginning, fingerprints
 from foldline.engine.messages import JsonObject, Message
 from foldline.engine.overflow import Verdict
 from foldline.log.errors import Conflict, NotFound
-from foldline.log.gateway.known import KnownPart, known_part, remember
+from foldline.log.gateway.beginnings import Beginnings, Conversation, read
+from foldline.log.gateway.known import KnownPart, forget_deleted, known_part, remember
 from foldline.log.storage import paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Store, Transaction
 from foldline.log.use_cases import branches, lifecycle
-from foldline.log.use_cases.append import NEWEST, PreparedMessage, append, prepare
+from foldline.log.use_cases.append import NEWEST, PreparedMessage, append_at, prepare
 from foldline.log.use_cases.lifecycle import NewSession
 from foldline.log.use_cases.overflow import relieve
-from foldline.log.use_cases.views import view
+from foldline.log.use_cases.views import view_at
 
 # Others may append to the same conversation between the look-up and the lock.
 TRIES: Final = 4
@@ -60,79 +60,122 @@ class Turn:
     digest: bytes
 
 
-def take_turn(store: Store, tenant: str, asked: AgentRequest, scope: str, defaults: Defaults) -> Turn:
+def take_turn(
+    store: Store, tenant: str, asked: AgentRequest, scope: str, defaults: Defaults, *, beginnings: Beginnings
+) -> Turn:
     """Append what is new in a request to its session, a new one if nothing of it is known.
 
     Raises:
-        InvalidMessage: it ends with reasoning, which nobody answers.
+        InvalidMessage: its conversation cannot be read, or ends with reasoning, which nobody answers.
         UnknownModel, InvalidPolicy, FixedPartsDoNotFit: no session can have such requests.
         CallsOpen, ViewDoesNotFit, ImagesDoNotFit: there is no view that can be sent.
         Conflict: others changed the session all the time.
     """
-    digests = fingerprints(asked.messages, beginning(_seed(asked, scope)))
+    return turn_of(store, tenant, read(beginnings, tenant, asked, seed_of(asked, scope)), defaults)
+
+
+def turn_of(store: Store, tenant: str, conversation: Conversation, defaults: Defaults) -> Turn:
+    """The turn of a conversation that is read; this costs what is new in it.
+
+    Raises:
+        InvalidMessage, UnknownModel, InvalidPolicy, FixedPartsDoNotFit, CallsOpen, ViewDoesNotFit, ImagesDoNotFit,
+        Conflict: as `take_turn`.
+    """
+    digests, asked = conversation.digests, conversation.asked
     digest = digests[-1]
     if digest is None:
         raise InvalidMessage(asked.dialect.messages, "must not end with reasoning")
-    for _ in range(TRIES):
+    call = _Call(tenant, asked, digests, digest, defaults)
+    for attempt in range(TRIES):
         with store.read() as tx:
             known = known_part(tx, tenant, digests)
-        new = slice(known.messages if known else 0, None)
-        drafts = prepare(asked.messages[new])
+        stored = known.messages if known else 0
+        part = _Part(known, prepare(conversation.messages_from(stored)), digests[stored:])
         try:
-            with store.write(shares=len(drafts) <= NEWEST) as tx:
+            with store.write(shares=len(part.drafts) <= NEWEST) as tx:
+                if attempt:
+                    forget_deleted(tx, tenant, part.digests)
                 # Two of one conversation take turns from here on.
                 head = None if known is None else paths.open_head(tx, tenant, known.session_id, lock=True)
-                if known_part(tx, tenant, digests) == known:
-                    return _appended(tx, tenant, asked, _Part(known, head, drafts, digests[new], digest), defaults)
+                path = _appended(tx, call, part, head) if _is_still_known(tx, call, known, head) else None
+            turn = None if path is None else _seen(store, call, path)
         except (IntegrityError, NotFound):
             # Another request began the same conversation, or deleted it.
             continue
+        if turn is not None:
+            return turn
     message = "the conversation is changed by other requests at the same time"
     raise Conflict(message)
 
 
-def _seed(asked: AgentRequest, scope: str) -> str:
+def seed_of(asked: AgentRequest, scope: str) -> str:
     """Where the chain of fingerprints begins: side calls, to another model or without tools, are no part of it."""
     return "\0".join((scope, asked.model, "tools" if asked.tools else ""))
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
-    """What is known of a conversation and the head of its session, and what follows that with its fingerprints.
+class _Call:
+    """A request, whose it is, and the fingerprints of its messages; `digest` is the last of these."""
 
-    `digest` is the last fingerprint of all.
-    """
-
-    known: KnownPart | None
-    head: Path | None
-    drafts: Sequence[PreparedMessage]
+    tenant: str
+    asked: AgentRequest
     digests: Sequence[bytes | None]
     digest: bytes
+    defaults: Defaults
 
 
-def _appended(tx: Transaction, tenant: str, asked: AgentRequest, part: _Part, defaults: Defaults) -> Turn:
-    if part.known is None or part.head is None:
-        path = _created(tx, tenant, asked, defaults)
-    else:
-        path = _continued(tx, part.head, asked, part.known, defaults)
-    session_id = path.session.id
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What is known of a conversation, and what follows that with its fingerprints."""
+
+    known: KnownPart | None
+    drafts: Sequence[PreparedMessage]
+    digests: Sequence[bytes | None]
+
+
+def _is_still_known(tx: Transaction, call: _Call, known: KnownPart | None, head: Path | None) -> bool:
+    """Whether no more of the conversation is known, now that its session is locked."""
+    is_unchanged = known is not None and head is not None and head.session.version == known.version
+    return is_unchanged or known_part(tx, call.tenant, call.digests) == known
+
+
+def _appended(tx: Transaction, call: _Call, part: _Part, head: Path | None) -> Path:
+    """The session with all that the request has, and its head there."""
+    path = _created(tx, call) if part.known is None or head is None else _continued(tx, call, head, part.known)
     if part.drafts:
-        done = append(tx, tenant, session_id, part.drafts)
+        done = append_at(tx, path, part.drafts)
         places = [segments.parse_entry_id(entry_id) for entry_id in done.entry_ids]
-        remember(tx, tenant, path.session.pk, places, part.digests)
+        remember(tx, call.tenant, path.session.pk, places, part.digests)
     elif path.used > path.session.budget.limit:
         # The same request once more, after an undo: as an append would, a change runs the trigger.
-        lifecycle.change(tx, tenant, session_id, {})
-    return _shown(tx, tenant, session_id, asked, part.digest)
+        path, _ = lifecycle.change(tx, call.tenant, path.session.id, {})
+    return path
 
 
-def _shown(tx: Transaction, tenant: str, session_id: str, asked: AgentRequest, digest: bytes) -> Turn:
-    path = paths.open_head(tx, tenant, session_id)
-    messages, tokens = None, path.session.used(path.raw)
-    if path.kept != path.raw:
-        messages = view(tx, tenant, session_id, format_name=asked.dialect.format).messages
-    version = path.session.version
-    return Turn(session_id, version, tokens, path.used, messages, path.branch, path.last_message_seq, digest)
+def _seen(store: Store, call: _Call, path: Path) -> Turn | None:
+    """The turn at a committed path; None if another request has moved the head meanwhile.
+
+    The view is made without the lock, and of what the process knows of committed entries.
+    """
+    if path.kept == path.raw:
+        return _turn(path, None, call.digest)
+    with store.read() as tx:
+        head = paths.open_head(tx, call.tenant, path.session.id)
+        is_there = (head.branch, head.last_message_seq) == (path.branch, path.last_message_seq)
+        return _shown(tx, head, call.asked, call.digest) if is_there else None
+
+
+def _shown(tx: Transaction, path: Path, asked: AgentRequest, digest: bytes) -> Turn:
+    if path.kept == path.raw:
+        return _turn(path, None, digest)
+    return _turn(path, view_at(tx, path, asked.dialect.format).messages, digest)
+
+
+def _turn(path: Path, messages: list[Message] | None, digest: bytes) -> Turn:
+    session = path.session
+    tokens, view_tokens = session.used(path.raw), path.used
+    place = path.branch, path.last_message_seq
+    return Turn(session.id, session.version, tokens, view_tokens, messages, *place, digest)
 
 
 def relieved_turn(store: Store, tenant: str, asked: AgentRequest, turn: Turn, verdict: Verdict) -> Turn:
@@ -144,11 +187,12 @@ def relieved_turn(store: Store, tenant: str, asked: AgentRequest, turn: Turn, ve
     with store.write(shares=True) as tx:
         # Another request may have moved the head meanwhile.
         path = _at(tx, paths.open_head(tx, tenant, turn.session_id, lock=True), turn.branch, turn.seq)
-        relieve(tx, tenant, turn.session_id, verdict, version=path.session.version)
-        return _shown(tx, tenant, turn.session_id, asked, turn.digest)
+        path, _, _ = relieve(tx, tenant, turn.session_id, verdict, version=path.session.version)
+        return _shown(tx, path, asked, turn.digest)
 
 
-def _created(tx: Transaction, tenant: str, asked: AgentRequest, defaults: Defaults) -> Path:
+def _created(tx: Transaction, call: _Call) -> Path:
+    asked, defaults = call.asked, call.defaults
     new = NewSession(
         asked.model,
         context_window=defaults.context_window,
@@ -159,16 +203,16 @@ def _created(tx: Transaction, tenant: str, asked: AgentRequest, defaults: Defaul
         default_policy=defaults.policy,
         expires_in_seconds=None if asked.tools else defaults.side_call_seconds,
     )
-    return lifecycle.create(tx, tenant, new)
+    return lifecycle.create(tx, call.tenant, new)
 
 
-def _continued(tx: Transaction, head: Path, asked: AgentRequest, known: KnownPart, defaults: Defaults) -> Path:
+def _continued(tx: Transaction, call: _Call, head: Path, known: KnownPart) -> Path:
     """The session with its head at the known entry, and the request's model and fixed parts."""
     path = _at(tx, head, known.branch, known.seq)
     if not path.session.tools:
         lifecycle.keep(tx, path.session.pk)
-    changes = _changes(path, asked, defaults)
-    return lifecycle.change(tx, path.session.tenant, known.session_id, changes)[0] if changes else path
+    changes = _changes(path, call.asked, call.defaults)
+    return lifecycle.change(tx, call.tenant, known.session_id, changes)[0] if changes else path
 
 
 def _at(tx: Transaction, head: Path, branch: int, seq: int) -> Path:

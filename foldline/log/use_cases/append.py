@@ -92,6 +92,22 @@ def append(
         FixedPartsDoNotFit: the leading system message of a first append leaves no room for a history.
     """
     path = open_to_change(tx, tenant, session_id, parent=parent, if_match=if_match)
+    return append_at(tx, path, drafts, usage=usage, if_match=if_match)
+
+
+def append_at(
+    tx: Transaction,
+    path: Path,
+    drafts: Sequence[PreparedMessage],
+    *,
+    usage: Usage | None = None,
+    if_match: int | None = None,
+) -> Appended:
+    """Append messages at a head that is loaded and locked, then run the trigger.
+
+    Raises:
+        UnknownVersion, FixedPartsDoNotFit: as `append`.
+    """
     if usage is not None:
         learn(tx, path, usage)
     drafts = _with_system_taken(tx, path, drafts)

@@ -137,6 +137,15 @@ def _whole(
     return View(shown, path, used, waiting, budget)
 
 
+def view_at(tx: Transaction, path: Path, format_name: str) -> View:
+    """The view at a loaded head, for the session's own model.
+
+    Raises:
+        CallsOpen, ViewDoesNotFit, ImagesDoNotFit: as `view`.
+    """
+    return _whole(tx, path, None, format_name)
+
+
 def next_view(tx: Transaction, tenant: str, session_id: str, format_name: str, after: ViewEnd | None = None) -> View:
     """The view at the head for the session's own model.
 

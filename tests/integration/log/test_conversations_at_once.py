@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import func, select
 
 from foldline.engine.gateway.dialects import DIALECTS, AgentRequest, understood
+from foldline.log.gateway.beginnings import Beginnings
 from foldline.log.gateway.turns import Defaults, Turn, take_turn
 from foldline.log.storage.store import Store
 from foldline.log.storage.tables import ENTRY
@@ -29,9 +30,13 @@ def entries_in(store: Store) -> int:
         return number
 
 
+def taken(store: Store, request: AgentRequest, defaults: Defaults = DEFAULTS) -> Turn:
+    return take_turn(store, TENANT, request, "", defaults, beginnings=Beginnings(1 << 20))
+
+
 def taken_at_once(store: Store, *requests: AgentRequest) -> list[Turn]:
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        return list(pool.map(lambda request: take_turn(store, TENANT, request, "", DEFAULTS), requests))
+        return list(pool.map(lambda request: taken(store, request), requests))
 
 
 def test_one_request_that_comes_several_times_is_stored_once(store: Store) -> None:
@@ -42,12 +47,12 @@ def test_one_request_that_comes_several_times_is_stored_once(store: Store) -> No
 
 
 def test_different_ends_of_one_conversation_are_branches_that_are_each_known_again(store: Store) -> None:
-    take_turn(store, TENANT, asked("Hello.", "Yes?", "Go on."), "", DEFAULTS)
+    taken(store, asked("Hello.", "Yes?", "Go on."))
     ends = [asked("Hello.", "Yes?", "Go on.", "Done.", f"Now {number}.") for number in range(AT_ONCE)]
     turns = taken_at_once(store, *ends)
     number = entries_in(store)
     assert len({turn.session_id for turn in turns}) == 1
     assert {(turn.branch, turn.seq) for turn in turns} == {
-        (again.branch, again.seq) for again in (take_turn(store, TENANT, end, "", DEFAULTS) for end in ends)
+        (again.branch, again.seq) for again in (taken(store, end) for end in ends)
     }
     assert entries_in(store) == number

@@ -6,24 +6,23 @@ import pytest
 
 from foldline.engine.gateway.answers import Answer
 from foldline.log.gateway.answers import keep_answer
-from foldline.log.gateway.turns import take_turn
 from foldline.log.storage.store import Store
-from tests.integration.log.test_conversations_at_once import DEFAULTS, asked, entries_in, taken_at_once
+from tests.integration.log.test_conversations_at_once import asked, entries_in, taken, taken_at_once
 from tests.support.log.sessions import TENANT
 
-YES = Answer(list(asked("Hello.", "Yes?").messages[1:]), 0, 0)
+YES = Answer(asked("Hello.", "Yes?").messages(1), 0, 0)
 
 
 @pytest.mark.parametrize("meanwhile", [("Hello.", "Yes?", "Go on."), ("Hello.", "Yes!", "Go on.")])
 def test_an_answer_that_came_back_already_or_otherwise_is_not_stored(store: Store, meanwhile: tuple[str, ...]) -> None:
-    turn = take_turn(store, TENANT, asked("Hello."), "", DEFAULTS)
-    take_turn(store, TENANT, asked(*meanwhile), "", DEFAULTS)
+    turn = taken(store, asked("Hello."))
+    taken(store, asked(*meanwhile))
     keep_answer(store, TENANT, turn, YES, is_of_view=True)
     assert entries_in(store) == len(meanwhile)
 
 
 def test_an_answer_is_stored_once_and_known_again(store: Store) -> None:
-    turn = take_turn(store, TENANT, asked("Hello."), "", DEFAULTS)
+    turn = taken(store, asked("Hello."))
     for _ in range(2):
         keep_answer(store, TENANT, turn, YES, is_of_view=True)
     assert entries_in(store) == 2
@@ -33,17 +32,17 @@ def test_an_answer_is_stored_once_and_known_again(store: Store) -> None:
 
 def test_counts_are_believed_if_they_are_of_the_view(store: Store) -> None:
     long = "one two three four five six seven eight nine ten " * 50
-    turn = take_turn(store, TENANT, asked(long), "", DEFAULTS)
+    turn = taken(store, asked(long))
     counted = YES._replace(prompt_tokens=round(1.5 * turn.view_tokens))
     keep_answer(store, TENANT, turn, counted, is_of_view=False)
-    assert take_turn(store, TENANT, asked(long), "", DEFAULTS).view_tokens == turn.view_tokens
-    other = take_turn(store, TENANT, asked("Not this. " + long), "", DEFAULTS)
+    assert taken(store, asked(long)).view_tokens == turn.view_tokens
+    other = taken(store, asked("Not this. " + long))
     keep_answer(store, TENANT, other, counted, is_of_view=True)
-    assert take_turn(store, TENANT, asked("Not this. " + long), "", DEFAULTS).view_tokens > 1.3 * other.view_tokens
+    assert taken(store, asked("Not this. " + long)).view_tokens > 1.3 * other.view_tokens
 
 
 def test_an_answer_that_says_nothing_is_not_stored(store: Store) -> None:
-    turn = take_turn(store, TENANT, asked("Hello."), "", DEFAULTS)
-    for empty in ([], list(asked("Hello.", "").messages[1:])):
+    turn = taken(store, asked("Hello."))
+    for empty in ([], asked("Hello.", "").messages(1)):
         keep_answer(store, TENANT, turn, Answer(empty, 0, 0), is_of_view=True)
     assert entries_in(store) == 1

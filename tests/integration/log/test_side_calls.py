@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from foldline.log.gateway.turns import take_turn
 from foldline.log.jobs.sweeps import sweep
 from foldline.log.storage.store import Store
 from foldline.log.use_cases.lifecycle import list_sessions
-from tests.integration.log.test_conversations_at_once import DEFAULTS, asked
+from tests.integration.log.test_conversations_at_once import DEFAULTS, asked, taken
 from tests.support.log.sessions import TENANT, Clock
 
 EXPIRING = replace(DEFAULTS, side_call_seconds=60)
@@ -20,21 +19,21 @@ def sessions_in(store: Store) -> set[str]:
 
 
 def test_a_side_call_is_deleted_in_time_and_what_goes_on_or_has_tools_is_not(store: Store, clock: Clock) -> None:
-    side = take_turn(store, TENANT, asked("Give it a title."), "", EXPIRING)
-    talk = take_turn(store, TENANT, asked("Hello."), "", EXPIRING)
-    work = take_turn(store, TENANT, replace(asked("Read all."), tools=[{"name": "read"}]), "", EXPIRING)
+    side = taken(store, asked("Give it a title."), EXPIRING)
+    talk = taken(store, asked("Hello."), EXPIRING)
+    work = taken(store, replace(asked("Read all."), tools=[{"name": "read"}]), EXPIRING)
     clock.advance(59)
     sweep(store)
     assert sessions_in(store) == {side.session_id, talk.session_id, work.session_id}
-    assert take_turn(store, TENANT, asked("Hello.", "Yes?", "Go on."), "", EXPIRING).session_id == talk.session_id
+    assert taken(store, asked("Hello.", "Yes?", "Go on."), EXPIRING).session_id == talk.session_id
     clock.advance(2)
     sweep(store)
     assert sessions_in(store) == {talk.session_id, work.session_id}
-    assert take_turn(store, TENANT, asked("Give it a title."), "", EXPIRING).session_id != side.session_id
+    assert taken(store, asked("Give it a title."), EXPIRING).session_id != side.session_id
 
 
 def test_side_calls_may_be_kept(store: Store, clock: Clock) -> None:
-    side = take_turn(store, TENANT, asked("Give it a title."), "", DEFAULTS)
+    side = taken(store, asked("Give it a title."))
     clock.advance(1 << 20)
     sweep(store)
     assert sessions_in(store) == {side.session_id}
