@@ -25,7 +25,7 @@ BEGINNING_BYTES: Final = 500
 FINGERPRINT_BYTES: Final = 64
 
 
-class Beginning(NamedTuple):
+class ReadBeginning(NamedTuple):
     """The first `wires` messages of a request as its caller wrote them, and the fingerprints of what they say."""
 
     wires: int
@@ -37,7 +37,7 @@ class Beginning(NamedTuple):
         return BEGINNING_BYTES + FINGERPRINT_BYTES * len(self.digests)
 
 
-NOTHING: Final = Beginning(0, ())
+NOTHING: Final = ReadBeginning(0, ())
 
 
 class Beginnings:
@@ -47,17 +47,17 @@ class Beginnings:
     """
 
     def __init__(self, most_bytes: int) -> None:
-        self._kept: LRUCache[bytes, Beginning] = LRUCache(most_bytes, getsizeof=lambda beginning: beginning.size)
+        self._kept: LRUCache[bytes, ReadBeginning] = LRUCache(most_bytes, getsizeof=lambda beginning: beginning.size)
         self._lock = Lock()
 
-    def longest(self, keys: Sequence[bytes]) -> Beginning:
+    def longest(self, keys: Sequence[bytes]) -> ReadBeginning:
         """The longest kept beginning; the last of `keys` is that of the whole."""
         with self._lock:
             return next((self._kept[key] for key in reversed(keys) if key in self._kept), NOTHING)
 
-    def keep(self, keys: Sequence[bytes], former: Beginning, digests: Sequence[bytes | None]) -> None:
+    def keep(self, keys: Sequence[bytes], former: ReadBeginning, digests: Sequence[bytes | None]) -> None:
         """Keep what has these keys, in place of the beginning that it continues."""
-        found = Beginning(len(keys), digests)
+        found = ReadBeginning(len(keys), digests)
         with self._lock:
             if former.wires:
                 self._kept.pop(keys[former.wires - 1], None)
