@@ -82,14 +82,15 @@ def embedded_service(options: Sequence[str] = ()) -> Iterator[str]:
 
 
 @contextmanager
-def kept_service(database_url: str, settings: Mapping[str, str]) -> Iterator[PrivateService]:
-    """A ready service on a database that is kept, with these variables and an operator's port.
+def kept_service(database_url: str, settings: Mapping[str, str], port: int = 0) -> Iterator[PrivateService]:
+    """A ready service on a database that is kept, with these variables and an operator's port; port 0 is any free one.
 
     Raises:
         CommandFailed: it did not become ready; the message ends with what it printed.
     """
     own = {**settings, "FOLDLINE_METRICS_HOST": "127.0.0.1", "FOLDLINE_METRICS_PORT": "0"}
-    with TemporaryDirectory(prefix="foldline-") as folder, _serving(folder, database_url, (), own) as found:
+    options = ("--port", str(port))
+    with TemporaryDirectory(prefix="foldline-") as folder, _serving(folder, database_url, options, own) as found:
         yield found
 
 

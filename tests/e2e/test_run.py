@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from stack.services.ports import free_port
 from tests.support.processes.agent_provider import agent_provider
 
 AGENT = """
@@ -30,9 +31,11 @@ sys.exit(7)
 
 
 def test_an_agent_runs_through_a_private_service_and_keeps_its_exit_code(tmp_path: Path) -> None:
+    port = str(free_port())
     with agent_provider() as provider:
-        options = ("run", "--window", "16k", "--data", str(tmp_path / "data"), "--")
-        command = [sys.executable, "-m", "foldline.cli.main", *options, sys.executable, "-c", AGENT, "30"]
+        options = ("run", "--window", "16k", "--port", port, "--data", str(tmp_path / "data"), "--")
+        agent = f"import os; assert os.environ['ANTHROPIC_BASE_URL'].endswith(':{port}/anthropic')\n{AGENT}"
+        command = [sys.executable, "-m", "foldline.cli.main", *options, sys.executable, "-c", agent, "30"]
         environment = {**os.environ, "ANTHROPIC_BASE_URL": provider.url}
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 7, done.stderr

@@ -53,6 +53,9 @@ def run(
     window: Annotated[
         str | None, typer.Option(help="Context window, as 32000 or 128k; else that of the agent's model.")
     ] = None,
+    port: Annotated[
+        int, typer.Option(help="Port of the service, for agents that read its address from a file; 0 is any free one.")
+    ] = 0,
     shadow: Annotated[bool, typer.Option("--shadow", help="Change nothing; only say what views would take.")] = False,
     data: Annotated[
         Path | None, typer.Option(help="Folder of the conversations; by default one of the user's.", show_default=False)
@@ -66,7 +69,7 @@ def run(
         signal.signal(number, _leave)
     with (
         _own_file(folder) as database,
-        kept_service(f"sqlite:///{database}", _settings(window, is_shadow=is_shadow)) as service,
+        kept_service(f"sqlite:///{database}", _settings(window, is_shadow=is_shadow), port) as service,
         named_in(_lock_of(database), service.url),
     ):
         addresses = {name: service.url + path for name, (path, _) in ADDRESSES.items()}
