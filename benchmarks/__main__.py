@@ -8,7 +8,7 @@ from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
 
-from benchmarks import engine, frozen, http, latency, log, memory, slots, startup, views
+from benchmarks import engine, frozen, http, latency, log, memory, slots, startup, views, waiting_jobs
 from benchmarks.gateway import rows as gateway
 from benchmarks.harness import Row, Together, show
 from benchmarks.peers import long_session
@@ -34,6 +34,7 @@ def _rows(folder: Path) -> Generator[Row | Together, None, None]:
     yield from http.rows_on_sqlite(folder)
     yield from startup.rows(folder)
     yield from views.rows(folder)
+    yield from waiting_jobs.rows(folder)
     yield from memory.rows()
     yield from gateway.rows(folder)
     yield from peers.rows(folder)

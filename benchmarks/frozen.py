@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterator
 from typing import Final
 
-from benchmarks.harness import Row
+from benchmarks.harness import Row, percentile
 from benchmarks.http import append_all, new_session
 from stack.stack import Stack
 
@@ -22,7 +21,7 @@ def rows(stack: Stack) -> Iterator[Row]:
 
     def time_quiet() -> float:
         sessions = [new_session(stack.api_url, MODEL) for _ in range(SESSIONS)]
-        return _p99(append_all(sessions, APPENDS_EACH))
+        return percentile(append_all(sessions, APPENDS_EACH), 99)
 
     def time_frozen() -> float:
         stack["broker"].freeze()
@@ -40,7 +39,3 @@ def rows(stack: Stack) -> Iterator[Row]:
         at_most=1.25,
         rounds=ROUNDS,
     )
-
-
-def _p99(times: list[float]) -> float:
-    return statistics.quantiles(times, n=100)[-1]

@@ -135,6 +135,11 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
+def percentile(times: Sequence[float], percent: int) -> float:
+    """The time within which `percent` percent of some requests, from 1 to 99, were answered."""
+    return statistics.quantiles(times, n=100)[percent - 1]
+
+
 def measure(found: Row | Together) -> Iterator[Result | Unmeasured]:
     """Time the sides in turn: one warm-up round, then the rounds that count. They alternate in going first."""
     together = found if isinstance(found, Together) else Together((found,), found.rounds)

@@ -79,16 +79,16 @@ class _Session:
 
     def _say(self, messages: list[dict[str, Any]]) -> None:
         body = json.dumps({"messages": messages, "format": "openai"})
-        _request("POST", self._append, body, {"Content-Type": "application/json"})
+        request("POST", self._append, body, {"Content-Type": "application/json"})
 
     def view(self) -> bytes:
-        return _request("GET", self.context)[1]
+        return request("GET", self.context)[1]
 
     def tag(self) -> str:
-        return _request("GET", self.context)[0]["etag"]
+        return request("GET", self.context)[0]["etag"]
 
     def time_view(self, query: str = "") -> float:
-        return seconds(lambda: _request("GET", self.context + query))
+        return seconds(lambda: request("GET", self.context + query))
 
     def time_next_view(self, query: str = "") -> float:
         """The seconds of a view right after an append."""
@@ -119,9 +119,14 @@ def _read_all(url: str, connections: int, headers: Mapping[str, str] = NO_HEADER
         return seconds(lambda: list(pool.map(read, range(connections)))) / REQUESTS
 
 
-def _request(
+def request(
     method: str, url: str, body: str | None = None, headers: Mapping[str, str] = NO_HEADERS
 ) -> tuple[Mapping[str, str], bytes]:
+    """The headers and the body of an answer, on a connection of its own.
+
+    Raises:
+        RuntimeError: the service refused the request.
+    """
     parts = urlsplit(url)
     connection = http.client.HTTPConnection(parts.netloc)
     try:
