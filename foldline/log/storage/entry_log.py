@@ -140,7 +140,7 @@ def add_branch_summary(tx: Transaction, path: Path, placed: Placed, body: JsonOb
 
 def insert_entries(tx: Transaction, rows: list[dict[str, Any]]) -> None:
     """Insert the rows of new entries."""
-    tx.execute(INSERT_ENTRY, rows)
+    tx.change(INSERT_ENTRY, *rows)
 
 
 def add_edits(tx: Transaction, path: Path, kind: str, body: JsonObject, live: LiveEdits) -> str:

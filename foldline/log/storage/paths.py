@@ -234,7 +234,7 @@ def save_edited(tx: Transaction, path: Path, leaf_seq: int) -> None:
 
 def save_leaf(tx: Transaction, path: Path) -> None:
     """Write the path's leaf without the session."""
-    tx.execute(UPDATE_BRANCH, {"pk": path.session.pk, "number": path.branch, **_leaf_columns(path)})
+    tx.change(UPDATE_BRANCH, {"pk": path.session.pk, "number": path.branch, **_leaf_columns(path)})
 
 
 def save_texts(tx: Transaction, session: Session) -> None:
@@ -245,7 +245,7 @@ def save_texts(tx: Transaction, session: Session) -> None:
 
 def save_session(tx: Transaction, session: Session) -> None:
     """Write the session's row, without its texts."""
-    tx.execute(
+    tx.change(
         UPDATE_SESSION,
         {
             "session_pk": session.pk,

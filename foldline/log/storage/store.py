@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import logging
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from time import perf_counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from sqlalchemy import Connection, Engine, func, select
+from sqlalchemy import Connection, Dialect, Engine, Insert, Update, func, select
 from sqlalchemy.exc import DatabaseError, DataError, IntegrityError, InterfaceError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
@@ -114,6 +115,11 @@ class Transaction:
         """Whether no other transaction writes at the same time, as on SQLite, where writers take turns."""
         return self.connection.dialect.name == SQLITE
 
+    def change(self, statement: Insert | Update, *rows: Mapping[str, Any]) -> None:
+        """Execute a statement that is built once, with values for all of its parameters, once for each row."""
+        change = _change(statement, tuple(rows[0]), self.connection.dialect)
+        self.connection.exec_driver_sql(change.text, [change.values(row) for row in rows])
+
     def lock(self, statement: Any, parameters: Any) -> None:
         """Lock the rows of a SELECT … FOR UPDATE, waiting for them if needed."""
         if not self.is_only_writer:
@@ -131,6 +137,28 @@ class Transaction:
         digest = hashlib.sha256("\0".join(names).encode()).digest()
         number = int.from_bytes(digest[:8], signed=True)
         return bool(self.connection.execute(select(func.pg_try_advisory_xact_lock(number))).scalar())
+
+
+class _Change(NamedTuple):
+    """A statement as text for the driver; `names` are those of its parameters, in order, if the driver takes a tuple.
+
+    SQLAlchemy looks for the text at each execution and converts each value. The drivers take our values as they are;
+    only what a statement returns has to be converted.
+    """
+
+    text: str
+    names: Sequence[str] | None
+
+    def values(self, row: Mapping[str, Any]) -> Any:
+        """The values of a row as the driver takes them."""
+        return row if self.names is None else tuple([row[name] for name in self.names])
+
+
+@lru_cache(maxsize=64)
+def _change(statement: Insert | Update, names: tuple[str, ...], dialect: Dialect) -> _Change:
+    columns = names if isinstance(statement, Insert) else None
+    compiled = statement.compile(dialect=dialect, column_keys=columns)
+    return _Change(compiled.string, compiled.positiontup)
 
 
 class Store:
