@@ -83,11 +83,14 @@ class Upstreams:
 
     def _request(self, outgoing: Outgoing) -> httpx.Request:
         path = outgoing.path.removeprefix("/v1") if outgoing.upstream == "openai" else outgoing.path
-        url = httpx.URL(self._urls[outgoing.upstream] + path)
-        if outgoing.query:
-            url = url.copy_with(query=outgoing.query)
+        url = httpx.URL(self._urls[outgoing.upstream])
+        target = url.raw_path.rstrip(b"/") + path.encode() + (b"?" + outgoing.query if outgoing.query else b"")
         headers = _without(outgoing.headers, _NOT_PASSED_ON)
-        return self._client.build_request(outgoing.method, url, headers=headers, content=outgoing.body)
+        # In a URL, httpx would resolve dots and escape quotes.
+        as_it_came = {"target": target}
+        return self._client.build_request(
+            outgoing.method, url, headers=headers, content=outgoing.body, extensions=as_it_came
+        )
 
     async def close(self) -> None:
         """Close all connections."""
