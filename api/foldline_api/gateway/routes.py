@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from functools import partial
 from http import HTTPStatus
 from typing import Any, Final
@@ -11,6 +12,8 @@ import anyio.to_thread
 import httpx
 from fastapi import FastAPI, Request, Response
 from starlette.requests import ClientDisconnect
+from starlette.routing import Match, Route
+from starlette.types import Scope
 
 from foldline.engine.gateway.dialects import DIALECTS, Dialect
 from foldline.engine.wire import dumps
@@ -33,16 +36,28 @@ READABLE: Final = frozenset({b"gzip", b"deflate", b"identity"})
 _TOO_LONG: Final = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE})
 
 
+class GatewayRoute(Route):
+    """A route that log lines, metrics and traces name, as they do FastAPI's own."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        match, found = super().matches(scope)
+        return match, {**found, "route": self}
+
+
 def install(app: FastAPI, gateway: Gateway) -> None:
     """Add the gateway's routes."""
+
+    def add(path: str, handle: Callable[[Request], Awaitable[Response]], methods: list[str]) -> None:
+        app.routes.append(GatewayRoute(path, handle, methods=methods, include_in_schema=False))
+
     for dialect in DIALECTS:
         for prefix in ("", *(prefix for prefix, name in PREFIXES.items() if name == dialect.upstream)):
             handle = partial(_converse, gateway, dialect, dialect.path)
-            app.add_route(prefix + dialect.path, handle, ["POST"], include_in_schema=False)
+            add(prefix + dialect.path, handle, ["POST"])
     for prefix, name in PREFIXES.items():
-        app.add_route(prefix + "/{rest:path}", partial(_pass, gateway, name), METHODS, include_in_schema=False)
+        add(prefix + "/{rest:path}", partial(_pass, gateway, name), METHODS)
     for path in ("/v1/messages/count_tokens", "/v1/models", "/v1/responses/compact"):
-        app.add_route(path, partial(_pass_by_headers, gateway), METHODS, include_in_schema=False)
+        add(path, partial(_pass_by_headers, gateway), METHODS)
 
 
 async def _converse(gateway: Gateway, dialect: Dialect, path: str, request: Request) -> Response:
