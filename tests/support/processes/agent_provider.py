@@ -33,7 +33,8 @@ class AgentProvider:
 
     `said` are the answers as they are without streaming, by their bytes. `work` is for an agent with tools of its own.
     It counts `scale` tokens for one of Foldline's. `before_answer` is called with the number of each answer. Where a
-    tool named recall is offered, the next answers ask it for `recalls`.
+    tool named recall is offered, the next answers ask it for `recalls`. While there is a `failure`, a status and a
+    body, that is the answer to everything.
     """
 
     window: int = 1 << 40
@@ -41,6 +42,7 @@ class AgentProvider:
     work: Iterator[Work] | None = None
     before_answer: Callable[[int], None] = lambda _: None
     recalls: list[str] = field(default_factory=list)
+    failure: tuple[int, bytes] | None = None
     url: str = ""
     refusals: int = 0
     calls: int = 0
@@ -289,7 +291,7 @@ def agent_provider(window: int = 1 << 40, work: Iterator[Work] | None = None) ->
             self._note()
             path = self.path.partition("?")[0]
             known = (200, b'{"input_tokens": 7}', "application/json")
-            self._send(*(provider.answer(path, raw) if path in APIS else known))
+            self._send(*(provider.answer(path, raw) if path in APIS and provider.failure is None else known))
 
         def do_GET(self) -> None:
             self._note()
@@ -299,6 +301,8 @@ def agent_provider(window: int = 1 << 40, work: Iterator[Work] | None = None) ->
             provider.headers.append({name.lower(): value for name, value in self.headers.items()} | {"path": self.path})
 
         def _send(self, status: int, body: bytes, media_type: str) -> None:
+            if provider.failure is not None:
+                status, body = provider.failure
             provider.sent.append(body)
             self.send_response(status)
             self.send_header("Content-Type", media_type)
