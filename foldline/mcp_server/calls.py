@@ -68,7 +68,8 @@ def ledger(service: Client, session_id: str, given: JsonDict) -> str:
             # What was said again counts where it was said last.
             by_kind[item["kind"]].pop(item["text"], None)
             by_kind[item["kind"]][item["text"]] = _line(item)
-    most = given.get("limit", DEFAULT_ITEMS)
+    # JSON has one kind of number.
+    most = int(given.get("limit", DEFAULT_ITEMS))
     lines = chain.from_iterable(_section(kind, list(found.values()), most) for kind, found in by_kind.items() if found)
     return "\n".join(lines) or f"Nothing of these kinds was found: {', '.join(kinds)}."
 

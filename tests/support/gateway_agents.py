@@ -76,12 +76,18 @@ def _done(format_name: str, answer: Json) -> list[Json]:
     """The answer as the agent keeps it, and the result of its call."""
     if format_name == "anthropic":
         call = answer["content"][-1]
+        if call["type"] == "text":
+            return [{"role": "assistant", "content": answer["content"]}]
         result = {"type": "tool_result", "tool_use_id": call["id"], "content": f"# {call['input']['path']}\n{RESULT}"}
         return [{"role": "assistant", "content": answer["content"]}, {"role": "user", "content": [result]}]
     if format_name == "responses":
         (call,) = answer["output"]
+        if call["type"] == "message":
+            return [{"role": "assistant", "content": call["content"][0]["text"]}]
         kept = {key: value for key, value in call.items() if key not in {"id", "status"}}
         return [kept, {"type": "function_call_output", "call_id": call["call_id"], "output": RESULT}]
     message = answer["choices"][0]["message"]
+    if "tool_calls" not in message:
+        return [message]
     (call,) = message["tool_calls"]
     return [message, {"role": "tool", "tool_call_id": call["id"], "content": RESULT}]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from threading import Event
 from typing import Final
 
 import anyio
@@ -56,6 +58,12 @@ class GatewayRequest:
     request: Request
     raw: bytes
 
+    @property
+    def tenant(self) -> str:
+        """Whose it is."""
+        tenant: str = self.request.state.tenant
+        return tenant
+
 
 @dataclass(frozen=True, slots=True)
 class Forwarded:
@@ -92,10 +100,14 @@ async def forwarded(gateway: Gateway, dialect: Dialect, call: GatewayRequest) ->
     """The view that takes the conversation's place. Whatever goes wrong with it, the request goes on as it came."""
     is_off = GatewayOutcome.OFF in {gateway.settings.gateway, call.request.headers.get(MODE_HEADER)}
     found = Forwarded(call.raw, GatewayOutcome.OFF if is_off else GatewayOutcome.TOO_SLOW)
-    if not is_off and not gateway.under_way.is_stuck:
-        with anyio.move_on_after(PATIENCE_SECONDS):
-            work = partial(_prepare, gateway, dialect, call)
-            found = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+    given_up = Event()
+    if not is_off and not gateway.under_way.is_stuck(call.tenant):
+        try:
+            with anyio.move_on_after(PATIENCE_SECONDS):
+                work = partial(_prepare, gateway, dialect, call, lambda: not given_up.is_set())
+                found = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+        finally:
+            given_up.set()
     _publish(gateway, found)
     return found
 
@@ -105,14 +117,14 @@ def _publish(gateway: Gateway, sent: Forwarded) -> None:
     gateway.service.store.publish(GatewayCall(sent.outcome, *tokens))
 
 
-def _prepare(gateway: Gateway, dialect: Dialect, call: GatewayRequest) -> Forwarded:
+def _prepare(gateway: Gateway, dialect: Dialect, call: GatewayRequest, is_awaited: Callable[[], bool]) -> Forwarded:
     try:
         body = loads_bounded(call.raw)
     except ValueError:
         return Forwarded(call.raw, GatewayOutcome.NOT_UNDERSTOOD)
     try:
-        with gateway.under_way.one():
-            return _viewed(gateway, call, understood(dialect, body))
+        with gateway.under_way.one(call.tenant):
+            return _viewed(gateway, call, understood(dialect, body), is_awaited)
     except InvalidMessage:
         return Forwarded(call.raw, GatewayOutcome.NOT_UNDERSTOOD)
     except CompactionError as error:
@@ -123,10 +135,10 @@ def _prepare(gateway: Gateway, dialect: Dialect, call: GatewayRequest) -> Forwar
         return Forwarded(call.raw, GatewayOutcome.FAILED)
 
 
-def _viewed(gateway: Gateway, call: GatewayRequest, asked: AgentRequest) -> Forwarded:
+def _viewed(gateway: Gateway, call: GatewayRequest, asked: AgentRequest, is_awaited: Callable[[], bool]) -> Forwarded:
     scope, defaults = _scope(asked.dialect, call.request), _defaults(gateway.settings)
-    store, tenant = gateway.service.store, call.request.state.tenant
-    turn = take_turn(store, tenant, asked, scope, defaults, beginnings=gateway.beginnings)
+    store, beginnings = gateway.service.store, gateway.beginnings
+    turn = take_turn(store, call.tenant, asked, scope, defaults, beginnings=beginnings, is_awaited=is_awaited)
     return _with_view(gateway.settings, call, asked, turn)
 
 
@@ -160,7 +172,7 @@ def forwarded_again(gateway: Gateway, call: GatewayRequest, refused: Forwarded, 
         if not verdict.retryable:
             return None
         store.publish(OverflowReported(verdict.provider if verdict.provider in PROVIDERS else OTHER))
-        relieved = relieved_turn(store, call.request.state.tenant, asked, turn, verdict)
+        relieved = relieved_turn(store, call.tenant, asked, turn, verdict)
         smaller = _with_view(gateway.settings, call, asked, relieved)
     except Exception as error:  # noqa: BLE001 - the caller gets the refusal
         logger.warning("the gateway could not shorten a refused request: %s", describe(error))

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import httpx
-from httpx_sse import EventSource, SSEError
+from httpx_sse import EventSource
 
 from foldline.engine.gateway.answers import Answer, streamed_answer, whole_answer
 from foldline.engine.gateway.dialects import Dialect
 from foldline.engine.messages import Message
-from foldline.engine.wire import loads
+from foldline.engine.wire import loads_bounded
 from foldline.log.gateway.answers import keep_answer
 from foldline.telemetry.logs import describe
 from foldline_api.gateway.forwarding import Forwarded, Gateway
@@ -33,19 +33,20 @@ def answer_in(dialect: Dialect, head: httpx.Response, raw: bytes) -> Answer | No
         # Decoded as its headers say.
         answer = httpx.Response(head.status_code, headers=head.headers, content=raw)
         if not head.headers.get("content-type", "").startswith(EVENT_STREAM):
-            return whole_answer(dialect, loads(answer.content))
+            return whole_answer(dialect, loads_bounded(answer.content))
         events = [event.data for event in EventSource(answer).iter_sse()]
-        return streamed_answer(dialect, [loads(data) for data in events if data and data != DONE])
-    except (ValueError, httpx.DecodingError, SSEError):
+        return streamed_answer(dialect, [loads_bounded(data) for data in events if data and data != DONE])
+    except Exception as error:  # noqa: BLE001 - a provider may send anything, and the caller has it as it came
+        logger.info("an answer was not understood: %s", describe(error))
         return None
 
 
 def keep(gateway: Gateway, tenant: str, sent: Forwarded, answer: Answer, exchange: Sequence[Message] = ()) -> None:
     """Store an answer, and what led to it. A failure is logged: the caller has its answer."""
-    if sent.turn is None or gateway.under_way.is_stuck:
+    if sent.turn is None or gateway.under_way.is_stuck(tenant):
         return
     try:
-        with gateway.under_way.one():
+        with gateway.under_way.one(tenant):
             keep_answer(gateway.service.store, tenant, sent.turn, answer, exchange, is_of_view=sent.is_of_view)
     except Exception as error:  # noqa: BLE001 - a failure of ours never fails a call
         logger.warning("the gateway could not keep an answer: %s", describe(error))

@@ -17,20 +17,20 @@ class UnderWay:
     """What threads do for requests now, such as waiting for a database that is frozen."""
 
     def __init__(self) -> None:
-        self._begun: dict[object, float] = {}
+        self._begun: dict[object, tuple[str, float]] = {}
 
     @contextmanager
-    def one(self) -> Iterator[None]:
+    def one(self, tenant: str) -> Iterator[None]:
         """The work of one request, in the thread that does it."""
         mark = object()
-        self._begun[mark] = monotonic()
+        self._begun[mark] = (tenant, monotonic())
         try:
             yield
         finally:
             del self._begun[mark]
 
-    @property
-    def is_stuck(self) -> bool:
-        """Whether several requests have gone on without what is still being done for them."""
+    def is_stuck(self, tenant: str) -> bool:
+        """Whether several of a tenant's requests have gone on without what is still being done for them."""
         overdue = monotonic() - PATIENCE_SECONDS
-        return sum(begun < overdue for begun in list(self._begun.values())) >= MOST_OVERDUE
+        begun = list(self._begun.values())
+        return sum(who == tenant and when < overdue for who, when in begun) >= MOST_OVERDUE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from functools import partial
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -33,6 +33,7 @@ PREFIXES: Final = {"/anthropic": "anthropic", "/openai": "openai"}
 REFUSAL_CHARS: Final = 1 << 16
 # The encodings that httpx decodes by itself.
 READABLE: Final = frozenset({b"gzip", b"deflate", b"identity"})
+Found = TypeVar("Found")
 _TOO_LONG: Final = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE})
 
 
@@ -80,14 +81,17 @@ async def _answered(gateway: Gateway, call: GatewayRequest, sent: Forwarded, ans
     Raises:
         UpstreamFailed: the answer broke off before any of it was passed on.
     """
-    tenant: str = call.request.state.tenant
-    asked, turn, offered = sent.asked, sent.turn, sent.offered
+    tenant, asked, turn, offered = call.tenant, sent.asked, sent.turn, sent.offered
     if asked is None or turn is None or not answer.is_success:
         return passing(answer, sent.headers)
     if offered is None:
         return passing(answer, sent.headers, Hearing(gateway, tenant, sent, answer))
     send = partial(_sent, gateway, call)
-    return await Recalling(gateway, tenant, sent, asked, turn, offered, send).answered(answer)
+
+    async def read(found: httpx.Response) -> bytes:
+        return await _while_awaited(call.request, partial(read_whole, found))
+
+    return await Recalling(gateway, tenant, sent, asked, turn, offered, send, read).answered(answer)
 
 
 async def _pass_by_headers(gateway: Gateway, request: Request) -> Response:
@@ -118,26 +122,36 @@ async def _sent(gateway: Gateway, call: GatewayRequest, body: bytes) -> httpx.Re
     request = call.request
     query: bytes = request.scope["query_string"]
     outgoing = Outgoing(call.upstream, request.method, call.path, query, _headers(gateway, request), body)
-    found: list[httpx.Response | UpstreamFailed] = []
+    return await _while_awaited(request, partial(gateway.upstreams.send, outgoing))
+
+
+async def _while_awaited(request: Request, work: Callable[[], Awaitable[Found]]) -> Found:
+    """What the work gives, unless the caller leaves before.
+
+    Raises:
+        UpstreamFailed: as the work.
+        ClientDisconnect: the caller left.
+    """
+    found: list[Found | UpstreamFailed] = []
     async with anyio.create_task_group() as group:
 
-        async def send() -> None:
+        async def do() -> None:
             try:
-                found.append(await gateway.upstreams.send(outgoing))
+                found.append(await work())
             except UpstreamFailed as error:
                 found.append(error)
             group.cancel_scope.cancel()
 
-        group.start_soon(send)
+        group.start_soon(do)
         while (await request.receive())["type"] != "http.disconnect":
             pass
         group.cancel_scope.cancel()
     if not found:
         raise ClientDisconnect
-    (answer,) = found
-    if isinstance(answer, UpstreamFailed):
-        raise answer
-    return answer
+    (outcome,) = found
+    if isinstance(outcome, UpstreamFailed):
+        raise outcome
+    return outcome
 
 
 def _headers(gateway: Gateway, request: Request) -> Headers:

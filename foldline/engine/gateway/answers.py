@@ -19,10 +19,12 @@ from foldline.engine.messages import SEALED_KINDS, Message, Other
 class Answer(NamedTuple):
     """An answer's messages, and the provider's counts of the prompt, with what its cache held, and of the answer.
 
-    A count is 0 if the provider gave none, or one that is not of this prompt alone.
+    `wires` are the messages as the provider takes them. A count is 0 if the provider gave none, or one that is not
+    of this prompt alone.
     """
 
     messages: list[Message]
+    wires: list[Any]
     prompt_tokens: int
     output_tokens: int
 
@@ -62,7 +64,7 @@ def streamed_answer(dialect: Dialect, events: Iterable[Any]) -> Answer | None:
     """The answer whose stream had these events, each the JSON value of its data; None if it did not end."""
     try:
         return whole_answer(dialect, _APIS[dialect.format].joined(events))
-    except (LookupError, TypeError, ValueError):
+    except (AttributeError, LookupError, TypeError, ValueError):
         return None
 
 
@@ -70,18 +72,21 @@ def whole_answer(dialect: Dialect, body: Any) -> Answer | None:
     """The answer that came as one value."""
     api = _APIS[dialect.format]
     try:
-        messages = FORMATS[dialect.format].parse(api.wires(body), "answer")
-    except (InvalidMessage, LookupError, TypeError, ValueError):
+        wires = api.wires(body)
+        messages = FORMATS[dialect.format].parse(wires, "answer")
+    except (AttributeError, InvalidMessage, LookupError, TypeError, ValueError):
         return None
     usage = body.get("usage")
     if not isinstance(usage, Mapping) or any(_is_of_a_tool(message) for message in messages):
         usage = {}
-    return Answer(messages, sum(_count(usage, name) for name in api.prompt), _count(usage, api.output))
+    return Answer(messages, wires, sum(_count(usage, name) for name in api.prompt), _count(usage, api.output))
 
 
 def _is_of_a_tool(message: Message) -> bool:
     """Whether the provider ran a tool of its own. Then its counts are the sums of several prompts."""
-    return any(isinstance(part, Other) and part.kind not in SEALED_KINDS for part in message.parts)
+    return message.role != "assistant" or any(
+        isinstance(part, Other) and part.kind not in SEALED_KINDS for part in message.parts
+    )
 
 
 def _count(usage: Mapping[str, Any], name: str) -> int:

@@ -39,6 +39,8 @@ def fingerprints(messages: Sequence[Message], before: bytes) -> list[bytes | Non
     found: list[bytes | None] = []
     for message in messages:
         said = [part for part in map(_said, message.parts) if part is not None]
+        if not said and any(isinstance(part, Text) for part in message.parts):
+            said = [""]
         if not said and message.parts:
             found.append(None)
             continue
@@ -48,10 +50,10 @@ def fingerprints(messages: Sequence[Message], before: bytes) -> list[bytes | Non
 
 
 def _said(part: Part) -> Any:
-    """What a part says, as a value that is the same whenever it is said again; None for reasoning."""
+    """What a part says, as a value that is the same whenever it is said again; None for reasoning and blank text."""
     match part:
         case Text():
-            return part.text.strip()
+            return part.text.strip() or None
         case ToolCall():
             return ["call", part.name, _arguments(part.arguments)]
         case ToolResult():
@@ -70,7 +72,7 @@ def _lasting(part: Other) -> Iterator[tuple[str, Any]]:
 
 def _arguments(text: str) -> Any:
     try:
-        return loads(text)
+        return loads(text or "{}")
     except ValueError:
         return text.strip()
 

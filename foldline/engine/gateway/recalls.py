@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from foldline.engine.formats import FORMATS
+from foldline.engine.gateway.answers import Answer
 from foldline.engine.gateway.dialects import AgentRequest
 from foldline.engine.messages import JsonObject, Message, ToolCall
 from foldline.engine.recall.tool import NAME, definition, result_in
@@ -40,22 +42,27 @@ def recalls_in(messages: Sequence[Message]) -> list[ToolCall]:
     return [call for message in messages for call in message.calls if call.name == NAME]
 
 
-def with_results(
-    asked: AgentRequest, messages: Sequence[Message], answers: Mapping[str, tuple[str, bool]]
-) -> list[Message]:
-    """An answer and the results of its calls: by the ids of those of recall, a text and whether it says an error."""
-    name = asked.dialect.format
-    results = [
-        result_in(name, call, text, is_error=is_error)
-        for message in messages
-        for call in message.calls
-        for text, is_error in [answers.get(call.id, (NOT_MADE, True))]
-    ]
-    return [*messages, *FORMATS[name].parse(results)]
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """Answers that call the tool, with the results of their calls; `wires` is that as the provider takes it."""
+
+    messages: tuple[Message, ...] = ()
+    wires: tuple[Any, ...] = ()
+
+    def after(self, asked: AgentRequest, answer: Answer, answers: Mapping[str, tuple[str, bool]]) -> Exchange:
+        """With one more answer: by the ids of its calls of the tool, a text and whether it says an error."""
+        name = asked.dialect.format
+        results = [
+            result_in(name, call, text, is_error=is_error)
+            for message in answer.messages
+            for call in message.calls
+            for text, is_error in [answers.get(call.id, (NOT_MADE, True))]
+        ]
+        messages = (*self.messages, *answer.messages, *FORMATS[name].parse(results))
+        return Exchange(messages, (*self.wires, *answer.wires, *results))
 
 
-def continued(asked: AgentRequest, body: JsonObject, exchange: Sequence[Message]) -> dict[str, Any]:
+def continued(asked: AgentRequest, body: JsonObject, exchange: Exchange) -> dict[str, Any]:
     """The request's body with this exchange after its conversation."""
     name = asked.dialect.messages
-    added = FORMATS[asked.dialect.format].render(exchange, None, asked.model).messages
-    return {**body, name: [*body[name], *added]}
+    return {**body, name: [*body[name], *exchange.wires]}

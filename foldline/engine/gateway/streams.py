@@ -22,6 +22,8 @@ _GROWING: Final[Mapping[str, str]] = {
 _GROWING_IN_CHAT: Final = ("content", "refusal", "reasoning_content")
 # What a chat's delta may hold besides. Anything else may be a part of what was said.
 _KNOWN_IN_CHAT: Final = frozenset({*_GROWING_IN_CHAT, "role", "tool_calls", "reasoning", "obfuscation"})
+_KNOWN_IN_CALLS: Final = frozenset({"index", "id", "type", "function"})
+_KNOWN_IN_FUNCTIONS: Final = frozenset({"name", "arguments"})
 
 
 class _Unknown(ValueError):
@@ -105,9 +107,14 @@ def _extend(message: dict[str, Any], calls: dict[int, dict[str, Any]], delta: Ma
 def _extend_call(calls: dict[int, dict[str, Any]], piece: Mapping[str, Any]) -> None:
     """One piece of a call; some providers repeat its id and name in each."""
     said = piece.get("function") or {}
+    is_function = (piece.get("type") or "function") == "function"
+    if not is_function or {*piece} - _KNOWN_IN_CALLS or {*said} - _KNOWN_IN_FUNCTIONS:
+        raise _Unknown
     call = calls.setdefault(piece["index"], {"type": "function", "function": {"name": "", "arguments": ""}})
-    if piece.get("id"):
-        call["id"] = piece["id"]
+    call_id = piece.get("id") or call.get("id")
+    if call.setdefault("id", call_id) != call_id:
+        # Some give all calls one index.
+        raise _Unknown
     if said.get("name"):
         call["function"]["name"] = said["name"]
     call["function"]["arguments"] += said.get("arguments") or ""

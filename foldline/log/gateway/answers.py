@@ -1,46 +1,83 @@
-"""What becomes of a provider's answer: it is stored where its request ended, and the session learns from its counts."""
+"""What becomes of a provider's answer: its text is stored where its request ended, and its counts are learned."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
+from foldline.engine.formats import native
 from foldline.engine.gateway.answers import Answer
 from foldline.engine.gateway.fingerprints import fingerprints
-from foldline.engine.messages import Message
-from foldline.log.compaction.usage import Usage
-from foldline.log.gateway.known import forget_deleted, known_part, remember
+from foldline.engine.messages import SEALED_KINDS, Message, Other, Text, Thinking
+from foldline.log.compaction.usage import Usage, learn
+from foldline.log.compaction.usage_estimate import note_report
+from foldline.log.gateway.known import forget_deleted, known_part, move, remember
 from foldline.log.gateway.turns import Turn
 from foldline.log.storage import paths, segments
-from foldline.log.storage.store import Store
+from foldline.log.storage.rows import Path
+from foldline.log.storage.store import Store, Transaction
+from foldline.log.use_cases import lifecycle
 from foldline.log.use_cases.append import append_at, prepare
+
+# Providers add some hundred tokens of their own to each prompt. Of a short one they would seem a large part.
+LEAST_COUNTED: Final = 4_000
 
 
 def keep_answer(
     store: Store, tenant: str, turn: Turn, answer: Answer, exchange: Sequence[Message] = (), *, is_of_view: bool
 ) -> None:
-    """Append an answer behind its request, and learn from its counts if the provider was sent the view.
+    """Append the text of an answer behind its request, and learn from its counts if the provider was sent the view.
 
-    `exchange` is what the model and the gateway said before the answer. The agent never sees it, so that it is known
-    again by the answer alone.
-
-    What the agent sends as its past is the truth: if the answer has come back already, or the conversation has gone on
-    elsewhere, nothing is appended. If it comes back as something else, that is a branch.
+    An answer with calls is not stored: the agent sends it back with their results, in the form that it is then to have.
+    `exchange` is what the model and the gateway said before the answer. The agent never sees it, so it is a part of the
+    request from then on. If the answer has come back already, or the conversation has gone on elsewhere, nothing is
+    appended. If it comes back as something else, that is a branch.
 
     Raises:
         NotFound: the session was deleted meanwhile.
     """
-    digests = [*[None] * len(exchange), *fingerprints(answer.messages, turn.digest)]
-    usage = Usage(turn.version, answer.prompt_tokens, output=answer.output_tokens) if is_of_view else None
-    # Nobody would know an answer again of which nothing was said.
-    is_said = bool(answer.messages and digests[-1] and answer.messages[-1].parts)
-    drafts = prepare([*exchange, *answer.messages]) if is_said else []
+    is_counted = is_of_view and turn.view_tokens >= LEAST_COUNTED
+    usage = Usage(turn.version, answer.prompt_tokens, output=answer.output_tokens) if is_counted else None
+    said = _texts_of(answer)
+    digests = fingerprints(said, turn.digest)
+    drafts = prepare([*exchange, *said])
     with store.write(shares=True) as tx:
         head = paths.open_head(tx, tenant, turn.session_id, lock=True)
+        expiry = None if head.session.tools else lifecycle.expiry(tx, head.session.pk)
         is_at_end = (head.branch, head.last_message_seq) == (turn.branch, turn.seq)
-        is_known = bool(drafts) and known_part(tx, tenant, digests) is not None
-        new = drafts if is_at_end and not is_known else []
-        done = append_at(tx, head, new, usage=usage)
-        if new:
-            forget_deleted(tx, tenant, digests)
+        if drafts and is_at_end and known_part(tx, tenant, digests) is None:
+            done = append_at(tx, head, drafts, usage=usage)
             places = [segments.parse_entry_id(entry_id) for entry_id in done.entry_ids]
-            remember(tx, tenant, head.session.pk, places, digests)
+            if exchange:
+                move(tx, tenant, turn.digest, places[len(exchange) - 1])
+            forget_deleted(tx, tenant, digests)
+            remember(tx, tenant, head.session.pk, places[len(exchange) :], digests)
+        elif usage is not None:
+            _learn(tx, head, usage)
+        if expiry is not None:
+            lifecycle.expire(tx, head.session.pk, expiry)
+
+
+def _texts_of(answer: Answer) -> list[Message]:
+    """The texts of an answer as messages; none if it says more than text, or nothing."""
+    found = [[part for part in message.parts if not _is_sealed(part)] for message in answer.messages]
+    texts = [[part.text for part in parts if isinstance(part, Text)] for parts in found]
+    is_text = all(len(said) == len(parts) for said, parts in zip(texts, found, strict=True))
+    said = [[text for text in parts if text.strip()] for parts in texts]
+    return native.FORMAT.parse([_wire(parts) for parts in said if parts]) if is_text else []
+
+
+def _is_sealed(part: object) -> bool:
+    return isinstance(part, Thinking) or (isinstance(part, Other) and part.kind in SEALED_KINDS)
+
+
+def _wire(texts: Sequence[str]) -> dict[str, object]:
+    return {"role": "assistant", "parts": [{"type": "text", "text": text} for text in texts]}
+
+
+def _learn(tx: Transaction, head: Path, usage: Usage) -> None:
+    """Learn without a new version: answers name the version that they follow, and no view has changed."""
+    learn(tx, head, usage)
+    note_report(head, usage, is_of_next=False)
+    paths.save_leaf(tx, head)
+    paths.save_session(tx, head.session)

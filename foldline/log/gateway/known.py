@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from sqlalchemy import bindparam, delete, insert, select
+from sqlalchemy import bindparam, delete, insert, select, update
 
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import FINGERPRINT, SESSION
@@ -102,7 +102,18 @@ def forget_deleted(tx: Transaction, tenant: str, digests: Sequence[bytes | None]
     tx.execute(_FORGET, {"tenant": tenant, "digests": [digest for digest in digests if digest is not None]})
 
 
+def move(tx: Transaction, tenant: str, digest: bytes, place: tuple[int, int]) -> None:
+    """Have what was said up to here end at another entry."""
+    branch, seq = place
+    tx.execute(_MOVE, {"of": tenant, "known": digest, "to_branch": branch, "to_seq": seq})
+
+
 _KEEP: Final = insert(FINGERPRINT)
+_MOVE: Final = (
+    update(FINGERPRINT)
+    .where(FINGERPRINT.c.tenant == bindparam("of"), FINGERPRINT.c.digest == bindparam("known"))
+    .values(branch=bindparam("to_branch"), seq=bindparam("to_seq"))
+)
 _FORGET: Final = delete(FINGERPRINT).where(
     FINGERPRINT.c.tenant == bindparam("tenant"),
     FINGERPRINT.c.digest.in_(bindparam("digests", expanding=True)),

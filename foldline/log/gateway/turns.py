@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -61,20 +61,37 @@ class Turn:
 
 
 def take_turn(
-    store: Store, tenant: str, asked: AgentRequest, scope: str, defaults: Defaults, *, beginnings: Beginnings
+    store: Store,
+    tenant: str,
+    asked: AgentRequest,
+    scope: str,
+    defaults: Defaults,
+    *,
+    beginnings: Beginnings,
+    is_awaited: Callable[[], bool] = lambda: True,
 ) -> Turn:
     """Append what is new in a request to its session, a new one if nothing of it is known.
+
+    If it `is_awaited` no more when its turn comes, nothing is done: the next request has all that it has.
 
     Raises:
         InvalidMessage: its conversation cannot be read, or ends with reasoning, which nobody answers.
         UnknownModel, InvalidPolicy, FixedPartsDoNotFit: no session can have such requests.
         CallsOpen, ViewDoesNotFit, ImagesDoNotFit: there is no view that can be sent.
-        Conflict: others changed the session all the time.
+        Conflict: others changed the session all the time, or nobody waits any more.
     """
-    return turn_of(store, tenant, read(beginnings, tenant, asked, seed_of(asked, scope)), defaults)
+    conversation = read(beginnings, tenant, asked, seed_of(asked, scope))
+    return turn_of(store, tenant, conversation, defaults, is_awaited=is_awaited)
 
 
-def turn_of(store: Store, tenant: str, conversation: Conversation, defaults: Defaults) -> Turn:
+def turn_of(
+    store: Store,
+    tenant: str,
+    conversation: Conversation,
+    defaults: Defaults,
+    *,
+    is_awaited: Callable[[], bool] = lambda: True,
+) -> Turn:
     """The turn of a conversation that is read; this costs what is new in it.
 
     Raises:
@@ -97,6 +114,8 @@ def turn_of(store: Store, tenant: str, conversation: Conversation, defaults: Def
                     forget_deleted(tx, tenant, part.digests)
                 # Two of one conversation take turns from here on.
                 head = None if known is None else paths.open_head(tx, tenant, known.session_id, lock=True)
+                if not is_awaited():
+                    raise Conflict("nobody waits for this request any more")
                 path = _appended(tx, call, part, head) if _is_still_known(tx, call, known, head) else None
             turn = None if path is None else _seen(store, call, path)
         except (IntegrityError, NotFound):
@@ -146,6 +165,9 @@ def _appended(tx: Transaction, call: _Call, part: _Part, head: Path | None) -> P
         done = append_at(tx, path, part.drafts)
         places = [segments.parse_entry_id(entry_id) for entry_id in done.entry_ids]
         remember(tx, call.tenant, path.session.pk, places, part.digests)
+        seconds = call.defaults.side_call_seconds
+        if part.known is None and not call.asked.tools and seconds is not None:
+            lifecycle.expire(tx, path.session.pk, tx.now + seconds * 1000)
     elif path.used > path.session.budget.limit:
         # The same request once more, after an undo: as an append would, a change runs the trigger.
         path, _ = lifecycle.change(tx, call.tenant, path.session.id, {})
@@ -201,7 +223,6 @@ def _created(tx: Transaction, call: _Call) -> Path:
         system=asked.system or "",
         tools=asked.tools,
         default_policy=defaults.policy,
-        expires_in_seconds=None if asked.tools else defaults.side_call_seconds,
     )
     return lifecycle.create(tx, call.tenant, new)
 
@@ -209,8 +230,6 @@ def _created(tx: Transaction, call: _Call) -> Path:
 def _continued(tx: Transaction, call: _Call, head: Path, known: KnownPart) -> Path:
     """The session with its head at the known entry, and the request's model and fixed parts."""
     path = _at(tx, head, known.branch, known.seq)
-    if not path.session.tools:
-        lifecycle.keep(tx, path.session.pk)
     changes = _changes(path, call.asked, call.defaults)
     return lifecycle.change(tx, call.tenant, known.session_id, changes)[0] if changes else path
 

@@ -66,7 +66,7 @@ STATE_COLUMNS: Final = tuple(column.name for column in BRANCH.c if column.name i
 # The columns of the leaf's state that only the branch has.
 _OF_LEAVES: Final = ("leaf_seq", "next_summary_at", "failures", "estimated", "reported", "reported_seq")
 _IMAGES: Final = ("images", "image_bytes", "image_side")
-UNCHANGING: Final = frozenset({"pk", "tenant", "id", "created_at", "deleted_at", "expires_at", "origin"})
+UNCHANGING: Final = frozenset({"pk", "tenant", "id", "created_at", "deleted_at", "origin"})
 # Large columns that rarely change: `save_texts` writes them, not every append.
 TEXTS: Final = frozenset({"policy", "system", "tools"})
 
@@ -260,6 +260,8 @@ def save_session(tx: Transaction, session: Session) -> None:
             "fixed_tokens": session.fixed_tokens,
             "tools_tokens": session.tools_tokens,
             "pins_tokens": session.pins_tokens,
+            # What is changed stays.
+            "expires_at": None,
         },
     )
 

@@ -48,7 +48,6 @@ class NewSession:
     policy: Mapping[str, Any] | None = None
     default_policy: Mapping[str, Any] | None = None
     auto_compact: bool = True
-    expires_in_seconds: int | None = None
 
 
 def create(tx: Transaction, tenant: str, new: NewSession) -> Path:
@@ -85,7 +84,6 @@ def create(tx: Transaction, tenant: str, new: NewSession) -> Path:
         "tools_tokens": tools_tokens,
         "pins_tokens": 0,
         "created_at": tx.now,
-        "expires_at": None if new.expires_in_seconds is None else tx.now + new.expires_in_seconds * 1000,
         "policy": dumps(to_stored(policy, PRESETS)),
         "tools": dumps(list(new.tools)),
         "system": None if new.system is None else dumps(new.system),
@@ -222,9 +220,15 @@ def _set(session: Session, changes: Mapping[str, Any], default_policy: Mapping[s
     session.context_window = _window_to_keep(session.frame, session.policy)
 
 
-def keep(tx: Transaction, session_pk: int) -> None:
-    """Keep a session that would have expired."""
-    tx.execute(update(SESSION).where(SESSION.c.pk == session_pk).values(expires_at=None))
+def expiry(tx: Transaction, session_pk: int) -> int | None:
+    """When a session is deleted if nothing of it changes, in milliseconds since the epoch."""
+    found: int | None = tx.execute(select(SESSION.c.expires_at).where(SESSION.c.pk == session_pk)).scalar()
+    return found
+
+
+def expire(tx: Transaction, session_pk: int, at: int) -> None:
+    """Have a session deleted then; every change of it after this takes that back."""
+    tx.execute(update(SESSION).where(SESSION.c.pk == session_pk).values(expires_at=at))
 
 
 def delete(tx: Transaction, tenant: str, session_id: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,43 +37,55 @@ def branches_of(agent: WholeHistoryAgent) -> int:
 
 
 @pytest.fixture(scope="module")
-def provider() -> Iterator[AgentProvider]:
-    with agent_provider() as provider:
+def talker() -> Iterator[AgentProvider]:
+    """A provider that calls no tools."""
+    with agent_provider(work=iter(())) as provider:
         yield provider
 
 
 @pytest.fixture(scope="module")
-def gateway(provider: AgentProvider) -> Iterator[str]:
-    with gateway_to(provider) as address:
+def gateway(talker: AgentProvider) -> Iterator[str]:
+    with gateway_to(talker) as address:
         yield address
 
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("path", PATHS)
 def test_an_answer_is_stored_at_once_and_known_when_it_comes_back(
-    gateway: str, provider: AgentProvider, path: str, *, stream: bool
+    gateway: str, talker: AgentProvider, path: str, *, stream: bool
 ) -> None:
     agent = WholeHistoryAgent(gateway, path)
-    agent.say(f"Read all parts through {path}{', streaming' * stream}.")
     for turn in range(1, 4):
+        agent.say(f"Question {turn} through {path}{', streaming' * stream}.")
         answer = agent.call(stream=stream)
-        # A request, its answer, its result.
         eventually(partial(holds, agent, 2 * turn))
         if stream:
-            agent.do(provider.said[answer.content])
+            agent.do(talker.said[answer.content])
     assert branches_of(agent) == 1
 
 
-def test_an_answer_that_comes_back_as_something_else_is_a_branch(gateway: str, provider: AgentProvider) -> None:
+def test_an_answer_that_comes_back_as_something_else_is_a_branch(gateway: str, talker: AgentProvider) -> None:
     agent = WholeHistoryAgent(gateway, "/v1/chat/completions")
-    agent.say("Read all parts, and leave out what you say.")
-    for _ in range(3):
-        agent.work(1)
-        eventually(lambda: len(messages_of(agent)) % 2 == 0)
-        agent.history[-2] = {**agent.history[-2], "content": None}
+    agent.say("Tell me something.")
     agent.work(1)
-    assert branches_of(agent) == 4
-    assert provider.requests[-1]["messages"][1:] == agent.history[:-2]
+    eventually(partial(holds, agent, 2))
+    agent.history[-1] = {**agent.history[-1], "content": "Something else."}
+    agent.say("Go on.")
+    agent.work(1)
+    assert branches_of(agent) == 2
+    assert talker.requests[-1]["messages"][1:] == agent.history[:-1]
+
+
+def test_an_answer_with_calls_is_what_the_agent_makes_of_it() -> None:
+    with agent_provider(WINDOW) as provider, gateway_to(provider) as address:
+        agent = WholeHistoryAgent(address, "/v1/chat/completions")
+        agent.say("Read all parts.")
+        for _ in range(30):
+            agent.work(1)
+            agent.history[-2] = {**agent.history[-2], "content": "I read."}
+        assert branches_of(agent) == 1
+        sent = json.dumps(provider.requests[-1]["messages"])
+    assert ("I read." in sent, "I read part" in sent) == (True, False)
 
 
 def test_a_provider_that_counts_more_than_we_do_refuses_nothing() -> None:
@@ -110,6 +123,10 @@ def raw_server(headers: bytes, body: bytes) -> Iterator[str]:
             with connection:
                 connection.recv(1 << 16)
                 connection.sendall(b"HTTP/1.1 200 OK\r\n" + headers + b"\r\n\r\n" + body)
+                connection.shutdown(socket.SHUT_WR)
+                # What is closed before it was read to its end is reset.
+                while connection.recv(1 << 16):
+                    pass
 
         thread = Thread(target=serve)
         thread.start()

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from foldline.engine.gateway.answers import Answer
+from foldline.log.gateway.answers import keep_answer
 from foldline.log.jobs.sweeps import sweep
 from foldline.log.storage.store import Store
+from foldline.log.use_cases.append import append, prepare
 from foldline.log.use_cases.lifecycle import list_sessions
 from tests.integration.log.test_conversations_at_once import DEFAULTS, asked, taken
 from tests.support.log.sessions import TENANT, Clock
@@ -37,3 +40,14 @@ def test_side_calls_may_be_kept(store: Store, clock: Clock) -> None:
     clock.advance(1 << 20)
     sweep(store)
     assert sessions_in(store) == {side.session_id}
+
+
+def test_what_another_caller_adds_to_a_side_call_stays(store: Store, clock: Clock) -> None:
+    side = taken(store, asked("Give it a title."), EXPIRING)
+    keep_answer(store, TENANT, side, Answer(asked("Hello.", "Foldline").messages(1), [], 0, 0), is_of_view=True)
+    other = taken(store, asked("Name it."), EXPIRING)
+    with store.write() as tx:
+        append(tx, TENANT, other.session_id, prepare(asked("By the way.").messages()))
+    clock.advance(61)
+    sweep(store)
+    assert sessions_in(store) == {other.session_id}

@@ -114,6 +114,10 @@ MESSAGE = {"content": [{"type": "text", "text": "Read."}], "usage": {"input_toke
 COMPLETION = {"choices": [{"message": {"role": "assistant", "content": "Read."}}], "usage": {}}
 
 
+def chunks_with(*calls: Json) -> list[Json]:
+    return [{"choices": [{"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": "stop"}]} for call in calls]
+
+
 def with_delta(event: Json, delta: Json) -> Json:
     return {**event, "delta": delta}
 
@@ -127,6 +131,10 @@ def with_delta(event: Json, delta: Json) -> Json:
         (CHAT, chunks_of_completion(COMPLETION, 3, are_ids_repeated=False)[:2]),
         (CHAT, [{"choices": [{"index": 1, "delta": {"content": "Or."}, "finish_reason": "stop"}]}]),
         (CHAT, [{"choices": [{"index": 0, "delta": {"audio": {"id": "a"}}, "finish_reason": "stop"}]}]),
+        (CHAT, [{"choices": [{"index": 0, "delta": None, "finish_reason": "stop"}]}]),
+        (CHAT, chunks_with({"index": 0, "id": "a", "function": {"name": "f"}, "extra_content": {"signed": "x"}})),
+        (CHAT, chunks_with({"index": 0, "id": "a", "type": "custom", "custom": {"name": "f"}})),
+        (CHAT, chunks_with({"index": 0, "id": "a"}, {"index": 0, "id": "b"})),
         (RESPONSES, [{"type": "response.failed", "response": {}}]),
         (RESPONSES, [7]),
     ],
