@@ -66,7 +66,7 @@ def test_an_answer_is_stored_at_once_and_known_when_it_comes_back(
 
 def test_an_answer_that_comes_back_as_something_else_is_a_branch(gateway: str, talker: AgentProvider) -> None:
     agent = WholeHistoryAgent(gateway, "/v1/chat/completions")
-    agent.say("Tell me something.")
+    agent.say("Name a colour.")
     agent.work(1)
     eventually(partial(holds, agent, 2))
     agent.history[-1] = {**agent.history[-1], "content": "Something else."}
