@@ -28,7 +28,10 @@ def start(command: Sequence[str], environment: Mapping[str, str], output: IO[byt
 
     The program gets a process group of its own, so that Ctrl-C reaches this process alone, which then stops it.
     """
-    return subprocess.Popen(command, stdout=output, stderr=output, env=dict(environment), start_new_session=True)
+    # What it stores is for its user alone.
+    return subprocess.Popen(
+        command, stdout=output, stderr=output, env=dict(environment), start_new_session=True, umask=0o077
+    )
 
 
 def stop(process: Process) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
 from foldline.cli.loading import load
 from foldline.cli.options import ApiKey, address_of
+from foldline.cli.watching.running_services import running_services
 from foldline.client import Client
 from foldline.terminal import notes
 
@@ -17,7 +19,12 @@ DEFAULT_PORT: Final = 8090
 
 def mcp(
     *,
-    url: Annotated[str, typer.Option(envvar="FOLDLINE_URL", help="The running service.")] = DEFAULT_URL,
+    url: Annotated[
+        str | None,
+        typer.Option(
+            envvar="FOLDLINE_URL", help=f"A running service; else that of a `foldline run`, or {DEFAULT_URL}."
+        ),
+    ] = None,
     api_key: ApiKey = None,
     session: Annotated[
         str | None,
@@ -35,7 +42,8 @@ def mcp(
     """
     # The SDK is an extra, which nothing else needs.
     transports = load("foldline.mcp_server.transports")
-    with Client(address_of(url), api_key) as service:
+    of_runs = running_services(Path(typer.get_app_dir("foldline")))
+    with Client(address_of(url or next(iter(of_runs), DEFAULT_URL)), api_key) as service:
         if not is_http:
             transports.serve_pipes(service, session)
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shlex
 import signal
 import subprocess
 from collections import defaultdict
@@ -54,7 +55,12 @@ def run(
         str | None, typer.Option(help="Context window, as 32000 or 128k; else that of the agent's model.")
     ] = None,
     port: Annotated[
-        int, typer.Option(help="Port of the service, for agents that read its address from a file; 0 is any free one.")
+        int,
+        typer.Option(
+            min=0,
+            max=65535,
+            help="Port of the service, for agents that read its address from a file; 0 is any free one.",
+        ),
     ] = 0,
     shadow: Annotated[bool, typer.Option("--shadow", help="Change nothing; only say what views would take.")] = False,
     data: Annotated[
@@ -63,7 +69,10 @@ def run(
 ) -> None:
     """Run an agent whose history may outgrow its model's window: `foldline run -- claude`."""
     folder = data or Path(typer.get_app_dir("foldline"))
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise CommandFailed(f"--data: {folder}: {error.strerror}") from error
     is_shadow = shadow or os.environ.get(MODE) == GatewayOutcome.SHADOW
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _leave)
@@ -163,7 +172,7 @@ def _report(metrics: str, database: Path, *, is_shadow: bool) -> str:
         f"foldline: {requests:,.0f} requests, {history - view:,.0f} of {history:,.0f} input tokens "
         f"{'would have been ' if is_shadow else ''}saved, {compactions:,.0f} compactions. "
         f"{as_they_came}"
-        f"To look: foldline serve --database-url sqlite:///{database}"
+        f"To look: foldline serve --database-url {shlex.quote(f'sqlite:///{database.resolve()}')}"
     )
 
 

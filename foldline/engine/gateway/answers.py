@@ -13,7 +13,7 @@ from foldline.engine.errors import InvalidMessage
 from foldline.engine.formats import FORMATS
 from foldline.engine.gateway.dialects import Dialect
 from foldline.engine.gateway.streams import chat_answer, messages_answer, responses_answer
-from foldline.engine.messages import SEALED_KINDS, Message, Other
+from foldline.engine.messages import SEALED_KINDS, Message, Other, Part, Text, Thinking
 
 
 class Answer(NamedTuple):
@@ -30,10 +30,14 @@ class Answer(NamedTuple):
 
 
 class _Api(NamedTuple):
-    """`joined` puts a stream's events together, `wires` has the messages, `prompt` the counts that add up to it."""
+    """`joined` puts a stream's events together, `wires` has the messages, `prompt` the counts that add up to it.
+
+    `text` is the content of a plain message with this text.
+    """
 
     joined: Callable[[Iterable[Any]], Any]
     wires: Callable[[Mapping[str, Any]], list[Any]]
+    text: Callable[[str], Any]
     prompt: tuple[str, ...]
     output: str
 
@@ -52,11 +56,18 @@ _APIS: Final[Mapping[str, _Api]] = {
     "anthropic": _Api(
         messages_answer,
         _message_of,
+        lambda text: [{"type": "text", "text": text}],
         ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),
         "output_tokens",
     ),
-    "openai": _Api(chat_answer, _choice_of, ("prompt_tokens",), "completion_tokens"),
-    "responses": _Api(responses_answer, lambda body: body["output"], ("input_tokens",), "output_tokens"),
+    "openai": _Api(chat_answer, _choice_of, lambda text: text, ("prompt_tokens",), "completion_tokens"),
+    "responses": _Api(
+        responses_answer,
+        lambda body: body["output"],
+        lambda text: [{"type": "output_text", "text": text}],
+        ("input_tokens",),
+        "output_tokens",
+    ),
 }
 
 
@@ -92,3 +103,18 @@ def _is_of_a_tool(message: Message) -> bool:
 def _count(usage: Mapping[str, Any], name: str) -> int:
     value = usage.get(name)
     return value if isinstance(value, int) and value > 0 else 0
+
+
+def texts_of(dialect: Dialect, answer: Answer) -> list[Message]:
+    """The texts of an answer as plain messages; none if it says more than text, or nothing."""
+    found = [[part for part in message.parts if not _is_reasoning(part)] for message in answer.messages]
+    if not all(isinstance(part, Text) for parts in found for part in parts):
+        return []
+    said = ["".join(part.text for part in parts if isinstance(part, Text)) for parts in found]
+    content = _APIS[dialect.format].text
+    wires = [{"role": "assistant", "content": content(text)} for text in said if text.strip()]
+    return FORMATS[dialect.format].parse(wires)
+
+
+def _is_reasoning(part: Part) -> bool:
+    return isinstance(part, Thinking) or (isinstance(part, Other) and part.kind in SEALED_KINDS)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from foldline.engine.formats import native
-from foldline.engine.gateway.answers import Answer
+from foldline.engine.gateway.answers import Answer, texts_of
 from foldline.engine.gateway.fingerprints import fingerprints
-from foldline.engine.messages import SEALED_KINDS, Message, Other, Text, Thinking
+from foldline.engine.messages import Message
 from foldline.log.compaction.usage import Usage, learn
 from foldline.log.compaction.usage_estimate import note_report
 from foldline.log.gateway.known import forget_deleted, known_part, move, remember
@@ -38,7 +37,7 @@ def keep_answer(
     """
     is_counted = is_of_view and turn.view_tokens >= LEAST_COUNTED
     usage = Usage(turn.version, answer.prompt_tokens, output=answer.output_tokens) if is_counted else None
-    said = _texts_of(answer)
+    said = texts_of(turn.dialect, answer)
     digests = fingerprints(said, turn.digest)
     drafts = prepare([*exchange, *said])
     with store.write(shares=True) as tx:
@@ -56,23 +55,6 @@ def keep_answer(
             _learn(tx, head, usage)
         if expiry is not None:
             lifecycle.expire(tx, head.session.pk, expiry)
-
-
-def _texts_of(answer: Answer) -> list[Message]:
-    """The texts of an answer as messages; none if it says more than text, or nothing."""
-    found = [[part for part in message.parts if not _is_sealed(part)] for message in answer.messages]
-    texts = [[part.text for part in parts if isinstance(part, Text)] for parts in found]
-    is_text = all(len(said) == len(parts) for said, parts in zip(texts, found, strict=True))
-    said = [[text for text in parts if text.strip()] for parts in texts]
-    return native.FORMAT.parse([_wire(parts) for parts in said if parts]) if is_text else []
-
-
-def _is_sealed(part: object) -> bool:
-    return isinstance(part, Thinking) or (isinstance(part, Other) and part.kind in SEALED_KINDS)
-
-
-def _wire(texts: Sequence[str]) -> dict[str, object]:
-    return {"role": "assistant", "parts": [{"type": "text", "text": text} for text in texts]}
 
 
 def _learn(tx: Transaction, head: Path, usage: Usage) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from sqlalchemy.exc import IntegrityError
 
 from foldline.engine.errors import InvalidMessage
-from foldline.engine.gateway.dialects import AgentRequest
+from foldline.engine.gateway.dialects import AgentRequest, Dialect
 from foldline.engine.messages import JsonObject, Message
 from foldline.engine.overflow import Verdict
 from foldline.log.errors import Conflict, NotFound
@@ -47,7 +47,7 @@ class Turn:
     """A request's session. `tokens` are those of the whole history, `view_tokens` those of the view, both scaled.
 
     `messages` are the view's; None if it is the history as the agent sent it. The request ends at the entry `seq` of
-    `branch`, and `digest` is the fingerprint of all that it says.
+    `branch`, and `digest` is the fingerprint of all that it says in its `dialect`.
     """
 
     session_id: str
@@ -58,6 +58,7 @@ class Turn:
     branch: int
     seq: int
     digest: bytes
+    dialect: Dialect
 
 
 def take_turn(
@@ -180,7 +181,7 @@ def _seen(store: Store, call: _Call, path: Path) -> Turn | None:
     The view is made without the lock, and of what the process knows of committed entries.
     """
     if path.kept == path.raw:
-        return _turn(path, None, call.digest)
+        return _turn(path, None, call.digest, call.asked.dialect)
     with store.read() as tx:
         head = paths.open_head(tx, call.tenant, path.session.id)
         is_there = (head.branch, head.last_message_seq) == (path.branch, path.last_message_seq)
@@ -189,15 +190,15 @@ def _seen(store: Store, call: _Call, path: Path) -> Turn | None:
 
 def _shown(tx: Transaction, path: Path, asked: AgentRequest, digest: bytes) -> Turn:
     if path.kept == path.raw:
-        return _turn(path, None, digest)
-    return _turn(path, view_at(tx, path, asked.dialect.format).messages, digest)
+        return _turn(path, None, digest, asked.dialect)
+    return _turn(path, view_at(tx, path, asked.dialect.format).messages, digest, asked.dialect)
 
 
-def _turn(path: Path, messages: list[Message] | None, digest: bytes) -> Turn:
+def _turn(path: Path, messages: list[Message] | None, digest: bytes, dialect: Dialect) -> Turn:
     session = path.session
     tokens, view_tokens = session.used(path.raw), path.used
     place = path.branch, path.last_message_seq
-    return Turn(session.id, session.version, tokens, view_tokens, messages, *place, digest)
+    return Turn(session.id, session.version, tokens, view_tokens, messages, *place, digest, dialect)
 
 
 def relieved_turn(store: Store, tenant: str, asked: AgentRequest, turn: Turn, verdict: Verdict) -> Turn:
