@@ -39,13 +39,18 @@ LATEST: Final = 5
 
 
 def create_server(service: Client, session: str | None) -> Server[Any]:
-    """A server of the tools. `session` is taken where a call names none; None is the one that got a message last."""
+    """A server of the tools. `session` is taken where a call names none; None is the one that got a message last.
+
+    It must have got it since this server started: an agent's request comes before its model's call, and what other
+    agents said earlier is nothing to change.
+    """
+    earlier = _versions(service)
 
     async def list_tools(_context: ServerRequestContext[Any], _page: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=[_definition(name, offered, session) for name, offered in TOOLS.items()])
 
     async def call_tool(_context: ServerRequestContext[Any], call: CallToolRequestParams) -> CallToolResult:
-        work = partial(_answered, service, session, call.name, call.arguments or {})
+        work = partial(_answered, service, session, earlier, call.name, call.arguments or {})
         return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
 
     return Server(
@@ -68,13 +73,23 @@ def _definition(name: str, offered: OfferedTool, session: str | None) -> Tool:
     )
 
 
-def _answered(service: Client, session: str | None, name: str, arguments: JsonDict) -> CallToolResult:
+def _versions(service: Client) -> JsonDict:
+    """The sessions that got a message last, each with its version; none if the service is away."""
+    try:
+        return {session["id"]: session["version"] for session in service.latest_sessions(LATEST)}
+    except (Refused, CommandFailed):
+        return {}
+
+
+def _answered(
+    service: Client, session: str | None, earlier: JsonDict, name: str, arguments: JsonDict
+) -> CallToolResult:
     """The answer to a call. An error of the caller or the service is one too, for the model to read."""
     named = ""
     try:
         offered = _offered(name, arguments, session)
         given = {key: value for key, value in arguments.items() if key != SESSION}
-        chosen = arguments.get(SESSION) or session or _latest(service)
+        chosen = arguments.get(SESSION) or session or _latest(service, earlier)
         named = f"[Session {chosen}]\n"
         return _result(named + offered.perform(service, quote(chosen, safe=""), given))
     except CannotAnswer as error:
@@ -97,9 +112,12 @@ def _offered(name: str, arguments: JsonDict, session: str | None) -> OfferedTool
     return offered
 
 
-def _latest(service: Client) -> str:
+def _latest(service: Client, earlier: JsonDict) -> str:
     """The session in use: of those that got a message last, the first with tools; a model without them calls none."""
-    found = service.latest_sessions(LATEST)
+    latest = service.latest_sessions(LATEST)
+    found = [session for session in latest if earlier.get(session["id"]) != session["version"]]
+    if not found and latest:
+        raise CannotAnswer(f"No session got a message since this server began. Name one, such as {latest[0]['id']}.")
     if not found:
         raise CannotAnswer("The service has no session yet. Call again once a conversation has begun there.")
     chosen: str = next((session for session in found if session["tools"]), found[0])["id"]

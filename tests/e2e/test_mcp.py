@@ -237,6 +237,11 @@ def test_without_a_session_the_one_that_got_a_message_last_is_taken(url: str, po
         with asked_of(portal, url, KEYS["ben"], "new") as own:
             assert own.answer("ledger").startswith("[Session new]\n")
             assert own.answer("ledger", session="old").startswith("[Session old]\n")
+        with asked_of(portal, url, KEYS["ben"]) as later:
+            # What other agents said before this one began is nothing to change.
+            assert "Name one, such as no-tools." in later.error("undo")
+            ben.post("/sessions/new/messages", json=messages)
+            assert later.answer("ledger").startswith("[Session new]\n")
 
 
 def test_a_service_without_sessions_or_with_other_keys_says_so(url: str, portal: BlockingPortal) -> None:
