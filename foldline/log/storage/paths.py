@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from sqlalchemy import Row, and_, bindparam, select, update
+from sqlalchemy import Row, and_, bindparam, null, select, update
 
 from foldline.engine.facts import call_from_json, call_to_json
 from foldline.engine.images.in_messages import Images
@@ -66,7 +66,7 @@ STATE_COLUMNS: Final = tuple(column.name for column in BRANCH.c if column.name i
 # The columns of the leaf's state that only the branch has.
 _OF_LEAVES: Final = ("leaf_seq", "next_summary_at", "failures", "estimated", "reported", "reported_seq")
 _IMAGES: Final = ("images", "image_bytes", "image_side")
-UNCHANGING: Final = frozenset({"pk", "tenant", "id", "created_at", "deleted_at", "origin"})
+UNCHANGING: Final = frozenset({"pk", "tenant", "id", "created_at", "deleted_at", "expires_at", "origin"})
 # Large columns that rarely change: `save_texts` writes them, not every append.
 TEXTS: Final = frozenset({"policy", "system", "tools"})
 
@@ -100,7 +100,9 @@ UPDATE_BRANCH: Final = (
 UPDATE_SESSION: Final = (
     update(SESSION)
     .where(SESSION.c.pk == bindparam("session_pk"))
+    # What is changed stays.
     .values({column.name: bindparam(column.name) for column in SESSION.c if column.name not in UNCHANGING | TEXTS})
+    .values(expires_at=null())
 )
 UPDATE_TEXTS: Final = (
     update(SESSION)
@@ -260,8 +262,6 @@ def save_session(tx: Transaction, session: Session) -> None:
             "fixed_tokens": session.fixed_tokens,
             "tools_tokens": session.tools_tokens,
             "pins_tokens": session.pins_tokens,
-            # What is changed stays.
-            "expires_at": None,
         },
     )
 
