@@ -6,7 +6,6 @@ between the request and SQLAlchemy Core but FastAPI's own parsing.
 
 from __future__ import annotations
 
-import socket
 import sys
 import threading
 from collections.abc import AsyncIterator
@@ -14,9 +13,9 @@ from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from typing import Any
 
 import anyio.to_thread
-import uvicorn
 from fastapi import FastAPI, Response
 
+from benchmarks.bare_server import serve
 from foldline.engine.wire import dumps
 from foldline.log.storage.engines import SQLITE, address_of, open_engines
 from foldline.log.storage.entry_log import INSERT_ENTRY
@@ -83,18 +82,5 @@ def _entry(row: Any, seq: int, body: bytes) -> dict[str, Any]:
     }
 
 
-def main() -> None:
-    """Serve on a free port of the loopback interface until stopped."""
-    # If the protocol is not named, asyncio leaves Nagle's algorithm on, and every answer waits 40 ms.
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listening.bind(("127.0.0.1", 0))
-    # Whoever connects from here on waits until it serves.
-    listening.listen()
-    sys.stdout.write(f"listening on http://127.0.0.1:{listening.getsockname()[1]}\n")
-    sys.stdout.flush()
-    server = uvicorn.Server(uvicorn.Config(create_app(sys.argv[1]), log_level="warning", access_log=False))
-    server.run(sockets=[listening])
-
-
 if __name__ == "__main__":
-    main()
+    serve(create_app(sys.argv[1]))

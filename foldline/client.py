@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from time import perf_counter
 from types import MappingProxyType, TracebackType
 from typing import Any, Final, Self
@@ -29,6 +29,14 @@ class Refused(Exception):
         self.name = str(problem.get("type", "")).rpartition("/")[2] or f"status-{status}"
         self.detail = str(problem.get("detail") or problem.get("title") or "")
         super().__init__(f"{status} {self.name}: {self.detail}")
+
+
+def in_use(latest: Sequence[JsonDict]) -> JsonDict | None:
+    """The session that agents use now, of those that got a message last, the newest first.
+
+    One without tools, such as for a title, is taken only if all are: its model calls none.
+    """
+    return next((session for session in latest if session["tools"]), latest[0] if latest else None)
 
 
 class Client:

@@ -5,17 +5,17 @@
 
 from __future__ import annotations
 
-import socket
 import sys
 from typing import Final
 
 import httpx
-import uvicorn
 from starlette.applications import Starlette
 from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
 from starlette.routing import Route
+
+from benchmarks.bare_server import serve
 
 ANSWER_SECONDS: Final = 60.0
 _NOT_PASSED_ON: Final = frozenset({b"host", b"content-length", b"connection"})
@@ -39,19 +39,5 @@ def create_app(url: str) -> Starlette:
     return Starlette(routes=[Route("/{path:path}", pass_on, methods=["POST"])])
 
 
-def main() -> None:
-    """Serve until stopped."""
-    # If the protocol is not named, asyncio leaves Nagle's algorithm on, and every answer waits 40 ms.
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    listening.bind(("127.0.0.1", 0))
-    # Whoever connects from here on waits until it serves.
-    listening.listen(1024)
-    sys.stdout.write(f"listening on http://127.0.0.1:{listening.getsockname()[1]}\n")
-    sys.stdout.flush()
-    server = uvicorn.Server(uvicorn.Config(create_app(sys.argv[1]), log_level="warning", access_log=False))
-    server.run(sockets=[listening])
-
-
 if __name__ == "__main__":
-    main()
+    serve(create_app(sys.argv[1]))

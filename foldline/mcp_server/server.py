@@ -22,7 +22,7 @@ from mcp.types import (
     ToolAnnotations,
 )
 
-from foldline.client import Client, JsonDict, Refused
+from foldline.client import Client, JsonDict, Refused, in_use
 from foldline.mcp_server.calls import CannotAnswer
 from foldline.mcp_server.failures import sentence_of
 from foldline.mcp_server.tools import SESSION, TOOLS, OfferedTool, schema_for
@@ -113,14 +113,14 @@ def _offered(name: str, arguments: JsonDict, session: str | None) -> OfferedTool
 
 
 def _latest(service: Client, earlier: JsonDict) -> str:
-    """The session in use: of those that got a message last, the first with tools; a model without them calls none."""
+    """The id of the session in use, of those that got a message since this server began."""
     latest = service.latest_sessions(LATEST)
-    found = [session for session in latest if earlier.get(session["id"]) != session["version"]]
-    if not found and latest:
+    found = in_use([session for session in latest if earlier.get(session["id"]) != session["version"]])
+    if found is None and latest:
         raise CannotAnswer(f"No session got a message since this server began. Name one, such as {latest[0]['id']}.")
-    if not found:
+    if found is None:
         raise CannotAnswer("The service has no session yet. Call again once a conversation has begun there.")
-    chosen: str = next((session for session in found if session["tools"]), found[0])["id"]
+    chosen: str = found["id"]
     return chosen
 
 

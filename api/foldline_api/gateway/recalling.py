@@ -80,7 +80,8 @@ class Recalling:
             return await self._without(answer)
         if first is not None and said is not None:
             # The counts of the first are those of the view.
-            await self._keep(first._replace(messages=said.messages), exchange)
+            counted = said._replace(prompt_tokens=first.prompt_tokens, output_tokens=first.output_tokens)
+            await self._keep(counted, exchange)
         return whole(answer, raw, self.sent.headers)
 
     async def _keep(self, answer: Answer, exchange: Exchange) -> None:

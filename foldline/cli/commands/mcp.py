@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
 from foldline.cli.loading import load
 from foldline.cli.options import ApiKey, address_of
-from foldline.cli.watching.running_services import running_services
+from foldline.cli.watching.running_services import running_services, user_folder
 from foldline.client import Client
 from foldline.terminal import notes
 
@@ -42,7 +41,7 @@ def mcp(
     """
     # The SDK is an extra, which nothing else needs.
     transports = load("foldline.mcp_server.transports")
-    of_runs = running_services(Path(typer.get_app_dir("foldline")))
+    of_runs = running_services(user_folder())
     with Client(address_of(url or next(iter(of_runs), DEFAULT_URL)), api_key) as service:
         if not is_http:
             transports.serve_pipes(service, session)

@@ -18,7 +18,7 @@ from typing import Annotated, Final, NoReturn
 import typer
 from prometheus_client.parser import text_string_to_metric_families
 
-from foldline.cli.watching.running_services import OWNER_ALONE, named_in
+from foldline.cli.watching.running_services import OWNER_ALONE, named_in, user_folder
 from foldline.engine.errors import InvalidPolicy
 from foldline.engine.models.windows import parse_size
 from foldline.log.events import GatewayOutcome
@@ -68,7 +68,7 @@ def run(
     ] = None,
 ) -> None:
     """Run an agent whose history may outgrow its model's window: `foldline run -- claude`."""
-    folder = data or Path(typer.get_app_dir("foldline"))
+    folder = data or user_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:

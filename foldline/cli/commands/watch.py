@@ -15,7 +15,7 @@ from rich.live import Live
 
 from foldline.cli.options import ApiKey, address_of
 from foldline.cli.watching.picture import picture
-from foldline.cli.watching.running_services import running_services
+from foldline.cli.watching.running_services import running_services, user_folder
 from foldline.cli.watching.states import states
 from foldline.terminal import CommandFailed, ExitCode, answers
 
@@ -57,7 +57,7 @@ def _services(url: str | None, data: Path | None) -> Sequence[str]:
     """The addresses of services, the one to watch first."""
     if url is not None:
         return [address_of(url)]
-    folder = data or Path(typer.get_app_dir("foldline"))
+    folder = data or user_folder()
     found = running_services(folder)
     if not found:
         raise CommandFailed(

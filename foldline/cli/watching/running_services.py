@@ -11,8 +11,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final
 
+import typer
+
 LOCKS: Final = "gateway*.lock"
 OWNER_ALONE: Final = 0o600
+
+
+def user_folder() -> Path:
+    """The folder of conversations where a user names none."""
+    return Path(typer.get_app_dir("foldline"))
 
 
 @contextmanager

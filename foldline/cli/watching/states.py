@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from foldline.client import Client, Refused
+from foldline.client import Client, Refused, in_use
 from foldline.terminal import CommandFailed, ExitCode
 
 JsonDict = dict[str, Any]
@@ -69,7 +69,7 @@ def _states_of(client: Client, session_id: str | None) -> Iterator[WatchedState]
 
 def _next(client: Client, session_id: str | None, before: WatchedState) -> WatchedState:
     latest = client.latest_sessions(OTHERS + 1)
-    session = _chosen(latest) if session_id is None else _named(client, latest, session_id)
+    session = in_use(latest) if session_id is None else _named(client, latest, session_id)
     if session is None:
         return WatchedState(client.url)
     name = session["id"]
@@ -78,11 +78,6 @@ def _next(client: Client, session_id: str | None, before: WatchedState) -> Watch
         state = replace(state, stats=client.stats(name), compactions=client.compactions(name))
     # A job starts, ends and is tried again without a new version of its session.
     return replace(state, jobs=client.jobs(name))
-
-
-def _chosen(latest: Sequence[JsonDict]) -> JsonDict | None:
-    """The session that got a message last. One without tools, such as for titles, only if all are."""
-    return next((session for session in latest if session["tools"]), latest[0] if latest else None)
 
 
 def _named(client: Client, latest: Sequence[JsonDict], session_id: str) -> JsonDict:

@@ -12,7 +12,9 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from foldline_api.gateway.hearing import answer_in
 
+from foldline.engine.gateway.dialects import DIALECTS
 from tests.integration.gateway.test_gateway import PATHS, WINDOW, gateway_to
 from tests.support.eventually import eventually
 from tests.support.gateway_agents import WholeHistoryAgent, session_of
@@ -152,6 +154,8 @@ def test_what_came_is_passed_on_and_what_is_understood_is_kept(headers: bytes, b
         agent.say("Hello.")
         with client(address) as connected, connected.stream("POST", agent.path, json=agent.body) as answer:
             assert b"".join(answer.iter_raw()) == body
+        # It is stored behind the answer, so that one which is not could only be stored later.
+        assert (answer_in(DIALECTS[0], answer, body) is None) == (stored == 1)
         agent.answers.append(answer)
         eventually(lambda: len(messages_of(agent)) >= stored)
         assert len(messages_of(agent)) == stored
