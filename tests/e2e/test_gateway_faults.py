@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from threading import Event
 from time import monotonic
 from typing import Any
@@ -94,12 +95,19 @@ def test_no_call_fails_and_all_that_was_said_is_stored_once(
     assert went_on_as_they_came or (fault, name) != (frozen, "database"), "nobody noticed"
     deployment.wait_until_whole()
     for agent in agents:
-        agent.work(1)
+        # What still waits for a database that answers again may take a moment.
+        eventually(partial(is_recognised, agent))
         session = f"/sessions/{session_of(agent)}"
         # The last call comes back with its result, which is not sent yet.
         said = calls_in(agent.history)[:-2]
         eventually(lambda session=session, said=said: stored(deployment, session) == said)  # type: ignore[misc]
         assert len(items_of(deployment.client, f"{session}/branches")) == 1
+
+
+def is_recognised(agent: WholeHistoryAgent) -> bool:
+    """Whether the agent's next request is."""
+    agent.work(1)
+    return "x-foldline-session" in agent.answers[-1].headers
 
 
 def calls_in(messages: Any) -> list[str]:
