@@ -26,17 +26,21 @@ ALIASES: Final[Mapping[str, str]] = MappingProxyType({"google": "google-ai"})
 class Gauge:
     """A measure and the goals of plans in it.
 
-    `reported` is the size of the whole history if a provider reported it. Its items are measured nevertheless.
+    `reported` is the size of the whole history if a provider reported it, before what a plan edits. Its items are
+    measured nevertheless.
     """
 
     measure: Measure
     goals: Goals
     reported: int | None = None
 
-    def seen(self, outline: Outline) -> Outline:
-        """An exactly counted outline in the policy's own measure."""
+    def seen(self, outline: Outline, before: Outline | None = None) -> Outline:
+        """An exactly counted outline in the policy's own measure; after edits, `before` is the outline without them."""
         seen = outline.measured(self.measure)
-        return seen if self.reported is None else replace(seen, tokens=self.reported)
+        if self.reported is None:
+            return seen
+        saved = 0 if before is None else before.measured(self.measure).tokens - seen.tokens
+        return replace(seen, tokens=max(0, self.reported - saved))
 
     def aimed(self, goals: Goals, outline: Outline) -> Gauge:
         """The gauge with the target of these exact goals, converted to its measure in proportion to this outline.

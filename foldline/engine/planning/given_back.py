@@ -23,7 +23,7 @@ def giving_back(before: Outline, edits: Sequence[Edit], after: Outline, goals: G
     lacking. Results and arguments are given back as long as there is room for them, newest first, by the exact count
     and by the policy's. Room for a summary of what is hidden is left. Both outlines are counted exactly.
     """
-    seen = gauge.seen(after)
+    seen = gauge.seen(after, before)
     rooms = [_room(after, goals), _room(seen, gauge.goals)]
     edited = {edit.first for edit in edits if edit.kind in _GIVEN_BACK}
     given_back: set[int] = set()

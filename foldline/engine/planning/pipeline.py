@@ -114,7 +114,8 @@ def plan_for(
         return Planned(outline, is_summary_wanted=plan.is_summary_wanted)
     left = [stage for stage in stages if stage not in acting]
     reaches_target = has_target and any(stage.name == "truncate" for stage in stages)
-    due = [*_hiding_due(stages, goals, gauge, aims, after)] if is_urgent and not has_target else []
+    is_over = gauge.seen(after, outline).tokens > min(aims.trigger, aims.limit)
+    due = [*_hiding_due(stages, goals, gauge, is_over=is_over)] if is_urgent and not has_target else []
     parameters = Parameters(goals, is_asked, reaches_target, Stage("truncate"))
     if due and is_estimate:
         # Its program would hide no more, so what is hidden beyond that has to be little.
@@ -155,13 +156,12 @@ class Hiding(NamedTuple):
     plan: Callable[[Outline], Plan]
 
 
-def _hiding_due(stages: Iterable[Stage], goals: Goals, gauge: Gauge, aims: Goals, after: Outline) -> Iterator[Hiding]:
+def _hiding_due(stages: Iterable[Stage], goals: Goals, gauge: Gauge, *, is_over: bool) -> Iterator[Hiding]:
     """What hides all that a summary would cover now, if one of the stages is `summarize`, and then cuts long results.
 
-    A view that did not fit and is over the trigger still would be edited again before its summary is there. It is so by
-    the policy's own count: its program would summarize only what is over its trigger `after` the other stages.
+    A view that did not fit and is over the trigger still (`is_over`) would be edited again before its summary is there.
+    It is so by the policy's own count: its program would summarize only what is over its trigger after other stages.
     """
-    is_over = gauge.seen(after).tokens > min(aims.trigger, aims.limit)
     recent, room = gauge.goals.not_summarized, gauge.goals.recent_room
 
     def plan(outline: Outline, own: Stage) -> Plan:

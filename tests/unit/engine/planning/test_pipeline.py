@@ -6,6 +6,7 @@ from foldline.engine.edits import Edit
 from foldline.engine.messages import Message, ToolCall, user
 from foldline.engine.models.budget import Goals
 from foldline.engine.models.gauge import Gauge
+from foldline.engine.outline import Outline
 from foldline.engine.planning.pipeline import Planned, make_plan, plan_for
 from foldline.engine.planning.plan import Plan
 from foldline.engine.policies.policy import stage_of
@@ -218,6 +219,22 @@ def test_a_view_that_did_not_fit_and_is_over_the_trigger_still_loses_what_is_due
         own = [stage_of(name, "stages") for name in ("prune", "summarize")]
         done = plan_for(talk.outline, own, exact, Gauge(exact_measure(), exact))
         assert list(done.edits) == edits
+
+
+def test_what_a_provider_counted_is_less_after_the_edits_of_the_other_stages() -> None:
+    talk = Conversation.of([*work("a"), *(assistant(LONG) for _ in range(4)), user("on")])
+    exact = replace(goals(talk.outline.tokens - 1), trigger=1, target=1, keep_recent=0)
+    own = [stage_of(name, "stages") for name in ("prune", "summarize")]
+    before, after = (at.measured(measure_of("chars4")).tokens for at in (talk.outline, cleared_result(talk)))
+    # The provider counts 300 tokens less than the estimate, before and after.
+    for trigger, edits in ((after - 300, 1), (after - 301, 2)):
+        gauge = Gauge(measure_of("chars4"), replace(WIDE, trigger=trigger, minimum_saving=0, keep_recent=0))
+        reported = replace(gauge, reported=before - 300)
+        assert len(plan_for(talk.outline, own, exact, reported).edits) == edits
+
+
+def cleared_result(talk: Conversation) -> Outline:
+    return talk.outline.edited([Edit("clear", 2, 2)])
 
 
 def blanks() -> Conversation:
