@@ -26,8 +26,8 @@ JOBS: Final = 500
 # Those that may end while the rows are measured: each of the worker's four slots ends two in a minute.
 SPARE_JOBS: Final = 100
 CALL_SECONDS: Final = 30
-# The p99 of a round is then the fourth of its times, from the longest one.
-REQUESTS: Final = 400
+# Requests of a round: so many that its p99 is not the pause of a moment, of either side.
+REQUESTS: Final = {50: 400, 99: 2_000}
 ROUNDS: Final = 7
 COUNTED: Final = re.compile(r"^foldline_queue_jobs\{.*\} (\S+)$", re.MULTILINE)
 
@@ -101,7 +101,7 @@ class _Turns:
         busy, quiet = (_new_session(service) for service in (self._busy, self._quiet))
         taken: dict[str, list[float]] = {busy: [], quiet: []}
         order = [busy, quiet]
-        for _ in range(REQUESTS):
+        for _ in range(REQUESTS[self._percent]):
             for session in order:
                 taken[session].append(seconds(partial(self._request, session)))
             order.reverse()

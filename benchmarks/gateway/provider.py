@@ -1,4 +1,4 @@
-"""A provider that answers at once: it reads no JSON, and streams the same events to each request.
+"""A provider that answers at once: it reads no JSON, and streams the same call to each request, as agents mostly get.
 
 `python -m benchmarks.gateway.provider` serves on a free port of the loopback interface. A request with the header
 `X-Bench-Together: N` gets an event now and then, and its end when N such requests are open. The header
@@ -21,6 +21,8 @@ RECEIVED: Final = "X-Bench-Received"
 END: Final = b'{"type":"message_stop"}'
 PAUSE_SECONDS: Final = 0.5
 DELTAS: Final = 16
+# About as many as a session counts, so that its counts are taken to be right.
+BYTES_A_TOKEN: Final = 4.4
 _LENGTH: Final = re.compile(rb"(?i)\r\ncontent-length: *(\d+)")
 _TOGETHER: Final = re.compile(rb"(?i)\r\n" + TOGETHER.encode() + rb": *(\d+)")
 _HEAD_ENDS: Final = b"\r\n\r\n"
@@ -33,22 +35,28 @@ def _event(name: str, **fields: Any) -> bytes:
     return b"%x\r\n%s\r\n" % (len(event), event)
 
 
-def _delta(number: int) -> bytes:
-    return _event("content_block_delta", index=0, delta={"type": "text_delta", "text": f"part {number} of the answer "})
+def _start(size: int) -> bytes:
+    """The first events of the answer to a request of so many bytes."""
+    usage = {"input_tokens": round(size / BYTES_A_TOKEN), "output_tokens": 1}
+    message = {"id": "msg_1", "type": "message", "role": "assistant", "content": [], "usage": usage}
+    return _event("message_start", message=message) + CALL
 
 
-_USAGE: Final = {"input_tokens": 8, "output_tokens": 1}
-_MESSAGE: Final = {"id": "msg_1", "type": "message", "role": "assistant", "content": [], "usage": _USAGE}
-START: Final = _event("message_start", message=_MESSAGE) + _event(
-    "content_block_start", index=0, content_block={"type": "text", "text": ""}
+def _delta(text: str) -> bytes:
+    return _event("content_block_delta", index=0, delta={"type": "input_json_delta", "partial_json": text})
+
+
+CALL: Final = _event(
+    "content_block_start", index=0, content_block={"type": "tool_use", "id": "call_1", "name": "bash", "input": {}}
 )
 STOP: Final = (
     _event("content_block_stop", index=0)
-    + _event("message_delta", delta={"stop_reason": "end_turn"}, usage={"output_tokens": 60})
+    + _event("message_delta", delta={"stop_reason": "tool_use"}, usage={"output_tokens": 60})
     + _event("message_stop")
     + _LAST_CHUNK
 )
-ANSWER: Final = START + b"".join(map(_delta, range(DELTAS))) + STOP
+INPUT: Final = ('{"command":"make', *(f" part_{number}" for number in range(DELTAS - 2)), '"}')
+REST: Final = b"".join(map(_delta, INPUT)) + STOP
 PING: Final = _event("ping")
 
 
@@ -64,7 +72,7 @@ class Together:
         if len(self._open) == number:
             ended, self._open = self._open, []
             for each in ended:
-                each.write(_delta(number) + STOP)
+                each.write(REST)
 
     async def ping(self) -> None:
         """Send an event on each open stream, again and again."""
@@ -100,9 +108,9 @@ class Connection(Protocol):
         fields = f"content-type: text/event-stream\r\ntransfer-encoding: chunked\r\n{RECEIVED}: {size}"
         head = f"HTTP/1.1 200 OK\r\n{fields}\r\n\r\n".encode()
         if together is None:
-            self._transport.write(head + ANSWER)
+            self._transport.write(head + _start(size) + REST)
         else:
-            self._transport.write(head + START)
+            self._transport.write(head + _start(size))
             self._together.add(self._transport, int(together[1]))
 
 

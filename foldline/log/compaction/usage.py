@@ -66,8 +66,12 @@ def learn(tx: Transaction, path: Path, usage: Usage) -> None:
         return
     reported = prompt_tokens * 1000 / counted
     old = path.session.multiplier
-    new = reported if is_current else old + (reported - old) * WEIGHT
-    path.session.multiplier = max(MULTIPLIER_MIN, min(MULTIPLIER_MAX, round(new)))
+    path.session.multiplier = bounded(reported if is_current else old + (reported - old) * WEIGHT)
+
+
+def bounded(multiplier: float) -> int:
+    """A multiplier within 1.0 to 2.0, in thousandths."""
+    return max(MULTIPLIER_MIN, min(MULTIPLIER_MAX, round(multiplier)))
 
 
 def _history_at(tx: Transaction, path: Path, version: int) -> int | None:

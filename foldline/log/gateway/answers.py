@@ -8,7 +8,7 @@ from typing import Final
 from foldline.engine.gateway.answers import Answer, texts_of
 from foldline.engine.gateway.fingerprints import fingerprints
 from foldline.engine.messages import Message
-from foldline.log.compaction.usage import Usage, learn
+from foldline.log.compaction.usage import Usage, bounded, learn
 from foldline.log.compaction.usage_estimate import note_report
 from foldline.log.gateway.known import forget_deleted, known_part, move, remember
 from foldline.log.gateway.turns import Turn
@@ -20,6 +20,8 @@ from foldline.log.use_cases.append import append_at, prepare
 
 # Providers add some hundred tokens of their own to each prompt. Of a short one they would seem a large part.
 LEAST_COUNTED: Final = 4_000
+# Of the multiplier, in thousandths: a smaller change is not worth a commit after each answer.
+LEAST_LEARNED: Final = 10
 
 
 def keep_answer(
@@ -35,11 +37,13 @@ def keep_answer(
     Raises:
         NotFound: the session was deleted meanwhile.
     """
-    is_counted = is_of_view and turn.view_tokens >= LEAST_COUNTED
+    is_counted = is_of_view and _is_news(turn, answer.prompt_tokens)
     usage = Usage(turn.version, answer.prompt_tokens, output=answer.output_tokens) if is_counted else None
     said = texts_of(turn.dialect, answer)
     digests = fingerprints(said, turn.digest)
     drafts = prepare([*exchange, *said])
+    if not drafts and usage is None:
+        return
     with store.write(shares=True) as tx:
         head = paths.open_head(tx, tenant, turn.session_id, lock=True)
         expiry = None if head.session.tools else lifecycle.expiry(tx, head.session.pk)
@@ -55,6 +59,14 @@ def keep_answer(
             _learn(tx, head, usage)
         if expiry is not None:
             lifecycle.expire(tx, head.session.pk, expiry)
+
+
+def _is_news(turn: Turn, prompt_tokens: int) -> bool:
+    """Whether something follows from a provider's count of the view."""
+    if turn.view_tokens < LEAST_COUNTED:
+        return False
+    moved = bounded(turn.multiplier * prompt_tokens / turn.view_tokens) - turn.multiplier
+    return turn.heeds_counts or abs(moved) >= LEAST_LEARNED
 
 
 def _learn(tx: Transaction, head: Path, usage: Usage) -> None:

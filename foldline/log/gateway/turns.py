@@ -12,6 +12,7 @@ from foldline.engine.errors import InvalidMessage
 from foldline.engine.gateway.dialects import AgentRequest, Dialect
 from foldline.engine.messages import JsonObject, Message
 from foldline.engine.overflow import Verdict
+from foldline.engine.tokens.estimates import EXACT
 from foldline.log.errors import Conflict, NotFound
 from foldline.log.gateway.beginnings import Beginnings, Conversation, read
 from foldline.log.gateway.known import KnownPart, forget_deleted, known_part, remember
@@ -47,7 +48,8 @@ class Turn:
     """A request's session. `tokens` are those of the whole history, `view_tokens` those of the view, both scaled.
 
     `messages` are the view's; None if it is the history as the agent sent it. The request ends at the entry `seq` of
-    `branch`, and `digest` is the fingerprint of all that it says in its `dialect`.
+    `branch`, and `digest` is the fingerprint of all that it says in its `dialect`. `multiplier` is the session's, in
+    thousandths; `heeds_counts`: its policy goes by what providers count.
     """
 
     session_id: str
@@ -59,6 +61,8 @@ class Turn:
     seq: int
     digest: bytes
     dialect: Dialect
+    multiplier: int
+    heeds_counts: bool
 
 
 def take_turn(
@@ -198,7 +202,8 @@ def _turn(path: Path, messages: list[Message] | None, digest: bytes, dialect: Di
     session = path.session
     tokens, view_tokens = session.used(path.raw), path.used
     place = path.branch, path.last_message_seq
-    return Turn(session.id, session.version, tokens, view_tokens, messages, *place, digest, dialect)
+    counts = session.multiplier, session.policy.trusts_usage and session.policy.counter != EXACT
+    return Turn(session.id, session.version, tokens, view_tokens, messages, *place, digest, dialect, *counts)
 
 
 def relieved_turn(store: Store, tenant: str, asked: AgentRequest, turn: Turn, verdict: Verdict) -> Turn:
