@@ -122,6 +122,25 @@ def test_a_notification_that_is_passed_on_is_sent_a_moment_later(app: Celery, co
     assert notifier.stop(SOON)
 
 
+def test_what_is_passed_on_again_waits_longer_until_there_is_news(app: Celery, connection: Connection) -> None:
+    notifier = Notifier(app)
+    notifier.start()
+    pauses = []
+    for is_news in (False, False, True):
+        if is_news:
+            notifier.notify(BACKGROUND)
+            eventually(lambda: messages_in(connection, BACKGROUND))
+        notifier.pass_on(BACKGROUND)
+        passed_on = monotonic()
+        eventually(lambda: messages_in(connection, BACKGROUND))
+        pauses.append(monotonic() - passed_on)
+    first, again, after_news = pauses
+    assert again >= 2 * PASSED_ON_SECONDS - 0.01
+    assert first < again
+    assert after_news < again
+    assert notifier.stop(SOON)
+
+
 def test_a_new_notification_does_not_wait_for_one_that_is_passed_on(app: Celery, connection: Connection) -> None:
     notifier = Notifier(app)
     notifier.start()

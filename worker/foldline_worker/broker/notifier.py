@@ -22,6 +22,8 @@ logger = logging.getLogger(__name__)
 
 # Long enough for an idle worker to get the message before a busy one, and short for a caller who waits for the job.
 PASSED_ON_SECONDS: Final = 0.25
+# While every worker stays busy, one of them looks for a job by itself as soon as it can: only a new one needs a message.
+PASSED_ON_SECONDS_MOST: Final = 2.0
 RETRY_SECONDS: Final = 1.0
 
 
@@ -37,6 +39,7 @@ class Notifier:
         self._app = app
         self.outage = Outage(app.conf.broker_write_url)
         self._due_by_queue: dict[str, float] = {}
+        self._passed_on_seconds: dict[str, float] = {}
         self._retry_at = 0.0
         self._is_stopping = False
         self._has_unsent = False
@@ -50,11 +53,17 @@ class Notifier:
 
     def notify(self, queue: str) -> None:
         """Have a message sent to `queue`. Returns at once, in any state of the broker."""
+        self._passed_on_seconds.pop(queue, None)
         self._notify_at(queue, monotonic())
 
     def pass_on(self, queue: str) -> None:
-        """Have a message sent after a moment, in place of one that this process could not use."""
-        self._notify_at(queue, monotonic() + PASSED_ON_SECONDS)
+        """Have a message sent after a moment, in place of one that this process could not use.
+
+        The moment is twice as long each time, until there is news of the queue.
+        """
+        seconds = self._passed_on_seconds.get(queue, PASSED_ON_SECONDS)
+        self._passed_on_seconds[queue] = min(2 * seconds, PASSED_ON_SECONDS_MOST)
+        self._notify_at(queue, monotonic() + seconds)
 
     def on_event(self, event: Event) -> None:
         """Notify of a job that waits; to be subscribed to a store."""
