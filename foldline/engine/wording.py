@@ -55,6 +55,11 @@ def cleared(tool: str, path: str = "") -> str:
     return f"[The output of {named} was cleared to make room. The original is kept.]"
 
 
+def searchable(tool: str) -> str:
+    """The line below a summary that names the tool with which its model searches what was said."""
+    return f"[The tool {_NOT_IN_NAMES.sub('_', tool[:LONGEST_NAME])} quotes what was said in these messages.]"
+
+
 def read_again(path: str) -> str:
     """The pointer that replaces a superseded read of this file."""
     return f"[{_quoted(path)} was read again later; see below, if in view.]"

@@ -7,8 +7,13 @@ from typing import Any, Final
 
 from foldline.engine.formats.contract import Wire
 from foldline.engine.messages import JsonObject
+from foldline.engine.wording import SUMMARY
 
 MARK: Final = "cache_control"
+# Anthropic refuses a request with more.
+MOST_MARKS: Final = 4
+# Summaries are among a view's first messages.
+LEADING: Final = 16
 
 
 def without_marks(wires: Sequence[Any]) -> tuple[list[Any], JsonObject | None]:
@@ -16,7 +21,7 @@ def without_marks(wires: Sequence[Any]) -> tuple[list[Any], JsonObject | None]:
     plain: list[Any] = []
     last: JsonObject | None = None
     for wire in wires:
-        blocks = wire.get("content") if isinstance(wire, Mapping) else None
+        blocks = wire.get("content") if isinstance(wire, dict) else None
         marked = [block for block in blocks if _mark_of(block)] if isinstance(blocks, list) else []
         if marked and isinstance(blocks, list):
             last = _mark_of(marked[-1])
@@ -28,21 +33,48 @@ def without_marks(wires: Sequence[Any]) -> tuple[list[Any], JsonObject | None]:
 
 
 def _mark_of(block: Any) -> JsonObject | None:
-    mark = block.get(MARK) if isinstance(block, Mapping) else None
-    return mark if isinstance(mark, Mapping) else None
+    mark = block.get(MARK) if isinstance(block, dict) else None
+    return mark if isinstance(mark, dict) else None
 
 
 def _without(block: JsonObject) -> dict[str, Any]:
     return {name: value for name, value in block.items() if name != MARK}
 
 
-def marked_as(wires: Sequence[Wire], mark: JsonObject | None) -> list[Wire]:
-    """The messages with this mark on the last block that may carry one."""
+def marks_in(blocks: Any) -> int:
+    """The number of blocks with a mark in a system prompt or a list of tools."""
+    return sum(_mark_of(block) is not None for block in blocks) if isinstance(blocks, list) else 0
+
+
+def marked_as(wires: Sequence[Wire], mark: JsonObject | None, room: int = 1) -> list[Wire]:
+    """The messages with this mark on the last block, and with `room` for two marks, on that of the newest summary too.
+
+    What follows a summary may change with the next compaction: what is before it is then in the cache.
+    """
     marked = list(wires)
     if mark is None or not marked:
         return marked
-    content = marked[-1].get("content")
-    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else list(content or ())
-    if blocks and isinstance(blocks[-1], Mapping):
-        marked[-1] = {**marked[-1], "content": [*blocks[:-1], {**blocks[-1], MARK: mark}]}
+    places = {len(marked) - 1, *(_summaries_end(marked) if room > 1 else ())}
+    for place in places:
+        marked[place] = _with_mark(marked[place], mark)
     return marked
+
+
+def _summaries_end(wires: Sequence[Wire]) -> list[int]:
+    """Where the newest summary is; empty if there is none."""
+    places = [place for place, wire in enumerate(wires[:LEADING]) if _has_summary(wire.get("content"))]
+    return places[-1:]
+
+
+def _has_summary(content: Any) -> bool:
+    if isinstance(content, list):
+        return any(isinstance(block, dict) and _has_summary(block.get("text")) for block in content)
+    return isinstance(content, str) and content.startswith(SUMMARY)
+
+
+def _with_mark(wire: Wire, mark: JsonObject) -> Wire:
+    content = wire.get("content")
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else list(content or ())
+    if not blocks or not isinstance(blocks[-1], Mapping):
+        return wire
+    return {**wire, "content": [*blocks[:-1], {**blocks[-1], MARK: mark}]}

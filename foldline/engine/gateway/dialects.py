@@ -9,7 +9,7 @@ from typing import Any, Final
 from foldline.engine.errors import InvalidMessage
 from foldline.engine.formats import FORMATS
 from foldline.engine.formats.contract import Wire
-from foldline.engine.gateway.cache_marks import marked_as, without_marks
+from foldline.engine.gateway.cache_marks import MOST_MARKS, marked_as, marks_in, without_marks
 from foldline.engine.messages import JsonObject, Message
 
 # Roles of messages that come before the conversation, and belong to the request's fixed parts.
@@ -98,7 +98,8 @@ class AgentRequest:
     def showing(self, messages: Sequence[Message]) -> dict[str, Any]:
         """The request with other messages in the place of its conversation."""
         rendered = FORMATS[self.dialect.format].render(messages, None, self.model).messages
-        return {**self.body, self.dialect.messages: [*self.leading, *marked_as(rendered, self.mark)]}
+        room = MOST_MARKS - marks_in(self.body.get("system")) - marks_in(self.body.get("tools"))
+        return {**self.body, self.dialect.messages: [*self.leading, *marked_as(rendered, self.mark, room)]}
 
 
 def understood(dialect: Dialect, body: Any) -> AgentRequest:
@@ -114,7 +115,7 @@ def understood(dialect: Dialect, body: Any) -> AgentRequest:
     wires = body.get(dialect.messages)
     if not isinstance(wires, list) or not wires:
         raise InvalidMessage(dialect.messages, "must be a list of messages")
-    if any(isinstance(wire, Mapping) and wire.get("type") == "item_reference" for wire in wires):
+    if any(isinstance(wire, dict) and wire.get("type") == "item_reference" for wire in wires):
         raise InvalidMessage("body", "has a part of its history at the provider")
     first = next((at for at, wire in enumerate(wires) if not _is_leading(dialect, wire)), len(wires))
     plain, mark = without_marks(wires[first:])

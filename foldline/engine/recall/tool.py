@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -43,6 +44,10 @@ PARAMETERS: Final[JsonObject] = MappingProxyType(
         "required": ["query"],
     }
 )
+
+
+# The name of the tool in calls: clients of MCP servers put the server's before it, such as `mcp__foldline__recall`.
+_CALLED: Final = re.compile(r"(?:\S*foldline\S*[_./-])?recall")
 
 
 class ToolFormat(NamedTuple):
@@ -97,6 +102,31 @@ class Arguments(NamedTuple):
 def definition(format_name: str) -> dict[str, Any]:
     """The definition of the tool, as an element of a request's `tools` in this format."""
     return _IN_FORMAT[format_name].definition(dict(PARAMETERS))
+
+
+def name_in(tools: Iterable[Any], called: Iterable[str]) -> str:
+    """The name of this tool for a model that uses it: one with its description, or that was called; "" if it does not.
+
+    `tools` are definitions in any format, `called` the names of tools that the model called.
+    """
+    defined = list(_definitions(tools))
+    own = [name for name, description in defined if DESCRIPTION in description]
+    others = {name for name, _ in defined}
+    return next(iter([*own, *(name for name in called if name not in others and _CALLED.fullmatch(name))]), "")
+
+
+def _definitions(tools: Iterable[Any]) -> Iterator[tuple[str, str]]:
+    """The names and descriptions of tools, some of which are within others."""
+    for found in tools:
+        if isinstance(found, Mapping):
+            if isinstance(found.get("name"), str):
+                yield found["name"], str(found.get("description"))
+            inner = (found.get("function"), *_listed(found.get("functionDeclarations")), *_listed(found.get("tools")))
+            yield from _definitions(inner)
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def call_in(format_name: str, call: JsonObject) -> ToolCall:

@@ -20,11 +20,13 @@ from foldline.engine.planning.chunks import chunk_tokens, stage_limit
 from foldline.engine.planning.cut_points import InputLimits, SummaryRange, leading_range, next_range, turn_split_at
 from foldline.engine.planning.recent import due_items, items_until
 from foldline.engine.policies.policy import EXTRACTIVE, PROVIDER, Policy, Stage
+from foldline.engine.recall.tool import name_in
 from foldline.engine.summaries.file_lists import file_lists
 from foldline.engine.summaries.prompt import SummaryInput
 from foldline.engine.summaries.provider_block import Beginning
 from foldline.engine.tokens.counter import count_text
 from foldline.engine.tokens.estimates import EXACT
+from foldline.engine.wording import searchable
 from foldline.log.compaction import dismissals, summaries
 from foldline.log.compaction.compactions import Compaction, apply_summary
 from foldline.log.compaction.dismissals import Ledger
@@ -124,7 +126,7 @@ def find(tx: Transaction, path: Path, request: SummaryRequest, outline: Outline)
     files = files_in(tx, path, outline, (covered.first, covered.last), covered.replaces)
     dismissed = dismissals.dismissed_keys(tx, path.session)
     key = summaries.key_of(ends, covered.replaces, request, policy, by_provider, dismissed=dismissed)
-    appendix = appendix_for(policy, files, covered.max_tokens)
+    appendix = appendix_for(policy, files, covered.max_tokens, recall_tool(path, outline))
     return Wanted(covered, ends, key, files, appendix, dismissed, by_provider)
 
 
@@ -161,11 +163,22 @@ def files_in(tx: Transaction, path: Path, outline: Outline, span: tuple[int, int
     return found
 
 
-def appendix_for(policy: Policy, files: Files, max_tokens: int) -> str:
-    """The lists of files for a summary of at most `max_tokens`; empty if it is small, or the policy wants none."""
-    if not policy.lists_files or max_tokens < APPENDIX_FROM:
+def recall_tool(path: Path, outline: Outline) -> str:
+    """The name of the recall tool, if the session has it or its model called it in this outline; else ""."""
+    called = (call.tool for entry in outline.entries_in_view() for call in entry.calls)
+    return name_in(path.session.tools, called)
+
+
+def appendix_for(policy: Policy, files: Files, max_tokens: int, recall: str) -> str:
+    """What stands below a summary of at most `max_tokens`: the lists of files, if the policy wants them, and its tool.
+
+    It is empty if the summary is small. `recall` is the name of the tool that searches what was said, if there is one.
+    """
+    if max_tokens < APPENDIX_FROM:
         return ""
-    return file_lists(files, max_tokens // APPENDIX_SHARE - APPENDIX_SEAM)
+    named = searchable(recall) if recall else ""
+    room = max_tokens // APPENDIX_SHARE - APPENDIX_SEAM - (count_text(named) + APPENDIX_SEAM if named else 0)
+    return "\n\n".join(filter(None, (file_lists(files, room) if policy.lists_files else "", named)))
 
 
 def text_tokens(wanted: Wanted) -> int:

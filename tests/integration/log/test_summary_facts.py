@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from foldline.engine.messages import JsonObject
+from foldline.engine.recall import tool
 from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.log.compaction.compactions import Compaction
 from foldline.log.jobs import publish
-from foldline.log.use_cases import history
+from foldline.log.use_cases import history, lifecycle
 from tests.support.log.scenes import NewScene
 from tests.support.log.sessions import Scene, assistant, touching, turns, user
 
@@ -132,3 +134,28 @@ def test_a_hooks_summary_is_listed_with_the_hook_and_its_details(scene: Scene) -
     facts = listed(scene)[0].summary_facts
     assert facts["from_hook"] == "notes"
     assert facts["details"] == {"ticket": 7, "read_files": [], "modified_files": []}
+
+
+@pytest.mark.parametrize(
+    ("tools", "called", "named"),
+    [
+        ([tool.definition("anthropic")], "grep", "The tool recall quotes"),
+        ([{"name": "mcp__foldline__recall", "description": tool.DESCRIPTION}], "grep", "mcp__foldline__recall"),
+        ([], "recall", "The tool recall quotes"),
+        ([], "foldline_recall", "The tool foldline_recall quotes"),
+        ([], "grep", None),
+        ([{"name": "recall", "description": "Calls a number again."}], "recall", None),
+    ],
+)
+def test_a_summary_names_the_recall_tool_where_the_session_has_or_uses_it(
+    new_scene: NewScene, tools: list[JsonObject], called: str, named: str | None
+) -> None:
+    scene = new_scene(3_000)
+    with scene.store.write() as tx:
+        lifecycle.change(tx, scene.tenant, scene.id, {"tools": tools})
+    scene.append(*touching("a", called, "a.py"), *turns(12, 60))
+    scene.compact()
+    claim = scene.claimed()
+    assert scene.publish(claim) == "succeeded"
+    shown = str(scene.wire()[0]["content"])
+    assert named in shown if named else "in these messages.]" not in shown

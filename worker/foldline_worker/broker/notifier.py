@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 # Long enough for an idle worker to get the message before a busy one, and short for a caller who waits for the job.
 PASSED_ON_SECONDS: Final = 0.25
-# While every worker stays busy, one of them looks for a job by itself as soon as it can: only a new one needs a message.
+# A busy worker looks for a job by itself as soon as it can: only a new one needs the message.
 PASSED_ON_SECONDS_MOST: Final = 2.0
 RETRY_SECONDS: Final = 1.0
 

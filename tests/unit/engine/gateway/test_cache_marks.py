@@ -1,0 +1,42 @@
+"""Where the marks for a provider's cache stand in a view."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from foldline.engine.gateway.cache_marks import MARK, MOST_MARKS
+from foldline.engine.gateway.dialects import DIALECTS, understood
+from foldline.engine.messages import Message, Text, user
+from foldline.engine.wording import SUMMARY
+
+ANTHROPIC = next(dialect for dialect in DIALECTS if dialect.format == "anthropic")
+MARKED = {MARK: {"type": "ephemeral"}}
+VIEW = [user(f"{SUMMARY}\n\nIt began."), Message("assistant", (Text("So far."),)), user("Go on."), user("And on.")]
+
+
+def shown(*, marks_before: int, is_marked: bool = True) -> list[Any]:
+    """The messages of a request of which a view took the place."""
+    last = {"type": "text", "text": "Go on.", **(MARKED if is_marked else {})}
+    system = [{"type": "text", "text": str(at), **MARKED} for at in range(marks_before)]
+    asked = {"model": "m", "system": system, "messages": [{"role": "user", "content": [last]}]}
+    messages: list[Any] = understood(ANTHROPIC, asked).showing(VIEW)["messages"]
+    return messages
+
+
+def marked(messages: list[Any]) -> list[int]:
+    return [at for at, wire in enumerate(messages) if MARK in str(wire["content"])]
+
+
+def test_the_callers_mark_stands_at_the_end_and_behind_the_summary() -> None:
+    messages = shown(marks_before=2)
+    assert marked(messages) == [0, len(messages) - 1]
+    assert messages[-1]["content"][-1][MARK] == MARKED[MARK]
+
+
+def test_no_request_gets_more_marks_than_its_provider_takes() -> None:
+    messages = shown(marks_before=MOST_MARKS - 1)
+    assert marked(messages) == [len(messages) - 1]
+
+
+def test_a_caller_without_marks_gets_none() -> None:
+    assert marked(shown(marks_before=0, is_marked=False)) == []
