@@ -22,6 +22,7 @@ from foldline.log.compaction.summary_request import (
 )
 from foldline.log.compaction.usage_estimate import fits
 from foldline.log.events import JobEnded, JobWaits
+from foldline.log.job_order import NEXT_TURN, hurry, is_close, turn_values
 from foldline.log.job_state import ACTIVE, JobState
 from foldline.log.storage import entry_log
 from foldline.log.storage.rows import Path
@@ -38,7 +39,7 @@ _IS_ALIKE: Final = and_(
     JOB.c.kind == bindparam("kind"),
     JOB.c.subject == bindparam("subject"),
 )
-_ACTIVE: Final = select(JOB.c.id, JOB.c.state, JOB.c.parameters, JOB.c.queue, JOB.c.error).where(
+_ACTIVE: Final = select(JOB.c.id, JOB.c.state, JOB.c.parameters, JOB.c.queue, JOB.c.error, JOB.c.is_close).where(
     _IS_ALIKE, one_of(JOB.c.state, ACTIVE)
 )
 _WAKE: Final = update(JOB).where(JOB.c.id == bindparam("job")).values(not_before=0, error=None)
@@ -48,7 +49,8 @@ _NOTE: Final = update(JOB).where(JOB.c.id == bindparam("job")).values(error=bind
 # The note of a job whose summary is written, where an interim summary stands in its place for now.
 FOR_A_CHANGE: Final = "the summary is ready; it waits until the view changes anyway, or is in no cache any more"
 _NEWEST: Final = select(JOB.c.error).where(_IS_ALIKE).order_by(JOB.c.number.desc()).limit(1)
-_INSERT: Final = insert(JOB)
+_INSERT: Final = insert(JOB).values(turn=NEXT_TURN)
+_MOVE: Final = update(JOB).where(JOB.c.id == bindparam("job")).values(queue=bindparam("to_queue"), turn=NEXT_TURN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,8 @@ def _joined(tx: Transaction, path: Path, row: Any) -> QueuedJob:
     if row.error == IN_TOOL_LOOP and not path.is_in_tool_loop:
         tx.execute(_WAKE, {"job": row.id})
         tx.events.append(JobWaits(row.queue))
+    if row.state == JobState.QUEUED and not row.is_close and is_close(path):
+        hurry(tx, path, row.id)
     return QueuedJob(row.id, is_joined=True)
 
 
@@ -141,7 +145,7 @@ def enqueue(tx: Transaction, path: Path, request: SummaryRequest) -> QueuedJob:
     if running is not None and (not request.is_asked or as_asked(request_from_json(running.parameters)) == request):
         return QueuedJob(running.id, is_joined=True)
     if waiting is not None:
-        _update_waiting(tx, waiting, request)
+        _update_waiting(tx, path, waiting, request)
         return _joined(tx, path, waiting)
     return QueuedJob(_insert(tx, path, request))
 
@@ -155,11 +159,14 @@ def _same_kind(path: Path, request: SummaryRequest) -> dict[str, Any]:
     return {"pk": path.session.pk, "branch": path.branch, "kind": request.kind, "subject": request.subject}
 
 
-def _update_waiting(tx: Transaction, waiting: Any, request: SummaryRequest) -> None:
+def _update_waiting(tx: Transaction, path: Path, waiting: Any, request: SummaryRequest) -> None:
     if not request.is_asked:
         return
-    values = {"parameters": request_to_json(request), "queue": INTERACTIVE, "is_asked": True, "not_before": 0}
+    values = {"parameters": request_to_json(request), "is_asked": True, "not_before": 0}
     tx.execute(update(JOB).where(JOB.c.id == waiting.id).values(values))
+    if waiting.queue != INTERACTIVE:
+        turn = turn_values(path, INTERACTIVE, tx.limits.summarizer_tokens)
+        tx.execute(_MOVE, {"job": waiting.id, "to_queue": INTERACTIVE, **turn})
     tx.events.append(JobWaits(INTERACTIVE))
 
 
@@ -189,9 +196,11 @@ def _insert(
         "parameters": request_to_json(request),
         "traceparent": tx.traceparent,
     }
-    tx.execute(_INSERT, row)
+    tx.execute(_INSERT, row | turn_values(path, queue, tx.limits.summarizer_tokens))
     if not ended:
         tx.events.append(JobWaits(queue))
+        if is_close(path):
+            hurry(tx, path, job_id)
     return job_id
 
 

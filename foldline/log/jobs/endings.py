@@ -204,7 +204,8 @@ def requeue(
     if other is not None:
         end(tx, other.id, JobState.SUPERSEDED, by=job.id)
         if other.is_asked:
-            values |= {"is_asked": True, "queue": other.queue, "parameters": other.parameters}
+            turn = job.turn if job.queue == other.queue else other.turn
+            values |= {"is_asked": True, "queue": other.queue, "turn": turn, "parameters": other.parameters}
             learned = {name: value for name, value in learned.items() if name not in OF_REFUSAL}
     if learned:
         request = request_from_json(values.get("parameters", job.parameters))

@@ -198,6 +198,7 @@ class SummaryRow(SQLModel, table=True):
 class JobRow(SQLModel, table=True):
     """One queued summary request and its state; at most one running and one waiting per branch, kind and subject.
 
+    The next is the one with the least `turn`; `is_close`: it took an earlier one, as its session is close to overflow.
     `subject` is the id of the last entry that was left, for a branch summary. `traceparent` is the trace of the first
     request for it. `waits_for` is the summarizer that it waits for, one that is held back after failures.
     """
@@ -206,7 +207,8 @@ class JobRow(SQLModel, table=True):
     __table_args__ = (
         Index("job_id_once", "id", unique=True),
         Index("job_of_session", "session_pk", "number"),
-        Index("job_by_queue", "state", "queue", "number"),
+        Index("job_by_turn", "state", "queue", "turn", "number"),
+        Index("job_of_tenant", "state", "queue", "tenant", "turn"),
         *(
             Index(
                 f"job_{state}_once",
@@ -231,6 +233,8 @@ class JobRow(SQLModel, table=True):
     subject: str = Field(default="", sa_column_kwargs={"server_default": ""})
     state: str
     queue: str
+    turn: int = Field(default=0, sa_type=BigInteger, sa_column_kwargs={"server_default": "0"})
+    is_close: bool = Field(default=False, sa_column_kwargs={"server_default": false()})
     is_asked: bool = False
     attempts: int = 0
     progress: float = 0.0

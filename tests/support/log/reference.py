@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any
 
 from foldline.engine.edits import Edit, LiveEdits, within
@@ -337,8 +338,9 @@ class Reference:
     # ---- what workers do ----
 
     def claim(self, queue: str) -> Job | None:
-        """The oldest waiting job that has something to do; those that have nothing to do end."""
-        while job := next((job for job in self.jobs if job.queue == queue and self._is_runnable(job)), None):
+        """The waiting job with the first turn that has something to do; those that have nothing to do end."""
+        while runnable := [job for job in self.jobs if job.queue == queue and self._is_runnable(job)]:
+            job = min(runnable, key=attrgetter("turn"))
             if self._take(job):
                 return job
         return None
@@ -449,6 +451,7 @@ class Reference:
         for other in self.jobs_like(job.branch, job.request, "queued"):
             other.end("superseded", by=job.id)
             if other.request.is_asked:
+                job.turn = job.turn if job.queue == other.queue else other.turn
                 job.request, job.queue = other.request, other.queue
         job.state, job.error = "queued", "lapsed"
 
@@ -613,13 +616,19 @@ class Reference:
             return
         for waiting in self.jobs_like(number, request, "queued"):
             if request.is_asked:
-                waiting.request, waiting.queue, waiting.not_before = request, INTERACTIVE, 0
+                waiting.request, waiting.not_before = request, 0
+                if waiting.queue != INTERACTIVE:
+                    waiting.queue, waiting.turn = INTERACTIVE, self._next_turn()
             return
         self.jobs.append(self._new_job(number, request))
 
     def _new_job(self, number: int, request: ReferenceRequest) -> Job:
         name = f"job_{self.jobs_before + len(self.jobs) + 1}"
-        return Job(name, number, request, INTERACTIVE if request.is_asked else BACKGROUND)
+        return Job(name, number, request, INTERACTIVE if request.is_asked else BACKGROUND, self._next_turn())
+
+    def _next_turn(self) -> int:
+        """The last turn of all: there is one tenant."""
+        return max((job.turn for job in self.jobs), default=0) + 1
 
     def _show_no_room(self, number: int, request: ReferenceRequest) -> None:
         alike = (
@@ -651,8 +660,11 @@ class Reference:
             "condense", covered.first, covered.last, summary=summary.id, tokens=summary.tokens,
             original_tokens=covered.original_tokens, replaces=covered.replaces,
         )  # fmt: skip
-        after = outline.edited([condense])
-        plan = fit(after, Plan(after.tokens), goals)
+        after, fitting = outline.edited([condense]), goals
+        if self.policy.counter != EXACT:
+            # What the policy's own program would keep goes only as far as the trigger.
+            fitting = replace(goals, target=max(goals.target, min(goals.trigger, goals.limit)))
+        plan = fit(after, Plan(after.tokens), fitting)
         if goals.limit < plan.tokens and outline.tokens <= plan.tokens:
             return False
         most = None if request.target_tokens is None else self.goals(number, request).target

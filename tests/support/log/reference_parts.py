@@ -122,12 +122,13 @@ AUTOMATIC = ReferenceRequest(is_asked=False)
 
 @dataclass
 class Job:
-    """A summary request and its state; the last three are set by a claim."""
+    """A summary request and its state; the last three are set by a claim. Those with a later `turn` wait longer."""
 
     id: str
     branch: int
     request: ReferenceRequest
     queue: str
+    turn: int = 0
     state: str = "queued"
     error: str | None = None
     attempts: int = 0
