@@ -26,6 +26,7 @@ from foldline_api.gateway.upstream import Upstreams
 from foldline_api.http import problems
 from foldline_api.http.access_log import AccessLog
 from foldline_api.http.auth import Auth
+from foldline_api.http.browsers import BrowserRules
 from foldline_api.job_watch import WAITERS_MAX, ReadJobs, Watch
 from foldline_api.routes import OF_TURNS, OTHERS, ROUTERS
 from foldline_api.schemas.openapi import DescribedApp, operation_id
@@ -61,6 +62,7 @@ def create_app(
         lifespan=lifespan,
         middleware=[
             Middleware(AccessLog, signals=signals),
+            Middleware(BrowserRules, is_keyless=not settings.tenants_by_key, bare_paths=gateway_routes.PATHS),
             Middleware(Auth, tenants_by_key=settings.tenants_by_key),
         ],
         redirect_slashes=False,

@@ -7,15 +7,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from http import HTTPStatus
+from ipaddress import ip_address
 from threading import Thread
 from typing import Any
+from urllib.parse import urlsplit
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from foldline.telemetry.health import Health, Subject
 from foldline.telemetry.metrics import Metrics
@@ -29,7 +34,33 @@ def create_ops_app(subject: Subject) -> Starlette:
     routes = [Route("/metrics", ops.metrics), Route("/healthz", ops.live), Route("/readyz", ops.ready)]
     if subject.backlog is not None:
         routes += [Route("/queues", ops.queues), Route("/queues/{name}", ops.queue)]
-    return Starlette(routes=routes)
+    return Starlette(routes=routes, middleware=[Middleware(NoForeignNames)])
+
+
+class NoForeignNames:
+    """Middleware that answers 403 to a page in a browser, unless it came from an address or this machine.
+
+    A page can have its own name resolve to this port. Programs may use any name: they send no `Sec-Fetch-Site`, and
+    `none` is an address that somebody typed in.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope) if scope["type"] == "http" else Headers()
+        if headers.get("sec-fetch-site", "none") == "none" or _is_address(headers.get("host", "")):
+            await self._app(scope, receive, send)
+        else:
+            await PlainTextResponse("pages use an address or localhost", HTTPStatus.FORBIDDEN)(scope, receive, send)
+
+
+def _is_address(host: str) -> bool:
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+        return name == "localhost" or bool(ip_address(name))
+    except ValueError:
+        return False
 
 
 class _OpsRoutes:

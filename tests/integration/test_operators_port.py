@@ -52,6 +52,21 @@ def test_the_api_serves_metrics_without_a_key_only_on_the_operators_port(api: Da
         assert outside.get("/queues").status_code == 401
 
 
+def test_a_page_whose_name_leads_to_the_port_reads_nothing(api: Daemon) -> None:
+    with client(port_of(api)) as port:
+        for host, site, status in (
+            ("evil.example", "same-origin", 403),
+            ("evil.example:9090", "cross-site", 403),
+            ("evil.example", "none", 200),
+            ("localhost:9090", "same-origin", 200),
+            ("10.0.0.5:9090", "same-origin", 200),
+            ("[::1]:9090", "same-origin", 200),
+        ):
+            answer = port.get("/metrics", headers={"Host": host, "Sec-Fetch-Site": site})
+            assert answer.status_code == status, (host, site)
+        assert port.get("/metrics", headers={"Host": "foldline-api.prod.svc"}).status_code == 200
+
+
 def test_the_api_serves_the_backlog_as_json(installation: Installation, api: Daemon) -> None:
     installation.queue()
     with client(port_of(api)) as port:

@@ -30,6 +30,8 @@ from foldline_api.http.responses import JSON
 METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 # The prefixes under which all routes of a provider go through; without a prefix, those that are understood.
 PREFIXES: Final = {"/anthropic": "anthropic", "/openai": "openai"}
+# How the paths of all routes here begin.
+PATHS: Final = ("/v1/", *(f"{prefix}/" for prefix in PREFIXES))
 REFUSAL_CHARS: Final = 1 << 16
 # The encodings that httpx decodes by itself.
 READABLE: Final = frozenset({b"gzip", b"deflate", b"identity"})

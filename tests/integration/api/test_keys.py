@@ -90,7 +90,10 @@ def test_another_tenants_job_is_not_found(keyed: Api) -> None:
         {"Host": "10.1.2.3"},
         {"Host": "["},
         {"Origin": "https://evil.example"},
+        {"Origin": "http://localhost:3000"},
         {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
     ],
 )
 def test_without_keys_only_this_machine_is_answered(api: Api, headers: dict[str, str]) -> None:
@@ -99,10 +102,23 @@ def test_without_keys_only_this_machine_is_answered(api: Api, headers: dict[str,
 
 @pytest.mark.parametrize(
     "headers",
-    [{"Host": "localhost:1"}, {"Host": "[::1]:80"}, {"Host": "127.8.8.8"}, {"Origin": "http://localhost:3000"}],
+    [
+        {"Host": "localhost:1"},
+        {"Host": "[::1]:80"},
+        {"Host": "127.8.8.8"},
+        {"Host": "localhost:3000", "Origin": "http://localhost:3000"},
+        {"Sec-Fetch-Site": "same-origin"},
+        {"Sec-Fetch-Site": "none"},
+    ],
 )
 def test_this_machine_has_several_names(api: Api, headers: dict[str, str]) -> None:
     assert api.client.get("/sessions", headers=headers).status_code == 200
+
+
+def test_no_page_may_frame_an_answer_or_guess_its_type(api: Api) -> None:
+    for path in ("/sessions", "/docs", "/nothing"):
+        headers = api.client.get(path).headers
+        assert (headers["x-content-type-options"], headers["x-frame-options"]) == ("nosniff", "DENY")
 
 
 def test_with_a_key_a_request_is_done_once(api: Api) -> None:
