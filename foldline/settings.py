@@ -69,6 +69,11 @@ class Settings(BaseSettings):
         description="Maximum connections of a process to PostgreSQL, or readers of an SQLite file. At least "
         "FOLDLINE_THREADS + 5.",
     )
+    database_prepared_statements: bool = Field(
+        default=True,
+        description="Whether PostgreSQL keeps statements prepared. Turn it off behind a pooler that gives each "
+        "transaction another connection, such as PgBouncer with `pool_mode = transaction`.",
+    )
     cache_bytes: int = Field(
         32 << 20,
         ge=0,

@@ -93,6 +93,7 @@ def open_store(settings: Settings, tracing: Tracing | None = None) -> Iterator[S
             settings.database_url,
             limits=limits,
             connections=settings.database_connections,
+            prepares=settings.database_prepared_statements,
             known=KnownEntries(settings.cache_bytes // 2),
             traceparent=lambda: tracing.traceparent if tracing else None,
         )

@@ -27,6 +27,8 @@ CONNECTIONS: Final = 24
 WAIT_SECONDS: Final = 10
 # No statement of ours takes a second. A longer one has lost its client, and may hold a lock that others wait for.
 STATEMENT_SECONDS: Final = 30
+# A statement is prepared when a connection runs it so often.
+PREPARED_FROM: Final = 5
 # A connection that was idle for longer is tested first, so that a restart of the server costs no error.
 IDLE_SECONDS_BEFORE_TEST: Final = 1.0
 
@@ -103,22 +105,23 @@ def address_of(url: str) -> URL:
     return address
 
 
-def open_engines(address: URL, connections: int = CONNECTIONS) -> Engines:
+def open_engines(address: URL, connections: int = CONNECTIONS, *, prepares: bool = True) -> Engines:
     """Engines with at most so many connections each; nothing connects yet.
+
+    `prepares`: PostgreSQL keeps the statements of a connection prepared, which a pooler by transactions cannot.
 
     Raises:
         InvalidDatabase: the driver is not installed.
     """
     try:
-        return (
-            _sqlite(address, connections) if address.get_backend_name() == SQLITE else _postgresql(address, connections)
-        )
+        is_sqlite = address.get_backend_name() == SQLITE
+        return _sqlite(address, connections) if is_sqlite else _postgresql(address, connections, prepares=prepares)
     except (ArgumentError, ImportError) as error:
         problem = f"no driver for {address.drivername} is installed"
         raise InvalidDatabase(problem) from error
 
 
-def _postgresql(address: URL, connections: int) -> Engines:
+def _postgresql(address: URL, connections: int, *, prepares: bool) -> Engines:
     writer = create_engine(
         address,
         pool_size=connections,
@@ -131,6 +134,7 @@ def _postgresql(address: URL, connections: int) -> Engines:
             "application_name": f"foldline {version('foldline')}",
             "connect_timeout": WAIT_SECONDS,
             "options": _options(address),
+            "prepare_threshold": PREPARED_FROM if prepares else None,
             # A server that vanished is noticed within this time, not after the kernel's two hours.
             "keepalives_idle": WAIT_SECONDS,
             "keepalives_interval": WAIT_SECONDS,

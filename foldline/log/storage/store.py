@@ -184,6 +184,7 @@ class Store:
         chance: Chance = random_fraction,
         stopwatch: Stopwatch = perf_counter,
         connections: int = CONNECTIONS,
+        prepares: bool = True,
         known: KnownEntries | None = None,
         traceparent: Callable[[], str | None] = lambda: None,
     ) -> None:
@@ -197,7 +198,7 @@ class Store:
         self._traceparent = traceparent
         self.url = address_of(url)
         self.is_sqlite = self.url.get_backend_name() == SQLITE
-        self._engines = open_engines(self.url, connections)
+        self._engines = open_engines(self.url, connections, prepares=prepares)
         self._turns = Turns(self._engines.writer) if self.is_sqlite else None
 
     @property
