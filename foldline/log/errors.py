@@ -116,5 +116,9 @@ class Unavailable(SessionsError):
     """The database does not answer."""
 
 
+class OutcomeUnknown(Unavailable):
+    """The connection broke while a transaction was committed: its changes may be there."""
+
+
 class Busy(Unavailable):
     """The database answers, but a lock or a connection was not free in time."""

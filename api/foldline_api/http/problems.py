@@ -185,6 +185,13 @@ PROBLEM_TYPES: Final[Mapping[type[Exception], ProblemType]] = {
         headers=_AGAIN,
         detail="the database does not answer; try again later",
     ),
+    log.OutcomeUnknown: ProblemType(
+        "outcome-unknown",
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        # Without `Retry-After`, which would invite clients to do it twice.
+        detail="the database broke off while it stored this, so it may be done: repeat it with the same "
+        "Idempotency-Key, or without one, read first what is there",
+    ),
     log.Busy: ProblemType(
         "unavailable",
         HTTPStatus.SERVICE_UNAVAILABLE,

@@ -18,7 +18,7 @@ from sqlalchemy import Connection, Dialect, Engine, Insert, Update, func, select
 from sqlalchemy.exc import DatabaseError, DataError, IntegrityError, InterfaceError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from foldline.log.errors import Busy, Unavailable
+from foldline.log.errors import Busy, OutcomeUnknown, Unavailable
 from foldline.log.events import Event, Subscriber
 from foldline.log.storage.engines import CONNECTIONS, SQLITE, address_of, open_engines
 from foldline.log.storage.turns import Turns
@@ -213,11 +213,19 @@ class Store:
         With `shares` it may wait for a few others, to be committed with them; SQLite alone needs that.
 
         Raises:
+            OutcomeUnknown: PostgreSQL broke off during the commit. SQLite rolls back what it cannot commit.
             Unavailable: the database does not answer.
         """
-        with translated(), self._writing(shares=shares) as connection:
-            transaction = self._transaction(connection)
-            yield transaction
+        is_done = False
+        try:
+            with translated(), self._writing(shares=shares) as connection:
+                transaction = self._transaction(connection)
+                yield transaction
+                is_done = True
+        except Unavailable as error:
+            if is_done and not self.is_sqlite:
+                raise OutcomeUnknown(str(error)) from error
+            raise
         for event in transaction.events:
             self.publish(event)
 
