@@ -1,9 +1,11 @@
 """The session log's errors, beside the engine's, as one tree: `SessionsError` > `NotFound`, `Conflict`, `StaleVersion`,
 `UnknownParent`, `UnknownVersion`, `CallsOpen`, `PinTooLarge`, `CannotShrink`, `RedoSuperseded`, `IdempotencyInFlight`,
-`IdempotencyMismatch`, `InvalidDatabase`, `Unavailable` > `Busy`.
+`IdempotencyMismatch`, `InvalidDatabase`, `Unavailable` > `OutcomeUnknown`, `FileGone`, `DiskFull`, `Busy`.
 """
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from foldline.engine.overflow import Verdict
 
@@ -118,6 +120,17 @@ class Unavailable(SessionsError):
 
 class OutcomeUnknown(Unavailable):
     """The connection broke while a transaction was committed: its changes may be there."""
+
+
+class FileGone(Unavailable):
+    """The file of an SQLite database was deleted, or another one put in its place, while it was open."""
+
+    def __init__(self, file: Path) -> None:
+        super().__init__(f"the database file {file} was deleted or replaced while it was open")
+
+
+class DiskFull(Unavailable):
+    """The database has no room on its disk."""
 
 
 class Busy(Unavailable):

@@ -185,6 +185,18 @@ PROBLEM_TYPES: Final[Mapping[type[Exception], ProblemType]] = {
         headers=_AGAIN,
         detail="the database does not answer; try again later",
     ),
+    log.FileGone: ProblemType(
+        "unavailable",
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        detail="the database file was deleted or replaced while the service had it open, and nothing is stored: stop "
+        "the service, put the file back, and start it again",
+    ),
+    log.DiskFull: ProblemType(
+        "unavailable",
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        headers=_AGAIN,
+        detail="the database has no room left on its disk, and nothing was stored",
+    ),
     log.OutcomeUnknown: ProblemType(
         "outcome-unknown",
         HTTPStatus.SERVICE_UNAVAILABLE,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.metadata import version
+from pathlib import Path
 from time import monotonic
 from typing import Any, Final, NamedTuple
 
@@ -15,7 +18,7 @@ from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 from sqlalchemy.sql.functions import FunctionElement
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_random
 
-from foldline.log.errors import InvalidDatabase
+from foldline.log.errors import FileGone, InvalidDatabase
 
 SQLITE: Final = "sqlite"
 # Names that users write, and the driver that is installed.
@@ -191,10 +194,12 @@ def _sqlite(address: URL, connections: int) -> Engines:
 
 
 def _begin_to_write(connection: Connection) -> None:
+    _check_file(connection)
     connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
 def _begin_to_read(connection: Connection) -> None:
+    _check_file(connection)
     # It takes no lock, so it does not fail; SQLAlchemy's way takes ten times as long.
     connection.connection.driver_connection.execute("BEGIN")  # type: ignore[union-attr]
 
@@ -207,12 +212,20 @@ def _sqlite_engine(address: URL, connections: int, begin: Callable[[Connection],
         max_overflow=0,
         connect_args={"check_same_thread": False, "timeout": WAIT_SECONDS},
     )
+    event.listen(engine, "do_connect", _create_private)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", begin)
     return engine
 
 
-def _prepare_sqlite(connection: Any, _record: Any) -> None:
+def _create_private(_dialect: Any, _record: Any, arguments: list[Any], _named: Any) -> None:
+    """Create a new file that others on this machine cannot read; SQLite gives its log the same mode."""
+    # SQLite says itself what is wrong with a path.
+    with suppress(OSError):
+        os.close(os.open(arguments[0], os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
+def _prepare_sqlite(connection: Any, record: ConnectionPoolEntry) -> None:
     # The driver's own transaction handling would begin too late for BEGIN IMMEDIATE.
     connection.isolation_level = None
     for pragma in (f"busy_timeout={WAIT_SECONDS * 1000}", "foreign_keys=ON"):
@@ -220,6 +233,23 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
     _retrying(connection.execute, "PRAGMA journal_mode=WAL")
     # An acknowledged append survives a power cut, not only the death of the process.
     connection.execute("PRAGMA synchronous=FULL")
+    file = Path(connection.execute("PRAGMA database_list").fetchone()[2])
+    record.info["file"] = file, file.stat().st_ino
+
+
+def _check_file(connection: Connection) -> None:
+    """What is written to a file that was deleted is lost with the process.
+
+    Raises:
+        FileGone: the file was deleted, or another one put in its place.
+    """
+    file, opened = connection.info["file"]
+    try:
+        found = file.stat().st_ino
+    except FileNotFoundError:
+        found = None
+    if found != opened:
+        raise FileGone(file)
 
 
 # When several processes switch a new file to WAL at the same time, SQLite makes all but one fail without waiting.

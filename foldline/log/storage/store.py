@@ -18,7 +18,7 @@ from sqlalchemy import Connection, Dialect, Engine, Insert, Update, func, select
 from sqlalchemy.exc import DatabaseError, DataError, IntegrityError, InterfaceError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from foldline.log.errors import Busy, OutcomeUnknown, Unavailable
+from foldline.log.errors import Busy, DiskFull, OutcomeUnknown, Unavailable
 from foldline.log.events import Event, Subscriber
 from foldline.log.storage.engines import CONNECTIONS, SQLITE, address_of, open_engines
 from foldline.log.storage.turns import Turns
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# PostgreSQL's code for a lock that was not free in time; its driver is not loaded where the database is SQLite.
-LOCK_NOT_AVAILABLE: Final = "55P03"
+# Codes of PostgreSQL for a lock that was not free in time and for a full disk, and SQLite's for the latter.
+_KINDS: Final[Mapping[Any, type[Unavailable]]] = {"55P03": Busy, "53100": DiskFull, "SQLITE_FULL": DiskFull}
 
 Clock: TypeAlias = Callable[[], datetime]
 NewId: TypeAlias = Callable[[str], str]
@@ -223,7 +223,7 @@ class Store:
                 yield transaction
                 is_done = True
         except Unavailable as error:
-            if is_done and not self.is_sqlite:
+            if is_done and not self.is_sqlite and type(error) is Unavailable:
                 raise OutcomeUnknown(str(error)) from error
             raise
         for event in transaction.events:
@@ -307,6 +307,7 @@ def translated() -> Iterator[None]:
 
     Raises:
         Busy: a lock or a connection was not free in time.
+        DiskFull: the database has no room left.
         Unavailable: the database does not answer, or has no tables of ours.
     """
     try:
@@ -315,8 +316,8 @@ def translated() -> Iterator[None]:
         # A unique row exists already, or a value does not fit its column: the caller knows what that means.
         raise
     except (DatabaseError, InterfaceError) as error:
-        kind = Busy if getattr(error.orig, "sqlstate", None) == LOCK_NOT_AVAILABLE else Unavailable
-        raise kind(str(error.orig)) from error
+        code = getattr(error.orig, "sqlstate", None) or getattr(error.orig, "sqlite_errorname", None)
+        raise _KINDS.get(code, Unavailable)(str(error.orig)) from error
     except PoolTimeoutError as error:
         message = "all connections to the database are in use"
         raise Busy(message) from error

@@ -8,12 +8,13 @@ import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from pathlib import Path
 
 import httpx
 import pytest
 from foldline_api.app import create_app
 from foldline_api.http.problems import PROBLEM_TYPES
-from sqlalchemy import text
+from sqlalchemy import make_url, text
 
 from foldline.engine.wire import loads
 from foldline.log.storage import paths
@@ -23,7 +24,7 @@ from foldline.telemetry.health import PATIENCE_SECONDS
 from stack.services.servers import postgres
 from tests.support.eventually import eventually
 from tests.support.processes.api import Api, documented_routes, open_api, problem_of, user
-from tests.support.processes.databases import Server, each_kind
+from tests.support.processes.databases import Server, each_kind, sqlite_database
 from tests.support.processes.http import client
 from tests.support.processes.server import served
 
@@ -36,7 +37,7 @@ SILENT = "does not answer"
 PROBLEMS = (
     "malformed-json invalid-request not-found method-not-allowed conflict stale-version unknown-parent body-too-large "
     "unknown-model fixed-parts-do-not-fit view-does-not-fit images-do-not-fit calls-open pin-too-large cannot-shrink "
-    "redo-superseded idempotency-mismatch idempotency-in-flight unauthorized unavailable"
+    "redo-superseded idempotency-mismatch idempotency-in-flight unauthorized unavailable outcome-unknown"
 )
 
 
@@ -65,6 +66,17 @@ def test_a_database_that_is_away_is_named_and_makes_requests_unavailable(databas
         assert ready.status_code == 503
         assert ready.json() == {"status": "unavailable", "database": "does not answer", "broker": "ok"}
         api.get("/healthz")
+
+
+def test_a_file_that_was_deleted_under_the_service_is_named_and_nothing_is_stored() -> None:
+    with sqlite_database() as database, open_api(database) as api:
+        session = api.session()
+        Path(make_url(database).database or "").unlink()
+        answer = api.client.post(f"{session}/messages", json={"messages": [user("hello")]})
+        assert (problem_of(answer)["name"], answer.status_code) == ("unavailable", 503)
+        assert "deleted or replaced" in answer.json()["detail"]
+        assert "retry-after" not in answer.headers
+        assert api.client.get("/readyz").status_code == 503
 
 
 def test_requests_that_wait_for_a_session_do_not_hold_up_the_readiness(database: str) -> None:
