@@ -31,6 +31,8 @@ LOOPBACK = "127.0.0.1"
 OTHER_CONNECTIONS = 5
 # The chunks of one long range are summarized at the same time.
 CALLS_AT_LEAST = 4
+# Of random characters, these are too many to try out.
+KEY_CHARS_MIN = 16
 # A system prompt and one message need some room.
 WINDOW_AT_LEAST = 2000
 
@@ -56,7 +58,7 @@ class Settings(BaseSettings):
     )
 
     host: str = Field(
-        LOOPBACK, min_length=1, description="Address to listen on. Without API keys it is always loopback."
+        LOOPBACK, min_length=1, description="Address to listen on. Without API keys it has to be loopback."
     )
     port: int = Field(8080, ge=0, le=65535, description="Port to listen on. 0 picks a free port.")
     database_url: str = Field(
@@ -88,7 +90,9 @@ class Settings(BaseSettings):
         description="Address of the broker. memory:// works inside one process only.",
     )
     api_keys: SecretStr = Field(
-        SecretStr(""), description="Keys of the callers, as tenant:key,tenant:key. Empty: one tenant, on loopback only."
+        SecretStr(""),
+        description="Keys with all scopes, as tenant:key,tenant:key, of at least 16 characters each. They do not "
+        "expire; `foldline keys create` stores others. Without any key: one tenant, on loopback only.",
     )
 
     models_file: str | None = Field(
@@ -268,6 +272,9 @@ class Settings(BaseSettings):
             raise PydanticCustomError("api_keys", "write it as tenant:key,tenant:key, with no empty tenant or key")
         if len({key for _, key in pairs}) < len(pairs):
             raise PydanticCustomError("api_keys", "one key is listed twice; each key belongs to one tenant")
+        if any(len(key) < KEY_CHARS_MIN for _, key in pairs):
+            template = "each key needs at least {least} characters; `openssl rand -hex 32` makes a good one"
+            raise PydanticCustomError("api_keys", template, {"least": KEY_CHARS_MIN})
         return keys
 
     @field_validator("policy")
@@ -328,9 +335,9 @@ class Settings(BaseSettings):
         return self.summarizer_concurrency or max(CALLS_AT_LEAST, self.worker_concurrency)
 
     @property
-    def bind_host(self) -> str:
-        """The address to listen on: `host`, or loopback if there are no keys."""
-        return self.host if self.tenants_by_key or _is_loopback(self.host) else LOOPBACK
+    def is_local(self) -> bool:
+        """Whether `host` can be reached from this machine only. Without keys it has to be."""
+        return _is_loopback(self.host)
 
     @property
     def has_memory_broker(self) -> bool:

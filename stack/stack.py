@@ -157,7 +157,7 @@ class Stack:
         return {
             "FOLDLINE_LOG_FORMAT": "text",
             # In containers the API listens on all addresses, and it does not start there without keys.
-            "FOLDLINE_API_KEYS": "nobody:nothing",
+            "FOLDLINE_API_KEYS": "nobody:has-no-key-at-all",
             **given,
             **self._environment,
             "FOLDLINE_DATABASE_URL": self.database_url,

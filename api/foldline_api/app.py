@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from importlib.metadata import version
 
+import anyio
 import anyio.to_thread
 from fastapi import FastAPI, Request
 from fastapi.responses import RedirectResponse
@@ -27,6 +28,7 @@ from foldline_api.http import problems
 from foldline_api.http.access_log import AccessLog
 from foldline_api.http.auth import Auth
 from foldline_api.http.browsers import BrowserRules
+from foldline_api.http.known_keys import KnownKeys
 from foldline_api.job_watch import WAITERS_MAX, ReadJobs, Watch
 from foldline_api.routes import OF_TURNS, OTHERS, ROUTERS
 from foldline_api.schemas.openapi import DescribedApp, operation_id
@@ -44,6 +46,7 @@ def create_app(
     signals = signals or Signals()
     signals.metrics.follow(store)
     service = AppState(settings, store, Watch(_reader_of(store), waiters_max), SentViews(settings.cache_bytes * 3 // 8))
+    keys = KnownKeys.of(settings, store)
     gateway = Gateway(service, Upstreams(settings), Beginnings(settings.cache_bytes // 8))
 
     @asynccontextmanager
@@ -51,7 +54,11 @@ def create_app(
         threads = anyio.to_thread.current_default_thread_limiter()
         threads.total_tokens = settings.threads
         signals.metrics.follow_threads(lambda: threads.statistics().tasks_waiting)
-        yield
+        await keys.look()
+        async with anyio.create_task_group() as group:
+            group.start_soon(keys.watch)
+            yield
+            group.cancel_scope.cancel()
         await service.watch.close()
         await gateway.upstreams.close()
 
@@ -62,8 +69,8 @@ def create_app(
         lifespan=lifespan,
         middleware=[
             Middleware(AccessLog, signals=signals),
-            Middleware(BrowserRules, is_keyless=not settings.tenants_by_key, bare_paths=gateway_routes.PATHS),
-            Middleware(Auth, tenants_by_key=settings.tenants_by_key),
+            Middleware(BrowserRules, keys=keys, bare_paths=gateway_routes.PATHS),
+            Middleware(Auth, keys=keys),
         ],
         redirect_slashes=False,
         generate_unique_id_function=operation_id,

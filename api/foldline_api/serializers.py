@@ -13,6 +13,7 @@ from foldline.engine.policies.policy import FIGURES, to_json
 from foldline.engine.policies.report import together
 from foldline.engine.recall.quoting import Attribution, Neighbour, Passage
 from foldline.engine.tokens.breakdown import Breakdown
+from foldline.log.access.api_keys import ApiKey, KeyScope
 from foldline.log.compaction.compactions import Compaction
 from foldline.log.compaction.trigger import TriggerResult
 from foldline.log.jobs.queries import Job
@@ -275,6 +276,18 @@ def ledger_item_json(found: LedgerItem) -> dict[str, Any]:
 def pin_json(pin: Pin) -> dict[str, Any]:
     """A pin."""
     return {"id": pin.id, "text": pin.text, "created_at": timestamp(pin.created_at)}
+
+
+def key_json(key: ApiKey) -> dict[str, Any]:
+    """A stored API key, without its secret."""
+    times = {name: getattr(key, name) for name in ("expires_at", "revoked_at", "used_at")}
+    return {
+        "id": key.id,
+        "name": key.name,
+        "scopes": [scope for scope in KeyScope if scope in key.scopes],
+        "created_at": timestamp(key.created_at),
+        **{name: None if time is None else timestamp(time) for name, time in times.items()},
+    }
 
 
 def recall_json(found: Recalled) -> dict[str, Any]:

@@ -136,6 +136,19 @@ def check_schema(store: Store) -> None:
         )
 
 
+@contextmanager
+def opened_as_it_is(settings: Settings) -> Iterator[Store]:
+    """The store of a service's database, which has to be there with tables that this program knows.
+
+    Raises:
+        CommandFailed: there is no such database, or it is older than this program.
+    """
+    check_file(settings)
+    with open_store(settings) as store:
+        check_schema(store)
+        yield store
+
+
 def place_of(store: Store) -> str:
     """Where the data is, as people read it: a file, or an address without its password.
 

@@ -10,6 +10,8 @@ from typing import Annotated, Final, TypeAlias
 import typer
 
 from foldline.cli.process_setup import print_status
+from foldline.log.access import api_keys
+from foldline.log.storage.store import Store
 from foldline.settings import Settings
 from foldline.terminal import CommandFailed, ExitCode
 
@@ -19,22 +21,30 @@ Host: TypeAlias = Annotated[str | None, typer.Option(help="Address to listen on;
 Port: TypeAlias = Annotated[int | None, typer.Option(help="Port to listen on; 0 picks a free one.")]
 
 
-def check_host(settings: Settings) -> None:
+def has_keys(settings: Settings, store: Store) -> bool:
+    """Whether a caller needs a key: there is one in the environment or the database."""
+    if settings.tenants_by_key:
+        return True
+    with store.read() as tx:
+        return api_keys.has_any(tx)
+
+
+def check_host(settings: Settings, store: Store) -> None:
     """Raise CommandFailed for an address beyond this machine without keys."""
-    if settings.bind_host != settings.host:
+    if not settings.is_local and not has_keys(settings, store):
         raise CommandFailed(
-            f"{settings.host} can be reached from outside, and there are no API keys. Set FOLDLINE_API_KEYS to "
-            f"tenant:key, or leave out --host to serve this machine only"
+            f"{settings.host} can be reached from outside, and there are no API keys. Create one with `foldline keys "
+            "create`, or set FOLDLINE_API_KEYS to tenant:key; or leave out --host to serve this machine only"
         )
 
 
 def listener_for(settings: Settings) -> AbstractContextManager[socket.socket]:
-    """A listening socket at the settings' address.
+    """A listening socket at the settings' address, which `check_host` has to be called with before.
 
     Raises:
         CommandFailed: the address or port cannot be had.
     """
-    return _listener(settings.bind_host, settings.port, "--port or FOLDLINE_PORT")
+    return _listener(settings.host, settings.port, "--port or FOLDLINE_PORT")
 
 
 def flower_listener_for(settings: Settings) -> AbstractContextManager[socket.socket]:
@@ -89,10 +99,10 @@ def _listener(host: str, port: int, how_to_choose: str) -> Iterator[socket.socke
         yield listener
 
 
-def announce(listener: socket.socket, settings: Settings) -> None:
+def announce(listener: socket.socket, settings: Settings, store: Store) -> None:
     """Say where the API can be reached, and by whom."""
     print_status(settings, f"listening on {url_of(listener)}")
-    if not settings.tenants_by_key:
+    if not has_keys(settings, store):
         print_status(settings, "no API keys are set: only this machine can connect")
 
 

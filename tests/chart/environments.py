@@ -13,7 +13,7 @@ from tests.chart.rendered import Pod
 HELD: Final = {
     "FOLDLINE_DATABASE_URL": "postgresql://foldline:secret@database/foldline",
     "FOLDLINE_BROKER_URL": "rediss://:secret@broker:6380/0",
-    "FOLDLINE_API_KEYS": "tenant:secret",
+    "FOLDLINE_API_KEYS": "tenant:secret-of-16-letters",
     "FOLDLINE_SUMMARIZER_API_KEY": "secret",
     "FOLDLINE_ANTHROPIC_API_KEY": "secret",
     "FOLDLINE_OPENAI_API_KEY": "secret",

@@ -13,7 +13,7 @@ from tests.support.processes.databases import sqlite_database
 from tests.support.processes.http import client
 from tests.support.processes.server import opened_store, served
 
-KEYS = "one:first,two:second"
+KEYS = "one:first-of-two-secrets,two:second-of-two-secrets"
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def test_the_pod_of_the_test_runs_the_script() -> None:
     assert container["command"] == ["python", "-c", SCRIPT, "http://prod-foldline-api.agents.svc:80"]
 
 
-@pytest.mark.parametrize("keys", ["one:first", "two:second,one:first"])
+@pytest.mark.parametrize("keys", [KEYS, ",".join(reversed(KEYS.split(",")))])
 def test_it_uses_a_session_and_leaves_nothing_behind(url: str, keys: str) -> None:
     done = run(url, keys)
     assert (done.returncode, done.stderr) == (0, "")

@@ -19,7 +19,7 @@ Json = dict[str, Any]
 SECRETS: Final = {
     "POSTGRES_PASSWORD": "made-up-database",
     "VALKEY_PASSWORD": "made-up-broker",
-    "FOLDLINE_API_KEYS": "tenant:made-up-key",
+    "FOLDLINE_API_KEYS": "tenant:made-up-key-of-16",
     "FOLDLINE_FLOWER_LOGIN": "user:made-up-login",
 }
 ELSEWHERE: Final = {
@@ -89,7 +89,8 @@ def test_a_process_takes_the_settings_it_is_given(
 def test_who_is_published_listens_to_others(services: dict[str, Json]) -> None:
     api, flower = (services[name]["environment"] for name in ("api", "flower"))
     settings = Settings(host=api["FOLDLINE_HOST"], api_keys=SecretStr(api["FOLDLINE_API_KEYS"]))
-    assert ip_address(settings.bind_host).is_unspecified
+    assert settings.tenants_by_key
+    assert ip_address(settings.host).is_unspecified
     assert ip_address(flower["FOLDLINE_FLOWER_HOST"]).is_unspecified
 
 

@@ -25,7 +25,7 @@ from tests.support.recorded import anthropic_session, coding_session, write_sess
 pytestmark = pytest.mark.timeout(300)
 
 WHOLE_SECONDS: Final = 60.0
-KEY: Final = "made-up"
+KEY: Final = "made-up-of-16-letters"
 VARIABLES: Final = {
     "FOLDLINE_API_KEYS": f"tenant:{KEY}",
     "FOLDLINE_FLOWER_LOGIN": "user:made-up",

@@ -30,7 +30,7 @@ from tests.support.processes.program import MAIN
 database_kind = only_sqlite
 
 # A tenant has sessions of its own, so that a test knows which one got a message last.
-KEYS = {"ann": "ann-key", "ben": "ben-key", "nobody": "nobody-key"}
+KEYS = {name: f"{name}-has-this-secret" for name in ("ann", "ben", "nobody")}
 TOOLS = [{"type": "function", "function": {"name": "read", "parameters": {"type": "object"}}}]
 # A program that copies what it writes for the agent into a file.
 COPIED = '"$@" | tee "$0"'

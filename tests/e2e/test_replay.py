@@ -151,11 +151,11 @@ def test_a_service_that_is_not_there_ends_with_exit_code_3(sessions: Path) -> No
 
 
 def test_a_service_with_keys_requires_one(sessions: Path, database: str) -> None:
-    with open_api(database, api_keys="acme:secret") as api:
+    with open_api(database, api_keys="acme:secret-of-acme-0") as api:
         address = api.client.base_url.netloc.decode()
         command = ("replay", sessions, "--window", "128k", "--session", "chat", "--url", address)
         refused = foldline(*command)
-        taken = foldline(*command, "--api-key", "secret")
+        taken = foldline(*command, "--api-key", "secret-of-acme-0")
 
     assert refused.returncode == 2
     assert "give --api-key" in refused.stderr

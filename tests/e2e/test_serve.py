@@ -65,14 +65,14 @@ def test_what_was_appended_is_there_after_a_restart(tmp_path: Path) -> None:
 
 
 def test_with_keys_only_they_open_it(tmp_path: Path) -> None:
-    with serving(tmp_path, {"FOLDLINE_API_KEYS": "acme:secret"}) as (running, url), client(url) as connected:
+    with serving(tmp_path, {"FOLDLINE_API_KEYS": "acme:secret-of-acme-0"}) as (running, url), client(url) as connected:
         assert connected.get("/sessions").status_code == 401
-        assert connected.get("/sessions", headers={"Authorization": "Bearer secret"}).status_code == 200
+        assert connected.get("/sessions", headers={"Authorization": "Bearer secret-of-acme-0"}).status_code == 200
         assert "secret" not in running.printed
 
 
-def test_it_refuses_to_be_reached_from_outside_without_keys() -> None:
-    done = foldline("serve", "--host", "192.0.2.1", "--port", "0")
+def test_it_refuses_to_be_reached_from_outside_without_keys(tmp_path: Path) -> None:
+    done = foldline("serve", "--host", "192.0.2.1", "--port", "0", "--database-url", f"sqlite:///{tmp_path}/new.db")
 
     assert done.returncode == 2
     assert "FOLDLINE_API_KEYS" in done.stderr

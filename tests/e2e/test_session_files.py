@@ -264,11 +264,11 @@ def test_a_service_refuses_what_the_database_would_in_the_same_words(tmp_path: P
 
 
 def test_a_service_with_keys_wants_one(tmp_path: Path, file: Path) -> None:
-    with serving(tmp_path, {"FOLDLINE_API_KEYS": "ann:secret"}) as (_, url):
+    with serving(tmp_path, {"FOLDLINE_API_KEYS": "ann:secret-of-ann-000"}) as (_, url):
         for command in (("import", file), ("export", "talk")):
             assert "--api-key" in refusal(*command, "--url", url)
-        assert ran("import", file, "--url", url, "--api-key", "secret") == "talk\n"
-        assert ran("export", "talk", "--url", url, "--api-key", "secret") == file.read_text()
+        assert ran("import", file, "--url", url, "--api-key", "secret-of-ann-000") == "talk\n"
+        assert ran("export", "talk", "--url", url, "--api-key", "secret-of-ann-000") == file.read_text()
 
 
 def test_a_service_that_does_not_answer_is_reported(file: Path) -> None:

@@ -20,7 +20,7 @@ from tests.support.processes.http import client
 from tests.support.processes.installation import Installation
 
 PORT = {"FOLDLINE_METRICS_PORT": "0"}
-KEYS = {"FOLDLINE_API_KEYS": "acme:let-me-in"}
+KEYS = {"FOLDLINE_API_KEYS": "acme:let-me-in-at-once"}
 LOGIN = {"FOLDLINE_FLOWER_LOGIN": "operator:let-me-in", "FOLDLINE_FLOWER_PORT": "0"}
 
 

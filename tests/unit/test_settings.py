@@ -18,7 +18,7 @@ def problems_of(**overrides: object) -> list[str]:
 
 def test_the_defaults_are_one_process_on_loopback_without_an_llm() -> None:
     settings = load_settings()
-    assert (settings.bind_host, settings.summarizer, settings.has_memory_broker) == ("127.0.0.1", "extractive", True)
+    assert (settings.is_local, settings.summarizer, settings.has_memory_broker) == (True, "extractive", True)
     assert settings.database_url == "sqlite:///foldline.db"
     assert settings.max_body_bytes == 33_554_432
     assert not settings.tenants_by_key
@@ -84,11 +84,12 @@ def test_an_address_with_a_bracket_in_its_password_is_of_no_broker_inside() -> N
 
 
 def test_each_key_names_its_tenant() -> None:
-    settings = load_settings(api_keys=" acme:k1, acme:k2,globex:a:b ")
-    assert settings.tenants_by_key == {"k1": "acme", "k2": "acme", "a:b": "globex"}
+    one, two, three = (f"{name}-{'x' * 16}" for name in ("k1", "k2", "a:b"))
+    settings = load_settings(api_keys=f" acme:{one}, acme:{two},globex:{three} ")
+    assert settings.tenants_by_key == {one: "acme", two: "acme", three: "globex"}
 
 
-@pytest.mark.parametrize("keys", ["acme", "acme:", ":topsecret", "acme:topsecret,globex:topsecret"])
+@pytest.mark.parametrize("keys", ["acme", "acme:", ":topsecret", "acme:topsecret,globex:topsecret", "acme:topsecret"])
 def test_bad_keys_are_refused_without_showing_them(keys: str) -> None:
     (problem,) = problems_of(api_keys=keys)
     assert problem.startswith("FOLDLINE_API_KEYS: ")
@@ -97,7 +98,7 @@ def test_bad_keys_are_refused_without_showing_them(keys: str) -> None:
 
 def test_secrets_stay_out_of_the_representation() -> None:
     settings = load_settings(
-        api_keys="acme:topsecret",
+        api_keys="acme:topsecret-topsecret",
         summarizer_api_key="topsecret",
         anthropic_api_key="topsecret",
         openai_api_key="topsecret",
@@ -108,17 +109,17 @@ def test_secrets_stay_out_of_the_representation() -> None:
 
 
 @pytest.mark.parametrize(
-    ("host", "keys", "bound"),
-    [
-        (EVERYWHERE, "", "127.0.0.1"),
-        (EVERYWHERE, "acme:k", EVERYWHERE),
-        ("::1", "", "::1"),
-        ("localhost", "", "localhost"),
-        ("db.internal", "", "127.0.0.1"),
-    ],
+    ("host", "is_local"),
+    [(EVERYWHERE, False), ("::1", True), ("[::1]", True), ("localhost", True), ("db.internal", False)],
 )
-def test_without_keys_only_loopback_is_bound(host: str, keys: str, bound: str) -> None:
-    assert load_settings(host=host, api_keys=keys).bind_host == bound
+def test_an_address_is_of_this_machine_only_if_it_is_loopback(host: str, *, is_local: bool) -> None:
+    assert load_settings(host=host).is_local is is_local
+
+
+def test_a_key_that_could_be_tried_out_is_refused_with_what_to_do() -> None:
+    (problem,) = problems_of(api_keys="acme:fifteen-letters")
+    assert problem.startswith("FOLDLINE_API_KEYS: each key needs at least 16 characters; `openssl rand -hex 32`")
+    assert load_settings(api_keys="acme:sixteen-letters.").tenants_by_key
 
 
 def test_a_variable_that_is_no_setting_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

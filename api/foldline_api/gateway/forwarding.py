@@ -61,7 +61,7 @@ class GatewayRequest:
     @property
     def tenant(self) -> str:
         """Whose it is."""
-        tenant: str = self.request.state.tenant
+        tenant: str = self.request.state.caller.tenant
         return tenant
 
 

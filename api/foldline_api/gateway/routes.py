@@ -13,7 +13,7 @@ import httpx
 from fastapi import FastAPI, Request, Response
 from starlette.requests import ClientDisconnect
 from starlette.routing import Match, Route
-from starlette.types import Scope
+from starlette.types import Receive, Scope, Send
 
 from foldline.engine.gateway.dialects import DIALECTS, Dialect
 from foldline.engine.wire import dumps
@@ -23,9 +23,11 @@ from foldline_api.gateway.overdue import PATIENCE_SECONDS
 from foldline_api.gateway.recalling import Recalling
 from foldline_api.gateway.upstream import Headers, Outgoing, UpstreamFailed, passing, read_whole, whole
 from foldline_api.http.auth import KEY_HEADER
-from foldline_api.http.problems import BodyTooLarge
+from foldline_api.http.known_keys import LOCAL
+from foldline_api.http.problems import BodyTooLarge, Forbidden, problem
 from foldline_api.http.request import read_body
 from foldline_api.http.responses import JSON
+from foldline_api.http.scopes import OF_GATEWAY, require
 
 METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 # The prefixes under which all routes of a provider go through; without a prefix, those that are understood.
@@ -45,6 +47,14 @@ class GatewayRoute(Route):
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         match, found = super().matches(scope)
         return match, {**found, "route": self}
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            require(scope["state"]["caller"], OF_GATEWAY)
+        except Forbidden as error:
+            await problem(error)(scope, receive, send)
+        else:
+            await super().handle(scope, receive, send)
 
 
 def install(app: FastAPI, gateway: Gateway) -> None:
@@ -123,7 +133,7 @@ async def _sent(gateway: Gateway, call: GatewayRequest, body: bytes) -> httpx.Re
     """
     request = call.request
     query: bytes = request.scope["query_string"]
-    outgoing = Outgoing(call.upstream, request.method, call.path, query, _headers(gateway, request), body)
+    outgoing = Outgoing(call.upstream, request.method, call.path, query, _headers(request), body)
     return await _while_awaited(request, partial(gateway.upstreams.send, outgoing))
 
 
@@ -156,9 +166,9 @@ async def _while_awaited(request: Request, work: Callable[[], Awaitable[Found]])
     return outcome
 
 
-def _headers(gateway: Gateway, request: Request) -> Headers:
+def _headers(request: Request) -> Headers:
     """The caller's headers, without a key of ours, and with encodings that a refusal can be read in."""
-    is_key_ours = bool(gateway.settings.tenants_by_key) and KEY_HEADER not in request.headers
+    is_key_ours = request.state.caller.name != LOCAL and KEY_HEADER not in request.headers
     passed = [(name, value) for name, value in request.headers.raw if not (is_key_ours and name == b"authorization")]
     return [(name, _readable(value) if name == b"accept-encoding" else value) for name, value in passed]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
-from collections.abc import Mapping
 from functools import lru_cache
 from ipaddress import ip_address
 from typing import Final
@@ -12,6 +10,8 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from foldline.log.errors import Unavailable
+from foldline_api.http.known_keys import LOCAL, Caller, KnownKeys
 from foldline_api.http.problems import Unauthorized, problem
 
 DEFAULT_TENANT: Final = "default"
@@ -22,47 +22,46 @@ OPEN_PATHS: Final = frozenset({"/healthz", "/readyz"})
 KEY_HEADER: Final = "x-foldline-key"
 
 NO_KEY: Final = "this service needs a key: send `Authorization: Bearer <key>`"
-UNKNOWN_KEY: Final = "the key is not known"
 FOREIGN_CLIENT: Final = "without API keys this service answers its own machine only"
 FOREIGN_NAME: Final = "without API keys this service answers only to localhost and loopback addresses"
 FOREIGN_PAGE: Final = "without API keys this service answers no web pages of other origins"
 
 
 class Auth:
-    """Middleware that puts the tenant into `request.state.tenant`, or answers 401."""
+    """Middleware that puts the `Caller` into `request.state.caller`, or answers 401; 503 if it cannot be known who."""
 
-    def __init__(self, app: ASGIApp, tenants_by_key: Mapping[str, str]) -> None:
+    def __init__(self, app: ASGIApp, keys: KnownKeys) -> None:
         self._app = app
-        self._tenants = [(key.encode(), tenant) for key, tenant in tenants_by_key.items()]
+        self._keys = keys
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"] not in OPEN_PATHS:
             try:
-                scope.setdefault("state", {})["tenant"] = self._tenant(scope)
-            except Unauthorized as error:
+                scope.setdefault("state", {})["caller"] = await self._caller(scope)
+            except (Unauthorized, Unavailable) as error:
                 await problem(error)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
-    def _tenant(self, scope: Scope) -> str:
+    async def _caller(self, scope: Scope) -> Caller:
         headers = Headers(scope=scope)
-        if not self._tenants:
+        if self._keys.are_needed is None:
+            message = "it is not known yet whether there are keys"
+            raise Unavailable(message)
+        if not self._keys.are_needed:
             _check_is_local(scope, headers)
-            return DEFAULT_TENANT
-        own = headers.get(KEY_HEADER)
-        if own is not None:
-            return self._tenant_of(own.strip().encode())
-        scheme, _, given = headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not given.strip():
-            raise Unauthorized(NO_KEY)
-        return self._tenant_of(given.strip().encode())
+            return Caller(DEFAULT_TENANT, LOCAL)
+        return await self._keys.caller(_key_in(headers))
 
-    def _tenant_of(self, given: bytes) -> str:
-        # Every key is compared in constant time, so that the duration of a request says nothing about a key.
-        found = [tenant for key, tenant in self._tenants if hmac.compare_digest(key, given)]
-        if not found:
-            raise Unauthorized(UNKNOWN_KEY)
-        return found[0]
+
+def _key_in(headers: Headers) -> str:
+    own = headers.get(KEY_HEADER)
+    if own is not None:
+        return own.strip()
+    scheme, _, given = headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not given.strip():
+        raise Unauthorized(NO_KEY)
+    return given.strip()
 
 
 def _check_is_local(scope: Scope, headers: Headers) -> None:

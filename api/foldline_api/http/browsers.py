@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from foldline_api.http.known_keys import KnownKeys
 from foldline_api.http.problems import Unauthorized, problem
 
 FOREIGN_PAGE: Final = "without API keys this service answers programs, and the web pages that it serves itself"
@@ -26,9 +27,9 @@ class BrowserRules:
     With keys, a foreign page has none: browsers send no key by themselves, and the service allows no cross-origin use.
     """
 
-    def __init__(self, app: ASGIApp, *, is_keyless: bool, bare_paths: tuple[str, ...] = ()) -> None:
+    def __init__(self, app: ASGIApp, *, keys: KnownKeys, bare_paths: tuple[str, ...] = ()) -> None:
         self._app = app
-        self._is_keyless = is_keyless
+        self._keys = keys
         self._bare_paths = bare_paths
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -43,7 +44,7 @@ class BrowserRules:
 
         is_bare = scope["path"].startswith(self._bare_paths)
         answer = send if is_bare else with_headers
-        if self._is_keyless and _is_of_foreign_page(Headers(scope=scope)):
+        if not self._keys.are_needed and _is_of_foreign_page(Headers(scope=scope)):
             await problem(Unauthorized(FOREIGN_PAGE))(scope, receive, answer)
         else:
             await self._app(scope, receive, answer)

@@ -75,6 +75,14 @@ class Unauthorized(RequestError):
     """The request has no valid key, or the service has no keys and the request is not from this machine."""
 
 
+class Forbidden(RequestError):
+    """The caller's key is known, and lacks the scope that the route needs."""
+
+    def __init__(self, scope: str) -> None:
+        super().__init__(f"this needs a key with the scope `{scope}`, which this key has not")
+        self.scope = scope
+
+
 class TooManyWaiting(RequestError):
     """As many clients as the service allows wait for jobs already."""
 
@@ -179,6 +187,7 @@ PROBLEM_TYPES: Final[Mapping[type[Exception], ProblemType]] = {
     Unauthorized: ProblemType(
         "unauthorized", HTTPStatus.UNAUTHORIZED, headers={"WWW-Authenticate": 'Bearer realm="foldline"'}
     ),
+    Forbidden: ProblemType("forbidden", HTTPStatus.FORBIDDEN, lambda error: {"scope": error.scope}),
     log.Unavailable: ProblemType(
         "unavailable",
         HTTPStatus.SERVICE_UNAVAILABLE,

@@ -15,7 +15,9 @@ from foldline.engine.wire import TooDeep, loads_bounded
 from foldline.log.storage import paths
 from foldline.log.storage.idempotency import Key
 from foldline_api.http.etags import InvalidTag, versions_in
+from foldline_api.http.known_keys import Caller
 from foldline_api.http.problems import BodyTooLarge, InvalidRequest, MalformedJson, NoRoute
+from foldline_api.http.scopes import check_scope
 from foldline_api.schemas.bodies import Body, checked
 from foldline_api.service import AppState
 
@@ -37,11 +39,16 @@ class ApiRequest:
     """
 
     service: AppState
-    tenant: str
+    caller: Caller
     session_id: str
     route: str
     headers: Headers
     raw: bytes
+
+    @property
+    def tenant(self) -> str:
+        """Whose it is."""
+        return self.caller.tenant
 
     def body(self, model: type[B]) -> B:
         """The body, checked against a model. An empty body counts as an empty object.
@@ -99,18 +106,20 @@ async def read_request(request: Request) -> ApiRequest:
 
     Raises:
         NoRoute: the path has a NUL, which no id has and PostgreSQL refuses.
+        Forbidden: the caller's key lacks the scope of the route.
         InvalidRequest: the route does not take one of the query parameters.
         BodyTooLarge: the body has more bytes than the service takes.
     """
     path: str = request.scope["path"]
     if "\0" in path:
         raise NoRoute(path)
+    check_scope(request.scope)
     _check_parameters(request)
     service: AppState = request.app.state.service
     raw = await read_body(request, service.settings.max_body_bytes) if request.method in WITH_BODY else b""
     route = f"{request.method} {path}"
     session_id: str = request.path_params.get("session_id", "")
-    return ApiRequest(service, request.state.tenant, session_id, route, request.headers, raw)
+    return ApiRequest(service, request.state.caller, session_id, route, request.headers, raw)
 
 
 FromRequest: TypeAlias = Annotated[ApiRequest, Depends(read_request)]

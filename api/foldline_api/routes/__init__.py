@@ -19,6 +19,7 @@ from foldline_api.routes import (
     stateless,
     stats,
 )
+from foldline_api.routes.access import keys
 from foldline_api.routes.finding import ledger, recall
 from foldline_api.routes.service import catalog, health
 
@@ -35,6 +36,7 @@ OTHERS: Final[tuple[APIRouter, ...]] = (
     pins.router,
     ledger.router,
     recall.router,
+    keys.router,
     stateless.router,
     catalog.router,
     health.router,

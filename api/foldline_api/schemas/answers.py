@@ -10,6 +10,7 @@ from foldline.engine.ledger.items import ItemKind, Speaker
 from foldline.engine.messages import ROLES
 from foldline.engine.policies.layouts import LAYOUTS
 from foldline.engine.recall.visibility import OutOfView
+from foldline.log.access.api_keys import KeyScope
 from foldline.log.job_state import JobState
 from foldline_api.http.problems import PROBLEM_TYPES
 
@@ -426,6 +427,24 @@ class BranchAnswer(ResponseModel):
     left_entry_id: str | None = Field(description="The entry of another branch after which this one begins.")
     message_count: int
     is_head: bool
+
+
+class KeyAnswer(ResponseModel):
+    """A stored API key. The key itself begins with its `id`."""
+
+    id: str
+    name: str
+    scopes: list[KeyScope]
+    created_at: str
+    expires_at: str | None
+    revoked_at: str | None
+    used_at: str | None = Field(description="When it was last used, to an hour.")
+
+
+class NewKeyAnswer(KeyAnswer):
+    """A new API key."""
+
+    key: str | None = Field(description="The key, which is shown only here. Null if this repeats an earlier answer.")
 
 
 class ImportedAnswer(ResponseModel):

@@ -5,6 +5,7 @@ Text is checked by functions of this module, because pydantic refuses lone surro
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, ValidationError, WithJsonSchema
@@ -14,6 +15,7 @@ from foldline.engine.errors import InvalidPolicy
 from foldline.engine.formats import FORMATS
 from foldline.engine.models.windows import parse_size
 from foldline.engine.policies.presets import DEFAULT_PRESET, PRESETS
+from foldline.log.access.api_keys import KeyScope
 from foldline.log.storage import ids
 from foldline_api.http.problems import InvalidRequest
 
@@ -63,6 +65,17 @@ def _size(value: Any) -> int:
     return size
 
 
+def _moment(value: Any) -> int:
+    try:
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else None
+        if moment is not None and moment.tzinfo is not None:
+            return int(moment.astimezone(UTC).timestamp() * 1000)
+    except (ValueError, OverflowError):
+        # Neither is a time that can be shown.
+        pass
+    raise PydanticCustomError("moment", "Input should be a time with its zone, as in 2030-01-31T12:00:00Z")
+
+
 Text: TypeAlias = Annotated[str, PlainValidator(_text), WithJsonSchema({"type": "string"})]
 JsonObject: TypeAlias = Annotated[dict[str, Any], PlainValidator(_json_object), WithJsonSchema({"type": "object"})]
 PolicyObject: TypeAlias = Annotated[dict[str, Any], PlainValidator(_policy), WithJsonSchema({"type": "object"})]
@@ -77,6 +90,9 @@ StageName: TypeAlias = Annotated[Name, BeforeValidator(_stage_name)]
 Count: TypeAlias = Annotated[int, Field(ge=0, le=LARGEST)]
 Share: TypeAlias = Annotated[float, Field(gt=0, le=1)]
 Positive: TypeAlias = Annotated[int, Field(gt=0, le=LARGEST)]
+Scope: TypeAlias = Annotated[KeyScope, Field(strict=False)]
+# Milliseconds since the epoch.
+Moment: TypeAlias = Annotated[int, PlainValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})]
 Size: TypeAlias = Annotated[
     int,
     PlainValidator(_size),
@@ -215,6 +231,16 @@ class FileBody(Body):
     path: Text
     size_bytes: Annotated[int, Field(ge=0, le=2**53)] | None = None
     content: Text | None = None
+
+
+class KeyBody(Body):
+    """A new API key of the caller's tenant."""
+
+    name: Name = Field(description="What the key is for, as lists show it.")
+    scopes: list[Scope] = Field(
+        min_length=1, description=f"What it may do: {', '.join(KeyScope)}. None includes another."
+    )
+    expires_at: Moment | None = Field(None, description="When it stops working. Default: never.")
 
 
 class PendingBody(Body):

@@ -76,5 +76,6 @@ COMMANDS: Final = {
     ),
     "models": Listed("models", "models", "List the models whose context window is known."),
     "watch": Listed("watch", "watch", "Watch a session: how full its view is, what was compacted, and its jobs."),
+    "keys": Listed("keys", "app", "Create, list and revoke the API keys of a service."),
     "jobs": Listed("jobs", "app", "Look at summary jobs, and have them tried again or cancelled."),
 }

@@ -12,7 +12,7 @@ from foldline_worker.app import create_celery
 from foldline_worker.broker.liveness import logger as outage_logger
 from foldline_worker.broker.notifier import Notifier
 
-from foldline.cli.database import check_file, check_schema, open_store, settings_of
+from foldline.cli.database import opened_as_it_is, settings_of
 from foldline.cli.jobs_table import STATES, as_json, print_table
 from foldline.cli.process_setup import check_broker
 from foldline.log.errors import Conflict, NotFound
@@ -50,7 +50,7 @@ def list_jobs(
 ) -> None:
     """List jobs, newest last, and count them by state."""
     chosen = Chosen(_checked(states or []), session, tenant)
-    with _opened(settings_of({"database_url": database_url})) as store, store.read() as tx:
+    with opened_as_it_is(settings_of({"database_url": database_url})) as store, store.read() as tx:
         jobs = admin.newest(tx, chosen, limit)
         counts = admin.count_by_state(tx, chosen)
         now = tx.now
@@ -83,7 +83,7 @@ def retry(
     settings = settings_of({"database_url": database_url})
     if not settings.has_memory_broker:
         check_broker(settings, "jobs retry")
-    with _opened(settings) as store, _notifying(settings, store):
+    with opened_as_it_is(settings) as store, _notifying(settings, store):
         worst = _each(store, job_ids or _failed(store), _retry)
     raise typer.Exit(worst)
 
@@ -95,17 +95,9 @@ def cancel(
     database_url: DatabaseUrl = None,
 ) -> None:
     """Cancel jobs that wait or run; the worker that writes a summary for one stops within seconds."""
-    with _opened(settings_of({"database_url": database_url})) as store:
+    with opened_as_it_is(settings_of({"database_url": database_url})) as store:
         worst = _each(store, job_ids, _cancel)
     raise typer.Exit(worst)
-
-
-@contextmanager
-def _opened(settings: Settings) -> Iterator[Store]:
-    check_file(settings)
-    with open_store(settings) as store:
-        check_schema(store)
-        yield store
 
 
 def _each(store: Store, job_ids: Iterable[str], act: Callable[[Transaction, str], str]) -> ExitCode:

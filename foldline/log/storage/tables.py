@@ -328,6 +328,58 @@ class IdempotencyRow(SQLModel, table=True):
     body: bytes
 
 
+class ApiKeyRow(SQLModel, table=True):
+    """A key of a tenant's callers. `digest` is a hash of it, it begins with `id`, and `scopes` are parted by spaces.
+
+    `used_at` is when it was last used, to an hour.
+    """
+
+    __tablename__: ClassVar[Any] = "api_key"
+    __table_args__ = (
+        Index("api_key_id_once", "id", unique=True),
+        Index("api_key_of_tenant", "tenant", "number"),
+    )
+
+    number: int | None = Field(default=None, primary_key=True, sa_type=NUMBER)
+    id: str
+    tenant: str
+    name: str
+    scopes: str
+    digest: bytes
+    created_at: int = Field(sa_type=BigInteger)
+    expires_at: int | None = Field(default=None, sa_type=BigInteger)
+    revoked_at: int | None = Field(default=None, sa_type=BigInteger)
+    used_at: int | None = Field(default=None, sa_type=BigInteger)
+
+
+class AuditRow(SQLModel, table=True):
+    """An action of a caller, written in the transaction of its effect. Nothing of what was said is in it.
+
+    `actor` is the id of a key, or a name for callers without one. `object_id` is what the action was on, if that has an
+    id of its own: a compaction, pin, entry, job or key.
+    """
+
+    __tablename__: ClassVar[Any] = "audit"
+    __table_args__ = (Index("audit_of_tenant", "tenant", "number"), Index("audit_by_age", "created_at"))
+
+    number: int | None = Field(default=None, primary_key=True, sa_type=NUMBER)
+    tenant: str
+    actor: str
+    action: str
+    session_id: str | None = None
+    object_id: str | None = None
+    created_at: int = Field(sa_type=BigInteger)
+
+
+class SecretRow(SQLModel, table=True):
+    """A random secret that all processes on the database share."""
+
+    __tablename__: ClassVar[Any] = "secret"
+
+    name: str = Field(primary_key=True)
+    value: bytes
+
+
 def _table(name: str) -> Table:
     return SQLModel.metadata.tables[name]
 
@@ -343,6 +395,9 @@ CHUNK_TEXT: Final = _table("chunk_text")
 BREAKER: Final = _table("breaker")
 FINGERPRINT: Final = _table("fingerprint")
 IDEMPOTENCY: Final = _table("idempotency")
+API_KEY: Final = _table("api_key")
+AUDIT: Final = _table("audit")
+SECRET: Final = _table("secret")
 
 
 def one_of(column: Column[Any], values: Iterable[str]) -> ColumnElement[bool]:

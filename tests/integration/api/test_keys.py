@@ -21,12 +21,13 @@ from tests.support.processes.api import SMALL_WINDOW, Api, Json, open_api, probl
 from tests.support.processes.http import client
 
 NEW = {"model": "nobody/nothing", "context_window": SMALL_WINDOW}
-ANN, BOB = ({"Authorization": f"Bearer key-of-{name}"} for name in ("ann", "bob"))
+ANN, BOB = ({"Authorization": f"Bearer private-key-of-{name}"} for name in ("ann", "bob"))
 
 
 @pytest.fixture(scope="module")
 def keyed(module_database: str) -> Iterator[Api]:
-    with open_api(module_database, api_keys="ann:key-of-ann,bob:key-of-bob,ann:ann-too") as opened:
+    keys = "ann:private-key-of-ann,bob:private-key-of-bob,ann:another-key-of-ann"
+    with open_api(module_database, api_keys=keys) as opened:
         yield opened
 
 
@@ -43,7 +44,17 @@ def keyed(module_database: str) -> Iterator[Api]:
     ],
 )
 @pytest.mark.parametrize(
-    "header", [None, "", "Bearer", "Bearer wrong", "Basic key-of-ann", "key-of-ann", "Bearer key-of-ann2"]
+    "header",
+    [
+        None,
+        "",
+        "Bearer",
+        "Bearer wrong",
+        "Basic private-key-of-ann",
+        "private-key-of-ann",
+        "Bearer private-key-of-ann2",
+        f"Bearer fl_{'0' * 24}_{'0' * 64}",
+    ],
 )
 def test_without_a_known_key_nothing_is_answered(keyed: Api, path: str, header: str | None) -> None:
     headers = {} if header is None else {"Authorization": header}
@@ -63,7 +74,7 @@ def test_each_key_opens_its_tenants_sessions_only(keyed: Api) -> None:
     assert post("/sessions", json={**NEW, "id": "same"}, headers=ANN).status_code == 201
     assert post("/sessions", json={**NEW, "id": "same"}, headers=BOB).status_code == 201
     path = f"/sessions/{post('/sessions', json=NEW, headers=ANN).json()['id']}"
-    too = {"Authorization": "bearer ann-too"}
+    too = {"Authorization": "bearer another-key-of-ann"}
     assert keyed.client.get(path, headers=too).status_code == 200
     for route in ("", "/context", "/stats", "/entries", "/jobs", "/pins", "/compactions"):
         assert problem_of(keyed.client.get(path + route, headers=BOB))["name"] == "not-found"

@@ -37,7 +37,7 @@ SILENT = "does not answer"
 PROBLEMS = (
     "malformed-json invalid-request not-found method-not-allowed conflict stale-version unknown-parent body-too-large "
     "unknown-model fixed-parts-do-not-fit view-does-not-fit images-do-not-fit calls-open pin-too-large cannot-shrink "
-    "redo-superseded idempotency-mismatch idempotency-in-flight unauthorized unavailable outcome-unknown"
+    "redo-superseded idempotency-mismatch idempotency-in-flight unauthorized forbidden unavailable outcome-unknown"
 )
 
 

@@ -223,13 +223,13 @@ def test_a_session_that_is_not_there_is_not_exported(api: Api) -> None:
 
 @pytest.fixture(scope="module")
 def keyed(module_database: str) -> Iterator[Api]:
-    with open_api(module_database, api_keys="ann:key-of-ann,bob:key-of-bob") as opened:
+    with open_api(module_database, api_keys="ann:private-key-of-ann,bob:private-key-of-bob") as opened:
         yield opened
 
 
 def test_a_file_belongs_to_the_tenant_who_imported_it(keyed: Api) -> None:
     body = {"file": file_of(ENTRIES, id="anns")}
-    ann, bob = ({"Authorization": f"Bearer key-of-{name}"} for name in ("ann", "bob"))
+    ann, bob = ({"Authorization": f"Bearer private-key-of-{name}"} for name in ("ann", "bob"))
     assert problem_of(keyed.client.post("/import", json=body))["name"] == "unauthorized"
     assert keyed.client.post("/import", json=body, headers=ann).status_code == 201
     assert problem_of(keyed.client.get("/sessions/anns/export", headers=bob))["name"] == "not-found"

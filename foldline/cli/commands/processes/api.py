@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Annotated, Final
 
@@ -18,6 +20,7 @@ from foldline.log.storage.store import Store
 from foldline.settings import Settings
 from foldline.telemetry.health import DATABASE, Subject, known_backlog, parts_of
 from foldline.telemetry.metric_catalog import Source
+from foldline.telemetry.metrics import Signals
 from foldline.telemetry.ops_server import serving_ops
 from foldline.telemetry.several_processes import MetricsOfProcesses
 
@@ -51,16 +54,14 @@ def api(
             "log_level": log_level,
         }
     )
-    check_host(settings)
     check_database(settings, "api")
     check_broker(settings, "api")
     with (
         telemetry_of(settings, "api", Source.API) as signals,
-        open_store(settings, signals.tracing) as store,
+        _checked_store(settings, signals) as store,
         listener_for(settings) as listener,
         metrics_listener_for(settings) as metrics_listener,
     ):
-        check_schema(store)
         print_status(settings, f"data in {place_of(store)}")
         if settings.api_processes > 1:
             _serve_by_several(settings, store, listener, metrics_listener)
@@ -69,8 +70,16 @@ def api(
             api_beside_workers(settings, store, signals) as app,
             serving_ops(app.state.subject, metrics_listener),
         ):
-            announce(listener, settings)
+            announce(listener, settings, store)
             run_api(app, listener, settings)
+
+
+@contextmanager
+def _checked_store(settings: Settings, signals: Signals) -> Iterator[Store]:
+    with open_store(settings, signals.tracing) as store:
+        check_schema(store)
+        check_host(settings, store)
+        yield store
 
 
 def _serve_by_several(
@@ -87,7 +96,7 @@ def _serve_by_several(
     with serving_ops(subject, metrics_listener):
         try:
             processes.start()
-            announce(listener, settings)
+            announce(listener, settings, store)
             processes.run()
         finally:
             processes.stop()

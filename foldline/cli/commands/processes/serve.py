@@ -42,8 +42,8 @@ def serve(
 ) -> None:
     """Serve the API and its worker in one process, until stopped with Ctrl-C or SIGTERM.
 
-    Whatever is not given here is read from the environment: FOLDLINE_PORT and so on. Keys are set there only, in
-    FOLDLINE_API_KEYS as tenant:key,tenant:key; without keys only this machine can connect.
+    Whatever is not given here is read from the environment: FOLDLINE_PORT and so on. Keys are made with `foldline keys
+    create`, or set in FOLDLINE_API_KEYS as tenant:key,tenant:key; without keys only this machine can connect.
     """
     settings = settings_of(
         {
@@ -56,15 +56,13 @@ def serve(
             "log_level": log_level,
         }
     )
-    check_host(settings)
     check_summarizer_settings(settings)
     with (
         telemetry_of(settings, "serve", Source.API, Source.WORKER) as signals,
-        open_store(settings, signals.tracing) as store,
+        _migrated_store(settings, signals) as store,
         listener_for(settings) as listener,
         metrics_listener_for(settings) as metrics_listener,
     ):
-        migrations.upgrade(store.engine)
         app = create_app(settings, store, signals)
         with (
             installed_hooks(settings, store) as hooks,
@@ -72,8 +70,16 @@ def serve(
             serving_ops(replace(app.state.subject, is_alive=lambda: worker.is_alive), metrics_listener),
         ):
             print_parts(settings, store)
-            announce(listener, settings)
+            announce(listener, settings, store)
             run_api(app, listener, settings)
+
+
+@contextmanager
+def _migrated_store(settings: Settings, signals: Signals) -> Iterator[Store]:
+    with open_store(settings, signals.tracing) as store:
+        migrations.upgrade(store.engine)
+        check_host(settings, store)
+        yield store
 
 
 @contextmanager

@@ -1,0 +1,1 @@
+"""Routes about who may do what."""
