@@ -234,6 +234,9 @@ class Settings(BaseSettings):
     )
     wait_seconds_max: float = Field(60.0, ge=0, description="Maximum of a request's `Prefer: wait`.")
     idempotency_hours: float = Field(24.0, gt=0, description="Time for which the answer to an Idempotency-Key is kept.")
+    audit_days: float = Field(
+        365.0, gt=0, le=36_500, description="Days for which the audit trail is kept, which says who did what."
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="Lowest level of the log lines that are written."
     )

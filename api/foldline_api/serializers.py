@@ -14,6 +14,7 @@ from foldline.engine.policies.report import together
 from foldline.engine.recall.quoting import Attribution, Neighbour, Passage
 from foldline.engine.tokens.breakdown import Breakdown
 from foldline.log.access.api_keys import ApiKey, KeyScope
+from foldline.log.access.audit import AuditRecord
 from foldline.log.compaction.compactions import Compaction
 from foldline.log.compaction.trigger import TriggerResult
 from foldline.log.jobs.queries import Job
@@ -287,6 +288,17 @@ def key_json(key: ApiKey) -> dict[str, Any]:
         "scopes": [scope for scope in KeyScope if scope in key.scopes],
         "created_at": timestamp(key.created_at),
         **{name: None if time is None else timestamp(time) for name, time in times.items()},
+    }
+
+
+def audit_json(record: AuditRecord) -> dict[str, Any]:
+    """A line of the audit trail."""
+    return {
+        "created_at": timestamp(record.created_at),
+        "actor": record.actor,
+        "action": record.action,
+        "session_id": record.session_id,
+        "object_id": record.object_id,
     }
 
 

@@ -10,6 +10,8 @@ from foldline_api.http.auth import DEFAULT_TENANT
 
 from foldline.cli.commands.session_files import opened
 from foldline.engine.errors import CompactionError
+from foldline.log.access import audit
+from foldline.log.access.audit import COMMAND, AuditedAction
 from foldline.log.compaction.compactions import Compaction
 from foldline.log.compaction.planned_cut import PlannedCut
 from foldline.log.compaction.summary_request import SummaryRequest
@@ -137,6 +139,9 @@ def _compact(store: Store, name: str, options: SessionOptions) -> None:
         done = compact.compact(
             tx, options.tenant, name, options.request, stages=options.stages, summarize=options.summarize
         )
+        if done.effect_id is not None:
+            action = AuditedAction.COMPACTED
+            audit.record(tx, options.tenant, COMMAND, action, session_id=name, object_id=done.effect_id)
     report = {
         "session": name,
         "tokens_before": done.tokens_before,

@@ -83,6 +83,7 @@ def open_store(settings: Settings, tracing: Tracing | None = None) -> Iterator[S
         summarizer_calls=settings.summarizer_calls,
         summarizer_failures=settings.summarizer_failures,
         idempotency_seconds=ceil(settings.idempotency_hours * 3600),
+        audit_seconds=ceil(settings.audit_days * 86_400),
         compactors=frozenset(settings.compactor_keys),
         summarizers=summarizer_names(settings),
         usual=writers_of(settings),

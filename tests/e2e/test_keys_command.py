@@ -39,6 +39,8 @@ def test_keys_are_created_listed_and_revoked_while_a_service_runs(tmp_path: Path
             assert keys("revoke", made["id"]) == f"{made['id']}: revoked\n"
             eventually(lambda: status(made["key"]) == 401, 2 * KNOWN_SECONDS + 1)
             assert status(reading) == 200
+            trail = connected.get("/audit", headers={"Authorization": "Bearer key-of-the-operator"}).json()["items"]
+            assert [(line["actor"], line["action"]) for line in trail] == [("command", "created-key")]
         lines = keys("list").splitlines()
         assert [line.split()[0] for line in lines] == ["key", reading.rpartition("_")[0], made["id"]]
         assert [line.split()[4] for line in lines[1:]] == ["until", "revoked"]

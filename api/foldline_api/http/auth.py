@@ -45,9 +45,6 @@ class Auth:
 
     async def _caller(self, scope: Scope) -> Caller:
         headers = Headers(scope=scope)
-        if self._keys.are_needed is None:
-            message = "it is not known yet whether there are keys"
-            raise Unavailable(message)
         if not self._keys.are_needed:
             _check_is_local(scope, headers)
             return Caller(DEFAULT_TENANT, LOCAL)

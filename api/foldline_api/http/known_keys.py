@@ -65,8 +65,7 @@ class KnownKeys:
     """
 
     store: Store
-    # None until the database has answered whether a key is stored.
-    are_needed: bool | None
+    are_needed: bool
     _of_environment: list[tuple[bytes, Caller]]
     _known: dict[bytes, KnownKey] = field(default_factory=dict)
     _used: set[str] = field(default_factory=set)
@@ -74,10 +73,14 @@ class KnownKeys:
 
     @classmethod
     def of(cls, settings: Settings, store: Store) -> KnownKeys:
-        """Those of the settings and the store."""
+        """Those of the settings and the store.
+
+        They are needed from the start if the service can be reached from outside, or has some in the environment; else
+        once one is stored.
+        """
         given = settings.tenants_by_key
         callers = [(digest_of(key), Caller(tenant, ENVIRONMENT)) for key, tenant in given.items()]
-        return cls(store, True if given else None, callers)
+        return cls(store, bool(given) or not settings.is_local, callers)
 
     async def watch(self) -> None:
         """Until cancelled: note which keys are used, and from the first stored key on, have requests need a key."""

@@ -12,8 +12,11 @@ from fastapi import Depends, Request
 from starlette.datastructures import Headers
 
 from foldline.engine.wire import TooDeep, loads_bounded
+from foldline.log.access import audit
+from foldline.log.access.audit import AuditedAction
 from foldline.log.storage import paths
 from foldline.log.storage.idempotency import Key
+from foldline.log.storage.store import Transaction
 from foldline_api.http.etags import InvalidTag, versions_in
 from foldline_api.http.known_keys import Caller
 from foldline_api.http.problems import BodyTooLarge, InvalidRequest, MalformedJson, NoRoute
@@ -49,6 +52,11 @@ class ApiRequest:
     def tenant(self) -> str:
         """Whose it is."""
         return self.caller.tenant
+
+    def note(self, tx: Transaction, action: AuditedAction, object_id: str | None = None) -> None:
+        """Write into the audit trail, in the transaction of the effect, that the caller did this."""
+        where = self.session_id or None
+        audit.record(tx, self.tenant, self.caller.name, action, session_id=where, object_id=object_id)
 
     def body(self, model: type[B]) -> B:
         """The body, checked against a model. An empty body counts as an empty object.

@@ -49,6 +49,7 @@ SCOPES: Final[Mapping[str, Needed]] = MappingProxyType(
         "/budget": {"POST": READ},
         "/models": {"GET": READ},
         "/presets": {"GET": READ},
+        "/audit": {"GET": ADMIN},
         "/keys": {"GET": ADMIN, "POST": ADMIN},
         "/keys/{key_id}": {"DELETE": ADMIN},
     }

@@ -19,7 +19,7 @@ from foldline_api.routes import (
     stateless,
     stats,
 )
-from foldline_api.routes.access import keys
+from foldline_api.routes.access import keys, trail
 from foldline_api.routes.finding import ledger, recall
 from foldline_api.routes.service import catalog, health
 
@@ -37,6 +37,7 @@ OTHERS: Final[tuple[APIRouter, ...]] = (
     ledger.router,
     recall.router,
     keys.router,
+    trail.router,
     stateless.router,
     catalog.router,
     health.router,

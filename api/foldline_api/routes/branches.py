@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
+from foldline.log.access.audit import AuditedAction
 from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases import branches
@@ -36,6 +37,7 @@ def move_to_branch(session_id: str, incoming: FromRequest) -> Response:
         moved = branches.move(
             tx, incoming.tenant, session_id, body.entry_id, request=request, parent=body.parent, if_match=if_match
         )
+        incoming.note(tx, AuditedAction.BRANCHED, body.entry_id)
         return JsonAnswer(
             {
                 "version": moved.path.session.version,

@@ -9,6 +9,7 @@ from typing import Any, Final
 from fastapi import APIRouter, Response
 from starlette.concurrency import run_in_threadpool
 
+from foldline.log.access.audit import AuditedAction
 from foldline.log.compaction.compactions import Compaction
 from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.jobs import queries
@@ -68,6 +69,8 @@ def _compact(incoming: ApiRequest, session_id: str) -> JsonAnswer:
             tx, incoming.tenant, session_id, request, stages=body.stages, summarize=body.summarize,
             parent=body.parent, if_match=if_match,
         )  # fmt: skip
+        if done.effect_id is not None:
+            incoming.note(tx, AuditedAction.COMPACTED, done.effect_id)
         return to_answer(done)
 
     if not body.dry_run:
@@ -146,6 +149,7 @@ def undo_compaction(session_id: str, compaction_id: str, incoming: FromRequest) 
         undone, path = undo.undo(
             tx, incoming.tenant, session_id, compaction_id, parent=body.parent, if_match=if_match
         )  # fmt: skip
+        incoming.note(tx, AuditedAction.UNDID, compaction_id)
         return JsonAnswer({"undone": undone, "version": path.session.version})
 
     return to_response(write_once(incoming, work))
@@ -158,6 +162,7 @@ def redo_compactions(session_id: str, incoming: FromRequest) -> Response:
 
     def work(tx: Transaction) -> JsonAnswer:
         redone, path = undo.redo(tx, incoming.tenant, session_id, parent=body.parent, if_match=if_match)
+        incoming.note(tx, AuditedAction.REDID)
         return JsonAnswer({"redone": redone, "version": path.session.version})
 
     return to_response(write_once(incoming, work))

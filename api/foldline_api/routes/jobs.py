@@ -10,6 +10,7 @@ from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from foldline.engine.wire import dumps
+from foldline.log.access.audit import AuditedAction
 from foldline.log.jobs import endings, queries
 from foldline.log.jobs.queries import Job
 from foldline_api import serializers
@@ -43,6 +44,7 @@ def cancel_job(job_id: str, incoming: FromRequest) -> Response:
     with incoming.service.store.write() as tx:
         queries.job(tx, incoming.tenant, job_id)
         endings.cancel(tx, incoming.tenant, job_id)
+        incoming.note(tx, AuditedAction.CANCELLED_JOB, job_id)
         return json_response(serializers.job_json(queries.job(tx, incoming.tenant, job_id)))
 
 

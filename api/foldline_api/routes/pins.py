@@ -6,6 +6,7 @@ from http import HTTPStatus
 
 from fastapi import APIRouter, Response
 
+from foldline.log.access.audit import AuditedAction
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases import pins
 from foldline_api import serializers
@@ -34,6 +35,7 @@ def add_pin(session_id: str, incoming: FromRequest) -> Response:
             tx, incoming.tenant, session_id, text=body.text, entry_id=body.entry_id, parent=body.parent,
             if_match=if_match,
         )  # fmt: skip
+        incoming.note(tx, AuditedAction.PINNED, made[0].id)
         return JsonAnswer(serializers.pinned_json(*made), HTTPStatus.CREATED)
 
     return to_response(write_once(incoming, work))
@@ -53,4 +55,5 @@ def remove_pin(session_id: str, pin_id: str, incoming: FromRequest) -> Response:
     if_match = incoming.if_match
     with incoming.service.store.write() as tx:
         pins.remove(tx, incoming.tenant, session_id, pin_id, if_match=if_match)
+        incoming.note(tx, AuditedAction.UNPINNED, pin_id)
     return Response(status_code=HTTPStatus.NO_CONTENT)

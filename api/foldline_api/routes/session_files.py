@@ -7,6 +7,8 @@ from http import HTTPStatus
 from fastapi import APIRouter, Response
 
 from foldline.engine.session_files import pi
+from foldline.log.access import audit
+from foldline.log.access.audit import AuditedAction
 from foldline.log.storage.store import Transaction
 from foldline.log.transfer.exporting import export_session
 from foldline.log.transfer.importing import import_session
@@ -33,13 +35,15 @@ def import_file(incoming: FromRequest) -> Response:
 
     def work(tx: Transaction) -> JsonAnswer:
         made = import_session(tx, incoming.tenant, given, prepared)
+        actor, session_id = incoming.caller.name, made.path.session.id
+        audit.record(tx, incoming.tenant, actor, AuditedAction.IMPORTED, session_id=session_id)
         counts = {
             "entries": made.entries,
             "messages": made.messages,
             "branches": made.branches,
             "compactions": made.compactions,
         }
-        location = {"Location": f"/sessions/{made.path.session.id}"}
+        location = {"Location": f"/sessions/{session_id}"}
         return JsonAnswer({"session": serializers.session_json(made.path), **counts}, HTTPStatus.CREATED, location)
 
     return to_response(write_once(incoming, work, shares=False))
@@ -50,4 +54,7 @@ def export_file(session_id: str, incoming: FromRequest) -> Response:
     """Export a session as a session file of pi. Entries that were imported from one are written as they were."""
     with incoming.service.store.read() as tx:
         text = export_session(tx, incoming.tenant, session_id)
+    # Apart, so that nobody who writes waits for the text; without this line, it does not leave.
+    with incoming.service.store.write() as tx:
+        incoming.note(tx, AuditedAction.EXPORTED)
     return Response(text.encode(errors="replace"), media_type="application/x-ndjson")

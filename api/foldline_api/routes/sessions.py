@@ -6,6 +6,7 @@ from http import HTTPStatus
 
 from fastapi import APIRouter, Response
 
+from foldline.log.access.audit import AuditedAction
 from foldline.log.storage import paths
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases import lifecycle
@@ -95,4 +96,5 @@ def delete_session(session_id: str, incoming: FromRequest) -> Response:
     """Delete a session and cancel its jobs. Its id can be used again at once."""
     with incoming.service.store.write() as tx:
         lifecycle.delete(tx, incoming.tenant, session_id)
+        incoming.note(tx, AuditedAction.DELETED)
     return Response(status_code=HTTPStatus.NO_CONTENT)

@@ -11,6 +11,7 @@ from foldline.engine.messages import ROLES
 from foldline.engine.policies.layouts import LAYOUTS
 from foldline.engine.recall.visibility import OutOfView
 from foldline.log.access.api_keys import KeyScope
+from foldline.log.access.audit import AuditedAction
 from foldline.log.job_state import JobState
 from foldline_api.http.problems import PROBLEM_TYPES
 
@@ -445,6 +446,19 @@ class NewKeyAnswer(KeyAnswer):
     """A new API key."""
 
     key: str | None = Field(description="The key, which is shown only here. Null if this repeats an earlier answer.")
+
+
+class AuditAnswer(ResponseModel):
+    """A line of the audit trail."""
+
+    created_at: str
+    actor: str = Field(
+        description="The id of a stored key, or `environment` for a key of FOLDLINE_API_KEYS, `local` for a service "
+        "without keys, `command` for the operator."
+    )
+    action: AuditedAction
+    session_id: str | None
+    object_id: str | None = Field(description="What it was done to: a compaction, entry, pin, job or key.")
 
 
 class ImportedAnswer(ResponseModel):

@@ -9,10 +9,12 @@ from foldline_api.http.auth import DEFAULT_TENANT
 from foldline_api.serializers import key_json
 
 from foldline.cli.database import opened_as_it_is, settings_of
-from foldline.log.access import api_keys
+from foldline.log.access import api_keys, audit
 from foldline.log.access.api_keys import ApiKey, KeyScope
+from foldline.log.access.audit import COMMAND, AuditedAction
 from foldline.log.errors import NotFound
 from foldline.log.storage.ids import is_name
+from foldline.log.storage.store import Transaction
 from foldline.terminal import CommandFailed, answers, notes, print_json, table_of
 
 DAY_MILLISECONDS: Final = 86_400_000
@@ -47,6 +49,7 @@ def create(
     with opened_as_it_is(settings_of({"database_url": database_url})) as store, store.write() as tx:
         expires_at = None if days is None else tx.now + days * DAY_MILLISECONDS
         created, key = api_keys.create(tx, tenant, name, scopes or (KeyScope.READ, KeyScope.WRITE), expires_at)
+        audit.record(tx, tenant, COMMAND, AuditedAction.CREATED_KEY, object_id=created.id)
     if is_json:
         print_json(answers(), {**_json_of(created), "key": key})
         return
@@ -85,11 +88,17 @@ def revoke(
     with opened_as_it_is(settings_of({"database_url": database_url})) as store:
         try:
             with store.write() as tx:
-                revoked = [api_keys.revoke(tx, tenant, key_id) for key_id in key_ids]
+                revoked = [_revoke(tx, tenant, key_id) for key_id in key_ids]
         except NotFound as error:
             raise CommandFailed(f"{error}; `foldline keys list` shows what there is") from error
     for key in revoked:
         answers().print(f"{key.id}: revoked", markup=False)
+
+
+def _revoke(tx: Transaction, tenant: str | None, key_id: str) -> ApiKey:
+    key = api_keys.revoke(tx, tenant, key_id)
+    audit.record(tx, key.tenant, COMMAND, AuditedAction.REVOKED_KEY, object_id=key_id)
+    return key
 
 
 def _json_of(key: ApiKey) -> dict[str, Any]:

@@ -17,6 +17,8 @@ from foldline.cli.options import ApiKey, DatabaseUrl, Tenant, address_of, check_
 from foldline.client import Client, Refused
 from foldline.engine.errors import CompactionError
 from foldline.engine.session_files import pi
+from foldline.log.access import audit
+from foldline.log.access.audit import COMMAND, AuditedAction
 from foldline.log.errors import Conflict, SessionsError
 from foldline.log.storage.store import Store
 from foldline.log.transfer.exporting import export_session
@@ -74,6 +76,7 @@ def _into_database(content: bytes, given: dict[str, Any], database_url: str | No
         check_schema(store)
         with store.write() as tx:
             made = import_session(tx, tenant, given, prepared)
+            audit.record(tx, tenant, COMMAND, AuditedAction.IMPORTED, session_id=made.path.session.id)
     return {"session": {"id": made.path.session.id}, **{name: getattr(made, name) for name in COUNTS}}
 
 
@@ -89,8 +92,7 @@ def export_file(
     """Write a session as a session file of pi: what came from one as it was, all else as pi has it."""
     with _failures_named(session):
         if url is None:
-            with opened(database_url) as store, store.read() as tx:
-                text = export_session(tx, tenant or DEFAULT_TENANT, session)
+            text = _from_database(session, database_url, tenant or DEFAULT_TENANT)
         else:
             with Client(address_of(url), api_key) as service:
                 text = service.export(session)
@@ -101,6 +103,15 @@ def export_file(
         output.write_text(text, encoding="utf-8")
     except OSError as error:
         raise CommandFailed(f"cannot write {output}: {error.strerror}") from error
+
+
+def _from_database(session: str, database_url: str | None, tenant: str) -> str:
+    with opened(database_url) as store:
+        with store.read() as tx:
+            text = export_session(tx, tenant, session)
+        with store.write() as tx:
+            audit.record(tx, tenant, COMMAND, AuditedAction.EXPORTED, session_id=session)
+    return text
 
 
 @contextmanager

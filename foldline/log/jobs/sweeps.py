@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from sqlalchemy import bindparam, delete, select, tuple_, update
 
+from foldline.log.access import audit
 from foldline.log.compaction import trigger
 from foldline.log.events import JobWaits, LeaseLapsed, SweepDone
 from foldline.log.job_state import ACTIVE, JobState
@@ -63,7 +64,7 @@ def sweep(store: Store, rest: Callable[[float], object] = no_rest) -> list[str]:
         _take_back(store, job)
     for session_pk, branch in due:
         _run_held_back(store, session_pk, branch)
-    for remove in (_remove_answers, _delete_expired, _remove_session):
+    for remove in (_remove_answers, _remove_trail, _delete_expired, _remove_session):
         for _ in range(BATCHES_AT_ONCE):
             with store.write() as tx:
                 if not remove(tx):
@@ -130,6 +131,11 @@ def _remove_answers(tx: Transaction) -> bool:
     if found:
         tx.execute(delete(IDEMPOTENCY).where(tuple_(*_ANSWER_KEY).in_([tuple(row) for row in found])))
     return len(found) == PURGE_ROWS
+
+
+def _remove_trail(tx: Transaction) -> bool:
+    """Remove a batch of the audit trail that is too old; whether there may be more."""
+    return audit.remove_old(tx, PURGE_ROWS) == PURGE_ROWS
 
 
 def _delete_expired(tx: Transaction) -> bool:

@@ -64,7 +64,7 @@ NOBODY_RIDES: Final[Mapping[str, RidingModel]] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of jobs: lease duration, retries, how long idempotency rows are kept.
+    """Limits of jobs: lease duration, retries, how long idempotency rows and the audit trail are kept.
 
     A summarizer reads `summarizer_tokens` in one call, and makes at most `summarizer_calls` for one summary.
     One that fails `summarizer_failures` times in a row is held back.
@@ -81,6 +81,7 @@ class Limits:
     summarizer_calls: int = 8
     summarizer_failures: int = 5
     idempotency_seconds: int = 24 * 3600
+    audit_seconds: int = 365 * 24 * 3600
     compactors: frozenset[str] = frozenset()
     summarizers: frozenset[str] = frozenset()
     usual: tuple[str, ...] = ()

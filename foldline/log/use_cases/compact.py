@@ -34,6 +34,12 @@ class CompactResult:
     planned_cut: PlannedCut | None = None
 
     @property
+    def effect_id(self) -> str | None:
+        """The id of the last compaction that was made, else of the job; None if nothing was to be done."""
+        made = [compaction.id for compaction in self.step.made]
+        return made[-1] if made else None if self.job is None else self.job.id
+
+    @property
     def is_joined(self) -> bool:
         """Whether the job existed before the request."""
         return self.step.request is not None and self.step.request.is_joined

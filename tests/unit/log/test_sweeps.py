@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import func, select, update
 
+from foldline.log.access import audit
+from foldline.log.access.audit import AuditedAction
 from foldline.log.compaction.enqueue import BACKGROUND
 from foldline.log.jobs import claims, leases, sweeps
 from foldline.log.storage.store import Store
@@ -103,3 +105,19 @@ def test_a_session_that_cannot_be_worked_with_does_not_stop_the_others(store: St
             ).all()
         )
     assert states == {"broken": "failed", "sound": "running"}
+
+
+def test_the_audit_trail_is_removed_when_it_is_too_old(store: Store, clock: Clock) -> None:
+    def lines() -> list[str]:
+        with store.read() as tx:
+            return [line.actor for line in audit.records(tx, "t", 0, 10)]
+
+    for actor in ("older", "newer"):
+        with store.write() as tx:
+            audit.record(tx, "t", actor, AuditedAction.DELETED, session_id="s")
+        clock.advance(store.limits.audit_seconds)
+    sweeps.sweep(store)
+    assert lines() == ["newer"]
+    clock.advance(1)
+    sweeps.sweep(store)
+    assert lines() == []

@@ -8,6 +8,7 @@ from http import HTTPStatus
 from fastapi import APIRouter, Response
 
 from foldline.log.access import api_keys
+from foldline.log.access.audit import AuditedAction
 from foldline.log.storage.store import Transaction
 from foldline_api import serializers
 from foldline_api.http.problems import InvalidRequest
@@ -32,6 +33,7 @@ def create_key(incoming: FromRequest) -> Response:
     def work(tx: Transaction) -> JsonAnswer:
         created, key = api_keys.create(tx, incoming.tenant, body.name, body.scopes, body.expires_at)
         made.append(key)
+        incoming.note(tx, AuditedAction.CREATED_KEY, created.id)
         # What is stored under the idempotency key must not have the key.
         return JsonAnswer(serializers.key_json(created), HTTPStatus.CREATED, {"Location": f"/keys/{created.id}"})
 
@@ -52,4 +54,5 @@ def revoke_key(key_id: str, incoming: FromRequest) -> Response:
     """Revoke a key. Every process refuses it within seconds; it stays in the list."""
     with incoming.service.store.write() as tx:
         api_keys.revoke(tx, incoming.tenant, key_id)
+        incoming.note(tx, AuditedAction.REVOKED_KEY, key_id)
     return Response(status_code=HTTPStatus.NO_CONTENT)

@@ -6,6 +6,7 @@ from http import HTTPStatus
 
 from fastapi import APIRouter, Response
 
+from foldline.log.access.audit import AuditedAction
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases import pins
 from foldline.log.use_cases.finding import ledger
@@ -64,6 +65,7 @@ def pin_item(session_id: str, item_id: str, incoming: FromRequest) -> Response:
     def work(tx: Transaction) -> JsonAnswer:
         text = ledger.text_of(tx, incoming.tenant, session_id, item_id)
         made = pins.add(tx, incoming.tenant, session_id, text=text, parent=body.parent, if_match=if_match)
+        incoming.note(tx, AuditedAction.PINNED, made[0].id)
         return JsonAnswer(serializers.pinned_json(*made), HTTPStatus.CREATED)
 
     return to_response(write_once(incoming, work))
