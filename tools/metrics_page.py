@@ -19,11 +19,10 @@ $ curl localhost:9090/metrics
 ```
 
 - Set `FOLDLINE_METRICS_HOST` to an address that Prometheus reaches and others do not. It is loopback by default.
-- The API also serves `/metrics` on its own port, to callers with a key.
+- Metrics are of all tenants: they are on no other port than the operator's.
 - Each process counts for itself from its start. Scrape all of them, and add the counts up.
 - `foldline api --processes N` has the metrics of its N processes on one operator's port, with the label `process`.
-  Scrape that port: on the API's own port, only the process that took the request answers, with its own metrics. A
-  process that does not answer within two seconds is left out of a page.
+  A process that does not answer within two seconds is left out of a page.
 - `/queues` on the API's operator's port has the jobs of each queue as JSON, and `/queues/NAME` those of one queue. An
   autoscaler for workers can read it: `load` is the number of jobs that run or could run now.
 - The Prometheus client adds `process_…` (memory, CPU time, open files). Flower's operator's port serves `flower_…` for

@@ -28,6 +28,7 @@ from foldline_api.http import problems
 from foldline_api.http.access_log import AccessLog
 from foldline_api.http.auth import Auth
 from foldline_api.http.browsers import BrowserRules
+from foldline_api.http.cursors import Cursors
 from foldline_api.http.known_keys import KnownKeys
 from foldline_api.job_watch import WAITERS_MAX, ReadJobs, Watch
 from foldline_api.routes import OF_TURNS, OTHERS, ROUTERS
@@ -45,7 +46,8 @@ def create_app(
     """
     signals = signals or Signals()
     signals.metrics.follow(store)
-    service = AppState(settings, store, Watch(_reader_of(store), waiters_max), SentViews(settings.cache_bytes * 3 // 8))
+    watch, views = Watch(_reader_of(store), waiters_max), SentViews(settings.cache_bytes * 3 // 8)
+    service = AppState(settings, store, watch, views, Cursors(store))
     keys = KnownKeys.of(settings, store)
     gateway = Gateway(service, Upstreams(settings), Beginnings(settings.cache_bytes // 8))
 

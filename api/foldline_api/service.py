@@ -11,6 +11,7 @@ from foldline.log.errors import IdempotencyInFlight
 from foldline.log.storage.idempotency import Key
 from foldline.log.storage.store import Store
 from foldline.settings import Settings
+from foldline_api.http.cursors import Cursors
 from foldline_api.job_watch import Watch
 from foldline_api.sent_views import SentViews
 
@@ -48,10 +49,13 @@ class KeysInFlight:
 
 @dataclass(frozen=True, slots=True)
 class AppState:
-    """The settings, the store, the watch over jobs, the views sent last, and the idempotency keys in flight."""
+    """The settings, the store, the watch over jobs, the views sent last, the cursors of lists, and the idempotency keys
+    in flight.
+    """
 
     settings: Settings
     store: Store
     watch: Watch
     views: SentViews
+    cursors: Cursors
     keys: KeysInFlight = field(default_factory=KeysInFlight)

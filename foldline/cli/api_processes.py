@@ -8,7 +8,6 @@ import os
 import signal
 import socket
 import sys
-from dataclasses import replace
 from multiprocessing.connection import Connection, wait
 from threading import Event, Thread
 from time import monotonic
@@ -22,7 +21,7 @@ from foldline.settings import Settings
 from foldline.telemetry.metric_catalog import Source
 from foldline.telemetry.metrics import Metrics
 from foldline.telemetry.process_pipes import ProcessPipe, answer_questions, metrics_of
-from foldline.telemetry.several_processes import FamiliesByProcess, MetricsOfProcesses
+from foldline.telemetry.several_processes import FamiliesByProcess
 from foldline.terminal import CommandFailed, ExitCode
 
 logger = logging.getLogger(__name__)
@@ -41,7 +40,7 @@ class ApiProcess:
 
     def __init__(self, settings: Settings, listener: socket.socket, number: int) -> None:
         ours, theirs = SPAWN.Pipe()
-        self._process = SPAWN.Process(target=serve_part, args=(settings, listener, theirs, number), daemon=True)
+        self._process = SPAWN.Process(target=serve_part, args=(settings, listener, theirs), daemon=True)
         self._process.start()
         theirs.close()
         self.pipe = ProcessPipe(ours)
@@ -148,7 +147,7 @@ class ApiProcesses:
         return ApiProcess(self._settings, self._listener, number)
 
 
-def serve_part(settings: Settings, listener: socket.socket, pipe: Connection[Any, Any], number: int) -> None:
+def serve_part(settings: Settings, listener: socket.socket, pipe: Connection[Any, Any]) -> None:
     """What each process runs: the API, until a signal says to stop or the process that started it has ended."""
     with telemetry_of(settings, "api", Source.API) as signals:
         answering = Thread(
@@ -160,9 +159,6 @@ def serve_part(settings: Settings, listener: socket.socket, pipe: Connection[Any
                 open_store(settings, signals.tracing) as store,
                 api_beside_workers(settings, store, signals) as app,
             ):
-                # What it says on the API's own port must not be taken for what another process says there.
-                own = MetricsOfProcesses(lambda: {number: signals.metrics.families()})
-                app.state.subject = replace(app.state.subject, metrics=own)
                 run_api(app, listener, settings, answering.start)
         except CommandFailed as failure:
             logger.critical("%s", failure)

@@ -109,7 +109,7 @@ def test_every_metric_is_exported_after_a_replay_and_counts_what_the_replay_coun
 
 def metrics_of(printed: str) -> str:
     """The metrics of a process, from the operator's port whose address it printed."""
-    found = re.search(r"metrics and probes on (http://\S+)", printed)
+    found = re.search(r"metrics and probes on (http://[\d.:]+)", printed)
     assert found
     with client(found[1]) as port:
         return port.get("/metrics").text

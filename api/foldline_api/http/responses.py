@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -62,32 +61,35 @@ def write_once(incoming: ApiRequest, work: Callable[[Transaction], JsonAnswer], 
         return answer
 
 
-def position_of(cursor: str | None) -> int:
-    """The position that a cursor names; without a cursor 0, which is before everything.
+def position_of(incoming: ApiRequest, cursor: str | None) -> int:
+    """The position that a cursor of the requested list names; without a cursor 0, which is before everything.
 
     Raises:
-        InvalidRequest: the cursor is not one of this service.
+        InvalidRequest: the cursor is not one of this list.
     """
     if cursor is None:
         return 0
     try:
-        position = int(base64.urlsafe_b64decode(cursor.encode() + b"=="))
+        return incoming.service.cursors.read(_list_of(incoming), cursor)
     except ValueError as error:
-        raise InvalidRequest("query.cursor", "must be a cursor of this service") from error
-    if not 0 <= position < 1 << 62:
-        raise InvalidRequest("query.cursor", "must be a cursor of this service")
-    return position
+        raise InvalidRequest("query.cursor", "must be the `next_cursor` of a page of this list") from error
 
 
 def page_response(
-    found: Sequence[T], limit: int, position: Callable[[T], int], to_json: Callable[[T], Any]
+    incoming: ApiRequest, found: Sequence[T], limit: int, position: Callable[[T], int], to_json: Callable[[T], Any]
 ) -> Response:
     """A page of at most `limit` items, made from up to `limit + 1`: one more says that another page follows."""
     items = found[:limit]
-    return rest_response(items, position(items[-1]) if len(found) > limit else None, to_json)
+    return rest_response(incoming, items, position(items[-1]) if len(found) > limit else None, to_json)
 
 
-def rest_response(items: Sequence[T], next_position: int | None, to_json: Callable[[T], Any]) -> Response:
+def rest_response(
+    incoming: ApiRequest, items: Sequence[T], next_position: int | None, to_json: Callable[[T], Any]
+) -> Response:
     """A page of these items; another follows after `next_position`, if it is not None."""
-    cursor = None if next_position is None else base64.urlsafe_b64encode(b"%d" % next_position).rstrip(b"=").decode()
+    cursor = None if next_position is None else incoming.service.cursors.written(_list_of(incoming), next_position)
     return json_response({"items": [to_json(item) for item in items], "next_cursor": cursor})
+
+
+def _list_of(incoming: ApiRequest) -> str:
+    return f"{incoming.tenant}\0{incoming.route}"

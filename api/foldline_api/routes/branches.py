@@ -55,7 +55,8 @@ def move_to_branch(session_id: str, incoming: FromRequest) -> Response:
 @router.get("/sessions/{session_id}/branches", **described(Page[BranchAnswer]))
 def list_branches(session_id: str, incoming: FromRequest, cursor: Cursor = None, limit: Limit = 50) -> Response:
     """List the branches, oldest first."""
+    after = position_of(incoming, cursor)
     with incoming.service.store.read() as tx:
-        found = branches.branches(tx, incoming.tenant, session_id, position_of(cursor), limit + 1)
+        found = branches.branches(tx, incoming.tenant, session_id, after, limit + 1)
     # Branches are numbered from 0 and a first page begins at 0, so a cursor names the branch that comes next.
-    return page_response(found, limit, lambda branch: branch.number + 1, serializers.branch_json)
+    return page_response(incoming, found, limit, lambda branch: branch.number + 1, serializers.branch_json)

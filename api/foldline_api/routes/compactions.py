@@ -123,9 +123,10 @@ def _with_job(answer: JsonAnswer, job: Job, compaction: Compaction | None, secon
 @router.get("/sessions/{session_id}/compactions", **described(Page[CompactionAnswer]))
 def list_compactions(session_id: str, incoming: FromRequest, cursor: Cursor = None, limit: Limit = 50) -> Response:
     """List the compactions on the path in use, oldest first. Those that are undone are not `live`."""
+    after = position_of(incoming, cursor)
     with incoming.service.store.read() as tx:
-        found = history.compactions(tx, incoming.tenant, session_id, position_of(cursor), limit + 1)
-    return page_response(found, limit, _seq_of, serializers.compaction_json)
+        found = history.compactions(tx, incoming.tenant, session_id, after, limit + 1)
+    return page_response(incoming, found, limit, _seq_of, serializers.compaction_json)
 
 
 @router.get("/sessions/{session_id}/compactions/{compaction_id}", **described(CompactionWithSummaryAnswer))

@@ -18,9 +18,10 @@ router = APIRouter(tags=["entries"])
 @router.get("/sessions/{session_id}/entries", **described(Page[EntryAnswer]))
 def list_entries(session_id: str, incoming: FromRequest, cursor: Cursor = None, limit: Limit = 50) -> Response:
     """List the entries of the path in use, oldest first. `tags` name the compaction that put one out of view."""
+    after = position_of(incoming, cursor)
     with incoming.service.store.read() as tx:
-        found = entries.entries(tx, incoming.tenant, session_id, position_of(cursor), limit + 1)
-    return page_response(found, limit, lambda entry: entry.seq, serializers.entry_json)
+        found = entries.entries(tx, incoming.tenant, session_id, after, limit + 1)
+    return page_response(incoming, found, limit, lambda entry: entry.seq, serializers.entry_json)
 
 
 @router.get("/sessions/{session_id}/entries/{entry_id}", **described(EntryAnswer))

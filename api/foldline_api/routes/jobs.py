@@ -27,9 +27,10 @@ router = APIRouter(tags=["jobs"])
 @router.get("/sessions/{session_id}/jobs", **described(Page[JobAnswer]))
 def list_jobs(session_id: str, incoming: FromRequest, cursor: Cursor = None, limit: Limit = 50) -> Response:
     """List a session's jobs, oldest first."""
+    after = position_of(incoming, cursor)
     with incoming.service.store.read() as tx:
-        found = queries.jobs(tx, incoming.tenant, session_id, position_of(cursor), limit + 1)
-    return page_response(found, limit, lambda job: job.number, serializers.job_json)
+        found = queries.jobs(tx, incoming.tenant, session_id, after, limit + 1)
+    return page_response(incoming, found, limit, lambda job: job.number, serializers.job_json)
 
 
 @router.get("/jobs/{job_id}", **described(JobAnswer))

@@ -44,9 +44,10 @@ def add_pin(session_id: str, incoming: FromRequest) -> Response:
 @router.get("/sessions/{session_id}/pins", **described(Page[PinAnswer]))
 def list_pins(session_id: str, incoming: FromRequest, cursor: Cursor = None, limit: Limit = 50) -> Response:
     """List a session's pins, oldest first."""
+    after = position_of(incoming, cursor)
     with incoming.service.store.read() as tx:
-        found = pins.pins(tx, incoming.tenant, session_id, position_of(cursor), limit + 1)
-    return page_response(found, limit, lambda pin: pin.number, serializers.pin_json)
+        found = pins.pins(tx, incoming.tenant, session_id, after, limit + 1)
+    return page_response(incoming, found, limit, lambda pin: pin.number, serializers.pin_json)
 
 
 @router.delete("/sessions/{session_id}/pins/{pin_id}", **described(None, HTTPStatus.NO_CONTENT))

@@ -55,9 +55,10 @@ def list_sessions(
     """List the sessions, oldest first, or on one page those that got a message last."""
     if order == "last_message":
         return _last_spoken(incoming, cursor, limit)
+    after = position_of(incoming, cursor)
     with incoming.service.store.read() as tx:
-        found = lifecycle.list_sessions(tx, incoming.tenant, position_of(cursor), limit + 1)
-    return page_response(found, limit, lambda path: path.session.pk, serializers.session_json)
+        found = lifecycle.list_sessions(tx, incoming.tenant, after, limit + 1)
+    return page_response(incoming, found, limit, lambda path: path.session.pk, serializers.session_json)
 
 
 def _last_spoken(incoming: ApiRequest, cursor: str | None, limit: int) -> Response:
@@ -65,7 +66,7 @@ def _last_spoken(incoming: ApiRequest, cursor: str | None, limit: int) -> Respon
         raise InvalidRequest("query.cursor", "must not be given: with order=last_message there is one page")
     with incoming.service.store.read() as tx:
         found = lifecycle.last_spoken(tx, incoming.tenant, limit)
-    return rest_response(found, None, serializers.session_json)
+    return rest_response(incoming, found, None, serializers.session_json)
 
 
 @router.get("/sessions/{session_id}", **described(SessionAnswer))

@@ -36,7 +36,6 @@ def keyed(module_database: str) -> Iterator[Api]:
     [
         "/sessions",
         "/sessions/x/context",
-        "/metrics",
         "/docs",
         "/docs/files/swagger-ui.css",
         "/openapi.json",

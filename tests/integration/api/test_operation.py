@@ -138,7 +138,7 @@ def test_metrics_count_requests_by_route(database: str) -> None:
         api.fill(session)
         api.problem("GET", "/sessions/none")
         api.client.request("PURGE", "/nowhere")
-        lines = api.client.get("/metrics").text.splitlines()
+        lines = api.metrics.splitlines()
     counted = {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in lines if not line.startswith("#")}
     name = 'foldline_requests_total{method="%s",route="%s",status="%s"}'
     assert counted[name % ("POST", "/sessions", 201)] == 1
@@ -159,7 +159,7 @@ def test_a_client_that_goes_away_in_the_middle_of_its_request_is_no_fault_of_the
             head = f"POST /sessions HTTP/1.1\r\nhost: {url.host}\r\ncontent-length: 100\r\n\r\nhalf"
             connection.sendall(head.encode())
         gone = 'foldline_requests_total{method="POST",route="/sessions",status="499"} 1.0'
-        eventually(lambda: gone in api.client.get("/metrics").text)
+        eventually(lambda: gone in api.metrics)
     assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 

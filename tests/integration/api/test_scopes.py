@@ -20,7 +20,7 @@ from foldline.settings import Settings
 from tests.support.processes.api import Api, open_api, problem_of
 
 # Pages without data, which any key opens.
-FOR_ANY_KEY = frozenset({"/", "/docs", "/openapi.json", "/metrics"})
+FOR_ANY_KEY = frozenset({"/", "/docs", "/openapi.json"})
 MALFORMED = ("", "Bearer", "Bearer fl_", "Bearer fl_x_y", "Basic fl_x_y", "Bearer \xe9\xff", f"Bearer fl_0_{'0' * 64}")
 IN_THE_PAST = 1
 

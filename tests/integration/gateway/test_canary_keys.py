@@ -17,6 +17,7 @@ import httpx
 import pytest
 from sqlalchemy import MetaData, create_engine
 
+from tests.e2e.test_metrics import metrics_of
 from tests.integration.gateway.test_gateway import WINDOW, gateway_to
 from tests.support.eventually import eventually
 from tests.support.gateway_agents import WholeHistoryAgent, session_of
@@ -139,7 +140,7 @@ def asked_all(process: Daemon, collector: Collector) -> Watched:
 
         with ThreadPoolExecutor(8) as pool:
             answers = [*pool.map(ask, *zip(*conversations, *others, strict=True))]
-        metrics = connected.get("/metrics", headers={"X-Foldline-Key": OWN_KEY}).text
+    metrics = metrics_of(process.printed)
     return Watched(process, collector, [answer for answer in answers if answer is not None], metrics)
 
 
@@ -179,6 +180,7 @@ def watched(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Watched]
             "FOLDLINE_GATEWAY_CONTEXT_WINDOW": "4000",
             "FOLDLINE_GATEWAY_TIMEOUT_SECONDS": "0.5",
             "FOLDLINE_LOG_FORMAT": "json",
+            "FOLDLINE_METRICS_PORT": "0",
             "FOLDLINE_LOG_LEVEL": "debug",
         }
         with (

@@ -23,6 +23,7 @@ from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE
 from foldline.log.jobs import claims, publish
 from foldline.log.storage.store import Limits, Store
 from foldline.settings import Settings
+from foldline.telemetry.health import Subject
 from tests.support.processes.http import client
 from tests.support.processes.server import opened_store, served
 
@@ -42,6 +43,13 @@ class Api:
     def watch(self) -> Watch:
         watch: Watch = self.app.state.service.watch
         return watch
+
+    @property
+    def metrics(self) -> str:
+        """The metrics of the process, as its operator's port has them."""
+        subject: Subject = self.app.state.subject
+        assert subject.backlog is not None
+        return subject.metrics.text({}, subject.backlog()).decode()
 
     def get(self, path: str, status: int = 200, **headers: str) -> Any:
         return self.call("GET", path, status=status, headers=headers)

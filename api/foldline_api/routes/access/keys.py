@@ -44,9 +44,10 @@ def create_key(incoming: FromRequest) -> Response:
 @router.get("/keys", **described(Page[KeyAnswer]))
 def list_keys(incoming: FromRequest, cursor: Cursor = None, limit: Limit = 50) -> Response:
     """List the tenant's stored keys, oldest first, with those that expired or were revoked."""
+    after = position_of(incoming, cursor)
     with incoming.service.store.read() as tx:
-        found = api_keys.list_keys(tx, incoming.tenant, position_of(cursor), limit + 1)
-    return page_response(found, limit, lambda key: key.number, serializers.key_json)
+        found = api_keys.list_keys(tx, incoming.tenant, after, limit + 1)
+    return page_response(incoming, found, limit, lambda key: key.number, serializers.key_json)
 
 
 @router.delete("/keys/{key_id}", **described(None, HTTPStatus.NO_CONTENT))

@@ -18,6 +18,7 @@ router = APIRouter(tags=["keys"])
 @router.get("/audit", **described(Page[AuditAnswer]))
 def read_audit(incoming: FromRequest, cursor: Cursor = None, limit: Limit = 50) -> Response:
     """List who did what to which session, oldest first. Nothing that was said is in it."""
+    after = position_of(incoming, cursor)
     with incoming.service.store.read() as tx:
-        found = audit.records(tx, incoming.tenant, position_of(cursor), limit + 1)
-    return page_response(found, limit, lambda record: record.number, serializers.audit_json)
+        found = audit.records(tx, incoming.tenant, after, limit + 1)
+    return page_response(incoming, found, limit, lambda record: record.number, serializers.audit_json)

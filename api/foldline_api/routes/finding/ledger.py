@@ -33,9 +33,10 @@ def list_items(
     session_id: str, incoming: FromRequest, kinds: ItemKinds = None, cursor: Cursor = None, limit: Limit = 50
 ) -> Response:
     """List the items found along the path in use, oldest first. A page may have fewer than there are later."""
+    after = position_of(incoming, cursor)
     with incoming.service.store.read() as tx:
-        page = ledger.items(tx, incoming.tenant, session_id, position_of(cursor), limit, kinds=kinds_in(kinds))
-    return rest_response(page.items, page.next_position, serializers.ledger_item_json)
+        page = ledger.items(tx, incoming.tenant, session_id, after, limit, kinds=kinds_in(kinds))
+    return rest_response(incoming, page.items, page.next_position, serializers.ledger_item_json)
 
 
 @router.post("/sessions/{session_id}/ledger/{item_id}/dismiss", **described(LedgerItemAnswer))

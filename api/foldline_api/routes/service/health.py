@@ -1,4 +1,4 @@
-"""Health checks of the process, and its metrics."""
+"""Health checks of the process. Its metrics are of all tenants, so they are on the operator's port alone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from fastapi import APIRouter, FastAPI, Request, Response
 
 from foldline.telemetry.health import Health
-from foldline.telemetry.metrics import Metrics
 from foldline_api.http.responses import json_response
 from foldline_api.schemas.answers import HealthAnswer, ReadyAnswer
 from foldline_api.schemas.openapi import described
@@ -35,10 +34,3 @@ async def check_readiness(request: Request) -> Response:
     health: Health = request.app.state.health
     found = await health.readiness()
     return json_response(found.shown, found.code)
-
-
-@router.get("/metrics", **described(None, stream="text/plain"))
-async def read_metrics(request: Request) -> Response:
-    """Read the metrics of requests, jobs and queues, for Prometheus; docs/metrics.md lists them."""
-    health: Health = request.app.state.health
-    return Response(await health.metrics_text(), media_type=Metrics.media_type)
