@@ -38,6 +38,7 @@ _FORMS: Final = (
     ("mailchimp key", r"[0-9a-f]{32}-us\d{1,2}", ("-us",)),
     ("brevo key", r"x(?:keysib|smtpsib)-[\w-]{16,}", ("xkeysib-", "xsmtpsib-")),
     ("resend key", r"re_[A-Za-z0-9]{6,16}_[A-Za-z0-9]{16,}", ("re_",)),
+    ("foldline key", r"fl_[0-9a-f]{24}_[0-9a-f]{20,}", ("fl_",)),
     ("npm token", r"npm_[A-Za-z0-9]{20,}", ("npm_",)),
     ("pypi token", r"pypi-AgE[\w-]{16,}", ("pypi-age",)),
     ("docker token", r"dckr_[a-z]{3}_[\w-]{16,}", ("dckr_",)),
