@@ -35,13 +35,13 @@ def requested(connected: httpx.Client, headers: dict[str, str], wait_seconds: in
 def test_a_tenants_only_job_is_done_while_most_of_anothers_wait(tmp_path: Path) -> None:
     with ScriptedLLM(default=slow(1.0)) as llm:
         variables = {
-            "FOLDLINE_API_KEYS": "many:the-key-of-many,one:the-key-of-one",
+            "FOLDLINE_API_KEYS": "many:the-one-key-of-many,one:the-one-key-of-one",
             "FOLDLINE_SUMMARIZER": "openai",
             "FOLDLINE_SUMMARIZER_BASE_URL": llm.base_url,
             "FOLDLINE_SUMMARIZER_MODEL": "scripted",
         }
         with serving(tmp_path, variables) as (_, url), client(url) as connected:
-            many, one = (with_key(connected, f"the-key-of-{name}") for name in ("many", "one"))
+            many, one = (with_key(connected, f"the-one-key-of-{name}") for name in ("many", "one"))
             jobs = [requested(connected, many)["id"] for _ in range(MANY)]
             assert requested(connected, one, wait_seconds=20)["state"] == "succeeded"
             states = [connected.get(f"/jobs/{job}", headers=many).json()["state"] for job in jobs]

@@ -111,6 +111,7 @@ def test_a_revoked_key_is_refused_within_seconds(keyed: Api) -> None:
 
 
 def test_several_processes_accept_and_refuse_the_same_keys(keyed: Api, module_database: str) -> None:
+    stored(keyed.store)
     with open_api(module_database) as other:
         assert other.client.get("/sessions").status_code == 401
         key = stored(keyed.store)
