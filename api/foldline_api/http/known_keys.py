@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import logging
 from dataclasses import dataclass, field, replace
@@ -153,10 +154,20 @@ class KnownKeys:
 
     async def _looked_up(self, key: str) -> ApiKey | None:
         with anyio.move_on_after(LOOK_UP_SECONDS):
-            async with self._look_ups:
-                return await anyio.to_thread.run_sync(partial(self._find, key), abandon_on_cancel=True)
+            await self._look_ups.acquire()
+            finding = anyio.to_thread.run_sync(partial(self._find, key), abandon_on_cancel=True)
+            task = asyncio.create_task(finding, name="foldline-key")
+            task.add_done_callback(self._note_end)
+            # A look-up that takes too long goes on, so that a silent database holds up a few threads and no more.
+            return await asyncio.shield(task)
         message = "a key could not be looked up in time"
         raise Unavailable(message)
+
+    def _note_end(self, task: asyncio.Task[ApiKey | None]) -> None:
+        self._look_ups.release()
+        if not task.cancelled():
+            # Whoever waited has it, and nobody else wants to hear of it.
+            task.exception()
 
     def _find(self, key: str) -> ApiKey | None:
         with self.store.read() as tx:

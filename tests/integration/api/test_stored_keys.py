@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
 import httpx
 import pytest
-from foldline_api.http.known_keys import KNOWN_SECONDS
+from foldline_api.http.known_keys import KNOWN_SECONDS, LOOK_UPS_AT_ONCE
 
 from foldline.log.access import api_keys
 from foldline.log.access.api_keys import ALL_SCOPES, KeyScope
 from foldline.log.storage.store import Store
 from foldline.log.storage.tables import API_KEY, IDEMPOTENCY
+from stack.services.servers import postgres
 from tests.support.eventually import eventually
 from tests.support.processes.api import Api, check_answer, open_api, problem_of
-from tests.support.processes.databases import each_kind
+from tests.support.processes.databases import Server, each_kind
 
 # Keys are SQL.
 database_kind = each_kind
@@ -158,6 +161,26 @@ def test_the_last_use_is_noted_without_a_write_at_each_request(keyed: Api) -> No
     with keyed.store.write() as tx:
         api_keys.note_use(tx, [key.rpartition("_")[0]])
     assert used_at() == first
+
+
+def test_a_silent_database_holds_up_a_few_threads_and_no_key_that_was_good() -> None:
+    with (
+        postgres(is_own=True) as service,
+        Server(service.url).database() as database,
+        open_api(database, api_keys=f"ann:{OWN}") as api,
+    ):
+        key, others = stored(api.store), [stored(api.store) for _ in range(3 * LOOK_UPS_AT_ONCE)]
+        assert asked(api, key, path="/models").status_code == 200
+        threads = threading.active_count()
+        service.freeze()
+        with ThreadPoolExecutor(len(others)) as pool:
+            refused = [pool.submit(asked, api, other, path="/models") for other in others]
+            codes = {answer.result().status_code for answer in refused}
+            assert threading.active_count() <= threads + LOOK_UPS_AT_ONCE + len(others)
+        known = asked(api, key, path="/models").status_code
+        service.thaw()
+        assert (codes, known) == ({503}, 200)
+        eventually(lambda: asked(api, others[0], path="/models").status_code == 200)
 
 
 def test_from_the_first_stored_key_on_a_service_needs_one(database: str) -> None:
