@@ -17,6 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from foldline.engine.gateway.dialects import DIALECTS, Dialect
 from foldline.engine.wire import dumps
+from foldline.log.access.api_keys import is_key
 from foldline_api.gateway.forwarding import Forwarded, Gateway, GatewayRequest, forwarded, forwarded_again
 from foldline_api.gateway.hearing import Hearing
 from foldline_api.gateway.overdue import PATIENCE_SECONDS
@@ -169,8 +170,17 @@ async def _while_awaited(request: Request, work: Callable[[], Awaitable[Found]])
 def _headers(request: Request) -> Headers:
     """The caller's headers, without a key of ours, and with encodings that a refusal can be read in."""
     is_key_ours = request.state.caller.name != LOCAL and KEY_HEADER not in request.headers
-    passed = [(name, value) for name, value in request.headers.raw if not (is_key_ours and name == b"authorization")]
+    passed = [
+        (name, value)
+        for name, value in request.headers.raw
+        if name != b"authorization" or not (is_key_ours or _has_key_of_ours(value))
+    ]
     return [(name, _readable(value) if name == b"accept-encoding" else value) for name, value in passed]
+
+
+def _has_key_of_ours(authorization: bytes) -> bool:
+    """Whether it has the form of our keys: on a service that needs no key yet, it is no provider's either."""
+    return is_key(authorization.decode("latin-1").rpartition(" ")[2])
 
 
 def _readable(encodings: bytes) -> bytes:

@@ -245,6 +245,16 @@ def test_a_key_of_the_service_is_not_passed_on(provider: AgentProvider) -> None:
     assert "first-secret-key" not in json.dumps(provider.headers)
 
 
+def test_what_looks_like_a_key_of_the_service_is_not_passed_on_by_one_without_keys(
+    gateway: str, provider: AgentProvider
+) -> None:
+    key = f"fl_{'0' * 24}_{'1' * 64}"
+    body = {"model": "nobody/nothing", "max_tokens": 10, "messages": [{"role": "user", "content": "Hi."}]}
+    for authorization in (f"Bearer {key}", "Bearer of-the-provider"):
+        assert post(f"{gateway}/v1/messages", json=body, headers={"Authorization": authorization}).is_success
+    assert [headers.get("authorization") for headers in provider.headers] == [None, "Bearer of-the-provider"]
+
+
 def test_a_system_message_in_front_is_something_that_was_said(gateway: str) -> None:
     agent = WholeHistoryAgent(gateway, "/v1/messages")
     agent.history.append({"role": "system", "content": "Be brief."})
