@@ -10,13 +10,14 @@ from pathlib import Path
 
 import psutil
 import pytest
+from foldline_api.http.known_keys import KNOWN_SECONDS
 
 from foldline.cli.api_processes import END_SECONDS
 from stack.services.servers import valkey
 from tests.support.eventually import eventually
 from tests.support.processes.daemons import Daemon, daemon
 from tests.support.processes.databases import Server
-from tests.support.processes.http import client, get
+from tests.support.processes.http import client, get, post
 from tests.support.processes.program import REPOSITORY
 
 LISTENING = r"listening on (http://127\.0\.0\.1:\d+)"
@@ -84,6 +85,25 @@ def test_metrics_have_the_requests_of_all_processes(tmp_path: Path, postgresql: 
     assert sum(float(line.rpartition(" ")[2]) for line in counted) == 12
     assert page.count("# TYPE foldline_requests_total ") == 1
     assert numbers_in(page) == {"1", "2"}
+
+
+@pytest.mark.timeout(180)
+def test_each_process_accepts_a_new_key_at_once_and_soon_refuses_a_revoked_one(
+    tmp_path: Path, postgresql: Server
+) -> None:
+    own = {"Authorization": "Bearer key-of-the-environment"}
+    with served_by_two(tmp_path, postgresql, FOLDLINE_API_KEYS="ann:key-of-the-environment") as (_, url, _):
+        made = post(f"{url}/keys", headers=own, json={"name": "of a test", "scopes": ["read"]}).json()
+
+        def codes() -> set[int]:
+            # A new connection each time, so that both processes take some.
+            headers = {"Authorization": f"Bearer {made['key']}"}
+            return {get(f"{url}/sessions", headers=headers, timeout=20).status_code for _ in range(20)}
+
+        assert codes() == {200}
+        with client(url) as connected:
+            assert connected.delete(f"/keys/{made['id']}", headers=own).status_code == 204
+        eventually(lambda: codes() == {401}, 2 * KNOWN_SECONDS + 3)
 
 
 @pytest.mark.timeout(180)

@@ -79,7 +79,7 @@ class Forbidden(RequestError):
     """The caller's key is known, and lacks the scope that the route needs."""
 
     def __init__(self, scope: str) -> None:
-        super().__init__(f"this needs a key with the scope `{scope}`, which this key has not")
+        super().__init__(f"this needs a key with the scope `{scope}`, which this key does not have")
         self.scope = scope
 
 
