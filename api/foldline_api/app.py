@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from functools import partial
 from importlib.metadata import version
 
-import anyio
 import anyio.to_thread
 from fastapi import FastAPI, Request
 from fastapi.responses import RedirectResponse
@@ -29,7 +28,7 @@ from foldline_api.http.access_log import AccessLog
 from foldline_api.http.auth import Auth
 from foldline_api.http.browsers import BrowserRules
 from foldline_api.http.cursors import Cursors
-from foldline_api.http.known_keys import LOOK_UP_SECONDS, KnownKeys
+from foldline_api.http.known_keys import KnownKeys
 from foldline_api.job_watch import WAITERS_MAX, ReadJobs, Watch
 from foldline_api.routes import OF_TURNS, OTHERS, ROUTERS
 from foldline_api.schemas.openapi import DescribedApp, operation_id
@@ -56,12 +55,8 @@ def create_app(
         threads = anyio.to_thread.current_default_thread_limiter()
         threads.total_tokens = settings.threads
         signals.metrics.follow_threads(lambda: threads.statistics().tasks_waiting)
-        with anyio.move_on_after(LOOK_UP_SECONDS):
-            await keys.look()
-        async with anyio.create_task_group() as group:
-            group.start_soon(keys.watch)
+        async with keys.watched():
             yield
-            group.cancel_scope.cancel()
         await service.watch.close()
         await gateway.upstreams.close()
 

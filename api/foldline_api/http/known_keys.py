@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import hmac
 import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -20,6 +22,7 @@ from foldline.settings import Settings
 from foldline_api.http.problems import Unauthorized
 
 logger = logging.getLogger(__name__)
+T = TypeVar("T")
 
 # A key that was revoked is refused after twice this time, in each process. New keys are known at once.
 KNOWN_SECONDS: Final = 1.0
@@ -70,6 +73,7 @@ class KnownKeys:
     _of_environment: list[tuple[bytes, Caller]]
     _known: dict[bytes, KnownKey] = field(default_factory=dict)
     _used: set[str] = field(default_factory=set)
+    _under_way: set[asyncio.Task[Any]] = field(default_factory=set)
     _look_ups: anyio.Semaphore = field(default_factory=lambda: anyio.Semaphore(LOOK_UPS_AT_ONCE))
 
     @classmethod
@@ -83,20 +87,31 @@ class KnownKeys:
         callers = [(digest_of(key), Caller(tenant, ENVIRONMENT)) for key, tenant in given.items()]
         return cls(store, bool(given) or not settings.is_local, callers)
 
-    async def watch(self) -> None:
-        """Until cancelled: note which keys are used, and from the first stored key on, have requests need a key."""
+    @asynccontextmanager
+    async def watched(self) -> AsyncIterator[None]:
+        """During the block, the first stored key has requests need one, and it is noted which keys are used."""
+        with anyio.move_on_after(LOOK_UP_SECONDS):
+            await self._look()
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._watch)
+            yield
+            group.cancel_scope.cancel()
+        if self._under_way:
+            # A connection that is in use would not be closed with the store.
+            await asyncio.wait(self._under_way, timeout=LOOK_UP_SECONDS)
+
+    async def _watch(self) -> None:
         while True:
             await anyio.sleep(KNOWN_SECONDS)
-            await self.look()
+            await self._look()
 
-    async def look(self) -> None:
-        """Read whether keys are needed, and note which were used, as far as the database answers."""
+    async def _look(self) -> None:
         try:
-            await anyio.to_thread.run_sync(self._look, abandon_on_cancel=True)
+            await asyncio.shield(self._started(self._read_and_note))
         except Unavailable as error:
             logger.warning("keys cannot be looked at: %s", error)
 
-    def _look(self) -> None:
+    def _read_and_note(self) -> None:
         if not self.are_needed:
             with self.store.read() as tx:
                 self.are_needed = api_keys.has_any(tx)
@@ -155,16 +170,22 @@ class KnownKeys:
     async def _looked_up(self, key: str) -> ApiKey | None:
         with anyio.move_on_after(LOOK_UP_SECONDS):
             await self._look_ups.acquire()
-            finding = anyio.to_thread.run_sync(partial(self._find, key), abandon_on_cancel=True)
-            task = asyncio.create_task(finding, name="foldline-key")
-            task.add_done_callback(self._note_end)
+            finding = self._started(partial(self._find, key))
             # A look-up that takes too long goes on, so that a silent database holds up a few threads and no more.
-            return await asyncio.shield(task)
+            finding.add_done_callback(lambda _: self._look_ups.release())
+            return await asyncio.shield(finding)
         message = "a key could not be looked up in time"
         raise Unavailable(message)
 
-    def _note_end(self, task: asyncio.Task[ApiKey | None]) -> None:
-        self._look_ups.release()
+    def _started(self, work: Callable[[], T]) -> asyncio.Task[T]:
+        """The work in a thread, which goes on if nobody waits for it any more."""
+        task = asyncio.create_task(anyio.to_thread.run_sync(work, abandon_on_cancel=True), name="foldline-keys")
+        self._under_way.add(task)
+        task.add_done_callback(self._note_end)
+        return task
+
+    def _note_end(self, task: asyncio.Task[Any]) -> None:
+        self._under_way.discard(task)
         if not task.cancelled():
             # Whoever waited has it, and nobody else wants to hear of it.
             task.exception()
