@@ -109,7 +109,8 @@ class KnownKeys:
         try:
             await asyncio.shield(self._started(self._read_and_note))
         except Unavailable as error:
-            logger.warning("keys cannot be looked at: %s", error)
+            # Readiness and the requests themselves say so; this would be a line a second.
+            logger.debug("keys cannot be looked at: %s", error)
 
     def _read_and_note(self) -> None:
         if not self.are_needed:
