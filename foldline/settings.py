@@ -228,6 +228,30 @@ class Settings(BaseSettings):
     max_body_bytes: int = Field(
         32 * 1024 * 1024, ge=1024, description="Maximum size of a request body. Larger ones get 413."
     )
+    max_messages: int = Field(
+        20_000, ge=1, description="Maximum number of messages in a request. With more it gets 422."
+    )
+    max_values: int = Field(
+        500_000,
+        ge=100,
+        description="Maximum number of values in the JSON of a request: items of arrays and members of objects, at any "
+        "depth. With more it gets 422, before it is parsed.",
+    )
+    max_files: int = Field(
+        10_000, ge=1, description="Maximum number of files in a request for a budget. With more it gets 422."
+    )
+    max_session_entries: int = Field(
+        1_000_000,
+        ge=1,
+        description="Maximum number of entries of a session, on all branches. An append beyond it gets 422. A large "
+        "session is counted now and then, so it may have a sixteenth more.",
+    )
+    max_session_bytes: int = Field(
+        4 << 30,
+        ge=1024,
+        description="Maximum size of the entries of a session as JSON. An append beyond it gets 422. Counted as "
+        "FOLDLINE_MAX_SESSION_ENTRIES.",
+    )
     threads: int = Field(16, ge=1, le=1024, description="Maximum number of API requests handled at the same time.")
     api_processes: int = Field(
         1, ge=1, le=64, description="Processes of `foldline api` on one port. Each uses about one core."

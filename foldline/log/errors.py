@@ -1,6 +1,7 @@
 """The session log's errors, beside the engine's, as one tree: `SessionsError` > `NotFound`, `Conflict`, `StaleVersion`,
 `UnknownParent`, `UnknownVersion`, `CallsOpen`, `PinTooLarge`, `CannotShrink`, `RedoSuperseded`, `IdempotencyInFlight`,
 `IdempotencyMismatch`, `InvalidDatabase`, `Unavailable` > `OutcomeUnknown`, `FileGone`, `DiskFull`, `Busy`.
+`IdempotencyMismatch`, `LimitExceeded`, `InvalidDatabase`, `Unavailable` > `Busy`.
 """
 
 from __future__ import annotations
@@ -103,6 +104,15 @@ class IdempotencyMismatch(SessionsError):
 
     def __init__(self) -> None:
         super().__init__("this Idempotency-Key was used with another request; use a new key")
+
+
+class LimitExceeded(SessionsError):
+    """A request, or the session with it, has more of something than the service takes; `setting` names the limit."""
+
+    def __init__(self, most: int, setting: str, what: str) -> None:
+        super().__init__(f"{what}; the most that this service takes is {most}")
+        self.most = most
+        self.setting = setting
 
 
 class InvalidDatabase(SessionsError):

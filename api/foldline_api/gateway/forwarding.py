@@ -18,7 +18,8 @@ from foldline.engine.gateway.dialects import AgentRequest, Dialect, understood
 from foldline.engine.gateway.recalls import takes_recall, with_recall
 from foldline.engine.messages import JsonObject
 from foldline.engine.overflow import PROVIDERS, verdict_of
-from foldline.engine.wire import dumps, loads_bounded
+from foldline.engine.wire import dumps
+from foldline.log.errors import LimitExceeded
 from foldline.log.events import OTHER, GatewayCall, GatewayOutcome, OverflowReported
 from foldline.log.gateway.beginnings import Beginnings
 from foldline.log.gateway.turns import Defaults, Turn, relieved_turn, take_turn
@@ -26,6 +27,7 @@ from foldline.settings import Settings
 from foldline.telemetry.logs import describe
 from foldline_api.gateway.overdue import PATIENCE_SECONDS, UnderWay
 from foldline_api.gateway.upstream import Upstreams
+from foldline_api.http.bounds import loads_within
 from foldline_api.service import AppState
 
 logger = logging.getLogger(__name__)
@@ -119,13 +121,13 @@ def _publish(gateway: Gateway, sent: Forwarded) -> None:
 
 def _prepare(gateway: Gateway, dialect: Dialect, call: GatewayRequest, is_awaited: Callable[[], bool]) -> Forwarded:
     try:
-        body = loads_bounded(call.raw)
-    except ValueError:
+        body = loads_within(call.raw, gateway.settings)
+    except (ValueError, LimitExceeded):
         return Forwarded(call.raw, GatewayOutcome.NOT_UNDERSTOOD)
     try:
         with gateway.under_way.one(call.tenant):
             return _viewed(gateway, call, understood(dialect, body), is_awaited)
-    except InvalidMessage:
+    except (InvalidMessage, LimitExceeded):
         return Forwarded(call.raw, GatewayOutcome.NOT_UNDERSTOOD)
     except CompactionError as error:
         logger.info("no view for a request of the gateway: %s", error)

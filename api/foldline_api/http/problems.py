@@ -20,6 +20,7 @@ from foldline.engine import errors as engine
 from foldline.engine.session_files.pi import MalformedLine
 from foldline.engine.wire import dumps
 from foldline.log import errors as log
+from foldline.settings import variable
 from foldline_api.http.verdicts import verdict_json
 
 logger = logging.getLogger(__name__)
@@ -138,6 +139,15 @@ PROBLEM_TYPES: Final[Mapping[type[Exception], ProblemType]] = {
         lambda error: {"limit_bytes": error.limit_bytes},
         # The rest of the body is not read, so the connection cannot be used again.
         {"Connection": "close"},
+    ),
+    log.LimitExceeded: ProblemType(
+        "limit-exceeded",
+        _UNPROCESSABLE,
+        lambda error: {
+            "limit": error.setting.removeprefix("max_"),
+            "value": error.most,
+            "setting": variable(error.setting),
+        },
     ),
     engine.UnknownModel: ProblemType(
         "unknown-model", _UNPROCESSABLE, lambda error: {"model": error.model, "nearest": error.nearest}

@@ -17,6 +17,11 @@ from foldline.log.access.audit import AuditedAction
 from foldline.log.storage import paths
 from foldline.log.storage.idempotency import Key
 from foldline.log.storage.store import Transaction
+from foldline.engine.wire import TooDeep
+from foldline.log.storage import paths
+from foldline.log.storage.idempotency import Key
+from foldline.settings import Settings
+from foldline_api.http.bounds import loads_within
 from foldline_api.http.etags import InvalidTag, versions_in
 from foldline_api.http.known_keys import Caller
 from foldline_api.http.problems import BodyTooLarge, InvalidRequest, MalformedJson, NoRoute
@@ -62,10 +67,11 @@ class ApiRequest:
         """The body, checked against a model. An empty body counts as an empty object.
 
         Raises:
-            MalformedJson: the body is not JSON.
+            LimitExceeded: the body has too much of something.
+            MalformedJson: it is not JSON.
             InvalidRequest: it has the wrong shape.
         """
-        return checked(model, _parsed(self.raw) if self.raw.strip() else {})
+        return checked(model, _parsed(self.raw, self.service.settings) if self.raw.strip() else {})
 
     @property
     def if_match(self) -> int | None:
@@ -162,9 +168,9 @@ async def read_body(request: Request, limit_bytes: int) -> bytes:
     return b"".join(chunks)
 
 
-def _parsed(raw: bytes) -> Any:
+def _parsed(raw: bytes, settings: Settings) -> Any:
     try:
-        return loads_bounded(raw)
+        return loads_within(raw, settings)
     except TooDeep as error:
         raise InvalidRequest("body", f"must not be {error}") from error
     except ValueError as error:

@@ -14,6 +14,7 @@ from foldline.log.transfer.exporting import export_session
 from foldline.log.transfer.importing import import_session
 from foldline.log.transfer.prepared import prepare
 from foldline_api import serializers
+from foldline_api.http.bounds import check_values
 from foldline_api.http.request import FromRequest
 from foldline_api.http.responses import JsonAnswer, to_response, write_once
 from foldline_api.schemas.answers import ImportedAnswer
@@ -30,6 +31,7 @@ def import_file(incoming: FromRequest) -> Response:
     A file with an error creates nothing. The import does not compact; the next append does, or `POST …/compact`.
     """
     body = incoming.body(ImportBody)
+    check_values(body.file.encode(errors="surrogatepass"), incoming.service.settings)
     prepared = prepare(pi.read(body.file))
     given = {name: value for name, value in body if name != "file" and value is not None}
 

@@ -49,7 +49,7 @@ def random_id(prefix: str) -> str:
 
 def random_fraction() -> float:
     """A random number, at least 0 and below 1."""
-    return secrets.randbelow(1 << 16) / (1 << 16)
+    return secrets.randbelow(1 << 32) / (1 << 32)
 
 
 class RidingModel(NamedTuple):
@@ -65,12 +65,13 @@ NOBODY_RIDES: Final[Mapping[str, RidingModel]] = MappingProxyType({})
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Limits of jobs: lease duration, retries, how long idempotency rows and the audit trail are kept.
+    """Limits of jobs and sessions: lease duration, retries, how long idempotency rows are kept, sizes.
 
     A summarizer reads `summarizer_tokens` in one call, and makes at most `summarizer_calls` for one summary.
     One that fails `summarizer_failures` times in a row is held back.
     `compactors` are the providers that may be asked for their own compaction, `summarizers` the names that a policy
     may choose from, `usual` those that write where none is chosen, in order, and `riding` the models of those that may
-    be sent the cached beginning of a view.
+    be sent the cached beginning of a view. A session has about `session_entries` of `session_bytes` at most.
     """
 
     lease_seconds: int = 120
@@ -82,6 +83,8 @@ class Limits:
     summarizer_failures: int = 5
     idempotency_seconds: int = 24 * 3600
     audit_seconds: int = 365 * 24 * 3600
+    session_entries: int = 1_000_000
+    session_bytes: int = 4 << 30
     compactors: frozenset[str] = frozenset()
     summarizers: frozenset[str] = frozenset()
     usual: tuple[str, ...] = ()

@@ -34,6 +34,7 @@ from foldline.log.transfer.prepared import Prepared, PreparedEntry
 from foldline.log.use_cases import branches, lifecycle
 from foldline.log.use_cases.branches import Leaving
 from foldline.log.use_cases.lifecycle import NewSession
+from foldline.log.use_cases.session_size import check_size
 
 PRESET: Final = "pi"
 REASON: Final = "imported"
@@ -63,11 +64,13 @@ def import_session(tx: Transaction, tenant: str, new: Mapping[str, Any], prepare
     Raises:
         MalformedLine: the file's id or model is not valid for a session, or an entry cannot be stored.
         UnknownModel, InvalidPolicy, FixedPartsDoNotFit, Conflict: as for `lifecycle.create`.
+        LimitExceeded: the file has more entries than a session may have.
         InvalidPolicy: the summaries at the head do not fit the budget.
     """
     file = prepared.file
     named = {"id": new.get("id") or prepared.id, "model": new.get("model") or prepared.model}
     head = lifecycle.create(tx, tenant, NewSession(**{"policy": {"preset": PRESET}, **new, **named}))
+    check_size(tx, head, len(prepared.drafts), sum(len(draft.body) for draft in prepared.drafts))
     importing = _Importing(tx, head)
     for draft in prepared.drafts:
         importing.add(draft)

@@ -26,6 +26,7 @@ from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases.preconditions import open_to_change
+from foldline.log.use_cases.session_size import check_size
 from foldline.log.views import reasoning
 
 # The messages of a turn: hardly any plan hides them at once.
@@ -89,6 +90,7 @@ def append(
         NotFound: no such session.
         StaleVersion, UnknownParent: the session has changed since the caller read it.
         UnknownVersion: the usage is of a version that the session has not reached.
+        LimitExceeded: the session has no room for them.
         FixedPartsDoNotFit: the leading system message of a first append leaves no room for a history.
     """
     path = open_to_change(tx, tenant, session_id, parent=parent, if_match=if_match)
@@ -106,8 +108,9 @@ def append_at(
     """Append messages at a head that is loaded and locked, then run the trigger.
 
     Raises:
-        UnknownVersion, FixedPartsDoNotFit: as `append`.
+        UnknownVersion, LimitExceeded, FixedPartsDoNotFit: as `append`.
     """
+    check_size(tx, path, len(drafts), sum(len(draft.body) for draft in drafts))
     if usage is not None:
         learn(tx, path, usage)
     drafts = _with_system_taken(tx, path, drafts)

@@ -38,6 +38,8 @@ PROBLEMS = (
     "malformed-json invalid-request not-found method-not-allowed conflict stale-version unknown-parent body-too-large "
     "unknown-model fixed-parts-do-not-fit view-does-not-fit images-do-not-fit calls-open pin-too-large cannot-shrink "
     "redo-superseded idempotency-mismatch idempotency-in-flight unauthorized forbidden unavailable outcome-unknown"
+    "limit-exceeded unknown-model fixed-parts-do-not-fit view-does-not-fit images-do-not-fit calls-open pin-too-large "
+    "cannot-shrink redo-superseded idempotency-mismatch idempotency-in-flight unauthorized unavailable"
 )
 
 

@@ -13,6 +13,7 @@ import httpx
 import pytest
 from foldline_api.app import create_app
 
+from foldline.log.storage.store import Limits
 from foldline.settings import Settings
 from tests.support.gateway_agents import WholeHistoryAgent, session_of
 from tests.support.processes.agent_provider import AgentProvider, agent_provider
@@ -25,7 +26,7 @@ WINDOW = 16_000
 
 
 @contextmanager
-def gateway_to(provider: AgentProvider, **settings: Any) -> Iterator[str]:
+def gateway_to(provider: AgentProvider, limits: Limits | None = None, **settings: Any) -> Iterator[str]:
     """The address of a service whose upstreams are the provider."""
     chosen = Settings(
         **{
@@ -35,7 +36,7 @@ def gateway_to(provider: AgentProvider, **settings: Any) -> Iterator[str]:
             **settings,
         }
     )
-    with sqlite_database() as url, opened_store(url) as store, served(create_app(chosen, store)) as address:
+    with sqlite_database() as url, opened_store(url, limits) as store, served(create_app(chosen, store)) as address:
         yield address
 
 
@@ -144,6 +145,25 @@ def test_what_is_not_understood_goes_on_as_it_came(
     answer = post(gateway + path, content=raw)
     assert (answer.status_code, answer.content, provider.raw) == (422, provider.sent[-1], [raw])
     assert "x-foldline-session" not in answer.headers
+
+
+@pytest.mark.parametrize(("path", "messages"), [*zip(PATHS, ("messages", "messages", "input"), strict=True)])
+@pytest.mark.parametrize(("bound", "value"), [("max_messages", 12), ("max_values", 100), ("session_entries", 12)])
+def test_what_is_above_a_limit_goes_on_as_it_came(
+    provider: AgentProvider, path: str, messages: str, bound: str, value: int
+) -> None:
+    """A whole history grows by itself, and the provider may take it yet."""
+    is_of_session = bound == "session_entries"
+    limits, settings = (Limits(session_entries=value), {}) if is_of_session else (Limits(), {bound: value})
+    with gateway_to(provider, limits, **settings) as address:
+        hello = {"role": "user", "content": [{"type": "input_text" if messages == "input" else "text", "text": "Hi."}]}
+        answers = [
+            post(address + path, json={"model": "m", "max_tokens": 9, messages: [hello] * number}) for number in (3, 40)
+        ]
+        metrics = get(f"{address}/metrics").text
+    assert ["x-foldline-session" in answer.headers for answer in answers] == [True, False]
+    assert len(json.loads(provider.raw[-1])[messages]) == 40
+    assert 'foldline_gateway_calls_total{outcome="not_understood"} 1.0' in metrics
 
 
 def test_other_routes_go_through(gateway: str, provider: AgentProvider) -> None:

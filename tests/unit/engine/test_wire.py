@@ -2,7 +2,16 @@ from collections.abc import Callable
 
 import pytest
 
-from foldline.engine.wire import DEPTH_MAX, TooDeep, dumps, dumps_text, loads, loads_bounded
+from foldline.engine.wire import (
+    DEPTH_MAX,
+    PIECE_BYTES,
+    TooDeep,
+    dumps,
+    dumps_text,
+    has_more_values,
+    loads,
+    loads_bounded,
+)
 
 
 @pytest.mark.parametrize("value", [None, {"a": [1, 2.5, "é"]}, "\ud83d", {"big": 1 << 80}, "日本"])
@@ -65,3 +74,30 @@ def test_integers_of_more_than_64_bits_stay_what_they_are() -> None:
 def test_a_long_number_keeps_its_value_wherever_it_is(text: str, kind: Callable[[str], str | bytes]) -> None:
     number = 123_456_789_012_345_678_901_234
     assert str(number) in str(loads(kind(text.format(number))))
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("7", 0),
+        ("[]", 1),
+        ("[1, 2, 3]", 3),
+        ('{"a": {"b": [1, 2]}, "c": []}', 6),
+        (r'["[,{", "\\", "\",[", "\\\",[", "a\\", "é,日,"]', 6),
+    ],
+)
+def test_values_are_counted_at_any_depth_and_not_in_strings(text: str, number: int) -> None:
+    assert has_more_values(text.encode(), number - 1)
+    assert not has_more_values(text.encode(), number)
+
+
+@pytest.mark.parametrize("inner", [r"\\", r"\"", r"\\\"", ",", "[" * 9])
+def test_a_string_may_end_anywhere_in_a_piece(inner: str) -> None:
+    for shift in range(8):
+        text = f'["{"x" * (PIECE_BYTES - shift)}{inner}{",{" * 10}", 2]'.encode()
+        assert (has_more_values(text, 1), has_more_values(text, 2)) == (True, False)
+
+
+def test_no_encoding_hides_values() -> None:
+    # The first byte of the first character is that of a quotation mark.
+    assert has_more_values(dumps_text(["\u2222", *range(50)]).encode("utf-16-be"), 50)
