@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from foldline.engine.errors import InvalidMessage
 from foldline.engine.facts import Call, CallOf, Facts, facts_on_demand
 from foldline.engine.messages import BRANCH_ROLE, Message
 from foldline.engine.wording import late_tokens, stub_tokens
+
+# Each result is held against the open calls, and each entry stores those after it, so a batch costs their square.
+CALLS_MAX: Final = 256
 
 
 class Tail(NamedTuple):
@@ -51,7 +55,13 @@ def place(facts: Facts, seq: int, tail: Tail) -> Placed:
     other result is late and closes nothing: it belongs to the batch while that has open calls, else it stands alone. A
     branch summary too closes nothing and belongs to an open batch. Every other message closes the batch; from then on,
     views stub its calls without a result.
+
+    Raises:
+        InvalidMessage: the message has more than `CALLS_MAX` calls.
     """
+    if len(facts.calls) > CALLS_MAX:
+        detail = f"must not have a message with more than {CALLS_MAX} tool calls; one has {len(facts.calls)}"
+        raise InvalidMessage("messages", detail)
     if facts.role == BRANCH_ROLE and tail.open_calls:
         return Placed(facts._replace(seq=seq, unit=tail.unit, is_late=True), tail)
     if facts.role != "tool":

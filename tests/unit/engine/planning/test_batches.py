@@ -1,6 +1,9 @@
+import pytest
+
+from foldline.engine.errors import InvalidMessage
 from foldline.engine.facts import facts_of
 from foldline.engine.messages import BRANCH_ROLE, Message, ToolCall, ToolResult, user
-from foldline.engine.planning.batches import Orphan, Orphans, Tail, orphans_of, place, place_all
+from foldline.engine.planning.batches import CALLS_MAX, Orphan, Orphans, Tail, orphans_of, place, place_all
 from foldline.engine.wording import late_tokens, stub_tokens
 from tests.support.conversations import answer, assistant, read_call
 
@@ -140,3 +143,10 @@ def test_a_repeated_result_is_an_orphan() -> None:
 def test_of_calls_that_share_an_id_the_missing_results_are_counted() -> None:
     twins = assistant("", ToolCall("a", "ls", "{}"), ToolCall("b", "ls", "{}"), ToolCall("a", "pwd", "{}"))
     assert orphans(twins, answer("a", "1"), user("next")).calls == (Orphan(1, "b"), Orphan(1, "a"))
+
+
+def test_a_message_has_so_many_calls_at_most_because_each_result_looks_for_its_own() -> None:
+    calls = [ToolCall(f"c{number}", "ls", "{}") for number in range(CALLS_MAX + 1)]
+    assert placed(assistant("", *calls[:-1]))[1] == [call.id for call in calls[:-1]]
+    with pytest.raises(InvalidMessage, match="messages: must not have a message with more than 256 tool calls"):
+        placed(assistant("", *calls))
