@@ -232,7 +232,7 @@ class Settings(BaseSettings):
         20_000, ge=1, description="Maximum number of messages in a request. With more it gets 422."
     )
     max_values: int = Field(
-        500_000,
+        250_000,
         ge=100,
         description="Maximum number of values in the JSON of a request: items of arrays and members of objects, at any "
         "depth. With more it gets 422, before it is parsed.",
@@ -252,6 +252,29 @@ class Settings(BaseSettings):
         description="Maximum size of the entries of a session as JSON. An append beyond it gets 422. Counted as "
         "FOLDLINE_MAX_SESSION_ENTRIES.",
     )
+    max_bodies_bytes: int = Field(
+        256 << 20,
+        ge=1 << 17,
+        description="Maximum size of the bodies that a process reads or works on at the same time, one tenant half of "
+        "it; at least twice FOLDLINE_MAX_BODY_BYTES. Beyond it a body of more than 64 KiB gets 503.",
+    )
+    body_pause_seconds: float = Field(
+        20.0, gt=0, description="Time within which the next bytes of a body have to arrive, else the request gets 408."
+    )
+    body_bytes_per_second: int = Field(
+        8192, ge=1, description="Rate that a body has to arrive at after such a pause, else the request gets 408."
+    )
+    large_requests: int = Field(
+        2,
+        ge=1,
+        le=64,
+        description="Maximum number of large requests handled at the same time, of one tenant half of them. Large are "
+        "those to POST /compact, /budget and /import and to exports, and others with a large body.",
+    )
+    large_requests_waiting: int = Field(
+        8, ge=0, le=4096, description="Maximum number of a tenant's large requests that wait. Others get 503 at once."
+    )
+    large_request_bytes: int = Field(256 << 10, ge=1024, description="Size of a body above which a request is large.")
     threads: int = Field(16, ge=1, le=1024, description="Maximum number of API requests handled at the same time.")
     api_processes: int = Field(
         1, ge=1, le=64, description="Processes of `foldline api` on one port. Each uses about one core."

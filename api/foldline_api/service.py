@@ -12,6 +12,7 @@ from foldline.log.storage.idempotency import Key
 from foldline.log.storage.store import Store
 from foldline.settings import Settings
 from foldline_api.http.cursors import Cursors
+from foldline_api.http.places import Places
 from foldline_api.job_watch import Watch
 from foldline_api.sent_views import SentViews
 
@@ -52,10 +53,12 @@ class AppState:
     """The settings, the store, the watch over jobs, the views sent last, the cursors of lists, and the idempotency keys
     in flight.
     """
+    """The settings, the store, the watch over jobs, the views sent last, and what is known of requests in flight."""
 
     settings: Settings
     store: Store
     watch: Watch
     views: SentViews
     cursors: Cursors
+    places: Places
     keys: KeysInFlight = field(default_factory=KeysInFlight)

@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from foldline.engine.wire import dumps_text, is_too_deep, loads_bounded
+from foldline.engine.wire import dumps_text, has_more_values, is_too_deep, loads_bounded
 
 # Lower than the limit of a request body, so that a body with these arguments in it can be read again.
 ARGUMENTS_DEPTH_MAX: Final = 128
+# They are read several times, and no other thread runs while a text is parsed.
+ARGUMENTS_VALUES_MAX: Final = 100_000
 
 
 def json_object(text: str) -> dict[str, Any] | None:
-    """The JSON object in `text`; None if the text is anything else. Empty text gives the empty object."""
+    """The JSON object in `text`; None if the text is anything else, or too large. Empty text gives the empty object."""
     if not text or text.isspace():
         return {}
+    if len(text) > ARGUMENTS_VALUES_MAX and has_more_values(_encoded(text), ARGUMENTS_VALUES_MAX):
+        return None
     try:
         value = loads_bounded(text, ARGUMENTS_DEPTH_MAX)
     except ValueError:
@@ -22,12 +26,17 @@ def json_object(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
 def json_text(value: Any) -> str | None:
     """`value` as compact JSON; None if it is nested too deeply or holds a value that JSON cannot express."""
     try:
-        # orjson would write null for NaN and infinity.
-        json.dumps(value, allow_nan=False)
         text = dumps_text(value)
+        # orjson writes null for NaN and infinity. No other thread runs while the standard library looks for them.
+        if "null" in text:
+            json.dumps(value, allow_nan=False)
     except (ValueError, RecursionError):
         return None
     return None if is_too_deep(text, value) else text

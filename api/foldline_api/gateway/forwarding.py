@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Event
@@ -27,7 +28,9 @@ from foldline.settings import Settings
 from foldline.telemetry.logs import describe
 from foldline_api.gateway.overdue import PATIENCE_SECONDS, UnderWay
 from foldline_api.gateway.upstream import Upstreams
-from foldline_api.http.bounds import loads_within
+from foldline_api.http.json_bounds import loads_within
+from foldline_api.http.places import Places
+from foldline_api.http.problems import TooManyLarge
 from foldline_api.service import AppState
 
 logger = logging.getLogger(__name__)
@@ -105,13 +108,18 @@ async def forwarded(gateway: Gateway, dialect: Dialect, call: GatewayRequest) ->
     given_up = Event()
     if not is_off and not gateway.under_way.is_stuck(call.tenant):
         try:
-            with anyio.move_on_after(PATIENCE_SECONDS):
-                work = partial(_prepare, gateway, dialect, call, lambda: not given_up.is_set())
-                found = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+            with anyio.move_on_after(PATIENCE_SECONDS), suppress(TooManyLarge):
+                async with _place(gateway.service.places, call):
+                    work = partial(_prepare, gateway, dialect, call, lambda: not given_up.is_set())
+                    found = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
         finally:
             given_up.set()
     _publish(gateway, found)
     return found
+
+
+def _place(places: Places, call: GatewayRequest) -> AbstractAsyncContextManager[None]:
+    return places.one(call.tenant) if places.is_large(call.raw) else nullcontext()
 
 
 def _publish(gateway: Gateway, sent: Forwarded) -> None:

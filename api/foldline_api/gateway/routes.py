@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 import anyio
@@ -26,6 +27,7 @@ from foldline_api.gateway.upstream import Headers, Outgoing, UpstreamFailed, pas
 from foldline_api.http.auth import KEY_HEADER
 from foldline_api.http.known_keys import LOCAL
 from foldline_api.http.problems import BodyTooLarge, Forbidden, problem
+from foldline_api.http.problems import PROBLEM_TYPES, BodiesFull, BodyTooLarge, BodyTooSlow
 from foldline_api.http.request import read_body
 from foldline_api.http.responses import JSON
 from foldline_api.http.scopes import OF_GATEWAY, require
@@ -38,6 +40,11 @@ PATHS: Final = ("/v1/", *(f"{prefix}/" for prefix in PREFIXES))
 REFUSAL_CHARS: Final = 1 << 16
 # The encodings that httpx decodes by itself.
 READABLE: Final = frozenset({b"gzip", b"deflate", b"identity"})
+# What the caller gets as an error of the provider's kind; without a name, it is an error of its server.
+REFUSED: Final = (UpstreamFailed, BodyTooLarge, BodyTooSlow, BodiesFull)
+NAMES: Final[Mapping[type[Exception], str]] = MappingProxyType(
+    {BodyTooLarge: "request_too_large", BodyTooSlow: "timeout_error", BodiesFull: "overloaded_error"}
+)
 Found = TypeVar("Found")
 _TOO_LONG: Final = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE})
 
@@ -84,7 +91,7 @@ async def _converse(gateway: Gateway, dialect: Dialect, path: str, request: Requ
         if sent.turn is not None and answer.status_code in _TOO_LONG:
             return await _refused(gateway, call, sent, answer)
         return await _answered(gateway, call, sent, answer)
-    except (UpstreamFailed, BodyTooLarge) as error:
+    except REFUSED as error:
         return _error_like(dialect.upstream, error)
 
 
@@ -121,7 +128,7 @@ async def _pass(gateway: Gateway, upstream: str, request: Request) -> Response:
         raw = await read_body(request, gateway.settings.max_body_bytes)
         answer = await _sent(gateway, GatewayRequest(upstream, raw_path.removeprefix(prefix), request, raw), raw)
         return passing(answer, {})
-    except (UpstreamFailed, BodyTooLarge) as error:
+    except REFUSED as error:
         return _error_like(upstream, error)
 
 
@@ -215,11 +222,11 @@ def _text_of(answer: httpx.Response, raw: bytes) -> str:
         return ""
 
 
-def _error_like(upstream: str, error: UpstreamFailed | BodyTooLarge) -> Response:
+def _error_like(upstream: str, error: Exception) -> Response:
     """An error of ours in the shape of the provider's."""
-    is_large = isinstance(error, BodyTooLarge)
-    status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE if is_large else HTTPStatus.BAD_GATEWAY
-    kind = "request_too_large" if is_large else "api_error"
+    problem = PROBLEM_TYPES.get(type(error))
+    status, headers = (problem.status, problem.headers) if problem else (HTTPStatus.BAD_GATEWAY, {})
+    kind = NAMES.get(type(error), "api_error")
     detail: dict[str, Any] = {"type": kind, "message": f"Foldline: {error}"}
     body = {"type": "error", "error": detail} if upstream == "anthropic" else {"error": {**detail, "code": None}}
-    return Response(dumps(body), status.value, media_type=JSON)
+    return Response(dumps(body), status.value, headers=headers, media_type=JSON)

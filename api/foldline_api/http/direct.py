@@ -1,14 +1,19 @@
-"""Routes whose endpoints are called without FastAPI's resolution of parameters, where a request has none to resolve."""
+"""Routes whose endpoints are called without FastAPI's resolution of parameters, where a request has none to resolve.
+
+Large requests to them wait for a place.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from functools import partial
 from inspect import iscoroutinefunction
-from typing import Any
+from typing import Any, ClassVar
 
 from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.routing import APIRoute
+from starlette.requests import ClientDisconnect
 
 from foldline_api.http.request import read_request
 
@@ -16,9 +21,12 @@ from foldline_api.http.request import read_request
 class DirectRoute(APIRoute):
     """A route of the two requests of each turn, whose parameters took a fifth of the time of a small answer.
 
+    It is also for requests that may be large, by their body or, where the route `is_costly`, by what is done for them.
     Its endpoint is no coroutine. It takes the parameters of the path as text, `incoming`, and parameters of the query
     that have defaults.
     """
+
+    is_costly: ClassVar[bool] = False
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """The handler: FastAPI's own where the request has a query.
@@ -36,7 +44,28 @@ class DirectRoute(APIRoute):
             if request.scope["query_string"]:
                 return await resolving(request)
             incoming = await read_request(request)
-            response: Response = await run_in_threadpool(endpoint, **request.path_params, incoming=incoming)
-            return response
+            work = partial(endpoint, **request.path_params, incoming=incoming)
+            places = incoming.service.places
+            if self.is_costly or places.is_large(incoming.raw):
+                async with places.one(incoming.tenant):
+                    return await _if_awaited(request, work)
+            return await run_in_threadpool(work)
 
         return handle
+
+
+class CostlyRoute(DirectRoute):
+    """A route each of whose requests may take long, however small its body is."""
+
+    is_costly = True
+
+
+async def _if_awaited(request: Request, work: Callable[[], Response]) -> Response:
+    """The response of the work, if the client has waited for the request's turn.
+
+    Raises:
+        ClientDisconnect: it has not.
+    """
+    if await request.is_disconnected():
+        raise ClientDisconnect
+    return await run_in_threadpool(work)

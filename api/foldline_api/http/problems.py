@@ -72,6 +72,27 @@ class BodyTooLarge(RequestError):
         self.limit_bytes = limit_bytes
 
 
+class BodyTooSlow(RequestError):
+    """The body arrives more slowly than the service waits for."""
+
+    def __init__(self) -> None:
+        super().__init__("the body arrives too slowly; send it again over a better connection, or in smaller requests")
+
+
+class BodiesFull(RequestError):
+    """The bodies that arrive take all the memory that the service has for them."""
+
+    def __init__(self) -> None:
+        super().__init__("other large requests are arriving; try again later")
+
+
+class TooManyLarge(RequestError):
+    """As many large requests of the tenant as the service allows wait already."""
+
+    def __init__(self) -> None:
+        super().__init__("too many large requests wait already; try again later")
+
+
 class Unauthorized(RequestError):
     """The request has no valid key, or the service has no keys and the request is not from this machine."""
 
@@ -113,6 +134,8 @@ class ProblemType:
 
 _UNPROCESSABLE: Final = HTTPStatus.UNPROCESSABLE_ENTITY
 _AGAIN: Final = {"Retry-After": RETRY_SECONDS}
+# The rest of the body is not read, so the connection cannot be used again.
+_UNREAD: Final = {"Connection": "close"}
 
 PROBLEM_TYPES: Final[Mapping[type[Exception], ProblemType]] = {
     MalformedJson: ProblemType("malformed-json", HTTPStatus.BAD_REQUEST, lambda error: error.place),
@@ -137,9 +160,11 @@ PROBLEM_TYPES: Final[Mapping[type[Exception], ProblemType]] = {
         "body-too-large",
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         lambda error: {"limit_bytes": error.limit_bytes},
-        # The rest of the body is not read, so the connection cannot be used again.
-        {"Connection": "close"},
+        _UNREAD,
     ),
+    BodyTooSlow: ProblemType("body-too-slow", HTTPStatus.REQUEST_TIMEOUT, headers=_UNREAD),
+    BodiesFull: ProblemType("unavailable", HTTPStatus.SERVICE_UNAVAILABLE, headers={**_AGAIN, **_UNREAD}),
+    TooManyLarge: ProblemType("unavailable", HTTPStatus.SERVICE_UNAVAILABLE, headers=_AGAIN),
     log.LimitExceeded: ProblemType(
         "limit-exceeded",
         _UNPROCESSABLE,

@@ -21,9 +21,9 @@ from foldline.engine.wire import TooDeep
 from foldline.log.storage import paths
 from foldline.log.storage.idempotency import Key
 from foldline.settings import Settings
-from foldline_api.http.bounds import loads_within
 from foldline_api.http.etags import InvalidTag, versions_in
 from foldline_api.http.known_keys import Caller
+from foldline_api.http.json_bounds import loads_within
 from foldline_api.http.problems import BodyTooLarge, InvalidRequest, MalformedJson, NoRoute
 from foldline_api.http.scopes import check_scope
 from foldline_api.schemas.bodies import Body, checked

@@ -9,6 +9,7 @@ from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases import branches
 from foldline_api import serializers
+from foldline_api.http.direct import DirectRoute
 from foldline_api.http.problems import InvalidRequest
 from foldline_api.http.request import FromRequest
 from foldline_api.http.responses import JsonAnswer, page_response, position_of, to_response, write_once
@@ -17,7 +18,7 @@ from foldline_api.schemas.bodies import BranchBody
 from foldline_api.schemas.openapi import described
 from foldline_api.schemas.parameters import Cursor, Limit
 
-router = APIRouter(tags=["branches"])
+router = APIRouter(tags=["branches"], route_class=DirectRoute)
 
 
 @router.post("/sessions/{session_id}/branch", **described(MovedAnswer, body=BranchBody))

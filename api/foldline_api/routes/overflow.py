@@ -11,6 +11,7 @@ from foldline.log.storage import paths
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases.overflow import relieve
 from foldline_api import serializers
+from foldline_api.http.direct import DirectRoute
 from foldline_api.http.problems import InvalidRequest
 from foldline_api.http.request import FromRequest
 from foldline_api.http.responses import JsonAnswer, to_response, write_once
@@ -19,7 +20,7 @@ from foldline_api.schemas.answers import OverflowAnswer
 from foldline_api.schemas.bodies import OverflowBody
 from foldline_api.schemas.openapi import described
 
-router = APIRouter(tags=["compactions"])
+router = APIRouter(tags=["compactions"], route_class=DirectRoute)
 
 
 @router.post("/sessions/{session_id}/overflow", **described(OverflowAnswer, body=OverflowBody))

@@ -10,6 +10,7 @@ from foldline.log.access.audit import AuditedAction
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases import pins
 from foldline_api import serializers
+from foldline_api.http.direct import DirectRoute
 from foldline_api.http.problems import InvalidRequest
 from foldline_api.http.request import FromRequest
 from foldline_api.http.responses import JsonAnswer, page_response, position_of, to_response, write_once
@@ -18,7 +19,7 @@ from foldline_api.schemas.bodies import PinBody
 from foldline_api.schemas.openapi import described
 from foldline_api.schemas.parameters import Cursor, Limit
 
-router = APIRouter(tags=["pins"])
+router = APIRouter(tags=["pins"], route_class=DirectRoute)
 
 
 @router.post("/sessions/{session_id}/pins", **described(PinnedAnswer, HTTPStatus.CREATED, body=PinBody))

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Response
 
 from foldline.log.use_cases.stats import Stats, stats, stats_with_call
 from foldline_api import serializers
+from foldline_api.http.direct import DirectRoute
 from foldline_api.http.request import FromRequest
 from foldline_api.http.responses import json_response
 from foldline_api.schemas.answers import PendingAnswer, StatsAnswer
@@ -15,7 +16,7 @@ from foldline_api.schemas.bodies import PendingBody
 from foldline_api.schemas.openapi import described
 from foldline_api.schemas.parameters import MaxOutputTokens, Model
 
-router = APIRouter(tags=["statistics"])
+router = APIRouter(tags=["statistics"], route_class=DirectRoute)
 
 
 @router.get("/sessions/{session_id}/stats", **described(StatsAnswer))

@@ -40,6 +40,8 @@ PROBLEMS = (
     "redo-superseded idempotency-mismatch idempotency-in-flight unauthorized forbidden unavailable outcome-unknown"
     "limit-exceeded unknown-model fixed-parts-do-not-fit view-does-not-fit images-do-not-fit calls-open pin-too-large "
     "cannot-shrink redo-superseded idempotency-mismatch idempotency-in-flight unauthorized unavailable"
+    "body-too-slow limit-exceeded unknown-model fixed-parts-do-not-fit view-does-not-fit images-do-not-fit calls-open "
+    "pin-too-large cannot-shrink redo-superseded idempotency-mismatch idempotency-in-flight unauthorized unavailable"
 )
 
 

@@ -1,0 +1,112 @@
+"""Middleware around the bodies of requests: what all of them take of the memory, and how slowly one may arrive."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Final
+
+import anyio
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from foldline.settings import Settings
+from foldline_api.http.problems import BodiesFull, BodyTooSlow
+
+# What every request may have. The server reads so much of a body before anyone asks for it.
+SMALL_BYTES: Final = 64 * 1024
+
+
+@dataclass(slots=True)
+class _Held:
+    """The bytes of the bodies in memory, for each tenant; one tenant takes half of `most` at most."""
+
+    most: int
+    by_tenant: Counter[str] = field(default_factory=Counter)
+
+    def has_room(self, tenant: str, size: int) -> bool:
+        """Whether so many bytes more of a tenant are within the limits."""
+        return self.by_tenant[tenant] + size <= self.most // 2 and self.by_tenant.total() + size <= self.most
+
+    def give_back(self, tenant: str, size: int) -> None:
+        """Count so many bytes less."""
+        self.by_tenant[tenant] -= size
+        if not self.by_tenant[tenant]:
+            del self.by_tenant[tenant]
+
+
+class BodyMemory:
+    """The middleware. A body counts from its first bytes until the answer begins, and a slow one is not waited for."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._app = app
+        self._settings = settings
+        self._held = _Held(max(settings.max_bodies_bytes, 2 * settings.max_body_bytes))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        # Paths that need no key have no tenant.
+        body = _Arriving(receive, self._settings, self._held, scope.get("state", {}).get("tenant", ""))
+
+        async def release_and_send(message: Message) -> None:
+            body.release()
+            await send(message)
+
+        try:
+            await self._app(scope, body.receive, release_and_send)
+        finally:
+            body.release()
+
+
+@dataclass(slots=True)
+class _Arriving:
+    """The body of one request. `size` is what has arrived, `counted` what of it is held."""
+
+    source: Receive
+    settings: Settings
+    held: _Held
+    tenant: str
+    began: float = field(default_factory=monotonic)
+    size: int = 0
+    counted: int = 0
+    is_complete: bool = False
+
+    async def receive(self) -> Message:
+        """The next message of the request.
+
+        Raises:
+            BodyTooSlow: nothing has come for too long, or too little in all.
+            BodiesFull: there is no memory for it.
+        """
+        if self.is_complete:
+            return await self.source()
+        message: Message | None = None
+        with anyio.move_on_after(self._patience_seconds):
+            message = await self.source()
+        if message is None:
+            raise BodyTooSlow
+        self._count(len(message.get("body", b"")))
+        self.is_complete = not message.get("more_body", False)
+        return message
+
+    def release(self) -> None:
+        """Hold nothing of it any more."""
+        if self.counted:
+            self.held.give_back(self.tenant, self.counted)
+            self.counted = 0
+
+    @property
+    def _patience_seconds(self) -> float:
+        """How long the next bytes may take."""
+        pause = self.settings.body_pause_seconds
+        due = self.began + pause + self.size / self.settings.body_bytes_per_second
+        return max(0.0, min(pause, due - monotonic()))
+
+    def _count(self, arrived: int) -> None:
+        self.size += arrived
+        if self.size > SMALL_BYTES and not self.held.has_room(self.tenant, arrived):
+            raise BodiesFull
+        self.held.by_tenant[self.tenant] += arrived
+        self.counted += arrived

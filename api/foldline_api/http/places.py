@@ -1,0 +1,60 @@
+"""The places of large requests: few of them run at the same time, so that small ones are not behind them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from anyio import CapacityLimiter
+
+from foldline.settings import Settings
+from foldline_api.http.problems import TooManyLarge
+
+
+@dataclass(slots=True)
+class _Queue:
+    """The large requests of one tenant: how many run or wait, and the places that it may take."""
+
+    places: CapacityLimiter
+    size: int = 0
+
+
+@dataclass(slots=True)
+class Places:
+    """The places of a process. A tenant takes half of them at most, so that another's requests get one soon."""
+
+    settings: Settings
+    _places: CapacityLimiter = field(init=False)
+    _queues: dict[str, _Queue] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._places = CapacityLimiter(self.settings.large_requests)
+
+    @property
+    def of_tenant(self) -> int:
+        """The places that one tenant may take."""
+        return max(1, self.settings.large_requests // 2)
+
+    def is_large(self, body: bytes) -> bool:
+        """Whether a request with this body takes a place."""
+        return len(body) > self.settings.large_request_bytes
+
+    @asynccontextmanager
+    async def one(self, tenant: str) -> AsyncIterator[None]:
+        """A place during the block, after the requests that wait already.
+
+        Raises:
+            TooManyLarge: as many of the tenant's requests wait as the service allows.
+        """
+        queue = self._queues.setdefault(tenant, _Queue(CapacityLimiter(self.of_tenant)))
+        if queue.size >= self.of_tenant + self.settings.large_requests_waiting:
+            raise TooManyLarge
+        queue.size += 1
+        try:
+            async with queue.places, self._places:
+                yield
+        finally:
+            queue.size -= 1
+            if not queue.size:
+                del self._queues[tenant]

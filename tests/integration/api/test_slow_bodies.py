@@ -1,0 +1,144 @@
+"""Bodies that arrive slowly or in great number, and requests that take long: the others go on as before."""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+
+from foldline.engine.wire import dumps
+from tests.support.eventually import eventually
+from tests.support.processes.api import Api, Json, open_api, problem_of, user
+
+PAUSE_SECONDS = 0.6
+LARGE = 200 * 1024
+ANN, BOB = ({"Authorization": f"Bearer key-of-{name}"} for name in ("ann", "bob"))
+LONG: Json = {
+    "context_window": 16_000,
+    "messages": [user(f"Never change the file src/part{n}.py.") for n in range(2000)],
+    "target_tokens": 2000,
+    "summarize": True,
+}
+
+
+SETTINGS: dict[str, Any] = {
+    "api_keys": "ann:key-of-ann,bob:key-of-bob",
+    "max_body_bytes": 2 * LARGE,
+    "max_bodies_bytes": 4 * LARGE,
+    "large_requests_waiting": 0,
+}
+
+
+@pytest.fixture(scope="module")
+def api(module_database: str) -> Iterator[Api]:
+    with open_api(
+        module_database, body_pause_seconds=PAUSE_SECONDS, body_bytes_per_second=1 << 20, **SETTINGS
+    ) as opened:
+        yield opened
+
+
+@pytest.fixture
+def patient(database: str) -> Iterator[Api]:
+    """A service that waits for bodies."""
+    with open_api(database, **SETTINGS) as opened:
+        yield opened
+
+
+def sending(api: Api, size: int, path: str = "/compact", key: dict[str, str] = ANN) -> socket.socket:
+    """A connection that has announced a body of so many bytes."""
+    connection = socket.create_connection((api.client.base_url.host, api.client.base_url.port or 80), timeout=20)
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {key['Authorization']}\r\n"
+    connection.sendall(f"{head}Content-Length: {size}\r\n\r\n".encode())
+    return connection
+
+
+def answer_of(connection: socket.socket) -> bytes:
+    """All that the service sends until it closes the connection."""
+    received = b""
+    while piece := connection.recv(65536):
+        received += piece
+    return received
+
+
+def is_answered(connection: socket.socket) -> bool:
+    try:
+        return bool(connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
+    except BlockingIOError:
+        return False
+
+
+@pytest.mark.parametrize("sent", [b"", b"{", b" " * (LARGE // 2)])
+@pytest.mark.parametrize("path", ["/compact", "/sessions", "/v1/messages", "/openai/v1/files"])
+def test_a_body_that_stops_arriving_ends_with_408(api: Api, sent: bytes, path: str) -> None:
+    with sending(api, LARGE, path) as connection:
+        began = monotonic()
+        connection.sendall(sent)
+        answer = answer_of(connection)
+    assert answer.startswith(b"HTTP/1.1 408 ")
+    assert b"connection: close" in answer.lower()
+    assert b"body arrives too slowly" in answer
+    assert PAUSE_SECONDS * 0.9 < monotonic() - began < 10
+
+
+def test_a_body_that_trickles_ends_with_408(api: Api) -> None:
+    with sending(api, LARGE) as connection:
+        while not is_answered(connection):
+            connection.sendall(b" ")
+            sleep(PAUSE_SECONDS / 12)
+        answer = answer_of(connection)
+    assert answer.startswith(b"HTTP/1.1 408 ")
+    assert b'"type":"/problems/body-too-slow"' in answer
+
+
+def test_a_body_that_takes_its_time_is_taken(api: Api) -> None:
+    body = dumps({"context_window": 16_000, "messages": [user("Hello.")]}) + b" " * LARGE
+    with sending(api, len(body)) as connection:
+        for start in range(0, len(body), len(body) // 4):
+            connection.sendall(body[start : start + len(body) // 4])
+            sleep(PAUSE_SECONDS / 6)
+        connection.shutdown(socket.SHUT_WR)
+        assert answer_of(connection).startswith(b"HTTP/1.1 200 ")
+
+
+def test_bodies_that_wait_leave_room_for_small_ones_and_for_other_tenants(patient: Api) -> None:
+    # It is not JSON, but read to its end.
+    body = b" " * LARGE + b"x"
+    with ExitStack() as stack:
+        waiting = [stack.enter_context(sending(patient, 2 * LARGE)) for _ in range(4)]
+        for connection in waiting:
+            connection.sendall(b" " * (LARGE - 1))
+        eventually(lambda: any(map(is_answered, waiting)))
+        answer = answer_of(next(filter(is_answered, waiting)))
+        assert answer.startswith(b"HTTP/1.1 503 ")
+        assert re.search(rb"(?i)retry-after: 1\r\n", answer)
+        assert patient.client.post("/budget", json={"context_window": 16_000}, headers=ANN).status_code == 200
+        assert patient.client.post("/budget", content=body, headers=BOB).status_code == 400
+    eventually(lambda: patient.client.post("/budget", content=body, headers=ANN).status_code == 400)
+
+
+def test_large_requests_beyond_those_that_may_wait_are_refused_at_once(patient: Api) -> None:
+    def compacted(key: dict[str, str]) -> tuple[int, float, str | None]:
+        began = monotonic()
+        answer = patient.client.post("/compact", json=LONG, headers=key)
+        if answer.status_code == 503:
+            assert problem_of(answer)["name"] == "unavailable"
+        return answer.status_code, monotonic() - began, answer.headers.get("retry-after")
+
+    with ThreadPoolExecutor(8) as threads:
+        of_ann = [threads.submit(compacted, ANN) for _ in range(6)]
+        of_bob = threads.submit(compacted, BOB)
+        anns = [found.result() for found in of_ann]
+    refused = [seconds for status, seconds, _ in anns if status == 503]
+    done = [seconds for status, seconds, _ in anns if status == 200]
+    assert len(refused) + len(done) == 6
+    assert min(len(refused), len(done)) >= 1
+    assert min(refused) < min(done)
+    assert {again for status, _, again in anns if status == 503} == {"1"}
+    # Another tenant has a place of its own.
+    assert of_bob.result()[0] == 200
