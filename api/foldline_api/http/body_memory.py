@@ -82,14 +82,30 @@ class _Arriving:
         """
         if self.is_complete:
             return await self.source()
+        message = await self._next()
+        arrived = len(message.get("body", b""))
+        if self.size > SMALL_BYTES and not self.held.has_room(self.tenant, arrived):
+            self.release()
+            await self._skip()
+            raise BodiesFull
+        self.held.by_tenant[self.tenant] += arrived
+        self.counted += arrived
+        return message
+
+    async def _next(self) -> Message:
         message: Message | None = None
         with anyio.move_on_after(self._patience_seconds):
             message = await self.source()
         if message is None:
             raise BodyTooSlow
-        self._count(len(message.get("body", b"")))
+        self.size += len(message.get("body", b""))
         self.is_complete = not message.get("more_body", False)
         return message
+
+    async def _skip(self) -> None:
+        """Read the rest and keep nothing: many callers look for an answer only after they have sent all."""
+        while not self.is_complete and self.size <= self.settings.max_body_bytes:
+            await self._next()
 
     def release(self) -> None:
         """Hold nothing of it any more."""
@@ -103,10 +119,3 @@ class _Arriving:
         pause = self.settings.body_pause_seconds
         due = self.began + pause + self.size / self.settings.body_bytes_per_second
         return max(0.0, min(pause, due - monotonic()))
-
-    def _count(self, arrived: int) -> None:
-        self.size += arrived
-        if self.size > SMALL_BYTES and not self.held.has_room(self.tenant, arrived):
-            raise BodiesFull
-        self.held.by_tenant[self.tenant] += arrived
-        self.counted += arrived

@@ -163,7 +163,7 @@ PROBLEM_TYPES: Final[Mapping[type[Exception], ProblemType]] = {
         _UNREAD,
     ),
     BodyTooSlow: ProblemType("body-too-slow", HTTPStatus.REQUEST_TIMEOUT, headers=_UNREAD),
-    BodiesFull: ProblemType("unavailable", HTTPStatus.SERVICE_UNAVAILABLE, headers={**_AGAIN, **_UNREAD}),
+    BodiesFull: ProblemType("unavailable", HTTPStatus.SERVICE_UNAVAILABLE, headers=_AGAIN),
     TooManyLarge: ProblemType("unavailable", HTTPStatus.SERVICE_UNAVAILABLE, headers=_AGAIN),
     log.LimitExceeded: ProblemType(
         "limit-exceeded",
