@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Final
@@ -52,7 +53,8 @@ class BodyMemory:
 
         async def release_and_send(message: Message) -> None:
             body.release()
-            await send(message)
+            is_start = message["type"] == "http.response.start"
+            await send(_closing(message) if is_start and not await body.is_skipped() else message)
 
         try:
             await self._app(scope, body.receive, release_and_send)
@@ -72,6 +74,7 @@ class _Arriving:
     size: int = 0
     counted: int = 0
     is_complete: bool = False
+    is_refused: bool = False
 
     async def receive(self) -> Message:
         """The next message of the request.
@@ -85,8 +88,7 @@ class _Arriving:
         message = await self._next()
         arrived = len(message.get("body", b""))
         if self.size > SMALL_BYTES and not self.held.has_room(self.tenant, arrived):
-            self.release()
-            await self._skip()
+            self.is_refused = True
             raise BodiesFull
         self.held.by_tenant[self.tenant] += arrived
         self.counted += arrived
@@ -102,10 +104,15 @@ class _Arriving:
         self.is_complete = not message.get("more_body", False)
         return message
 
-    async def _skip(self) -> None:
-        """Read the rest and keep nothing: many callers look for an answer only after they have sent all."""
-        while not self.is_complete and self.size <= self.settings.max_body_bytes:
-            await self._next()
+    async def is_skipped(self) -> bool:
+        """Whether nothing of a refused body is left: it is read and not kept.
+
+        Many callers look for an answer only after they have sent all.
+        """
+        with suppress(BodyTooSlow):
+            while self.is_refused and not self.is_complete and self.size <= self.settings.max_body_bytes:
+                await self._next()
+        return self.is_complete or not self.is_refused
 
     def release(self) -> None:
         """Hold nothing of it any more."""
@@ -119,3 +126,8 @@ class _Arriving:
         pause = self.settings.body_pause_seconds
         due = self.began + pause + self.size / self.settings.body_bytes_per_second
         return max(0.0, min(pause, due - monotonic()))
+
+
+def _closing(message: Message) -> Message:
+    """The beginning of an answer after which the connection cannot be used again."""
+    return {**message, "headers": [*message.get("headers", ()), (b"connection", b"close")]}

@@ -160,12 +160,16 @@ async def read_body(request: Request, limit_bytes: int) -> bytes:
         raise BodyTooLarge(limit_bytes)
     chunks: list[bytes] = []
     size = 0
-    async for chunk in request.stream():
-        size += len(chunk)
-        if size > limit_bytes:
-            raise BodyTooLarge(limit_bytes)
-        chunks.append(chunk)
-    return b"".join(chunks)
+    try:
+        async for chunk in request.stream():
+            size += len(chunk)
+            if size > limit_bytes:
+                raise BodyTooLarge(limit_bytes)
+            chunks.append(chunk)
+        return b"".join(chunks)
+    finally:
+        # An error keeps what its frames hold until it is answered.
+        chunks.clear()
 
 
 def _parsed(raw: bytes, settings: Settings) -> Any:

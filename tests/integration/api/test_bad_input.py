@@ -380,7 +380,7 @@ def test_a_body_that_turns_out_too_large_is_refused_on_the_way(api: Api) -> None
 
 def test_a_deep_body_is_refused(api: Api) -> None:
     session = api.session()
-    for depth in (201, 900, 5_000, 1_000_000):
+    for depth in (201, 900, 5_000, 200_000):
         body = b'{"messages": ' + b"[" * depth + b"]" * depth + b"}"
         problem = problem_of(api.client.post(f"{session}/messages", content=body))
         assert (problem["name"], problem["path"]) == ("invalid-request", "body")
