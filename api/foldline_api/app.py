@@ -30,6 +30,7 @@ from foldline_api.http.browsers import BrowserRules
 from foldline_api.http.cursors import Cursors
 from foldline_api.http.known_keys import KnownKeys
 from foldline_api.http.body_memory import BodyMemory
+from foldline_api.http.browsers import BrowserRules
 from foldline_api.http.places import Places
 from foldline_api.job_watch import WAITERS_MAX, ReadJobs, Watch
 from foldline_api.routes import OF_TURNS, OTHERS, ROUTERS

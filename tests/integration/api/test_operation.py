@@ -41,7 +41,8 @@ PROBLEMS = (
     "limit-exceeded unknown-model fixed-parts-do-not-fit view-does-not-fit images-do-not-fit calls-open pin-too-large "
     "cannot-shrink redo-superseded idempotency-mismatch idempotency-in-flight unauthorized unavailable"
     "body-too-slow limit-exceeded unknown-model fixed-parts-do-not-fit view-does-not-fit images-do-not-fit calls-open "
-    "pin-too-large cannot-shrink redo-superseded idempotency-mismatch idempotency-in-flight unauthorized unavailable"
+    "pin-too-large cannot-shrink redo-superseded idempotency-mismatch idempotency-in-flight unauthorized "
+    "outcome-unknown unavailable"
 )
 
 
