@@ -272,7 +272,7 @@ class Settings(BaseSettings):
         "those to POST /compact, /budget and /import and to exports, and others with a large body.",
     )
     large_requests_waiting: int = Field(
-        8, ge=0, le=4096, description="Maximum number of a tenant's large requests that wait. Others get 503 at once."
+        32, ge=0, le=4096, description="Maximum number of a tenant's large requests that wait. Others get 503 at once."
     )
     large_request_bytes: int = Field(256 << 10, ge=1024, description="Size of a body above which a request is large.")
     threads: int = Field(16, ge=1, le=1024, description="Maximum number of API requests handled at the same time.")

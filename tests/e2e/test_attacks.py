@@ -105,6 +105,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     variables = {
         "FOLDLINE_DATABASE_URL": f"sqlite:///{folder}/foldline.db",
         "FOLDLINE_API_KEYS": "attacker:key-of-attacker,victim:key-of-victim",
+        "FOLDLINE_LARGE_REQUESTS_WAITING": "8",
     }
     with daemon(folder, "serve", "--port", "0", until=LISTENING, variables=variables) as started:
         url = started.ready.removeprefix("listening on ")
