@@ -26,12 +26,11 @@ from foldline_api.gateway.upstream import Upstreams
 from foldline_api.http import problems
 from foldline_api.http.access_log import AccessLog
 from foldline_api.http.auth import Auth
+from foldline_api.http.bounds.body_memory import BodyMemory
+from foldline_api.http.bounds.places import Places
 from foldline_api.http.browsers import BrowserRules
 from foldline_api.http.cursors import Cursors
 from foldline_api.http.known_keys import KnownKeys
-from foldline_api.http.body_memory import BodyMemory
-from foldline_api.http.browsers import BrowserRules
-from foldline_api.http.places import Places
 from foldline_api.job_watch import WAITERS_MAX, ReadJobs, Watch
 from foldline_api.routes import OF_TURNS, OTHERS, ROUTERS
 from foldline_api.schemas.openapi import DescribedApp, operation_id
@@ -49,9 +48,8 @@ def create_app(
     signals = signals or Signals()
     signals.metrics.follow(store)
     watch, views = Watch(_reader_of(store), waiters_max), SentViews(settings.cache_bytes * 3 // 8)
-    service = AppState(settings, store, watch, views, Cursors(store))
+    service = AppState(settings, store, watch, views, Cursors(store), Places(settings))
     keys = KnownKeys.of(settings, store)
-    service = AppState(settings, store, watch, views, Places(settings))
     gateway = Gateway(service, Upstreams(settings), Beginnings(settings.cache_bytes // 8))
 
     @asynccontextmanager
@@ -73,8 +71,6 @@ def create_app(
             Middleware(AccessLog, signals=signals),
             Middleware(BrowserRules, keys=keys, bare_paths=gateway_routes.PATHS),
             Middleware(Auth, keys=keys),
-            Middleware(BrowserRules, is_keyless=not settings.tenants_by_key, bare_paths=gateway_routes.PATHS),
-            Middleware(Auth, tenants_by_key=settings.tenants_by_key),
             Middleware(BodyMemory, settings=settings),
         ],
         redirect_slashes=False,

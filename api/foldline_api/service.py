@@ -11,8 +11,8 @@ from foldline.log.errors import IdempotencyInFlight
 from foldline.log.storage.idempotency import Key
 from foldline.log.storage.store import Store
 from foldline.settings import Settings
+from foldline_api.http.bounds.places import Places
 from foldline_api.http.cursors import Cursors
-from foldline_api.http.places import Places
 from foldline_api.job_watch import Watch
 from foldline_api.sent_views import SentViews
 
@@ -50,10 +50,7 @@ class KeysInFlight:
 
 @dataclass(frozen=True, slots=True)
 class AppState:
-    """The settings, the store, the watch over jobs, the views sent last, the cursors of lists, and the idempotency keys
-    in flight.
-    """
-    """The settings, the store, the watch over jobs, the views sent last, and what is known of requests in flight."""
+    """The settings, the store, the watch over jobs, the views sent last, cursors, and the requests in flight."""
 
     settings: Settings
     store: Store

@@ -1,7 +1,7 @@
 """The session log's errors, beside the engine's, as one tree: `SessionsError` > `NotFound`, `Conflict`, `StaleVersion`,
 `UnknownParent`, `UnknownVersion`, `CallsOpen`, `PinTooLarge`, `CannotShrink`, `RedoSuperseded`, `IdempotencyInFlight`,
-`IdempotencyMismatch`, `InvalidDatabase`, `Unavailable` > `OutcomeUnknown`, `FileGone`, `DiskFull`, `Busy`.
-`IdempotencyMismatch`, `LimitExceeded`, `InvalidDatabase`, `Unavailable` > `Busy`.
+`IdempotencyMismatch`, `LimitExceeded`, `InvalidDatabase`, `Unavailable` > `OutcomeUnknown`, `FileGone`,
+`DiskFull`, `Busy`.
 """
 
 from __future__ import annotations

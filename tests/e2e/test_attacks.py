@@ -22,7 +22,7 @@ from tests.support.processes.daemons import daemon
 from tests.support.processes.http import client
 
 LISTENING = r"listening on (http://127\.0\.0\.1:\d+)"
-ATTACKER, VICTIM = ({"Authorization": f"Bearer key-of-{name}"} for name in ("attacker", "victim"))
+ATTACKER, VICTIM = ({"Authorization": f"Bearer the-long-key-of-{name}"} for name in ("attacker", "victim"))
 NEW = {"model": "openai/gpt-4o"}
 ATTACK_SECONDS = 4.0
 # Without an attack an append takes some milliseconds; the released version took 5.8 s in the flood, or froze.
@@ -104,7 +104,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     folder: Path = tmp_path_factory.mktemp("attacked")
     variables = {
         "FOLDLINE_DATABASE_URL": f"sqlite:///{folder}/foldline.db",
-        "FOLDLINE_API_KEYS": "attacker:key-of-attacker,victim:key-of-victim",
+        "FOLDLINE_API_KEYS": "attacker:the-long-key-of-attacker,victim:the-long-key-of-victim",
         "FOLDLINE_LARGE_REQUESTS_WAITING": "8",
     }
     with daemon(folder, "serve", "--port", "0", until=LISTENING, variables=variables) as started:

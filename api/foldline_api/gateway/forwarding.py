@@ -28,8 +28,8 @@ from foldline.settings import Settings
 from foldline.telemetry.logs import describe
 from foldline_api.gateway.overdue import PATIENCE_SECONDS, UnderWay
 from foldline_api.gateway.upstream import Upstreams
-from foldline_api.http.json_bounds import loads_within
-from foldline_api.http.places import Places
+from foldline_api.http.bounds.json_bounds import loads_within
+from foldline_api.http.bounds.places import Places
 from foldline_api.http.problems import TooManyLarge
 from foldline_api.service import AppState
 

@@ -26,8 +26,7 @@ from foldline_api.gateway.recalling import Recalling
 from foldline_api.gateway.upstream import Headers, Outgoing, UpstreamFailed, passing, read_whole, whole
 from foldline_api.http.auth import KEY_HEADER
 from foldline_api.http.known_keys import LOCAL
-from foldline_api.http.problems import BodyTooLarge, Forbidden, problem
-from foldline_api.http.problems import PROBLEM_TYPES, BodiesFull, BodyTooLarge, BodyTooSlow
+from foldline_api.http.problems import PROBLEM_TYPES, BodiesFull, BodyTooLarge, BodyTooSlow, Forbidden, problem
 from foldline_api.http.request import read_body
 from foldline_api.http.responses import JSON
 from foldline_api.http.scopes import OF_GATEWAY, require
@@ -224,8 +223,8 @@ def _text_of(answer: httpx.Response, raw: bytes) -> str:
 
 def _error_like(upstream: str, error: Exception) -> Response:
     """An error of ours in the shape of the provider's."""
-    problem = PROBLEM_TYPES.get(type(error))
-    status, headers = (problem.status, problem.headers) if problem else (HTTPStatus.BAD_GATEWAY, {})
+    known = PROBLEM_TYPES.get(type(error))
+    status, headers = (known.status, known.headers) if known else (HTTPStatus.BAD_GATEWAY, {})
     kind = NAMES.get(type(error), "api_error")
     detail: dict[str, Any] = {"type": kind, "message": f"Foldline: {error}"}
     body = {"type": "error", "error": detail} if upstream == "anthropic" else {"error": {**detail, "code": None}}

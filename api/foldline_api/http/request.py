@@ -11,19 +11,16 @@ from typing import Annotated, Any, Final, TypeAlias, TypeVar
 from fastapi import Depends, Request
 from starlette.datastructures import Headers
 
-from foldline.engine.wire import TooDeep, loads_bounded
+from foldline.engine.wire import TooDeep
 from foldline.log.access import audit
 from foldline.log.access.audit import AuditedAction
 from foldline.log.storage import paths
 from foldline.log.storage.idempotency import Key
 from foldline.log.storage.store import Transaction
-from foldline.engine.wire import TooDeep
-from foldline.log.storage import paths
-from foldline.log.storage.idempotency import Key
 from foldline.settings import Settings
+from foldline_api.http.bounds.json_bounds import loads_within
 from foldline_api.http.etags import InvalidTag, versions_in
 from foldline_api.http.known_keys import Caller
-from foldline_api.http.json_bounds import loads_within
 from foldline_api.http.problems import BodyTooLarge, InvalidRequest, MalformedJson, NoRoute
 from foldline_api.http.scopes import check_scope
 from foldline_api.schemas.bodies import Body, checked

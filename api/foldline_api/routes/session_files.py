@@ -14,8 +14,8 @@ from foldline.log.transfer.exporting import export_session
 from foldline.log.transfer.importing import import_session
 from foldline.log.transfer.prepared import prepare
 from foldline_api import serializers
+from foldline_api.http.bounds.json_bounds import check_values
 from foldline_api.http.direct import CostlyRoute
-from foldline_api.http.json_bounds import check_values
 from foldline_api.http.request import FromRequest
 from foldline_api.http.responses import JsonAnswer, to_response, write_once
 from foldline_api.schemas.answers import ImportedAnswer

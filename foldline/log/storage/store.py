@@ -64,8 +64,7 @@ NOBODY_RIDES: Final[Mapping[str, RidingModel]] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of jobs: lease duration, retries, how long idempotency rows and the audit trail are kept.
-    """Limits of jobs and sessions: lease duration, retries, how long idempotency rows are kept, sizes.
+    """Limits of jobs and sessions: leases, retries, sizes, how long idempotency rows and the audit trail are kept.
 
     A summarizer reads `summarizer_tokens` in one call, and makes at most `summarizer_calls` for one summary.
     One that fails `summarizer_failures` times in a row is held back.

@@ -36,13 +36,9 @@ SILENT = "does not answer"
 # As the contract lists them.
 PROBLEMS = (
     "malformed-json invalid-request not-found method-not-allowed conflict stale-version unknown-parent body-too-large "
-    "unknown-model fixed-parts-do-not-fit view-does-not-fit images-do-not-fit calls-open pin-too-large cannot-shrink "
-    "redo-superseded idempotency-mismatch idempotency-in-flight unauthorized forbidden unavailable outcome-unknown"
-    "limit-exceeded unknown-model fixed-parts-do-not-fit view-does-not-fit images-do-not-fit calls-open pin-too-large "
-    "cannot-shrink redo-superseded idempotency-mismatch idempotency-in-flight unauthorized unavailable"
     "body-too-slow limit-exceeded unknown-model fixed-parts-do-not-fit view-does-not-fit images-do-not-fit calls-open "
-    "pin-too-large cannot-shrink redo-superseded idempotency-mismatch idempotency-in-flight unauthorized "
-    "outcome-unknown unavailable"
+    "pin-too-large cannot-shrink redo-superseded idempotency-mismatch idempotency-in-flight unauthorized forbidden "
+    "unavailable outcome-unknown"
 )
 
 

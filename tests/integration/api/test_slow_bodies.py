@@ -18,7 +18,7 @@ from tests.support.processes.api import Api, Json, open_api, problem_of, user
 
 PAUSE_SECONDS = 1.0
 LARGE = 200 * 1024
-ANN, BOB = ({"Authorization": f"Bearer key-of-{name}"} for name in ("ann", "bob"))
+ANN, BOB = ({"Authorization": f"Bearer the-long-key-of-{name}"} for name in ("ann", "bob"))
 LONG: Json = {
     "context_window": 16_000,
     "messages": [user(f"Never change the file src/part{n}.py.") for n in range(2000)],
@@ -28,7 +28,7 @@ LONG: Json = {
 
 
 SETTINGS: dict[str, Any] = {
-    "api_keys": "ann:key-of-ann,bob:key-of-bob",
+    "api_keys": "ann:the-long-key-of-ann,bob:the-long-key-of-bob",
     "max_body_bytes": 2 * LARGE,
     "max_bodies_bytes": 4 * LARGE,
     "large_requests_waiting": 0,

@@ -12,6 +12,7 @@ import anyio
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from foldline.settings import Settings
+from foldline_api.http.known_keys import Caller
 from foldline_api.http.problems import BodiesFull, BodyTooSlow
 
 # What every request may have. The server reads so much of a body before anyone asks for it.
@@ -49,7 +50,8 @@ class BodyMemory:
             await self._app(scope, receive, send)
             return
         # Paths that need no key have no tenant.
-        body = _Arriving(receive, self._settings, self._held, scope.get("state", {}).get("tenant", ""))
+        caller: Caller | None = scope.get("state", {}).get("caller")
+        body = _Arriving(receive, self._settings, self._held, caller.tenant if caller else "")
 
         async def release_and_send(message: Message) -> None:
             body.release()
