@@ -1,8 +1,9 @@
 """The order of jobs: tenants take turns, and a session that is close to overflow goes before the tenant's others.
 
-A job's `turn` is one more than that of the job that is done now, and than the last one of its tenant (self-clocked fair
-queueing, Golestani 1994). So a tenant with thousands of jobs is as far ahead as one with a single job, and the order is
-that of an index. A long job counts as several.
+A job's `turn` is one more than that of the last job that was begun, and than the last one of its tenant that waits or
+runs (self-clocked fair queueing, Golestani 1994). So a tenant with thousands of jobs is as far ahead as one with a
+single job, and the order is that of an index. A long job counts as several. One that waits for something else than a
+worker, such as a summarizer that is held back, keeps its turn, and no other job stands behind it.
 """
 
 from __future__ import annotations
@@ -19,48 +20,42 @@ from foldline.log.storage.tables import JOB
 # Of the budget: a view with more may not fit soon.
 CLOSE_SHARE: Final = 0.9
 
-
-_QUEUED, _RUNNING = JOB.c.state == JobState.QUEUED, JOB.c.state == JobState.RUNNING
 _IS_OWN: Final = JOB.c.tenant == bindparam("of_tenant")
 
 
-def _of_queue(turn: Any, *where: Any) -> Any:
-    return select(turn.label("turn")).where(JOB.c.queue == bindparam("in_queue"), *where)
+def _last_turn(state: JobState, *where: Any) -> Any:
+    last = func.coalesce(func.max(JOB.c.turn), 0).label("turn")
+    return select(last).where(JOB.c.queue == bindparam("in_queue"), JOB.c.state == state, *where)
 
 
-# The turn that is done now. Where nothing is done, the next one has not begun.
-_NOW: Final = func.coalesce(
-    _of_queue(func.max(JOB.c.turn), _RUNNING).scalar_subquery(),
-    _of_queue(func.min(JOB.c.turn), _QUEUED).scalar_subquery() - 1,
-    0,
-)
 _BEFORE: Final = union_all(
-    select(_NOW.label("turn")),
-    _of_queue(func.max(JOB.c.turn), _RUNNING, _IS_OWN),
-    _of_queue(func.max(JOB.c.turn), _QUEUED, _IS_OWN),
+    # Those that were begun. Failed ones are not asked: some were never begun.
+    _last_turn(JobState.RUNNING),
+    _last_turn(JobState.SUCCEEDED),
+    _last_turn(JobState.RUNNING, _IS_OWN),
+    # Those that cannot wait stand among the others.
+    _last_turn(JobState.QUEUED, _IS_OWN, JOB.c.can_wait, JOB.c.not_before <= bindparam("at")),
 ).subquery()
 NEXT_TURN: Final[ScalarSelect[int]] = select(func.max(_BEFORE.c.turn) + bindparam("length")).scalar_subquery()
 _OWN: Final = select(JOB.c.number, JOB.c.session_pk, JOB.c.turn, JOB.c.queue).where(
-    JOB.c.id == bindparam("job"), _QUEUED, ~JOB.c.is_close
+    JOB.c.id == bindparam("job"), JOB.c.state == JobState.QUEUED, JOB.c.can_wait
 )
 _FIRST_OF_OTHERS: Final = (
-    select(JOB.c.number, JOB.c.turn)
-    .where(_QUEUED, JOB.c.queue == bindparam("in_queue"), _IS_OWN, JOB.c.turn < bindparam("before"))
-    .where(~JOB.c.is_close, JOB.c.session_pk != bindparam("pk"))
-    .order_by(JOB.c.turn, JOB.c.number)
+    select(JOB.c.turn)
+    .where(JOB.c.state == JobState.QUEUED, JOB.c.queue == bindparam("in_queue"), _IS_OWN, JOB.c.can_wait)
+    .order_by(JOB.c.turn)
     .limit(1)
-    # One that is claimed at this moment keeps its turn.
-    .with_for_update(skip_locked=True)
 )
-_MOVE: Final = update(JOB).where(JOB.c.number == bindparam("moved")).values(turn=bindparam("to_turn"))
-_HURRY: Final = update(JOB).where(JOB.c.number == bindparam("moved")).values(turn=bindparam("to_turn"), is_close=True)
+_HURRY: Final = (
+    update(JOB).where(JOB.c.number == bindparam("hurried")).values(turn=bindparam("to_turn"), can_wait=False)
+)
 
 
-def turn_values(path: Path, queue: str, summarizer_tokens: int) -> dict[str, Any]:
+def turn_values(tx: Transaction, path: Path, queue: str) -> dict[str, Any]:
     """The parameters of `NEXT_TURN` for a job of the path's session."""
     # As many calls of a model as the job is likely to make.
-    length = max(1, -(-path.pending_tokens // summarizer_tokens))
-    return {"in_queue": queue, "of_tenant": path.session.tenant, "length": length}
+    length = max(1, -(-path.pending_tokens // tx.limits.summarizer_tokens))
+    return {"in_queue": queue, "of_tenant": path.session.tenant, "length": length, "at": tx.now}
 
 
 def is_close(path: Path) -> bool:
@@ -69,12 +64,9 @@ def is_close(path: Path) -> bool:
 
 
 def hurry(tx: Transaction, path: Path, job_id: str) -> None:
-    """Have a waiting job of a session that is close to overflow change turns with the tenant's first that is not."""
+    """Have a waiting job of a session that is close to overflow go before the tenant's others, in the first's turn."""
     own = tx.execute(_OWN, {"job": job_id}).first()
     if own is None:
         return
-    wanted = {"in_queue": own.queue, "of_tenant": path.session.tenant, "before": own.turn, "pk": own.session_pk}
-    other = tx.execute(_FIRST_OF_OTHERS, wanted).first()
-    if other is not None:
-        tx.execute(_MOVE, {"moved": other.number, "to_turn": own.turn})
-    tx.execute(_HURRY, {"moved": own.number, "to_turn": other.turn if other is not None else own.turn})
+    first = tx.execute(_FIRST_OF_OTHERS, {"in_queue": own.queue, "of_tenant": path.session.tenant}).scalar_one()
+    tx.execute(_HURRY, {"hurried": own.number, "to_turn": min(first, own.turn)})

@@ -38,10 +38,10 @@ def create_ops_app(subject: Subject) -> Starlette:
 
 
 class NoForeignNames:
-    """Middleware that answers 403 to a page in a browser, unless it came from an address or this machine.
+    """Middleware that answers 403 to browsers, unless they use an address or localhost.
 
-    A page can have its own name resolve to this port. Programs may use any name: they send no `Sec-Fetch-Site`, and
-    `none` is an address that somebody typed in.
+    A page can have its own name resolve to this port, and then reads what is here. Programs may use any name. All
+    browsers say which languages they want, over plain HTTP too, and no page can leave that out.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -49,10 +49,11 @@ class NoForeignNames:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope) if scope["type"] == "http" else Headers()
-        if headers.get("sec-fetch-site", "none") == "none" or _is_address(headers.get("host", "")):
+        if "accept-language" not in headers or _is_address(headers.get("host", "")):
             await self._app(scope, receive, send)
         else:
-            await PlainTextResponse("pages use an address or localhost", HTTPStatus.FORBIDDEN)(scope, receive, send)
+            text = "browsers need an address or localhost here, not another name"
+            await PlainTextResponse(text, HTTPStatus.FORBIDDEN)(scope, receive, send)
 
 
 def _is_address(host: str) -> bool:

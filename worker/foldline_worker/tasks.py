@@ -92,7 +92,7 @@ class Tasks:
         *,
         leases: Leases,
         queues: Collection[str],
-        pass_on: Callable[[str], None],
+        pass_on: Callable[[str, int], None],
         stopping: Event,
         hooks: Hooks | None = None,
         tracing: Tracing | None = None,
@@ -110,11 +110,11 @@ class Tasks:
         self._at_database = BoundedSemaphore(DATABASE_THREADS)
         self._waiting = Lock()
 
-    def summarize(self, *, queue: str = BACKGROUND, **_unknown: object) -> None:
+    def summarize(self, *, queue: str = BACKGROUND, passed_on: int = 0, **_unknown: object) -> None:
         """Do jobs while any wait. The database decides which ones; the message only says that there are some."""
         if self._stopping.is_set() or not self._slots.take(queue):
             # Another process may be idle, so the message is sent again.
-            self._pass_on(queue)
+            self._pass_on(queue, passed_on)
             return
         # After an error here the lease lapses, and the sweeper notifies.
         with Contained(lambda error: logger.error("task of %s failed: %s", queue, describe(error))):
@@ -155,7 +155,7 @@ class Tasks:
             # Stopping may have begun while this thread waited.
             if not self._stopping.is_set():
                 return claims.claim(self._store, queue, waits=waits)
-        self._pass_on(queue)
+        self._pass_on(queue, 0)
         return None
 
     def _finish(self, claim: Claim) -> None:

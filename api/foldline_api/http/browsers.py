@@ -53,7 +53,8 @@ class BrowserRules:
 def _is_of_foreign_page(headers: Headers) -> bool:
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if site is not None and site not in OWN_SITES:
-        return True
+        # Whoever follows a link sees the answer, and the page that has the link does not.
+        return headers.get("sec-fetch-mode") != "navigate" or origin is not None
     return origin is not None and _authority(origin) != headers.get("host")
 
 

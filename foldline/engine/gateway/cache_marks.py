@@ -7,9 +7,12 @@ from typing import Any, Final
 
 from foldline.engine.formats.contract import Wire
 from foldline.engine.messages import JsonObject
+from foldline.engine.wire import dumps
 from foldline.engine.wording import SUMMARY
 
 MARK: Final = "cache_control"
+# As it stands in JSON; in a text, its quotation marks are escaped.
+_KEY: Final = b'"%s":' % MARK.encode()
 # Anthropic refuses a request with more.
 MOST_MARKS: Final = 4
 # Summaries are among a view's first messages.
@@ -41,29 +44,26 @@ def _without(block: JsonObject) -> dict[str, Any]:
     return {name: value for name, value in block.items() if name != MARK}
 
 
-def marks_in(blocks: Any) -> int:
-    """The number of blocks with a mark in a system prompt or a list of tools."""
-    return sum(_mark_of(block) is not None for block in blocks) if isinstance(blocks, list) else 0
+def has_room(body: JsonObject) -> bool:
+    """Whether a request may have one more mark, wherever its marks are."""
+    return dumps(body).count(_KEY) < MOST_MARKS
 
 
-def marked_as(wires: Sequence[Wire], mark: JsonObject | None, room: int = 1) -> list[Wire]:
-    """The messages with this mark on the last block, and with `room` for two marks, on that of the newest summary too.
+def marked_as(wires: Sequence[Wire], mark: JsonObject | None) -> list[Wire]:
+    """The messages with this mark on the last block that may carry one."""
+    return [*wires[:-1], _with_mark(wires[-1], mark)] if mark is not None and wires else list(wires)
+
+
+def with_summary_marked(wires: Sequence[Wire], mark: JsonObject) -> list[Wire]:
+    """The messages with this mark behind the newest summary too.
 
     What follows a summary may change with the next compaction: what is before it is then in the cache.
     """
     marked = list(wires)
-    if mark is None or not marked:
-        return marked
-    places = {len(marked) - 1, *(_summaries_end(marked) if room > 1 else ())}
-    for place in places:
+    places = [place for place, wire in enumerate(wires[:LEADING]) if _has_summary(wire.get("content"))]
+    for place in places[-1:]:
         marked[place] = _with_mark(marked[place], mark)
     return marked
-
-
-def _summaries_end(wires: Sequence[Wire]) -> list[int]:
-    """Where the newest summary is; empty if there is none."""
-    places = [place for place, wire in enumerate(wires[:LEADING]) if _has_summary(wire.get("content"))]
-    return places[-1:]
 
 
 def _has_summary(content: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from foldline.engine.errors import InvalidMessage
 from foldline.engine.formats import FORMATS
 from foldline.engine.formats.contract import Wire
-from foldline.engine.gateway.cache_marks import MOST_MARKS, marked_as, marks_in, without_marks
+from foldline.engine.gateway.cache_marks import has_room, marked_as, with_summary_marked, without_marks
 from foldline.engine.messages import JsonObject, Message
 
 # Roles of messages that come before the conversation, and belong to the request's fixed parts.
@@ -98,8 +98,11 @@ class AgentRequest:
     def showing(self, messages: Sequence[Message]) -> dict[str, Any]:
         """The request with other messages in the place of its conversation."""
         rendered = FORMATS[self.dialect.format].render(messages, None, self.model).messages
-        room = MOST_MARKS - marks_in(self.body.get("system")) - marks_in(self.body.get("tools"))
-        return {**self.body, self.dialect.messages: [*self.leading, *marked_as(rendered, self.mark, room)]}
+        wires = marked_as(rendered, self.mark)
+        body = {**self.body, self.dialect.messages: [*self.leading, *wires]}
+        if self.mark is not None and has_room(body):
+            body[self.dialect.messages] = [*self.leading, *with_summary_marked(wires, self.mark)]
+        return body
 
 
 def understood(dialect: Dialect, body: Any) -> AgentRequest:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -46,8 +45,8 @@ PARAMETERS: Final[JsonObject] = MappingProxyType(
 )
 
 
-# The name of the tool in calls: clients of MCP servers put the server's before it, such as `mcp__foldline__recall`.
-_CALLED: Final = re.compile(r"(?:\S*foldline\S*[_./-])?recall")
+# The ends of the name in calls: clients of MCP servers put the server's before it, such as `mcp__foldline__recall`.
+_ENDS: Final = tuple(f"{separator}{NAME}" for separator in "_./-")
 
 
 class ToolFormat(NamedTuple):
@@ -112,7 +111,11 @@ def name_in(tools: Iterable[Any], called: Iterable[str]) -> str:
     defined = list(_definitions(tools))
     own = [name for name, description in defined if DESCRIPTION in description]
     others = {name for name, _ in defined}
-    return next(iter([*own, *(name for name in called if name not in others and _CALLED.fullmatch(name))]), "")
+    return next(iter([*own, *(name for name in called if name not in others and _is_ours(name))]), "")
+
+
+def _is_ours(name: str) -> bool:
+    return name == NAME or ("foldline" in name and name.endswith(_ENDS))
 
 
 def _definitions(tools: Iterable[Any]) -> Iterator[tuple[str, str]]:

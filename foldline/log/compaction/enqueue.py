@@ -39,7 +39,7 @@ _IS_ALIKE: Final = and_(
     JOB.c.kind == bindparam("kind"),
     JOB.c.subject == bindparam("subject"),
 )
-_ACTIVE: Final = select(JOB.c.id, JOB.c.state, JOB.c.parameters, JOB.c.queue, JOB.c.error, JOB.c.is_close).where(
+_ACTIVE: Final = select(JOB.c.id, JOB.c.state, JOB.c.parameters, JOB.c.queue, JOB.c.error, JOB.c.can_wait).where(
     _IS_ALIKE, one_of(JOB.c.state, ACTIVE)
 )
 _WAKE: Final = update(JOB).where(JOB.c.id == bindparam("job")).values(not_before=0, error=None)
@@ -50,7 +50,9 @@ _NOTE: Final = update(JOB).where(JOB.c.id == bindparam("job")).values(error=bind
 FOR_A_CHANGE: Final = "the summary is ready; it waits until the view changes anyway, or is in no cache any more"
 _NEWEST: Final = select(JOB.c.error).where(_IS_ALIKE).order_by(JOB.c.number.desc()).limit(1)
 _INSERT: Final = insert(JOB).values(turn=NEXT_TURN)
-_MOVE: Final = update(JOB).where(JOB.c.id == bindparam("job")).values(queue=bindparam("to_queue"), turn=NEXT_TURN)
+_MOVE: Final = (
+    update(JOB).where(JOB.c.id == bindparam("job")).values(queue=bindparam("to_queue"), turn=NEXT_TURN, can_wait=True)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +126,7 @@ def _joined(tx: Transaction, path: Path, row: Any) -> QueuedJob:
     if row.error == IN_TOOL_LOOP and not path.is_in_tool_loop:
         tx.execute(_WAKE, {"job": row.id})
         tx.events.append(JobWaits(row.queue))
-    if row.state == JobState.QUEUED and not row.is_close and is_close(path):
+    if row.state == JobState.QUEUED and row.can_wait and is_close(path):
         hurry(tx, path, row.id)
     return QueuedJob(row.id, is_joined=True)
 
@@ -165,8 +167,9 @@ def _update_waiting(tx: Transaction, path: Path, waiting: Any, request: SummaryR
     values = {"parameters": request_to_json(request), "is_asked": True, "not_before": 0}
     tx.execute(update(JOB).where(JOB.c.id == waiting.id).values(values))
     if waiting.queue != INTERACTIVE:
-        turn = turn_values(path, INTERACTIVE, tx.limits.summarizer_tokens)
-        tx.execute(_MOVE, {"job": waiting.id, "to_queue": INTERACTIVE, **turn})
+        tx.execute(_MOVE, {"job": waiting.id, "to_queue": INTERACTIVE, **turn_values(tx, path, INTERACTIVE)})
+        if is_close(path):
+            hurry(tx, path, waiting.id)
     tx.events.append(JobWaits(INTERACTIVE))
 
 
@@ -196,7 +199,7 @@ def _insert(
         "parameters": request_to_json(request),
         "traceparent": tx.traceparent,
     }
-    tx.execute(_INSERT, row | turn_values(path, queue, tx.limits.summarizer_tokens))
+    tx.execute(_INSERT, row | turn_values(tx, path, queue))
     if not ended:
         tx.events.append(JobWaits(queue))
         if is_close(path):

@@ -75,7 +75,7 @@ _FIRST: Final = (
     .join_from(SESSION, BRANCH, BRANCH.c.session_pk == SESSION.c.pk)
     .join(JOB, and_(JOB.c.session_pk == SESSION.c.pk, JOB.c.branch == BRANCH.c.branch))
     .where(_IS_RUNNABLE, SESSION.c.deleted_at.is_(None))
-    .order_by(JOB.c.turn, JOB.c.number)
+    .order_by(JOB.c.turn, JOB.c.can_wait, JOB.c.number)
     .limit(1)
 )
 # The session and branch are locked before the job, as in every transaction.

@@ -6,12 +6,14 @@ import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
+from threading import RLock
 from time import monotonic
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import URL, Boolean, Connection, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Boolean, Connection, Dialect, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DisconnectionError
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
@@ -190,21 +192,63 @@ def _options(address: URL) -> str:
 
 def _sqlite(address: URL, connections: int) -> Engines:
     """SQLite's default BEGIN takes its lock at the first write, and fails there if another writer was faster."""
-    return Engines(_sqlite_engine(address, 1, _begin_to_write), _sqlite_engine(address, connections, _begin_to_read))
+    file = _DatabaseFile()
+    return Engines(
+        _sqlite_engine(address, 1, _begin_to_write, file), _sqlite_engine(address, connections, _begin_to_read, file)
+    )
+
+
+@dataclass(slots=True)
+class _DatabaseFile:
+    """The file that the first connection opened: all others have to open the same one.
+
+    What is written to a file that was deleted is lost with the process. A new connection to its path would be worse: it
+    begins an empty file there, and SQLite deletes the log of the one that was.
+    """
+
+    path: Path | None = None
+    inode: int = 0
+    _lock: RLock = field(default_factory=RLock)
+
+    def connect(self, dialect: Dialect, _record: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
+        """A new connection; the first one makes the file, which others on this machine cannot read.
+
+        Raises:
+            FileGone: as `check`.
+        """
+        with self._lock:
+            if self.path is not None:
+                self.check()
+                return dialect.connect(*arguments, **named)
+            if not arguments[0].startswith("file:"):
+                # SQLite says itself what is wrong with a path, and gives its log the same mode.
+                with suppress(OSError):
+                    os.close(os.open(arguments[0], os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            connection = dialect.connect(*arguments, **named)
+            self.path = Path(connection.execute("PRAGMA database_list").fetchone()[2])
+            self.inode = self.path.stat().st_ino
+            return connection
+
+    def check(self) -> None:
+        """Raises FileGone: the file was deleted, or another one put in its place."""
+        try:
+            found = self.path.stat().st_ino if self.path else self.inode
+        except FileNotFoundError:
+            found = None
+        if found != self.inode and self.path:
+            raise FileGone(self.path)
 
 
 def _begin_to_write(connection: Connection) -> None:
-    _check_file(connection)
     connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
 def _begin_to_read(connection: Connection) -> None:
-    _check_file(connection)
     # It takes no lock, so it does not fail; SQLAlchemy's way takes ten times as long.
     connection.connection.driver_connection.execute("BEGIN")  # type: ignore[union-attr]
 
 
-def _sqlite_engine(address: URL, connections: int, begin: Callable[[Connection], None]) -> Engine:
+def _sqlite_engine(address: URL, connections: int, begin: Callable[[Connection], None], file: _DatabaseFile) -> Engine:
     engine = create_engine(
         address,
         poolclass=QueuePool,
@@ -212,20 +256,14 @@ def _sqlite_engine(address: URL, connections: int, begin: Callable[[Connection],
         max_overflow=0,
         connect_args={"check_same_thread": False, "timeout": WAIT_SECONDS},
     )
-    event.listen(engine, "do_connect", _create_private)
+    event.listen(engine, "do_connect", file.connect)
     event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", lambda _connection: file.check())
     event.listen(engine, "begin", begin)
     return engine
 
 
-def _create_private(_dialect: Any, _record: Any, arguments: list[Any], _named: Any) -> None:
-    """Create a new file that others on this machine cannot read; SQLite gives its log the same mode."""
-    # SQLite says itself what is wrong with a path.
-    with suppress(OSError):
-        os.close(os.open(arguments[0], os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-
-
-def _prepare_sqlite(connection: Any, record: ConnectionPoolEntry) -> None:
+def _prepare_sqlite(connection: Any, _record: Any) -> None:
     # The driver's own transaction handling would begin too late for BEGIN IMMEDIATE.
     connection.isolation_level = None
     for pragma in (f"busy_timeout={WAIT_SECONDS * 1000}", "foreign_keys=ON"):
@@ -233,23 +271,6 @@ def _prepare_sqlite(connection: Any, record: ConnectionPoolEntry) -> None:
     _retrying(connection.execute, "PRAGMA journal_mode=WAL")
     # An acknowledged append survives a power cut, not only the death of the process.
     connection.execute("PRAGMA synchronous=FULL")
-    file = Path(connection.execute("PRAGMA database_list").fetchone()[2])
-    record.info["file"] = file, file.stat().st_ino
-
-
-def _check_file(connection: Connection) -> None:
-    """What is written to a file that was deleted is lost with the process.
-
-    Raises:
-        FileGone: the file was deleted, or another one put in its place.
-    """
-    file, opened = connection.info["file"]
-    try:
-        found = file.stat().st_ino
-    except FileNotFoundError:
-        found = None
-    if found != opened:
-        raise FileGone(file)
 
 
 # When several processes switch a new file to WAL at the same time, SQLite makes all but one fail without waiting.

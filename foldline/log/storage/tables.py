@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar, Final
 
-from sqlalchemy import BigInteger, Column, ColumnElement, Index, Integer, Table, false, or_, text
+from sqlalchemy import BigInteger, Column, ColumnElement, Index, Integer, Table, false, or_, text, true
 from sqlmodel import Field, SQLModel
 
 from foldline.log.job_state import ACTIVE
@@ -198,7 +198,7 @@ class SummaryRow(SQLModel, table=True):
 class JobRow(SQLModel, table=True):
     """One queued summary request and its state; at most one running and one waiting per branch, kind and subject.
 
-    The next is the one with the least `turn`; `is_close`: it took an earlier one, as its session is close to overflow.
+    The next is the one with the least `turn`, first those that cannot wait, as their session is close to overflow.
     `subject` is the id of the last entry that was left, for a branch summary. `traceparent` is the trace of the first
     request for it. `waits_for` is the summarizer that it waits for, one that is held back after failures.
     """
@@ -207,8 +207,8 @@ class JobRow(SQLModel, table=True):
     __table_args__ = (
         Index("job_id_once", "id", unique=True),
         Index("job_of_session", "session_pk", "number"),
-        Index("job_by_turn", "state", "queue", "turn", "number"),
-        Index("job_of_tenant", "state", "queue", "tenant", "turn"),
+        Index("job_by_turn", "state", "queue", "turn", "can_wait", "number"),
+        Index("job_of_tenant", "state", "queue", "tenant", "can_wait", "turn"),
         *(
             Index(
                 f"job_{state}_once",
@@ -234,7 +234,7 @@ class JobRow(SQLModel, table=True):
     state: str
     queue: str
     turn: int = Field(default=0, sa_type=BigInteger, sa_column_kwargs={"server_default": "0"})
-    is_close: bool = Field(default=False, sa_column_kwargs={"server_default": false()})
+    can_wait: bool = Field(default=True, sa_column_kwargs={"server_default": true()})
     is_asked: bool = False
     attempts: int = 0
     progress: float = 0.0

@@ -119,6 +119,7 @@ def test_without_keys_only_this_machine_is_answered(api: Api, headers: dict[str,
         {"Host": "localhost:3000", "Origin": "http://localhost:3000"},
         {"Sec-Fetch-Site": "same-origin"},
         {"Sec-Fetch-Site": "none"},
+        {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"},
     ],
 )
 def test_this_machine_has_several_names(api: Api, headers: dict[str, str]) -> None:

@@ -7,11 +7,13 @@ from collections.abc import Callable
 from itertools import count
 
 import pytest
+from sqlalchemy import update
 
 from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE
 from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.jobs import claims, endings
 from foldline.log.storage.store import Store
+from foldline.log.storage.tables import JOB
 from foldline.log.use_cases import compact
 from tests.support.log.sessions import Scene, turns, user
 
@@ -67,10 +69,32 @@ def test_a_tenants_own_jobs_keep_their_order(store: Store, queued: Queued) -> No
 
 
 def test_a_session_that_is_close_to_overflow_goes_before_the_tenants_others(store: Store) -> None:
-    scenes = [Scene(store, id=name) for name in ("first", "close", "last")]
+    scenes = [Scene(store, id=name) for name in ("first", "second", "close", "last")]
     for scene in scenes:
         scene.append(*turns(7, 60))
-    assert scenes[1].states == ["queued"]
-    scenes[1].append(user(60))
+    assert scenes[2].states == ["queued"]
+    scenes[2].append(user(60))
     found = [claims.claim(store, BACKGROUND) for _ in scenes]
-    assert [claim.preparation.session_id for claim in found if claim] == ["close", "first", "last"]
+    assert [claim.preparation.session_id for claim in found if claim] == ["close", "first", "second", "last"]
+
+
+def test_it_does_so_too_if_its_summary_is_asked_for_later(store: Store) -> None:
+    scenes = [Scene(store, id=name) for name in ("first", "close")]
+    for scene in scenes:
+        scene.append(*turns(7, 60))
+    scenes[1].append(user(60))
+    for scene in scenes:
+        with store.write() as tx:
+            compact.compact(tx, scene.tenant, scene.id, SummaryRequest(is_asked=True), summarize=True)
+    found = [claims.claim(store, INTERACTIVE) for _ in scenes]
+    assert [claim.preparation.session_id for claim in found if claim] == ["close", "first"]
+
+
+def test_nobody_stands_behind_a_job_that_no_worker_could_do(store: Store, queued: Queued) -> None:
+    queued("a", 20)
+    with store.write() as tx:
+        # As those are whose summarizer is held back.
+        tx.execute(update(JOB).values(not_before=tx.now + 3_600_000))
+    queued("b", 15)
+    queued("a", 1)
+    assert "a" in tenants_of(store, 2)

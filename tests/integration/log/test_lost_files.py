@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import shutil
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from stat import S_IMODE
+from threading import Barrier
 
 import pytest
-from sqlalchemy import make_url
+from sqlalchemy import func, make_url, select
 
 from foldline.log.errors import DiskFull, FileGone
 from foldline.log.storage.store import Store
+from foldline.log.storage.tables import SESSION
 from foldline.log.use_cases import lifecycle
 from foldline.log.use_cases.lifecycle import NewSession
 from tests.support.log.sessions import TENANT
@@ -50,6 +54,28 @@ def test_nothing_is_written_to_a_file_that_is_gone(store: Store, file: Path, *, 
     for work in (create, read):
         with pytest.raises(FileGone, match=file.name):
             work(store)
+
+
+def test_a_file_that_is_put_back_has_all_that_was_acknowledged(store: Store, file: Path) -> None:
+    for _ in range(5):
+        create(store)
+    elsewhere = file.with_suffix(".moved")
+    file.rename(elsewhere)
+    start = Barrier(4)
+
+    def read_at_once(_: int) -> None:
+        # Each needs a connection of its own.
+        start.wait()
+        with pytest.raises(FileGone):
+            read(store)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(read_at_once, range(4)))
+    assert not file.exists()
+    store.close()
+    elsewhere.rename(file)
+    with closing(Store(f"sqlite:///{file}")) as again, again.read() as tx:
+        assert tx.execute(select(func.count()).select_from(SESSION)).scalar_one() == 5
 
 
 def test_a_full_disk_is_named(store: Store) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Condition, Thread
 from time import monotonic
-from typing import Final
+from typing import Final, NamedTuple
 
 from celery import Celery
 from kombu import Connection, Producer
@@ -22,9 +22,16 @@ logger = logging.getLogger(__name__)
 
 # Long enough for an idle worker to get the message before a busy one, and short for a caller who waits for the job.
 PASSED_ON_SECONDS: Final = 0.25
-# A busy worker looks for a job by itself as soon as it can: only a new one needs the message.
+# A message that no worker could use is passed on more and more slowly: a busy worker looks for a job by itself.
 PASSED_ON_SECONDS_MOST: Final = 2.0
 RETRY_SECONDS: Final = 1.0
+
+
+class _Due(NamedTuple):
+    """When a message is to be sent, and how often it was passed on before."""
+
+    at: float
+    passed_on: int = 0
 
 
 class Notifier:
@@ -38,8 +45,7 @@ class Notifier:
     def __init__(self, app: Celery) -> None:
         self._app = app
         self.outage = Outage(app.conf.broker_write_url)
-        self._due_by_queue: dict[str, float] = {}
-        self._passed_on_seconds: dict[str, float] = {}
+        self._due_by_queue: dict[str, _Due] = {}
         self._retry_at = 0.0
         self._is_stopping = False
         self._has_unsent = False
@@ -53,17 +59,15 @@ class Notifier:
 
     def notify(self, queue: str) -> None:
         """Have a message sent to `queue`. Returns at once, in any state of the broker."""
-        self._passed_on_seconds.pop(queue, None)
-        self._notify_at(queue, monotonic())
+        self._notify_at(queue, _Due(monotonic()))
 
-    def pass_on(self, queue: str) -> None:
+    def pass_on(self, queue: str, passed_on: int = 0) -> None:
         """Have a message sent after a moment, in place of one that this process could not use.
 
-        The moment is twice as long each time, until there is news of the queue.
+        The moment is twice as long each time that the message was `passed_on` before, by whichever worker.
         """
-        seconds = self._passed_on_seconds.get(queue, PASSED_ON_SECONDS)
-        self._passed_on_seconds[queue] = min(2 * seconds, PASSED_ON_SECONDS_MOST)
-        self._notify_at(queue, monotonic() + seconds)
+        seconds = min(PASSED_ON_SECONDS * 2**passed_on, PASSED_ON_SECONDS_MOST)
+        self._notify_at(queue, _Due(monotonic() + seconds, passed_on + 1))
 
     def on_event(self, event: Event) -> None:
         """Notify of a job that waits; to be subscribed to a store."""
@@ -88,42 +92,42 @@ class Notifier:
         """Whether messages were left at the end; the sweeper notifies for those."""
         return self._has_unsent or self._thread.is_alive()
 
-    def _notify_at(self, queue: str, due: float) -> None:
+    def _notify_at(self, queue: str, due: _Due) -> None:
         with self._wake:
             self._due_by_queue[queue] = min(due, self._due_by_queue.get(queue, due))
             self._wake.notify()
 
     def _run(self) -> None:
-        while queues := self._next():
-            for queue in queues:
-                self._send(queue)
+        while messages := self._next():
+            for queue, due in messages.items():
+                self._send(queue, due.passed_on)
         self._disconnect()
 
-    def _next(self) -> list[str]:
-        """The queues whose messages are due; waits for one, and is empty only at the end."""
+    def _next(self) -> dict[str, _Due]:
+        """The messages that are due, by queue; waits for one, and is empty only at the end."""
         with self._wake:
-            while not (queues := self._due()) and not self._is_stopping:
+            while not (messages := self._due()) and not self._is_stopping:
                 self._wake.wait(self._pause_seconds())
-            for queue in queues:
+            for queue in messages:
                 del self._due_by_queue[queue]
-            return queues
+            return messages
 
-    def _due(self) -> list[str]:
+    def _due(self) -> dict[str, _Due]:
         if self._is_stopping:
-            return list(self._due_by_queue)
+            return dict(self._due_by_queue)
         now = monotonic()
-        return [queue for queue, due in self._due_by_queue.items() if max(due, self._retry_at) <= now]
+        return {queue: due for queue, due in self._due_by_queue.items() if max(due.at, self._retry_at) <= now}
 
     def _pause_seconds(self) -> float | None:
         if not self._due_by_queue:
             return None
-        return max(min(self._due_by_queue.values()), self._retry_at) - monotonic()
+        return max(min(self._due_by_queue.values()).at, self._retry_at) - monotonic()
 
-    def _send(self, queue: str) -> None:
+    def _send(self, queue: str, passed_on: int) -> None:
         # An error is only logged: the sweeper notifies for every job that still waits.
         with Contained(lambda error: self._give_up(queue, error)):
-            task = TASK_BY_QUEUE[queue]
-            self._app.send_task(task, kwargs={"queue": queue}, queue=queue, producer=self._connected(), retry=False)
+            task, given = TASK_BY_QUEUE[queue], {"queue": queue} | ({"passed_on": passed_on} if passed_on else {})
+            self._app.send_task(task, kwargs=given, queue=queue, producer=self._connected(), retry=False)
             self.outage.end()
 
     def _give_up(self, queue: str, error: Exception) -> None:

@@ -38,5 +38,13 @@ def test_no_request_gets_more_marks_than_its_provider_takes() -> None:
     assert marked(messages) == [len(messages) - 1]
 
 
+def test_marks_count_wherever_they_are() -> None:
+    results = [{"type": "text", "text": "result", **MARKED}] * 3
+    last = {"type": "text", "text": "Go on.", **MARKED}
+    asked = {"model": "m", **MARKED, "tools": [{"function": {"name": "f", **MARKED}}], "more": results[:1]}
+    body = understood(ANTHROPIC, {**asked, "messages": [{"role": "user", "content": [last]}]}).showing(VIEW)
+    assert str(body).count("'cache_control'") == MOST_MARKS
+
+
 def test_a_caller_without_marks_gets_none() -> None:
     assert marked(shown(marks_before=0, is_marked=False)) == []
