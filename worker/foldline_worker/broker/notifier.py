@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 # Long enough for an idle worker to get the message before a busy one, and short for a caller who waits for the job.
 PASSED_ON_SECONDS: Final = 0.25
 # A message that no worker could use is passed on more and more slowly: a busy worker looks for a job by itself.
-PASSED_ON_SECONDS_MOST: Final = 2.0
+PASSED_ON_SECONDS_MOST: Final = 1.0
 RETRY_SECONDS: Final = 1.0
 
 
