@@ -42,7 +42,7 @@ def create_worker(
     """
     signals = signals or Signals()
     app = create_celery(settings)
-    notifier = Notifier(app)
+    notifier = Notifier(app, is_alone=settings.has_memory_broker)
     leases = Leases(
         partial(extend_leases, store), settings.lease_seconds, settings.summarizer_timeout_seconds, stopping
     )

@@ -13,6 +13,7 @@ import httpx
 import pytest
 from foldline_api.app import create_app
 
+from foldline.log.events import Event, GatewayCall, GatewayOutcome
 from foldline.log.storage.store import Limits
 from foldline.settings import Settings
 from tests.support.gateway_agents import WholeHistoryAgent, session_of
@@ -26,8 +27,10 @@ WINDOW = 16_000
 
 
 @contextmanager
-def gateway_to(provider: AgentProvider, limits: Limits | None = None, **settings: Any) -> Iterator[str]:
-    """The address of a service whose upstreams are the provider."""
+def gateway_to(
+    provider: AgentProvider, limits: Limits | None = None, heard: list[Event] | None = None, **settings: Any
+) -> Iterator[str]:
+    """The address of a service whose upstreams are the provider; its events are added to `heard`."""
     chosen = Settings(
         **{
             "anthropic_base_url": provider.url,
@@ -37,6 +40,7 @@ def gateway_to(provider: AgentProvider, limits: Limits | None = None, **settings
         }
     )
     with sqlite_database() as url, opened_store(url, limits) as store, served(create_app(chosen, store)) as address:
+        store.subscribe(([] if heard is None else heard).append)
         yield address
 
 
@@ -155,15 +159,16 @@ def test_what_is_above_a_limit_goes_on_as_it_came(
     """A whole history grows by itself, and the provider may take it yet."""
     is_of_session = bound == "session_entries"
     limits, settings = (Limits(session_entries=value), {}) if is_of_session else (Limits(), {bound: value})
-    with gateway_to(provider, limits, **settings) as address:
+    heard: list[Event] = []
+    with gateway_to(provider, limits, heard, **settings) as address:
         hello = {"role": "user", "content": [{"type": "input_text" if messages == "input" else "text", "text": "Hi."}]}
         answers = [
             post(address + path, json={"model": "m", "max_tokens": 9, messages: [hello] * number}) for number in (3, 40)
         ]
-        metrics = get(f"{address}/metrics").text
     assert ["x-foldline-session" in answer.headers for answer in answers] == [True, False]
     assert len(json.loads(provider.raw[-1])[messages]) == 40
-    assert 'foldline_gateway_calls_total{outcome="not_understood"} 1.0' in metrics
+    outcomes = [event.outcome for event in heard if isinstance(event, GatewayCall)]
+    assert outcomes == [GatewayOutcome.WHOLE, GatewayOutcome.NOT_UNDERSTOOD]
 
 
 def test_other_routes_go_through(gateway: str, provider: AgentProvider) -> None:

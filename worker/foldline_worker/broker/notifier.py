@@ -22,8 +22,8 @@ logger = logging.getLogger(__name__)
 
 # Long enough for an idle worker to get the message before a busy one, and short for a caller who waits for the job.
 PASSED_ON_SECONDS: Final = 0.25
-# A message that no worker could use is passed on more and more slowly: a busy worker looks for a job by itself.
-PASSED_ON_SECONDS_MOST: Final = 1.0
+# A worker that is alone passes it on to itself, more and more slowly: it looks for a job as soon as it can anyway.
+PASSED_ON_SECONDS_MOST: Final = 2.0
 RETRY_SECONDS: Final = 1.0
 
 
@@ -39,11 +39,13 @@ class Notifier:
 
     A notification only says that jobs wait, and a worker that finds one notifies the next. So several notifications of
     one queue become one message, and at most one for each queue waits here. A message that cannot be sent is tried
-    again until the broker is back. The sweeper notifies for those that are left at the end.
+    again until the broker is back. The sweeper notifies for those that are left at the end. `is_alone`: no other
+    process takes messages.
     """
 
-    def __init__(self, app: Celery) -> None:
+    def __init__(self, app: Celery, *, is_alone: bool = False) -> None:
         self._app = app
+        self._pause_seconds_most = PASSED_ON_SECONDS_MOST if is_alone else PASSED_ON_SECONDS
         self.outage = Outage(app.conf.broker_write_url)
         self._due_by_queue: dict[str, _Due] = {}
         self._retry_at = 0.0
@@ -64,9 +66,9 @@ class Notifier:
     def pass_on(self, queue: str, passed_on: int = 0) -> None:
         """Have a message sent after a moment, in place of one that this process could not use.
 
-        The moment is twice as long each time that the message was `passed_on` before, by whichever worker.
+        For a worker that is alone, it is twice as long each time that the message was `passed_on` before.
         """
-        seconds = min(PASSED_ON_SECONDS * 2**passed_on, PASSED_ON_SECONDS_MOST)
+        seconds = min(PASSED_ON_SECONDS * 2**passed_on, self._pause_seconds_most)
         self._notify_at(queue, _Due(monotonic() + seconds, passed_on + 1))
 
     def on_event(self, event: Event) -> None:
