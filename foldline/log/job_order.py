@@ -2,8 +2,8 @@
 
 A job's `turn` is one more than that of the last job that was begun, and than the last one of its tenant that waits or
 runs (self-clocked fair queueing, Golestani 1994). So a tenant with thousands of jobs is as far ahead as one with a
-single job, and the order is that of an index. A long job counts as several. One that waits for something else than a
-worker, such as a summarizer that is held back, keeps its turn, and no other job stands behind it.
+single job, and the order is that of an index. A job that waits for something else than a worker, such as a summarizer
+that is held back, keeps its turn, and no other job stands behind it.
 """
 
 from __future__ import annotations
@@ -36,13 +36,14 @@ _BEFORE: Final = union_all(
     # Those that cannot wait stand among the others.
     _last_turn(JobState.QUEUED, _IS_OWN, JOB.c.can_wait, JOB.c.not_before <= bindparam("at")),
 ).subquery()
-NEXT_TURN: Final[ScalarSelect[int]] = select(func.max(_BEFORE.c.turn) + bindparam("length")).scalar_subquery()
+NEXT_TURN: Final[ScalarSelect[int]] = select(func.max(_BEFORE.c.turn) + 1).scalar_subquery()
 _OWN: Final = select(JOB.c.number, JOB.c.session_pk, JOB.c.turn, JOB.c.queue).where(
     JOB.c.id == bindparam("job"), JOB.c.state == JobState.QUEUED, JOB.c.can_wait
 )
 _FIRST_OF_OTHERS: Final = (
     select(JOB.c.turn)
     .where(JOB.c.state == JobState.QUEUED, JOB.c.queue == bindparam("in_queue"), _IS_OWN, JOB.c.can_wait)
+    .where(JOB.c.session_pk != bindparam("pk"))
     .order_by(JOB.c.turn)
     .limit(1)
 )
@@ -53,9 +54,7 @@ _HURRY: Final = (
 
 def turn_values(tx: Transaction, path: Path, queue: str) -> dict[str, Any]:
     """The parameters of `NEXT_TURN` for a job of the path's session."""
-    # As many calls of a model as the job is likely to make.
-    length = max(1, -(-path.pending_tokens // tx.limits.summarizer_tokens))
-    return {"in_queue": queue, "of_tenant": path.session.tenant, "length": length, "at": tx.now}
+    return {"in_queue": queue, "of_tenant": path.session.tenant, "at": tx.now}
 
 
 def is_close(path: Path) -> bool:
@@ -64,9 +63,14 @@ def is_close(path: Path) -> bool:
 
 
 def hurry(tx: Transaction, path: Path, job_id: str) -> None:
-    """Have a waiting job of a session that is close to overflow go before the tenant's others, in the first's turn."""
+    """Have a waiting job of a session that is close to overflow go before those of the tenant's other sessions.
+
+    It takes the turn of the first of them, which keeps it too.
+    """
     own = tx.execute(_OWN, {"job": job_id}).first()
     if own is None:
         return
-    first = tx.execute(_FIRST_OF_OTHERS, {"in_queue": own.queue, "of_tenant": path.session.tenant}).scalar_one()
-    tx.execute(_HURRY, {"hurried": own.number, "to_turn": min(first, own.turn)})
+    wanted = {"in_queue": own.queue, "of_tenant": path.session.tenant, "pk": own.session_pk}
+    first = tx.execute(_FIRST_OF_OTHERS, wanted).scalar()
+    if first is not None and first <= own.turn:
+        tx.execute(_HURRY, {"hurried": own.number, "to_turn": first})

@@ -618,17 +618,24 @@ class Reference:
             if request.is_asked:
                 waiting.request, waiting.not_before = request, 0
                 if waiting.queue != INTERACTIVE:
-                    waiting.queue, waiting.turn = INTERACTIVE, self._next_turn()
+                    waiting.queue, waiting.turn = INTERACTIVE, self._next_turn(INTERACTIVE)
             return
         self.jobs.append(self._new_job(number, request))
 
     def _new_job(self, number: int, request: ReferenceRequest) -> Job:
         name = f"job_{self.jobs_before + len(self.jobs) + 1}"
-        return Job(name, number, request, INTERACTIVE if request.is_asked else BACKGROUND, self._next_turn())
+        queue = INTERACTIVE if request.is_asked else BACKGROUND
+        return Job(name, number, request, queue, self._next_turn(queue))
 
-    def _next_turn(self) -> int:
-        """The last turn of all: there is one tenant."""
-        return max((job.turn for job in self.jobs), default=0) + 1
+    def _next_turn(self, queue: str) -> int:
+        """After those that were begun, and those that wait for a worker and nothing else; there is one tenant."""
+        before = (
+            job.turn
+            for job in self.jobs
+            if job.queue == queue
+            and (job.state in {"running", "succeeded"} or (job.state == "queued" and job.not_before <= self.now))
+        )
+        return max(before, default=0) + 1
 
     def _show_no_room(self, number: int, request: ReferenceRequest) -> None:
         alike = (
