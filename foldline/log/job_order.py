@@ -72,5 +72,5 @@ def hurry(tx: Transaction, path: Path, job_id: str) -> None:
         return
     wanted = {"in_queue": own.queue, "of_tenant": path.session.tenant, "pk": own.session_pk}
     first = tx.execute(_FIRST_OF_OTHERS, wanted).scalar()
-    if first is not None and first <= own.turn:
-        tx.execute(_HURRY, {"hurried": own.number, "to_turn": first})
+    if first is not None:
+        tx.execute(_HURRY, {"hurried": own.number, "to_turn": min(first, own.turn)})

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from threading import BoundedSemaphore, Event, Lock
-from typing import Final
+from typing import Final, Protocol
 
 from tenacity import (
     Retrying,
@@ -76,6 +76,14 @@ PUBLISH_WAIT_SECONDS: Final = 0.2
 PUBLISH_WAIT_SECONDS_MAX: Final = 5.0
 
 
+class PassOn(Protocol):
+    """Has a message sent again, in place of one that this process could not use."""
+
+    def __call__(self, queue: str, *, is_busy: bool) -> None:
+        """`is_busy`: there was no slot for a job."""
+        ...
+
+
 class Tasks:
     """The tasks of one process. They take keywords only, ignore unknown ones, and may run twice.
 
@@ -92,7 +100,7 @@ class Tasks:
         *,
         leases: Leases,
         queues: Collection[str],
-        pass_on: Callable[[str, int], None],
+        pass_on: PassOn,
         stopping: Event,
         hooks: Hooks | None = None,
         tracing: Tracing | None = None,
@@ -110,11 +118,11 @@ class Tasks:
         self._at_database = BoundedSemaphore(DATABASE_THREADS)
         self._waiting = Lock()
 
-    def summarize(self, *, queue: str = BACKGROUND, passed_on: int = 0, **_unknown: object) -> None:
+    def summarize(self, *, queue: str = BACKGROUND, **_unknown: object) -> None:
         """Do jobs while any wait. The database decides which ones; the message only says that there are some."""
         if self._stopping.is_set() or not self._slots.take(queue):
             # Another process may be idle, so the message is sent again.
-            self._pass_on(queue, passed_on)
+            self._pass_on(queue, is_busy=True)
             return
         # After an error here the lease lapses, and the sweeper notifies.
         with Contained(lambda error: logger.error("task of %s failed: %s", queue, describe(error))):
@@ -155,7 +163,7 @@ class Tasks:
             # Stopping may have begun while this thread waited.
             if not self._stopping.is_set():
                 return claims.claim(self._store, queue, waits=waits)
-        self._pass_on(queue, 0)
+        self._pass_on(queue, is_busy=False)
         return None
 
     def _finish(self, claim: Claim) -> None:

@@ -15,6 +15,7 @@ import anyio.to_thread
 from fastapi import Request
 
 from foldline.engine.errors import CompactionError, InvalidMessage
+from foldline.engine.gateway.cache_marks import marks_in
 from foldline.engine.gateway.dialects import AgentRequest, Dialect, understood
 from foldline.engine.gateway.recalls import takes_recall, with_recall
 from foldline.engine.messages import JsonObject
@@ -134,7 +135,7 @@ def _prepare(gateway: Gateway, dialect: Dialect, call: GatewayRequest, is_awaite
         return Forwarded(call.raw, GatewayOutcome.NOT_UNDERSTOOD)
     try:
         with gateway.under_way.one(call.tenant):
-            return _viewed(gateway, call, understood(dialect, body), is_awaited)
+            return _viewed(gateway, call, understood(dialect, body, marks_in(call.raw)), is_awaited)
     except (InvalidMessage, LimitExceeded):
         return Forwarded(call.raw, GatewayOutcome.NOT_UNDERSTOOD)
     except CompactionError as error:

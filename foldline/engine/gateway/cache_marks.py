@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from foldline.engine.formats.contract import Wire
 from foldline.engine.messages import JsonObject
-from foldline.engine.wire import dumps
 from foldline.engine.wording import SUMMARY
 
 MARK: Final = "cache_control"
@@ -19,20 +18,25 @@ MOST_MARKS: Final = 4
 LEADING: Final = 16
 
 
-def without_marks(wires: Sequence[Any]) -> tuple[list[Any], JsonObject | None]:
-    """The wire messages without marks, and the last of these. Messages without one are the same objects."""
+def marks_in(body: bytes) -> int:
+    """The number of marks in a request, wherever they are."""
+    return body.count(_KEY)
+
+
+def without_marks(wires: Sequence[Any]) -> tuple[list[Any], list[JsonObject]]:
+    """The wire messages without marks, and these. Messages without one are the same objects."""
     plain: list[Any] = []
-    last: JsonObject | None = None
+    taken: list[JsonObject] = []
     for wire in wires:
         blocks = wire.get("content") if isinstance(wire, dict) else None
-        marked = [block for block in blocks if _mark_of(block)] if isinstance(blocks, list) else []
-        if marked and isinstance(blocks, list):
-            last = _mark_of(marked[-1])
+        marks = [mark for mark in map(_mark_of, blocks) if mark] if isinstance(blocks, list) else []
+        if marks and isinstance(blocks, list):
+            taken += marks
             unmarked = [_without(block) if _mark_of(block) else block for block in blocks]
             plain.append({**wire, "content": unmarked})
         else:
             plain.append(wire)
-    return plain, last
+    return plain, taken
 
 
 def _mark_of(block: Any) -> JsonObject | None:
@@ -42,11 +46,6 @@ def _mark_of(block: Any) -> JsonObject | None:
 
 def _without(block: JsonObject) -> dict[str, Any]:
     return {name: value for name, value in block.items() if name != MARK}
-
-
-def has_room(body: JsonObject) -> bool:
-    """Whether a request may have one more mark, wherever its marks are."""
-    return dumps(body).count(_KEY) < MOST_MARKS
 
 
 def marked_as(wires: Sequence[Wire], mark: JsonObject | None) -> list[Wire]:

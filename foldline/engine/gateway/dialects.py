@@ -9,7 +9,7 @@ from typing import Any, Final
 from foldline.engine.errors import InvalidMessage
 from foldline.engine.formats import FORMATS
 from foldline.engine.formats.contract import Wire
-from foldline.engine.gateway.cache_marks import has_room, marked_as, with_summary_marked, without_marks
+from foldline.engine.gateway.cache_marks import MOST_MARKS, marked_as, with_summary_marked, without_marks
 from foldline.engine.messages import JsonObject, Message
 
 # Roles of messages that come before the conversation, and belong to the request's fixed parts.
@@ -74,7 +74,7 @@ class AgentRequest:
     """What the gateway understands of a request.
 
     `leading` are wire messages that come before the conversation, `system` the text of all that does. `wires` is the
-    conversation without cache marks, `mark` the last of these, if the caller set one.
+    conversation without cache marks, `mark` the last of these, if the caller set one. `other_marks` are those elsewhere.
     """
 
     dialect: Dialect
@@ -86,6 +86,7 @@ class AgentRequest:
     tools: Sequence[JsonObject]
     wires: Sequence[Any]
     mark: JsonObject | None
+    other_marks: int
 
     def messages(self, first: int = 0) -> list[Message]:
         """The messages of the conversation, from the wire message `first` on.
@@ -99,14 +100,13 @@ class AgentRequest:
         """The request with other messages in the place of its conversation."""
         rendered = FORMATS[self.dialect.format].render(messages, None, self.model).messages
         wires = marked_as(rendered, self.mark)
-        body = {**self.body, self.dialect.messages: [*self.leading, *wires]}
-        if self.mark is not None and has_room(body):
-            body[self.dialect.messages] = [*self.leading, *with_summary_marked(wires, self.mark)]
-        return body
+        if self.mark is not None and self.other_marks + 1 < MOST_MARKS:
+            wires = with_summary_marked(wires, self.mark)
+        return {**self.body, self.dialect.messages: [*self.leading, *wires]}
 
 
-def understood(dialect: Dialect, body: Any) -> AgentRequest:
-    """The request that a body makes.
+def understood(dialect: Dialect, body: Any, marks: int = MOST_MARKS) -> AgentRequest:
+    """The request that a body makes, which has so many `marks` for the provider's cache.
 
     Raises:
         InvalidMessage: it has no conversation, or has a part of it elsewhere.
@@ -121,7 +121,7 @@ def understood(dialect: Dialect, body: Any) -> AgentRequest:
     if any(isinstance(wire, dict) and wire.get("type") == "item_reference" for wire in wires):
         raise InvalidMessage("body", "has a part of its history at the provider")
     first = next((at for at, wire in enumerate(wires) if not _is_leading(dialect, wire)), len(wires))
-    plain, mark = without_marks(wires[first:])
+    plain, taken = without_marks(wires[first:])
     tools = body.get("tools")
     return AgentRequest(
         dialect,
@@ -132,7 +132,8 @@ def understood(dialect: Dialect, body: Any) -> AgentRequest:
         "\n\n".join([*_texts(body.get(dialect.system or "")), *_texts(wires[:first])]) or None,
         [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else (),
         plain,
-        mark,
+        taken[-1] if taken else None,
+        marks - len(taken),
     )
 
 

@@ -232,6 +232,11 @@ class Policy:
                 _value(value, default, f"policy.{name}")
 
     @property
+    def heeds_usage(self) -> bool:
+        """Whether plans go by what a provider counted; what counts exactly only learns from it."""
+        return self.trusts_usage and self.counter != EXACT
+
+    @property
     def writers(self) -> tuple[str, ...]:
         """The summarizers that it names, in order; none if it leaves the choice to the service."""
         return () if self.summarizer in {SERVICE, PROVIDER} else tuple(self.summarizer.split(","))

@@ -81,7 +81,7 @@ def find(tx: Transaction, path: Path, request: SummaryRequest, _outline: Outline
     ends = segments.id_at(parts, covered.first), segments.id_at(parts, covered.last)
     dismissed = dismissals.dismissed_keys(tx, path.session)
     key = summaries.key_of(ends, covered.replaces, request, policy, dismissed=dismissed)
-    appendix = ranges.appendix_for(policy, files, covered.max_tokens, ranges.recall_tool(path, outline))
+    appendix = ranges.appendix_for(path, outline, policy, files, covered.max_tokens)
     return Wanted(covered, ends, key, files, appendix, dismissed)
 
 

@@ -126,7 +126,7 @@ def find(tx: Transaction, path: Path, request: SummaryRequest, outline: Outline)
     files = files_in(tx, path, outline, (covered.first, covered.last), covered.replaces)
     dismissed = dismissals.dismissed_keys(tx, path.session)
     key = summaries.key_of(ends, covered.replaces, request, policy, by_provider, dismissed=dismissed)
-    appendix = appendix_for(policy, files, covered.max_tokens, recall_tool(path, outline))
+    appendix = appendix_for(path, outline, policy, files, covered.max_tokens)
     return Wanted(covered, ends, key, files, appendix, dismissed, by_provider)
 
 
@@ -163,19 +163,16 @@ def files_in(tx: Transaction, path: Path, outline: Outline, span: tuple[int, int
     return found
 
 
-def recall_tool(path: Path, outline: Outline) -> str:
-    """The name of the recall tool, if the session has it or its model called it in this outline; else ""."""
-    called = (call.tool for entry in outline.entries_in_view() for call in entry.calls)
-    return name_in(path.session.tools, called)
+def appendix_for(path: Path, outline: Outline, policy: Policy, files: Files, max_tokens: int) -> str:
+    """What stands below a summary of at most `max_tokens`: the lists of files, if the policy wants them, and a tool.
 
-
-def appendix_for(policy: Policy, files: Files, max_tokens: int, recall: str) -> str:
-    """What stands below a summary of at most `max_tokens`: the lists of files, if the policy wants them, and its tool.
-
-    It is empty if the summary is small. `recall` is the name of the tool that searches what was said, if there is one.
+    That is the recall tool, if the session has it or its model called it in this outline. It is empty if the summary is
+    small.
     """
     if max_tokens < APPENDIX_FROM:
         return ""
+    called = (call.tool for entry in outline.entries_in_view() for call in entry.calls)
+    recall = name_in(path.session.tools, called)
     named = searchable(recall) if recall else ""
     room = max_tokens // APPENDIX_SHARE - APPENDIX_SEAM - (count_text(named) + APPENDIX_SEAM if named else 0)
     return "\n\n".join(filter(None, (file_lists(files, room) if policy.lists_files else "", named)))

@@ -45,7 +45,7 @@ def _reported(path: Path) -> int | None:
 
 def with_reported_usage(path: Path, aims: Aims, outline: Outline, gauge: Gauge) -> Gauge:
     """The gauge, with the provider's report if the policy trusts usage."""
-    if _reported(path) is None or not aims.policy.trusts_usage or aims.policy.counter == EXACT:
+    if _reported(path) is None or not aims.policy.heeds_usage:
         return gauge
     return replace(gauge, reported=estimated_tokens(path, aims, outline))
 
@@ -85,7 +85,7 @@ def note_report(path: Path, usage: Usage, *, is_of_next: bool) -> None:
         return
     path.reported = prompt_tokens + (usage.output if is_of_next else 0)
     path.reported_seq = path.leaf_seq + (is_of_next and usage.output > 0)
-    if session.policy.trusts_usage and session.policy.counter != EXACT:
+    if session.policy.heeds_usage:
         path.estimated = _history(path, session.policy, path.reported)
 
 

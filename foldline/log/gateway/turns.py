@@ -12,7 +12,6 @@ from foldline.engine.errors import InvalidMessage
 from foldline.engine.gateway.dialects import AgentRequest, Dialect
 from foldline.engine.messages import JsonObject, Message
 from foldline.engine.overflow import Verdict
-from foldline.engine.tokens.estimates import EXACT
 from foldline.log.errors import Conflict, NotFound
 from foldline.log.gateway.beginnings import Beginnings, Conversation, read
 from foldline.log.gateway.known import KnownPart, forget_deleted, known_part, remember
@@ -202,7 +201,7 @@ def _turn(path: Path, messages: list[Message] | None, digest: bytes, dialect: Di
     session = path.session
     tokens, view_tokens = session.used(path.raw), path.used
     place = path.branch, path.last_message_seq
-    counts = session.multiplier, session.policy.trusts_usage and session.policy.counter != EXACT
+    counts = session.multiplier, session.policy.heeds_usage
     return Turn(session.id, session.version, tokens, view_tokens, messages, *place, digest, dialect, *counts)
 
 

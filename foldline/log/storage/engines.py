@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from threading import RLock
+from threading import Lock
 from time import monotonic
 from typing import Any, Final, NamedTuple
 
@@ -208,7 +208,7 @@ class _DatabaseFile:
 
     path: Path | None = None
     inode: int = 0
-    _lock: RLock = field(default_factory=RLock)
+    _lock: Lock = field(default_factory=Lock)
 
     def connect(self, dialect: Dialect, _record: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
         """A new connection; the first one makes the file, which others on this machine cannot read.
@@ -230,12 +230,18 @@ class _DatabaseFile:
             return connection
 
     def check(self) -> None:
-        """Raises FileGone: the file was deleted, or another one put in its place."""
+        """Check that the file is where it was, once it is known.
+
+        Raises:
+            FileGone: it was deleted, or another one put in its place.
+        """
+        if self.path is None:
+            return
         try:
-            found = self.path.stat().st_ino if self.path else self.inode
+            is_there = self.path.stat().st_ino == self.inode
         except FileNotFoundError:
-            found = None
-        if found != self.inode and self.path:
+            is_there = False
+        if not is_there:
             raise FileGone(self.path)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from celery import Celery
 from foldline_worker.app import create_celery
-from foldline_worker.broker.notifier import PASSED_ON_SECONDS, Notifier
+from foldline_worker.broker.notifier import ALONE_SECONDS, PASSED_ON_SECONDS, Notifier
 from foldline_worker.broker.queues import MAINTENANCE, declared_queues
 from foldline_worker.broker.transport import SOCKET_SECONDS
 from kombu import Connection
@@ -110,40 +110,27 @@ def test_it_knows_whether_all_was_sent(app: Celery) -> None:
     nobody.close()
 
 
-def test_a_notification_that_is_passed_on_is_sent_a_moment_later(app: Celery, connection: Connection) -> None:
-    notifier = Notifier(app)
-    notifier.start()
-    notifier.notify(INTERACTIVE)
-    eventually(lambda: messages_in(connection, INTERACTIVE))
-    notifier.pass_on(INTERACTIVE)
-    passed_on = monotonic()
-    eventually(lambda: messages_in(connection, INTERACTIVE))
-    assert monotonic() - passed_on >= PASSED_ON_SECONDS - 0.01
-    assert notifier.stop(SOON)
-
-
+@pytest.mark.parametrize("is_busy", [True, False])
 @pytest.mark.parametrize("is_alone", [True, False])
-def test_a_worker_that_is_alone_passes_a_message_on_more_and_more_slowly(
-    app: Celery, connection: Connection, *, is_alone: bool
+def test_a_notification_that_is_passed_on_is_sent_a_moment_later(
+    app: Celery, connection: Connection, *, is_alone: bool, is_busy: bool
 ) -> None:
     notifier = Notifier(app, is_alone=is_alone)
     notifier.start()
-    pauses = []
-    for times in (0, 1, 0):
-        notifier.pass_on(BACKGROUND, times)
-        passed_on = monotonic()
-        eventually(lambda: messages_in(connection, BACKGROUND))
-        pauses.append(monotonic() - passed_on)
-    first, again, news = pauses
-    assert (again >= 2 * PASSED_ON_SECONDS - 0.01) is is_alone
-    assert max(first, news) < 2 * PASSED_ON_SECONDS
+    notifier.notify(INTERACTIVE)
+    eventually(lambda: messages_in(connection, INTERACTIVE))
+    notifier.pass_on(INTERACTIVE, is_busy=is_busy)
+    passed_on = monotonic()
+    eventually(lambda: messages_in(connection, INTERACTIVE))
+    least, most = (ALONE_SECONDS, 10.0) if is_alone and is_busy else (PASSED_ON_SECONDS, ALONE_SECONDS)
+    assert least - 0.01 <= monotonic() - passed_on < most
     assert notifier.stop(SOON)
 
 
 def test_a_new_notification_does_not_wait_for_one_that_is_passed_on(app: Celery, connection: Connection) -> None:
     notifier = Notifier(app)
     notifier.start()
-    notifier.pass_on(INTERACTIVE)
+    notifier.pass_on(INTERACTIVE, is_busy=False)
     notifier.notify(INTERACTIVE)
     eventually(lambda: messages_in(connection, INTERACTIVE), PASSED_ON_SECONDS)
     assert notifier.stop(SOON)
@@ -153,7 +140,7 @@ def test_a_new_notification_does_not_wait_for_one_that_is_passed_on(app: Celery,
 def test_what_is_passed_on_is_sent_before_the_end(app: Celery, connection: Connection) -> None:
     notifier = Notifier(app)
     notifier.start()
-    notifier.pass_on(BACKGROUND)
+    notifier.pass_on(BACKGROUND, is_busy=True)
     assert notifier.stop(SOON)
     assert len(messages_in(connection, BACKGROUND)) == 1
 

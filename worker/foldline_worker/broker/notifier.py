@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Condition, Thread
 from time import monotonic
-from typing import Final, NamedTuple
+from typing import Final
 
 from celery import Celery
 from kombu import Connection, Producer
@@ -22,16 +22,9 @@ logger = logging.getLogger(__name__)
 
 # Long enough for an idle worker to get the message before a busy one, and short for a caller who waits for the job.
 PASSED_ON_SECONDS: Final = 0.25
-# A worker that is alone passes it on to itself, more and more slowly: it looks for a job as soon as it can anyway.
-PASSED_ON_SECONDS_MOST: Final = 2.0
+# A busy worker that is alone would pass it on to itself, and looks for a job as soon as it can anyway.
+ALONE_SECONDS: Final = 1.0
 RETRY_SECONDS: Final = 1.0
-
-
-class _Due(NamedTuple):
-    """When a message is to be sent, and how often it was passed on before."""
-
-    at: float
-    passed_on: int = 0
 
 
 class Notifier:
@@ -45,9 +38,9 @@ class Notifier:
 
     def __init__(self, app: Celery, *, is_alone: bool = False) -> None:
         self._app = app
-        self._pause_seconds_most = PASSED_ON_SECONDS_MOST if is_alone else PASSED_ON_SECONDS
+        self._busy_seconds = ALONE_SECONDS if is_alone else PASSED_ON_SECONDS
         self.outage = Outage(app.conf.broker_write_url)
-        self._due_by_queue: dict[str, _Due] = {}
+        self._due_by_queue: dict[str, float] = {}
         self._retry_at = 0.0
         self._is_stopping = False
         self._has_unsent = False
@@ -61,15 +54,14 @@ class Notifier:
 
     def notify(self, queue: str) -> None:
         """Have a message sent to `queue`. Returns at once, in any state of the broker."""
-        self._notify_at(queue, _Due(monotonic()))
+        self._notify_at(queue, monotonic())
 
-    def pass_on(self, queue: str, passed_on: int = 0) -> None:
+    def pass_on(self, queue: str, *, is_busy: bool) -> None:
         """Have a message sent after a moment, in place of one that this process could not use.
 
-        For a worker that is alone, it is twice as long each time that the message was `passed_on` before.
+        `is_busy`: it had no slot for a job.
         """
-        seconds = min(PASSED_ON_SECONDS * 2**passed_on, self._pause_seconds_most)
-        self._notify_at(queue, _Due(monotonic() + seconds, passed_on + 1))
+        self._notify_at(queue, monotonic() + (self._busy_seconds if is_busy else PASSED_ON_SECONDS))
 
     def on_event(self, event: Event) -> None:
         """Notify of a job that waits; to be subscribed to a store."""
@@ -94,42 +86,42 @@ class Notifier:
         """Whether messages were left at the end; the sweeper notifies for those."""
         return self._has_unsent or self._thread.is_alive()
 
-    def _notify_at(self, queue: str, due: _Due) -> None:
+    def _notify_at(self, queue: str, due: float) -> None:
         with self._wake:
             self._due_by_queue[queue] = min(due, self._due_by_queue.get(queue, due))
             self._wake.notify()
 
     def _run(self) -> None:
-        while messages := self._next():
-            for queue, due in messages.items():
-                self._send(queue, due.passed_on)
+        while queues := self._next():
+            for queue in queues:
+                self._send(queue)
         self._disconnect()
 
-    def _next(self) -> dict[str, _Due]:
-        """The messages that are due, by queue; waits for one, and is empty only at the end."""
+    def _next(self) -> list[str]:
+        """The queues whose messages are due; waits for one, and is empty only at the end."""
         with self._wake:
-            while not (messages := self._due()) and not self._is_stopping:
+            while not (queues := self._due()) and not self._is_stopping:
                 self._wake.wait(self._pause_seconds())
-            for queue in messages:
+            for queue in queues:
                 del self._due_by_queue[queue]
-            return messages
+            return queues
 
-    def _due(self) -> dict[str, _Due]:
+    def _due(self) -> list[str]:
         if self._is_stopping:
-            return dict(self._due_by_queue)
+            return list(self._due_by_queue)
         now = monotonic()
-        return {queue: due for queue, due in self._due_by_queue.items() if max(due.at, self._retry_at) <= now}
+        return [queue for queue, due in self._due_by_queue.items() if max(due, self._retry_at) <= now]
 
     def _pause_seconds(self) -> float | None:
         if not self._due_by_queue:
             return None
-        return max(min(self._due_by_queue.values()).at, self._retry_at) - monotonic()
+        return max(min(self._due_by_queue.values()), self._retry_at) - monotonic()
 
-    def _send(self, queue: str, passed_on: int) -> None:
+    def _send(self, queue: str) -> None:
         # An error is only logged: the sweeper notifies for every job that still waits.
         with Contained(lambda error: self._give_up(queue, error)):
-            task, given = TASK_BY_QUEUE[queue], {"queue": queue} | ({"passed_on": passed_on} if passed_on else {})
-            self._app.send_task(task, kwargs=given, queue=queue, producer=self._connected(), retry=False)
+            task = TASK_BY_QUEUE[queue]
+            self._app.send_task(task, kwargs={"queue": queue}, queue=queue, producer=self._connected(), retry=False)
             self.outage.end()
 
     def _give_up(self, queue: str, error: Exception) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from foldline.engine.gateway.cache_marks import MARK, MOST_MARKS
+from foldline.engine.gateway.cache_marks import MARK, MOST_MARKS, marks_in
 from foldline.engine.gateway.dialects import DIALECTS, understood
 from foldline.engine.messages import Message, Text, user
+from foldline.engine.wire import dumps
 from foldline.engine.wording import SUMMARY
 
 ANTHROPIC = next(dialect for dialect in DIALECTS if dialect.format == "anthropic")
@@ -19,7 +20,7 @@ def shown(*, marks_before: int, is_marked: bool = True) -> list[Any]:
     last = {"type": "text", "text": "Go on.", **(MARKED if is_marked else {})}
     system = [{"type": "text", "text": str(at), **MARKED} for at in range(marks_before)]
     asked = {"model": "m", "system": system, "messages": [{"role": "user", "content": [last]}]}
-    messages: list[Any] = understood(ANTHROPIC, asked).showing(VIEW)["messages"]
+    messages: list[Any] = understood(ANTHROPIC, asked, marks_in(dumps(asked))).showing(VIEW)["messages"]
     return messages
 
 
@@ -39,11 +40,17 @@ def test_no_request_gets_more_marks_than_its_provider_takes() -> None:
 
 
 def test_marks_count_wherever_they_are() -> None:
-    results = [{"type": "text", "text": "result", **MARKED}] * 3
     last = {"type": "text", "text": "Go on.", **MARKED}
-    asked = {"model": "m", **MARKED, "tools": [{"function": {"name": "f", **MARKED}}], "more": results[:1]}
-    body = understood(ANTHROPIC, {**asked, "messages": [{"role": "user", "content": [last]}]}).showing(VIEW)
-    assert str(body).count("'cache_control'") == MOST_MARKS
+    fixed = {
+        "model": "m",
+        **MARKED,
+        "tools": [{"function": {"name": "f", **MARKED}}],
+        "system": [{"text": "s", **MARKED}],
+    }
+    asked = {**fixed, "messages": [{"role": "user", "content": [last]}]}
+    body = understood(ANTHROPIC, asked, marks_in(dumps(asked))).showing(VIEW)
+    assert marks_in(dumps(body)) == MOST_MARKS
+    assert marked(body["messages"]) == [len(body["messages"]) - 1]
 
 
 def test_a_caller_without_marks_gets_none() -> None:
