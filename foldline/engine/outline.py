@@ -250,6 +250,10 @@ class Outline:
             after = _assembled(_edited(self.items, edits, live, self.measure), live, self.measure)
         return after if self.exact is None else replace(after, exact=self.exact.edited(edits))
 
+    def without_interims(self) -> Outline:
+        """The outline with a marker in the place of each interim summary; this outline must be counted exactly."""
+        return _assembled(self.items, replace(self.live, interims=()), self.measure)
+
     def adding(self, entry: Facts) -> Outline:
         """The outline with one more entry at its end; this outline must be counted exactly."""
         return outline_of([*self._entries(), entry], self.live, self.measure, unread=self._unread())

@@ -74,7 +74,7 @@ class AgentRequest:
     """What the gateway understands of a request.
 
     `leading` are wire messages that come before the conversation, `system` the text of all that does. `wires` is the
-    conversation without cache marks, `mark` the last of these, if the caller set one. `other_marks` are those elsewhere.
+    conversation without cache marks, `mark` the last of these, if the caller set one; `other_marks` are elsewhere.
     """
 
     dialect: Dialect

@@ -57,9 +57,11 @@ class Interim(NamedTuple):
 def due(outline: Outline, goals: Goals, gauge: Gauge, *, most: int | None = None) -> list[InterimDue]:
     """The hidden runs without an interim summary, with their shares of the room; the outline must be counted exactly.
 
+    In a view that does not fit, as its window has become smaller, those with one too: it was made for more room.
     Together they take half of the room below the trigger, so that the next compaction is far away; in a view over the
     trigger, half of the room that is left. With `most`, the view may take that many tokens instead.
     """
+    outline = outline.without_interims() if are_too_large(outline, goals) else outline
     runs = [run for run in outline.runs if run.interim is None]
     if not runs:
         return []
@@ -71,6 +73,11 @@ def due(outline: Outline, goals: Goals, gauge: Gauge, *, most: int | None = None
         _due(outline, run, tokens, (room * tokens // whole, left * tokens // whole))
         for run, tokens in zip(runs, originals, strict=True)
     ]
+
+
+def are_too_large(outline: Outline, goals: Goals) -> bool:
+    """Whether there are interim summaries, and not only markers, in a view that does not fit."""
+    return outline.tokens > goals.limit and any(run.interim and run.interim.summary for run in outline.runs)
 
 
 def _room(outline: Outline, goals: Goals, gauge: Gauge) -> int:

@@ -11,6 +11,7 @@ from foldline.engine.images.in_messages import NO_IMAGES
 from foldline.engine.models.budget import NamedTarget
 from foldline.engine.outline import Outline
 from foldline.engine.planning.image_limits import KEPT_SHARE, images_shown, omitting_images
+from foldline.engine.planning.interim import are_too_large
 from foldline.engine.planning.pipeline import Planned, plan_for
 from foldline.engine.planning.tool_loops import strips_open_loop
 from foldline.engine.policies.report import Happened, together
@@ -217,7 +218,7 @@ def _apply_cheap_edits(tx: Transaction, path: Path, step: TriggerResult) -> _Tri
     _note_stages(tx, path, aims, watch, plan)
     if fits(path, aims) and strips_open_loop(outline, plan.edits, path.edits_at):
         return _Tried(outline, is_over, plan.is_summary_wanted, waits=True)
-    if plan.edits:
+    if plan.edits or are_too_large(plan.outline, aims.goals):
         plan = _with_interims(tx, path, aims, outline, plan)
         step.made.append(_add_planned(tx, path, aims, outline, plan, reason="trigger"))
     return _Tried(plan.outline, is_over, plan.is_summary_wanted)

@@ -519,7 +519,7 @@ class Reference:
         if is_over:
             plan = plan_for(outline, self.policy.stages, goals, gauge)
             is_wanted = plan.is_summary_wanted
-            if plan.edits:
+            if plan.edits or interim.are_too_large(plan.outline, goals):
                 self._compact(number, plan.edits)
         pending = self.outline(number).pending_tokens
         if (is_wanted or pending) and self.now >= self.branches[number].next_summary_at:

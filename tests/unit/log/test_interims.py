@@ -10,8 +10,9 @@ from foldline.engine.policies.presets import PRESETS
 from foldline.engine.tokens.counter import count_text
 from foldline.engine.wording import INTERIM_BEGIN
 from foldline.log.jobs import endings
+from foldline.log.use_cases import lifecycle
 from tests.support.log.scenes import NewScene
-from tests.support.log.sessions import Clock, Scene, assert_consistent, assistant, user, words
+from tests.support.log.sessions import RESERVE_TOKENS, Clock, Scene, assert_consistent, assistant, user, words
 
 LIMIT = 4_000
 RULE = "Never push to the branch release-7 without asking Dana first."
@@ -50,6 +51,27 @@ def test_what_a_plan_hides_has_its_ledger_in_its_place(new_scene: NewScene) -> N
     assert scene.layout[0].startswith("hidden 1-")
     assert scene.used <= LIMIT
     assert scene.pending > 0
+    assert_consistent(scene)
+
+
+def test_one_that_was_made_for_a_larger_window_is_made_anew_for_a_smaller_one(new_scene: NewScene) -> None:
+    scene = crowded(new_scene)
+    # It takes all but the last message out of view.
+    scene.append(say("Read this.", 3_300))
+    scene.append(say("And now?", 700))
+    assert len(scene.layout) == 2
+    (large,) = interims(scene)
+    limit = 700 + count_text(large) // 2
+    with scene.store.write() as tx:
+        lifecycle.change(tx, scene.tenant, scene.id, {"context_window": limit + RESERVE_TOKENS})
+
+    (small,) = interims(scene)
+    assert scene.used <= limit < 700 + count_text(large)
+    assert RULE in small
+    live = scene.live
+    with scene.store.write() as tx:
+        lifecycle.change(tx, scene.tenant, scene.id, {"context_window": limit + RESERVE_TOKENS})
+    assert scene.live == live
     assert_consistent(scene)
 
 
