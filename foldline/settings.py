@@ -6,6 +6,7 @@ of every error.
 
 from __future__ import annotations
 
+import base64
 import os
 from collections.abc import Mapping
 from ipaddress import ip_address
@@ -33,6 +34,8 @@ OTHER_CONNECTIONS = 5
 CALLS_AT_LEAST = 4
 # Of random characters, these are too many to try out.
 KEY_CHARS_MIN = 16
+# AES-256.
+SEALING_KEY_BYTES = 32
 # A system prompt and one message need some room.
 WINDOW_AT_LEAST = 2000
 
@@ -93,6 +96,11 @@ class Settings(BaseSettings):
         SecretStr(""),
         description="Keys with all scopes, as tenant:key,tenant:key, of at least 16 characters each. They do not "
         "expire; `foldline keys create` stores others. Without any key: one tenant, on loopback only.",
+    )
+    encryption_keys: SecretStr = Field(
+        SecretStr(""),
+        description="Keys that encrypt what was said where it is stored, parted by commas, each 32 bytes in base64, as "
+        "`openssl rand -base64 32` makes them. The first encrypts, all of them decrypt. The same for all processes.",
     )
 
     models_file: str | None = Field(
@@ -314,6 +322,18 @@ class Settings(BaseSettings):
         None, description="Login of Flower, as user:password. Flower does not start without it."
     )
 
+    @field_validator("encryption_keys")
+    @classmethod
+    def _check_encryption_keys(cls, keys: SecretStr) -> SecretStr:
+        try:
+            found = _parse_encryption_keys(keys)
+        except ValueError:
+            found = [b""]
+        if any(len(key) != SEALING_KEY_BYTES for key in found):
+            template = "write it as key,key with {bytes} bytes in base64 each, as `openssl rand -base64 32` makes them"
+            raise PydanticCustomError("encryption_keys", template, {"bytes": SEALING_KEY_BYTES})
+        return keys
+
     @field_validator("api_keys")
     @classmethod
     def _check_api_keys(cls, keys: SecretStr) -> SecretStr:
@@ -367,6 +387,11 @@ class Settings(BaseSettings):
     def policy_values(self) -> JsonObject:
         """The policy of sessions that are created without one, with the name of its preset."""
         return {"preset": DEFAULT_PRESET, **_policy_values(self.policy)}
+
+    @property
+    def sealing_keys(self) -> list[bytes]:
+        """The keys that encrypt what is stored, the newest first. Never log them."""
+        return _parse_encryption_keys(self.encryption_keys)
 
     @property
     def tenants_by_key(self) -> Mapping[str, str]:
@@ -437,6 +462,15 @@ def _problem(detail: Mapping[str, Any]) -> str:
 def variable(field: str) -> str:
     """The variable that a field is read from."""
     return PREFIX + field.upper()
+
+
+def _parse_encryption_keys(keys: SecretStr) -> list[bytes]:
+    """The keys as bytes.
+
+    Raises:
+        ValueError: one is no base64.
+    """
+    return [base64.b64decode(key.strip(), validate=True) for key in keys.get_secret_value().split(",") if key.strip()]
 
 
 def _parse_api_keys(keys: SecretStr) -> list[tuple[str, str]]:

@@ -23,6 +23,7 @@ SECRETS: Final = {
     "database_url": "database",
     "broker_url": "broker",
     "api_keys": "apiKeys",
+    "encryption_keys": "encryptionKeys",
     "summarizer_api_key": "summarizer",
     "anthropic_api_key": "anthropic",
     "openai_api_key": "openai",

@@ -12,7 +12,9 @@ from cachetools import LRUCache
 from foldline.engine.formats import FORMATS
 from foldline.engine.formats.contract import Writer
 from foldline.engine.wire import dumps
+from foldline.log.storage import paths
 from foldline.log.storage.entry_log import PARSED_SIZE
+from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases.views import View, next_view, version_of
 from foldline.log.views.following import ViewEnd
@@ -25,26 +27,30 @@ REMEMBERED_BYTES: Final = 300
 
 
 class ViewsOf(NamedTuple):
-    """Whose views they are, and in which format. A session that was deleted is another one than a new one of its id."""
+    """Whose views they are, and in which format. A session that was deleted is another one than a new one of its id.
+
+    Views with the session's system text have that among their messages, if the format has its place there.
+    """
 
     tenant: str
     session_id: str
     session_pk: int
     created_at: int
     format_name: str
+    has_system: bool
 
 
 @dataclass(frozen=True, slots=True)
 class SentView:
     """A view as it was sent.
 
-    `settled` are the messages that no later one changes, and `last` the others, each followed by a comma but the very
-    last. `fields` are the other fields of the answer. Later views can continue from `end`, where `writer` stands.
+    `settled` are the messages that no later one changes, and `last` the others. `fields` are the other fields of the
+    answer. Later views can continue from `end`, where `writer` stands.
     """
 
     version: int
     settled: tuple[bytes, ...]
-    last: bytes
+    last: tuple[bytes, ...]
     fields: bytes
     writer: Writer
     end: ViewEnd | None
@@ -54,12 +60,17 @@ class SentView:
     def size(self) -> int:
         """The bytes that it takes in memory."""
         # The last message is kept as JSON and as the writer's.
-        return VIEW_BYTES + self.settled_size + PARSED_SIZE * len(self.last) + len(self.fields)
+        return VIEW_BYTES + self.settled_size + PARSED_SIZE * sum(map(len, self.last)) + len(self.fields)
 
     @property
     def body(self) -> bytes:
         """The answer."""
-        return b"".join((b'{"messages":[', *self.settled, self.last, b"],", self.fields))
+        return b"".join((b'{"messages":[', b",".join(self.messages), b"],", self.fields))
+
+    @property
+    def messages(self) -> tuple[bytes, ...]:
+        """Its messages."""
+        return self.settled + self.last
 
 
 class SentViews:
@@ -81,15 +92,36 @@ class SentViews:
             NotFound, CallsOpen, ViewDoesNotFit, ImagesDoNotFit: as `views.view`.
         """
         now = version_of(tx, tenant, session_id)
-        views_of = ViewsOf(tenant, session_id, now.session_pk, now.created_at, format_name)
-        with self._lock:
-            kept = self._views.get(views_of)
+        views_of = ViewsOf(tenant, session_id, now.session_pk, now.created_at, format_name, has_system=True)
+        kept = self._kept(views_of)
         if kept is not None and kept.version == now.version:
             return kept
+        return self._next(tx, paths.open_head(tx, tenant, session_id), views_of, kept)
+
+    def messages_at(self, tx: Transaction, path: Path, format_name: str) -> tuple[bytes, ...]:
+        """The messages of the view at a loaded head, each as JSON, for a request that has its own system text.
+
+        Raises:
+            CallsOpen, ViewDoesNotFit, ImagesDoNotFit: as `views.view`.
+        """
+        session = path.session
+        of_session = session.tenant, session.id, session.pk, session.created_at
+        views_of = ViewsOf(*of_session, format_name, has_system=False)
+        kept = self._kept(views_of)
+        is_same = kept is not None and kept.version == session.version
+        return (kept if kept and is_same else self._next(tx, path, views_of, kept)).messages
+
+    def _kept(self, views_of: ViewsOf) -> SentView | None:
+        with self._lock:
+            return self._views.get(views_of)
+
+    def _next(self, tx: Transaction, path: Path, views_of: ViewsOf, kept: SentView | None) -> SentView:
+        """The view at a loaded head, made of the one that is kept where that can be; it is kept from now on."""
         # This transaction may see an older state than the view that was kept meanwhile: then it does not begin with it.
-        before = kept if kept is not None and kept.version < now.version else None
-        found = next_view(tx, tenant, session_id, format_name, None if before is None else before.end)
-        sent = _sent(found, format_name, before if found.continues else None)
+        before = kept if kept is not None and kept.version < path.session.version else None
+        found = next_view(tx, path, views_of.format_name, None if before is None else before.end)
+        system = path.session.system if views_of.has_system else None
+        sent = _sent(found, views_of.format_name, system, before if found.continues else None)
         self._keep(views_of, sent)
         return sent
 
@@ -104,17 +136,17 @@ class SentViews:
                 self._views[views_of] = sent
 
 
-def _sent(found: View, format_name: str, before: SentView | None) -> SentView:
+def _sent(found: View, format_name: str, system: str | None, before: SentView | None) -> SentView:
     """The view as JSON; `before` is the one that it continues."""
     session = found.path.session
-    writer = before.writer.copy() if before else FORMATS[format_name].writer(session.system, session.model)
+    writer = before.writer.copy() if before else FORMATS[format_name].writer(system, session.model)
     for message in found.messages:
         writer.add(message)
-    new = [dumps(wire) + b"," for wire in writer.take()]
+    new = tuple(map(dumps, writer.take()))
     ended = writer.copy()
     ended.finish()
-    last = b",".join(map(dumps, ended.messages))
+    last = tuple(map(dumps, ended.messages))
     fields = dumps(serializers.view_fields(found, ended.lossy))[1:]
-    settled = (*(before.settled if before else ()), *([b"".join(new)] if new else ()))
+    settled = before.settled + new if before else new
     size = (before.settled_size if before else 0) + sum(REMEMBERED_BYTES + len(piece) for piece in new)
     return SentView(session.version, settled, last, fields, writer, found.end, size)

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from benchmarks.transcripts import WORDS, transcript
 from foldline.engine.formats import FORMATS
-from foldline.engine.gateway.cache_marks import marked_as
+from foldline.engine.gateway.cache_marks import with_last_marked
+from foldline.engine.gateway.dialects import RequestBody
 from foldline.engine.tokens.counter import count_messages
 from foldline.engine.wire import dumps
 
@@ -53,7 +54,7 @@ def history(tokens: int, requests: int, seed: int) -> list[list[dict[str, Any]]]
 
 def body(messages: list[dict[str, Any]]) -> bytes:
     """The body of a request; like agents, it has a mark for the cache on its last block."""
-    return dumps({**FIXED, "messages": marked_as(messages, MARK)})
+    return RequestBody("messages", FIXED, with_last_marked([*map(dumps, messages)], MARK)).json()
 
 
 def bodies(tokens: int, requests: int, seed: int) -> Iterator[bytes]:

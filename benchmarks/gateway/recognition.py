@@ -14,6 +14,8 @@ from pathlib import Path
 from time import thread_time
 from typing import Any, Final
 
+from foldline_api.sent_views import SentViews
+
 from benchmarks.gateway.conversations import MODEL, body
 from benchmarks.harness import Row
 from benchmarks.transcripts import transcript
@@ -63,6 +65,7 @@ class _Conversation:
     def __init__(self, store: Store, messages: int, seed: int) -> None:
         self._store = store
         self._beginnings = Beginnings(Settings().cache_bytes // 8)
+        self._views = SentViews(Settings().cache_bytes // 8)
         said = FORMATS["openai"].parse(transcript(messages, seed))
         self._wires = list(FORMATS["anthropic"].render(said, None, MODEL).messages)
         self._next_work_seconds(self)
@@ -88,7 +91,7 @@ class _Conversation:
         self._wires += _turn(len(self._wires))
         found = self._read(body(self._wires))
         before.read_again()
-        return _cpu_seconds(lambda: turn_of(self._store, TENANT, found, DEFAULTS))
+        return _cpu_seconds(lambda: turn_of(self._store, TENANT, found, DEFAULTS, self._views.messages_at))
 
     def _read(self, raw: bytes) -> Conversation:
         asked = understood(ANTHROPIC, loads_bounded(raw))

@@ -12,7 +12,9 @@ from typing import Any
 
 from foldline import migrations
 from foldline.cli.models_file import use_models_file
-from foldline.log.errors import InvalidDatabase, Unavailable
+from foldline.log.errors import InvalidDatabase, SealingKeyMissing, Unavailable
+from foldline.log.sealing.cipher import Cipher
+from foldline.log.sealing.key_check import check_keys
 from foldline.log.storage.engines import SQLITE, address_of
 from foldline.log.storage.known_entries import KnownEntries
 from foldline.log.storage.store import Limits, Store, translated
@@ -97,6 +99,7 @@ def open_store(settings: Settings, tracing: Tracing | None = None) -> Iterator[S
             limits=limits,
             connections=settings.database_connections,
             prepares=settings.database_prepared_statements,
+            cipher=Cipher(settings.sealing_keys) if settings.sealing_keys else None,
             known=KnownEntries(settings.cache_bytes // 2),
             traceparent=lambda: tracing.traceparent if tracing else None,
         )
@@ -124,7 +127,8 @@ def check_schema(store: Store) -> None:
     A newer schema will do: migrations run first, and each keeps the version before it working.
 
     Raises:
-        CommandFailed: the database is empty, or its schema is older than what this program needs.
+        CommandFailed: the database is empty, or its schema is older than what this program needs, or it has values
+            that were encrypted with a key that this process does not have.
     """
     schema = migrations.schema_of(store.engine)
     if schema.standing in {Standing.EMPTY, Standing.OLDER}:
@@ -137,6 +141,10 @@ def check_schema(store: Store) -> None:
         logger.warning(
             "the database is at revision %s, newer than %s, the newest known here", schema.revision, schema.newest
         )
+    try:
+        check_keys(store)
+    except SealingKeyMissing as error:
+        raise CommandFailed(f"{error}: add that key to FOLDLINE_ENCRYPTION_KEYS", ExitCode.SERVICE_FAILED) from error
 
 
 @contextmanager

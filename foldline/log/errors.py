@@ -1,7 +1,7 @@
 """The session log's errors, beside the engine's, as one tree: `SessionsError` > `NotFound`, `Conflict`, `StaleVersion`,
 `UnknownParent`, `UnknownVersion`, `CallsOpen`, `PinTooLarge`, `CannotShrink`, `RedoSuperseded`, `IdempotencyInFlight`,
 `IdempotencyMismatch`, `LimitExceeded`, `InvalidDatabase`, `Unavailable` > `OutcomeUnknown`, `FileGone`,
-`DiskFull`, `Busy`.
+`DiskFull`, `SealingKeyMissing`, `Busy`.
 """
 
 from __future__ import annotations
@@ -141,6 +141,14 @@ class FileGone(Unavailable):
 
 class DiskFull(Unavailable):
     """The database has no room on its disk."""
+
+
+class SealingKeyMissing(Unavailable):
+    """The database has values that none of the service's keys opens; `name` is that of the key that would."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"the database has values that were encrypted with the key {name}, or damaged since")
+        self.name = name
 
 
 class Busy(Unavailable):

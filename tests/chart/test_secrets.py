@@ -63,14 +63,17 @@ def strings(part: Any) -> list[str]:
     return [text for item in part for text in strings(item)] if isinstance(part, list) else [str(part)]
 
 
-OPTIONAL = {"summarizer_api_key", "anthropic_api_key", "openai_api_key"}
+OPTIONAL = {
+    "api": {"encryption_keys"},
+    "worker": {"encryption_keys", "summarizer_api_key", "anthropic_api_key", "openai_api_key"},
+}
 
 
 def test_each_process_gets_the_secrets_that_it_needs_and_no_others(chart: Rendered) -> None:
     for pod in chart.pods:
         if pod.is_foldline:
-            optional = OPTIONAL if pod.container["name"] == "worker" else set()
-            assert secret_settings(pod) - optional == NEEDED[pod.container["name"]]
+            name = pod.container["name"]
+            assert secret_settings(pod) - OPTIONAL.get(name, set()) == NEEDED[name]
 
 
 def test_workers_get_the_summarizers_key_where_there_is_one() -> None:

@@ -74,14 +74,15 @@ def test_a_shadow_says_what_would_have_been_saved_and_why_requests_went_on_as_th
             assert said in done.stderr
 
 
-def test_a_run_that_is_terminated_leaves_nothing_running(tmp_path: Path) -> None:
+def test_a_run_that_is_terminated_says_what_it_did_and_leaves_nothing_running(tmp_path: Path) -> None:
     waits = (
         "import os, time; print(os.environ['OPENAI_BASE_URL'], os.environ['FOLDLINE_URL'], flush=True); time.sleep(600)"
     )
     options = ("run", "--data", str(tmp_path), "--", sys.executable, "-c", waits)
     command = [sys.executable, "-m", "foldline.cli.main", *options]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
         assert run.stdout is not None
+        assert run.stderr is not None
         address, url = run.stdout.readline().split()
         assert address == f"{url}/openai/v1"
         assert httpx.get(f"{url}/readyz").is_success
@@ -89,5 +90,6 @@ def test_a_run_that_is_terminated_leaves_nothing_running(tmp_path: Path) -> None
         # The pipe ends once nobody has it, the agent included.
         assert run.stdout.read() == ""
         assert run.wait(30) == 128 + signal.SIGTERM
+        assert "foldline: no request came" in run.stderr.read()
     with pytest.raises(httpx.ConnectError):
         httpx.get(url)

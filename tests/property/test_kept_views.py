@@ -16,6 +16,7 @@ from foldline.engine.errors import CompactionError
 from foldline.engine.formats import FORMATS
 from foldline.engine.wire import loads
 from foldline.log.errors import SessionsError
+from foldline.log.storage import paths
 from foldline.log.storage.known_entries import ENTRY_BYTES, KnownEntries
 from foldline.log.storage.store import Store
 from foldline.log.use_cases.views import view
@@ -98,6 +99,26 @@ def answer_of(store: Store, scene: Scene, format_name: str, kept: SentViews) -> 
         return type(error)
 
 
+def messages_of(store: Store, scene: Scene, format_name: str, kept: SentViews) -> Any:
+    """The messages of a request of the gateway, or the error's class."""
+    try:
+        with store.read() as tx:
+            path = paths.open_head(tx, scene.tenant, scene.id)
+            return [loads(wire) for wire in kept.messages_at(tx, path, format_name)]
+    except REFUSED as error:
+        return type(error)
+
+
+def messages_made_anew(store: Store, scene: Scene, format_name: str) -> Any:
+    """The same, without what one view takes over from another."""
+    try:
+        with store.read() as tx:
+            found = view(tx, scene.tenant, scene.id, format_name=format_name)
+    except REFUSED as error:
+        return type(error)
+    return FORMATS[format_name].render(found.messages, None, found.path.session.model).messages
+
+
 def answer_made_anew(store: Store, scene: Scene, format_name: str) -> Any:
     """The same, without what one view takes over from another."""
     try:
@@ -130,4 +151,5 @@ def test_views_are_those_of_a_process_that_keeps_nothing(steps: list[tuple[str, 
                 assert answer_of(keeping, scene, format_name, kept) == anew
                 # The second is the one that was kept.
                 assert answer_of(keeping, scene, format_name, kept) == anew
+                assert messages_of(keeping, scene, format_name, kept) == messages_made_anew(store, scene, format_name)
         assert known.size <= most_bytes

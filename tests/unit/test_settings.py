@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+
 import pytest
 from pydantic import ValidationError
 
-from foldline.settings import InvalidSettings, Settings, load_settings, unknown_variables
+from foldline.settings import SEALING_KEY_BYTES, InvalidSettings, Settings, load_settings, unknown_variables
 
 EVERYWHERE = "::"
 
@@ -96,8 +98,22 @@ def test_bad_keys_are_refused_without_showing_them(keys: str) -> None:
     assert "topsecret" not in problem
 
 
+def test_encryption_keys_are_parted_by_commas() -> None:
+    one, two = (base64.b64encode(letter * SEALING_KEY_BYTES).decode() for letter in (b"1", b"2"))
+    assert load_settings(encryption_keys=f"{one}, {two}").sealing_keys == [b"1" * 32, b"2" * 32]
+    assert load_settings().sealing_keys == []
+
+
+@pytest.mark.parametrize("keys", ["topsecret", "dG9wc2VjcmV0", f"{'A' * 43}=,topsecret"])
+def test_a_bad_encryption_key_is_refused_without_showing_it(keys: str) -> None:
+    (problem,) = problems_of(encryption_keys=keys)
+    assert problem.startswith("FOLDLINE_ENCRYPTION_KEYS: write it as key,key with 32 bytes in base64 each")
+    assert keys not in problem
+
+
 def test_secrets_stay_out_of_the_representation() -> None:
     settings = load_settings(
+        encryption_keys=f"{'topsecret' * 4}topsecA=",
         api_keys="acme:topsecret-topsecret",
         summarizer_api_key="topsecret",
         anthropic_api_key="topsecret",

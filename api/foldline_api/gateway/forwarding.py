@@ -16,11 +16,9 @@ from fastapi import Request
 
 from foldline.engine.errors import CompactionError, InvalidMessage
 from foldline.engine.gateway.cache_marks import marks_in
-from foldline.engine.gateway.dialects import AgentRequest, Dialect, understood
+from foldline.engine.gateway.dialects import AgentRequest, Dialect, RequestBody, understood
 from foldline.engine.gateway.recalls import takes_recall, with_recall
-from foldline.engine.messages import JsonObject
 from foldline.engine.overflow import PROVIDERS, verdict_of
-from foldline.engine.wire import dumps
 from foldline.log.errors import LimitExceeded
 from foldline.log.events import OTHER, GatewayCall, GatewayOutcome, OverflowReported
 from foldline.log.gateway.beginnings import Beginnings
@@ -82,7 +80,7 @@ class Forwarded:
     outcome: GatewayOutcome
     asked: AgentRequest | None = None
     turn: Turn | None = None
-    offered: JsonObject | None = None
+    offered: RequestBody | None = None
 
     @property
     def is_of_view(self) -> bool:
@@ -148,19 +146,27 @@ def _prepare(gateway: Gateway, dialect: Dialect, call: GatewayRequest, is_awaite
 
 def _viewed(gateway: Gateway, call: GatewayRequest, asked: AgentRequest, is_awaited: Callable[[], bool]) -> Forwarded:
     scope, defaults = _scope(asked.dialect, call.request), _defaults(gateway.settings)
-    store, beginnings = gateway.service.store, gateway.beginnings
-    turn = take_turn(store, call.tenant, asked, scope, defaults, beginnings=beginnings, is_awaited=is_awaited)
+    turn = take_turn(
+        gateway.service.store,
+        call.tenant,
+        asked,
+        scope,
+        defaults,
+        beginnings=gateway.beginnings,
+        read_view=gateway.service.views.messages_at,
+        is_awaited=is_awaited,
+    )
     return _with_view(gateway.settings, call, asked, turn)
 
 
 def _with_view(settings: Settings, call: GatewayRequest, asked: AgentRequest, turn: Turn) -> Forwarded:
-    if turn.messages is None:
+    if turn.wires is None:
         return Forwarded(call.raw, GatewayOutcome.WHOLE, asked, turn)
     if settings.gateway == "shadow":
         return Forwarded(call.raw, GatewayOutcome.SHADOW, asked, turn)
-    body = asked.showing(turn.messages)
+    body = asked.showing(turn.wires)
     offered = with_recall(asked, body) if settings.gateway_recall and takes_recall(asked) else None
-    return Forwarded(dumps(offered or body), GatewayOutcome.VIEW, asked, turn, offered)
+    return Forwarded((offered or body).json(), GatewayOutcome.VIEW, asked, turn, offered)
 
 
 def _scope(dialect: Dialect, request: Request) -> str:
@@ -183,7 +189,7 @@ def forwarded_again(gateway: Gateway, call: GatewayRequest, refused: Forwarded, 
         if not verdict.retryable:
             return None
         store.publish(OverflowReported(verdict.provider if verdict.provider in PROVIDERS else OTHER))
-        relieved = relieved_turn(store, call.tenant, asked, turn, verdict)
+        relieved = relieved_turn(store, call.tenant, turn, verdict, gateway.service.views.messages_at)
         smaller = _with_view(gateway.settings, call, asked, relieved)
     except Exception as error:  # noqa: BLE001 - the caller gets the refusal
         logger.warning("the gateway could not shorten a refused request: %s", describe(error))

@@ -17,10 +17,9 @@ import httpx
 from fastapi import Response
 
 from foldline.engine.gateway.answers import Answer
-from foldline.engine.gateway.dialects import AgentRequest
+from foldline.engine.gateway.dialects import AgentRequest, RequestBody
 from foldline.engine.gateway.recalls import Exchange, continued, recalls_in, without_recall
-from foldline.engine.messages import JsonObject, ToolCall
-from foldline.engine.wire import dumps
+from foldline.engine.messages import ToolCall
 from foldline.log.gateway.turns import Turn
 from foldline.log.use_cases.finding.recall import Answered, answer_call
 from foldline.telemetry.logs import describe
@@ -54,7 +53,7 @@ class Recalling:
     sent: Forwarded
     asked: AgentRequest
     turn: Turn
-    offered: JsonObject
+    offered: RequestBody
     send: Send
     read: Read
 
@@ -71,7 +70,7 @@ class Recalling:
             if said is None or not recalls_in(said.messages):
                 break
             exchange = exchange.after(self.asked, said, await self._results(said, is_last=not rest))
-            answer = await self.send(dumps(continued(self.asked, self.offered, exchange)))
+            answer = await self.send(continued(self.offered, exchange).json())
             if not answer.is_success:
                 return await self._without(answer)
             raw = await self.read(answer)
@@ -92,7 +91,7 @@ class Recalling:
 
     async def _without(self, refusal: httpx.Response) -> Response:
         await refusal.aclose()
-        answer = await self.send(dumps(without_recall(self.offered)))
+        answer = await self.send(without_recall(self.offered).json())
         return passing(answer, self.sent.headers, Hearing(self.gateway, self.tenant, self.sent, answer))
 
     async def _results(self, said: Answer, *, is_last: bool) -> dict[str, Answered]:

@@ -241,6 +241,11 @@ PROBLEM_TYPES: Final[Mapping[type[Exception], ProblemType]] = {
         headers=_AGAIN,
         detail="the database has no room left on its disk, and nothing was stored",
     ),
+    log.SealingKeyMissing: ProblemType(
+        "unavailable",
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        detail="the database has values that none of the keys in FOLDLINE_ENCRYPTION_KEYS opens",
+    ),
     log.OutcomeUnknown: ProblemType(
         "outcome-unknown",
         HTTPStatus.SERVICE_UNAVAILABLE,

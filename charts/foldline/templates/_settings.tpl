@@ -5,6 +5,7 @@
 database: {variable: FOLDLINE_DATABASE_URL, roles: [api, worker, migrate], trial: [postgresql]}
 broker: {variable: FOLDLINE_BROKER_URL, roles: [api, worker, beat, flower], trial: [valkey]}
 apiKeys: {variable: FOLDLINE_API_KEYS, roles: [api, test], trial: [postgresql, valkey]}
+encryptionKeys: {variable: FOLDLINE_ENCRYPTION_KEYS, roles: [api, worker], trial: [], isOptional: true}
 summarizer: {variable: FOLDLINE_SUMMARIZER_API_KEY, roles: [worker], trial: [], isOptional: true}
 anthropic: {variable: FOLDLINE_ANTHROPIC_API_KEY, roles: [worker], trial: [], isOptional: true}
 openai: {variable: FOLDLINE_OPENAI_API_KEY, roles: [worker], trial: [], isOptional: true}

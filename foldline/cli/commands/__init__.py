@@ -47,6 +47,11 @@ COMMANDS: Final = {
     "migrate": Listed(
         "migrate", "migrate", "Bring the database to this version's tables; `foldline serve` does so by itself."
     ),
+    "encrypt": Listed(
+        "encrypt",
+        "encrypt",
+        "Encrypt what is stored with the first of FOLDLINE_ENCRYPTION_KEYS, while the service goes on.",
+    ),
     "compact": Listed(
         "compact",
         "compact",

@@ -82,8 +82,10 @@ def run(
         named_in(_lock_of(database), service.url),
     ):
         addresses = {name: service.url + path for name, (path, _) in ADDRESSES.items()}
-        code = _run(command, {**addresses, URL: service.url})
-        notes().print(_report(service.metrics(), database, is_shadow=is_shadow), markup=False, soft_wrap=True)
+        try:
+            code = _run(command, {**addresses, URL: service.url})
+        finally:
+            notes().print(_report(service.metrics(), database, is_shadow=is_shadow), markup=False, soft_wrap=True)
     raise typer.Exit(code)
 
 

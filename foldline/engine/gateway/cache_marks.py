@@ -7,11 +7,13 @@ from typing import Any, Final
 
 from foldline.engine.formats.contract import Wire
 from foldline.engine.messages import JsonObject
+from foldline.engine.wire import dumps, loads
 from foldline.engine.wording import SUMMARY
 
 MARK: Final = "cache_control"
 # As it stands in JSON; in a text, its quotation marks are escaped.
 _KEY: Final = b'"%s":' % MARK.encode()
+_SUMMARY: Final = dumps(SUMMARY)[1:-1]
 # Anthropic refuses a request with more.
 MOST_MARKS: Final = 4
 # Summaries are among a view's first messages.
@@ -48,20 +50,21 @@ def _without(block: JsonObject) -> dict[str, Any]:
     return {name: value for name, value in block.items() if name != MARK}
 
 
-def marked_as(wires: Sequence[Wire], mark: JsonObject | None) -> list[Wire]:
-    """The messages with this mark on the last block that may carry one."""
-    return [*wires[:-1], _with_mark(wires[-1], mark)] if mark is not None and wires else list(wires)
+def with_last_marked(wires: Sequence[bytes], mark: JsonObject) -> list[bytes]:
+    """The messages, each as JSON, with this mark on the last block of the last of them."""
+    return [*wires[:-1], *(_with_mark(loads(wire), mark) for wire in wires[-1:])]
 
 
-def with_summary_marked(wires: Sequence[Wire], mark: JsonObject) -> list[Wire]:
-    """The messages with this mark behind the newest summary too.
+def with_summary_marked(wires: Sequence[bytes], mark: JsonObject) -> list[bytes]:
+    """The messages, each as JSON, with this mark behind the newest summary too.
 
     What follows a summary may change with the next compaction: what is before it is then in the cache.
     """
     marked = list(wires)
-    places = [place for place, wire in enumerate(wires[:LEADING]) if _has_summary(wire.get("content"))]
-    for place in places[-1:]:
-        marked[place] = _with_mark(marked[place], mark)
+    candidates = [(place, loads(wire)) for place, wire in enumerate(wires[:LEADING]) if _SUMMARY in wire]
+    places = [(place, wire) for place, wire in candidates if _has_summary(wire.get("content"))]
+    for place, wire in places[-1:]:
+        marked[place] = _with_mark(wire, mark)
     return marked
 
 
@@ -71,9 +74,9 @@ def _has_summary(content: Any) -> bool:
     return isinstance(content, str) and content.startswith(SUMMARY)
 
 
-def _with_mark(wire: Wire, mark: JsonObject) -> Wire:
+def _with_mark(wire: Wire, mark: JsonObject) -> bytes:
     content = wire.get("content")
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else list(content or ())
     if not blocks or not isinstance(blocks[-1], Mapping):
-        return wire
-    return {**wire, "content": [*blocks[:-1], {**blocks[-1], MARK: mark}]}
+        return dumps(wire)
+    return dumps({**wire, "content": [*blocks[:-1], {**blocks[-1], MARK: mark}]})

@@ -9,8 +9,9 @@ from typing import Any, Final
 from foldline.engine.errors import InvalidMessage
 from foldline.engine.formats import FORMATS
 from foldline.engine.formats.contract import Wire
-from foldline.engine.gateway.cache_marks import MOST_MARKS, marked_as, with_summary_marked, without_marks
+from foldline.engine.gateway.cache_marks import MOST_MARKS, with_last_marked, with_summary_marked, without_marks
 from foldline.engine.messages import JsonObject, Message
+from foldline.engine.wire import dumps
 
 # Roles of messages that come before the conversation, and belong to the request's fixed parts.
 _LEADING: Final = frozenset({"system", "developer"})
@@ -70,6 +71,23 @@ DIALECTS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
+class RequestBody:
+    """A request as a provider gets it: its wire messages, each as JSON, and the other fields.
+
+    `conversation` is the name of the field that has the messages.
+    """
+
+    conversation: str
+    fields: JsonObject
+    wires: Sequence[bytes]
+
+    def json(self) -> bytes:
+        """The request as JSON."""
+        field = dumps({**self.fields, self.conversation: []}).removesuffix(b"]}")
+        return b"".join((field, b",".join(self.wires), b"]}"))
+
+
+@dataclass(frozen=True, slots=True)
 class AgentRequest:
     """What the gateway understands of a request.
 
@@ -96,13 +114,15 @@ class AgentRequest:
         """
         return FORMATS[self.dialect.format].parse(self.wires[first:], self.dialect.messages)
 
-    def showing(self, messages: Sequence[Message]) -> dict[str, Any]:
-        """The request with other messages in the place of its conversation."""
-        rendered = FORMATS[self.dialect.format].render(messages, None, self.model).messages
-        wires = marked_as(rendered, self.mark)
-        if self.mark is not None and self.other_marks + 1 < MOST_MARKS:
-            wires = with_summary_marked(wires, self.mark)
-        return {**self.body, self.dialect.messages: [*self.leading, *wires]}
+    def showing(self, wires: Sequence[bytes]) -> RequestBody:
+        """The request with other wire messages in the place of its conversation, each as JSON."""
+        name = self.dialect.messages
+        if self.mark is not None:
+            wires = with_last_marked(wires, self.mark)
+            if self.other_marks + 1 < MOST_MARKS:
+                wires = with_summary_marked(wires, self.mark)
+        fields = {key: value for key, value in self.body.items() if key != name}
+        return RequestBody(name, fields, (*map(dumps, self.leading), *wires))
 
 
 def understood(dialect: Dialect, body: Any, marks: int = MOST_MARKS) -> AgentRequest:

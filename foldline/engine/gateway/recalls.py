@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from foldline.engine.formats import FORMATS
 from foldline.engine.gateway.answers import Answer
-from foldline.engine.gateway.dialects import AgentRequest
+from foldline.engine.gateway.dialects import AgentRequest, RequestBody
 from foldline.engine.messages import JsonObject, Message, ToolCall
 from foldline.engine.recall.tool import NAME, definition, result_in
+from foldline.engine.wire import dumps
 
 # An answer may call the agent's own tools beside this one. The agent gets none of such an answer, so the model makes
 # those calls again.
@@ -27,14 +28,18 @@ def _name(tool: JsonObject) -> Any:
     return function.get("name") if isinstance(function, Mapping) else tool.get("name")
 
 
-def with_recall(asked: AgentRequest, body: JsonObject) -> dict[str, Any]:
+def with_recall(asked: AgentRequest, body: RequestBody) -> RequestBody:
     """The request's body with the tool."""
-    return {**body, "tools": [*body["tools"], definition(asked.dialect.format)]}
+    return _with_tools(body, [*body.fields["tools"], definition(asked.dialect.format)])
 
 
-def without_recall(body: JsonObject) -> dict[str, Any]:
+def without_recall(body: RequestBody) -> RequestBody:
     """The body of `with_recall` without the tool."""
-    return {**body, "tools": body["tools"][:-1]}
+    return _with_tools(body, body.fields["tools"][:-1])
+
+
+def _with_tools(body: RequestBody, tools: list[Any]) -> RequestBody:
+    return replace(body, fields={**body.fields, "tools": tools})
 
 
 def recalls_in(messages: Sequence[Message]) -> list[ToolCall]:
@@ -62,7 +67,6 @@ class Exchange:
         return Exchange(messages, (*self.wires, *answer.wires, *results))
 
 
-def continued(asked: AgentRequest, body: JsonObject, exchange: Exchange) -> dict[str, Any]:
+def continued(body: RequestBody, exchange: Exchange) -> RequestBody:
     """The request's body with this exchange after its conversation."""
-    name = asked.dialect.messages
-    return {**body, name: [*body[name], *exchange.wires]}
+    return replace(body, wires=(*body.wires, *map(dumps, exchange.wires)))

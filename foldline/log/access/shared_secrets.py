@@ -22,7 +22,7 @@ def shared_secret(store: Store, name: str) -> bytes:
         Unavailable: the database does not answer.
     """
     with store.read() as tx:
-        found = _read(tx, name)
+        found = secret_in(tx, name)
     return found or _made(store, name)
 
 
@@ -37,6 +37,7 @@ def _made(store: Store, name: str) -> bytes:
     return value
 
 
-def _read(tx: Transaction, name: str) -> bytes | None:
+def secret_in(tx: Transaction, name: str) -> bytes | None:
+    """The secret of this name; None if nobody has needed it yet."""
     found: bytes | None = tx.execute(_VALUE, {"name": name}).scalar()
     return found

@@ -10,7 +10,7 @@ from sqlalchemy.exc import IntegrityError
 
 from foldline.engine.errors import InvalidMessage
 from foldline.engine.gateway.dialects import AgentRequest, Dialect
-from foldline.engine.messages import JsonObject, Message
+from foldline.engine.messages import JsonObject
 from foldline.engine.overflow import Verdict
 from foldline.log.errors import Conflict, NotFound
 from foldline.log.gateway.beginnings import Beginnings, Conversation, read
@@ -22,12 +22,14 @@ from foldline.log.use_cases import branches, lifecycle
 from foldline.log.use_cases.append import NEWEST, PreparedMessage, append_at, prepare
 from foldline.log.use_cases.lifecycle import NewSession
 from foldline.log.use_cases.overflow import relieve
-from foldline.log.use_cases.views import view_at
 
 # Others may append to the same conversation between the look-up and the lock.
 TRIES: Final = 4
 # The system prompt and tools of a coding agent take 20,000 tokens, which leaves little of a small window.
 ANSWER_PART: Final = 8
+
+# Makes the view at a loaded head in a format: its messages, each as JSON.
+ReadView = Callable[[Transaction, Path, str], Sequence[bytes]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +48,16 @@ class Defaults:
 class Turn:
     """A request's session. `tokens` are those of the whole history, `view_tokens` those of the view, both scaled.
 
-    `messages` are the view's; None if it is the history as the agent sent it. The request ends at the entry `seq` of
-    `branch`, and `digest` is the fingerprint of all that it says in its `dialect`. `multiplier` is the session's, in
-    thousandths; `heeds_counts`: its policy goes by what providers count.
+    `wires` are the view's messages, each as JSON; None if it is the history as the agent sent it. The request ends at
+    the entry `seq` of `branch`, and `digest` is the fingerprint of all that it says in its `dialect`. `multiplier` is
+    the session's, in thousandths; `heeds_counts`: its policy goes by what providers count.
     """
 
     session_id: str
     version: int
     tokens: int
     view_tokens: int
-    messages: list[Message] | None
+    wires: Sequence[bytes] | None
     branch: int
     seq: int
     digest: bytes
@@ -72,6 +74,7 @@ def take_turn(
     defaults: Defaults,
     *,
     beginnings: Beginnings,
+    read_view: ReadView,
     is_awaited: Callable[[], bool] = lambda: True,
 ) -> Turn:
     """Append what is new in a request to its session, a new one if nothing of it is known.
@@ -85,7 +88,7 @@ def take_turn(
         Conflict: others changed the session all the time, or nobody waits any more.
     """
     conversation = read(beginnings, tenant, asked, seed_of(asked, scope))
-    return turn_of(store, tenant, conversation, defaults, is_awaited=is_awaited)
+    return turn_of(store, tenant, conversation, defaults, read_view, is_awaited=is_awaited)
 
 
 def turn_of(
@@ -93,6 +96,7 @@ def turn_of(
     tenant: str,
     conversation: Conversation,
     defaults: Defaults,
+    read_view: ReadView,
     *,
     is_awaited: Callable[[], bool] = lambda: True,
 ) -> Turn:
@@ -106,7 +110,7 @@ def turn_of(
     digest = digests[-1]
     if digest is None:
         raise InvalidMessage(asked.dialect.messages, "must not end with reasoning")
-    call = _Call(tenant, asked, digests, digest, defaults)
+    call = _Call(tenant, asked, digests, digest, defaults, read_view)
     for attempt in range(TRIES):
         with store.read() as tx:
             known = known_part(tx, tenant, digests)
@@ -145,6 +149,7 @@ class _Call:
     digests: Sequence[bytes | None]
     digest: bytes
     defaults: Defaults
+    read_view: ReadView
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,24 +193,23 @@ def _seen(store: Store, call: _Call, path: Path) -> Turn | None:
     with store.read() as tx:
         head = paths.open_head(tx, call.tenant, path.session.id)
         is_there = (head.branch, head.last_message_seq) == (path.branch, path.last_message_seq)
-        return _shown(tx, head, call.asked, call.digest) if is_there else None
+        return _shown(tx, head, call.asked.dialect, call.digest, call.read_view) if is_there else None
 
 
-def _shown(tx: Transaction, path: Path, asked: AgentRequest, digest: bytes) -> Turn:
-    if path.kept == path.raw:
-        return _turn(path, None, digest, asked.dialect)
-    return _turn(path, view_at(tx, path, asked.dialect.format).messages, digest, asked.dialect)
+def _shown(tx: Transaction, path: Path, dialect: Dialect, digest: bytes, read_view: ReadView) -> Turn:
+    wires = None if path.kept == path.raw else read_view(tx, path, dialect.format)
+    return _turn(path, wires, digest, dialect)
 
 
-def _turn(path: Path, messages: list[Message] | None, digest: bytes, dialect: Dialect) -> Turn:
+def _turn(path: Path, wires: Sequence[bytes] | None, digest: bytes, dialect: Dialect) -> Turn:
     session = path.session
     tokens, view_tokens = session.used(path.raw), path.used
     place = path.branch, path.last_message_seq
     counts = session.multiplier, session.policy.heeds_usage
-    return Turn(session.id, session.version, tokens, view_tokens, messages, *place, digest, dialect, *counts)
+    return Turn(session.id, session.version, tokens, view_tokens, wires, *place, digest, dialect, *counts)
 
 
-def relieved_turn(store: Store, tenant: str, asked: AgentRequest, turn: Turn, verdict: Verdict) -> Turn:
+def relieved_turn(store: Store, tenant: str, turn: Turn, verdict: Verdict, read_view: ReadView) -> Turn:
     """The turn with a smaller view, after its provider refused the one that it had.
 
     Raises:
@@ -215,7 +219,7 @@ def relieved_turn(store: Store, tenant: str, asked: AgentRequest, turn: Turn, ve
         # Another request may have moved the head meanwhile.
         path = _at(tx, paths.open_head(tx, tenant, turn.session_id, lock=True), turn.branch, turn.seq)
         path, _, _ = relieve(tx, tenant, turn.session_id, verdict, version=path.session.version)
-        return _shown(tx, path, asked, turn.digest)
+        return _shown(tx, path, turn.dialect, turn.digest, read_view)
 
 
 def _created(tx: Transaction, call: _Call) -> Path:

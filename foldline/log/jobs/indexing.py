@@ -16,6 +16,7 @@ from foldline.engine.recall.passages import IndexText, index_of
 from foldline.engine.wire import dumps
 from foldline.log.errors import NotFound
 from foldline.log.jobs.endings import UNREADABLE
+from foldline.log.sealing.terms import make_term_key
 from foldline.log.storage import entry_log, passages, paths
 from foldline.log.storage.passages import Place
 from foldline.log.storage.rows import Session
@@ -72,6 +73,7 @@ def _index_some(store: Store) -> int:
 
 def _index(store: Store, session: Session, places: Sequence[Place], *, waits: bool) -> int:
     """Index entries of a session; how many of them are indexed now."""
+    make_term_key(store)
     with store.read() as tx:
         found = [(place, _text(tx, session, place)) for place in places]
     with store.write() as tx:

@@ -1,8 +1,9 @@
 """The index that recall searches: a row for each passage of a message, in SQLite's FTS5 or PostgreSQL's full text.
 
 Each term of a row begins with the number of its session, so that a search reads nothing of other sessions. Which
-entries of the session it may show is for the caller to say. Rows are written some time after their entry; its
-`entry.passages` says how many it has, and is NULL until they are written, as is `entry.ledger`.
+entries of the session it may show is for the caller to say. A service that encrypts hides the terms. Rows are written
+some time after their entry; its `entry.passages` says how many it has, and is NULL until they are written, as is
+`entry.ledger`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from sqlalchemy.sql.elements import TextClause
 
 from foldline.engine.recall.passages import IndexText
 from foldline.engine.recall.ranking import PassageAt
+from foldline.log.sealing.terms import hiding
 from foldline.log.storage.rows import Session
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import ENTRY, SESSION
@@ -123,7 +125,10 @@ _MARK_INDEXED: Final = (
         ENTRY.c.seq == bindparam("at_seq"),
         ENTRY.c.passages.is_(None),
     )
-    .values(passages=bindparam("number_of"), ledger=func.coalesce(ENTRY.c.ledger, bindparam("items")))
+    .values(
+        passages=bindparam("number_of"),
+        ledger=func.coalesce(ENTRY.c.ledger, bindparam("items", type_=ENTRY.c.ledger.type)),
+    )
 )
 _UNINDEXED_IN: Final = (
     select(ENTRY.c.branch, ENTRY.c.seq)
@@ -147,25 +152,24 @@ def _scope(session_pk: int) -> str:
     return f"{session_pk}_"
 
 
-def _rows(session: Session, place: Place, indexed: IndexText) -> list[dict[str, Any]]:
-    scope = _scope(session.pk)
-    between = f" {scope}"
+def _rows(tx: Transaction, session: Session, place: Place, indexed: IndexText) -> list[dict[str, Any]]:
+    scope, hide = _scope(session.pk), hiding(tx)
     return [
         {
             "session_pk": session.pk,
             **place._asdict(),
             "number": number,
             "kinds": indexed.kinds,
-            "terms": f"{scope}{between}{terms.replace(' ', between)}",
+            "terms": " ".join((scope, *sorted(f"{scope}{hide(term)}" for term in terms.split(" ")))),
         }
         for number, terms in enumerate(indexed.passages)
         if terms
     ]
 
 
-def _queries(dialect: _Dialect, session: Session, terms: Iterable[str]) -> dict[str, str]:
-    scope, quote = _scope(session.pk), dialect.quote
-    return {f"q{number}": f"{quote}{scope}{term}{quote}" for number, term in enumerate(terms)}
+def _queries(tx: Transaction, session: Session, terms: Iterable[str]) -> dict[str, str]:
+    scope, quote, hide = _scope(session.pk), _dialect(tx).quote, hiding(tx)
+    return {f"q{number}": f"{quote}{scope}{hide(term)}{quote}" for number, term in enumerate(terms)}
 
 
 def counts(tx: Transaction, session: Session, terms: Sequence[str]) -> dict[str, int]:
@@ -173,7 +177,7 @@ def counts(tx: Transaction, session: Session, terms: Sequence[str]) -> dict[str,
     if not terms:
         return {}
     dialect = _dialect(tx)
-    row = tx.execute(_count(dialect, len(terms)), _queries(dialect, session, terms)).one()
+    row = tx.execute(_count(dialect, len(terms)), _queries(tx, session, terms)).one()
     return dict(zip(terms, row, strict=True))
 
 
@@ -195,7 +199,7 @@ def best(
     if not terms:
         return []
     dialect = _dialect(tx)
-    parameters: dict[str, Any] = {"pk": session.pk, "most": most, **_queries(dialect, session, terms)}
+    parameters: dict[str, Any] = {"pk": session.pk, "most": most, **_queries(tx, session, terms)}
     parameters |= {f"w{number}": weights[term] for number, term in enumerate(terms)}
     if kinds:
         parameters["kinds"] = kinds
@@ -230,7 +234,7 @@ def add_missing(tx: Transaction, session: Session, place: Place, indexed: IndexT
     The caller has locked the session.
     """
     at = {"pk": session.pk, "at_branch": place.branch, "at_seq": place.seq, "number_of": len(indexed.passages)}
-    if tx.execute(_MARK_INDEXED, {**at, "items": items}).rowcount and (rows := _rows(session, place, indexed)):
+    if tx.execute(_MARK_INDEXED, {**at, "items": items}).rowcount and (rows := _rows(tx, session, place, indexed)):
         tx.execute(_insert(_dialect(tx)), rows)
 
 

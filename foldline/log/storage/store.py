@@ -20,6 +20,8 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from foldline.log.errors import Busy, DiskFull, OutcomeUnknown, Unavailable
 from foldline.log.events import Event, Subscriber
+from foldline.log.sealing.cipher import Cipher
+from foldline.log.sealing.sealed_column import Sealed, seal_columns
 from foldline.log.storage.engines import CONNECTIONS, SQLITE, address_of, open_engines
 from foldline.log.storage.turns import Turns
 
@@ -95,8 +97,8 @@ class Transaction:
     """An open transaction; `now` is milliseconds since the epoch, the same throughout.
 
     `stopwatch` gives seconds. `traceparent` is the current trace, as in W3C Trace Context. `known` is what the process
-    knows of committed entries, for a transaction that only reads. Subscribers of the store get `events` after the
-    commit, in order.
+    knows of committed entries, for a transaction that only reads. What is stored is encrypted by `cipher`. Subscribers
+    of the store get `events` after the commit, in order.
     """
 
     connection: Connection
@@ -107,6 +109,7 @@ class Transaction:
     stopwatch: Stopwatch
     traceparent: str | None = None
     known: KnownEntries | None = None
+    cipher: Cipher | None = None
     events: list[Event] = field(default_factory=list)
 
     def execute(self, statement: Any, parameters: Any = None) -> Any:
@@ -145,15 +148,21 @@ class Transaction:
 class _Change(NamedTuple):
     """A statement as text for the driver; `names` are those of its parameters, in order, if the driver takes a tuple.
 
+    `sealers` encrypt the values of some parameters.
+
     SQLAlchemy looks for the text at each execution and converts each value. The drivers take our values as they are;
     only what a statement returns has to be converted.
     """
 
     text: str
     names: Sequence[str] | None
+    sealers: Mapping[str, Callable[[bytes], bytes]]
 
     def values(self, row: Mapping[str, Any]) -> Any:
         """The values of a row as the driver takes them."""
+        if self.sealers:
+            sealed = {name: sealer(row[name]) for name, sealer in self.sealers.items() if row[name] is not None}
+            row = {**row, **sealed}
         return row if self.names is None else tuple([row[name] for name in self.names])
 
 
@@ -161,7 +170,12 @@ class _Change(NamedTuple):
 def _change(statement: Insert | Update, names: tuple[str, ...], dialect: Dialect) -> _Change:
     columns = names if isinstance(statement, Insert) else None
     compiled = statement.compile(dialect=dialect, column_keys=columns)
-    return _Change(compiled.string, compiled.positiontup)
+    sealers = {
+        name: sealer
+        for name, bound in compiled.binds.items()
+        if isinstance(bound.type, Sealed) and (sealer := bound.type.sealer(dialect))
+    }
+    return _Change(compiled.string, compiled.positiontup, sealers)
 
 
 class Store:
@@ -170,7 +184,7 @@ class Store:
     `subscribers` get each event after its commit, in the thread that committed. `traceparent` returns the current
     thread's trace. On SQLite all writers of the process take turns. On PostgreSQL the writers of one session do, by the
     lock on its row. `connections` is the largest number of connections, on SQLite of readers. `known` keeps what was
-    read of entries for later reads.
+    read of entries for later reads. With a `cipher`, what was said is encrypted in the database.
 
     Raises:
         InvalidDatabase: the URL is malformed, or names a database that is not supported, or a driver that is not
@@ -188,6 +202,7 @@ class Store:
         stopwatch: Stopwatch = perf_counter,
         connections: int = CONNECTIONS,
         prepares: bool = True,
+        cipher: Cipher | None = None,
         known: KnownEntries | None = None,
         traceparent: Callable[[], str | None] = lambda: None,
     ) -> None:
@@ -197,11 +212,15 @@ class Store:
         self.chance = chance
         self.stopwatch = stopwatch
         self.subscribers: tuple[Subscriber, ...] = ()
+        self.cipher = cipher
         self._known = known
         self._traceparent = traceparent
         self.url = address_of(url)
         self.is_sqlite = self.url.get_backend_name() == SQLITE
         self._engines = open_engines(self.url, connections, prepares=prepares)
+        if cipher is not None:
+            for engine in self._engines:
+                seal_columns(engine, cipher)
         self._turns = Turns(self._engines.writer) if self.is_sqlite else None
 
     @property
@@ -281,7 +300,14 @@ class Store:
 
     def _transaction(self, connection: Connection) -> Transaction:
         return Transaction(
-            connection, self.now, self.new_id, self.chance, self.limits, self.stopwatch, self._traceparent()
+            connection,
+            self.now,
+            self.new_id,
+            self.chance,
+            self.limits,
+            self.stopwatch,
+            self._traceparent(),
+            cipher=self.cipher,
         )
 
     @property

@@ -12,6 +12,7 @@ from sqlalchemy import BigInteger, Column, ColumnElement, Index, Integer, Table,
 from sqlmodel import Field, SQLModel
 
 from foldline.log.job_state import ACTIVE
+from foldline.log.sealing.sealed_column import Sealed
 
 IS_LIVE: Final = text("deleted_at IS NULL")
 IS_DELETED: Final = text("deleted_at IS NOT NULL")
@@ -54,10 +55,10 @@ class SessionRow(SQLModel, table=True):
     created_at: int = Field(sa_type=BigInteger)
     deleted_at: int | None = Field(default=None, sa_type=BigInteger)
     expires_at: int | None = Field(default=None, sa_type=BigInteger)
-    policy: bytes
-    system: bytes | None = None
-    tools: bytes
-    origin: bytes | None = None
+    policy: bytes = Field(sa_type=Sealed)
+    system: bytes | None = Field(default=None, sa_type=Sealed)
+    tools: bytes = Field(sa_type=Sealed)
+    origin: bytes | None = Field(default=None, sa_type=Sealed)
 
 
 class BranchRow(SQLModel, table=True):
@@ -99,8 +100,8 @@ class BranchRow(SQLModel, table=True):
     images: int | None = None
     image_bytes: int | None = Field(default=None, sa_type=BigInteger)
     image_side: int | None = None
-    open_calls: bytes | None = None
-    not_compacted: bytes | None = None
+    open_calls: bytes | None = Field(default=None, sa_type=Sealed)
+    not_compacted: bytes | None = Field(default=None, sa_type=Sealed)
 
 
 class EntryRow(SQLModel, table=True):
@@ -158,11 +159,11 @@ class EntryRow(SQLModel, table=True):
     passages: int | None = None
     version: int
     created_at: int = Field(sa_type=BigInteger)
-    open_calls: bytes | None = None
-    facts: bytes | None = None
-    ledger: bytes | None = None
-    body: bytes
-    live: bytes | None = None
+    open_calls: bytes | None = Field(default=None, sa_type=Sealed)
+    facts: bytes | None = Field(default=None, sa_type=Sealed)
+    ledger: bytes | None = Field(default=None, sa_type=Sealed)
+    body: bytes = Field(sa_type=Sealed)
+    live: bytes | None = Field(default=None, sa_type=Sealed)
 
 
 class SummaryRow(SQLModel, table=True):
@@ -186,13 +187,13 @@ class SummaryRow(SQLModel, table=True):
     model: str | None = None
     is_degraded: bool = False
     created_at: int = Field(sa_type=BigInteger)
-    usage: bytes
-    text: bytes
-    details: bytes | None = None
-    appendix: bytes | None = None
-    block: bytes | None = None
-    ledger: bytes | None = None
-    provenance: bytes | None = None
+    usage: bytes = Field(sa_type=Sealed)
+    text: bytes = Field(sa_type=Sealed)
+    details: bytes | None = Field(default=None, sa_type=Sealed)
+    appendix: bytes | None = Field(default=None, sa_type=Sealed)
+    block: bytes | None = Field(default=None, sa_type=Sealed)
+    ledger: bytes | None = Field(default=None, sa_type=Sealed)
+    provenance: bytes | None = Field(default=None, sa_type=Sealed)
 
 
 class JobRow(SQLModel, table=True):
@@ -247,9 +248,9 @@ class JobRow(SQLModel, table=True):
     created_at: int = Field(sa_type=BigInteger)
     ended_at: int | None = Field(default=None, sa_type=BigInteger)
     traceparent: str | None = None
-    parameters: bytes
-    claim: bytes | None = None
-    result: bytes | None = None
+    parameters: bytes = Field(sa_type=Sealed)
+    claim: bytes | None = Field(default=None, sa_type=Sealed)
+    result: bytes | None = Field(default=None, sa_type=Sealed)
 
 
 class PinRow(SQLModel, table=True):
@@ -264,7 +265,7 @@ class PinRow(SQLModel, table=True):
     tenant: str
     tokens: int
     created_at: int = Field(sa_type=BigInteger)
-    text: bytes
+    text: bytes = Field(sa_type=Sealed)
 
 
 class DismissalRow(SQLModel, table=True):
@@ -286,7 +287,7 @@ class ChunkTextRow(SQLModel, table=True):
     session_pk: int = Field(primary_key=True, sa_type=BigInteger)
     key: str = Field(primary_key=True)
     created_at: int = Field(sa_type=BigInteger)
-    text: bytes
+    text: bytes = Field(sa_type=Sealed)
 
 
 class BreakerRow(SQLModel, table=True):
@@ -325,7 +326,7 @@ class IdempotencyRow(SQLModel, table=True):
     status: int
     created_at: int = Field(sa_type=BigInteger)
     headers: bytes
-    body: bytes
+    body: bytes = Field(sa_type=Sealed)
 
 
 class ApiKeyRow(SQLModel, table=True):
@@ -377,7 +378,7 @@ class SecretRow(SQLModel, table=True):
     __tablename__: ClassVar[Any] = "secret"
 
     name: str = Field(primary_key=True)
-    value: bytes
+    value: bytes = Field(sa_type=Sealed)
 
 
 def _table(name: str) -> Table:

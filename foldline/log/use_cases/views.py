@@ -137,24 +137,14 @@ def _whole(
     return View(shown, path, used, waiting, budget)
 
 
-def view_at(tx: Transaction, path: Path, format_name: str) -> View:
-    """The view at a loaded head, for the session's own model.
-
-    Raises:
-        CallsOpen, ViewDoesNotFit, ImagesDoNotFit: as `view`.
-    """
-    return _whole(tx, path, None, format_name)
-
-
-def next_view(tx: Transaction, tenant: str, session_id: str, format_name: str, after: ViewEnd | None = None) -> View:
-    """The view at the head for the session's own model.
+def next_view(tx: Transaction, path: Path, format_name: str, after: ViewEnd | None = None) -> View:
+    """The view at a loaded head for the session's own model.
 
     `after` is the end of an earlier one in this format. If the view begins with that one, only what follows is made.
 
     Raises:
-        NotFound, CallsOpen, ViewDoesNotFit, ImagesDoNotFit: as `view`.
+        CallsOpen, ViewDoesNotFit, ImagesDoNotFit: as `view`.
     """
-    path = paths.open_head(tx, tenant, session_id)
     budget, seen = budget_for(path), seen_now(tx, path)
     limits = limits_of(path.session.model).for_images(budget.window)
     is_ready = not path.open_calls and path.used <= budget.limit

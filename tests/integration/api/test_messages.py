@@ -6,6 +6,7 @@ import pytest
 from foldline_api import sent_views
 
 from foldline.engine.formats import FORMATS, rules
+from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases.views import View, next_view
 from foldline.log.views.following import ViewEnd
@@ -167,9 +168,9 @@ def test_a_view_of_any_kind_is_known_to_whoever_names_all(api: Api) -> None:
 def test_a_view_is_made_once_for_a_version(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
 
-    def noted(tx: Transaction, tenant: str, session_id: str, format_name: str, after: ViewEnd | None) -> View:
+    def noted(tx: Transaction, path: Path, format_name: str, after: ViewEnd | None) -> View:
         made.append(format_name)
-        return next_view(tx, tenant, session_id, format_name, after)
+        return next_view(tx, path, format_name, after)
 
     monkeypatch.setattr(sent_views, "next_view", noted)
     session = api.session()

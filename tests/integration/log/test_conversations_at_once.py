@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from foldline_api.sent_views import SentViews
 from sqlalchemy import func, select
 
 from foldline.engine.gateway.dialects import DIALECTS, AgentRequest, understood
@@ -31,7 +32,9 @@ def entries_in(store: Store) -> int:
 
 
 def taken(store: Store, request: AgentRequest, defaults: Defaults = DEFAULTS) -> Turn:
-    return take_turn(store, TENANT, request, "", defaults, beginnings=Beginnings(1 << 20))
+    return take_turn(
+        store, TENANT, request, "", defaults, beginnings=Beginnings(1 << 20), read_view=SentViews(1 << 20).messages_at
+    )
 
 
 def taken_at_once(store: Store, *requests: AgentRequest) -> list[Turn]:

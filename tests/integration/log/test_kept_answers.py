@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from foldline_api.sent_views import SentViews
 
 from foldline.engine.gateway.answers import Answer, whole_answer
 from foldline.engine.gateway.dialects import DIALECTS
@@ -58,7 +59,16 @@ def test_nobody_moves_the_head_for_a_request_that_nobody_waits_for(store: Store)
     first, second = asked("Hello."), asked("Hello.", "Yes?", "Go on.")
     taken(store, second)
     with pytest.raises(Conflict):
-        take_turn(store, TENANT, first, "", DEFAULTS, beginnings=Beginnings(1 << 20), is_awaited=lambda: False)
+        take_turn(
+            store,
+            TENANT,
+            first,
+            "",
+            DEFAULTS,
+            beginnings=Beginnings(1 << 20),
+            read_view=SentViews(1 << 20).messages_at,
+            is_awaited=lambda: False,
+        )
     assert taken(store, asked("Hello.", "Yes?", "Go on.", "Done.", "Thanks.")).branch == 0
 
 

@@ -26,6 +26,7 @@ from foldline.log.compaction.trigger import TriggerResult
 from foldline.log.compaction.usage import Usage
 from foldline.log.jobs import claims, publish
 from foldline.log.jobs.leases import Claim
+from foldline.log.sealing.cipher import Cipher
 from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.known_entries import KnownEntries
 from foldline.log.storage.rows import Path
@@ -69,10 +70,23 @@ class Ids:
 
 @contextmanager
 def open_store(
-    url: str, *, limits: Limits | None = None, clock: Clock | None = None, known: KnownEntries | None = None
+    url: str,
+    *,
+    limits: Limits | None = None,
+    clock: Clock | None = None,
+    cipher: Cipher | None = None,
+    known: KnownEntries | None = None,
 ) -> Iterator[Store]:
     """A store on a database that has its tables."""
-    store = Store(url, limits=limits or Limits(), clock=clock or Clock(), new_id=Ids(), chance=float, known=known)
+    store = Store(
+        url,
+        limits=limits or Limits(),
+        clock=clock or Clock(),
+        new_id=Ids(),
+        chance=float,
+        cipher=cipher,
+        known=known,
+    )
     if store.is_sqlite:
         event.listen(store.engine, "connect", _without_waiting_for_the_disk)
     try:

@@ -15,7 +15,7 @@ from foldline_worker.summarizers.registry import create_summarizer
 
 from foldline import migrations
 from foldline.cli.api_server import run_api
-from foldline.cli.database import open_store, settings_of
+from foldline.cli.database import check_schema, open_store, settings_of
 from foldline.cli.listening import Host, Port, announce, check_host, listener_for, metrics_listener_for
 from foldline.cli.options import DatabaseUrl, LogLevel
 from foldline.cli.process_setup import check_summarizer_settings, installed_hooks, print_parts, telemetry_of
@@ -78,6 +78,7 @@ def serve(
 def _migrated_store(settings: Settings, signals: Signals) -> Iterator[Store]:
     with open_store(settings, signals.tracing) as store:
         migrations.upgrade(store.engine)
+        check_schema(store)
         check_host(settings, store)
         yield store
 

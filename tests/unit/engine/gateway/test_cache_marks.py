@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from foldline.engine.formats import FORMATS
 from foldline.engine.gateway.cache_marks import MARK, MOST_MARKS, marks_in
 from foldline.engine.gateway.dialects import DIALECTS, understood
 from foldline.engine.messages import Message, Text, user
-from foldline.engine.wire import dumps
+from foldline.engine.wire import dumps, loads
 from foldline.engine.wording import SUMMARY
 
 ANTHROPIC = next(dialect for dialect in DIALECTS if dialect.format == "anthropic")
 MARKED = {MARK: {"type": "ephemeral"}}
-VIEW = [user(f"{SUMMARY}\n\nIt began."), Message("assistant", (Text("So far."),)), user("Go on."), user("And on.")]
+SAID = [user(f"{SUMMARY}\n\nIt began."), Message("assistant", (Text("So far."),)), user("Go on."), user("And on.")]
+VIEW = [dumps(wire) for wire in FORMATS["anthropic"].render(SAID, None).messages]
+
+
+def with_view(asked: dict[str, Any]) -> Any:
+    return loads(understood(ANTHROPIC, asked, marks_in(dumps(asked))).showing(VIEW).json())
 
 
 def shown(*, marks_before: int, is_marked: bool = True) -> list[Any]:
@@ -20,7 +26,7 @@ def shown(*, marks_before: int, is_marked: bool = True) -> list[Any]:
     last = {"type": "text", "text": "Go on.", **(MARKED if is_marked else {})}
     system = [{"type": "text", "text": str(at), **MARKED} for at in range(marks_before)]
     asked = {"model": "m", "system": system, "messages": [{"role": "user", "content": [last]}]}
-    messages: list[Any] = understood(ANTHROPIC, asked, marks_in(dumps(asked))).showing(VIEW)["messages"]
+    messages: list[Any] = with_view(asked)["messages"]
     return messages
 
 
@@ -48,7 +54,7 @@ def test_marks_count_wherever_they_are() -> None:
         "system": [{"text": "s", **MARKED}],
     }
     asked = {**fixed, "messages": [{"role": "user", "content": [last]}]}
-    body = understood(ANTHROPIC, asked, marks_in(dumps(asked))).showing(VIEW)
+    body = with_view(asked)
     assert marks_in(dumps(body)) == MOST_MARKS
     assert marked(body["messages"]) == [len(body["messages"]) - 1]
 

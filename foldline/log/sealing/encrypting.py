@@ -1,0 +1,122 @@
+"""Encrypts what a database holds with the first key, while the service goes on: after keys were set, or changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from sqlalchemy import Column, ColumnElement, LargeBinary, Table, bindparam, func, select, tuple_, type_coerce, update
+from sqlmodel import SQLModel
+
+from foldline.log.sealing.cipher import Cipher, is_sealed
+from foldline.log.sealing.key_check import listed_keys, strike_key
+from foldline.log.sealing.sealed_column import Sealed
+from foldline.log.storage import passages
+from foldline.log.storage.store import Store, Transaction
+from foldline.log.storage.tables import ENTRY, SESSION
+
+# Rows of a transaction: appends wait no longer than for one of them.
+AT_ONCE: Final = 100
+INDEX_ROWS: Final = 1_000
+_LOCK: Final = select(SESSION.c.pk).where(SESSION.c.pk == bindparam("pk")).with_for_update()
+
+Advance = Callable[[int], object]
+
+
+def rows_of(store: Store) -> int:
+    """How many rows `encrypt_all` looks at, about."""
+    with store.read() as tx:
+        return sum(tx.execute(select(func.count()).select_from(table)).scalar_one() for table in _tables())
+
+
+def encrypt_all(store: Store, cipher: Cipher, advance: Advance) -> int:
+    """Encrypt all values that are not encrypted with the first key; how many rows had some.
+
+    Other processes have to have that key already. It may run again, and while others write. `advance` is called with
+    numbers of rows. Afterwards the list of keys has that one alone. What recall searches is made anew where it was
+    readable.
+
+    Raises:
+        SealingKeyMissing: a value is of a key that the cipher does not have.
+        Unavailable: the database does not answer.
+    """
+    done = 0
+    hidden: set[int] = set()
+    for table in _tables():
+        for rows in _batches(store, table):
+            if table is ENTRY:
+                readable = {row.session_pk for row in rows if not is_sealed(row.body)} - hidden
+                _hide_terms(store, readable)
+                hidden |= readable
+            stale = [(row, values) for row in rows if (values := _stale(cipher, table, row))]
+            if stale:
+                with store.write() as tx:
+                    done += sum(_encrypt(tx, cipher, table, row, values) for row, values in stale)
+            advance(len(rows))
+    with store.write() as tx:
+        for name in listed_keys(tx) - {cipher.first}:
+            strike_key(tx, name)
+    return done
+
+
+def _tables() -> list[Table]:
+    """The tables with sealed columns. Sessions come last: `check_keys` looks at the oldest of them."""
+    tables = [table for table in SQLModel.metadata.sorted_tables if _sealed(table)]
+    return sorted(tables, key=lambda table: table is SESSION)
+
+
+def _sealed(table: Table) -> list[Column[Any]]:
+    return [column for column in table.columns if isinstance(column.type, Sealed)]
+
+
+def _stored(column: Column[Any]) -> ColumnElement[Any]:
+    """A column as it is stored."""
+    return type_coerce(column, LargeBinary)
+
+
+def _batches(store: Store, table: Table) -> Iterator[Sequence[Any]]:
+    """The rows of a table as they are stored, the newest first."""
+    key = list(table.primary_key.columns)
+    columns = [_stored(column).label(column.name) for column in _sealed(table)]
+    newest_first = select(*key, *columns).order_by(*(column.desc() for column in key)).limit(AT_ONCE)
+    found = newest_first
+    while True:
+        with store.read() as tx:
+            rows = tx.execute(found).all()
+        if not rows:
+            return
+        yield rows
+        found = newest_first.where(tuple_(*key) < tuple(rows[-1][: len(key)]))
+
+
+def _stale(cipher: Cipher, table: Table, row: Any) -> dict[str, bytes]:
+    """The values of a row that are not encrypted with the first key, as they are stored."""
+    stored = {column.name: getattr(row, column.name) for column in _sealed(table)}
+    return {name: value for name, value in stored.items() if value is not None and not cipher.is_newest(value)}
+
+
+def _encrypt(tx: Transaction, cipher: Cipher, table: Table, row: Any, values: Mapping[str, bytes]) -> int:
+    """Encrypt values of a row, unless somebody has changed them meanwhile, who has encrypted them then; 1 or 0."""
+    key = [column == getattr(row, column.name) for column in table.primary_key.columns]
+    same = [_stored(table.c[name]) == value for name, value in values.items()]
+    opened = {name: cipher.opened(value) for name, value in values.items()}
+    done: int = tx.execute(update(table).where(*key, *same).values(opened)).rowcount
+    return done
+
+
+def _hide_terms(store: Store, session_pks: Iterable[int]) -> None:
+    """Have these sessions indexed anew, as the terms of some entries can be read."""
+    for session_pk in session_pks:
+        while not _has_no_rows(store, session_pk):
+            pass
+
+
+def _has_no_rows(store: Store, session_pk: int) -> bool:
+    """Remove some of a session's rows from the index. Once there are none, its entries count as not indexed."""
+    with store.write() as tx:
+        # Whoever indexes has the session locked.
+        tx.lock(_LOCK, {"pk": session_pk})
+        if passages.remove(tx, session_pk, INDEX_ROWS):
+            return False
+        tx.execute(update(ENTRY).where(ENTRY.c.session_pk == session_pk).values(passages=None))
+        return True

@@ -1,0 +1,167 @@
+"""With keys, what was said is nowhere to be read in the database, and everything works as without them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pytest
+from sqlalchemy import LargeBinary, MetaData, select, type_coerce
+
+from foldline.engine.recall.visibility import OutOfView
+from foldline.log.errors import SealingKeyMissing
+from foldline.log.jobs import indexing
+from foldline.log.sealing.cipher import MARK, Cipher
+from foldline.log.sealing.encrypting import encrypt_all, rows_of
+from foldline.log.sealing.key_check import check_keys
+from foldline.log.storage.store import Store
+from foldline.log.storage.tables import ENTRY, SESSION
+from tests.integration.log.test_recall import found, recall
+from tests.support.log.sessions import Scene, assert_consistent, open_store, user, words
+
+OLD, NEW = Cipher([b"o" * 32]), Cipher([b"n" * 32, b"o" * 32])
+ONLY_NEW: Final = Cipher([b"n" * 32])
+# Words that are said, called, answered, summarized, pinned and instructed.
+CANARIES: Final = ("zebrafish", "xylophone", "quicksilver", "wolverine", "mandrake", "juniper")
+
+
+def talk(scene: Scene) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "run", "arguments": '{"path": "xylophone.py"}'}}
+    scene.append(
+        {"role": "user", "content": "Never feed the zebrafish. " + words(150)},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "quicksilver " + words(150)},
+        user(250),
+    )
+    scene.pin(5)
+    scene.compact(target_tokens=330, instructions="Keep the juniper.")
+    claim = scene.claimed()
+    scene.publish(claim, 30, " wolverine")
+
+
+def new_scene(store: Store) -> Scene:
+    scene = Scene(store, system="You are a mandrake.")
+    talk(scene)
+    return scene
+
+
+def stored(store: Store) -> str:
+    """Every value of every table as it is stored, recall's index included."""
+    metadata = MetaData()
+    metadata.reflect(store.engine)
+    with store.read() as tx:
+        rows = [tuple(row) for table in metadata.tables.values() for row in tx.execute(select(table))]
+    return "\n".join(
+        bytes(value).decode("latin-1") if isinstance(value, bytes | memoryview) else str(value)
+        for row in rows
+        for value in row
+    )
+
+
+def readable(store: Store) -> set[str]:
+    dumped = stored(store)
+    return {word for word in CANARIES if word in dumped}
+
+
+@pytest.fixture
+def sealed(database: str) -> Iterator[Store]:
+    with open_store(database, cipher=OLD) as opened:
+        yield opened
+
+
+def seen(scene: Scene) -> tuple[Any, ...]:
+    return scene.layout, scene.wire(must_fit=False), scene.entries, scene.used
+
+
+def test_nothing_that_was_said_can_be_read_in_a_sealed_database(sealed: Store) -> None:
+    scene = new_scene(sealed)
+    assert {passage.out_of_view for passage in recall(scene, "zebrafish").quotes.passages} == {OutOfView.SUMMARIZED}
+    assert readable(sealed) == set()
+    assert MARK.decode("latin-1") in stored(sealed)
+    assert_consistent(scene)
+
+
+def test_without_keys_all_of_it_can_be_read(store: Store) -> None:
+    found(new_scene(store), "zebrafish")
+    assert readable(store) == set(CANARIES)
+
+
+def test_a_sealed_session_is_as_one_that_is_not(store: Store, sealed: Store) -> None:
+    plain = new_scene(store)
+    hidden = Scene(sealed, system=plain.system, id="other")
+    talk(hidden)
+    for scene in (plain, hidden):
+        scene.undo(scene.live[-1])
+        scene.redo()
+    assert seen(hidden)[:2] == seen(plain)[:2]
+    assert found(hidden, "quicksilver") == found(plain, "quicksilver") != []
+
+
+def test_older_values_are_read_and_encrypted_later(database: str) -> None:
+    with open_store(database) as store:
+        scene = new_scene(store)
+        before, hits = seen(scene), found(scene, "zebrafish")
+    with open_store(database, cipher=OLD) as store:
+        scene.store = store
+        assert seen(scene) == before
+        number, advanced = rows_of(store), list[int]()
+        assert 0 < encrypt_all(store, OLD, advanced.append) <= number == sum(advanced)
+        assert readable(store) == set()
+        assert (seen(scene), found(scene, "zebrafish")) == (before, hits)
+        assert readable(store) == set()
+        assert encrypt_all(store, OLD, advanced.append) == 0
+        assert_consistent(scene)
+
+
+def test_a_new_key_takes_over_and_the_old_one_is_not_needed_afterwards(database: str, caplog: Any) -> None:
+    with open_store(database, cipher=OLD) as store:
+        check_keys(store)
+        scene = new_scene(store)
+        before, hits = seen(scene), found(scene, "zebrafish")
+    with open_store(database, cipher=NEW) as store:
+        check_keys(store)
+        assert "run `foldline encrypt`" in caplog.text
+        assert encrypt_all(store, NEW, lambda _rows: None) > 0
+    caplog.clear()
+    with open_store(database, cipher=ONLY_NEW) as store:
+        check_keys(store)
+        scene.store = store
+        assert (seen(scene), found(scene, "zebrafish"), caplog.text) == (before, hits, "")
+
+
+@pytest.mark.parametrize("cipher", [None, ONLY_NEW])
+def test_a_process_without_the_key_is_refused(database: str, cipher: Cipher | None) -> None:
+    with open_store(database, cipher=OLD) as store:
+        check_keys(store)
+    with open_store(database, cipher=cipher) as store, pytest.raises(SealingKeyMissing, match=OLD.first):
+        check_keys(store)
+
+
+def test_a_value_that_was_changed_is_not_believed(sealed: Store) -> None:
+    scene = new_scene(sealed)
+    column = type_coerce(SESSION.c.tools, LargeBinary)
+    with sealed.write() as tx:
+        (whole,) = tx.execute(select(column)).scalars()
+        broken = bytes(whole)[:-1] + bytes([bytes(whole)[-1] ^ 1])
+        tx.execute(SESSION.update().values({SESSION.c.tools: type_coerce(broken, LargeBinary)}))
+    with pytest.raises(SealingKeyMissing, match="or damaged"):
+        _ = scene.path
+
+
+def test_what_is_said_while_older_values_are_encrypted_stays(database: str) -> None:
+    with open_store(database) as store:
+        scene = new_scene(store)
+    with open_store(database, cipher=OLD) as store:
+        scene.store = store
+
+        def meanwhile(_rows: int) -> None:
+            scene.append(user(1))
+            indexing.index_session(store, scene.tenant, scene.id, 1_000)
+
+        encrypt_all(store, OLD, meanwhile)
+        assert readable(store) == set()
+        assert found(scene, "zebrafish") != []
+        assert_consistent(scene)
+        with store.read() as tx:
+            rows = tx.execute(select(type_coerce(ENTRY.c.body, LargeBinary))).scalars()
+            assert all(OLD.is_newest(bytes(body)) for body in rows)
