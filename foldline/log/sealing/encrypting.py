@@ -53,6 +53,8 @@ def encrypt_all(store: Store, cipher: Cipher, advance: Advance) -> int:
                 with store.write() as tx:
                     done += sum(_encrypt(tx, cipher, table, row, values) for row, values in stale)
             advance(len(rows))
+    if hidden:
+        _forget_terms(store)
     with store.write() as tx:
         for name in listed_keys(tx) - {cipher.first}:
             strike_key(tx, name)
@@ -109,6 +111,15 @@ def _hide_terms(store: Store, session_pks: Iterable[int]) -> None:
     for session_pk in session_pks:
         while not _has_no_rows(store, session_pk):
             pass
+
+
+def _forget_terms(store: Store) -> None:
+    """Have nothing of removed terms in the index."""
+    is_begin = is_more = True
+    while is_more:
+        with store.write() as tx:
+            is_more = passages.forget_removed(tx, is_begin=is_begin)
+        is_begin = False
 
 
 def _has_no_rows(store: Store, session_pk: int) -> bool:

@@ -26,6 +26,10 @@ from foldline.log.storage.tables import ENTRY, SESSION
 # Terms that more passages have do not choose among them, unless the question has no others.
 MOST_HITS: Final = 2_000
 FEWEST_TERMS: Final = 3
+MERGED_PAGES: Final = 500
+MERGING_CHANGES: Final = 2
+_CHANGES: Final = text("SELECT total_changes()")
+_MERGE: Final = text("INSERT INTO passage(passage, rank) VALUES ('merge', :pages)")
 # A virtual table on SQLite, so it is not in the metadata of the others. `terms` is text there.
 PASSAGE: Final = Table(
     "passage",
@@ -246,3 +250,17 @@ def remove(tx: Transaction, session_pk: int, most: int) -> int:
     )
     gone: int = tx.execute(text(dialect.gone), {**query, "most": most}).rowcount
     return gone
+
+
+def forget_removed(tx: Transaction, *, is_begin: bool) -> bool:
+    """Rewrite some of the index without what was removed from it; whether there is more. `is_begin`: all of it anew.
+
+    SQLite marks terms as removed, and they stay in its pages until those are merged with others. On PostgreSQL, vacuum
+    does as much.
+    """
+    if not tx.is_only_writer:
+        return False
+    before = tx.execute(_CHANGES).scalar()
+    tx.execute(_MERGE, {"pages": -MERGED_PAGES if is_begin else MERGED_PAGES})
+    # From the manual of FTS5: with a difference below 2, nothing was left to merge.
+    return bool(tx.execute(_CHANGES).scalar() - before >= MERGING_CHANGES)
