@@ -17,6 +17,8 @@ ZEROS: Final = bytes.maketrans(b"123456789", b"000000000")
 LONG_NUMBER: Final = b"0" * 19
 # Values are counted in pieces of so many bytes, between which other threads run.
 PIECE_BYTES: Final = 1 << 16
+# What JSON is nested in.
+_NESTING: Final = frozenset({dict, list})
 
 
 class TooDeep(ValueError):
@@ -74,7 +76,8 @@ def has_more_values(data: bytes, most: int) -> bool:
 
     It takes the memory of one piece, and time in proportion to the text. Text that is not UTF-8 may count as more.
     """
-    if _openings(data) <= most:
+    # A value takes two bytes at least: itself, and a comma or a bracket.
+    if len(data) <= 2 * most or _openings(data) <= most:
         return False
     # In UTF-16 and UTF-32, which JSON may come in, a character of a text can look like its end.
     if b"\0" in data:
@@ -107,25 +110,24 @@ def _outside_strings(data: bytes) -> Iterator[bytes]:
 
 def is_too_deep(data: bytes | str, value: Any, levels: int = DEPTH_MAX) -> bool:
     """Whether a value is nested deeper than `levels`; `data` is its JSON."""
-    # Counting brackets is fast, and only a value with enough of them can be deep.
-    brackets = data.count(b"{") + data.count(b"[") if isinstance(data, bytes) else data.count("{") + data.count("[")
-    return brackets > levels and _is_deeper(value, levels)
+    return len(data) > 2 * levels and _is_deeper(value, levels)
 
 
 def _is_deeper(value: Any, levels: int) -> bool:
     """Whether a value is deeper than `levels`. It goes level by level, since recursion could exhaust the stack."""
     inside = [value]
     for _ in range(levels):
-        inside = [inner for item in inside for inner in _inside(item) if isinstance(inner, dict | list)]
+        # This looks at each value of a request: types are compared as that takes half of the time of `isinstance`.
+        inside = [
+            inner
+            for item in inside
+            if (kind := type(item)) is dict or kind is list
+            for inner in (item.values() if kind is dict else item)
+            if type(inner) in _NESTING
+        ]
         if not inside:
             return False
     return True
-
-
-def _inside(value: Any) -> Iterable[Any]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()
 
 
 def _has_long_number(data: bytes | str) -> bool:
