@@ -7,8 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from time import perf_counter
 from types import MappingProxyType, TracebackType
 from typing import Any, Final, Self
+from uuid import uuid4
 
 import httpx
+from tenacity import Retrying, retry_if_result, stop_after_delay, wait_exponential
 
 from foldline.engine.wire import dumps, loads
 from foldline.terminal import CommandFailed, ExitCode
@@ -17,6 +19,9 @@ JsonDict = dict[str, Any]
 # Far above any promise; a request that takes longer fails.
 TIMEOUT_SECONDS = 120.0
 PAGE_ITEMS = 200
+# How long a request is repeated of which the service does not know whether it was done.
+REPEATING_SECONDS = 30.0
+MAY_BE_DONE = frozenset({"/problems/outcome-unknown", "/problems/idempotency-in-flight"})
 NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 
@@ -179,16 +184,33 @@ class Client:
 
     def _send(self, method: str, path: str, body: JsonDict | None, headers: Mapping[str, str]) -> httpx.Response:
         content = None if body is None else dumps(body)
+        # With a key, what may be done already is repeated and done once.
+        key = {"Idempotency-Key": uuid4().hex} if method == "POST" else NOTHING
+        given = {"Content-Type": "application/json", **key, **headers}
         try:
-            return self._http.request(
-                method, path, content=content, headers={"Content-Type": "application/json", **headers}
-            )
+            return _repeating(self._http.request, method, path, content=content, headers=given)
         except httpx.HTTPError as error:
             what = str(error) or type(error).__name__
             raise CommandFailed(
                 f"no answer from {self.url} to {method} {path}: {what}. Is the service running?",
                 ExitCode.SERVICE_FAILED,
             ) from error
+
+
+def _may_be_done(response: httpx.Response) -> bool:
+    """Whether the service says that it does not know, or works on it: the same request gets the answer."""
+    if response.status_code not in {httpx.codes.SERVICE_UNAVAILABLE, httpx.codes.CONFLICT}:
+        return False
+    answer = _json(response)
+    return isinstance(answer, dict) and answer.get("type") in MAY_BE_DONE
+
+
+_repeating: Final = Retrying(
+    retry=retry_if_result(_may_be_done),
+    wait=wait_exponential(multiplier=0.1, max=2),
+    stop=stop_after_delay(REPEATING_SECONDS),
+    retry_error_callback=lambda state: state.outcome and state.outcome.result(),
+)
 
 
 def _json(response: httpx.Response) -> Any:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import partial
 from http import HTTPStatus
 from importlib import import_module
 from time import monotonic
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 
 import anyio
 import anyio.to_thread
 
-from foldline.log.errors import Unavailable
+from foldline.log.errors import FileGone, SealingKeyMissing, Unavailable
 from foldline.log.jobs.backlog import Backlog, backlog, check_tables
 from foldline.log.storage.store import Store
 from foldline.settings import Settings
@@ -64,6 +65,30 @@ DATABASE = "database"
 BROKER = "broker"
 
 
+class PartState(StrEnum):
+    """How a dependency is, in the words of the answer. One whose disk is full answers, and can be read."""
+
+    OK = "ok"
+    SILENT = "does not answer"
+    FILE_GONE = "its file was deleted or replaced"
+    KEY_MISSING = "has values of an encryption key that is missing"
+    FULL = "has no room left on its disk"
+
+    @classmethod
+    def of(cls, said: object) -> PartState:
+        """The state that a probe said, which may be true, false, or None if it took too long."""
+        return said if isinstance(said, cls) else cls.OK if said else cls.SILENT
+
+    @property
+    def answers(self) -> bool:
+        """Whether the dependency can be used at all."""
+        return self in {PartState.OK, PartState.FULL}
+
+
+# Says how a dependency is; True is as good as `OK`, False as `SILENT`.
+Probe: TypeAlias = Callable[[], PartState | bool]
+
+
 def _always() -> bool:
     return True
 
@@ -83,26 +108,32 @@ class MetricsSource(Protocol):
 class Subject:
     """The process that the operator's port describes.
 
-    `parts` are its dependencies by name, each with a function that says whether it answers. The process is ready while
-    all parts in `needed` answer. `backlog` is None in a process that does not serve `/queues`. A process for which
+    `parts` are its dependencies by name, each with a function that says how it is. The process is ready while all parts
+    in `needed` answer. `backlog` is None in a process that does not serve `/queues`. A process for which
     `is_alive` is False must be restarted; a dependency that does not answer is no reason for that.
     """
 
     metrics: MetricsSource
-    parts: Mapping[str, Callable[[], bool]]
+    parts: Mapping[str, Probe]
     needed: Collection[str] = ()
     backlog: Callable[[], Backlog | None] | None = None
     is_alive: Callable[[], bool] = _always
 
 
-def database_answers(store: Store) -> bool:
-    """Whether the database answers and has Foldline's tables."""
+def database_state(store: Store) -> PartState:
+    """How the database is; one without Foldline's tables does not answer."""
     try:
         with store.read() as tx:
             check_tables(tx)
-    except Unavailable:
-        return False
-    return True
+    except Unavailable as error:
+        return _STATES.get(type(error), PartState.SILENT)
+    return PartState.FULL if store.is_full else PartState.OK
+
+
+_STATES: Final[Mapping[type[Exception], PartState]] = {
+    FileGone: PartState.FILE_GONE,
+    SealingKeyMissing: PartState.KEY_MISSING,
+}
 
 
 def known_backlog(store: Store) -> Backlog | None:
@@ -114,20 +145,20 @@ def known_backlog(store: Store) -> Backlog | None:
         return None
 
 
-def parts_of(settings: Settings, store: Store) -> dict[str, Callable[[], bool]]:
+def parts_of(settings: Settings, store: Store) -> dict[str, Probe]:
     """The health checks of database and broker, by name."""
-    return {DATABASE: partial(database_answers, store), BROKER: partial(broker_answers, settings)}
+    return {DATABASE: partial(database_state, store), BROKER: partial(broker_answers, settings)}
 
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
     """The result of a readiness check.
 
-    `status` is `ok`, `degraded` if a part that is not needed does not answer, or `unavailable`.
+    `status` is `unavailable` if a part that is needed does not answer, `degraded` if another part is not well, or `ok`.
     """
 
     status: str
-    answers_by_part: Mapping[str, bool]
+    parts: Mapping[str, PartState]
 
     @property
     def code(self) -> HTTPStatus:
@@ -137,8 +168,7 @@ class Readiness:
     @property
     def shown(self) -> dict[str, str]:
         """The body of the response: the status, and each part by name."""
-        parts = {name: "ok" if answers else "does not answer" for name, answers in self.answers_by_part.items()}
-        return {"status": self.status, **parts}
+        return {"status": self.status, **self.parts}
 
 
 @dataclass(slots=True)
@@ -146,7 +176,7 @@ class Health:
     """Answers health checks about a process, on one event loop, each within `PATIENCE_SECONDS`."""
 
     subject: Subject
-    _parts: dict[str, Check[bool]] = field(init=False)
+    _parts: dict[str, Check[PartState | bool]] = field(init=False)
     _backlog: Check[Backlog | None] = field(init=False)
     _pages: anyio.CapacityLimiter = field(init=False)
 
@@ -158,10 +188,10 @@ class Health:
     async def readiness(self) -> Readiness:
         """Whether the parts that the process needs answer."""
         answers = await asyncio.gather(*(check.answer() for check in self._parts.values()))
-        by_part = {name: bool(answer) for name, answer in zip(self._parts, answers, strict=True)}
-        if not all(by_part[name] for name in self.subject.needed):
-            return Readiness("unavailable", by_part)
-        return Readiness("ok" if all(by_part.values()) else "degraded", by_part)
+        parts = {name: PartState.of(answer) for name, answer in zip(self._parts, answers, strict=True)}
+        if not all(parts[name].answers for name in self.subject.needed):
+            return Readiness("unavailable", parts)
+        return Readiness("ok" if {*parts.values()} <= {PartState.OK} else "degraded", parts)
 
     async def backlog(self) -> Backlog | None:
         """The backlog; None if the process has none to report or the database does not answer."""
@@ -170,6 +200,7 @@ class Health:
     async def metrics_text(self) -> bytes:
         """The metrics of the process in Prometheus's text format."""
         readiness, waiting = await asyncio.gather(self.readiness(), self.backlog())
-        page = partial(self.subject.metrics.text, readiness.answers_by_part, waiting)
+        answers = {name: state.answers for name, state in readiness.parts.items()}
+        page = partial(self.subject.metrics.text, answers, waiting)
         # Processes that are asked may take longer than a probe waits.
         return await anyio.to_thread.run_sync(page, abandon_on_cancel=True, limiter=self._pages)

@@ -213,6 +213,8 @@ class Store:
         self.stopwatch = stopwatch
         self.subscribers: tuple[Subscriber, ...] = ()
         self.cipher = cipher
+        # Whether the last change found no room on the disk.
+        self.is_full = False
         self._known = known
         self._traceparent = traceparent
         self.url = address_of(url)
@@ -245,9 +247,11 @@ class Store:
                 yield transaction
                 is_done = True
         except Unavailable as error:
+            self.is_full = isinstance(error, DiskFull)
             if is_done and not self.is_sqlite and type(error) is Unavailable:
                 raise OutcomeUnknown(str(error)) from error
             raise
+        self.is_full = False
         for event in transaction.events:
             self.publish(event)
 

@@ -77,7 +77,30 @@ def test_a_file_that_was_deleted_under_the_service_is_named_and_nothing_is_store
         assert (problem_of(answer)["name"], answer.status_code) == ("unavailable", 503)
         assert "deleted or replaced" in answer.json()["detail"]
         assert "retry-after" not in answer.headers
-        assert api.client.get("/readyz").status_code == 503
+        ready = api.client.get("/readyz")
+        assert (ready.status_code, ready.json()["database"]) == (503, "its file was deleted or replaced")
+
+
+def test_a_full_disk_is_named_until_there_is_room_again() -> None:
+    with sqlite_database() as database, open_api(database) as api:
+        session = api.session()
+
+        def take_pages(most: int) -> None:
+            with api.store.write() as tx:
+                tx.connection.exec_driver_sql(f"PRAGMA max_page_count = {most}")
+
+        def append() -> httpx.Response:
+            return api.client.post(f"{session}/messages", json={"messages": [user("word " * 20_000)]})
+
+        take_pages(1)
+        answer = append()
+        assert (problem_of(answer)["name"], answer.status_code) == ("unavailable", 503)
+        assert "no room left on its disk" in answer.json()["detail"]
+        assert api.get("/readyz") == {"status": "degraded", "database": "has no room left on its disk", "broker": "ok"}
+        assert api.client.get(session).is_success
+        take_pages(1 << 30)
+        assert append().is_success
+        assert api.get("/readyz")["status"] == "ok"
 
 
 def test_requests_that_wait_for_a_session_do_not_hold_up_the_readiness(database: str) -> None:
