@@ -25,8 +25,9 @@ from foldline_api.gateway.forwarding import Gateway
 from foldline_api.gateway.upstream import Upstreams
 from foldline_api.http import problems
 from foldline_api.http.access_log import AccessLog
-from foldline_api.http.auth import Auth
+from foldline_api.http.auth import OPEN_PATHS, Auth
 from foldline_api.http.bounds.body_memory import BodyMemory
+from foldline_api.http.bounds.patience import Patience
 from foldline_api.http.bounds.places import Places
 from foldline_api.http.browsers import BrowserRules
 from foldline_api.http.cursors import Cursors
@@ -69,6 +70,7 @@ def create_app(
         lifespan=lifespan,
         middleware=[
             Middleware(AccessLog, signals=signals),
+            Middleware(Patience, bare_prefixes=(*gateway_routes.PATHS, *OPEN_PATHS)),
             Middleware(BrowserRules, keys=keys, bare_paths=gateway_routes.PATHS),
             Middleware(Auth, keys=keys),
             Middleware(BodyMemory, settings=settings),

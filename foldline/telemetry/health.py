@@ -193,6 +193,10 @@ class Health:
             return Readiness("unavailable", parts)
         return Readiness("ok" if {*parts.values()} <= {PartState.OK} else "degraded", parts)
 
+    async def answers(self, part: str) -> bool:
+        """Whether one of the parts can be used."""
+        return PartState.of(await self._parts[part].answer()).answers
+
     async def backlog(self) -> Backlog | None:
         """The backlog; None if the process has none to report or the database does not answer."""
         return await self._backlog.answer()

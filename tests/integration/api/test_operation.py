@@ -144,6 +144,27 @@ def test_a_database_that_keeps_silent_is_reported_in_time_and_asked_once() -> No
         eventually(lambda: api.client.get("/readyz").status_code == 200)
 
 
+def test_requests_in_flight_are_answered_while_the_database_keeps_silent() -> None:
+    with (
+        postgres(is_own=True) as service,
+        Server(service.url).database() as database,
+        open_api(database, broker_url="redis://127.0.0.1:1/0", threads=2) as api,
+    ):
+        session = api.session()
+        said, key = {"messages": [user("hello")]}, {"Idempotency-Key": "once"}
+        service.freeze()
+        with ThreadPoolExecutor(4) as pool:
+            reads = [pool.submit(api.client.get, session) for _ in range(3)]
+            append = pool.submit(api.client.post, f"{session}/messages", json=said, headers=key)
+            answers = [future.result() for future in (*reads, append)]
+        assert [problem_of(answer)["name"] for answer in answers] == ["unavailable"] * 3 + ["outcome-unknown"]
+        assert max(answer.elapsed.total_seconds() for answer in answers) < 15
+        assert "retry-after" not in answers[-1].headers
+        service.thaw()
+        eventually(lambda: api.client.post(f"{session}/messages", json=said, headers=key).is_success)
+        assert len(api.get(f"{session}/entries")["items"]) == 1
+
+
 def test_versions_are_read_before_a_transaction_that_writes(database: str) -> None:
     with (
         closing(Store(database, connections=1)) as store,
