@@ -36,7 +36,7 @@ class Patience:
         if scope["type"] != "http" or scope["path"].startswith(self._bare_prefixes):
             await self._app(scope, receive, send)
             return
-        answer = _Answer(scope, receive, send)
+        answer = _PendingAnswer(scope, receive, send)
         timer = asyncio.get_running_loop().call_later(PATIENCE_SECONDS, answer.begin_to_look)
         try:
             with answer.work:
@@ -47,7 +47,7 @@ class Patience:
 
 
 @dataclass(slots=True)
-class _Answer:
+class _PendingAnswer:
     """The answer to one request: that of the application, unless the database keeps it from giving one."""
 
     scope: Scope
