@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from foldline.engine.formats import FORMATS
 from foldline.engine.messages import Message
-from foldline.engine.policies.policy import to_json
+from foldline.engine.policies.policy import policy_of, to_json
 from foldline.engine.policies.presets import PRESETS
 from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE
 from foldline.log.errors import NotFound, StaleVersion, UnknownParent
@@ -439,9 +439,9 @@ class Log(RuleBasedStateMachine):
 
     @rule(policy=POLICIES)
     def change_policy(self, policy: Wire) -> None:
-        # Without a preset, it changes the policy in force.
-        values = policy if "preset" in policy else {**to_json(self.reference.policy), **policy}
-        self.pair.change({"policy": policy}, policy_values=values)
+        # Without a preset, it changes the policy in force, whose stages of the same name keep their parameters.
+        changed = policy_of(policy, PRESETS, self.reference.policy)
+        self.pair.change({"policy": policy}, policy_values=to_json(changed))
 
     @rule(is_automatic=st.sampled_from((True, True, False)))
     def change_auto_compact(self, *, is_automatic: bool) -> None:

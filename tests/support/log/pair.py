@@ -12,7 +12,9 @@ from sqlalchemy import select
 
 from foldline.engine.errors import CompactionError
 from foldline.engine.formats import FORMATS
+from foldline.engine.ledger.assemble import assemble
 from foldline.engine.messages import Message
+from foldline.engine.summaries.meanwhile import with_used
 from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.engine.wire import dumps, loads
 from foldline.log.compaction import summary_request
@@ -20,6 +22,7 @@ from foldline.log.compaction.usage import Usage
 from foldline.log.errors import SessionsError
 from foldline.log.jobs import claims, endings, leases, publish, sweeps
 from foldline.log.jobs.leases import Claim
+from foldline.log.jobs.writing.meanwhile import said_meanwhile
 from foldline.log.storage import entry_log, paths
 from foldline.log.storage.fixed_parts import pins_of
 from foldline.log.storage.rows import Path
@@ -192,8 +195,11 @@ class Pair:
     def publish(self, held: Held, text: str) -> str:
         """The state the job ended in; a worker without its lease changes nothing."""
         self.reference.now = self.store.now
-        expected = self.reference.publish(held.job, text) if held.is_current else held.job.state
         draft = SummaryDraft(text, degraded=False, summarizer="test")
+        lines, said = assemble(held.claim.request.items), said_meanwhile(self.store, held.claim)
+        # What was used meanwhile is added: whether rightly so, other tests say.
+        written = with_used(draft, held.claim.request, lines, said).text
+        expected = self.reference.publish(held.job, written) if held.is_current else held.job.state
         assert publish.publish(self.store, held.claim, draft) == expected
         return expected
 

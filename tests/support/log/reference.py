@@ -513,7 +513,8 @@ class Reference:
             return
         goals, outline, is_wanted = self.goals(number), self.outline(number), False
         is_unread = bool(outline.live.interims)
-        gauge = replace(self.gauge(number), reported=self.seen(number))
+        is_heeded = self.policy.heeds_usage and self.branches[number].reported is not None
+        gauge = replace(self.gauge(number), reported=self.seen(number) if is_heeded else None)
         is_over = self.seen(number) > min(gauge.goals.trigger, gauge.goals.limit) or outline.tokens > goals.limit
         is_over = self.auto_compact and is_over
         if is_over:
