@@ -108,7 +108,7 @@ async def _answered(gateway: Gateway, call: GatewayRequest, sent: Forwarded, ans
     send = partial(_sent, gateway, call)
 
     async def read(found: httpx.Response) -> bytes:
-        return await _while_awaited(call.request, partial(read_whole, found))
+        return await _while_awaited(call.request, partial(read_whole, found, gateway.settings.max_body_bytes))
 
     return await Recalling(gateway, tenant, sent, asked, turn, offered, send, read).answered(answer)
 
@@ -198,9 +198,9 @@ async def _refused(gateway: Gateway, call: GatewayRequest, sent: Forwarded, answ
     """A refusal: if it is for length, the view is compacted and sent once more; else it is the caller's.
 
     Raises:
-        UpstreamFailed: the refusal broke off.
+        UpstreamFailed: the refusal broke off, or is too large.
     """
-    raw = await read_whole(answer)
+    raw = await read_whole(answer, gateway.settings.max_body_bytes)
     smaller = None
     with anyio.move_on_after(PATIENCE_SECONDS):
         work = partial(forwarded_again, gateway, call, sent, _text_of(answer, raw))

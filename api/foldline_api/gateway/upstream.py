@@ -117,14 +117,21 @@ def passing(answer: httpx.Response, added: Mapping[str, str], listener: Listener
     return _like(StreamingResponse(body, answer.status_code, background=BackgroundTask(listener.keep)), answer, added)
 
 
-async def read_whole(answer: httpx.Response) -> bytes:
+async def read_whole(answer: httpx.Response, most_bytes: int) -> bytes:
     """All bytes of an answer, as they came.
 
     Raises:
-        UpstreamFailed: it broke off.
+        UpstreamFailed: it broke off, or has more than `most_bytes`.
     """
+    read = bytearray()
     try:
-        return b"".join([chunk async for chunk in _bytes_of(answer)])
+        async with aclosing(_bytes_of(answer)) as chunks:
+            async for chunk in chunks:
+                read += chunk
+                if len(read) > most_bytes:
+                    message = f"the provider's answer has more than {most_bytes} bytes"
+                    raise UpstreamFailed(message)
+        return bytes(read)
     except httpx.HTTPError as error:
         message = "the provider's answer broke off"
         raise UpstreamFailed(message) from error

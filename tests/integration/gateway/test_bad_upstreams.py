@@ -60,6 +60,9 @@ class BadProvider:
                 writer.write(written(b"HTTP/1.1 200 OK", [(b"Content-Type", b"application/json")], LARGE))
             case "never ends":
                 await self._send_on(mode, head, chunks[0], writer)
+            case "refuses for ever":
+                refused, *_ = written_in_chunks(b"HTTP/1.1 400 Bad Request", [(b"Content-Type", b"text/plain")], [])
+                await self._send_on(mode, refused, b"%x\r\n%s\r\n" % (1 << 16, b"x" * (1 << 16)), writer)
 
     async def _send_on(self, mode: str, head: bytes, chunk: bytes, writer: asyncio.StreamWriter) -> None:
         writer.write(head)
@@ -126,7 +129,14 @@ def test_a_caller_who_leaves_an_answer_that_never_ends_ends_it(gateway: str, pro
         connected.stream("POST", "/v1/messages", content=body, headers=headers) as answer,
     ):
         assert next(answer.iter_raw()).startswith(EVENT)
-    eventually(lambda: provider.ended == ["never ends"])
+    eventually(lambda: "never ends" in provider.ended)
+
+
+def test_a_refusal_that_never_ends_is_not_read_for_ever(gateway: str, provider: BadProvider) -> None:
+    with client(gateway) as connected:
+        answer = connected.post("/v1/messages", content=body_of("/v1/messages"), headers={"X-Mode": "refuses for ever"})
+    assert (answer.status_code, "has more than" in answer.text) == (502, True)
+    eventually(lambda: "refuses for ever" in provider.ended)
 
 
 def test_an_answer_too_large_to_keep_is_passed_on_whole(gateway: str) -> None:
