@@ -38,6 +38,8 @@ KEY_CHARS_MIN = 16
 SEALING_KEY_BYTES = 32
 # A system prompt and one message need some room.
 WINDOW_AT_LEAST = 2000
+# A hundred years.
+DAYS_MAX = 36_500
 
 
 class InvalidSettings(Exception):
@@ -290,7 +292,19 @@ class Settings(BaseSettings):
     wait_seconds_max: float = Field(60.0, ge=0, description="Maximum of a request's `Prefer: wait`.")
     idempotency_hours: float = Field(24.0, gt=0, description="Time for which the answer to an Idempotency-Key is kept.")
     audit_days: float = Field(
-        365.0, gt=0, le=36_500, description="Days for which the audit trail is kept, which says who did what."
+        365.0, gt=0, le=DAYS_MAX, description="Days for which the audit trail is kept, which says who did what."
+    )
+    retention_days: int | None = Field(
+        None,
+        ge=1,
+        le=DAYS_MAX,
+        description="Days after its last message when a session is deleted, unless it or its tenant has other ones. "
+        "Not set: sessions are kept for ever.",
+    )
+    retention_days_by_tenant: str = Field(
+        "",
+        description="The same for the sessions of single tenants, as tenant:days,tenant:days. The days that a session "
+        "has of its own come before these.",
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="Lowest level of the log lines that are written."
@@ -347,6 +361,16 @@ class Settings(BaseSettings):
             raise PydanticCustomError("api_keys", template, {"least": KEY_CHARS_MIN})
         return keys
 
+    @field_validator("retention_days_by_tenant")
+    @classmethod
+    def _check_retention_days(cls, given: str) -> str:
+        pairs = _pairs(given)
+        is_right = all(tenant and days.isdecimal() and 1 <= int(days) <= DAYS_MAX for tenant, days in pairs)
+        if not is_right or len(dict(pairs)) < len(pairs):
+            template = "write it as tenant:days,tenant:days, each tenant once and with 1 to {most} days"
+            raise PydanticCustomError("retention_days_by_tenant", template, {"most": DAYS_MAX})
+        return given
+
     @field_validator("policy")
     @classmethod
     def _check_policy(cls, policy: str) -> str:
@@ -397,6 +421,11 @@ class Settings(BaseSettings):
     def tenants_by_key(self) -> Mapping[str, str]:
         """The tenant of each key; empty if no keys are set. Never log it."""
         return {key: tenant for tenant, key in _parse_api_keys(self.api_keys)}
+
+    @property
+    def tenant_retention_days(self) -> Mapping[str, int]:
+        """The days for which the sessions of some tenants are kept."""
+        return {tenant: int(days) for tenant, days in _pairs(self.retention_days_by_tenant)}
 
     @property
     def compactor_keys(self) -> Mapping[str, str]:
@@ -475,8 +504,13 @@ def _parse_encryption_keys(keys: SecretStr) -> list[bytes]:
 
 def _parse_api_keys(keys: SecretStr) -> list[tuple[str, str]]:
     """(tenant, key) of each pair; a part without a colon gives an empty key."""
-    pairs = [pair.partition(":") for pair in keys.get_secret_value().split(",") if pair.strip()]
-    return [(tenant.strip(), key.strip()) for tenant, _, key in pairs]
+    return _pairs(keys.get_secret_value())
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    """(name, value) of each name:value in a list that commas part; one without a colon has an empty value."""
+    parts = [part.partition(":") for part in text.split(",") if part.strip()]
+    return [(name.strip(), value.strip()) for name, _, value in parts]
 
 
 def _is_login(login: str) -> bool:

@@ -50,6 +50,7 @@ def session_json(path: Path) -> dict[str, Any]:
         "tools": session.tools,
         "policy": to_json(session.policy),
         "auto_compact": session.auto_compact,
+        "retention_days": session.retention_days,
         "message_count": path.messages,
         "multiplier": session.multiplier / 1000,
         "budget": budget_json(path),

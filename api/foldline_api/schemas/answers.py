@@ -93,6 +93,7 @@ class SessionAnswer(ResponseModel):
     tools: list[dict[str, Any]]
     policy: dict[str, Any]
     auto_compact: bool
+    retention_days: int | None = Field(description="Its own; null is as long as the service keeps sessions.")
     message_count: int
     multiplier: float = Field(description="How many tokens the provider counts for one that Foldline counts.")
     budget: BudgetAnswer

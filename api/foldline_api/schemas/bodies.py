@@ -17,6 +17,7 @@ from foldline.engine.models.windows import parse_size
 from foldline.engine.policies.presets import DEFAULT_PRESET, PRESETS
 from foldline.log.access.api_keys import KeyScope
 from foldline.log.storage import ids
+from foldline.settings import DAYS_MAX
 from foldline_api.http.problems import InvalidRequest
 
 LARGEST: Final = ids.LARGEST
@@ -93,11 +94,15 @@ Positive: TypeAlias = Annotated[int, Field(gt=0, le=LARGEST)]
 Scope: TypeAlias = Annotated[KeyScope, Field(strict=False)]
 # Milliseconds since the epoch.
 Moment: TypeAlias = Annotated[int, PlainValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})]
+Days: TypeAlias = Annotated[int, Field(ge=1, le=DAYS_MAX)]
 Size: TypeAlias = Annotated[
     int,
     PlainValidator(_size),
     WithJsonSchema({"anyOf": [{"type": "integer", "exclusiveMinimum": 0}, {"type": "string", "examples": ["128k"]}]}),
 ]
+
+
+RETENTION = "Days after its last message when the session is deleted. Default: FOLDLINE_RETENTION_DAYS of the service."
 
 
 class Body(BaseModel):
@@ -127,6 +132,7 @@ class SessionBody(Body):
     tools: list[JsonObject] | None = None
     policy: PolicyObject | None = Field(None, description="Default: that of the service, FOLDLINE_POLICY.")
     auto_compact: bool | None = Field(None, description="Default: that of the service, FOLDLINE_AUTO_COMPACT.")
+    retention_days: Days | None = Field(None, description=RETENTION)
 
 
 class ImportBody(Body):
@@ -141,6 +147,7 @@ class ImportBody(Body):
     tools: list[JsonObject] | None = None
     policy: PolicyObject | None = Field(None, description='Default: `{"preset": "pi"}`.')
     auto_compact: bool = True
+    retention_days: Days | None = Field(None, description=RETENTION)
 
 
 class ChangeBody(Body):
@@ -153,6 +160,7 @@ class ChangeBody(Body):
     tools: list[JsonObject] | None = None
     policy: PolicyObject | None = None
     auto_compact: bool = True
+    retention_days: Days | None = Field(None, description=RETENTION)
 
 
 class UsageBody(Body):

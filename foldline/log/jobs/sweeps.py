@@ -15,21 +15,15 @@ from foldline.log.access import audit
 from foldline.log.compaction import trigger
 from foldline.log.events import JobWaits, LeaseLapsed, SweepDone
 from foldline.log.job_state import ACTIVE, JobState
-from foldline.log.jobs import indexing
+from foldline.log.jobs import deletion, indexing, retention
 from foldline.log.jobs.endings import LEASE_LAPSED, UNREADABLE, end, requeue
-from foldline.log.storage import passages, paths
+from foldline.log.storage import paths
 from foldline.log.storage.store import Store, Transaction
 from foldline.log.storage.tables import (
     BRANCH,
-    CHUNK_TEXT,
-    DISMISSAL,
-    ENTRY,
-    FINGERPRINT,
     IDEMPOTENCY,
     JOB,
-    PIN,
     SESSION,
-    SUMMARY,
     one_of,
 )
 
@@ -37,13 +31,12 @@ from foldline.log.storage.tables import (
 ITEMS_AT_ONCE: Final = 100
 BATCHES_AT_ONCE: Final = 20
 INDEXED_AT_ONCE: Final = 5_000
-PURGE_ROWS: Final = 500
 
 _ANSWER_KEY: Final = (IDEMPOTENCY.c.tenant, IDEMPOTENCY.c.route, IDEMPOTENCY.c.key)
 _OLD_ANSWERS: Final = (
     select(*_ANSWER_KEY)
     .where(IDEMPOTENCY.c.created_at < bindparam("oldest"))
-    .limit(PURGE_ROWS)
+    .limit(deletion.PURGE_ROWS)
     .with_for_update(skip_locked=True)
 )
 
@@ -64,7 +57,14 @@ def sweep(store: Store, rest: Callable[[float], object] = no_rest) -> list[str]:
         _take_back(store, job)
     for session_pk, branch in due:
         _run_held_back(store, session_pk, branch)
-    for remove in (_remove_answers, _remove_trail, _delete_expired, _remove_session):
+    for remove in (
+        _remove_answers,
+        _remove_trail,
+        _delete_expired,
+        retention.delete_of_their_own,
+        retention.delete_of_service,
+        deletion.remove_session,
+    ):
         for _ in range(BATCHES_AT_ONCE):
             with store.write() as tx:
                 if not remove(tx):
@@ -130,12 +130,12 @@ def _remove_answers(tx: Transaction) -> bool:
     found = tx.execute(_OLD_ANSWERS, {"oldest": tx.now - tx.limits.idempotency_seconds * 1000}).all()
     if found:
         tx.execute(delete(IDEMPOTENCY).where(tuple_(*_ANSWER_KEY).in_([tuple(row) for row in found])))
-    return len(found) == PURGE_ROWS
+    return len(found) == deletion.PURGE_ROWS
 
 
 def _remove_trail(tx: Transaction) -> bool:
     """Remove a batch of the audit trail that is too old; whether there may be more."""
-    return audit.remove_old(tx, PURGE_ROWS) == PURGE_ROWS
+    return audit.remove_old(tx, deletion.PURGE_ROWS) == deletion.PURGE_ROWS
 
 
 def _delete_expired(tx: Transaction) -> bool:
@@ -144,29 +144,7 @@ def _delete_expired(tx: Transaction) -> bool:
     expired = select(SESSION.c.pk).where(
         SESSION.c.expires_at <= tx.now, SESSION.c.deleted_at.is_(None), SESSION.c.pk.not_in(busy)
     )
-    found = tx.execute(expired.limit(PURGE_ROWS).with_for_update(skip_locked=True)).scalars().all()
+    found = tx.execute(expired.limit(deletion.PURGE_ROWS).with_for_update(skip_locked=True)).scalars().all()
     if found:
         tx.execute(update(SESSION).where(SESSION.c.pk.in_(found)).values(deleted_at=tx.now, expires_at=None))
-    return len(found) == PURGE_ROWS
-
-
-def _remove_session(tx: Transaction) -> bool:
-    """Remove a batch of rows of a deleted session; whether there may be more."""
-    # A worker may still be reading the session for a job that was cancelled with it.
-    leased = select(JOB.c.session_pk).where(JOB.c.state == JobState.CANCELLED, JOB.c.lease_until > tx.now)
-    deleted = select(SESSION.c.pk).where(SESSION.c.deleted_at.is_not(None), SESSION.c.pk.not_in(leased)).limit(1)
-    # Two sweepers that delete the same rows could deadlock, so a locked session is skipped.
-    session_pk = tx.execute(deleted.with_for_update(skip_locked=True)).scalar()
-    if session_pk is None:
-        return False
-    if passages.remove(tx, session_pk, PURGE_ROWS):
-        return True
-    batch = select(ENTRY.c.branch, ENTRY.c.seq).where(ENTRY.c.session_pk == session_pk).limit(PURGE_ROWS)
-    gone = tx.execute(
-        delete(ENTRY).where(ENTRY.c.session_pk == session_pk, tuple_(ENTRY.c.branch, ENTRY.c.seq).in_(batch))
-    )
-    if gone.rowcount < PURGE_ROWS:
-        for table in (JOB, SUMMARY, PIN, DISMISSAL, CHUNK_TEXT, FINGERPRINT, BRANCH):
-            tx.execute(delete(table).where(table.c.session_pk == session_pk))
-        tx.execute(delete(SESSION).where(SESSION.c.pk == session_pk))
-    return True
+    return len(found) == deletion.PURGE_ROWS

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import and_, bindparam, delete, func, insert, select
+from sqlalchemy import ColumnElement, and_, bindparam, delete, false, func, insert, or_, select
 
 from foldline.engine.wire import dumps, loads
 from foldline.log.errors import IdempotencyInFlight, IdempotencyMismatch
@@ -78,11 +79,14 @@ def remember(tx: Transaction, key: Key, response: StoredResponse) -> None:
     tx.execute(_INSERT, row)
 
 
-def forget(tx: Transaction, tenant: str, session_id: str) -> None:
-    """Remove the stored responses of a session's requests and of its creation: they quote a deleted session."""
-    place = f"/sessions/{session_id}"
+def forget(tx: Transaction, tenant: str, session_ids: Iterable[str]) -> None:
+    """Remove the stored responses of sessions' requests and of their creation or import: they quote deleted ones."""
+    quoting = [condition for session_id in session_ids for condition in _quoting(f"/sessions/{session_id}")]
+    tx.execute(delete(IDEMPOTENCY).where(IDEMPOTENCY.c.tenant == tenant, or_(false(), *quoting)))
+
+
+def _quoting(place: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
     requests = f"POST {place}/"
     # In a LIKE pattern the `_` of an id would stand for any character.
     is_its_own = func.substr(IDEMPOTENCY.c.route, 1, len(requests)) == requests
-    is_its_creation = (IDEMPOTENCY.c.route == "POST /sessions") & (IDEMPOTENCY.c.headers == dumps({"Location": place}))
-    tx.execute(delete(IDEMPOTENCY).where(IDEMPOTENCY.c.tenant == tenant, is_its_own | is_its_creation))
+    return is_its_own, IDEMPOTENCY.c.headers == dumps({"Location": place})

@@ -31,6 +31,7 @@ _SESSION_COLUMNS: Final = (
     SESSION.c.tools_tokens,
     SESSION.c.pins_tokens,
     SESSION.c.created_at,
+    SESSION.c.retention_days,
     SESSION.c.policy,
     SESSION.c.system,
     SESSION.c.tools,
@@ -66,7 +67,8 @@ STATE_COLUMNS: Final = tuple(column.name for column in BRANCH.c if column.name i
 # The columns of the leaf's state that only the branch has.
 _OF_LEAVES: Final = ("leaf_seq", "next_summary_at", "failures", "estimated", "reported", "reported_seq")
 _IMAGES: Final = ("images", "image_bytes", "image_side")
-UNCHANGING: Final = frozenset({"pk", "tenant", "id", "created_at", "deleted_at", "expires_at", "origin"})
+_OF_RETENTION: Final = frozenset({"deleted_at", "expires_at", "quiet_since", "retention_days", "due_at"})
+UNCHANGING: Final = frozenset({"pk", "tenant", "id", "created_at", "origin"}) | _OF_RETENTION
 # Large columns that rarely change: `save_texts` writes them, not every append.
 TEXTS: Final = frozenset({"policy", "system", "tools"})
 
@@ -163,6 +165,7 @@ def path_of(row: Row[Any]) -> Path:
         tools_tokens=row.tools_tokens,
         pins_tokens=row.pins_tokens,
         created_at=row.created_at,
+        retention_days=row.retention_days,
         policy_json=row.policy,
         system_json=row.system,
         tools_json=row.tools,

@@ -30,7 +30,7 @@ class Session:
     """A session's row, loaded for a transaction.
 
     `multiplier` is in thousandths. `head` is the number of the branch in use, and `branches` how many there are. The
-    token columns are unscaled; `fixed_tokens` is the system prompt with the tools.
+    token columns are unscaled; `fixed_tokens` is the system prompt with the tools. `retention_days` are its own.
     """
 
     pk: int
@@ -48,6 +48,7 @@ class Session:
     tools_tokens: int
     pins_tokens: int
     created_at: int
+    retention_days: int | None
     policy_json: bytes
     system_json: bytes | None
     tools_json: bytes

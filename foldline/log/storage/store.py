@@ -62,6 +62,7 @@ class RidingModel(NamedTuple):
 
 
 NOBODY_RIDES: Final[Mapping[str, RidingModel]] = MappingProxyType({})
+NO_TENANTS: Final[Mapping[str, int]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,8 @@ class Limits:
     One that fails `summarizer_failures` times in a row is held back.
     `compactors` are the providers that may be asked for their own compaction, `summarizers` the names that a policy
     may choose from, `usual` those that write where none is chosen, in order, and `riding` the models of those that may
-    be sent the cached beginning of a view. A session has about `session_entries` of `session_bytes` at most.
+    be sent the cached beginning of a view. A session has about `session_entries` of `session_bytes` at most, and is
+    deleted `retention_days` after its last message, or those of its tenant; None keeps it.
     """
 
     lease_seconds: int = 120
@@ -86,6 +88,8 @@ class Limits:
     audit_seconds: int = 365 * 24 * 3600
     session_entries: int = 1_000_000
     session_bytes: int = 4 << 30
+    retention_days: int | None = None
+    retention_days_by_tenant: Mapping[str, int] = field(default_factory=lambda: NO_TENANTS)
     compactors: frozenset[str] = frozenset()
     summarizers: frozenset[str] = frozenset()
     usual: tuple[str, ...] = ()

@@ -19,6 +19,8 @@ IS_DELETED: Final = text("deleted_at IS NOT NULL")
 IS_PASSING: Final = text("expires_at IS NOT NULL")
 IS_HELD_BACK: Final = text("next_summary_at > 0")
 IS_PENDING: Final = text("pending_tokens > 0")
+IS_OF_SERVICE: Final = text("deleted_at IS NULL AND retention_days IS NULL")
+IS_OF_ITS_OWN: Final = text("due_at IS NOT NULL")
 IS_UNINDEXED: Final = text("passages IS NULL")
 # SQLite numbers rows only in a column of exactly this type, which has 64 bits there.
 NUMBER: Final = BigInteger().with_variant(Integer, "sqlite")
@@ -27,8 +29,9 @@ NUMBER: Final = BigInteger().with_variant(Integer, "sqlite")
 class SessionRow(SQLModel, table=True):
     """One conversation. A deleted one keeps its row until the sweeper has removed the rest; its id is free at once.
 
-    The sweeper deletes it at `expires_at`, unless it goes on before. `origin` has the header and the order of the
-    entries of the file it was imported from.
+    The sweeper deletes it at `expires_at`, unless it goes on before. It got no message from `quiet_since` until it was
+    last looked at; 0 is before that. With `retention_days` of its own, it is looked at next at `due_at`. `origin` has
+    the header and the order of the entries of the file it was imported from.
     """
 
     __tablename__: ClassVar[Any] = "session"
@@ -36,6 +39,8 @@ class SessionRow(SQLModel, table=True):
         Index("session_id_once", "tenant", "id", unique=True, sqlite_where=IS_LIVE, postgresql_where=IS_LIVE),
         Index("session_deleted", "deleted_at", sqlite_where=IS_DELETED, postgresql_where=IS_DELETED),
         Index("session_expires", "expires_at", sqlite_where=IS_PASSING, postgresql_where=IS_PASSING),
+        Index("session_quiet", "tenant", "quiet_since", sqlite_where=IS_OF_SERVICE, postgresql_where=IS_OF_SERVICE),
+        Index("session_due", "due_at", sqlite_where=IS_OF_ITS_OWN, postgresql_where=IS_OF_ITS_OWN),
     )
 
     pk: int | None = Field(default=None, primary_key=True, sa_type=NUMBER)
@@ -55,6 +60,9 @@ class SessionRow(SQLModel, table=True):
     created_at: int = Field(sa_type=BigInteger)
     deleted_at: int | None = Field(default=None, sa_type=BigInteger)
     expires_at: int | None = Field(default=None, sa_type=BigInteger)
+    quiet_since: int = Field(default=0, sa_type=BigInteger, sa_column_kwargs={"server_default": "0"})
+    retention_days: int | None = None
+    due_at: int | None = Field(default=None, sa_type=BigInteger)
     policy: bytes = Field(sa_type=Sealed)
     system: bytes | None = Field(default=None, sa_type=Sealed)
     tools: bytes = Field(sa_type=Sealed)

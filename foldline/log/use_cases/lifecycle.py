@@ -23,12 +23,11 @@ from foldline.engine.wire import dumps
 from foldline.log.compaction import trigger
 from foldline.log.compaction.trigger import TriggerResult
 from foldline.log.errors import Conflict
-from foldline.log.events import JobEnded
-from foldline.log.job_state import ACTIVE, JobState
-from foldline.log.storage import idempotency, paths
+from foldline.log.jobs import deletion, retention
+from foldline.log.storage import paths
 from foldline.log.storage.rows import Path, Session
 from foldline.log.storage.store import Transaction
-from foldline.log.storage.tables import BRANCH, ENTRY, JOB, SESSION, BranchRow, one_of
+from foldline.log.storage.tables import BRANCH, ENTRY, SESSION, BranchRow
 from foldline.log.use_cases.preconditions import check_summarizers
 
 
@@ -48,6 +47,7 @@ class NewSession:
     policy: Mapping[str, Any] | None = None
     default_policy: Mapping[str, Any] | None = None
     auto_compact: bool = True
+    retention_days: int | None = None
 
 
 def create(tx: Transaction, tenant: str, new: NewSession) -> Path:
@@ -84,6 +84,8 @@ def create(tx: Transaction, tenant: str, new: NewSession) -> Path:
         "tools_tokens": tools_tokens,
         "pins_tokens": 0,
         "created_at": tx.now,
+        "quiet_since": tx.now,
+        **retention.columns(tx.now, new.retention_days),
         "policy": dumps(to_stored(policy, PRESETS)),
         "tools": dumps(list(new.tools)),
         "system": None if new.system is None else dumps(new.system),
@@ -164,7 +166,7 @@ def change(
     default_policy: Mapping[str, Any] | None = None,
     if_match: int | None = None,
 ) -> tuple[Path, TriggerResult]:
-    """Change model, window, output limit, system prompt, tools, policy or `auto_compact`, then run the trigger.
+    """Change model, window, output limit, system prompt, tools, policy, retention or `auto_compact`; run the trigger.
 
     A policy of None is the `default_policy`.
 
@@ -183,6 +185,8 @@ def change(
     check_given(session.policy, changes.get("policy"), session.frame)
     check_fixed_parts(session.policy, session.budget.limit, session.overhead_tokens, session.multiplier)
     paths.save_texts(tx, session)
+    if "retention_days" in changes:
+        _keep_for(tx, session, changes["retention_days"])
     if _counted_by(session) != counted_by:
         paths.forget_counts(tx, path)
     if limits_of(session.model) != limits:
@@ -220,6 +224,13 @@ def _set(session: Session, changes: Mapping[str, Any], default_policy: Mapping[s
     session.context_window = _window_to_keep(session.frame, session.policy)
 
 
+def _keep_for(tx: Transaction, session: Session, days: int | None) -> None:
+    session.retention_days = days
+    # When it got its last message is read when it is looked at, which may be early, and never is late.
+    columns = retention.columns(session.created_at, days)
+    tx.execute(update(SESSION).where(SESSION.c.pk == session.pk).values(columns))
+
+
 def expiry(tx: Transaction, session_pk: int) -> int | None:
     """When a session is deleted if nothing of it changes, in milliseconds since the epoch."""
     found: int | None = tx.execute(select(SESSION.c.expires_at).where(SESSION.c.pk == session_pk)).scalar()
@@ -238,13 +249,4 @@ def delete(tx: Transaction, tenant: str, session_id: str) -> None:
         NotFound: no such session.
     """
     path = paths.open_head(tx, tenant, session_id, lock=True)
-    pk = path.session.pk
-    tx.execute(update(SESSION).where(SESSION.c.pk == pk).values(deleted_at=tx.now))
-    cancelled = tx.execute(
-        update(JOB)
-        .where(JOB.c.session_pk == pk, one_of(JOB.c.state, ACTIVE))
-        .values(state=JobState.CANCELLED, lease=None, ended_at=tx.now)
-        .returning(JOB.c.kind, JOB.c.id)
-    )
-    tx.events += [JobEnded(kind, JobState.CANCELLED, session_id, job_id) for kind, job_id in cancelled]
-    idempotency.forget(tx, tenant, session_id)
+    deletion.delete_sessions(tx, tenant, {path.session.pk: session_id})

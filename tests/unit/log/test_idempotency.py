@@ -76,6 +76,7 @@ def test_an_answer_is_forgotten_after_a_day_and_the_key_may_be_used_again(store:
         ("acme", "POST /sessions/a_b/messages", "", False),
         ("acme", "POST /sessions/a_b/compactions/e0-1/undo", "", False),
         ("acme", "POST /sessions", "/sessions/a_b", False),
+        ("acme", "POST /import", "/sessions/a_b", False),
         ("acme", "POST /sessions", "/sessions/a_bc", True),
         ("acme", "POST /sessions/axb/messages", "", True),
         ("acme", "POST /sessions/A_B/messages", "", True),
@@ -89,7 +90,7 @@ def test_the_answers_of_one_session_are_forgotten_and_no_others(
     key, answer = Key(tenant, route, "k1", "hash-1"), StoredResponse(201, {"Location": place}, b"{}")
     with store.write() as tx:
         idempotency.remember(tx, key, answer)
-        idempotency.forget(tx, "acme", "a_b")
+        idempotency.forget(tx, "acme", ["other", "a_b"])
     assert (recall(store, key) == answer) is is_kept
 
 

@@ -8,7 +8,7 @@ from sqlalchemy import func, select, update
 from foldline.log.access import audit
 from foldline.log.access.audit import AuditedAction
 from foldline.log.compaction.enqueue import BACKGROUND
-from foldline.log.jobs import claims, leases, sweeps
+from foldline.log.jobs import claims, deletion, leases, sweeps
 from foldline.log.storage.store import Store
 from foldline.log.storage.tables import BRANCH, ENTRY, JOB, PIN, SESSION, SUMMARY
 from foldline.log.use_cases import lifecycle
@@ -77,9 +77,9 @@ def test_rows_stay_while_a_worker_may_still_read_them(doomed: Scene, clock: Cloc
 
 def test_a_large_session_goes_batch_by_batch_in_one_sweep(store: Store) -> None:
     scene = Scene(store, 100_000)
-    scene.append(*turns(sweeps.PURGE_ROWS // 2 + 10, 1))
+    scene.append(*turns(deletion.PURGE_ROWS // 2 + 10, 1))
     delete(scene)
-    assert rows(store) > sweeps.PURGE_ROWS
+    assert rows(store) > deletion.PURGE_ROWS
     sweeps.sweep(store)
     assert rows(store) == 0
 
