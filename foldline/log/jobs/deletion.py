@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
-from sqlalchemy import delete, select, tuple_, update
+from sqlalchemy import delete, exists, select, tuple_, update
 
 from foldline.log.events import JobEnded
 from foldline.log.job_state import ACTIVE, JobState
 from foldline.log.storage import idempotency, passages
-from foldline.log.storage.store import Transaction
+from foldline.log.storage.store import Store, Transaction
 from foldline.log.storage.tables import (
     BRANCH,
     CHUNK_TEXT,
@@ -25,6 +25,9 @@ from foldline.log.storage.tables import (
 )
 
 PURGE_ROWS: Final = 500
+
+_IS_DELETED: Final = SESSION.c.deleted_at.is_not(None)
+_IS_EMPTIED: Final = ~exists().where(BRANCH.c.session_pk == SESSION.c.pk)
 
 
 def delete_sessions(tx: Transaction, tenant: str, sessions: Mapping[int, str]) -> None:
@@ -47,7 +50,7 @@ def remove_session(tx: Transaction) -> bool:
     """Remove a batch of rows of a deleted session; whether there may be more."""
     # A worker may still be reading the session for a job that was cancelled with it.
     leased = select(JOB.c.session_pk).where(JOB.c.state == JobState.CANCELLED, JOB.c.lease_until > tx.now)
-    deleted = select(SESSION.c.pk).where(SESSION.c.deleted_at.is_not(None), SESSION.c.pk.not_in(leased)).limit(1)
+    deleted = select(SESSION.c.pk).where(_IS_DELETED, ~_IS_EMPTIED, SESSION.c.pk.not_in(leased)).limit(1)
     # Two sweepers that delete the same rows could deadlock, so a locked session is skipped.
     session_pk = tx.execute(deleted.with_for_update(skip_locked=True)).scalar()
     if session_pk is None:
@@ -61,5 +64,24 @@ def remove_session(tx: Transaction) -> bool:
     if gone.rowcount < PURGE_ROWS:
         for table in (JOB, SUMMARY, PIN, DISMISSAL, CHUNK_TEXT, FINGERPRINT, BRANCH):
             tx.execute(delete(table).where(table.c.session_pk == session_pk))
-        tx.execute(delete(SESSION).where(SESSION.c.pk == session_pk))
+        if not tx.is_only_writer:  # There the index keeps the terms until `remove_terms`.
+            tx.execute(delete(SESSION).where(SESSION.c.pk == session_pk))
     return True
+
+
+def remove_terms(store: Store, rest: Callable[[float], object]) -> None:
+    """Have the index forget the terms of sessions whose rows are removed; only then their own rows are.
+
+    The whole index is written anew for that, in short transactions. `rest` is called after each, with its seconds.
+    """
+    with store.read() as tx:
+        emptied = tx.execute(select(SESSION.c.pk).where(_IS_DELETED, _IS_EMPTIED)).scalars().all()
+    is_begin = has_more = bool(emptied)
+    while has_more:
+        began = store.stopwatch()
+        with store.write() as tx:
+            has_more = passages.forget_removed(tx, is_begin=is_begin)
+            if not has_more:
+                tx.execute(delete(SESSION).where(SESSION.c.pk.in_(emptied)))
+        is_begin = False
+        rest(store.stopwatch() - began)

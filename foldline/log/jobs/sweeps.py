@@ -69,12 +69,14 @@ def sweep(store: Store, rest: Callable[[float], object] = no_rest) -> list[str]:
             with store.write() as tx:
                 if not remove(tx):
                     break
+    deletion.remove_terms(store, rest)
     with store.read() as tx:
         waiting = select(JOB.c.queue).where(JOB.c.state == JobState.QUEUED, JOB.c.not_before <= tx.now).distinct()
         queues = list(tx.execute(waiting.order_by(JOB.c.queue)).scalars())
     for queue in queues:
         store.publish(JobWaits(queue))
     indexing.index_waiting(store, INDEXED_AT_ONCE, rest)
+    store.empty_log()
     store.publish(SweepDone())
     return queues
 

@@ -34,6 +34,8 @@ WAIT_SECONDS: Final = 10
 STATEMENT_SECONDS: Final = 30
 # A statement is prepared when a connection runs it so often.
 PREPARED_FROM: Final = 5
+# How long writers may wait for the log of SQLite to be emptied.
+LOG_MILLISECONDS: Final = 100
 # A connection that was idle for longer is tested first, so that a restart of the server costs no error.
 IDLE_SECONDS_BEFORE_TEST: Final = 1.0
 
@@ -277,6 +279,32 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
     _retrying(connection.execute, "PRAGMA journal_mode=WAL")
     # An acknowledged append survives a power cut, not only the death of the process.
     connection.execute("PRAGMA synchronous=FULL")
+    # What is deleted is overwritten. Some builds of SQLite do so by themselves, others not.
+    connection.execute("PRAGMA secure_delete=ON")
+
+
+def empty_log(address: URL, engine: Engine) -> bool:
+    """Move what is in SQLite's log to the database, and empty its file; whether nothing is left in it.
+
+    What was overwritten in the database may be in the log in an older form. It stays there while others read, or for so
+    long that writers would notice.
+    """
+    try:
+        if Path(f"{address.database}-wal").stat().st_size == 0:
+            return True
+    except FileNotFoundError:
+        return True
+    pooled = engine.raw_connection()
+    try:
+        connection: Any = pooled.driver_connection
+        # The first does most of the work, and nobody waits for it.
+        connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        connection.execute(f"PRAGMA busy_timeout={LOG_MILLISECONDS}")
+        ((is_busy, _, _),) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        connection.execute(f"PRAGMA busy_timeout={WAIT_SECONDS * 1000}")
+        return not is_busy
+    finally:
+        pooled.close()
 
 
 # When several processes switch a new file to WAL at the same time, SQLite makes all but one fail without waiting.

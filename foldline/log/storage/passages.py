@@ -26,10 +26,13 @@ from foldline.log.storage.tables import ENTRY, SESSION
 # Terms that more passages have do not choose among them, unless the question has no others.
 MOST_HITS: Final = 2_000
 FEWEST_TERMS: Final = 3
-MERGED_PAGES: Final = 500
+# About 20 ms of work.
+MERGED_PAGES: Final = 100
 MERGING_CHANGES: Final = 2
 _CHANGES: Final = text("SELECT total_changes()")
 _MERGE: Final = text("INSERT INTO passage(passage, rank) VALUES ('merge', :pages)")
+# Else a merge of fewer than four parts is begun and never continued.
+_MERGE_ANY: Final = text("INSERT INTO passage(passage, rank) VALUES ('usermerge', 2)")
 # A virtual table on SQLite, so it is not in the metadata of the others. `terms` is text there.
 PASSAGE: Final = Table(
     "passage",
@@ -260,6 +263,8 @@ def forget_removed(tx: Transaction, *, is_begin: bool) -> bool:
     """
     if not tx.is_only_writer:
         return False
+    if is_begin:
+        tx.execute(_MERGE_ANY)
     before = tx.execute(_CHANGES).scalar()
     tx.execute(_MERGE, {"pages": -MERGED_PAGES if is_begin else MERGED_PAGES})
     # From the manual of FTS5: with a difference below 2, nothing was left to merge.

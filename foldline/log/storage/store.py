@@ -22,7 +22,7 @@ from foldline.log.errors import Busy, DiskFull, OutcomeUnknown, Unavailable
 from foldline.log.events import Event, Subscriber
 from foldline.log.sealing.cipher import Cipher
 from foldline.log.sealing.sealed_column import Sealed, seal_columns
-from foldline.log.storage.engines import CONNECTIONS, SQLITE, address_of, open_engines
+from foldline.log.storage.engines import CONNECTIONS, SQLITE, address_of, empty_log, open_engines
 from foldline.log.storage.turns import Turns
 
 if TYPE_CHECKING:
@@ -305,6 +305,11 @@ class Store:
             transaction = self._transaction(connection)
             transaction.known = self._known
             yield transaction
+
+    def empty_log(self) -> bool:
+        """Remove from SQLite's log what is in the database; whether it is empty now. PostgreSQL does so by itself."""
+        with translated():
+            return not self.is_sqlite or empty_log(self.url, self._engines.reader)
 
     def _transaction(self, connection: Connection) -> Transaction:
         return Transaction(
