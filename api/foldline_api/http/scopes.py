@@ -50,6 +50,8 @@ SCOPES: Final[Mapping[str, Needed]] = MappingProxyType(
         "/models": {"GET": READ},
         "/presets": {"GET": READ},
         "/audit": {"GET": ADMIN},
+        "/tenant": {"DELETE": ADMIN},
+        "/tenant/export": {"GET": ADMIN},
         "/keys": {"GET": ADMIN, "POST": ADMIN},
         "/keys/{key_id}": {"DELETE": ADMIN},
     }

@@ -19,7 +19,7 @@ from foldline_api.routes import (
     stateless,
     stats,
 )
-from foldline_api.routes.access import keys, trail
+from foldline_api.routes.access import keys, tenant, trail
 from foldline_api.routes.finding import ledger, recall
 from foldline_api.routes.service import catalog, health
 
@@ -38,6 +38,7 @@ OTHERS: Final[tuple[APIRouter, ...]] = (
     recall.router,
     keys.router,
     trail.router,
+    tenant.router,
     stateless.router,
     catalog.router,
     health.router,

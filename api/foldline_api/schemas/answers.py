@@ -449,6 +449,13 @@ class NewKeyAnswer(KeyAnswer):
     key: str | None = Field(description="The key, which is shown only here. Null if this repeats an earlier answer.")
 
 
+class DeletedTenant(ResponseModel):
+    """What was deleted of a tenant."""
+
+    sessions: int
+    keys: int = Field(description="Stored keys that were revoked.")
+
+
 class AuditAnswer(ResponseModel):
     """A line of the audit trail."""
 

@@ -45,10 +45,10 @@ COMMANDS: Final = {
         "Serve Flower, the page on workers and tasks, until stopped with Ctrl-C or SIGTERM.",
     ),
     "migrate": Listed(
-        "migrate", "migrate", "Bring the database to this version's tables; `foldline serve` does so by itself."
+        "upkeep.migrate", "migrate", "Bring the database to this version's tables; `foldline serve` does so by itself."
     ),
     "encrypt": Listed(
-        "encrypt",
+        "upkeep.encrypt",
         "encrypt",
         "Encrypt what is stored with the first of FOLDLINE_ENCRYPTION_KEYS, while the service goes on.",
     ),
@@ -82,5 +82,6 @@ COMMANDS: Final = {
     "models": Listed("models", "models", "List the models whose context window is known."),
     "watch": Listed("watch", "watch", "Watch a session: how full its view is, what was compacted, and its jobs."),
     "keys": Listed("keys", "app", "Create, list and revoke the API keys of a service."),
+    "data": Listed("upkeep.data", "app", "Export or delete all that a tenant has; purge what was deleted."),
     "jobs": Listed("jobs", "app", "Look at summary jobs, and have them tried again or cancelled."),
 }

@@ -22,6 +22,8 @@ SECRET_BYTES: Final = 32
 _FORM: Final = re.compile(r"fl_[0-9A-Za-z]+_[0-9a-f]{64}")
 # The time of the last use is as old as this at most, so that few requests write it.
 USE_MILLISECONDS: Final = 3_600_000
+# Of a key whose tenant was deleted.
+NO_NAME: Final = "-"
 # What a key is compared with if there is none of its id. No text is known that has this digest.
 _OF_NO_KEY: Final = bytes(32)
 
@@ -131,6 +133,15 @@ def revoke(tx: Transaction, tenant: str | None, key_id: str) -> ApiKey:
     if row is None:
         raise NotFound("key", key_id)
     return _key_of(row)
+
+
+def revoke_all(tx: Transaction, tenant: str) -> list[str]:
+    """Revoke the keys of a tenant that are not revoked yet, and remove the names of all; the ids of the former."""
+    is_active = (API_KEY.c.tenant == tenant, API_KEY.c.revoked_at.is_(None))
+    revoked = tx.execute(update(API_KEY).where(*is_active).values(revoked_at=tx.now).returning(API_KEY.c.id))
+    ids: list[str] = [*revoked.scalars()]
+    tx.execute(update(API_KEY).where(API_KEY.c.tenant == tenant).values(name=NO_NAME))
+    return ids
 
 
 def is_use_due(key: ApiKey, now: int) -> bool:

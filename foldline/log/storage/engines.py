@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -35,7 +35,7 @@ STATEMENT_SECONDS: Final = 30
 # A statement is prepared when a connection runs it so often.
 PREPARED_FROM: Final = 5
 # How long writers may wait for the log of SQLite to be emptied.
-LOG_MILLISECONDS: Final = 100
+LOG_MILLISECONDS: Final = 50
 # A connection that was idle for longer is tested first, so that a restart of the server costs no error.
 IDLE_SECONDS_BEFORE_TEST: Final = 1.0
 
@@ -283,28 +283,28 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
     connection.execute("PRAGMA secure_delete=ON")
 
 
-def empty_log(address: URL, engine: Engine) -> bool:
+def empty_log(address: URL, engine: Engine, alone: AbstractContextManager[None]) -> bool:
     """Move what is in SQLite's log to the database, and empty its file; whether nothing is left in it.
 
     What was overwritten in the database may be in the log in an older form. It stays there while others read, or for so
-    long that writers would notice.
+    long that writers would notice. While it is emptied, this process is `alone`: nobody in it writes.
     """
     try:
         if Path(f"{address.database}-wal").stat().st_size == 0:
             return True
     except FileNotFoundError:
         return True
-    pooled = engine.raw_connection()
-    try:
+    with closing(engine.raw_connection()) as pooled:
         connection: Any = pooled.driver_connection
         # The first does most of the work, and nobody waits for it.
         connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
         connection.execute(f"PRAGMA busy_timeout={LOG_MILLISECONDS}")
-        ((is_busy, _, _),) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        connection.execute(f"PRAGMA busy_timeout={WAIT_SECONDS * 1000}")
+        try:
+            with alone:
+                ((is_busy, _, _),) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        finally:
+            connection.execute(f"PRAGMA busy_timeout={WAIT_SECONDS * 1000}")
         return not is_busy
-    finally:
-        pooled.close()
 
 
 # When several processes switch a new file to WAL at the same time, SQLite makes all but one fail without waiting.

@@ -309,7 +309,7 @@ class Store:
     def empty_log(self) -> bool:
         """Remove from SQLite's log what is in the database; whether it is empty now. PostgreSQL does so by itself."""
         with translated():
-            return not self.is_sqlite or empty_log(self.url, self._engines.reader)
+            return self._turns is None or empty_log(self.url, self._engines.reader, self._turns.alone())
 
     def _transaction(self, connection: Connection) -> Transaction:
         return Transaction(

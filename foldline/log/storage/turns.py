@@ -89,8 +89,21 @@ class Turns:
         if shared.error is not None:
             raise Unavailable(str(getattr(shared.error, "orig", shared.error))) from shared.error
 
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """A block in which nobody writes; it has no transaction."""
+        self._wait(shares=False)
+        try:
+            yield
+        finally:
+            self._pass_on()
+
     def _take(self, *, shares: bool) -> _Shared:
         """Wait for a turn; the transaction to write in."""
+        return self._wait(shares=shares) or self._begin()
+
+    def _wait(self, *, shares: bool) -> _Shared | None:
+        """Wait for a turn; the transaction that was handed on with it, if any."""
         waiting = _Waiting(shares)
         with self._lock:
             if self._is_taken:
@@ -103,7 +116,7 @@ class Turns:
         except BaseException:
             self._give_up(waiting)
             raise
-        return waiting.joins or self._begin()
+        return waiting.joins
 
     def _give_up(self, waiting: _Waiting) -> None:
         """Let the others write without one that was interrupted while it waited."""

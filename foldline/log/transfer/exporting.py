@@ -97,11 +97,12 @@ def _last(rows: Sequence[Any]) -> EntryPlace | None:
 
 def _header(head: Path) -> dict[str, Any]:
     provider, _, model = head.session.model.partition("/")
-    about = {"id": head.session.id, "timestamp": _time(head.session.created_at), "cwd": ""}
+    about = {"id": head.session.id, "timestamp": timestamp(head.session.created_at), "cwd": ""}
     return {"type": "session", **about, "provider": provider, "modelId": model}
 
 
-def _time(milliseconds: int) -> str:
+def timestamp(milliseconds: int) -> str:
+    """A time as RFC 3339, UTC."""
     return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
@@ -130,7 +131,7 @@ class _Exporting:
         source = None if segments.entry_id(*place) in self._undone else self._source_by_place[place]
         written = _WRITERS[row.kind](self, row) if source is None else {**source, **self._upgraded(row, source)}
         at = {"id": self._id(place), "parentId": self._parent_id(place)}
-        return {"type": written["type"], **at, "timestamp": _time(row.created_at), **written, **at}
+        return {"type": written["type"], **at, "timestamp": timestamp(row.created_at), **written, **at}
 
     def head(self, leaf: EntryPlace | None) -> list[dict[str, Any]]:
         """A custom entry after the session's leaf, unless the leaf is last: pi continues from a file's last entry."""
@@ -138,7 +139,7 @@ class _Exporting:
             return []
         name = _unused(f"{HEAD}-{self._id(leaf)}", self._id_by_place.values())
         at = {"id": name, "parentId": self._id(leaf)}
-        made = _time(self._head.session.created_at)
+        made = timestamp(self._head.session.created_at)
         return [{"type": "custom", **at, "timestamp": made, "customType": f"{CUSTOM_TYPE}.{HEAD}", "data": {}}]
 
     def _upgraded(self, row: Any, source: Mapping[str, Any]) -> dict[str, Any]:

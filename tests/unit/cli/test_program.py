@@ -28,8 +28,9 @@ def imported_by(*arguments: str) -> set[str]:
     done = python("-c", dedent(script), *arguments)
     assert done.returncode == 0, done.stderr
     modules = set(json.loads(done.stderr))
+    commands = {f"foldline.cli.commands.{listed.module}" for listed in COMMANDS.values()}
     return {name.partition(".")[0] for name in modules} | {
-        name.rpartition(".")[2] + " command" for name in modules if name.startswith("foldline.cli.commands.")
+        name.rpartition(".")[2] + " command" for name in modules & commands
     }
 
 

@@ -1,0 +1,35 @@
+"""All that the caller's tenant has: export and deletion."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Response
+from fastapi.responses import StreamingResponse
+
+from foldline.log.access.audit import AuditedAction
+from foldline.log.erasing.tenants import delete_tenant
+from foldline.log.transfer.tenant_export import export_tenant
+from foldline_api.http.request import FromRequest
+from foldline_api.http.responses import json_response
+from foldline_api.schemas.answers import DeletedTenant
+from foldline_api.schemas.openapi import described
+
+router = APIRouter(tags=["tenant"])
+
+
+@router.get("/tenant/export", response_class=Response)
+def export_all(incoming: FromRequest) -> Response:
+    """Export all sessions of the tenant with all that is in them, its keys and its audit trail, as JSON Lines.
+
+    The last line has the `type` `end` and the number of those before it; without it the export is not whole.
+    """
+    store = incoming.service.store
+    with store.write() as tx:
+        incoming.note(tx, AuditedAction.EXPORTED)
+    return StreamingResponse(export_tenant(store, incoming.tenant), media_type="application/x-ndjson")
+
+
+@router.delete("/tenant", **described(DeletedTenant))
+def delete_all(incoming: FromRequest, *, keys: bool = False) -> Response:
+    """Delete all sessions of the tenant, and with `keys=true` revoke its stored keys. The audit trail stays."""
+    deleted = delete_tenant(incoming.service.store, incoming.tenant, incoming.caller.name, with_keys=keys)
+    return json_response({"sessions": deleted.sessions, "keys": deleted.keys})

@@ -1,0 +1,51 @@
+"""Deletes all that a tenant has: its sessions, stored answers and, if requested, its keys."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from sqlalchemy import delete, select
+
+from foldline.log.access import api_keys, audit
+from foldline.log.access.audit import AuditedAction
+from foldline.log.jobs import deletion
+from foldline.log.storage.store import Store, Transaction
+from foldline.log.storage.tables import IDEMPOTENCY, SESSION
+
+SESSIONS_AT_ONCE: Final = 100
+
+
+class Deleted(NamedTuple):
+    """How many sessions were deleted, and how many keys revoked."""
+
+    sessions: int
+    keys: int
+
+
+def delete_tenant(store: Store, tenant: str, actor: str, *, with_keys: bool) -> Deleted:
+    """Delete the sessions of a tenant, in short transactions; the sweeper removes their rows later.
+
+    `with_keys` revokes its stored keys too, and removes their names. The audit trail stays, and says who did this.
+    """
+    with store.write() as tx:
+        # First, so that it stands there even if what follows is broken off.
+        audit.record(tx, tenant, actor, AuditedAction.DELETED)
+        keys = api_keys.revoke_all(tx, tenant) if with_keys else []
+        for key_id in keys:
+            audit.record(tx, tenant, actor, AuditedAction.REVOKED_KEY, object_id=key_id)
+    sessions = 0
+    while True:
+        with store.write() as tx:
+            found = _delete_some(tx, tenant)
+        if not found:
+            return Deleted(sessions, len(keys))
+        sessions += found
+
+
+def _delete_some(tx: Transaction, tenant: str) -> int:
+    tx.execute(delete(IDEMPOTENCY).where(IDEMPOTENCY.c.tenant == tenant))
+    alive = select(SESSION.c.pk, SESSION.c.id).where(SESSION.c.tenant == tenant, SESSION.c.deleted_at.is_(None))
+    sessions = {row.pk: row.id for row in tx.execute(alive.limit(SESSIONS_AT_ONCE).with_for_update())}
+    if sessions:
+        deletion.delete_sessions(tx, tenant, sessions)
+    return len(sessions)
