@@ -26,6 +26,8 @@ SAMPLES: Json = {
     "summarizer_base_url": "http://llm/v1",
     "anthropic_base_url": "http://proxy/anthropic",
     "openai_base_url": "http://proxy/v1",
+    "retention_days": 30,
+    "retention_days_by_tenant": "acme:7",
     "traces_url": "http://collector/v1/traces",
 }
 

@@ -104,6 +104,17 @@ def test_encryption_keys_are_parted_by_commas() -> None:
     assert load_settings().sealing_keys == []
 
 
+def test_tenants_have_days_of_retention_of_their_own() -> None:
+    settings = load_settings(retention_days_by_tenant=" acme:30, globex:365 ")
+    assert (settings.retention_days, settings.tenant_retention_days) == (None, {"acme": 30, "globex": 365})
+
+
+@pytest.mark.parametrize("given", ["acme", "acme:", ":3", "acme:0", "acme:-1", "acme:1.5", "acme:36501", "a:1,a:2"])
+def test_days_of_retention_that_are_none_are_refused(given: str) -> None:
+    (problem,) = problems_of(retention_days_by_tenant=given)
+    assert problem.startswith("FOLDLINE_RETENTION_DAYS_BY_TENANT: write it as tenant:days")
+
+
 @pytest.mark.parametrize("keys", ["topsecret", "dG9wc2VjcmV0", f"{'A' * 43}=,topsecret"])
 def test_a_bad_encryption_key_is_refused_without_showing_it(keys: str) -> None:
     (problem,) = problems_of(encryption_keys=keys)

@@ -31,6 +31,16 @@ def test_a_creation_says_where_the_session_is(api: Api) -> None:
     assert answer.headers["location"] == f"/sessions/{answer.json()['id']}"
 
 
+def test_the_days_for_which_a_session_is_kept_are_given_shown_changed_and_taken_back(api: Api) -> None:
+    path = api.session(retention_days=7)
+    assert api.get(path)["retention_days"] == 7
+    assert api.call("PATCH", path, {"retention_days": 30})["retention_days"] == 30
+    assert api.call("PATCH", path, {"auto_compact": False})["retention_days"] == 30
+    assert api.call("PATCH", path, {"retention_days": None})["retention_days"] is None
+    for days in (0, 36_501, 1.5):
+        assert api.problem("PATCH", path, {"retention_days": days})["name"] == "invalid-request"
+
+
 def test_a_window_may_be_written_as_people_do(api: Api) -> None:
     assert api.post("/sessions", {**NEW, "context_window": "128k"}, 201)["context_window"] == 128_000
 
