@@ -111,6 +111,8 @@ def test_what_a_tenant_has_is_exported_and_deleted_without_a_trace(kind: str, tm
         trail = [(line["action"], line["actor"]) for line in ann.send("GET", "/audit?limit=500")["items"]]
         assert trail[-3:] == [("exported", "command"), ("deleted", "environment"), ("revoked-key", "environment")]
         assert (ann.send("GET", "/sessions")["items"], len(bob.send("GET", "/sessions")["items"])) == ([], 1)
+        deleted = place.data_command("delete", "--tenant", "bob", "--yes")
+        assert (deleted, bob.send("GET", "/sessions")["items"]) == ("1 sessions were deleted, and 0 keys revoked\n", [])
         assert not {word for word in ALL if word in place.printed}
 
 

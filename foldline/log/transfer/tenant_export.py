@@ -105,5 +105,13 @@ def _columns(table: Table, row: Any) -> dict[str, Any]:
 
 def _value(name: str, value: Any) -> Any:
     if isinstance(value, bytes | memoryview):
-        return loads(bytes(value))
+        return _said(bytes(value))
     return timestamp(value) if name.endswith("_at") and value is not None else value
+
+
+def _said(value: bytes) -> Any:
+    """The JSON that a column has, or else its text: an export leaves nothing out because it looks odd."""
+    try:
+        return loads(value)
+    except ValueError:
+        return value.decode(errors="replace")

@@ -78,6 +78,13 @@ def test_an_export_has_each_row_once_in_pages_and_nothing_of_others(
     assert [line["id"] for line in exported(store, OTHER) if line["type"] == "session"] == ["secret-of-others"]
 
 
+def test_what_is_no_json_is_exported_as_text(store: Store) -> None:
+    with store.write() as tx:
+        idempotency.remember(tx, Key(TENANT, "POST /x", "k", "hash"), StoredResponse(204, {}, b"not \xff json"))
+    (answer,) = [line for line in exported(store) if line["type"] == "answer"]
+    assert (answer["status"], answer["body"]) == (204, "not \ufffd json")
+
+
 def test_an_export_comes_in_pieces_however_large_it_is(store: Store) -> None:
     scene = Scene(store, 1_000_000)
     for _ in range(40):
