@@ -51,3 +51,17 @@ def test_a_session_that_is_deleted_keeps_nothing(store: Store, clock: Clock) -> 
     clock.advance(1_000)
     sweep(store)
     assert not kept(store)
+
+
+def test_nothing_is_kept_for_a_session_that_was_deleted_meanwhile(store: Store, clock: Clock) -> None:
+    scene = Scene(store, 1_000)
+    scene.append(*turns(6, 200))
+    scene.compact(target_tokens=900)
+    texts = KeptChunkTexts(scene.store, scene.claimed())
+    with scene.store.write() as tx:
+        lifecycle.delete(tx, TENANT, scene.id)
+    texts.keep("a", "They talked.")
+    clock.advance(1_000)
+    sweep(store)
+    texts.keep("b", "They talked.")
+    assert not kept(store)

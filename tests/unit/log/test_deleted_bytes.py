@@ -8,7 +8,8 @@ from typing import Final
 import pytest
 from sqlalchemy import func, select, text
 
-from foldline.log.jobs import deletion, indexing, sweeps
+from foldline.log.jobs import indexing, sweeps
+from foldline.log.storage import passages
 from foldline.log.storage.store import Store
 from foldline.log.storage.tables import SESSION
 from foldline.log.use_cases import lifecycle
@@ -65,7 +66,7 @@ def test_while_others_read_the_log_stays_and_a_later_sweep_empties_it(doomed: Sc
 def test_a_session_is_kept_in_mind_until_the_index_has_forgotten_its_terms(
     doomed: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(deletion, "MERGED_PAGES", 1)
+    monkeypatch.setattr(passages, "MERGED_PAGES", 1)
     delete(doomed)
     steps: list[float] = []
 
