@@ -29,6 +29,9 @@ LOG_KEPT: Final = (
     "EXECUTE on pg_switch_wal()"
 )
 TABLES_KEPT: Final = "tables of PostgreSQL still have it: this needs the user that owns them"
+LOG_HELD: Final = (
+    "PostgreSQL keeps files of its write-ahead log, for a replication slot, an archive or by wal_keep_size"
+)
 LOG_IN_USE: Final = "the log of SQLite still has it, as others read it just now: run this again"
 SESSIONS_IN_USE: Final = "workers may still read sessions that were deleted: run this again later"
 
@@ -67,7 +70,7 @@ def _rewrite_tables(engine: Engine) -> list[str]:
             connection.exec_driver_sql(f"VACUUM (FULL) {quote(name)}")
         left = [TABLES_KEPT] if connection.exec_driver_sql(_OTHERS_TABLES).scalar() else []
         try:
-            _overwrite_log(connection)
+            left += [] if _overwrite_log(connection) else [LOG_HELD]
         except DBAPIError as error:
             if getattr(error.orig, "sqlstate", None) != NOT_ALLOWED:
                 raise
@@ -77,11 +80,17 @@ def _rewrite_tables(engine: Engine) -> list[str]:
     return left
 
 
-def _overwrite_log(connection: Connection) -> None:
-    """Have each file of the write-ahead log overwritten: PostgreSQL uses them again, with what is in them."""
+def _overwrite_log(connection: Connection) -> bool:
+    """Have each file of the write-ahead log overwritten: PostgreSQL uses them again, with what is in them.
+
+    Whether each was.
+    """
+    began = connection.exec_driver_sql("SELECT date_trunc('second', clock_timestamp())").scalar_one()
     files = connection.exec_driver_sql("SELECT count(*) FROM pg_ls_waldir()").scalar_one()
     # A checkpoint writes something into the newest, and lets go of those before it; ending a file fills it up.
     for _ in range(files + 2):
         connection.exec_driver_sql("CHECKPOINT")
         connection.exec_driver_sql("SELECT pg_switch_wal()")
     connection.exec_driver_sql("CHECKPOINT")
+    older = connection.exec_driver_sql("SELECT count(*) FROM pg_ls_waldir() WHERE modification < %s", (began,))
+    return not older.scalar_one()

@@ -14,7 +14,7 @@ from sqlmodel import SQLModel
 from foldline.log.access import api_keys, audit
 from foldline.log.access.api_keys import KeyScope
 from foldline.log.erasing import tenants
-from foldline.log.erasing.purging import LOG_KEPT, SESSIONS_IN_USE, TABLES_KEPT, purge
+from foldline.log.erasing.purging import LOG_HELD, LOG_KEPT, SESSIONS_IN_USE, TABLES_KEPT, purge
 from foldline.log.erasing.tenants import delete_tenant
 from foldline.log.jobs import sweeps
 from foldline.log.storage import idempotency
@@ -25,9 +25,11 @@ from foldline.log.transfer import tenant_export
 from foldline.log.transfer.tenant_export import OF_SESSIONS, OF_TENANTS, PIECE_BYTES, export_tenant
 from foldline.log.use_cases import lifecycle
 from stack.services.postgresql import plain
+from tests.support.eventually import eventually
 from tests.support.log.sessions import TENANT, Clock, Scene, open_store, turns, user
 from tests.support.processes.databases import Server
 
+HAS_OLDER: Final = "SELECT bool_or(modification < date_trunc('second', clock_timestamp())) FROM pg_ls_waldir()"
 # Hashes, and what belongs to no tenant.
 NOT_SAID: Final = {"fingerprint", "breaker", "secret"}
 OTHER: Final = "globex"
@@ -150,3 +152,19 @@ def test_a_purge_says_what_its_user_may_not_write_anew(postgresql: Server) -> No
         finally:
             administrator.execute(sql.SQL("DROP OWNED BY {}").format(name))
             administrator.execute(sql.SQL("DROP ROLE {}").format(name))
+
+
+def test_a_purge_says_if_the_server_keeps_its_log(postgresql: Server) -> None:
+    with postgresql.database() as database, psycopg.connect(plain(database), autocommit=True) as administrator:
+        slot = str(make_url(database).database)
+        administrator.execute("SELECT pg_create_physical_replication_slot(%s, true)", (slot,))
+        try:
+            # Files are as old as the second in which they were written.
+            administrator.execute("SELECT pg_switch_wal()")
+            eventually(lambda: administrator.execute(HAS_OLDER).fetchone() == (True,))
+            with open_store(database) as store:
+                assert purge(store) == [LOG_HELD]
+        finally:
+            administrator.execute("SELECT pg_drop_replication_slot(%s)", (slot,))
+        with open_store(database) as store:
+            assert purge(store) == []
