@@ -26,7 +26,7 @@ from foldline.log.storage.tables import ENTRY, SESSION
 # Terms that more passages have do not choose among them, unless the question has no others.
 MOST_HITS: Final = 2_000
 FEWEST_TERMS: Final = 3
-# About 20 ms of work.
+# About 30 ms of work.
 MERGED_PAGES: Final = 100
 MERGING_CHANGES: Final = 2
 _CHANGES: Final = text("SELECT total_changes()")
