@@ -6,12 +6,14 @@ then the logs are overwritten. It takes as long as copying the database, and oth
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import closing
 from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, inspect, select
 from sqlalchemy.exc import DBAPIError
 
+from foldline.log.errors import Unavailable
 from foldline.log.jobs import deletion
 from foldline.log.jobs.sweeps import no_rest
 from foldline.log.storage.store import Store
@@ -56,7 +58,10 @@ def purge(store: Store) -> list[str]:
 def _rewrite_file(store: Store) -> list[str]:
     with closing(store.engine.raw_connection()) as pooled:
         connection: Any = pooled.driver_connection
-        connection.execute("VACUUM")
+        try:
+            connection.execute("VACUUM")
+        except sqlite3.OperationalError as error:
+            raise Unavailable(str(error)) from error
     return [] if store.empty_log() else [LOG_IN_USE]
 
 

@@ -20,7 +20,7 @@ from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 from sqlalchemy.sql.functions import FunctionElement
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_random
 
-from foldline.log.errors import FileGone, InvalidDatabase
+from foldline.log.errors import FileGone, InvalidDatabase, Unavailable
 
 SQLITE: Final = "sqlite"
 # Names that users write, and the driver that is installed.
@@ -302,6 +302,8 @@ def empty_log(address: URL, engine: Engine, alone: AbstractContextManager[None])
         try:
             with alone:
                 ((is_busy, _, _),) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        except sqlite3.OperationalError as error:
+            raise Unavailable(str(error)) from error
         finally:
             connection.execute(f"PRAGMA busy_timeout={WAIT_SECONDS * 1000}")
         return not is_busy

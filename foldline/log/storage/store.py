@@ -307,7 +307,11 @@ class Store:
             yield transaction
 
     def empty_log(self) -> bool:
-        """Remove from SQLite's log what is in the database; whether it is empty now. PostgreSQL does so by itself."""
+        """Remove from SQLite's log what is in the database; whether it is empty now. PostgreSQL does so by itself.
+
+        Raises:
+            Unavailable: the database does not answer.
+        """
         with translated():
             return self._turns is None or empty_log(self.url, self._engines.reader, self._turns.alone())
 
