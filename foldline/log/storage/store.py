@@ -18,8 +18,8 @@ from sqlalchemy import Connection, Dialect, Engine, Insert, Update, func, select
 from sqlalchemy.exc import DatabaseError, DataError, IntegrityError, InterfaceError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from foldline.log.errors import Busy, DiskFull, OutcomeUnknown, Unavailable
-from foldline.log.events import Event, Subscriber
+from foldline.log.errors import Busy, DiskFull, OutcomeUnknown, TenantLimitReached, Unavailable
+from foldline.log.events import Event, Subscriber, TenantLimited
 from foldline.log.sealing.cipher import Cipher
 from foldline.log.sealing.sealed_column import Sealed, seal_columns
 from foldline.log.storage.engines import CONNECTIONS, SQLITE, address_of, open_engines
@@ -237,6 +237,7 @@ class Store:
         With `shares` it may wait for a few others, to be committed with them; SQLite alone needs that.
 
         Raises:
+            TenantLimitReached: raised within; subscribers get an event of it, though nothing is committed.
             OutcomeUnknown: PostgreSQL broke off during the commit. SQLite rolls back what it cannot commit.
             Unavailable: the database does not answer.
         """
@@ -246,6 +247,9 @@ class Store:
                 transaction = self._transaction(connection)
                 yield transaction
                 is_done = True
+        except TenantLimitReached as error:
+            self.publish(TenantLimited(error.setting))
+            raise
         except Unavailable as error:
             self.is_full = isinstance(error, DiskFull)
             if is_done and not self.is_sqlite and type(error) is Unavailable:

@@ -1,0 +1,124 @@
+"""Middleware that limits what one tenant, and one key, may ask of the service: how often, how much, at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Final
+
+from limits import RateLimitItem, RateLimitItemPerDay, RateLimitItemPerSecond
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from foldline.log.errors import TenantLimitReached
+from foldline.log.events import TenantLimited
+from foldline.settings import Settings
+from foldline_api.gateway.refusals import refusal
+from foldline_api.http.bounds.shared_counts import SharedCounts
+from foldline_api.http.known_keys import LOCAL, Caller
+
+OF_KEY: Final = "key_requests_per_second"
+OF_TENANT: Final = "tenant_requests_per_second"
+AT_A_TIME: Final = "tenant_concurrent_requests"
+BYTES: Final = "tenant_body_bytes_per_day"
+
+
+class TenantLimits:
+    """The middleware. Callers of a service without keys have no limits, and neither have paths that need no key.
+
+    `publish` gets an event for each refusal.
+    """
+
+    def __init__(
+        self, app: ASGIApp, settings: Settings, counts: SharedCounts, publish: Callable[[TenantLimited], None]
+    ) -> None:
+        self._app = app
+        self._counts = counts
+        self._publish = publish
+        self._of_key = _item(RateLimitItemPerSecond, settings, OF_KEY)
+        self._of_tenant = _item(RateLimitItemPerSecond, settings, OF_TENANT)
+        self._bytes = _item(RateLimitItemPerDay, settings, BYTES)
+        self._most_at_a_time = settings.tenant_concurrent_requests
+        self._open: Counter[str] = Counter()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        caller: Caller | None = scope.get("state", {}).get("caller")
+        if caller is None or caller.name == LOCAL:
+            await self._app(scope, receive, send)
+            return
+        body = _CountedBody(receive, Headers(scope=scope))
+        try:
+            async with self._admitted(caller, body):
+                await self._app(scope, body.receive, send)
+        except TenantLimitReached as error:
+            # The application answers its own by itself.
+            self._publish(TenantLimited(error.setting))
+            await refusal(scope, error)(scope, receive, send)
+
+    @asynccontextmanager
+    async def _admitted(self, caller: Caller, body: _CountedBody) -> AsyncIterator[None]:
+        """A block for a request that is within the limits.
+
+        Raises:
+            TenantLimitReached: it is not, and nothing was done.
+        """
+        tenant = caller.tenant
+        if 0 < self._most_at_a_time <= self._open[tenant]:
+            raise TenantLimitReached(self._most_at_a_time, AT_A_TIME, "the tenant has too many requests under way")
+        self._open[tenant] += 1
+        try:
+            # First the key: one that is over its own rate takes nothing from the tenant's others.
+            await self._check_rate(
+                self._of_key, OF_KEY, f"{caller.name}/{tenant}", "the key is used too often a second"
+            )
+            await self._check_rate(self._of_tenant, OF_TENANT, tenant, "the tenant sends too many requests a second")
+            await self._check_bytes(tenant, body)
+            yield
+            if self._bytes is not None and body.unannounced_bytes:
+                await self._counts.spend(self._bytes, tenant, body.unannounced_bytes)
+        finally:
+            self._open[tenant] -= 1
+            if not self._open[tenant]:
+                del self._open[tenant]
+
+    async def _check_rate(self, rate: RateLimitItem | None, setting: str, name: str, what: str) -> None:
+        if rate is not None and not await self._counts.take(rate, name):
+            raise TenantLimitReached(rate.amount, setting, what)
+
+    async def _check_bytes(self, tenant: str, body: _CountedBody) -> None:
+        if self._bytes is None or not body.is_there:
+            return
+        seconds = await self._counts.spend(self._bytes, tenant, body.announced_bytes)
+        if seconds:
+            raise TenantLimitReached(self._bytes.amount, BYTES, "the tenant has sent too many bytes today", seconds)
+
+
+def _item(kind: type[RateLimitItem], settings: Settings, setting: str) -> RateLimitItem | None:
+    """The limit that this setting gives; None if it gives none."""
+    most: int = getattr(settings, setting)
+    # Their own namespaces: limits of the same number would be one.
+    return kind(most, namespace=setting) if most else None
+
+
+class _CountedBody:
+    """The body of a request: the bytes that it is announced with, and those that arrived without."""
+
+    def __init__(self, source: Receive, headers: Headers) -> None:
+        announced = headers.get("content-length", "")
+        self.announced_bytes = int(announced) if announced.isdecimal() else 0
+        self.unannounced_bytes = 0
+        self._is_chunked = "transfer-encoding" in headers
+        self._source = source
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the request has one."""
+        return self._is_chunked or self.announced_bytes > 0
+
+    async def receive(self) -> Message:
+        """The next message of the request."""
+        message = await self._source()
+        if self._is_chunked:
+            self.unannounced_bytes += len(message.get("body", b""))
+        return message

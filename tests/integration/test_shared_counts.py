@@ -1,0 +1,102 @@
+"""What tenants ask of several processes is counted together at the broker, and by each alone while it is away."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from time import perf_counter
+
+import pytest
+from foldline_api.http.bounds.shared_counts import ALONE_SECONDS, ANSWER_SECONDS, SharedCounts
+from limits import RateLimitItemPerDay, RateLimitItemPerHour
+
+from stack.services.servers import BackingService, valkey
+
+# No second passes in the middle of a test.
+RATE = RateLimitItemPerHour(3, namespace="rate")
+BUDGET = RateLimitItemPerDay(100, namespace="budget")
+DAY_SECONDS = 86_400
+# The machine may be busy.
+SLACK_SECONDS = 0.2
+
+
+class Stopwatch:
+    seconds = 0.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+@pytest.fixture(scope="module")
+def broker() -> Iterator[BackingService]:
+    with valkey(is_own=True) as service:
+        yield service
+
+
+def with_counts(url: str, number: int, work: Callable[..., Awaitable[None]]) -> None:
+    """Do work with the counts of so many processes, and their stopwatch."""
+
+    async def main() -> None:
+        watch = Stopwatch()
+        counts = [SharedCounts(url, watch) for _ in range(number)]
+        try:
+            await work(*counts, watch)
+        finally:
+            for each in counts:
+                await each.close()
+
+    asyncio.run(main())
+
+
+def test_processes_with_one_broker_share_rates_and_budgets(broker: BackingService) -> None:
+    async def work(first: SharedCounts, second: SharedCounts, _watch: Stopwatch) -> None:
+        assert [await counts.take(RATE, "shared") for counts in (first, second, first, second)] == [True] * 3 + [False]
+        assert await first.take(RATE, "another")
+        assert await first.spend(BUDGET, "shared", 60) == 0
+        assert await second.spend(BUDGET, "shared", 60) == 0
+        assert 0 < await first.spend(BUDGET, "shared", 1) <= DAY_SECONDS
+        assert await second.spend(BUDGET, "another", 1) == 0
+
+    with_counts(broker.url, 2, work)
+
+
+@pytest.mark.parametrize("url", ["memory://", "redis://127.0.0.1:9/0"])
+def test_without_a_broker_that_answers_each_process_counts_alone(url: str) -> None:
+    async def work(first: SharedCounts, second: SharedCounts, _watch: Stopwatch) -> None:
+        assert [await first.take(RATE, "ann") for _ in range(4)] == [True, True, True, False]
+        assert await second.take(RATE, "ann")
+        assert [await first.spend(BUDGET, "ann", 100) == 0 for _ in range(2)] == [True, False]
+
+    with_counts(url, 2, work)
+
+
+def test_a_frozen_broker_holds_up_one_request_for_a_moment_and_is_tried_again(broker: BackingService) -> None:
+    async def work(counts: SharedCounts, watch: Stopwatch) -> None:
+        assert [await counts.take(RATE, "frozen") for _ in range(3)] == [True, True, True]
+        broker.freeze()
+        try:
+            for longest in (ANSWER_SECONDS, 0, 0):
+                began = perf_counter()
+                assert await counts.take(RATE, "frozen")
+                assert perf_counter() - began < longest + SLACK_SECONDS
+            assert not await counts.take(RATE, "frozen")
+        finally:
+            broker.thaw()
+        watch.seconds += ALONE_SECONDS
+        # The broker has its own three.
+        assert not await counts.take(RATE, "frozen")
+        assert await counts.take(RATE, "thawed")
+
+    with_counts(broker.url, 1, work)
+
+
+def test_a_broker_that_is_killed_and_comes_back_counts_again(broker: BackingService) -> None:
+    async def work(first: SharedCounts, second: SharedCounts, watch: Stopwatch) -> None:
+        assert await first.take(RATE, "killed")
+        broker.kill()
+        assert [await first.take(RATE, "killed") for _ in range(4)] == [True, True, True, False]
+        broker.restart()
+        watch.seconds += ALONE_SECONDS
+        assert [await counts.take(RATE, "killed") for counts in (first, second, first, second)] == [True] * 3 + [False]
+
+    with_counts(broker.url, 2, work)
