@@ -19,7 +19,7 @@ from foldline.engine.gateway.cache_marks import marks_in
 from foldline.engine.gateway.dialects import AgentRequest, Dialect, RequestBody, understood
 from foldline.engine.gateway.recalls import takes_recall, with_recall
 from foldline.engine.overflow import PROVIDERS, verdict_of
-from foldline.log.errors import LimitExceeded
+from foldline.log.errors import LimitExceeded, TenantLimitReached
 from foldline.log.events import OTHER, GatewayCall, GatewayOutcome, OverflowReported
 from foldline.log.gateway.beginnings import Beginnings
 from foldline.log.gateway.turns import Defaults, Turn, relieved_turn, take_turn
@@ -101,7 +101,11 @@ class Forwarded:
 
 
 async def forwarded(gateway: Gateway, dialect: Dialect, call: GatewayRequest) -> Forwarded:
-    """The view that takes the conversation's place. Whatever goes wrong with it, the request goes on as it came."""
+    """The view that takes the conversation's place. Whatever goes wrong with it, the request goes on as it came.
+
+    Raises:
+        TenantLimitReached: the conversation needs a session, and the tenant has as many as it may.
+    """
     is_off = GatewayOutcome.OFF in {gateway.settings.gateway, call.request.headers.get(MODE_HEADER)}
     found = Forwarded(call.raw, GatewayOutcome.OFF if is_off else GatewayOutcome.TOO_SLOW)
     given_up = Event()
@@ -137,11 +141,19 @@ def _prepare(gateway: Gateway, dialect: Dialect, call: GatewayRequest, is_awaite
     except (InvalidMessage, LimitExceeded):
         return Forwarded(call.raw, GatewayOutcome.NOT_UNDERSTOOD)
     except CompactionError as error:
-        logger.info("no view for a request of the gateway: %s", error)
-        return Forwarded(call.raw, GatewayOutcome.NO_VIEW)
+        return _without_view(call, error)
+    except TenantLimitReached as error:
+        if gateway.settings.gateway == "on":
+            raise
+        return _without_view(call, error)
     except Exception as error:  # noqa: BLE001 - a failure of ours never fails a call
         logger.warning("the gateway let a request pass: %s", describe(error))
         return Forwarded(call.raw, GatewayOutcome.FAILED)
+
+
+def _without_view(call: GatewayRequest, error: Exception) -> Forwarded:
+    logger.info("no view for a request of the gateway: %s", error)
+    return Forwarded(call.raw, GatewayOutcome.NO_VIEW)
 
 
 def _viewed(gateway: Gateway, call: GatewayRequest, asked: AgentRequest, is_awaited: Callable[[], bool]) -> Forwarded:

@@ -24,6 +24,7 @@ from foldline.log.sealing.cipher import Cipher
 from foldline.log.sealing.sealed_column import Sealed, seal_columns
 from foldline.log.storage.engines import CONNECTIONS, SQLITE, address_of, open_engines
 from foldline.log.storage.turns import Turns
+from foldline.log.tenant_room import TenantRoom
 
 if TYPE_CHECKING:
     from foldline.log.storage.known_entries import KnownEntries
@@ -72,7 +73,8 @@ class Limits:
     One that fails `summarizer_failures` times in a row is held back.
     `compactors` are the providers that may be asked for their own compaction, `summarizers` the names that a policy
     may choose from, `usual` those that write where none is chosen, in order, and `riding` the models of those that may
-    be sent the cached beginning of a view. A session has about `session_entries` of `session_bytes` at most.
+    be sent the cached beginning of a view. A session has about `session_entries` of `session_bytes` at most, a tenant
+    about `tenant_sessions`, and `tenant_jobs` that wait or run; 0 sets no limit.
     """
 
     lease_seconds: int = 120
@@ -86,6 +88,8 @@ class Limits:
     audit_seconds: int = 365 * 24 * 3600
     session_entries: int = 1_000_000
     session_bytes: int = 4 << 30
+    tenant_sessions: int = 0
+    tenant_jobs: int = 0
     compactors: frozenset[str] = frozenset()
     summarizers: frozenset[str] = frozenset()
     usual: tuple[str, ...] = ()
@@ -98,7 +102,7 @@ class Transaction:
 
     `stopwatch` gives seconds. `traceparent` is the current trace, as in W3C Trace Context. `known` is what the process
     knows of committed entries, for a transaction that only reads. What is stored is encrypted by `cipher`. Subscribers
-    of the store get `events` after the commit, in order.
+    of the store get `events` after the commit, in order. `room` is what the process knows of the room of tenants.
     """
 
     connection: Connection
@@ -110,6 +114,7 @@ class Transaction:
     traceparent: str | None = None
     known: KnownEntries | None = None
     cipher: Cipher | None = None
+    room: TenantRoom = field(default_factory=TenantRoom)
     events: list[Event] = field(default_factory=list)
 
     def execute(self, statement: Any, parameters: Any = None) -> Any:
@@ -216,6 +221,7 @@ class Store:
         # Whether the last change found no room on the disk.
         self.is_full = False
         self._known = known
+        self._room = TenantRoom()
         self._traceparent = traceparent
         self.url = address_of(url)
         self.is_sqlite = self.url.get_backend_name() == SQLITE
@@ -316,6 +322,7 @@ class Store:
             self.stopwatch,
             self._traceparent(),
             cipher=self.cipher,
+            room=self._room,
         )
 
     @property

@@ -12,8 +12,11 @@ import pytest
 
 from foldline.log.access import api_keys
 from foldline.log.access.api_keys import ALL_SCOPES
+from foldline.log.storage.store import Limits
 from tests.support.eventually import eventually
-from tests.support.processes.api import Api, Json, open_api, problem_of
+from tests.support.pi_files import answer, chain, file_of
+from tests.support.pi_files import user as asks
+from tests.support.processes.api import Api, Json, open_api, problem_of, user
 
 ANN, BOB = "key-of-ann-0000000", "key-of-bob-0000000"
 KEYS = f"ann:{ANN},bob:{BOB}"
@@ -147,3 +150,50 @@ def test_a_service_without_keys_has_no_limits_and_0_sets_none(database: str) -> 
     names = ("key_requests_per_second", "tenant_requests_per_second", "tenant_concurrent_requests")
     with limited(database, tenant_body_bytes_per_day=0, **dict.fromkeys(names, 0)) as api:
         assert {asked(api, ANN, "POST", json=NEW).status_code for _ in range(9)} == {201}
+
+
+@pytest.fixture
+def crowded(database: str) -> Iterator[Api]:
+    """A service on which a tenant has two sessions and one live job at most."""
+    with open_api(database, Limits(tenant_sessions=2, tenant_jobs=1)) as opened:
+        yield opened
+
+
+def test_a_tenant_has_so_many_sessions_until_it_deletes_one(crowded: Api) -> None:
+    first, _ = crowded.session(), crowded.session()
+    file = file_of(chain(asks("u1"), answer("a1")), id="imported")
+    for path, body in (("/sessions", NEW), ("/import", {"file": file})):
+        refusal = crowded.client.post(path, json=body)
+        assert facts(refusal) == ("too-many-requests", "tenant_sessions", 2, "FOLDLINE_TENANT_SESSIONS")
+        assert int(refusal.headers["retry-after"]) > 1
+    assert len(crowded.get("/sessions")["items"]) == 2
+    assert counted(crowded, "tenant_sessions") == 2
+    crowded.call("DELETE", first, status=204)
+    eventually(lambda: crowded.client.post("/sessions", json=NEW).status_code == 201)
+
+
+def test_above_its_jobs_a_caller_is_refused_and_nothing_is_done(crowded: Api) -> None:
+    first, second = crowded.session(auto_compact=False), crowded.session(auto_compact=False)
+    for session in (first, second):
+        crowded.say(session, *(user("so it goes on and on " * 20) for _ in range(6)))
+    job = crowded.post(f"{first}/compact", {"summarize": True}, 202)["job"]["id"]
+    assert crowded.post(f"{first}/compact", {"summarize": True}, 202)["job"]["id"] == job
+    before = crowded.get(f"{second}/context")
+    refusal = crowded.client.post(f"{second}/compact", json={"summarize": True})
+    assert facts(refusal) == ("too-many-requests", "tenant_jobs", 1, "FOLDLINE_TENANT_JOBS")
+    assert int(refusal.headers["retry-after"]) > 1
+    assert (crowded.get(f"{second}/context"), crowded.get(f"{second}/jobs")["items"]) == (before, [])
+    crowded.do_jobs()
+    eventually(lambda: crowded.client.post(f"{second}/compact", json={"summarize": True}).status_code == 202)
+
+
+def test_above_its_jobs_an_append_works_and_says_why_no_summary_is_queued(crowded: Api) -> None:
+    first, second = crowded.session(auto_compact=False), crowded.session()
+    crowded.say(first, *(user("so it goes on and on " * 20) for _ in range(6)))
+    crowded.post(f"{first}/compact", {"summarize": True}, 202)
+    answers = crowded.fill(second, 20)
+    reasons = {answer["not_compacted"]["reason"] for answer in answers if answer["not_compacted"]}
+    assert "too_many_jobs" in reasons
+    assert crowded.get(f"{second}/jobs")["items"] == []
+    assert crowded.get(f"{second}/context")["budget"]["fits"]
+    assert counted(crowded, "tenant_jobs") >= 1

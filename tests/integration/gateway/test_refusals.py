@@ -7,7 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from foldline.engine.wire import loads
+from foldline.log.storage.store import Limits
 from tests.integration.gateway.test_gateway import gateway_to
+from tests.support.gateway_agents import WholeHistoryAgent
 from tests.support.processes.agent_provider import AgentProvider, agent_provider
 from tests.support.processes.http import post
 
@@ -32,6 +34,7 @@ def keyed(provider: AgentProvider) -> Iterator[str]:
 
 @pytest.mark.parametrize("path", [*OF_ANTHROPIC, *OF_OPENAI])
 def test_a_refusal_has_the_shape_of_the_provider(keyed: str, provider: AgentProvider, path: str) -> None:
+    before = len(provider.requests)
     for key, status, kind, header in (
         ("another", 401, "authentication_error", "www-authenticate"),
         (KEY, 429, "rate_limit_error", "retry-after"),
@@ -41,9 +44,24 @@ def test_a_refusal_has_the_shape_of_the_provider(keyed: str, provider: AgentProv
         assert (answer.status_code, said["error"]["type"], header in answer.headers) == (status, kind, True)
         assert said.get("type") == ("error" if path in OF_ANTHROPIC else None)
         assert said["error"]["message"].startswith("Foldline: ")
-    assert provider.requests == []
+    assert len(provider.requests) == before
 
 
 def test_elsewhere_a_refusal_is_a_problem_document(keyed: str) -> None:
     answer = post(f"{keyed}/sessions", json=HELLO, headers={"X-Foldline-Key": "another"})
     assert answer.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize(("mode", "statuses"), [("on", [200, 429]), ("shadow", [200, 200])])
+def test_a_conversation_that_needs_a_session_above_the_limit_is_refused_by_a_gateway_that_is_on(
+    provider: AgentProvider, mode: str, statuses: list[int]
+) -> None:
+    with gateway_to(provider, Limits(tenant_sessions=1), gateway=mode) as address:
+        agents = [WholeHistoryAgent(address, "/v1/messages") for _ in statuses]
+        for number, agent in enumerate(agents):
+            agent.say(f"Hello, {number}.")
+            agent.call()
+        assert [agent.answers[0].status_code for agent in agents] == statuses
+        agents[0].say("Go on.")
+        assert agents[0].call().status_code == 200
+    assert all(answer.headers["retry-after"] for agent in agents for answer in agent.answers if not answer.is_success)
