@@ -32,14 +32,14 @@ _SESSIONS: Final = select(func.count()).where(SESSION.c.tenant == bindparam("ten
 
 
 @dataclass(slots=True)
-class _Room:
+class _KnownRoom:
     """How many more there may be before the next count, or until when there is none; in milliseconds."""
 
     left: int
     full_until: int = 0
 
 
-def _known() -> LRUCache[tuple[str, str], _Room]:
+def _known() -> LRUCache[tuple[str, str], _KnownRoom]:
     return LRUCache(TENANTS_KNOWN)
 
 
@@ -47,7 +47,7 @@ def _known() -> LRUCache[tuple[str, str], _Room]:
 class TenantRoom:
     """What a process knows of the room that tenants have."""
 
-    _known: LRUCache[tuple[str, str], _Room] = field(default_factory=_known)
+    _known: LRUCache[tuple[str, str], _KnownRoom] = field(default_factory=_known)
     _lock: Lock = field(default_factory=Lock)
 
     def take(self, name: tuple[str, str], most: int, count: Callable[[], int], now: int) -> bool:
@@ -63,7 +63,7 @@ class TenantRoom:
         has_room = found < most
         left = (most - found) // ROOM_PART if has_room else 0
         with self._lock:
-            self._known[name] = _Room(left, 0 if has_room else now + FULL_MILLISECONDS)
+            self._known[name] = _KnownRoom(left, 0 if has_room else now + FULL_MILLISECONDS)
         return has_room
 
 
