@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from time import perf_counter
 
 import pytest
-from foldline_api.http.bounds.shared_counts import ALONE_SECONDS, ANSWER_SECONDS, SharedCounts
+from foldline_api.http.bounds.shared_counts import ALONE_SECONDS, ANSWER_SECONDS, UNSHARED_PART, SharedCounts
 from limits import RateLimitItemPerDay, RateLimitItemPerHour
 
 from stack.services.servers import BackingService, valkey
@@ -54,8 +54,22 @@ def test_processes_with_one_broker_share_rates_and_budgets(broker: BackingServic
         assert await first.take(RATE, "another")
         assert await first.spend(BUDGET, "shared", 60) == 0
         assert await second.spend(BUDGET, "shared", 60) == 0
-        assert 0 < await first.spend(BUDGET, "shared", 1) <= DAY_SECONDS
-        assert await second.spend(BUDGET, "another", 1) == 0
+        assert 0 < await first.spend(BUDGET, "shared", 2) <= DAY_SECONDS
+        assert await second.spend(BUDGET, "another", 2) == 0
+
+    with_counts(broker.url, 2, work)
+
+
+def test_what_a_process_does_not_share_is_a_small_part_of_a_limit(broker: BackingService) -> None:
+    async def work(first: SharedCounts, second: SharedCounts, _watch: Stopwatch) -> None:
+        rate = RateLimitItemPerHour(4 * UNSHARED_PART, namespace="large")
+        taken = [await counts.take(rate, "ann") for _ in range(rate.amount) for counts in (first, second)]
+        assert rate.amount <= sum(taken) <= rate.amount * (1 + 2 / UNSHARED_PART)
+        budget = RateLimitItemPerDay(10 * UNSHARED_PART, namespace="large")
+        spent = [
+            await counts.spend(budget, "ann", 5) == 0 for _ in range(2 * UNSHARED_PART) for counts in (first, second)
+        ]
+        assert budget.amount <= sum(spent) * 5 <= budget.amount * (1 + 4 / UNSHARED_PART)
 
     with_counts(broker.url, 2, work)
 

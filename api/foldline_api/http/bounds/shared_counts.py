@@ -25,6 +25,8 @@ ANSWER_SECONDS: Final = 0.05
 # After a failure the process counts alone for so long, then one request tries again.
 ALONE_SECONDS: Final = 5.0
 CONNECTIONS: Final = 16
+# Each process lets such a part of a limit pass by a count of its own: who asks for little costs no round trip.
+UNSHARED_PART: Final = 64
 
 
 class _Counter:
@@ -34,8 +36,8 @@ class _Counter:
         self._storage = storage
         self._rates = SlidingWindowCounterRateLimiter(storage)
 
-    async def take(self, rate: RateLimitItem, name: str) -> bool:
-        return await self._rates.hit(rate, name)
+    async def take(self, rate: RateLimitItem, name: str, amount: int = 1) -> bool:
+        return await self._rates.hit(rate, name, cost=amount)
 
     async def spend(self, budget: RateLimitItem, name: str, amount: int) -> int:
         key = budget.key_for(name)
@@ -58,6 +60,8 @@ class SharedCounts:
 
     async def take(self, rate: RateLimitItem, name: str) -> bool:
         """Count one of this rate, unless that is over it; whether it was counted."""
+        if await self._is_unshared(rate, name, 1):
+            return True
         return await self._counted(lambda counter: counter.take(rate, name))
 
     async def spend(self, budget: RateLimitItem, name: str, amount: int) -> int:
@@ -65,7 +69,17 @@ class SharedCounts:
 
         0, or, if the budget was spent before, the seconds until it begins anew.
         """
+        if await self._is_unshared(budget, name, amount):
+            return 0
         return await self._counted(lambda counter: counter.spend(budget, name, amount))
+
+    async def _is_unshared(self, limit: RateLimitItem, name: str, amount: int) -> bool:
+        """Whether this is within the part of a limit that the process does not share, and is counted there."""
+        part = limit.amount // UNSHARED_PART
+        if self._shared is None or not 0 < amount <= part:
+            return False
+        unshared = type(limit)(part, limit.multiples, f"{limit.namespace}/unshared")
+        return await self._own.take(unshared, name, amount)
 
     async def _counted(self, count: Callable[[_Counter], Awaitable[T]]) -> T:
         now = self._stopwatch()
