@@ -164,7 +164,7 @@ def enqueue(tx: Transaction, path: Path, request: SummaryRequest) -> QueuedJob |
         return _joined(tx, path, waiting)
     if not request.is_asked and not _has_room(tx, path.session.tenant):
         tx.events.append(TenantLimited(TENANT_JOBS))
-        path.next_summary_at = tx.now + tx.limits.retry_seconds * 1000
+        path.next_summary_at = max(path.next_summary_at, tx.now + tx.limits.retry_seconds * 1000)
         return None
     return QueuedJob(_insert(tx, path, request))
 

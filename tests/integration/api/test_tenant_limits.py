@@ -187,6 +187,18 @@ def test_above_its_jobs_a_caller_is_refused_and_nothing_is_done(crowded: Api) ->
     eventually(lambda: crowded.client.post(f"{second}/compact", json={"summarize": True}).status_code == 202)
 
 
+def test_above_its_jobs_a_branch_summary_is_refused_and_the_head_stays(crowded: Api) -> None:
+    first, second = crowded.session(auto_compact=False), crowded.session(auto_compact=False)
+    words = [user("so it goes on and on " * 20) for _ in range(6)]
+    entries = [crowded.say(session, *words)["entry_ids"] for session in (first, second)]
+    crowded.post(f"{first}/compact", {"summarize": True}, 202)
+    before = crowded.get(f"{second}/context")
+    refusal = crowded.client.post(f"{second}/branch", json={"entry_id": entries[1][0], "summarize": True})
+    assert facts(refusal)[1:3] == ("tenant_jobs", 1)
+    assert crowded.get(f"{second}/context") == before
+    crowded.post(f"{second}/branch", {"entry_id": entries[1][0]})
+
+
 def test_above_its_jobs_an_append_works_and_says_why_no_summary_is_queued(crowded: Api) -> None:
     first, second = crowded.session(auto_compact=False), crowded.session()
     crowded.say(first, *(user("so it goes on and on " * 20) for _ in range(6)))

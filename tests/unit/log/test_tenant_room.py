@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from foldline.log.errors import Conflict
 from foldline.log.events import Event, TenantLimited
+from foldline.log.jobs import admin, endings
 from foldline.log.jobs.sweeps import sweep
 from foldline.log.storage.store import Limits, Store
 from foldline.log.tenant_room import FULL_MILLISECONDS, TenantRoom
@@ -69,3 +71,18 @@ def test_what_had_no_room_is_queued_by_a_sweep_once_there_is_some(clock: Clock, 
     clock.advance(RETRY_SECONDS)
     sweep(crowded)
     assert len(second.jobs) == 1
+
+
+def test_an_operator_retries_no_job_above_the_limit(clock: Clock, crowded: Store) -> None:
+    first, second = Scene(crowded, id="first"), Scene(crowded, id="second")
+    first.append(*[user(50)] * 18)
+    claim = first.claimed()
+    endings.fail(crowded, claim, "the endpoint is away")
+    second.append(*[user(50)] * 18)
+    assert len(second.jobs) == 1
+    with pytest.raises(Conflict, match="FOLDLINE_TENANT_JOBS"), crowded.write() as tx:
+        admin.retry(tx, claim.job_id)
+    second.work()
+    clock.advance(FULL_MILLISECONDS / 1000)
+    with crowded.write() as tx:
+        assert not admin.retry(tx, claim.job_id).is_joined

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Final, Self
 
 from limits import RateLimitItemPerDay
@@ -39,7 +40,7 @@ class Budgets:
         """Those of the settings, counted at their broker if that is Redis."""
         amounts = {
             TOKENS: settings.tenant_summary_tokens_per_day,
-            USD: int(settings.tenant_summary_usd_per_day * PARTS_OF_A_DOLLAR),
+            USD: ceil(settings.tenant_summary_usd_per_day * PARTS_OF_A_DOLLAR),
         }
         limits = {name: RateLimitItemPerDay(amount, namespace=name) for name, amount in amounts.items() if amount}
         return cls(limits, tuple(storages_at(settings.broker_url)) if limits else ())
