@@ -118,6 +118,16 @@ def test_a_tenant_sends_so_many_bytes_a_day_and_reads_on_after_that(database: st
         assert asked(api, BOB, "POST", content=content()).status_code == 201
 
 
+def test_what_is_announced_above_the_most_of_a_body_does_not_use_up_the_day(database: str) -> None:
+    with limited(database, tenant_body_bytes_per_day=1 << 30, max_body_bytes=1 << 20) as api:
+        url = api.client.base_url
+        with socket.create_connection((url.host, url.port or 80)) as connection, connection.makefile("rb") as answers:
+            head = f"POST /sessions HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {ANN}\r\n"
+            connection.sendall(f"{head}content-length: {1 << 60}\r\n\r\n".encode())
+            assert status_of(answers) == 413
+        assert asked(api, ANN, "POST", json=NEW).status_code == 201
+
+
 @pytest.mark.parametrize("size", [100, 4_000_000])
 def test_the_connection_of_a_refused_request_is_used_for_the_next_one(database: str, size: int) -> None:
     with limited(database, tenant_body_bytes_per_day=1) as api:

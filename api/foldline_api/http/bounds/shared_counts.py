@@ -48,11 +48,15 @@ class _Counter:
 
 
 class SharedCounts:
-    """The counts of one application. A `name` is counted for each limit apart; the caller closes it."""
+    """The counts of one application. A `name` is counted for each limit apart; the caller closes it.
 
-    def __init__(self, broker_url: str, stopwatch: Stopwatch) -> None:
+    The broker is waited for `answer_seconds`.
+    """
+
+    def __init__(self, broker_url: str, stopwatch: Stopwatch, answer_seconds: float = ANSWER_SECONDS) -> None:
         self._own = _Counter(MemoryStorage())
-        self._pool = _pool(broker_url) if broker_url.startswith(("redis:", "rediss:")) else None
+        self._answer_seconds = answer_seconds
+        self._pool = _pool(broker_url, answer_seconds) if broker_url.startswith(("redis:", "rediss:")) else None
         self._shared = self._pool and _Counter(_storage(broker_url, self._pool))
         self._stopwatch = stopwatch
         self._has_failed = False
@@ -89,7 +93,7 @@ class SharedCounts:
             # The others do not wait for what becomes of this one.
             self._again_at = now + ALONE_SECONDS
         try:
-            async with asyncio.timeout(ANSWER_SECONDS):
+            async with asyncio.timeout(self._answer_seconds):
                 found = await count(self._shared)
         except (StorageError, TimeoutError) as error:
             self._has_failed, self._again_at = True, self._stopwatch() + ALONE_SECONDS
@@ -104,12 +108,12 @@ class SharedCounts:
             await self._pool.disconnect()
 
 
-def _pool(url: str) -> Any:
+def _pool(url: str, seconds: float) -> Any:
     """The connections to a Redis: a caller waits for one as long as for an answer, and nothing is tried twice."""
     # Loaded only where one is the broker, as its client takes long to load.
     client, retry, backoff = map(import_module, ("redis.asyncio", "redis.asyncio.retry", "redis.backoff"))
     return client.BlockingConnectionPool.from_url(
-        url, max_connections=CONNECTIONS, timeout=ANSWER_SECONDS, retry=retry.Retry(backoff.NoBackoff(), 0)
+        url, max_connections=CONNECTIONS, timeout=seconds, retry=retry.Retry(backoff.NoBackoff(), 0)
     )
 
 

@@ -39,6 +39,7 @@ class TenantLimits:
         self._of_key = _item(RateLimitItemPerSecond, settings, OF_KEY)
         self._of_tenant = _item(RateLimitItemPerSecond, settings, OF_TENANT)
         self._bytes = _item(RateLimitItemPerDay, settings, BYTES)
+        self._most_bytes = settings.max_body_bytes
         self._most_at_a_time = settings.tenant_concurrent_requests
         self._open: Counter[str] = Counter()
 
@@ -47,7 +48,7 @@ class TenantLimits:
         if caller is None or caller.name == LOCAL:
             await self._app(scope, receive, send)
             return
-        body = _CountedBody(receive, Headers(scope=scope))
+        body = _CountedBody(receive, Headers(scope=scope), self._most_bytes)
         try:
             async with self._admitted(caller, body):
                 await self._app(scope, body.receive, send)
@@ -104,9 +105,10 @@ def _item(kind: type[RateLimitItem], settings: Settings, setting: str) -> RateLi
 class _CountedBody:
     """The body of a request: the bytes that it is announced with, and those that arrived without."""
 
-    def __init__(self, source: Receive, headers: Headers) -> None:
+    def __init__(self, source: Receive, headers: Headers, most: int) -> None:
         announced = headers.get("content-length", "")
-        self.announced_bytes = int(announced) if announced.isdecimal() else 0
+        # What is larger is refused later, and does not arrive.
+        self.announced_bytes = min(most, int(announced)) if announced.isdecimal() else 0
         self.unannounced_bytes = 0
         self._is_chunked = "transfer-encoding" in headers
         self._source = source
