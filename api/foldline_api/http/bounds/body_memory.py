@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
-from http import HTTPStatus
 from time import monotonic
 from typing import Final
 
@@ -57,7 +56,6 @@ class BodyMemory:
         async def release_and_send(message: Message) -> None:
             body.release()
             is_start = message["type"] == "http.response.start"
-            body.is_refused |= message.get("status") == HTTPStatus.TOO_MANY_REQUESTS
             await send(_closing(message) if is_start and not await body.is_skipped() else message)
 
         try:
