@@ -10,12 +10,13 @@ import socket
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 import pytest
 from foldline_worker.cancellation import Cancellation
 from foldline_worker.embedded import EmbeddedWorker
-from foldline_worker.summarizers.calls.budgets import Budgets
+from foldline_worker.summarizers.calls.budgets import ANSWER_SECONDS, Budgets
 from foldline_worker.summarizers.contract import ProviderDeclined, SummarizerUnavailable
 from foldline_worker.summarizers.registry import create_summarizer
 
@@ -25,7 +26,7 @@ from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput
 from foldline.engine.summaries.provider_block import ProviderCall
 from foldline.settings import Settings, load_settings
 from foldline.telemetry.metrics import Metrics
-from stack.services.servers import valkey
+from stack.services.servers import BackingService, valkey
 from tests.support.processes.api import open_api
 from tests.support.processes.databases import only_sqlite
 from tests.support.processes.scripted_llm import Reply, ScriptedLLM
@@ -113,13 +114,13 @@ def test_the_jobs_of_a_tenant_are_counted_together(database: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def broker_url() -> Iterator[str]:
-    with valkey(is_own=True) as broker:
-        yield broker.url
+def broker() -> Iterator[BackingService]:
+    with valkey(is_own=True) as service:
+        yield service
 
 
-def test_workers_with_one_broker_share_budgets(broker_url: str) -> None:
-    settings = load_settings(broker_url=broker_url, tenant_summary_tokens_per_day=1_500, tenant_summary_usd_per_day=2)
+def test_workers_with_one_broker_share_budgets(broker: BackingService) -> None:
+    settings = load_settings(broker_url=broker.url, tenant_summary_tokens_per_day=1_500, tenant_summary_usd_per_day=2)
     first, second = (Budgets.of(settings) for _ in range(2))
     first.spend("ann", USED, None)
     assert second.spent("ann") is None
@@ -142,3 +143,15 @@ def test_a_broker_that_is_away_leaves_budgets_to_each_worker(caplog: pytest.LogC
     assert first.spent("ann") is not None
     assert second.spent("ann") is None
     assert "counted in this process" in caplog.text
+
+
+def test_a_frozen_broker_holds_up_one_look_for_a_moment(broker: BackingService) -> None:
+    budgets = Budgets.of(load_settings(broker_url=broker.url))
+    budgets.spend("ann", USED, None)
+    broker.freeze()
+    try:
+        began = perf_counter()
+        assert [budgets.spent("ann") for _ in range(5)] == [None] * 5
+        assert ANSWER_SECONDS <= perf_counter() - began < 2 * ANSWER_SECONDS
+    finally:
+        broker.thaw()

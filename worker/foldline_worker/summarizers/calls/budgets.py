@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
+from time import monotonic
 from typing import Final, Self
 
 from limits import RateLimitItemPerDay
@@ -25,7 +26,12 @@ USD: Final = "tenant_summary_usd_per_day"
 PARTS_OF_A_DOLLAR: Final = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
+# A summary is not held up by a broker that keeps silent: after a failure, this process counts alone for a while.
+ANSWER_SECONDS: Final = 0.5
+ALONE_SECONDS: Final = 30.0
+
+
+@dataclass(slots=True)
 class Budgets:
     """The budgets of each payer, in tokens and in millionths of a dollar; a missing one is no limit.
 
@@ -34,6 +40,7 @@ class Budgets:
 
     limits: Mapping[str, RateLimitItemPerDay]
     storages: Sequence[Storage] = ()
+    _again_at: float = 0.0
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
@@ -43,7 +50,7 @@ class Budgets:
             USD: ceil(settings.tenant_summary_usd_per_day * PARTS_OF_A_DOLLAR),
         }
         limits = {name: RateLimitItemPerDay(amount, namespace=name) for name, amount in amounts.items() if amount}
-        return cls(limits, tuple(storages_at(settings.broker_url)) if limits else ())
+        return cls(limits, tuple(storages_at(settings.broker_url, ANSWER_SECONDS)) if limits else ())
 
     def spend(self, payer: str, usage: Mapping[str, int], prices: Prices | None) -> None:
         """Count what a call used. Dollars are counted where the prices are known."""
@@ -70,10 +77,12 @@ class Budgets:
         return self._counted(lambda storage: storage.get(key))
 
     def _counted(self, count: Callable[[Storage], int]) -> int:
-        for storage in self.storages:
+        is_alone = monotonic() < self._again_at
+        for storage in self.storages[-1:] if is_alone else self.storages:
             try:
                 return count(storage)
             except StorageError as error:
+                self._again_at = monotonic() + ALONE_SECONDS
                 logger.warning("what summarizers use is counted in this process: %s", error)
         return 0
 

@@ -83,15 +83,15 @@ class Rates:
         return min(MOST_WAIT_SECONDS, max(LEAST_WAIT_SECONDS, *resets, 0))
 
 
-def storages_at(broker_url: str) -> Iterator[Storage]:
-    """Where calls are counted: the broker if it can, then this process."""
+def storages_at(broker_url: str, answer_seconds: float = SOCKET_SECONDS) -> Iterator[Storage]:
+    """Where calls are counted: the broker if it can, and answers within this time, then this process."""
     if broker_url.startswith(("redis:", "rediss:")):
         yield RedisStorage(
             verified(broker_url),
             key_prefix="foldline",
             wrap_exceptions=True,
-            socket_timeout=SOCKET_SECONDS,
-            socket_connect_timeout=SOCKET_SECONDS,
+            socket_timeout=answer_seconds,
+            socket_connect_timeout=answer_seconds,
         )
     yield MemoryStorage()
 
