@@ -62,6 +62,8 @@ def create_app(
         threads.total_tokens = settings.threads
         signals.metrics.follow_threads(lambda: threads.statistics().tasks_waiting)
         async with keys.watched():
+            if keys.are_needed:
+                counts.load()
             yield
         await service.watch.close()
         await gateway.upstreams.close()

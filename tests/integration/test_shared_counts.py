@@ -7,15 +7,14 @@ from collections.abc import Awaitable, Callable, Iterator
 from time import perf_counter
 
 import pytest
-from foldline_api.http.bounds.shared_counts import ALONE_SECONDS, UNSHARED_PART, SharedCounts
-from limits import RateLimitItemPerDay, RateLimitItemPerHour
+from foldline_api.http.bounds.shared_counts import ALONE_SECONDS, UNSHARED_PART, Limit, SharedCounts
 
 from stack.services.servers import BackingService, valkey
 
 # No second passes in the middle of a test.
-RATE = RateLimitItemPerHour(3, namespace="rate")
-BUDGET = RateLimitItemPerDay(100, namespace="budget")
+RATE = Limit("rate", 3, 3600)
 DAY_SECONDS = 86_400
+BUDGET = Limit("budget", 100, DAY_SECONDS)
 # The machine may be busy, and only a broker that is frozen must take longer.
 ANSWER_SECONDS = 1.0
 
@@ -62,14 +61,14 @@ def test_processes_with_one_broker_share_rates_and_budgets(broker: BackingServic
 
 def test_what_a_process_does_not_share_is_a_small_part_of_a_limit(broker: BackingService) -> None:
     async def work(first: SharedCounts, second: SharedCounts, _watch: Stopwatch) -> None:
-        rate = RateLimitItemPerHour(4 * UNSHARED_PART, namespace="large")
-        taken = [await counts.take(rate, "ann") for _ in range(rate.amount) for counts in (first, second)]
-        assert rate.amount <= sum(taken) <= rate.amount * (1 + 2 / UNSHARED_PART)
-        budget = RateLimitItemPerDay(10 * UNSHARED_PART, namespace="large")
+        rate = Limit("large rate", 4 * UNSHARED_PART, 3600)
+        taken = [await counts.take(rate, "ann") for _ in range(rate.most) for counts in (first, second)]
+        assert rate.most <= sum(taken) <= rate.most * (1 + 2 / UNSHARED_PART)
+        budget = Limit("large budget", 10 * UNSHARED_PART, DAY_SECONDS)
         spent = [
             await counts.spend(budget, "ann", 5) == 0 for _ in range(2 * UNSHARED_PART) for counts in (first, second)
         ]
-        assert budget.amount <= sum(spent) * 5 <= budget.amount * (1 + 4 / UNSHARED_PART)
+        assert budget.most <= sum(spent) * 5 <= budget.most * (1 + 4 / UNSHARED_PART)
 
     with_counts(broker.url, 2, work)
 

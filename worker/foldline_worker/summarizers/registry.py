@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from time import perf_counter
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from foldline.engine.models.windows import known_model
 from foldline.engine.policies.policy import EXTRACTIVE
@@ -21,7 +21,6 @@ from foldline.telemetry.metrics import Metrics
 from foldline.telemetry.tracing import Tracing
 from foldline_worker.cancellation import Cancellation
 from foldline_worker.summarizers import extractive
-from foldline_worker.summarizers.calls.budgets import NO_BUDGETS, Budgets
 from foldline_worker.summarizers.contract import (
     NOTHING_KEPT,
     ChunkTexts,
@@ -30,6 +29,9 @@ from foldline_worker.summarizers.contract import (
     SummarizerHeldBack,
     SummarizerUnavailable,
 )
+
+if TYPE_CHECKING:
+    from foldline_worker.summarizers.calls.budgets import Budgets
 
 logger = logging.getLogger(__name__)
 
@@ -92,7 +94,7 @@ def create_summarizer(
     """
     check_summarizer(settings)
     metrics = metrics or Metrics(())
-    rows, budgets = summarizer_rows(settings), Budgets.of(settings)
+    rows, budgets = summarizer_rows(settings), _budgets(settings)
     models: dict[str, Summarizer] = {
         name: Metered(
             _maker("llm")(name, row, tracing, broker_url=settings.broker_url, budgets=budgets),
@@ -118,6 +120,14 @@ def _maker(kind: str) -> Callable[..., Summarizer]:
     return create
 
 
+def _budgets(settings: Settings) -> Budgets | None:
+    """The budgets of the settings; None where no model is called, so that what counts them need not be loaded."""
+    if not (summarizer_rows(settings) or settings.compactor_keys):
+        return None
+    found: Budgets = import_module("foldline_worker.summarizers.calls.budgets").Budgets.of(settings)
+    return found
+
+
 class SummarizerChain:
     """Each request's summarizer: the provider that it names, or else the first that gives an answer.
 
@@ -135,7 +145,7 @@ class SummarizerChain:
         self._writers = writers
         self._usual = usual
         self._providers = providers
-        self._watch = watch or BudgetWatch(NO_BUDGETS, Metrics(()))
+        self._watch = watch or BudgetWatch(None, Metrics(()))
 
     def summarize(
         self, request: SummaryInput, cancellation: Cancellation, kept: ChunkTexts = NOTHING_KEPT
@@ -195,13 +205,13 @@ class SummarizerChain:
 class BudgetWatch:
     """Looks whether a budget is spent, and counts how often it is."""
 
-    def __init__(self, budgets: Budgets, metrics: Metrics) -> None:
+    def __init__(self, budgets: Budgets | None, metrics: Metrics) -> None:
         self._budgets = budgets
         self._metrics = metrics
 
     def is_spent(self, payer: str) -> bool:
         """Whether no model may be called for this payer today."""
-        spent = self._budgets.spent(payer)
+        spent = None if self._budgets is None else self._budgets.spent(payer)
         if spent is None:
             return False
         self._metrics.count(spent)
@@ -283,7 +293,7 @@ class MeteredProvider:
     What they used is counted in the payer's budgets.
     """
 
-    def __init__(self, summarizer: Summarizer, metrics: Metrics, budgets: Budgets) -> None:
+    def __init__(self, summarizer: Summarizer, metrics: Metrics, budgets: Budgets | None) -> None:
         self._summarizer = summarizer
         self._metrics = metrics
         self._budgets = budgets
@@ -296,7 +306,8 @@ class MeteredProvider:
         names = (call.compactor, _listed(call.model)) if call else (OTHER_MODEL, OTHER_MODEL)
         draft = _counted(partial(self._summarizer.summarize, request, cancellation, kept), self._metrics, names)
         known = known_model(call.model) if call else None
-        self._budgets.spend(request.payer, draft.usage, known.prices if known else None)
+        if self._budgets is not None:
+            self._budgets.spend(request.payer, draft.usage, known.prices if known else None)
         return draft
 
     def close(self) -> None:

@@ -6,16 +6,12 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from importlib import import_module
-from math import ceil
-from time import time
-from typing import Any, Final, TypeVar
-
-from limits import RateLimitItem
-from limits.aio.storage import MemoryStorage, RedisStorage
-from limits.aio.strategies import SlidingWindowCounterRateLimiter
-from limits.errors import StorageError
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from foldline.log.storage.store import Stopwatch
+
+if TYPE_CHECKING:
+    from foldline_api.http.bounds.counters import LimitCounter
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -29,22 +25,12 @@ CONNECTIONS: Final = 16
 UNSHARED_PART: Final = 64
 
 
-class _Counter:
-    """Counts in one storage."""
+class Limit(NamedTuple):
+    """At most so many, or so much, in so many seconds."""
 
-    def __init__(self, storage: MemoryStorage | RedisStorage) -> None:
-        self._storage = storage
-        self._rates = SlidingWindowCounterRateLimiter(storage)
-
-    async def take(self, rate: RateLimitItem, name: str, amount: int = 1) -> bool:
-        return await self._rates.hit(rate, name, cost=amount)
-
-    async def spend(self, budget: RateLimitItem, name: str, amount: int) -> int:
-        key = budget.key_for(name)
-        spent = await self._storage.incr(key, budget.get_expiry(), amount)
-        if spent - amount < budget.amount:
-            return 0
-        return max(1, ceil(await self._storage.get_expiry(key) - time()))
+    name: str
+    most: int
+    seconds: int
 
 
 class SharedCounts:
@@ -54,21 +40,30 @@ class SharedCounts:
     """
 
     def __init__(self, broker_url: str, stopwatch: Stopwatch, answer_seconds: float = ANSWER_SECONDS) -> None:
-        self._own = _Counter(MemoryStorage())
-        self._answer_seconds = answer_seconds
-        self._pool = _pool(broker_url, answer_seconds) if broker_url.startswith(("redis:", "rediss:")) else None
-        self._shared = self._pool and _Counter(_storage(broker_url, self._pool))
+        self._broker_url = broker_url
         self._stopwatch = stopwatch
+        self._answer_seconds = answer_seconds
+        self._counters: tuple[LimitCounter, LimitCounter | None] | None = None
         self._has_failed = False
         self._again_at = 0.0
 
-    async def take(self, rate: RateLimitItem, name: str) -> bool:
+    def load(self) -> tuple[LimitCounter, LimitCounter | None]:
+        """The counters of this process and of the broker, if that can count; loaded at the first call."""
+        if self._counters is None:
+            # A service without keys needs none of what this loads.
+            counters = import_module("foldline_api.http.bounds.counters")
+            is_redis = self._broker_url.startswith(("redis:", "rediss:"))
+            shared = counters.at_redis(self._broker_url, self._answer_seconds) if is_redis else None
+            self._counters = (counters.in_process(), shared)
+        return self._counters
+
+    async def take(self, rate: Limit, name: str) -> bool:
         """Count one of this rate, unless that is over it; whether it was counted."""
         if await self._is_unshared(rate, name, 1):
             return True
         return await self._counted(lambda counter: counter.take(rate, name))
 
-    async def spend(self, budget: RateLimitItem, name: str, amount: int) -> int:
+    async def spend(self, budget: Limit, name: str, amount: int) -> int:
         """Count an amount of a budget, which began with its first one.
 
         0, or, if the budget was spent before, the seconds until it begins anew.
@@ -77,46 +72,32 @@ class SharedCounts:
             return 0
         return await self._counted(lambda counter: counter.spend(budget, name, amount))
 
-    async def _is_unshared(self, limit: RateLimitItem, name: str, amount: int) -> bool:
+    async def _is_unshared(self, limit: Limit, name: str, amount: int) -> bool:
         """Whether this is within the part of a limit that the process does not share, and is counted there."""
-        part = limit.amount // UNSHARED_PART
-        if self._shared is None or not 0 < amount <= part:
+        own, shared = self.load()
+        part = limit.most // UNSHARED_PART
+        if shared is None or not 0 < amount <= part:
             return False
-        unshared = type(limit)(part, limit.multiples, f"{limit.namespace}/unshared")
-        return await self._own.take(unshared, name, amount)
+        return await own.take(Limit(f"{limit.name}/unshared", part, limit.seconds), name, amount)
 
-    async def _counted(self, count: Callable[[_Counter], Awaitable[T]]) -> T:
-        now = self._stopwatch()
-        if self._shared is None or now < self._again_at:
-            return await count(self._own)
+    async def _counted(self, count: Callable[[LimitCounter], Awaitable[T]]) -> T:
+        (own, shared), now = self.load(), self._stopwatch()
+        if shared is None or now < self._again_at:
+            return await count(own)
         if self._has_failed:
             # The others do not wait for what becomes of this one.
             self._again_at = now + ALONE_SECONDS
         try:
             async with asyncio.timeout(self._answer_seconds):
-                found = await count(self._shared)
-        except (StorageError, TimeoutError) as error:
+                found = await count(shared)
+        except (ConnectionError, TimeoutError) as error:
             self._has_failed, self._again_at = True, self._stopwatch() + ALONE_SECONDS
             logger.warning("the broker does not count requests, so this process does: %s", str(error) or "it is silent")
-            return await count(self._own)
+            return await count(own)
         self._has_failed, self._again_at = False, 0.0
         return found
 
     async def close(self) -> None:
         """Close the connections."""
-        if self._pool is not None:
-            await self._pool.disconnect()
-
-
-def _pool(url: str, seconds: float) -> Any:
-    """The connections to a Redis: a caller waits for one as long as for an answer, and nothing is tried twice."""
-    # Loaded only where one is the broker, as its client takes long to load.
-    client, retry, backoff = map(import_module, ("redis.asyncio", "redis.asyncio.retry", "redis.backoff"))
-    return client.BlockingConnectionPool.from_url(
-        url, max_connections=CONNECTIONS, timeout=seconds, retry=retry.Retry(backoff.NoBackoff(), 0)
-    )
-
-
-def _storage(url: str, pool: Any) -> RedisStorage:
-    options = {"connection_pool": pool, "key_prefix": "foldline"}
-    return RedisStorage(url, wrap_exceptions=True, implementation="redispy", **options)
+        for counter in filter(None, self._counters or ()):
+            await counter.close()

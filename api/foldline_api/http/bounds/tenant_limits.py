@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Final
 
-from limits import RateLimitItem, RateLimitItemPerDay, RateLimitItemPerSecond
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -15,13 +14,14 @@ from foldline.log.errors import TenantLimitReached
 from foldline.log.events import TenantLimited
 from foldline.settings import Settings
 from foldline_api.gateway.refusals import refusal
-from foldline_api.http.bounds.shared_counts import SharedCounts
+from foldline_api.http.bounds.shared_counts import Limit, SharedCounts
 from foldline_api.http.known_keys import LOCAL, Caller
 
 OF_KEY: Final = "key_requests_per_second"
 OF_TENANT: Final = "tenant_requests_per_second"
 AT_A_TIME: Final = "tenant_concurrent_requests"
 BYTES: Final = "tenant_body_bytes_per_day"
+DAY_SECONDS: Final = 86_400
 
 
 class TenantLimits:
@@ -36,9 +36,9 @@ class TenantLimits:
         self._app = app
         self._counts = counts
         self._publish = publish
-        self._of_key = _item(RateLimitItemPerSecond, settings, OF_KEY)
-        self._of_tenant = _item(RateLimitItemPerSecond, settings, OF_TENANT)
-        self._bytes = _item(RateLimitItemPerDay, settings, BYTES)
+        self._of_key = Limit(OF_KEY, settings.key_requests_per_second, 1)
+        self._of_tenant = Limit(OF_TENANT, settings.tenant_requests_per_second, 1)
+        self._bytes = Limit(BYTES, settings.tenant_body_bytes_per_day, DAY_SECONDS)
         self._most_bytes = settings.max_body_bytes
         self._most_at_a_time = settings.tenant_concurrent_requests
         self._open: Counter[str] = Counter()
@@ -70,36 +70,27 @@ class TenantLimits:
         self._open[tenant] += 1
         try:
             # First the key: one that is over its own rate takes nothing from the tenant's others.
-            await self._check_rate(
-                self._of_key, OF_KEY, f"{caller.name}/{tenant}", "the key is used too often a second"
-            )
-            await self._check_rate(self._of_tenant, OF_TENANT, tenant, "the tenant sends too many requests a second")
+            await self._check_rate(self._of_key, f"{caller.name}/{tenant}", "the key is used too often a second")
+            await self._check_rate(self._of_tenant, tenant, "the tenant sends too many requests a second")
             await self._check_bytes(tenant, body)
             yield
-            if self._bytes is not None and body.unannounced_bytes:
+            if self._bytes.most and body.unannounced_bytes:
                 await self._counts.spend(self._bytes, tenant, body.unannounced_bytes)
         finally:
             self._open[tenant] -= 1
             if not self._open[tenant]:
                 del self._open[tenant]
 
-    async def _check_rate(self, rate: RateLimitItem | None, setting: str, name: str, what: str) -> None:
-        if rate is not None and not await self._counts.take(rate, name):
-            raise TenantLimitReached(rate.amount, setting, what)
+    async def _check_rate(self, rate: Limit, name: str, what: str) -> None:
+        if rate.most and not await self._counts.take(rate, name):
+            raise TenantLimitReached(rate.most, rate.name, what)
 
     async def _check_bytes(self, tenant: str, body: _CountedBody) -> None:
-        if self._bytes is None or not body.is_there:
+        if not (self._bytes.most and body.is_there):
             return
         seconds = await self._counts.spend(self._bytes, tenant, body.announced_bytes)
         if seconds:
-            raise TenantLimitReached(self._bytes.amount, BYTES, "the tenant has sent too many bytes today", seconds)
-
-
-def _item(kind: type[RateLimitItem], settings: Settings, setting: str) -> RateLimitItem | None:
-    """The limit that this setting gives; None if it gives none."""
-    most: int = getattr(settings, setting)
-    # Their own namespaces: limits of the same number would be one.
-    return kind(most, namespace=setting) if most else None
+            raise TenantLimitReached(self._bytes.most, BYTES, "the tenant has sent too many bytes today", seconds)
 
 
 class _CountedBody:
