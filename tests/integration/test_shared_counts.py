@@ -83,7 +83,9 @@ def test_without_a_broker_that_answers_each_process_counts_alone(url: str) -> No
     with_counts(url, 2, work)
 
 
-def test_a_frozen_broker_holds_up_one_request_for_a_moment_and_is_tried_again(broker: BackingService) -> None:
+def test_a_frozen_broker_holds_up_one_request_for_a_moment_and_is_tried_again(
+    broker: BackingService, caplog: pytest.LogCaptureFixture
+) -> None:
     async def work(counts: SharedCounts, watch: Stopwatch) -> None:
         assert [await counts.take(RATE, "frozen") for _ in range(3)] == [True, True, True]
         broker.freeze()
@@ -95,6 +97,7 @@ def test_a_frozen_broker_holds_up_one_request_for_a_moment_and_is_tried_again(br
                 waits.append(perf_counter() - began)
             assert ANSWER_SECONDS <= sum(waits) < 2 * ANSWER_SECONDS
             assert not await counts.take(RATE, "frozen")
+            assert [record.levelname for record in caplog.records] == ["WARNING"]
         finally:
             broker.thaw()
         watch.seconds += ALONE_SECONDS

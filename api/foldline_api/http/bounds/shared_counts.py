@@ -91,11 +91,16 @@ class SharedCounts:
             async with asyncio.timeout(self._answer_seconds):
                 found = await count(shared)
         except (ConnectionError, TimeoutError) as error:
-            self._has_failed, self._again_at = True, self._stopwatch() + ALONE_SECONDS
-            logger.warning("the broker does not count requests, so this process does: %s", str(error) or "it is silent")
+            self._note_failure(str(error) or "it is silent")
             return await count(own)
         self._has_failed, self._again_at = False, 0.0
         return found
+
+    def _note_failure(self, reason: str) -> None:
+        if not self._has_failed:
+            # Once for all that wait at the same time.
+            logger.warning("the broker does not count requests, so each process does: %s", reason)
+        self._has_failed, self._again_at = True, self._stopwatch() + ALONE_SECONDS
 
     async def close(self) -> None:
         """Close the connections."""
