@@ -285,6 +285,52 @@ class Settings(BaseSettings):
         32, ge=0, le=4096, description="Maximum number of a tenant's large requests that wait. Others get 503 at once."
     )
     large_request_bytes: int = Field(256 << 10, ge=1024, description="Size of a body above which a request is large.")
+    key_requests_per_second: int = Field(
+        1000,
+        ge=0,
+        description="Maximum number of requests a second with one key. Others get 429. 0 sets no limit.",
+    )
+    tenant_requests_per_second: int = Field(
+        2000,
+        ge=0,
+        description="Maximum number of requests a second of one tenant. Others get 429. 0 sets no limit.",
+    )
+    tenant_concurrent_requests: int = Field(
+        2000,
+        ge=0,
+        description="Maximum number of requests of one tenant that a process works on at the same time; a stream and a "
+        "client that waits count too. Others get 429. 0 sets no limit.",
+    )
+    tenant_body_bytes_per_day: int = Field(
+        128 << 30,
+        ge=0,
+        description="Size of the bodies of one tenant in a day, after which requests with a body get 429. 0 sets no "
+        "limit.",
+    )
+    tenant_sessions: int = Field(
+        1_000_000,
+        ge=0,
+        description="Maximum number of sessions of one tenant. A request that would create another gets 429. 0 sets no "
+        "limit.",
+    )
+    tenant_jobs: int = Field(
+        10_000,
+        ge=0,
+        description="Maximum number of jobs of one tenant that wait or run. A request for another gets 429, and "
+        "automatic ones wait. 0 sets no limit.",
+    )
+    tenant_summary_tokens_per_day: int = Field(
+        1_000_000_000,
+        ge=0,
+        description="Tokens of summarizers that one tenant uses in a day, after which its summaries are made of the "
+        "ledger alone. 0 sets no limit.",
+    )
+    tenant_summary_usd_per_day: float = Field(
+        1000.0,
+        ge=0,
+        description="US dollars for summarizers that one tenant costs in a day, where prices are known, after which "
+        "its summaries are made of the ledger alone. 0 sets no limit.",
+    )
     threads: int = Field(16, ge=1, le=1024, description="Maximum number of API requests handled at the same time.")
     api_processes: int = Field(
         1, ge=1, le=64, description="Processes of `foldline api` on one port. Each uses about one core."
@@ -447,6 +493,10 @@ class Settings(BaseSettings):
     def has_memory_broker(self) -> bool:
         """Whether the broker works inside this process only, so that the worker has to run in it too."""
         return self.broker_url.startswith("memory:")
+
+
+# The settings that limit a tenant or a key.
+TENANT_LIMITS = tuple(name for name in Settings.model_fields if name.startswith(("key_", "tenant_")))
 
 
 def _policy_values(policy: str) -> JsonObject:

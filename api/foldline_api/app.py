@@ -20,6 +20,7 @@ from foldline.settings import Settings
 from foldline.telemetry.health import DATABASE, Subject, known_backlog, parts_of
 from foldline.telemetry.metrics import Signals
 from foldline_api import docs_page
+from foldline_api.gateway import refusals
 from foldline_api.gateway import routes as gateway_routes
 from foldline_api.gateway.forwarding import Gateway
 from foldline_api.gateway.upstream import Upstreams
@@ -29,6 +30,8 @@ from foldline_api.http.auth import OPEN_PATHS, Auth
 from foldline_api.http.bounds.body_memory import BodyMemory
 from foldline_api.http.bounds.patience import Patience
 from foldline_api.http.bounds.places import Places
+from foldline_api.http.bounds.shared_counts import SharedCounts
+from foldline_api.http.bounds.tenant_limits import TenantLimits
 from foldline_api.http.browsers import BrowserRules
 from foldline_api.http.cursors import Cursors
 from foldline_api.http.known_keys import KnownKeys
@@ -50,7 +53,7 @@ def create_app(
     signals.metrics.follow(store)
     watch, views = Watch(_reader_of(store), waiters_max), SentViews(settings.cache_bytes * 3 // 8)
     service = AppState(settings, store, watch, views, Cursors(store), Places(settings))
-    keys = KnownKeys.of(settings, store)
+    keys, counts = KnownKeys.of(settings, store), SharedCounts(settings.broker_url, store.stopwatch)
     gateway = Gateway(service, Upstreams(settings), Beginnings(settings.cache_bytes // 8))
 
     @asynccontextmanager
@@ -59,9 +62,12 @@ def create_app(
         threads.total_tokens = settings.threads
         signals.metrics.follow_threads(lambda: threads.statistics().tasks_waiting)
         async with keys.watched():
+            if keys.are_needed:
+                counts.load()
             yield
         await service.watch.close()
         await gateway.upstreams.close()
+        await counts.close()
 
     app = DescribedApp(
         title="Foldline",
@@ -70,10 +76,11 @@ def create_app(
         lifespan=lifespan,
         middleware=[
             Middleware(AccessLog, signals=signals),
-            Middleware(Patience, bare_prefixes=(*gateway_routes.PATHS, *OPEN_PATHS)),
-            Middleware(BrowserRules, keys=keys, bare_paths=gateway_routes.PATHS),
+            Middleware(Patience, bare_prefixes=(*refusals.PATHS, *OPEN_PATHS)),
+            Middleware(BrowserRules, keys=keys, bare_paths=refusals.PATHS),
             Middleware(Auth, keys=keys),
             Middleware(BodyMemory, settings=settings),
+            Middleware(TenantLimits, settings=settings, counts=counts, publish=store.publish),
         ],
         redirect_slashes=False,
         generate_unique_id_function=operation_id,

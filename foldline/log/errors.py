@@ -1,7 +1,7 @@
 """The session log's errors, beside the engine's, as one tree: `SessionsError` > `NotFound`, `Conflict`, `StaleVersion`,
 `UnknownParent`, `UnknownVersion`, `CallsOpen`, `PinTooLarge`, `CannotShrink`, `RedoSuperseded`, `IdempotencyInFlight`,
-`IdempotencyMismatch`, `LimitExceeded`, `InvalidDatabase`, `Unavailable` > `OutcomeUnknown`, `FileGone`,
-`DiskFull`, `SealingKeyMissing`, `Busy`.
+`IdempotencyMismatch`, `LimitExceeded`, `TenantLimitReached`, `InvalidDatabase`, `Unavailable` > `OutcomeUnknown`,
+`FileGone`, `DiskFull`, `SealingKeyMissing`, `Busy`.
 """
 
 from __future__ import annotations
@@ -113,6 +113,19 @@ class LimitExceeded(SessionsError):
         super().__init__(f"{what}; the most that this service takes is {most}")
         self.most = most
         self.setting = setting
+
+
+class TenantLimitReached(SessionsError):
+    """A tenant, or one of its keys, has or does as much of something as the service allows.
+
+    `setting` names the limit, `most` is its value. It is worth trying again after `retry_seconds`.
+    """
+
+    def __init__(self, most: float, setting: str, what: str, retry_seconds: int = 1) -> None:
+        super().__init__(f"{what}; the most that this service allows is {most}")
+        self.most = most
+        self.setting = setting
+        self.retry_seconds = retry_seconds
 
 
 class InvalidDatabase(SessionsError):

@@ -131,6 +131,13 @@ class GatewayCall:
     view_tokens: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class TenantLimited:
+    """A limit of a tenant or key was met: something was refused, or not done; `setting` names the limit."""
+
+    setting: str
+
+
 Event: TypeAlias = (
     JobWaits
     | JobEnded
@@ -143,6 +150,7 @@ Event: TypeAlias = (
     | SweepDone
     | OverflowReported
     | GatewayCall
+    | TenantLimited
 )
 # Called with each event after the commit, in the thread that committed: it must not block.
 Subscriber: TypeAlias = Callable[[Event], None]

@@ -41,6 +41,7 @@ REASONS: Final[Mapping[str, str]] = MappingProxyType(
         "too_little": "what could go is too little",
         "no_room": "a finished summary does not fit",
         "held_back": "a summary failed; a later request tries it again",
+        "too_many_jobs": "too many jobs wait or run; it is tried again by itself",
     }
 )
 

@@ -201,6 +201,14 @@ GATEWAY_TOKENS: Final = Metric(
     "have gone on where the gateway is a shadow.",
     ("part",),
 )
+TENANT_LIMITED: Final = Metric(
+    "foldline_tenant_limited_total",
+    MetricKind.COUNTER,
+    BOTH,
+    "How often a limit of a tenant or key was met, by the setting: a request was refused, an automatic job not queued, "
+    "or a summary written without a model.",
+    ("limit",),
+)
 CONNECTIONS: Final = Metric(
     "foldline_database_connections",
     MetricKind.GAUGE,
@@ -244,6 +252,7 @@ METRICS: Final = (
     OVERFLOWS,
     GATEWAY_CALLS,
     GATEWAY_TOKENS,
+    TENANT_LIMITED,
     CONNECTIONS,
     CONNECTIONS_MAX,
     PART_UP,

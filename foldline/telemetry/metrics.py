@@ -36,11 +36,13 @@ from foldline.log.events import (
     StageRan,
     SummaryPatched,
     SweepDone,
+    TenantLimited,
     TriggerRan,
 )
 from foldline.log.job_state import JobState
 from foldline.log.jobs.backlog import Backlog
 from foldline.log.storage.store import Store
+from foldline.settings import TENANT_LIMITS
 from foldline.telemetry import metric_catalog
 from foldline.telemetry.metric_catalog import METRICS, Metric, MetricKind, Source
 from foldline.telemetry.tracing import Silent, Tracing
@@ -55,6 +57,7 @@ KNOWN: Final[tuple[tuple[Any, ...], ...]] = (
     (metric_catalog.LEASE_EXPIRIES, INTERACTIVE),
     (metric_catalog.LEASE_EXPIRIES, BACKGROUND),
     (metric_catalog.OVERFLOWS, OTHER),
+    *((metric_catalog.TENANT_LIMITED, setting) for setting in TENANT_LIMITS),
 )
 
 
@@ -174,6 +177,10 @@ class Metrics:
         if call.tokens:
             self._of(metric_catalog.GATEWAY_TOKENS, "history").inc(call.tokens)
             self._of(metric_catalog.GATEWAY_TOKENS, "view").inc(call.view_tokens)
+
+    @_count.register
+    def _(self, limited: TenantLimited) -> None:
+        self._of(metric_catalog.TENANT_LIMITED, limited.setting).inc()
 
     @_count.register(JobWaits)
     @_count.register(BranchSummarized)

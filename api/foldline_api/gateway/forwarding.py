@@ -19,7 +19,7 @@ from foldline.engine.gateway.cache_marks import marks_in
 from foldline.engine.gateway.dialects import AgentRequest, Dialect, RequestBody, understood
 from foldline.engine.gateway.recalls import takes_recall, with_recall
 from foldline.engine.overflow import PROVIDERS, verdict_of
-from foldline.log.errors import LimitExceeded
+from foldline.log.errors import LimitExceeded, TenantLimitReached
 from foldline.log.events import OTHER, GatewayCall, GatewayOutcome, OverflowReported
 from foldline.log.gateway.beginnings import Beginnings
 from foldline.log.gateway.turns import Defaults, Turn, relieved_turn, take_turn
@@ -136,7 +136,7 @@ def _prepare(gateway: Gateway, dialect: Dialect, call: GatewayRequest, is_awaite
             return _viewed(gateway, call, understood(dialect, body, marks_in(call.raw)), is_awaited)
     except (InvalidMessage, LimitExceeded):
         return Forwarded(call.raw, GatewayOutcome.NOT_UNDERSTOOD)
-    except CompactionError as error:
+    except (CompactionError, TenantLimitReached) as error:
         logger.info("no view for a request of the gateway: %s", error)
         return Forwarded(call.raw, GatewayOutcome.NO_VIEW)
     except Exception as error:  # noqa: BLE001 - a failure of ours never fails a call

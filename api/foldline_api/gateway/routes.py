@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from functools import partial
 from http import HTTPStatus
-from types import MappingProxyType
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -17,33 +16,25 @@ from starlette.routing import Match, Route
 from starlette.types import Receive, Scope, Send
 
 from foldline.engine.gateway.dialects import DIALECTS, Dialect
-from foldline.engine.wire import dumps
 from foldline.log.access.api_keys import is_key
 from foldline_api.gateway.forwarding import Forwarded, Gateway, GatewayRequest, forwarded, forwarded_again
 from foldline_api.gateway.hearing import Hearing
 from foldline_api.gateway.overdue import PATIENCE_SECONDS
 from foldline_api.gateway.recalling import Recalling
+from foldline_api.gateway.refusals import PREFIXES, error_like, refusal, upstream_of
 from foldline_api.gateway.upstream import Headers, Outgoing, UpstreamFailed, passing, read_whole, whole
 from foldline_api.http.auth import KEY_HEADER
 from foldline_api.http.known_keys import LOCAL
-from foldline_api.http.problems import PROBLEM_TYPES, BodiesFull, BodyTooLarge, BodyTooSlow, Forbidden, problem
+from foldline_api.http.problems import BodiesFull, BodyTooLarge, BodyTooSlow, Forbidden
 from foldline_api.http.request import read_body
-from foldline_api.http.responses import JSON
 from foldline_api.http.scopes import OF_GATEWAY, require
 
 METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE"]
-# The prefixes under which all routes of a provider go through; without a prefix, those that are understood.
-PREFIXES: Final = {"/anthropic": "anthropic", "/openai": "openai"}
-# How the paths of all routes here begin.
-PATHS: Final = ("/v1/", *(f"{prefix}/" for prefix in PREFIXES))
 REFUSAL_CHARS: Final = 1 << 16
 # The encodings that httpx decodes by itself.
 READABLE: Final = frozenset({b"gzip", b"deflate", b"identity"})
-# What the caller gets as an error of the provider's kind; without a name, it is an error of its server.
+# What the caller gets as an error of the provider's kind.
 REFUSED: Final = (UpstreamFailed, BodyTooLarge, BodyTooSlow, BodiesFull)
-NAMES: Final[Mapping[type[Exception], str]] = MappingProxyType(
-    {BodyTooLarge: "request_too_large", BodyTooSlow: "timeout_error", BodiesFull: "overloaded_error"}
-)
 Found = TypeVar("Found")
 _TOO_LONG: Final = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE})
 
@@ -59,7 +50,7 @@ class GatewayRoute(Route):
         try:
             require(scope["state"]["caller"], OF_GATEWAY)
         except Forbidden as error:
-            await problem(error)(scope, receive, send)
+            await refusal(scope, error)(scope, receive, send)
         else:
             await super().handle(scope, receive, send)
 
@@ -91,7 +82,7 @@ async def _converse(gateway: Gateway, dialect: Dialect, path: str, request: Requ
             return await _refused(gateway, call, sent, answer)
         return await _answered(gateway, call, sent, answer)
     except REFUSED as error:
-        return _error_like(dialect.upstream, error)
+        return error_like(dialect.upstream, error)
 
 
 async def _answered(gateway: Gateway, call: GatewayRequest, sent: Forwarded, answer: httpx.Response) -> Response:
@@ -114,9 +105,8 @@ async def _answered(gateway: Gateway, call: GatewayRequest, sent: Forwarded, ans
 
 
 async def _pass_by_headers(gateway: Gateway, request: Request) -> Response:
-    """Any other request to a path that both providers may have; Anthropic's clients name its version."""
-    is_anthropics = "anthropic-version" in request.headers or request.url.path.startswith("/v1/messages")
-    return await _pass(gateway, "anthropic" if is_anthropics else "openai", request)
+    """Any other request to a path that both providers may have."""
+    return await _pass(gateway, upstream_of(request.url.path, request.headers), request)
 
 
 async def _pass(gateway: Gateway, upstream: str, request: Request) -> Response:
@@ -128,7 +118,7 @@ async def _pass(gateway: Gateway, upstream: str, request: Request) -> Response:
         answer = await _sent(gateway, GatewayRequest(upstream, raw_path.removeprefix(prefix), request, raw), raw)
         return passing(answer, {})
     except REFUSED as error:
-        return _error_like(upstream, error)
+        return error_like(upstream, error)
 
 
 async def _sent(gateway: Gateway, call: GatewayRequest, body: bytes) -> httpx.Response:
@@ -219,13 +209,3 @@ def _text_of(answer: httpx.Response, raw: bytes) -> str:
         return httpx.Response(answer.status_code, headers=answer.headers, content=raw).text[:REFUSAL_CHARS]
     except httpx.DecodingError:
         return ""
-
-
-def _error_like(upstream: str, error: Exception) -> Response:
-    """An error of ours in the shape of the provider's."""
-    known = PROBLEM_TYPES.get(type(error))
-    status, headers = (known.status, known.headers) if known else (HTTPStatus.BAD_GATEWAY, {})
-    kind = NAMES.get(type(error), "api_error")
-    detail: dict[str, Any] = {"type": kind, "message": f"Foldline: {error}"}
-    body = {"type": "error", "error": detail} if upstream == "anthropic" else {"error": {**detail, "code": None}}
-    return Response(dumps(body), status.value, headers=headers, media_type=JSON)

@@ -11,8 +11,9 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from foldline.log.errors import Unavailable
+from foldline_api.gateway.refusals import refusal
 from foldline_api.http.known_keys import LOCAL, Caller, KnownKeys
-from foldline_api.http.problems import Unauthorized, problem
+from foldline_api.http.problems import Unauthorized
 
 DEFAULT_TENANT: Final = "default"
 # Probes carry no key.
@@ -39,7 +40,7 @@ class Auth:
             try:
                 scope.setdefault("state", {})["caller"] = await self._caller(scope)
             except (Unauthorized, Unavailable) as error:
-                await problem(error)(scope, receive, send)
+                await refusal(scope, error)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -122,7 +122,7 @@ class ProblemType:
     name: str
     status: HTTPStatus
     facts: Callable[[Any], Mapping[str, Any]] = lambda _error: {}
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Callable[[Any], Mapping[str, str]] = lambda _error: {}
     detail: str | None = None
 
     @property
@@ -133,9 +133,16 @@ class ProblemType:
 
 
 _UNPROCESSABLE: Final = HTTPStatus.UNPROCESSABLE_ENTITY
-_AGAIN: Final = {"Retry-After": RETRY_SECONDS}
-# The rest of the body is not read, so the connection cannot be used again.
-_UNREAD: Final = {"Connection": "close"}
+
+
+def _again(_error: Exception) -> Mapping[str, str]:
+    return {"Retry-After": RETRY_SECONDS}
+
+
+def _unread(_error: Exception) -> Mapping[str, str]:
+    """The header of an answer before the body was read, after which the connection cannot be used again."""
+    return {"Connection": "close"}
+
 
 PROBLEM_TYPES: Final[Mapping[type[Exception], ProblemType]] = {
     MalformedJson: ProblemType("malformed-json", HTTPStatus.BAD_REQUEST, lambda error: error.place),
@@ -160,11 +167,11 @@ PROBLEM_TYPES: Final[Mapping[type[Exception], ProblemType]] = {
         "body-too-large",
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         lambda error: {"limit_bytes": error.limit_bytes},
-        _UNREAD,
+        _unread,
     ),
-    BodyTooSlow: ProblemType("body-too-slow", HTTPStatus.REQUEST_TIMEOUT, headers=_UNREAD),
-    BodiesFull: ProblemType("unavailable", HTTPStatus.SERVICE_UNAVAILABLE, headers=_AGAIN),
-    TooManyLarge: ProblemType("unavailable", HTTPStatus.SERVICE_UNAVAILABLE, headers=_AGAIN),
+    BodyTooSlow: ProblemType("body-too-slow", HTTPStatus.REQUEST_TIMEOUT, headers=_unread),
+    BodiesFull: ProblemType("unavailable", HTTPStatus.SERVICE_UNAVAILABLE, headers=_again),
+    TooManyLarge: ProblemType("unavailable", HTTPStatus.SERVICE_UNAVAILABLE, headers=_again),
     log.LimitExceeded: ProblemType(
         "limit-exceeded",
         _UNPROCESSABLE,
@@ -173,6 +180,12 @@ PROBLEM_TYPES: Final[Mapping[type[Exception], ProblemType]] = {
             "value": error.most,
             "setting": variable(error.setting),
         },
+    ),
+    log.TenantLimitReached: ProblemType(
+        "too-many-requests",
+        HTTPStatus.TOO_MANY_REQUESTS,
+        lambda error: {"limit": error.setting, "value": error.most, "setting": variable(error.setting)},
+        lambda error: {"Retry-After": str(error.retry_seconds)},
     ),
     engine.UnknownModel: ProblemType(
         "unknown-model", _UNPROCESSABLE, lambda error: {"model": error.model, "nearest": error.nearest}
@@ -218,15 +231,17 @@ PROBLEM_TYPES: Final[Mapping[type[Exception], ProblemType]] = {
     ),
     log.RedoSuperseded: ProblemType("redo-superseded", HTTPStatus.CONFLICT),
     log.IdempotencyMismatch: ProblemType("idempotency-mismatch", _UNPROCESSABLE),
-    log.IdempotencyInFlight: ProblemType("idempotency-in-flight", HTTPStatus.CONFLICT, headers=_AGAIN),
+    log.IdempotencyInFlight: ProblemType("idempotency-in-flight", HTTPStatus.CONFLICT, headers=_again),
     Unauthorized: ProblemType(
-        "unauthorized", HTTPStatus.UNAUTHORIZED, headers={"WWW-Authenticate": 'Bearer realm="foldline"'}
+        "unauthorized",
+        HTTPStatus.UNAUTHORIZED,
+        headers=lambda _error: {"WWW-Authenticate": 'Bearer realm="foldline"'},
     ),
     Forbidden: ProblemType("forbidden", HTTPStatus.FORBIDDEN, lambda error: {"scope": error.scope}),
     log.Unavailable: ProblemType(
         "unavailable",
         HTTPStatus.SERVICE_UNAVAILABLE,
-        headers=_AGAIN,
+        headers=_again,
         detail="the database does not answer; try again later",
     ),
     log.FileGone: ProblemType(
@@ -238,7 +253,7 @@ PROBLEM_TYPES: Final[Mapping[type[Exception], ProblemType]] = {
     log.DiskFull: ProblemType(
         "unavailable",
         HTTPStatus.SERVICE_UNAVAILABLE,
-        headers=_AGAIN,
+        headers=_again,
         detail="the database has no room left on its disk, and nothing was stored",
     ),
     log.SealingKeyMissing: ProblemType(
@@ -256,10 +271,10 @@ PROBLEM_TYPES: Final[Mapping[type[Exception], ProblemType]] = {
     log.Busy: ProblemType(
         "unavailable",
         HTTPStatus.SERVICE_UNAVAILABLE,
-        headers=_AGAIN,
+        headers=_again,
         detail="other requests are writing to the same session, or all connections are in use; try again later",
     ),
-    TooManyWaiting: ProblemType("unavailable", HTTPStatus.SERVICE_UNAVAILABLE, headers=_AGAIN),
+    TooManyWaiting: ProblemType("unavailable", HTTPStatus.SERVICE_UNAVAILABLE, headers=_again),
 }
 
 
@@ -284,7 +299,7 @@ def problem(error: Exception) -> Response:
         "detail": kind.detail or str(error),
         **kind.facts(error),
     }
-    return Response(dumps(body), kind.status, headers=kind.headers, media_type=MEDIA_TYPE)
+    return Response(dumps(body), kind.status, headers=kind.headers(error), media_type=MEDIA_TYPE)
 
 
 async def _known(_request: Request, error: Exception) -> Response:

@@ -117,10 +117,21 @@ class NotCompactedAnswer(ResponseModel):
     `barred`: an undo keeps automatic compactions away. `recent`: what could go is kept recent. `open_calls`: it waits
     for results. `tool_loop`: it waits for the end of a tool loop, whose signed reasoning it would take. `too_little`:
     it would save less than the policy's minimum. `held_back`: a summary failed, and automatic jobs may run again at
-    `until`. `no_room`: a finished summary does not fit. `switched_off`: `auto_compact` is false.
+    `until`. `too_many_jobs`: the tenant has as many jobs as it may; the next try is at `until`. `no_room`: a finished
+    summary does not fit. `switched_off`: `auto_compact` is false.
     """
 
-    reason: Literal["barred", "recent", "open_calls", "tool_loop", "too_little", "held_back", "no_room", "switched_off"]
+    reason: Literal[
+        "barred",
+        "recent",
+        "open_calls",
+        "tool_loop",
+        "too_little",
+        "held_back",
+        "too_many_jobs",
+        "no_room",
+        "switched_off",
+    ]
     until: str | None
 
 

@@ -47,8 +47,8 @@ class SummaryInput:
 
     `provider` is what the model's own provider is sent, if it is to write the summary. `writers` are the summarizers
     that may write it, in order; without any, the service chooses. `are_writers_well`: none of them failed when last
-    called, so the first may be called without asking whether it is held back. `beginning` is what that one may be sent
-    in the place of a transcript.
+    called, so the first may be called without asking whether it is held back. Their calls are counted for the `payer`.
+    `beginning` is what that one may be sent in the place of a transcript.
     """
 
     previous: tuple[str, ...]
@@ -72,6 +72,7 @@ class SummaryInput:
     if_refused: Mapping[str, Any] | None = None
     falls_back: bool = False
     is_plain: bool = False
+    payer: str = ""
 
     @property
     def items(self) -> tuple[ItemAt, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import and_, bindparam, insert, select, update
+from sqlalchemy import and_, bindparam, func, insert, select, update
 
 from foldline.engine.edits import Edit
 from foldline.engine.outline import Outline
@@ -21,7 +21,8 @@ from foldline.log.compaction.summary_request import (
     request_to_json,
 )
 from foldline.log.compaction.usage_estimate import fits
-from foldline.log.events import JobEnded, JobWaits
+from foldline.log.errors import TenantLimitReached
+from foldline.log.events import JobEnded, JobWaits, TenantLimited
 from foldline.log.job_order import NEXT_TURN, hurry, is_close, turn_values
 from foldline.log.job_state import ACTIVE, JobState
 from foldline.log.storage import entry_log
@@ -55,6 +56,15 @@ _MOVE: Final = (
 )
 
 
+# In the order of the index.
+_LIVE_JOBS: Final = select(func.count()).where(
+    JOB.c.state.in_(ACTIVE), JOB.c.queue.in_((INTERACTIVE, BACKGROUND)), JOB.c.tenant == bindparam("tenant")
+)
+TENANT_JOBS: Final = "tenant_jobs"
+# A guess: jobs go when workers have done them.
+JOBS_RETRY_SECONDS: Final = 10
+
+
 @dataclass(frozen=True, slots=True)
 class QueuedJob:
     """The job that a summary request waits for; `is_joined` if the job existed before the request."""
@@ -67,7 +77,7 @@ def request_summary(
     tx: Transaction, path: Path, request: SummaryRequest, outline: Outline | None = None
 ) -> QueuedJob | Compaction | None:
     """The job for a summary request, or the compaction that publishes a kept summary; None if nothing is left to
-    summarize.
+    summarize, or no job may be queued (see `enqueue`).
 
     `outline` is the path's, if the caller has planned on it. Without it, an automatic request joins any job that the
     branch has, and reads nothing else: an append must not cost more while jobs wait.
@@ -136,8 +146,11 @@ def has_waiting(tx: Transaction, path: Path, request: SummaryRequest) -> bool:
     return JobState.QUEUED in _active(tx, path, request)
 
 
-def enqueue(tx: Transaction, path: Path, request: SummaryRequest) -> QueuedJob:
+def enqueue(tx: Transaction, path: Path, request: SummaryRequest) -> QueuedJob | None:
     """The job for a summary request. At most one job of a kind runs on a branch, and at most one waits (single flight).
+
+    None if the request is automatic and the tenant has as many jobs as it may: then automatic jobs of the branch are
+    held back for a while. A caller's request is checked where the caller is answered (`check_new`).
 
     The request joins the running job if it is automatic or the job's parameters are the same. Otherwise it joins and
     updates the waiting job, or becomes a new one.
@@ -149,7 +162,32 @@ def enqueue(tx: Transaction, path: Path, request: SummaryRequest) -> QueuedJob:
     if waiting is not None:
         _update_waiting(tx, path, waiting, request)
         return _joined(tx, path, waiting)
+    if not request.is_asked and not _has_room(tx, path.session.tenant):
+        tx.events.append(TenantLimited(TENANT_JOBS))
+        path.next_summary_at = max(path.next_summary_at, tx.now + tx.limits.retry_seconds * 1000)
+        return None
     return QueuedJob(_insert(tx, path, request))
+
+
+def check_new(tx: Transaction, tenant: str, queued: QueuedJob | None) -> None:
+    """Check that a tenant may have the job that this transaction has queued for a caller, if it has.
+
+    Raises:
+        TenantLimitReached: it may not.
+    """
+    if queued is not None and not queued.is_joined and not _has_room(tx, tenant, is_queued=True):
+        what = "too many jobs of the tenant wait or run"
+        raise TenantLimitReached(tx.limits.tenant_jobs, TENANT_JOBS, what, JOBS_RETRY_SECONDS)
+
+
+def _has_room(tx: Transaction, tenant: str, *, is_queued: bool = False) -> bool:
+    """Whether a tenant may have one more job that waits or runs. `is_queued`: this one is in the table already."""
+    most = tx.limits.tenant_jobs
+
+    def count() -> int:
+        return int(tx.execute(_LIVE_JOBS, {"tenant": tenant}).scalar()) - is_queued
+
+    return not most or tx.room.take((TENANT_JOBS, tenant), most, count, tx.now)
 
 
 def _active(tx: Transaction, path: Path, request: SummaryRequest) -> dict[str, Any]:

@@ -12,10 +12,11 @@ from foldline.log.storage import entry_log
 from foldline.log.storage.rows import NotCompacted, Path
 from foldline.log.storage.store import Transaction
 
-# Beside `Held` and `ranges.NO_ROOM`: the session does not compact by itself, a failed summary holds back the next, and
-# edits would strip the reasoning of an open tool loop.
+# Beside `Held` and `ranges.NO_ROOM`: the session does not compact by itself, a failed summary holds back the next, the
+# tenant has as many jobs as it may, and edits would strip the reasoning of an open tool loop.
 SWITCHED_OFF: Final = "switched_off"
 HELD_BACK: Final = "held_back"
+TOO_MANY_JOBS: Final = "too_many_jobs"
 TOOL_LOOP: Final = "tool_loop"
 # The share of the limit that the history may grow or shrink by before an append plans again.
 CHANGE_SHARE: Final = 0.01
@@ -39,7 +40,7 @@ def is_as_before(path: Path, limit: int, now: int) -> bool:
 
 
 def _has_changed(run: NotCompacted, tokens: int, limit: int) -> bool:
-    share = HELD_BACK_SHARE if run.reason == HELD_BACK else CHANGE_SHARE
+    share = HELD_BACK_SHARE if run.reason in {HELD_BACK, TOO_MANY_JOBS} else CHANGE_SHARE
     return abs(tokens - run.tokens) > limit * share
 
 
@@ -49,7 +50,7 @@ def note(
     """Note on the path that a run which planned on `outline` led to nothing. `is_wanted`: it wanted a summary."""
     is_held_back = is_wanted and tx.now < path.next_summary_at
     if is_held_back:
-        reason = HELD_BACK
+        reason = HELD_BACK if path.failures else TOO_MANY_JOBS
     elif is_in_loop:
         reason = TOOL_LOOP
     elif not (path.session.auto_compact or is_wanted):

@@ -21,6 +21,7 @@ from foldline.log.storage.tables import JOB, SESSION
 
 # Why a job in this state cannot be retried.
 NOT_AGAIN: Final = {JobState.RUNNING: "it is running; cancel it first", JobState.SUCCEEDED: "it has succeeded"}
+NO_ROOM_FOR_JOB: Final = "its tenant has as many jobs as FOLDLINE_TENANT_JOBS allows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ def retry(tx: Transaction, job_id: str) -> QueuedJob:
 
     Raises:
         NotFound: there is no such job, or its session was deleted.
-        Conflict: it is running, or has succeeded.
+        Conflict: it is running, or has succeeded, or its tenant has as many jobs as it may.
     """
     path, job = _open(tx, job_id)
     if job.state in NOT_AGAIN:
@@ -131,7 +132,10 @@ def _requeued(tx: Transaction, path: Path, job: Any) -> QueuedJob:
     # A later request of a caller keeps its own parameters.
     if waiting is not None and (waiting.id == job.id or (waiting.is_asked and job.is_asked)):
         return QueuedJob(waiting.id, is_joined=True)
-    return enqueue.enqueue(tx, path, replace(request_from_json(job.parameters), declined=None))
+    queued = enqueue.enqueue(tx, path, replace(request_from_json(job.parameters), declined=None))
+    if queued is None:
+        raise Conflict(NO_ROOM_FOR_JOB)
+    return queued
 
 
 def cancel(tx: Transaction, job_id: str) -> None:

@@ -199,6 +199,7 @@ def _preparation(
         provider=provider_call(tx, path, wanted, outline),
         writers=requested_policy(path, request).writers,
         are_writers_well=job.are_writers_well,
+        payer=path.session.tenant,
     )
     return Preparation(
         kind=HOOK_KINDS[request.kind],

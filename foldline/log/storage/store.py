@@ -18,12 +18,13 @@ from sqlalchemy import Connection, Dialect, Engine, Insert, Update, func, select
 from sqlalchemy.exc import DatabaseError, DataError, IntegrityError, InterfaceError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from foldline.log.errors import Busy, DiskFull, OutcomeUnknown, Unavailable
-from foldline.log.events import Event, Subscriber
+from foldline.log.errors import Busy, DiskFull, OutcomeUnknown, TenantLimitReached, Unavailable
+from foldline.log.events import Event, Subscriber, TenantLimited
 from foldline.log.sealing.cipher import Cipher
 from foldline.log.sealing.sealed_column import Sealed, seal_columns
 from foldline.log.storage.engines import CONNECTIONS, SQLITE, address_of, empty_log, open_engines
 from foldline.log.storage.turns import Turns
+from foldline.log.tenant_room import TenantRoom
 
 if TYPE_CHECKING:
     from foldline.log.storage.known_entries import KnownEntries
@@ -74,7 +75,8 @@ class Limits:
     `compactors` are the providers that may be asked for their own compaction, `summarizers` the names that a policy
     may choose from, `usual` those that write where none is chosen, in order, and `riding` the models of those that may
     be sent the cached beginning of a view. A session has about `session_entries` of `session_bytes` at most, and is
-    deleted `retention_days` after its last message, or those of its tenant; None keeps it.
+    deleted `retention_days` after its last message, or those of its tenant; None keeps it. A tenant has about
+    `tenant_sessions`, and `tenant_jobs` that wait or run; 0 sets no limit.
     """
 
     lease_seconds: int = 120
@@ -90,6 +92,8 @@ class Limits:
     session_bytes: int = 4 << 30
     retention_days: int | None = None
     retention_days_by_tenant: Mapping[str, int] = field(default_factory=lambda: NO_TENANTS)
+    tenant_sessions: int = 0
+    tenant_jobs: int = 0
     compactors: frozenset[str] = frozenset()
     summarizers: frozenset[str] = frozenset()
     usual: tuple[str, ...] = ()
@@ -102,7 +106,7 @@ class Transaction:
 
     `stopwatch` gives seconds. `traceparent` is the current trace, as in W3C Trace Context. `known` is what the process
     knows of committed entries, for a transaction that only reads. What is stored is encrypted by `cipher`. Subscribers
-    of the store get `events` after the commit, in order.
+    of the store get `events` after the commit, in order. `room` is what the process knows of the room of tenants.
     """
 
     connection: Connection
@@ -114,6 +118,7 @@ class Transaction:
     traceparent: str | None = None
     known: KnownEntries | None = None
     cipher: Cipher | None = None
+    room: TenantRoom = field(default_factory=TenantRoom)
     events: list[Event] = field(default_factory=list)
 
     def execute(self, statement: Any, parameters: Any = None) -> Any:
@@ -220,6 +225,7 @@ class Store:
         # Whether the last change found no room on the disk.
         self.is_full = False
         self._known = known
+        self._room = TenantRoom()
         self._traceparent = traceparent
         self.url = address_of(url)
         self.is_sqlite = self.url.get_backend_name() == SQLITE
@@ -241,6 +247,7 @@ class Store:
         With `shares` it may wait for a few others, to be committed with them; SQLite alone needs that.
 
         Raises:
+            TenantLimitReached: raised within; subscribers get an event of it, though nothing is committed.
             OutcomeUnknown: PostgreSQL broke off during the commit. SQLite rolls back what it cannot commit.
             Unavailable: the database does not answer.
         """
@@ -250,6 +257,9 @@ class Store:
                 transaction = self._transaction(connection)
                 yield transaction
                 is_done = True
+        except TenantLimitReached as error:
+            self.publish(TenantLimited(error.setting))
+            raise
         except Unavailable as error:
             self.is_full = isinstance(error, DiskFull)
             if is_done and not self.is_sqlite and type(error) is Unavailable:
@@ -325,6 +335,7 @@ class Store:
             self.stopwatch,
             self._traceparent(),
             cipher=self.cipher,
+            room=self._room,
         )
 
     @property

@@ -63,7 +63,7 @@ def import_session(tx: Transaction, tenant: str, new: Mapping[str, Any], prepare
 
     Raises:
         MalformedLine: the file's id or model is not valid for a session, or an entry cannot be stored.
-        UnknownModel, InvalidPolicy, FixedPartsDoNotFit, Conflict: as for `lifecycle.create`.
+        UnknownModel, InvalidPolicy, FixedPartsDoNotFit, Conflict, TenantLimitReached: as for `lifecycle.create`.
         LimitExceeded: the file has more entries than a session may have.
         InvalidPolicy: the summaries at the head do not fit the budget.
     """

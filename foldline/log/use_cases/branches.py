@@ -56,6 +56,7 @@ def move(
     Raises:
         NotFound: no such session, or no such entry in it.
         StaleVersion, UnknownParent: the session has changed since the caller read it.
+        TenantLimitReached: the summary needs a job, and the tenant has as many as it may.
     """
     head = open_to_change(tx, tenant, session_id, parent=parent, if_match=if_match)
     session = head.session
@@ -73,6 +74,7 @@ def move(
     step = trigger.run_trigger(tx, path)
     paths.save(tx, path)
     if isinstance(found, QueuedJob):
+        enqueue.check_new(tx, tenant, found)
         return Moved(path, step, queued=found, job=queries.job(tx, tenant, found.job_id))
     return Moved(path, step, summary_entry_id=found)
 

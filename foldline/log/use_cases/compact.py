@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from foldline.engine.models.given_fields import check_given
 from foldline.engine.policies.policy import policy_of, to_stored
 from foldline.engine.policies.presets import PRESETS
-from foldline.log.compaction import trigger
+from foldline.log.compaction import enqueue, trigger
 from foldline.log.compaction.planned_cut import PlannedCut, cut_of
 from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.compaction.trigger import TriggerResult
@@ -64,11 +64,13 @@ def compact(
         NotFound: no such session.
         StaleVersion, UnknownParent: the session has changed since the caller read it.
         InvalidPolicy: the request names a stage or policy that does not exist or cannot work.
+        TenantLimitReached: the tenant has as many jobs as it may.
     """
     path = open_to_change(tx, tenant, session_id, parent=parent, if_match=if_match)
     request = _asked_now(tx, path, _with_full_policy(tx, path, request))
     before, leaf_seq = path.used, path.leaf_seq
     step = trigger.compact_now(tx, path, request, stages=stages, summarize=summarize)
+    enqueue.check_new(tx, tenant, step.request)
     # Where nothing was edited, the version stays: a model that works on the view has seen the newest one.
     paths.save_edited(tx, path, leaf_seq)
     job = None if step.request is None else queries.job(tx, tenant, step.request.job_id)
@@ -92,6 +94,7 @@ def rehearse(
         NotFound: no such session.
         StaleVersion, UnknownParent: the session has changed since the caller read it.
         InvalidPolicy: the request names a stage or policy that does not exist or cannot work.
+        TenantLimitReached: the tenant has as many jobs as it may.
     """
     before = cut(tx, tenant, session_id, request)
     done = compact(

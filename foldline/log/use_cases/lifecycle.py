@@ -28,6 +28,7 @@ from foldline.log.storage import paths
 from foldline.log.storage.rows import Path, Session
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import BRANCH, ENTRY, SESSION, BranchRow
+from foldline.log.tenant_room import check_sessions
 from foldline.log.use_cases.preconditions import check_summarizers
 
 
@@ -58,6 +59,7 @@ def create(tx: Transaction, tenant: str, new: NewSession) -> Path:
         InvalidPolicy: the policy cannot work.
         FixedPartsDoNotFit: system prompt and tools leave no room for a history.
         Conflict: the id is used already.
+        TenantLimitReached: the tenant has as many sessions as it may.
     """
     window = None if new.context_window is None else parse_size(new.context_window)
     policy = policy_of(new.policy or {}, PRESETS, policy_of(new.default_policy or {}, PRESETS))
@@ -68,6 +70,7 @@ def create(tx: Transaction, tenant: str, new: NewSession) -> Path:
     tools_tokens = count_tools(new.tools)
     fixed_tokens = count_system(new.system) + tools_tokens
     check_fixed_parts(policy, budget.limit, fixed_tokens, 1000)
+    check_sessions(tx, tenant)
     session_id = new.id or tx.new_id("s")
     values = {
         "tenant": tenant,

@@ -38,7 +38,7 @@ PROBLEMS = (
     "malformed-json invalid-request not-found method-not-allowed conflict stale-version unknown-parent body-too-large "
     "body-too-slow limit-exceeded unknown-model fixed-parts-do-not-fit view-does-not-fit images-do-not-fit calls-open "
     "pin-too-large cannot-shrink redo-superseded idempotency-mismatch idempotency-in-flight unauthorized forbidden "
-    "unavailable outcome-unknown"
+    "unavailable outcome-unknown too-many-requests"
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -9,10 +10,12 @@ import httpx
 import pytest
 from fastapi import FastAPI
 from foldline_api.app import create_app
+from foldline_api.gateway.refusals import PATHS
 from foldline_api.gateway.routes import GatewayRoute
 from foldline_api.http.auth import OPEN_PATHS
 from foldline_api.http.scopes import OF_GATEWAY, SCOPES
 
+from foldline.engine.wire import loads
 from foldline.log.access import api_keys
 from foldline.log.access.api_keys import ALL_SCOPES, KeyScope
 from foldline.log.storage.store import Store
@@ -23,6 +26,8 @@ from tests.support.processes.api import Api, open_api, problem_of
 FOR_ANY_KEY = frozenset({"/", "/docs", "/openapi.json"})
 MALFORMED = ("", "Bearer", "Bearer fl_", "Bearer fl_x_y", "Basic fl_x_y", "Bearer \xe9\xff", f"Bearer fl_0_{'0' * 64}")
 IN_THE_PAST = 1
+# An error of a provider's kind has a message alone.
+SCOPE_IN_MESSAGE = re.compile(r"the scope `(\w+)`")
 
 
 class Endpoint(NamedTuple):
@@ -98,7 +103,13 @@ def refusal(api: Api, endpoint: Endpoint, ids: dict[str, str], authorization: st
     """The status and the missing scope of a request that has to be refused."""
     headers = httpx.Headers({} if authorization is None else {"Authorization": authorization}, encoding="latin-1")
     request = api.client.build_request(endpoint.method, path_of(endpoint, ids), json={}, headers=headers)
-    problem = problem_of(api.client.send(request))
+    answer = api.client.send(request)
+    if endpoint.path.startswith(PATHS):
+        error = loads(answer.content)["error"]
+        assert error["type"] in {"authentication_error", "permission_error"}
+        found = SCOPE_IN_MESSAGE.search(error["message"])
+        return answer.status_code, found and found[1]
+    problem = problem_of(answer)
     assert problem["name"] in {"unauthorized", "forbidden", "not-found"}
     return problem["status"], problem.get("scope")
 

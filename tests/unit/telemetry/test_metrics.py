@@ -16,6 +16,7 @@ from foldline.log.events import (
     StageRan,
     SummaryPatched,
     SweepDone,
+    TenantLimited,
     TriggerRan,
 )
 from foldline.log.jobs.backlog import Backlog, Queue
@@ -33,6 +34,7 @@ COUNTED = {
     "foldline_sweeps_total": SweepDone(),
     'foldline_overflow_reports_total{provider="vllm"}': OverflowReported("vllm"),
     'foldline_gateway_calls_total{outcome="not_understood"}': GatewayCall(GatewayOutcome.NOT_UNDERSTOOD),
+    'foldline_tenant_limited_total{limit="tenant_jobs"}': TenantLimited("tenant_jobs"),
 }
 # The metrics of jobs show both.
 NOT_COUNTED = (JobWaits("summarize.background"), BranchSummarized("s", "e0-1", {}))

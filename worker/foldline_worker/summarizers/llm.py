@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import Lock, Semaphore
 from typing import Final
 
@@ -38,6 +39,7 @@ from foldline.summarizer_file import NamedSummarizer
 from foldline.telemetry.tracing import Tracing
 from foldline_worker.cancellation import Cancellation
 from foldline_worker.summarizers.bounds import Bounds, CallSize
+from foldline_worker.summarizers.calls.budgets import NO_BUDGETS, Budgets
 from foldline_worker.summarizers.calls.endpoint import AnswerTooLong, EndpointUnavailable, TooLong
 from foldline_worker.summarizers.calls.rates import Rates
 from foldline_worker.summarizers.calls.retries import Retries
@@ -82,6 +84,7 @@ class LLM:
         concurrency: int = CALLS_AT_LEAST,
         retries: Retries | None = None,
         rides_cache: bool = False,
+        budgets: Budgets = NO_BUDGETS,
     ) -> None:
         self._name = name
         self._rides = Rides(name, are_allowed=rides_cache)
@@ -89,6 +92,7 @@ class LLM:
         self._bounds = bounds
         self._retries = retries or Retries()
         self._slots = CallSlots(concurrency)
+        self._budgets = budgets
 
     def close(self) -> None:
         """See `Summarizer`."""
@@ -98,7 +102,8 @@ class LLM:
         self, request: SummaryInput, cancellation: Cancellation, kept: ChunkTexts = NOTHING_KEPT
     ) -> SummaryDraft:
         """See `Summarizer`."""
-        writing = _Writing(self._client, self._bounds, self._retries, self._slots, kept, self._rides)
+        spend = partial(self._budgets.spend, request.payer, prices=self._client.prices)
+        writing = _Writing(self._client, self._bounds, self._retries, self._slots, kept, self._rides, spend)
         # One that was made for another writer may be in another format.
         is_ours = request.beginning is not None and request.beginning.writer == self._name
         pieces = divided(request if is_ours else replace(request, beginning=None))
@@ -173,6 +178,7 @@ class _Writing:
     slots: CallSlots
     kept: ChunkTexts
     rides: Rides
+    spend: Callable[[Mapping[str, int]], None]
     usage: Counter[str] = field(default_factory=Counter)
     findings: list[Finding] = field(default_factory=list)
     reported: str | None = None
@@ -372,6 +378,7 @@ class _Writing:
             if not self.bounds.learn(refusal, sent, most):
                 raise _TooSmall from refusal
             raise
+        self.spend(answer.usage)
         with self._lock:
             self.usage.update(answer.usage)
             self.reported = answer.model or self.reported
@@ -387,7 +394,14 @@ class _Writing:
         return _Text(extractive.extract(chunk), is_replaced=True)
 
 
-def create(name: str, row: NamedSummarizer, tracing: Tracing | None = None, *, broker_url: str = "") -> LLM:
+def create(
+    name: str,
+    row: NamedSummarizer,
+    tracing: Tracing | None = None,
+    *,
+    broker_url: str = "",
+    budgets: Budgets = NO_BUDGETS,
+) -> LLM:
     """The summarizer that this row describes; its rates are counted at the broker if that can."""
     client = ModelClient(
         WIRES[row.wire],
@@ -405,4 +419,5 @@ def create(name: str, row: NamedSummarizer, tracing: Tracing | None = None, *, b
     prompt = min(row.input_tokens, row.tokens_per_minute // 2) if row.tokens_per_minute else row.input_tokens
     bounds = Bounds(prompt, window, row.output_tokens)
     concurrency = row.concurrency or CALLS_AT_LEAST
-    return LLM(client, bounds, name=name, concurrency=concurrency, rides_cache=row.rides_cache is not None)
+    rides = row.rides_cache is not None
+    return LLM(client, bounds, name=name, concurrency=concurrency, rides_cache=rides, budgets=budgets)

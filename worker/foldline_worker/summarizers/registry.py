@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from time import perf_counter
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from foldline.engine.models.windows import known_model
 from foldline.engine.policies.policy import EXTRACTIVE
@@ -30,11 +30,15 @@ from foldline_worker.summarizers.contract import (
     SummarizerUnavailable,
 )
 
+if TYPE_CHECKING:
+    from foldline_worker.summarizers.calls.budgets import Budgets
+
 logger = logging.getLogger(__name__)
 
 NO_MODEL: Final = "none"
 OTHER_MODEL: Final = "other"
 NO_KEY: Final = "this worker has no key for it"
+BUDGET_SPENT: Final = "the tenant's budget for summaries is spent for today"
 UNKNOWN: Final = "this worker has no summarizer {name}"
 NEEDED: Final = ("summarizer_base_url", "summarizer_model")
 
@@ -90,10 +94,13 @@ def create_summarizer(
     """
     check_summarizer(settings)
     metrics = metrics or Metrics(())
-    rows = summarizer_rows(settings)
+    rows, budgets = summarizer_rows(settings), _budgets(settings)
     models: dict[str, Summarizer] = {
         name: Metered(
-            _maker("llm")(name, row, tracing, broker_url=settings.broker_url), metrics, provider=name, model=row.model
+            _maker("llm")(name, row, tracing, broker_url=settings.broker_url, budgets=budgets),
+            metrics,
+            provider=name,
+            model=row.model,
         )
         for name, row in rows.items()
     }
@@ -101,9 +108,10 @@ def create_summarizer(
         models = {name: Guarded(summarizer, name, breakers) for name, summarizer in models.items()}
     writers = {EXTRACTIVE: Metered(extractive.create(), metrics, provider=EXTRACTIVE, model=None), **models}
     providers = {
-        name: MeteredProvider(_maker("provider")(settings, name, tracing), metrics) for name in settings.compactor_keys
+        name: MeteredProvider(_maker("provider")(settings, name, tracing), metrics, budgets)
+        for name in settings.compactor_keys
     }
-    return SummarizerChain(writers, order_of(settings), providers)
+    return SummarizerChain(writers, order_of(settings), providers, BudgetWatch(budgets, metrics))
 
 
 def _maker(kind: str) -> Callable[..., Summarizer]:
@@ -112,18 +120,32 @@ def _maker(kind: str) -> Callable[..., Summarizer]:
     return create
 
 
+def _budgets(settings: Settings) -> Budgets | None:
+    """The budgets of the settings; None where no model is called, so that what counts them need not be loaded."""
+    if not (summarizer_rows(settings) or settings.compactor_keys):
+        return None
+    found: Budgets = import_module("foldline_worker.summarizers.calls.budgets").Budgets.of(settings)
+    return found
+
+
 class SummarizerChain:
     """Each request's summarizer: the provider that it names, or else the first that gives an answer.
 
-    These are the writers that the request names, or else those of `usual`, in order.
+    These are the writers that the request names, or else those of `usual`, in order. None of them that calls a model
+    is asked once a budget of the payer is spent.
     """
 
     def __init__(
-        self, writers: Mapping[str, Summarizer], usual: Sequence[str], providers: Mapping[str, Summarizer]
+        self,
+        writers: Mapping[str, Summarizer],
+        usual: Sequence[str],
+        providers: Mapping[str, Summarizer],
+        watch: BudgetWatch | None = None,
     ) -> None:
         self._writers = writers
         self._usual = usual
         self._providers = providers
+        self._watch = watch or BudgetWatch(None, Metrics(()))
 
     def summarize(
         self, request: SummaryInput, cancellation: Cancellation, kept: ChunkTexts = NOTHING_KEPT
@@ -137,10 +159,14 @@ class SummarizerChain:
             return self._written(request, cancellation, kept)
         if call.compactor not in self._providers:
             raise ProviderDeclined(call.compactor, NO_KEY)
+        if self._watch.is_spent(request.payer):
+            raise ProviderDeclined(call.compactor, BUDGET_SPENT)
         return self._providers[call.compactor].summarize(request, cancellation, kept)
 
     def _written(self, request: SummaryInput, cancellation: Cancellation, kept: ChunkTexts) -> SummaryDraft:
         failures: list[SummarizerUnavailable] = []
+        if {*self._order(request)} != {EXTRACTIVE} and self._watch.is_spent(request.payer):
+            request = replace(request, is_plain=True)
         for name in self._order(request):
             if name == EXTRACTIVE and request.if_refused and any(error.is_refusal for error in failures):
                 break
@@ -174,6 +200,23 @@ class SummarizerChain:
     def _all(self) -> Iterator[Summarizer]:
         yield from self._writers.values()
         yield from self._providers.values()
+
+
+class BudgetWatch:
+    """Looks whether a budget is spent, and counts how often it is."""
+
+    def __init__(self, budgets: Budgets | None, metrics: Metrics) -> None:
+        self._budgets = budgets
+        self._metrics = metrics
+
+    def is_spent(self, payer: str) -> bool:
+        """Whether no model may be called for this payer today."""
+        spent = None if self._budgets is None else self._budgets.spent(payer)
+        if spent is None:
+            return False
+        self._metrics.count(spent)
+        logger.info("no model is called: %s", variable(spent.setting))
+        return True
 
 
 def _rank(error: SummarizerUnavailable, *, is_tried_again: bool) -> tuple[float, bool]:
@@ -245,11 +288,15 @@ class Metered:
 
 
 class MeteredProvider:
-    """The same for the own compaction of models' providers, with the model of each call as a label."""
+    """The same for the own compaction of models' providers, with the model of each call as a label.
 
-    def __init__(self, summarizer: Summarizer, metrics: Metrics) -> None:
+    What they used is counted in the payer's budgets.
+    """
+
+    def __init__(self, summarizer: Summarizer, metrics: Metrics, budgets: Budgets | None) -> None:
         self._summarizer = summarizer
         self._metrics = metrics
+        self._budgets = budgets
 
     def summarize(
         self, request: SummaryInput, cancellation: Cancellation, kept: ChunkTexts = NOTHING_KEPT
@@ -257,7 +304,11 @@ class MeteredProvider:
         """See `Summarizer`."""
         call = request.provider
         names = (call.compactor, _listed(call.model)) if call else (OTHER_MODEL, OTHER_MODEL)
-        return _counted(partial(self._summarizer.summarize, request, cancellation, kept), self._metrics, names)
+        draft = _counted(partial(self._summarizer.summarize, request, cancellation, kept), self._metrics, names)
+        known = known_model(call.model) if call else None
+        if self._budgets is not None:
+            self._budgets.spend(request.payer, draft.usage, known.prices if known else None)
+        return draft
 
     def close(self) -> None:
         """See `Summarizer`."""

@@ -1,1 +1,1 @@
-"""What bounds a request: the memory of bodies, the values of its JSON, and the places of large ones."""
+"""What bounds requests: the memory of bodies, the values of JSON, the places of large ones, the limits of tenants."""

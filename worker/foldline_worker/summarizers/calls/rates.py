@@ -40,7 +40,7 @@ class Rates:
         self._tokens = RateLimitItemPerMinute(tokens, namespace="tokens") if tokens else None
         self.are_of_tokens = self._tokens is not None
         self._lock = Lock()
-        storages = _storages(broker_url) if requests or tokens else ()
+        storages = storages_at(broker_url) if requests or tokens else ()
         self._limiters = [SlidingWindowCounterRateLimiter(storage) for storage in storages]
 
     def wait(self, tokens: int, cancellation: Cancellation) -> None:
@@ -83,15 +83,15 @@ class Rates:
         return min(MOST_WAIT_SECONDS, max(LEAST_WAIT_SECONDS, *resets, 0))
 
 
-def _storages(broker_url: str) -> Iterator[Storage]:
-    """Where rates are counted: the broker if it can, then this process."""
+def storages_at(broker_url: str, answer_seconds: float = SOCKET_SECONDS) -> Iterator[Storage]:
+    """Where calls are counted: the broker if it can, and answers within this time, then this process."""
     if broker_url.startswith(("redis:", "rediss:")):
         yield RedisStorage(
             verified(broker_url),
             key_prefix="foldline",
             wrap_exceptions=True,
-            socket_timeout=SOCKET_SECONDS,
-            socket_connect_timeout=SOCKET_SECONDS,
+            socket_timeout=answer_seconds,
+            socket_connect_timeout=answer_seconds,
         )
     yield MemoryStorage()
 
