@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from http import HTTPStatus
+from typing import Final
 
 from fastapi import APIRouter, Response
 
@@ -21,6 +22,8 @@ from foldline_api.http.responses import JsonAnswer, to_response, write_once
 from foldline_api.schemas.answers import ImportedAnswer
 from foldline_api.schemas.bodies import ImportBody
 from foldline_api.schemas.openapi import described
+
+JSON_LINES: Final = "application/x-ndjson"
 
 router = APIRouter(tags=["session files"], route_class=CostlyRoute)
 
@@ -52,7 +55,7 @@ def import_file(incoming: FromRequest) -> Response:
     return to_response(write_once(incoming, work, shares=False))
 
 
-@router.get("/sessions/{session_id}/export", response_class=Response)
+@router.get("/sessions/{session_id}/export", **described(None, stream=JSON_LINES))
 def export_file(session_id: str, incoming: FromRequest) -> Response:
     """Export a session as a session file of pi. Entries that were imported from one are written as they were."""
     with incoming.service.store.read() as tx:
@@ -60,4 +63,4 @@ def export_file(session_id: str, incoming: FromRequest) -> Response:
     # Apart, so that nobody who writes waits for the text; without this line, it does not leave.
     with incoming.service.store.write() as tx:
         incoming.note(tx, AuditedAction.EXPORTED)
-    return Response(text.encode(errors="replace"), media_type="application/x-ndjson")
+    return Response(text.encode(errors="replace"), media_type=JSON_LINES)
