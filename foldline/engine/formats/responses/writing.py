@@ -142,7 +142,7 @@ class ResponsesWriter(ItemList):
 
     def _write_answer(self, answer: _Answer) -> None:
         kind = self._kinds.get(answer.wire_id, answer.kind or FUNCTION)
-        if answer.item is None or answer.kind != kind or any(map(_is_no_image, answer.result.content)):
+        if answer.item is None or answer.kind != kind or not _is_whole(answer, kind):
             content = self._content(answer.message, marks.with_error(answer.result))
             self.add_of_client({"type": kind.output, "call_id": answer.wire_id, kind.answer: content})
             return
@@ -184,6 +184,12 @@ def _own(message: Message, source: JsonObject | None) -> Item | None:
     if source is None or not _is_own(message):
         return None
     return source if isinstance(source, dict) else dict(source)
+
+
+def _is_whole(answer: _Answer, kind: Kind) -> bool:
+    """Whether an item with an answer has all that OpenAI wants of it."""
+    is_answered = not kind.is_open or (answer.item or {}).get(kind.answer) is not None
+    return is_answered and not any(map(_is_no_image, answer.result.content))
 
 
 def _is_no_image(part: Part) -> bool:

@@ -182,6 +182,10 @@ def test_an_item_in_which_the_model_said_nothing_is_left_out() -> None:
     assert check("responses", rendered, None) == []
 
 
+def test_an_output_that_is_null_is_empty() -> None:
+    assert _rendered(*RESPONSES.parse([ASK, _call(), _output(output=None)])) == [ASK, _call(), _output(output="")]
+
+
 def test_instructions_stay_beside_the_list() -> None:
     rendered = RESPONSES.render([user("hi")], "Be brief.")
     assert rendered.system == "Be brief."
