@@ -18,7 +18,6 @@ from starlette.requests import ClientDisconnect
 from foldline_api.http.request import read_request
 from foldline_api.service import AppState
 
-
 # A view that ignores the budget is as long as the session.
 COSTLY_PARAMETERS: Final = frozenset({("fit", "none")})
 
