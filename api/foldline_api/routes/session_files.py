@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Final
 
 from fastapi import APIRouter, Response
 
@@ -18,12 +17,10 @@ from foldline_api import serializers
 from foldline_api.http.bounds.json_bounds import check_values
 from foldline_api.http.direct import CostlyRoute
 from foldline_api.http.request import FromRequest
-from foldline_api.http.responses import JsonAnswer, to_response, write_once
+from foldline_api.http.responses import JSON_LINES, JsonAnswer, to_response, write_once
 from foldline_api.schemas.answers import ImportedAnswer
 from foldline_api.schemas.bodies import ImportBody
 from foldline_api.schemas.openapi import described
-
-JSON_LINES: Final = "application/x-ndjson"
 
 router = APIRouter(tags=["session files"], route_class=CostlyRoute)
 
