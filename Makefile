@@ -22,7 +22,7 @@ UV_VERSION := 0.13.9
 PRICES_VERSION := 0.2.3
 LITELLM_VERSION := 1.110.2
 
-.PHONY: help init fmt lint types check test test-llm chart property parity bench agents fidelity recall demo run stack image browser docs models clean lock
+.PHONY: help init fmt lint types check test test-llm chart property parity bench agents fidelity recall demo run stack image browser fuzz docs models clean lock
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -95,6 +95,10 @@ stack: .venv/.ready ## run Foldline with PostgreSQL, Valkey and workers; RUN='cu
 image: .venv/.ready ## build the container image and try it: BASE=IMAGE to stand on another, TAG=NAME
 	@$(BIN)/python -m docker.image $(if $(BASE),--base $(BASE)) $(if $(TAG),--tag $(TAG))
 
+fuzz: .venv/.ready ## send real services what nobody would write: REQUESTS=20000 TRANSCRIPTS=50000 SEED=1
+	@$(BIN)/python $(PIP_INSTALL) --require-hashes -r tests/fuzz/requirements.txt
+	@$(BIN)/python -m tests.fuzz $(if $(REQUESTS),--requests $(REQUESTS)) $(if $(TRANSCRIPTS),--transcripts $(TRANSCRIPTS)) $(if $(SEED),--seed $(SEED))
+
 browser: .venv/.ready ## look at Flower and at the dashboard's queries in Chromium; SCREENSHOTS=FOLDER
 	@$(BIN)/python $(PIP_INSTALL) --require-hashes -r tests/browser/requirements.txt
 	@SCREENSHOTS=$(or $(SCREENSHOTS),.screenshots) $(BIN)/python -m tests.browser
@@ -132,6 +136,7 @@ lock: ## write the requirements files anew (UPGRADE=1: with the newest versions)
 	@$(COMPILE) -o docker/requirements.txt --extra service --extra image --extra tracing -c requirements-dev.txt pyproject.toml
 	@printf 'hatchling\n' | $(COMPILE) -o docker/build.txt -c requirements-dev.txt -
 	@$(COMPILE) -o tests/browser/requirements.txt -c requirements-dev.txt tests/browser/requirements.in
+	@$(COMPILE) -o tests/fuzz/requirements.txt -c requirements-dev.txt tests/fuzz/requirements.in
 	@$(COMPILE) -o tests/llm/requirements.txt --no-deps tests/llm/requirements.in
 	@for peer in headroom langchain litellm node; do \
 		$(COMPILE) -o benchmarks/peers/pins/$$peer.txt benchmarks/peers/pins/$$peer.in || exit 1; done

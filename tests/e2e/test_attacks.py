@@ -133,6 +133,9 @@ def append(messages: list[Any]) -> Callable[[str], tuple[str, bytes]]:
         pytest.param(append(calling(keys(700_000))), 2, {422}, id="700,000 keys"),
         pytest.param(append(calling_in_text(keys(700_000))), 2, {201}, id="700,000 keys in text"),
         pytest.param(append(letters(10_000)), 2, {201}, id="10,000 messages"),
+        # Neither has a large body. In the order in which they came, no append ended within 30 s behind the former.
+        pytest.param(append(letters(7_000)), 16, {201, 503}, id="7,000 messages"),
+        pytest.param(append(letters(450)), 16, {201}, id="450 messages"),
         pytest.param(
             flood({**NEW, "messages": letters(5_000), "target_tokens": 2_000, "summarize": True}),
             16,

@@ -28,7 +28,7 @@ from foldline.telemetry.logs import describe
 from foldline_api.gateway.overdue import PATIENCE_SECONDS, UnderWay
 from foldline_api.gateway.upstream import Upstreams
 from foldline_api.http.bounds.json_bounds import loads_within
-from foldline_api.http.bounds.places import Places
+from foldline_api.http.bounds.places import OBJECTS_OF_CONVERSATION_MAX, Places
 from foldline_api.http.problems import TooManyLarge
 from foldline_api.service import AppState
 
@@ -118,7 +118,8 @@ async def forwarded(gateway: Gateway, dialect: Dialect, call: GatewayRequest) ->
 
 
 def _place(places: Places, call: GatewayRequest) -> AbstractAsyncContextManager[None]:
-    return places.one(call.tenant) if places.is_large(call.raw) else nullcontext()
+    is_large = places.is_large(call.raw, OBJECTS_OF_CONVERSATION_MAX)
+    return places.one(call.tenant) if is_large else nullcontext()
 
 
 def _publish(gateway: Gateway, sent: Forwarded) -> None:

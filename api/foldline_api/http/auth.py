@@ -11,6 +11,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from foldline.log.errors import Unavailable
+from foldline.log.storage.turns import WRITING_FOR
 from foldline_api.gateway.refusals import refusal
 from foldline_api.http.known_keys import LOCAL, Caller, KnownKeys
 from foldline_api.http.problems import Unauthorized
@@ -38,10 +39,12 @@ class Auth:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"] not in OPEN_PATHS:
             try:
-                scope.setdefault("state", {})["caller"] = await self._caller(scope)
+                caller = await self._caller(scope)
             except (Unauthorized, Unavailable) as error:
                 await refusal(scope, error)(scope, receive, send)
                 return
+            scope.setdefault("state", {})["caller"] = caller
+            WRITING_FOR.set(caller.tenant)
         await self._app(scope, receive, send)
 
     async def _caller(self, scope: Scope) -> Caller:

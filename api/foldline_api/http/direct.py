@@ -5,10 +5,10 @@ Large requests to them wait for a place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 from inspect import iscoroutinefunction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -16,6 +16,10 @@ from fastapi.routing import APIRoute
 from starlette.requests import ClientDisconnect
 
 from foldline_api.http.request import read_request
+from foldline_api.service import AppState
+
+# A view that ignores the budget is as long as the session.
+COSTLY_PARAMETERS: Final = frozenset({("fit", "none")})
 
 
 class DirectRoute(APIRoute):
@@ -40,18 +44,30 @@ class DirectRoute(APIRoute):
         if iscoroutinefunction(endpoint) or calls != [read_request] or any(takes):
             raise TypeError(self.path)
 
+        needs_query = any(parameter.field_info.is_required() for parameter in self.dependant.query_params)
+
         async def handle(request: Request) -> Response:
-            if request.scope["query_string"]:
-                return await resolving(request)
+            if needs_query or request.scope["query_string"]:
+                return await self._resolved(request, resolving)
             incoming = await read_request(request)
             work = partial(endpoint, **request.path_params, incoming=incoming)
             places = incoming.service.places
             if self.is_costly or places.is_large(incoming.raw):
                 async with places.one(incoming.tenant):
-                    return await _if_awaited(request, work)
+                    await _check_awaited(request)
+                    return await run_in_threadpool(work)
             return await run_in_threadpool(work)
 
         return handle
+
+    async def _resolved(self, request: Request, resolve: Callable[[Request], Awaitable[Response]]) -> Response:
+        """The response to a request with a query, whose body is small, as routes with a query have none."""
+        if not self.is_costly and COSTLY_PARAMETERS.isdisjoint(request.query_params.multi_items()):
+            return await resolve(request)
+        service: AppState = request.app.state.service
+        async with service.places.one(request.state.caller.tenant):
+            await _check_awaited(request)
+            return await resolve(request)
 
 
 class CostlyRoute(DirectRoute):
@@ -60,12 +76,11 @@ class CostlyRoute(DirectRoute):
     is_costly = True
 
 
-async def _if_awaited(request: Request, work: Callable[[], Response]) -> Response:
-    """The response of the work, if the client has waited for the request's turn.
+async def _check_awaited(request: Request) -> None:
+    """Check that the client has waited for the request's turn.
 
     Raises:
         ClientDisconnect: it has not.
     """
     if await request.is_disconnected():
         raise ClientDisconnect
-    return await run_in_threadpool(work)

@@ -16,6 +16,7 @@ from foldline_api.http.problems import InvalidRequest
 from foldline_api.http.request import ApiRequest
 
 JSON: Final = "application/json"
+JSON_LINES: Final = "application/x-ndjson"
 T = TypeVar("T")
 
 

@@ -17,7 +17,7 @@ from foldline_api import serializers
 from foldline_api.http.bounds.json_bounds import check_values
 from foldline_api.http.direct import CostlyRoute
 from foldline_api.http.request import FromRequest
-from foldline_api.http.responses import JsonAnswer, to_response, write_once
+from foldline_api.http.responses import JSON_LINES, JsonAnswer, to_response, write_once
 from foldline_api.schemas.answers import ImportedAnswer
 from foldline_api.schemas.bodies import ImportBody
 from foldline_api.schemas.openapi import described
@@ -52,7 +52,7 @@ def import_file(incoming: FromRequest) -> Response:
     return to_response(write_once(incoming, work, shares=False))
 
 
-@router.get("/sessions/{session_id}/export", response_class=Response)
+@router.get("/sessions/{session_id}/export", **described(None, stream=JSON_LINES))
 def export_file(session_id: str, incoming: FromRequest) -> Response:
     """Export a session as a session file of pi. Entries that were imported from one are written as they were."""
     with incoming.service.store.read() as tx:
@@ -60,4 +60,4 @@ def export_file(session_id: str, incoming: FromRequest) -> Response:
     # Apart, so that nobody who writes waits for the text; without this line, it does not leave.
     with incoming.service.store.write() as tx:
         incoming.note(tx, AuditedAction.EXPORTED)
-    return Response(text.encode(errors="replace"), media_type="application/x-ndjson")
+    return Response(text.encode(errors="replace"), media_type=JSON_LINES)

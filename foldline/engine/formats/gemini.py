@@ -21,7 +21,7 @@ from foldline.engine.formats.checked import (
     snake_case,
 )
 from foldline.engine.formats.contract import Format, Signs
-from foldline.engine.formats.gemini_writer import NAME, STAND_INS, GeminiWriter
+from foldline.engine.formats.gemini_writer import KINDS_OF_DATA, NAME, STAND_INS, GeminiWriter
 from foldline.engine.formats.shares import shares
 from foldline.engine.messages import (
     Image,
@@ -215,7 +215,7 @@ _READERS: Final[Mapping[str, Callable[[dict[str, Any], Any, str], Part]]] = {
 
 
 # Only contents have parts that say by such a key what they are.
-_PART_KEYS: Final = (*_READERS, "executableCode", "codeExecutionResult", "toolCall", "toolResponse", "thoughtSignature")
+_PART_KEYS: Final = (*KINDS_OF_DATA, "thoughtSignature")
 
 FORMAT: Final = Format(
     NAME,

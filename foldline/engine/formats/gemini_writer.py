@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, Self
 
 from foldline.engine.arguments import json_object
@@ -38,6 +38,20 @@ _USUAL_TYPE: Final = "image/jpeg"
 STAND_IN: Final = "skip_thought_signature_validator"
 STAND_INS: Final = frozenset({STAND_IN, "context_engineering_is_the_way_to_go"})
 _SIGNATURES: Final = frozenset({"thoughtSignature", "thought_signature"})
+
+# What a part may consist of, one of these; and what has to be a string in it.
+KINDS_OF_DATA: Final = (
+    "text",
+    "inlineData",
+    "fileData",
+    "functionCall",
+    "functionResponse",
+    "executableCode",
+    "codeExecutionResult",
+    "toolCall",
+    "toolResponse",
+)
+_STRINGS: Final[Mapping[str, tuple[str, ...]]] = {"inlineData": ("data", "mimeType"), "fileData": ("fileUri",)}
 
 # Where arguments that are not a JSON object go: `args` must be one.
 RAW_ARGUMENTS: Final = "_raw"
@@ -217,8 +231,8 @@ class GeminiWriter(Writer):
                 yield self._mark(marks.IMAGE) if image is None else image
             elif _is_unsendable(message, part):
                 self.lossy += 1
-            elif _is_own(message) and part.source is not None:
-                yield dict(part.source)
+            elif (own := _own_part(message, part)) is not None:
+                yield dict(own)
             elif isinstance(part, Text):
                 yield _text(part.text)
             elif isinstance(part, Other):
@@ -234,8 +248,17 @@ def _is_own(message: Message) -> bool:
 
 
 def _own_part(message: Message, part: Part) -> JsonObject | None:
-    """The part as it came in, if it came in this format."""
-    return part.source if _is_own(message) else None
+    """The part as it came in, if it came in this format and may go out."""
+    return part.source if _is_own(message) and part.source is not None and _is_whole(part.source) else None
+
+
+def _is_whole(part: JsonObject) -> bool:
+    """Whether Google takes a part of this format: it has one kind of data, with all that this kind needs."""
+    if part.keys() == {"text"}:
+        return True
+    kinds = [kind for kind in KINDS_OF_DATA if in_either_case(part, kind) is not None]
+    values = (in_either_case(in_either_case(part, kind), key) for kind in kinds for key in _STRINGS.get(kind, ()))
+    return len(kinds) <= 1 and all(isinstance(value, str) for value in values)
 
 
 def _own_source(message: Message) -> Wire | None:
@@ -250,7 +273,10 @@ def _as_user(content: Wire) -> Wire:
 
 def _is_valid(message: Message) -> bool:
     """Whether a message that came in may go out as it is."""
-    return bool(message.parts) and not any(_is_unsendable(message, part) for part in message.parts)
+    return bool(message.parts) and not any(
+        _is_unsendable(message, part) or (part.source is not None and not _is_whole(part.source))
+        for part in message.parts
+    )
 
 
 def _is_unsendable(message: Message, part: Part) -> bool:
@@ -258,7 +284,7 @@ def _is_unsendable(message: Message, part: Part) -> bool:
     if isinstance(part, Text):
         return not part.text
     if isinstance(part, Thinking):
-        return not (_is_own(message) and (part.text or part.signature))
+        return _own_part(message, part) is None or not (part.text or part.signature)
     return isinstance(part, Other) and part.kind in SEALED_KINDS and not _is_own(message)
 
 
@@ -312,8 +338,9 @@ def _wire_name(name: str) -> str:
 
 
 def _image(message: Message, image: Image) -> Wire | None:
-    if _is_own(message) and image.source is not None:
-        return dict(image.source)
+    own = _own_part(message, image)
+    if own is not None:
+        return dict(own)
     if image.data is not None and image.media_type in IMAGE_TYPES:
         return {"inlineData": {"mimeType": image.media_type, "data": image.data}}
     if image.data is None and image.url is not None and image.url.startswith(("https://", "http://")):

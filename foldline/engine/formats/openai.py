@@ -260,6 +260,9 @@ def _is_own(message: Message) -> bool:
 
 def _own_source(message: Message) -> dict[str, Any] | None:
     source = message.source if _is_own(message) else None
+    if source is not None and message.role != "assistant" and "tool_calls" in source:
+        # It is null or empty, which was read as no calls, and the API has this key for the assistant alone.
+        return {key: value for key, value in source.items() if key != "tool_calls"}
     return source if source is None or isinstance(source, dict) else dict(source)
 
 

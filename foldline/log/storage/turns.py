@@ -1,10 +1,14 @@
-"""Writers of SQLite take turns, in the order in which they came. Several in a row may share one commit."""
+"""Writers of SQLite take turns: tenants one after the other, and a tenant's writers in the order in which they came.
+
+Several in a row may share one commit.
+"""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Event, Lock
 from time import perf_counter
@@ -16,6 +20,8 @@ from foldline.log.errors import Unavailable
 
 # For so long others may join a transaction.
 OPEN_SECONDS: Final = 0.005
+# The tenant for whom the current thread writes; empty for the service's own work.
+WRITING_FOR: Final[ContextVar[str]] = ContextVar("WRITING_FOR", default="")
 
 
 @dataclass(slots=True)
@@ -44,6 +50,7 @@ class _Waiting:
     """A writer that waits for its turn; `joins` is the transaction that was handed to it, if any."""
 
     shares: bool
+    tenant: str = field(default_factory=WRITING_FOR.get)
     has_turn: Event = field(default_factory=Event)
     joins: _Shared | None = None
 
@@ -61,6 +68,9 @@ class Turns:
         self._lock = Lock()
         self._queue: deque[_Waiting] = deque()
         self._is_taken = False
+        # How many turns there had been when a tenant last had one, since the queue was empty.
+        self._turns = 0
+        self._last_turns: dict[str, int] = {}
 
     @property
     def waiting(self) -> int:
@@ -110,7 +120,7 @@ class Turns:
                 self._queue.append(waiting)
             else:
                 self._is_taken = True
-                waiting.has_turn.set()
+                self._give_turn(waiting)
         try:
             waiting.has_turn.wait()
         except BaseException:
@@ -146,10 +156,11 @@ class Turns:
         """Hand the transaction to the next writer, or end it; whether it still has to be committed."""
         if shares and shared.error is None and shared.may_grow:
             with self._lock:
-                if self._queue and self._queue[0].shares:
-                    following = self._queue.popleft()
+                following = self._next()
+                if following is not None and following.shares:
                     following.joins = shared
-                    following.has_turn.set()
+                    self._queue.remove(following)
+                    self._give_turn(following)
                     return True
         self._end(shared)
         return False
@@ -174,7 +185,19 @@ class Turns:
     def _pass_on(self) -> None:
         """Give the turn to the next writer."""
         with self._lock:
-            if self._queue:
-                self._queue.popleft().has_turn.set()
+            following = self._next()
+            if following is not None:
+                self._queue.remove(following)
+                self._give_turn(following)
             else:
                 self._is_taken = False
+                self._last_turns.clear()
+
+    def _next(self) -> _Waiting | None:
+        """The first writer of the tenant that has had no turn for longest, so that nobody waits behind many of one."""
+        return min(self._queue, key=lambda waiting: self._last_turns.get(waiting.tenant, 0), default=None)
+
+    def _give_turn(self, waiting: _Waiting) -> None:
+        self._turns += 1
+        self._last_turns[waiting.tenant] = self._turns
+        waiting.has_turn.set()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import repeat
+from time import sleep
 
 import pytest
 
@@ -55,6 +56,11 @@ def answers_to(api: Api, pieces: Iterable[bytes]) -> list[bytes]:
         POST + b"Content-Length: -1\r\n\r\n{}",
         POST + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
         POST + b"Transfer-Encoding: chunked\r\n\r\nmany\r\n{}\r\n",
+        POST + b"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+        POST + b"Transfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+        POST + b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+        POST + b"Transfer-Encoding: chunked\r\n\r\n2;x\n{}\r\n0\r\n\r\n",
+        b"POST /sessions HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
     ],
 )
 def test_what_is_no_request_is_answered_with_400_and_the_end(api: Api, request_: bytes) -> None:
@@ -91,3 +97,26 @@ def test_a_request_that_is_half_sent_leaves_the_others_alone(api: Api) -> None:
         body.sendall(POST + b"Content-Length: 20\r\n\r\n{")
         session = api.session()
     assert api.get(session)["version"] == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "sent"),
+    [(b"", b""), (b"", b"GET /heal"), (b"", GET + b"X: y"), (GET + b"\r\n", b"GET /heal")],
+    ids=["nothing", "half a line", "half of the headers", "half a line after a request"],
+)
+def test_a_connection_on_which_no_headers_come_is_closed(
+    api: Api, monkeypatch: pytest.MonkeyPatch, before: bytes, sent: bytes
+) -> None:
+    monkeypatch.setattr("foldline_api.http.protocol.HEAD_SECONDS", 0.3)
+    assert answers_to(api, [before, sent]) == [b"200"] * bool(before)
+
+
+def test_a_body_may_take_longer_than_headers(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("foldline_api.http.protocol.HEAD_SECONDS", 0.1)
+
+    def pieces() -> Iterator[bytes]:
+        yield POST + b"Connection: close\r\nContent-Length: 2\r\n\r\n{"
+        sleep(0.3)
+        yield b"}"
+
+    assert answers_to(api, pieces()) == [b"422"]

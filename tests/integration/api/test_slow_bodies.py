@@ -6,6 +6,7 @@ import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from select import select
+from threading import Event
 from time import monotonic, sleep
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 from foldline.engine.wire import dumps
 from tests.support.eventually import eventually
 from tests.support.processes.api import Api, Json, open_api, problem_of, user
+from tests.support.processes.http import client
 
 PAUSE_SECONDS = 1.0
 LARGE = 200 * 1024
@@ -140,3 +142,26 @@ def test_large_requests_beyond_those_that_may_wait_are_refused_at_once(patient: 
     assert {again for status, _, again in anns if status == 503} == {"1"}
     # Another tenant has a place of its own.
     assert of_bob.result()[0] == 200
+
+
+@pytest.mark.parametrize("reading", ["context?fit=none", "context?fit=n%6Fne", "recall?q=rules"])
+def test_what_may_read_a_whole_session_takes_a_place_too(patient: Api, reading: str) -> None:
+    session = patient.client.post("/sessions", json={"model": "openai/gpt-4o"}, headers=ANN).headers["location"]
+    ended = Event()
+
+    def compact_again() -> None:
+        with client(patient.client.base_url) as caller:
+            while not ended.is_set():
+                caller.post("/compact", json=LONG, headers=ANN)
+
+    def status(path: str) -> int:
+        return patient.client.get(f"{session}/{path}", headers=ANN).status_code
+
+    assert status(reading) == 200
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(compact_again)
+        try:
+            eventually(lambda: status(reading) == 503)
+            assert {status("context") for _ in range(20)} == {200}
+        finally:
+            ended.set()

@@ -13,7 +13,7 @@ from sqlalchemy.exc import OperationalError
 
 from foldline.log.errors import Unavailable
 from foldline.log.storage.engines import address_of, open_engines
-from foldline.log.storage.turns import Turns
+from foldline.log.storage.turns import WRITING_FOR, Turns
 from tests.support.processes.databases import sqlite_database
 
 PATIENCE_SECONDS = 20
@@ -58,10 +58,13 @@ class Writers:
         assert has_turn.wait(PATIENCE_SECONDS)
         return done
 
-    def then(self, word: str, *, shares: bool = True, fails: bool = False, fills: bool = False) -> Future[None]:
+    def then(
+        self, word: str, *, shares: bool = True, fails: bool = False, fills: bool = False, tenant: str = ""
+    ) -> Future[None]:
         """A writer that waits already when this returns."""
 
         def write() -> None:
+            WRITING_FOR.set(tenant)
             with self.turns.write(shares=shares) as connection:
                 say(connection, word)
                 if fills:
@@ -186,3 +189,14 @@ def test_a_database_that_cannot_be_opened_fails_one_writer_after_the_other(tmp_p
     for _ in range(2):
         with pytest.raises(OperationalError), turns.write(shares=True):
             pass
+
+
+@pytest.mark.parametrize("shares", [True, False])
+def test_tenants_take_turns_however_many_writers_one_of_them_has(writers: Writers, *, shares: bool) -> None:
+    writers.first()
+    waiting = [("ann", "a1"), ("ann", "a2"), ("ann", "a3"), ("bob", "b1"), ("cid", "c1"), ("bob", "b2")]
+    done = [writers.then(word, shares=shares, tenant=tenant) for tenant, word in waiting]
+    writers.go_on()
+    for written in done:
+        written.result(PATIENCE_SECONDS)
+    assert writers.said == ["first", "a1", "b1", "c1", "a2", "b2", "a3"]

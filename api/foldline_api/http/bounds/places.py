@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Final
 
 from anyio import CapacityLimiter
 
 from foldline.settings import Settings
 from foldline_api.http.problems import TooManyLarge
+
+# A message takes 30 bytes at least, and a tenth of a millisecond. Braces in texts count too, which does no harm. In a
+# request to the gateway is a whole conversation, of which it knows most.
+OBJECTS_MAX: Final = 500
+OBJECTS_OF_CONVERSATION_MAX: Final = 2_000
 
 
 @dataclass(slots=True)
@@ -36,9 +42,9 @@ class Places:
         """The places that one tenant may take."""
         return max(1, self.settings.large_requests // 2)
 
-    def is_large(self, body: bytes) -> bool:
-        """Whether a request with this body takes a place."""
-        return len(body) > self.settings.large_request_bytes
+    def is_large(self, body: bytes, objects_max: int = OBJECTS_MAX) -> bool:
+        """Whether a request with this body takes a place: it has many bytes, or many objects such as messages."""
+        return len(body) > self.settings.large_request_bytes or body.count(b"{") > objects_max
 
     @asynccontextmanager
     async def one(self, tenant: str) -> AsyncIterator[None]:

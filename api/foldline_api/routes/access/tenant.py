@@ -9,14 +9,14 @@ from foldline.log.access.audit import AuditedAction
 from foldline.log.erasing.tenants import delete_tenant
 from foldline.log.transfer.tenant_export import export_tenant
 from foldline_api.http.request import FromRequest
-from foldline_api.http.responses import json_response
+from foldline_api.http.responses import JSON_LINES, json_response
 from foldline_api.schemas.answers import DeletedTenant
 from foldline_api.schemas.openapi import described
 
 router = APIRouter(tags=["tenant"])
 
 
-@router.get("/tenant/export", response_class=Response)
+@router.get("/tenant/export", **described(None, stream=JSON_LINES))
 def export_all(incoming: FromRequest) -> Response:
     """Export all sessions of the tenant with all that is in them, its keys and its audit trail, as JSON Lines.
 
@@ -25,7 +25,7 @@ def export_all(incoming: FromRequest) -> Response:
     store = incoming.service.store
     with store.write() as tx:
         incoming.note(tx, AuditedAction.EXPORTED)
-    return StreamingResponse(export_tenant(store, incoming.tenant), media_type="application/x-ndjson")
+    return StreamingResponse(export_tenant(store, incoming.tenant), media_type=JSON_LINES)
 
 
 @router.delete("/tenant", **described(DeletedTenant))

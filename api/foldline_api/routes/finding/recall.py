@@ -12,6 +12,7 @@ from foldline.engine.recall.tool import DEFAULT_TOKENS
 from foldline.log.storage import paths
 from foldline.log.use_cases.finding.recall import RecallRequest, answer_call, recall
 from foldline_api import serializers
+from foldline_api.http.direct import CostlyRoute
 from foldline_api.http.problems import InvalidRequest
 from foldline_api.http.request import ApiRequest, FromRequest
 from foldline_api.http.responses import json_response
@@ -20,7 +21,8 @@ from foldline_api.schemas.bodies import RecallToolBody
 from foldline_api.schemas.openapi import described
 from foldline_api.schemas.parameters import ItemKinds, MaxRecallTokens, kinds_in
 
-router = APIRouter(tags=["entries"])
+# A recall indexes first what the sweep has not reached yet, which may be thousands of entries.
+router = APIRouter(tags=["entries"], route_class=CostlyRoute)
 
 
 @router.get("/sessions/{session_id}/recall", **described(RecallAnswer))

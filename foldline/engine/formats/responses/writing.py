@@ -81,7 +81,8 @@ class ResponsesWriter(ItemList):
         own = _own(message, message.source)
         if own is None and len(message.parts) == 1 and _is_developers(message.parts[0]):
             own = _own(message, message.parts[0].source)
-        if own is not None and (own.get("content") or kind_of(own) != MESSAGE):
+        is_whole = not any(map(_is_no_image, message.parts))
+        if own is not None and is_whole and (own.get("content") or kind_of(own) != MESSAGE):
             self.add_of_client(own)
         else:
             frame = own or {"type": MESSAGE, "role": message.role}
@@ -110,6 +111,9 @@ class ResponsesWriter(ItemList):
         calls = zip(message.calls, wire_ids, strict=True)
         for item in _items(source) if source is not None else _joined(self._model_items(message)):
             kind = called(item)
+            if kind_of(item) == MESSAGE and item.get("content") is None:
+                # Nothing was said, and the API wants a text or parts.
+                continue
             if kind is None:
                 self.add_of_model(item, is_own=_is_own(message))
                 continue
@@ -138,7 +142,7 @@ class ResponsesWriter(ItemList):
 
     def _write_answer(self, answer: _Answer) -> None:
         kind = self._kinds.get(answer.wire_id, answer.kind or FUNCTION)
-        if answer.item is None or answer.kind != kind:
+        if answer.item is None or answer.kind != kind or not _is_whole(answer, kind):
             content = self._content(answer.message, marks.with_error(answer.result))
             self.add_of_client({"type": kind.output, "call_id": answer.wire_id, kind.answer: content})
             return
@@ -155,7 +159,7 @@ class ResponsesWriter(ItemList):
     def _wire_parts(self, message: Message, parts: Iterable[Part]) -> Iterator[Item]:
         for part in parts:
             own = _own(message, part.source)
-            if own is not None:
+            if own is not None and not _is_no_image(part):
                 yield own
             elif isinstance(part, Text):
                 yield _text(part.text)
@@ -180,6 +184,17 @@ def _own(message: Message, source: JsonObject | None) -> Item | None:
     if source is None or not _is_own(message):
         return None
     return source if isinstance(source, dict) else dict(source)
+
+
+def _is_whole(answer: _Answer, kind: Kind) -> bool:
+    """Whether an item with an answer has all that OpenAI wants of it."""
+    is_answered = not kind.is_open or (answer.item or {}).get(kind.answer) is not None
+    return is_answered and not any(map(_is_no_image, answer.result.content))
+
+
+def _is_no_image(part: Part) -> bool:
+    """Whether a part is an image that has neither a URL nor a file, which OpenAI refuses."""
+    return isinstance(part, Other) and part.kind == IMAGE and not isinstance(part.source.get("file_id"), str)
 
 
 def _is_developers(part: Part) -> bool:

@@ -287,6 +287,30 @@ def test_an_image_in_googles_own_store_is_marked_elsewhere(target: str) -> None:
     assert GEMINI.render(messages, None).messages == [_user({"text": "see"}, stored)]
 
 
+@pytest.mark.parametrize(
+    ("part", "sent"),
+    [
+        ({"text": "see", "inline_data": {"mime_type": "text/plain"}}, {"text": "[inlineData left out]"}),
+        ({"inlineData": {"mimeType": "audio/mp3", "data": 3}}, {"text": "[inlineData left out]"}),
+        ({"fileData": {"mimeType": "video/mp4"}}, {"text": "[fileData left out]"}),
+        ({"executableCode": {"code": "1"}, "toolCall": {}}, {"text": "[executableCode left out]"}),
+        ({**PNG, "text": "see"}, PNG),
+        ({**PNG, "functionCall": None}, {**PNG, "functionCall": None}),
+    ],
+)
+def test_a_part_goes_out_with_one_kind_of_data_that_is_complete(part: Any, sent: Any) -> None:
+    rendered = GEMINI.render(GEMINI.parse([_user(part)]), None)
+    assert rendered.messages == [_user(sent)]
+    assert check("gemini", rendered.messages, None) == []
+
+
+def test_a_call_goes_out_without_other_data_in_its_part() -> None:
+    messages = GEMINI.parse([ASK, _model({**_call(), **PNG, "text": "see"}), _user({**_answer(), "text": "seen"})])
+    rendered = GEMINI.render(messages, None).messages
+    assert check("gemini", rendered, None) == []
+    assert rendered[1]["parts"][0]["functionCall"]["args"] == {"p": 1}
+
+
 def test_native_keeps_parts_that_no_rule_knows() -> None:
     messages = GEMINI.parse([_user({"holograms": [1]})])
     native = FORMATS["native"].render(messages, None).messages

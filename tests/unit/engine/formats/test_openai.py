@@ -5,6 +5,7 @@ import pytest
 from foldline.engine.errors import InvalidMessage
 from foldline.engine.formats import FORMATS
 from foldline.engine.formats.openai import NAME_PATTERN
+from foldline.engine.formats.rules import check
 from foldline.engine.messages import Image, Message, Other, Text, Thinking, ToolCall, ToolResult, user
 
 OPENAI = FORMATS["openai"]
@@ -203,3 +204,16 @@ def test_a_tool_name_of_others_is_rewritten_if_it_does_not_fit(name: str, *, sta
     assert NAME_PATTERN.fullmatch(written)
     own = Message("assistant", (ToolCall("c", name, "{}"),), "openai")
     assert OPENAI.render([own], None).messages[0]["tool_calls"][0]["function"]["name"] == name
+
+
+@pytest.mark.parametrize("calls", [None, []])
+def test_only_the_assistant_goes_out_with_a_key_for_calls(calls: Any) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    said = [
+        {"role": "user", "content": "go", "tool_calls": calls},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "ok", "tool_calls": calls},
+    ]
+    rendered = OPENAI.render(OPENAI.parse(said), None).messages
+    assert check("openai", rendered, None) == []
+    assert [message["content"] for message in rendered] == ["go", None, "ok"]

@@ -167,6 +167,25 @@ def test_a_wrong_item_is_refused_with_its_path(item: object, path: str) -> None:
 # Rendering
 
 
+@pytest.mark.parametrize("part", [{"type": "input_image"}, {"type": "input_image", "image_url": None, "file_id": 3}])
+def test_an_image_that_is_nowhere_is_a_mark(part: Wire) -> None:
+    items = [{"role": "user", "content": [part]}, _call(), _output(output=[part])]
+    rendered = RESPONSES.render(RESPONSES.parse(items), None)
+    mark = {"type": "input_text", "text": "[input_image left out]"}
+    assert [rendered.messages[0]["content"], rendered.messages[2]["output"], rendered.lossy] == [[mark], [mark], 2]
+
+
+def test_an_item_in_which_the_model_said_nothing_is_left_out() -> None:
+    items = [ASK, {"type": "message", "role": "assistant", "content": None}, _call(), _output()]
+    rendered = _rendered(*RESPONSES.parse(items))
+    assert rendered == [ASK, _call(), _output()]
+    assert check("responses", rendered, None) == []
+
+
+def test_an_output_that_is_null_is_empty() -> None:
+    assert _rendered(*RESPONSES.parse([ASK, _call(), _output(output=None)])) == [ASK, _call(), _output(output="")]
+
+
 def test_instructions_stay_beside_the_list() -> None:
     rendered = RESPONSES.render([user("hi")], "Be brief.")
     assert rendered.system == "Be brief."

@@ -1,0 +1,82 @@
+"""`python -m tests.fuzz`: requests that nobody would write, to real services; the exit code is 1 if one goes wrong.
+
+Schemathesis sends requests of every kind that the OpenAPI document allows or forbids, to a service with keys and to one
+without. Then hostile transcripts go through every route that takes one, while another tenant's turns are timed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.progress import Progress
+
+from foldline.terminal import answers, notes
+from tests.fuzz.documented import fuzzed_service, run_schemathesis
+from tests.fuzz.hostile_requests import Findings, hostile_service, run_hostile
+from tests.fuzz.victim import Victim, percentile
+
+QUIET_SECONDS = 10.0
+SHOWN = 40
+
+
+def main() -> int:
+    """Run both. Returns the exit code."""
+    options = _options()
+    failed = [has_keys for has_keys in (True, False) if options.requests and _documented(options, has_keys=has_keys)]
+    is_good = not failed and (not options.transcripts or _hostile(options))
+    return 0 if is_good else 1
+
+
+def _options() -> Any:
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
+    parser.add_argument("--requests", type=int, default=20_000, help="requests of Schemathesis, about")
+    parser.add_argument("--transcripts", type=int, default=50_000, help="hostile transcripts")
+    parser.add_argument("--seed", type=int, default=1, help="other requests and transcripts")
+    return parser.parse_args()
+
+
+def _documented(options: Any, *, has_keys: bool) -> int:
+    notes().print(f"Schemathesis, {'with' if has_keys else 'without'} keys")
+    with _folder() as folder, fuzzed_service(folder, has_keys=has_keys) as service:
+        return run_schemathesis(service, folder, options.requests // 2, options.seed)
+
+
+def _hostile(options: Any) -> bool:
+    with _folder() as folder, hostile_service(folder) as service:
+        victim = Victim(service.url)
+        quiet = victim.quiet(QUIET_SECONDS)
+        with victim.during(), Progress(console=notes()) as progress:
+            task = progress.add_task("hostile transcripts", total=options.transcripts)
+            found = run_hostile(service, options.transcripts, options.seed, lambda: progress.advance(task))
+    return _print(found, quiet, victim.seconds)
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
+def _print(found: Findings, quiet: list[float], attacked: list[float]) -> bool:
+    console = answers()
+    console.print(f"answers by status: {dict(sorted(found.statuses.items()))}")
+    console.print(f"views held against their provider's rules: {found.views:,}")
+    for name, seconds in (("quiet", quiet), ("attacked", attacked)):
+        p50, p99 = (percentile(seconds, share) * 1000 for share in (0.5, 0.99))
+        console.print(f"another tenant's append, {name}: p50 {p50:.1f} ms, p99 {p99:.1f} ms, of {len(seconds):,}")
+    for taken, what in sorted(found.slow, reverse=True)[:SHOWN]:
+        console.print(f"{taken:.1f} s of CPU: {what}", markup=False)
+    for line in found.wrong[:SHOWN]:
+        console.print(line, markup=False)
+    console.print(f"{len(found.wrong)} answers are wrong, {len(found.slow)} requests took more than a second of CPU")
+    return not found.wrong
+
+
+if __name__ == "__main__":
+    sys.exit(main())
