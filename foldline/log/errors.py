@@ -1,7 +1,7 @@
 """The session log's errors, beside the engine's, as one tree: `SessionsError` > `NotFound`, `Conflict`, `StaleVersion`,
 `UnknownParent`, `UnknownVersion`, `CallsOpen`, `PinTooLarge`, `CannotShrink`, `RedoSuperseded`, `IdempotencyInFlight`,
 `IdempotencyMismatch`, `LimitExceeded`, `TenantLimitReached`, `InvalidDatabase`, `Unavailable` > `OutcomeUnknown`,
-`FileGone`, `DiskFull`, `SealingKeyMissing`, `Busy`.
+`FileGone`, `DiskFull`, `SealingKeyMissing`, `Busy`; `DamagedValue`.
 """
 
 from __future__ import annotations
@@ -157,11 +157,18 @@ class DiskFull(Unavailable):
 
 
 class SealingKeyMissing(Unavailable):
-    """The database has values that none of the service's keys opens; `name` is that of the key that would."""
+    """The database has values that none of the process's keys opens; `name` is that of the key that would."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"the database has values that were encrypted with the key {name}, or damaged since")
+        super().__init__(f"the database has values that were encrypted with the key {name}")
         self.name = name
+
+
+class DamagedValue(SessionsError, ValueError):
+    """An encrypted value was changed since it was stored: as bad as JSON that cannot be read."""
+
+    def __init__(self) -> None:
+        super().__init__("an encrypted value was changed since it was stored")
 
 
 class Busy(Unavailable):

@@ -15,8 +15,9 @@ from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 import anyio
 import anyio.to_thread
 
-from foldline.log.errors import FileGone, SealingKeyMissing, Unavailable
+from foldline.log.errors import FileGone, Unavailable
 from foldline.log.jobs.backlog import Backlog, backlog, check_tables
+from foldline.log.sealing.key_check import missing_keys
 from foldline.log.storage.store import Store
 from foldline.settings import Settings
 
@@ -125,15 +126,14 @@ def database_state(store: Store) -> PartState:
     try:
         with store.read() as tx:
             check_tables(tx)
+            if missing_keys(tx):
+                return PartState.KEY_MISSING
     except Unavailable as error:
         return _STATES.get(type(error), PartState.SILENT)
     return PartState.FULL if store.is_full else PartState.OK
 
 
-_STATES: Final[Mapping[type[Exception], PartState]] = {
-    FileGone: PartState.FILE_GONE,
-    SealingKeyMissing: PartState.KEY_MISSING,
-}
+_STATES: Final[Mapping[type[Exception], PartState]] = {FileGone: PartState.FILE_GONE}
 
 
 def known_backlog(store: Store) -> Backlog | None:

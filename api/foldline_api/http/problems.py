@@ -261,6 +261,7 @@ PROBLEM_TYPES: Final[Mapping[type[Exception], ProblemType]] = {
         HTTPStatus.SERVICE_UNAVAILABLE,
         detail="the database has values that none of the keys in FOLDLINE_ENCRYPTION_KEYS opens",
     ),
+    log.DamagedValue: ProblemType("unavailable", HTTPStatus.SERVICE_UNAVAILABLE),
     log.OutcomeUnknown: ProblemType(
         "outcome-unknown",
         HTTPStatus.SERVICE_UNAVAILABLE,

@@ -16,6 +16,7 @@ from sqlalchemy.exc import DBAPIError
 from foldline.log.errors import Unavailable
 from foldline.log.jobs import deletion
 from foldline.log.jobs.sweeps import no_rest
+from foldline.log.sealing.encrypting import forget_terms
 from foldline.log.storage.store import Store
 from foldline.log.storage.tables import SESSION
 
@@ -49,6 +50,7 @@ def purge(store: Store) -> list[str]:
         with store.write() as tx:
             has_more = deletion.remove_session(tx)
     deletion.remove_terms(store, no_rest)
+    forget_terms(store)
     with store.read() as tx:
         is_left = tx.execute(select(SESSION.c.pk).where(SESSION.c.deleted_at.is_not(None)).limit(1)).first()
     left = [SESSIONS_IN_USE] if is_left else []

@@ -70,16 +70,20 @@ _COLUMNS: Final = (
     _IS_FOLLOWED.label("is_followed"),
     _IS_NONE_FAILING.label("are_writers_well"),
 )
-_FIRST: Final = (
+_JOINED: Final = (
     select(*paths.COLUMNS, *_COLUMNS)
     .join_from(SESSION, BRANCH, BRANCH.c.session_pk == SESSION.c.pk)
     .join(JOB, and_(JOB.c.session_pk == SESSION.c.pk, JOB.c.branch == BRANCH.c.branch))
-    .where(_IS_RUNNABLE, SESSION.c.deleted_at.is_(None))
+)
+_FIRST: Final = (
+    _JOINED.where(_IS_RUNNABLE, SESSION.c.deleted_at.is_(None))
     .order_by(JOB.c.turn, JOB.c.can_wait, JOB.c.number)
     .limit(1)
 )
 # The session and branch are locked before the job, as in every transaction.
 _FREE: Final = _FIRST.with_for_update(skip_locked=True)
+_FREE_ID: Final = _FREE.with_only_columns(JOB.c.id)
+_OF_JOB: Final = _JOINED.where(JOB.c.id == bindparam("job"))
 _AWAITED: Final = _FIRST.with_for_update()
 _CLAIMED: Final = ("lease", "lease_until", "attempts", "claim")
 _CLAIM: Final = (
@@ -131,11 +135,26 @@ def _claim_first(store: Store, queue: str, *, waits: bool) -> Claim | str | None
         # The session stayed locked, or another job of the branch was claimed between reading and locking.
         raise ClaimDeferred from error
     except UNREADABLE as error:
-        if not job_id:
-            raise
         with store.write() as tx:
+            job_id = job_id or _first_id(tx, {"queue": queue, "now": tx.now}, error)
             end(tx, job_id, JobState.FAILED, f"this version cannot read the session: {error}")
         return job_id
+
+
+def _first_id(tx: Transaction, wanted: Mapping[str, Any], error: Exception) -> str:
+    """The id of the first job that is not locked, if its row cannot be read; else the error is not its own."""
+    job_id: str | None = tx.execute(_FREE_ID, wanted).scalar()
+    if job_id is None or _is_readable(tx, {**wanted, "job": job_id}):
+        raise ClaimDeferred from error
+    return job_id
+
+
+def _is_readable(tx: Transaction, wanted: Mapping[str, Any]) -> bool:
+    try:
+        tx.execute(_OF_JOB, wanted).first()
+    except UNREADABLE:
+        return False
+    return True
 
 
 def _wait_for_first(tx: Transaction, wanted: Mapping[str, Any], *, waits: bool) -> Any:

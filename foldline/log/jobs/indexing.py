@@ -7,7 +7,6 @@ found without a lock; rows are written in short transactions, so that appends to
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from itertools import groupby
 from typing import Final
 
@@ -64,10 +63,18 @@ def _index_some(store: Store) -> int:
         found = passages.unindexed(tx, AT_ONCE)
     done = 0
     for (tenant, session_id), rows in groupby(found, key=lambda row: row[:2]):
-        with suppress(NotFound):  # It was deleted meanwhile.
+        places = [place for _, _, place in rows]
+        try:
             with store.read() as tx:
                 session = paths.open_head(tx, tenant, session_id).session
-            done += _index(store, session, [place for _, _, place in rows], waits=False)
+            done += _index(store, session, places, waits=False)
+        except NotFound:  # It was deleted meanwhile.
+            continue
+        except UNREADABLE:
+            # Nobody can read the session, and these would be the first again.
+            with store.write() as tx:
+                passages.give_up(tx, tenant, session_id, places)
+            done += len(places)
     return done
 
 

@@ -41,6 +41,9 @@ _OLD_ANSWERS: Final = (
 )
 
 
+_OF_LAPSED: Final = (JOB.c.id, JOB.c.session_pk, JOB.c.branch, JOB.c.lease)
+
+
 def no_rest(_seconds: float) -> None:
     """Go on at once: for a process that answers no requests."""
 
@@ -51,7 +54,8 @@ def sweep(store: Store, rest: Callable[[float], object] = no_rest) -> list[str]:
     `rest` is called after each piece of long work, with the seconds that it took.
     """
     with store.read() as tx:
-        lapsed = tx.execute(_lapsed(tx).limit(ITEMS_AT_ONCE)).all()
+        # Without what may be damaged: one job that cannot be read must not hold up the others.
+        lapsed = tx.execute(_lapsed(tx).with_only_columns(*_OF_LAPSED).limit(ITEMS_AT_ONCE)).all()
         due = tx.execute(_due(tx).limit(ITEMS_AT_ONCE)).all()
     for job in lapsed:
         _take_back(store, job)

@@ -10,7 +10,7 @@ from typing import Final
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from foldline.log.errors import SealingKeyMissing
+from foldline.log.errors import DamagedValue, SealingKeyMissing
 
 KEY_ID_BYTES: Final = 4
 NONCE_BYTES: Final = 12
@@ -46,22 +46,34 @@ class Cipher:
         """The value that was stored, encrypted or from before there was a key.
 
         Raises:
-            SealingKeyMissing: it was encrypted with another key, or changed since.
+            SealingKeyMissing: it was encrypted with another key.
+            DamagedValue: it was changed since.
         """
         if not is_sealed(stored):
             return stored
         head, rest = stored[:_HEAD_BYTES], stored[_HEAD_BYTES:]
         key = self._keys.get(head[len(MARK) :])
+        if key is None:
+            raise SealingKeyMissing(head[len(MARK) :].hex())
         try:
-            if key is not None:
-                return key.decrypt(rest[:NONCE_BYTES], rest[NONCE_BYTES:], head)
-        except InvalidTag as error:
-            raise SealingKeyMissing(head[len(MARK) :].hex()) from error
-        raise SealingKeyMissing(head[len(MARK) :].hex())
+            return key.decrypt(rest[:NONCE_BYTES], rest[NONCE_BYTES:], head)
+        except (InvalidTag, ValueError) as error:
+            raise DamagedValue from error
 
     def is_newest(self, stored: bytes) -> bool:
         """Whether a stored value is encrypted with the first key."""
         return stored.startswith(MARK + self._first)
+
+
+def readable(stored: bytes) -> bytes:
+    """A stored value, for a process without keys.
+
+    Raises:
+        SealingKeyMissing: it is encrypted.
+    """
+    if stored.startswith(MARK):
+        raise SealingKeyMissing(stored[len(MARK) : _HEAD_BYTES].hex())
+    return stored
 
 
 def is_sealed(stored: bytes) -> bool:

@@ -19,6 +19,9 @@ from foldline.log.storage.tables import ENTRY, SESSION
 AT_ONCE: Final = 100
 INDEX_ROWS: Final = 1_000
 _LOCK: Final = select(SESSION.c.pk).where(SESSION.c.pk == bindparam("pk")).with_for_update()
+_INDEXED: Final = select(ENTRY.c.branch, ENTRY.c.seq).where(
+    ENTRY.c.session_pk == bindparam("pk"), ENTRY.c.passages.is_not(None)
+)
 
 Advance = Callable[[int], object]
 
@@ -53,8 +56,8 @@ def encrypt_all(store: Store, cipher: Cipher, advance: Advance) -> int:
                 with store.write() as tx:
                     done += sum(_encrypt(tx, cipher, table, row, values) for row, values in stale)
             advance(len(rows))
-    if hidden:
-        _forget_terms(store)
+    # Also of a run that was broken off.
+    forget_terms(store)
     with store.write() as tx:
         for name in listed_keys(tx) - {cipher.first}:
             strike_key(tx, name)
@@ -109,12 +112,14 @@ def _encrypt(tx: Transaction, cipher: Cipher, table: Table, row: Any, values: Ma
 def _hide_terms(store: Store, session_pks: Iterable[int]) -> None:
     """Have these sessions indexed anew, as the terms of some entries can be read."""
     for session_pk in session_pks:
-        while not _has_no_rows(store, session_pk):
-            pass
+        places = None
+        while places is None:
+            places = _remove_rows(store, session_pk)
+        _index_again(store, session_pk, places)
 
 
-def _forget_terms(store: Store) -> None:
-    """Have nothing of removed terms in the index."""
+def forget_terms(store: Store) -> None:
+    """Have nothing of removed terms in the index, which is written anew for that in short transactions."""
     is_begin = is_more = True
     while is_more:
         with store.write() as tx:
@@ -122,12 +127,24 @@ def _forget_terms(store: Store) -> None:
         is_begin = False
 
 
-def _has_no_rows(store: Store, session_pk: int) -> bool:
-    """Remove some of a session's rows from the index. Once there are none, its entries count as not indexed."""
+def _remove_rows(store: Store, session_pk: int) -> set[tuple[int, int]] | None:
+    """Remove some of a session's rows from the index; None if there may be more.
+
+    Once there are none, the places of the entries that had some: only these may be indexed again, others are anyway.
+    """
     with store.write() as tx:
         # Whoever indexes has the session locked.
         tx.lock(_LOCK, {"pk": session_pk})
         if passages.remove(tx, session_pk, INDEX_ROWS):
-            return False
-        tx.execute(update(ENTRY).where(ENTRY.c.session_pk == session_pk).values(passages=None))
-        return True
+            return None
+        return {(branch, seq) for branch, seq in tx.execute(_INDEXED, {"pk": session_pk})}
+
+
+def _index_again(store: Store, session_pk: int, places: Iterable[tuple[int, int]]) -> None:
+    ordered = sorted(places)
+    for start in range(0, len(ordered), AT_ONCE):
+        chunk = ordered[start : start + AT_ONCE]
+        here = tuple_(ENTRY.c.branch, ENTRY.c.seq).in_(chunk)
+        with store.write() as tx:
+            tx.lock(_LOCK, {"pk": session_pk})
+            tx.execute(update(ENTRY).where(ENTRY.c.session_pk == session_pk, here).values(passages=None))

@@ -29,10 +29,9 @@ def check_keys(store: Store) -> None:
     """
     cipher = store.cipher
     with store.read() as tx:
-        listed, last = listed_keys(tx), tx.execute(_LAST).scalar()
-    for name in sorted(listed):
-        if cipher is None or name not in cipher.names:
-            raise SealingKeyMissing(name)
+        missing, listed, last = missing_keys(tx), listed_keys(tx), tx.execute(_LAST).scalar()
+    if missing:
+        raise SealingKeyMissing(missing[0])
     if cipher is None:
         return
     if cipher.first not in listed:
@@ -41,6 +40,11 @@ def check_keys(store: Store) -> None:
             tx.execute(insert(SECRET).values(name=PREFIX + cipher.first, value=b""))
     if last is not None and not cipher.is_newest(bytes(last)):
         logger.warning("older values are not encrypted with the first key yet: run `foldline encrypt`")
+
+
+def missing_keys(tx: Transaction) -> list[str]:
+    """The names of the keys that the database needs and the process does not have."""
+    return sorted(listed_keys(tx) - (tx.cipher.names if tx.cipher else frozenset()))
 
 
 def listed_keys(tx: Transaction) -> frozenset[str]:

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 from sqlalchemy import Dialect, Engine, LargeBinary
 from sqlalchemy.types import TypeDecorator
 
-from foldline.log.sealing.cipher import Cipher
+from foldline.log.sealing.cipher import Cipher, readable
 
 Processor = Callable[[Any], Any]
 
@@ -22,7 +22,7 @@ def seal_columns(engine: Engine, cipher: Cipher) -> None:
 
 
 class Sealed(TypeDecorator[bytes]):
-    """Bytes that are encrypted if their engine has keys; else it is `LargeBinary`, and costs nothing."""
+    """Bytes that are encrypted if their engine has keys."""
 
     impl = LargeBinary
     cache_ok = True
@@ -37,8 +37,9 @@ class Sealed(TypeDecorator[bytes]):
         return plain if sealer is None else _in_turn(sealer, plain)
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Processor | None:
-        plain, cipher = super().result_processor(dialect, coltype), _CIPHERS.get(dialect)
-        return plain if cipher is None else _in_turn(plain, cipher.opened)
+        cipher = _CIPHERS.get(dialect)
+        # Without a key, what is encrypted must not be taken for a session that cannot be read.
+        return _in_turn(super().result_processor(dialect, coltype), readable if cipher is None else cipher.opened)
 
 
 def _in_turn(*steps: Processor | None) -> Processor:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from operator import add
 from typing import Final
 
 from foldline.log.access.shared_secrets import SECRET_BYTES, secret_in, shared_secret
@@ -28,6 +29,11 @@ def make_term_key(store: Store) -> None:
         shared_secret(store, NAME)
 
 
-def hiding(tx: Transaction) -> Callable[[str], str]:
-    """What a term is in the index: the term itself, or what hides it."""
-    return str if tx.cipher is None else partial(hidden_term, secret_in(tx, NAME) or _NO_KEY)
+def hiding(tx: Transaction) -> Callable[[str, str], str]:
+    """What a term of a scope is in the index: the term itself, or what hides it, each behind its scope."""
+    return add if tx.cipher is None else partial(_hidden, secret_in(tx, NAME) or _NO_KEY)
+
+
+def _hidden(key: bytes, scope: str, term: str) -> str:
+    # With its scope, so that the same word is another one in each session.
+    return scope + hidden_term(key, scope + term)

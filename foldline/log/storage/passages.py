@@ -12,7 +12,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import BigInteger, Column, Integer, MetaData, String, Table, bindparam, func, select, text, update
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    bindparam,
+    func,
+    select,
+    text,
+    tuple_,
+    update,
+)
 from sqlalchemy.dialects.postgresql import TSVECTOR
 from sqlalchemy.sql.elements import TextClause
 
@@ -167,7 +180,7 @@ def _rows(tx: Transaction, session: Session, place: Place, indexed: IndexText) -
             **place._asdict(),
             "number": number,
             "kinds": indexed.kinds,
-            "terms": " ".join((scope, *sorted(f"{scope}{hide(term)}" for term in terms.split(" ")))),
+            "terms": " ".join((scope, *sorted(hide(scope, term) for term in terms.split(" ")))),
         }
         for number, terms in enumerate(indexed.passages)
         if terms
@@ -176,7 +189,7 @@ def _rows(tx: Transaction, session: Session, place: Place, indexed: IndexText) -
 
 def _queries(tx: Transaction, session: Session, terms: Iterable[str]) -> dict[str, str]:
     scope, quote, hide = _scope(session.pk), _dialect(tx).quote, hiding(tx)
-    return {f"q{number}": f"{quote}{scope}{hide(term)}{quote}" for number, term in enumerate(terms)}
+    return {f"q{number}": f"{quote}{hide(scope, term)}{quote}" for number, term in enumerate(terms)}
 
 
 def counts(tx: Transaction, session: Session, terms: Sequence[str]) -> dict[str, int]:
@@ -243,6 +256,16 @@ def add_missing(tx: Transaction, session: Session, place: Place, indexed: IndexT
     at = {"pk": session.pk, "at_branch": place.branch, "at_seq": place.seq, "number_of": len(indexed.passages)}
     if tx.execute(_MARK_INDEXED, {**at, "items": items}).rowcount and (rows := _rows(tx, session, place, indexed)):
         tx.execute(_insert(_dialect(tx)), rows)
+
+
+def give_up(tx: Transaction, tenant: str, session_id: str, places: Iterable[Place]) -> None:
+    """Have entries of a session that cannot be read count as indexed, with nothing to find."""
+    of_session = select(SESSION.c.pk).where(
+        SESSION.c.tenant == tenant, SESSION.c.id == session_id, SESSION.c.deleted_at.is_(None)
+    )
+    here = tuple_(ENTRY.c.branch, ENTRY.c.seq).in_([tuple(place) for place in places])
+    not_yet = ENTRY.c.passages.is_(None)
+    tx.execute(update(ENTRY).where(ENTRY.c.session_pk.in_(of_session), here, not_yet).values(passages=0))
 
 
 def remove(tx: Transaction, session_pk: int, most: int) -> int:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, Final
 
 import pytest
-from sqlalchemy import LargeBinary, MetaData, select, type_coerce
+from sqlalchemy import Column, ColumnElement, LargeBinary, MetaData, select, type_coerce
 
 from foldline.engine.recall.visibility import OutOfView
-from foldline.log.errors import SealingKeyMissing
-from foldline.log.jobs import indexing
+from foldline.log.errors import DamagedValue, SealingKeyMissing
+from foldline.log.jobs import indexing, sweeps
+from foldline.log.jobs.claims import ClaimDeferred
+from foldline.log.sealing import encrypting
 from foldline.log.sealing.cipher import MARK, Cipher
 from foldline.log.sealing.encrypting import encrypt_all, rows_of
 from foldline.log.sealing.key_check import check_keys
+from foldline.log.storage.passages import PASSAGE
 from foldline.log.storage.store import Store
-from foldline.log.storage.tables import ENTRY, SESSION
+from foldline.log.storage.tables import ENTRY, JOB, SESSION
+from foldline.telemetry.health import PartState, database_state
 from tests.integration.log.test_recall import found, recall
 from tests.support.log.sessions import Scene, assert_consistent, open_store, user, words
 from tests.support.processes.databases import sqlite_database
@@ -137,15 +142,90 @@ def test_a_process_without_the_key_is_refused(database: str, cipher: Cipher | No
         check_keys(store)
 
 
+def damage(store: Store, column: Column[Any], condition: ColumnElement[bool]) -> None:
+    """Change the last byte of one value."""
+    with store.write() as tx:
+        whole = bytes(tx.execute(select(type_coerce(column, LargeBinary)).where(condition)).scalars().first())
+        broken = type_coerce(whole[:-1] + bytes([whole[-1] ^ 1]), LargeBinary)
+        tx.execute(column.table.update().where(condition).values({column: broken}))
+
+
 def test_a_value_that_was_changed_is_not_believed(sealed: Store) -> None:
     scene = new_scene(sealed)
-    column = type_coerce(SESSION.c.tools, LargeBinary)
-    with sealed.write() as tx:
-        (whole,) = tx.execute(select(column)).scalars()
-        broken = bytes(whole)[:-1] + bytes([bytes(whole)[-1] ^ 1])
-        tx.execute(SESSION.update().values({SESSION.c.tools: type_coerce(broken, LargeBinary)}))
-    with pytest.raises(SealingKeyMissing, match="or damaged"):
+    damage(sealed, SESSION.c.tools, SESSION.c.id == scene.id)
+    with pytest.raises(DamagedValue):
         _ = scene.path
+
+
+def test_what_was_damaged_holds_up_nothing_else(sealed: Store) -> None:
+    scenes = {name: Scene(sealed, id=name, tenant=name) for name in ("policy", "job", "body", "good")}
+    for scene in scenes.values():
+        scene.append(user(200), user(200), user(200))
+        scene.compact(target_tokens=250)
+    damage(sealed, SESSION.c.policy, SESSION.c.tenant == "policy")
+    damage(sealed, JOB.c.parameters, JOB.c.tenant == "job")
+    damage(sealed, ENTRY.c.body, ENTRY.c.tenant == "body")
+    good = scenes["good"]
+    with suppress(ClaimDeferred):
+        while good.claim():
+            pass
+    assert good.states == ["running"]
+    with sealed.read() as tx:
+        errors = {job.tenant: job.error for job in tx.execute(select(JOB.c.tenant, JOB.c.error))}
+    assert {tenant for tenant, error in errors.items() if error} == {"policy", "job", "body"}
+    assert all("an encrypted value was changed" in error for error in errors.values() if error)
+    while sweeps.sweep(sealed):
+        pass
+    assert indexing.index_session(sealed, good.tenant, good.id, 0)
+
+
+@pytest.mark.parametrize("cipher", [None, ONLY_NEW])
+def test_a_process_without_the_key_takes_nothing_for_unreadable(database: str, cipher: Cipher | None) -> None:
+    with open_store(database, cipher=OLD) as store:
+        check_keys(store)
+        scene = Scene(store)
+        scene.append(user(300), user(300), user(300))
+        scene.compact(target_tokens=400)
+        states = scene.states
+    with open_store(database, cipher=cipher) as store:
+        assert database_state(store) is PartState.KEY_MISSING
+        scene.store = store
+        for work in (scene.claim, lambda: sweeps.sweep(store)):
+            with pytest.raises(SealingKeyMissing):
+                work()
+    with open_store(database, cipher=OLD) as store:
+        scene.store = store
+        assert scene.states == states == ["queued"]
+        assert database_state(store) is PartState.OK
+
+
+def test_an_encryption_that_was_broken_off_is_finished_by_the_next(database: str, monkeypatch: Any) -> None:
+    with open_store(database) as store:
+        scene = new_scene(store)
+        found(scene, "zebrafish")
+    with open_store(database, cipher=OLD) as store:
+        with monkeypatch.context() as patched:
+            patched.setattr(encrypting, "forget_terms", broken_off)
+            with pytest.raises(KeyboardInterrupt):
+                encrypt_all(store, OLD, lambda _rows: None)
+        encrypt_all(store, OLD, lambda _rows: None)
+        assert readable(store) == set()
+
+
+def broken_off(_store: Store) -> None:
+    raise KeyboardInterrupt
+
+
+def test_a_word_is_another_one_in_each_session(sealed: Store) -> None:
+    scenes = [Scene(sealed, id=name) for name in ("one", "two")]
+    for scene in scenes:
+        scene.append({"role": "user", "content": "zebrafish"})
+        indexing.index_session(sealed, scene.tenant, scene.id, 10)
+    with sealed.read() as tx:
+        hidden = [str(terms).replace(f"{scene.path.session.pk}_", "") for scene, terms in zip(
+            scenes, tx.execute(select(PASSAGE.c.terms).order_by(PASSAGE.c.session_pk)).scalars(), strict=True
+        )]  # fmt: skip
+    assert len({*hidden}) == 2
 
 
 def test_what_is_said_while_older_values_are_encrypted_stays(database: str) -> None:
