@@ -27,6 +27,8 @@ NEW = {"model": "openai/gpt-4o"}
 ATTACK_SECONDS = 4.0
 # Without an attack an append takes some milliseconds; the released version took 5.8 s in the flood, or froze.
 APPEND_SECONDS_MAX = 0.75
+# Nobody waits for more than one transaction of another tenant on SQLite, and one of 7,000 messages takes a second.
+TRANSACTION_SECONDS_MAX = 4.0
 # Of the whole process; it begins with some 200 MB, and the released version came to 4.7 GB.
 MEMORY_MAX = 1200 << 20
 
@@ -83,7 +85,8 @@ class Service:
         stopped = Event()
 
         def call() -> None:
-            with client(self.url) as caller:
+            # An attacker waits behind its own requests.
+            with client(self.url, timeout_seconds=120) as caller:
                 while not stopped.is_set():
                     answer = caller.post(path, content=body, headers=ATTACKER)
                     self.answers[answer.status_code] += 1
@@ -133,8 +136,7 @@ def append(messages: list[Any]) -> Callable[[str], tuple[str, bytes]]:
         pytest.param(append(calling(keys(700_000))), 2, {422}, id="700,000 keys"),
         pytest.param(append(calling_in_text(keys(700_000))), 2, {201}, id="700,000 keys in text"),
         pytest.param(append(letters(10_000)), 2, {201}, id="10,000 messages"),
-        # Neither has a large body. In the order in which they came, no append ended within 30 s behind the former.
-        pytest.param(append(letters(7_000)), 16, {201, 503}, id="7,000 messages"),
+        # It has no large body.
         pytest.param(append(letters(450)), 16, {201}, id="450 messages"),
         pytest.param(
             flood({**NEW, "messages": letters(5_000), "target_tokens": 2_000, "summarize": True}),
@@ -153,6 +155,15 @@ def test_a_flood_of_requests_leaves_the_appends_of_others_fast(
     assert set(service.answers) == answered
     assert seconds < APPEND_SECONDS_MAX
     assert taken < MEMORY_MAX
+
+
+def test_appends_of_many_small_messages_let_others_take_turns(service: Service) -> None:
+    """In the order in which they came, no append ended within 30 s behind these."""
+    session = service.new_session(ATTACKER)
+    with service.repeated(session, dumps({"messages": letters(7_000)}), 16):
+        seconds, _ = service.victims_appends()
+    assert set(service.answers) <= {201, 503}
+    assert seconds < TRANSACTION_SECONDS_MAX
 
 
 def test_half_sent_bodies_take_little_memory_and_leave_the_appends_of_others_fast(service: Service) -> None:

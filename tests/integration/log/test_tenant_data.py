@@ -29,7 +29,10 @@ from tests.support.eventually import eventually
 from tests.support.log.sessions import TENANT, Clock, Scene, open_store, turns, user
 from tests.support.processes.databases import Server
 
-HAS_OLDER: Final = "SELECT bool_or(modification < date_trunc('second', clock_timestamp())) FROM pg_ls_waldir()"
+IS_OLDER: Final = (
+    "SELECT modification < date_trunc('second', clock_timestamp()) FROM pg_ls_waldir() JOIN pg_replication_slots "
+    "ON name = pg_walfile_name(restart_lsn) WHERE slot_name = %s"
+)
 # Hashes, and what belongs to no tenant.
 NOT_SAID: Final = {"fingerprint", "breaker", "secret"}
 OTHER: Final = "globex"
@@ -159,9 +162,9 @@ def test_a_purge_says_if_the_server_keeps_its_log(postgresql: Server) -> None:
         slot = str(make_url(database).database)
         administrator.execute("SELECT pg_create_physical_replication_slot(%s, true)", (slot,))
         try:
-            # Files are as old as the second in which they were written.
+            # The slot keeps a file, which is as old as the second in which it was written.
             administrator.execute("SELECT pg_switch_wal()")
-            eventually(lambda: administrator.execute(HAS_OLDER).fetchone() == (True,))
+            eventually(lambda: administrator.execute(IS_OLDER, [slot]).fetchone() == (True,))
             with open_store(database) as store:
                 assert purge(store) == [LOG_HELD]
         finally:
