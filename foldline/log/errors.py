@@ -142,7 +142,7 @@ class Unavailable(SessionsError):
 
 
 class OutcomeUnknown(Unavailable):
-    """The connection broke while a transaction was committed: its changes may be there."""
+    """The connection broke while a transaction was committed, or it keeps silent: the changes may be there."""
 
 
 class FileGone(Unavailable):

@@ -7,29 +7,47 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 from typing import Any
 
 import pytest
-from foldline_worker.cancellation import Cancellation
+from foldline_worker.cancellation import Cancellation, Cancelled
 from foldline_worker.embedded import EmbeddedWorker
 from foldline_worker.summarizers.calls.budgets import ANSWER_SECONDS, Budgets
+from foldline_worker.summarizers.calls.endpoint import EndpointError
 from foldline_worker.summarizers.contract import ProviderDeclined, SummarizerUnavailable
+from foldline_worker.summarizers.model_client import ModelClient
 from foldline_worker.summarizers.registry import create_summarizer
+from foldline_worker.summarizers.wires import WIRES
 
 from foldline.engine.messages import user
 from foldline.engine.models.prices import Prices
 from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput
 from foldline.engine.summaries.provider_block import ProviderCall
+from foldline.engine.tokens.counter import count_text
+from foldline.engine.wire import dumps
 from foldline.settings import Settings, load_settings
 from foldline.telemetry.metrics import Metrics
 from stack.services.servers import BackingService, valkey
+from tests.support.eventually import eventually
 from tests.support.processes.api import open_api
 from tests.support.processes.databases import only_sqlite
-from tests.support.processes.scripted_llm import Reply, ScriptedLLM
+from tests.support.processes.scripted_llm import (
+    DROPPED,
+    DROPPED_MIDWAY,
+    NOT_JSON,
+    OVERFLOW,
+    SERVER_ERROR,
+    Reply,
+    ScriptedLLM,
+    rate_limited,
+    slow,
+)
 
 # The log is the same on every kind.
 database_kind = only_sqlite
@@ -67,6 +85,68 @@ def test_what_a_summary_used_that_was_not_written_counts_too() -> None:
     ):
         with pytest.raises(SummarizerUnavailable):
             summarizer.summarize(two_parts, Cancellation())
+        assert written_by(summarizer.summarize(REQUEST, Cancellation())) == "extractive"
+
+
+SENT = ("Summarize.", "Rename the parser to reader.")
+PROMPT_TOKENS = sum(map(count_text, SENT))
+UNCOUNTED = {"choices": [{"message": {"content": "It was renamed."}, "finish_reason": "stop"}]}
+
+
+@pytest.mark.parametrize(
+    ("reply", "written"),
+    [
+        (Reply(text="It was renamed."), "It was renamed."),
+        (Reply(raw=dumps(UNCOUNTED)), "It was renamed."),
+        (replace(DROPPED_MIDWAY, text="It was renamed."), "It w"),
+        (DROPPED, ""),
+        (NOT_JSON, ""),
+    ],
+)
+def test_a_call_costs_what_was_sent_and_written_whatever_becomes_of_it(reply: Reply, written: str) -> None:
+    assert spent_on(reply) == [{"input": PROMPT_TOKENS, "output": count_text(written)}]
+
+
+@pytest.mark.parametrize("reply", [OVERFLOW, SERVER_ERROR, rate_limited(None)])
+def test_a_call_that_is_refused_costs_nothing(reply: Reply) -> None:
+    assert spent_on(reply) == []
+
+
+def spent_on(reply: Reply) -> list[Mapping[str, int]]:
+    """What is spent on a call that gets this reply."""
+    spent: list[Mapping[str, int]] = []
+    with ScriptedLLM(reply) as model, client_of(model) as client, suppress(EndpointError):
+        client.complete(*SENT, 100, Cancellation(), spend=spent.append)
+    return spent
+
+
+def client_of(model: ScriptedLLM) -> ModelClient:
+    return ModelClient(WIRES["openai-chat"], base_url=model.base_url, api_key=None, model="m", timeout_seconds=10)
+
+
+def test_a_call_that_is_cancelled_counts_and_one_that_finds_no_server_does_not() -> None:
+    settings = load_settings(tenant_summary_tokens_per_day=1)
+    budgets, cancellation = Budgets.of(settings), Cancellation()
+    spend = partial(budgets.spend, "ann", prices=None)
+    with ScriptedLLM(slow(60)) as model, client_of(model) as client, ThreadPoolExecutor(1) as pool:
+        call = pool.submit(client.complete, *SENT, 100, cancellation, spend=spend)
+        eventually(lambda: model.requests)
+        assert budgets.spent("ann") is None
+        cancellation.cancel()
+        assert isinstance(call.exception(), Cancelled)
+        assert budgets.spent("ann") is not None
+    spend = partial(budgets.spend, "bob", prices=None)
+    with client_of(model) as client, pytest.raises(EndpointError):
+        client.complete(*SENT, 100, Cancellation(), spend=spend)
+    assert budgets.spent("bob") is None
+
+
+def test_a_summary_by_an_endpoint_that_does_not_say_what_it_used_counts_too() -> None:
+    with (
+        ScriptedLLM(Reply(raw=dumps(UNCOUNTED))) as model,
+        closing(create_summarizer(named(model, tenant_summary_tokens_per_day=1))) as summarizer,
+    ):
+        summarizer.summarize(REQUEST, Cancellation())
         assert written_by(summarizer.summarize(REQUEST, Cancellation())) == "extractive"
 
 

@@ -47,14 +47,20 @@ def with_counts(url: str, number: int, work: Callable[..., Awaitable[None]]) -> 
     asyncio.run(main())
 
 
+async def is_spent_by(counts: SharedCounts, budget: Limit, name: str, amount: int) -> bool:
+    """Whether a process finds a budget spent once it has spent this amount."""
+    await counts.spend(budget, name, amount)
+    return 0 < counts.spent_seconds(budget, name) <= DAY_SECONDS
+
+
 def test_processes_with_one_broker_share_rates_and_budgets(broker: BackingService) -> None:
     async def work(first: SharedCounts, second: SharedCounts, _watch: Stopwatch) -> None:
         assert [await counts.take(RATE, "shared") for counts in (first, second, first, second)] == [True] * 3 + [False]
         assert await first.take(RATE, "another")
-        assert await first.spend(BUDGET, "shared", 60) == 0
-        assert await second.spend(BUDGET, "shared", 60) == 0
-        assert 0 < await first.spend(BUDGET, "shared", 2) <= DAY_SECONDS
-        assert await second.spend(BUDGET, "another", 2) == 0
+        assert not await is_spent_by(first, BUDGET, "shared", 60)
+        assert await is_spent_by(second, BUDGET, "shared", 60)
+        assert await is_spent_by(first, BUDGET, "shared", 2)
+        assert not await is_spent_by(second, BUDGET, "another", 2)
 
     with_counts(broker.url, 2, work)
 
@@ -66,9 +72,9 @@ def test_what_a_process_does_not_share_is_a_small_part_of_a_limit(broker: Backin
         assert rate.most <= sum(taken) <= rate.most * (1 + 2 / UNSHARED_PART)
         budget = Limit("large budget", 10 * UNSHARED_PART, DAY_SECONDS)
         spent = [
-            await counts.spend(budget, "ann", 5) == 0 for _ in range(2 * UNSHARED_PART) for counts in (first, second)
+            await is_spent_by(counts, budget, "ann", 5) for _ in range(2 * UNSHARED_PART) for counts in (first, second)
         ]
-        assert budget.most <= sum(spent) * 5 <= budget.most * (1 + 4 / UNSHARED_PART)
+        assert budget.most <= (spent.index(True) + 1) * 5 <= budget.most * (1 + 4 / UNSHARED_PART)
 
     with_counts(broker.url, 2, work)
 
@@ -78,9 +84,21 @@ def test_without_a_broker_that_answers_each_process_counts_alone(url: str) -> No
     async def work(first: SharedCounts, second: SharedCounts, _watch: Stopwatch) -> None:
         assert [await first.take(RATE, "ann") for _ in range(4)] == [True, True, True, False]
         assert await second.take(RATE, "ann")
-        assert [await first.spend(BUDGET, "ann", 100) == 0 for _ in range(2)] == [True, False]
+        assert [await is_spent_by(first, BUDGET, "ann", 50) for _ in range(2)] == [False, True]
+        assert not await is_spent_by(second, BUDGET, "ann", 50)
 
     with_counts(url, 2, work)
+
+
+def test_a_budget_that_was_spent_begins_anew_when_its_day_is_over() -> None:
+    async def work(counts: SharedCounts, watch: Stopwatch) -> None:
+        assert await is_spent_by(counts, BUDGET, "ann", 100)
+        watch.seconds += DAY_SECONDS - 1
+        assert counts.spent_seconds(BUDGET, "ann") == 1
+        watch.seconds += 1
+        assert counts.spent_seconds(BUDGET, "ann") == 0
+
+    with_counts("memory://", 1, work)
 
 
 def test_a_frozen_broker_holds_up_one_request_for_a_moment_and_is_tried_again(

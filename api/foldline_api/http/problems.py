@@ -266,8 +266,8 @@ PROBLEM_TYPES: Final[Mapping[type[Exception], ProblemType]] = {
         "outcome-unknown",
         HTTPStatus.SERVICE_UNAVAILABLE,
         # Without `Retry-After`, which would invite clients to do it twice.
-        detail="the database broke off while it stored this, so it may be done: repeat it with the same "
-        "Idempotency-Key, or without one, read first what is there",
+        detail="the database broke off or kept silent before this was answered, so it may be done: repeat it with the "
+        "same Idempotency-Key, or without one, read first what is there",
     ),
     log.Busy: ProblemType(
         "unavailable",

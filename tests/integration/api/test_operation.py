@@ -6,7 +6,7 @@ import logging
 import re
 import socket
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
 from pathlib import Path
 
@@ -163,6 +163,35 @@ def test_requests_in_flight_are_answered_while_the_database_keeps_silent() -> No
         service.thaw()
         eventually(lambda: api.client.post(f"{session}/messages", json=said, headers=key).is_success)
         assert len(api.get(f"{session}/entries")["items"]) == 1
+
+
+def has_waiting_statement(api: Api) -> bool:
+    """Whether a statement waits for a lock."""
+    waiting = text("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+    with api.store.read() as tx:
+        return bool(tx.execute(waiting).scalar_one())
+
+
+def test_a_request_is_not_given_up_for_a_pause_of_the_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("foldline_api.http.bounds.patience.PATIENCE_SECONDS", 0.5)
+    with (
+        postgres(is_own=True) as service,
+        Server(service.url).database() as database,
+        open_api(database, broker_url="redis://127.0.0.1:1/0", threads=2) as api,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        session = api.session()
+        with api.store.write() as tx:
+            paths.open_head(tx, "default", session.rpartition("/")[2], lock=True)
+            append = pool.submit(api.client.post, f"{session}/messages", json={"messages": [user("hello")]})
+            eventually(lambda: has_waiting_statement(api))
+            service.freeze()
+            # Longer than two looks, of which the first waits for a probe and the second finds it still there.
+            assert not wait([append], timeout=2).done
+            service.thaw()
+            # The request still waits for the session, and the database answers looks.
+            assert not wait([append], timeout=2).done
+        assert append.result().status_code == 201
 
 
 def test_versions_are_read_before_a_transaction_that_writes(database: str) -> None:

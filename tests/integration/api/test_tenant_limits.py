@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import httpx
@@ -86,12 +86,16 @@ def test_all_keys_of_a_tenant_share_its_rate_and_other_tenants_have_their_own(da
         assert [api.client.get(path).status_code for path in ["/healthz"] * 9] == [200] * 9
 
 
-def half_sent(api: Api, key: str) -> socket.socket:
-    """A connection on which a request has begun to arrive."""
+def begun(api: Api, key: str, fields: str, body: str = "") -> socket.socket:
+    """A connection on which a request has begun to arrive, with these fields and this part of its body."""
     connection = socket.create_connection((api.client.base_url.host, api.client.base_url.port or 80))
-    head = f"POST /sessions HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {key}\r\ncontent-length: 9\r\n\r\n{{"
-    connection.sendall(head.encode())
+    head = f"POST /sessions HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {key}\r\n{fields}\r\n\r\n"
+    connection.sendall(f"{head}{body}".encode())
     return connection
+
+
+def half_sent(api: Api, key: str) -> socket.socket:
+    return begun(api, key, "content-length: 9", "{")
 
 
 def test_a_tenant_has_so_many_requests_at_a_time_and_each_counts_until_it_ends(database: str) -> None:
@@ -118,14 +122,30 @@ def test_a_tenant_sends_so_many_bytes_a_day_and_reads_on_after_that(database: st
         assert asked(api, BOB, "POST", content=content()).status_code == 201
 
 
-def test_what_is_announced_above_the_most_of_a_body_does_not_use_up_the_day(database: str) -> None:
-    with limited(database, tenant_body_bytes_per_day=1 << 30, max_body_bytes=1 << 20) as api:
-        url = api.client.base_url
-        with socket.create_connection((url.host, url.port or 80)) as connection, connection.makefile("rb") as answers:
-            head = f"POST /sessions HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {ANN}\r\n"
-            connection.sendall(f"{head}content-length: {1 << 60}\r\n\r\n".encode())
-            assert status_of(answers) == 413
-        assert asked(api, ANN, "POST", json=NEW).status_code == 201
+def test_what_is_announced_and_does_not_arrive_uses_up_nothing_of_the_day(database: str) -> None:
+    with limited(database, tenant_body_bytes_per_day=1, max_body_bytes=1 << 20) as api:
+        for _ in range(3):
+            with begun(api, ANN, f"content-length: {1 << 60}") as connection, connection.makefile("rb") as answers:
+                assert status_of(answers) == 413
+        assert [asked(api, ANN, "POST", json=NEW).status_code for _ in range(2)] == [201, 429]
+
+
+@pytest.mark.parametrize(("fields", "part"), [("content-length: 9", "{"), ("transfer-encoding: chunked", "1\r\n{\r\n")])
+def test_who_hangs_up_in_the_middle_of_a_body_pays_for_what_arrived(database: str, fields: str, part: str) -> None:
+    with limited(database, tenant_body_bytes_per_day=1) as api:
+        with begun(api, ANN, fields, part):
+            pass
+        eventually(lambda: is_spent(api, ANN))
+        assert not is_spent(api, BOB)
+
+
+def is_spent(api: Api, key: str) -> bool:
+    """Whether a request is refused before its body arrives, which never does."""
+    with begun(api, key, "content-length: 9") as connection:
+        connection.settimeout(0.2)
+        with suppress(TimeoutError):
+            return b" 429 " in connection.recv(99)
+    return False
 
 
 @pytest.mark.parametrize("size", [100, 4_000_000])

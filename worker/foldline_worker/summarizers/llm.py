@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import copy_context
@@ -45,7 +45,7 @@ from foldline_worker.summarizers.calls.rates import Rates
 from foldline_worker.summarizers.calls.retries import Retries
 from foldline_worker.summarizers.contract import NOTHING_KEPT, ChunkTexts, SummarizerUnavailable
 from foldline_worker.summarizers.masking import mask, masked
-from foldline_worker.summarizers.model_client import ModelClient
+from foldline_worker.summarizers.model_client import ModelClient, Spend
 from foldline_worker.summarizers.rides import Rides
 from foldline_worker.summarizers.wires import WIRES, WireAnswer
 
@@ -178,7 +178,7 @@ class _Writing:
     slots: CallSlots
     kept: ChunkTexts
     rides: Rides
-    spend: Callable[[Mapping[str, int]], None]
+    spend: Spend
     usage: Counter[str] = field(default_factory=Counter)
     findings: list[Finding] = field(default_factory=list)
     reported: str | None = None
@@ -371,14 +371,13 @@ class _Writing:
         try:
             system, user = (message["content"] for message in messages)
             with self.slots.taken(cancellation):
-                answer = calls(self.client.complete, system, user, most, cancellation, beginning)
+                answer = calls(self.client.complete, system, user, most, cancellation, beginning, spend=self.spend)
         except (TooLong, AnswerTooLong) as refusal:
             sent = sum(count_text(message["content"]) for message in messages)
             sent += beginning.tokens if beginning else 0
             if not self.bounds.learn(refusal, sent, most):
                 raise _TooSmall from refusal
             raise
-        self.spend(answer.usage)
         with self._lock:
             self.usage.update(answer.usage)
             self.reported = answer.model or self.reported

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any, Final, Self
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, Self, TypeAlias
 
 import httpx
 from pydantic import SecretStr
@@ -34,6 +34,12 @@ DONE: Final = b"[DONE]"
 CUT: Final = "its answer broke off"
 # Only these statuses may refuse an option of the request; a 403 about streaming is about a plan or a region.
 _BAD_REQUESTS: Final = frozenset({400, 404, 422})
+
+Spend: TypeAlias = Callable[[Mapping[str, int]], None]
+
+
+def _spend_nothing(_usage: Mapping[str, int]) -> None:
+    """For who has no budget."""
 
 
 class ModelClient:
@@ -84,8 +90,12 @@ class ModelClient:
         max_tokens: int,
         cancellation: Cancellation,
         beginning: CachedBeginning | None = None,
+        *,
+        spend: Spend = _spend_nothing,
     ) -> WireAnswer:
         """The model's answer to a prompt, or to the user's text below the beginning of a view.
+
+        `spend` gets the tokens of `input` and `output` that the call cost, also if it fails.
 
         Raises:
             Cancelled: the work was cancelled; the connection is ended.
@@ -95,34 +105,38 @@ class ModelClient:
         """
         request = WireRequest(self.model, system, user, max_tokens, beginning)
         called = {"gen_ai.operation.name": "chat", "gen_ai.request.model": self.model}
-        self._rates.wait(_tokens_of(request) if self._rates.are_of_tokens else 0, cancellation)
+        self._rates.wait(_prompt_tokens(request) + max_tokens if self._rates.are_of_tokens else 0, cancellation)
         with (
             self._tracing.span(f"chat {self.model}", place="client", facts=called) as span,
             self._endpoint.connection(cancellation) as connection,
         ):
-            answer = self._send(request, connection)
+            answer = self._send(request, connection, spend)
             span.note({f"gen_ai.usage.{direction}_tokens": tokens for direction, tokens in answer.usage.items()})
             return answer
 
-    def _send(self, request: WireRequest, connection: Connection) -> WireAnswer:
-        body = self._wire.body(request, self._options)
-        with self._endpoint.posted(self._wire.path(request, self._options), body, connection) as response:
-            if response.is_success:
-                return self._read(response)
-            text = error_text(response)
+    def _send(self, request: WireRequest, connection: Connection, spend: Spend) -> WireAnswer:
+        body, answer = self._wire.body(request, self._options), WireAnswer()
+        try:
+            with self._endpoint.posted(self._wire.path(request, self._options), body, connection) as response:
+                if response.is_success:
+                    self._read(response, answer)
+                    return answer
+                text = error_text(response)
+        finally:
+            if connection.has_cost:
+                spend(_used(request, answer))
         sent = [request.system, request.user, *texts_in(request.beginning)]
         refused = self._endpoint.refused(response, text, sent)
         adapted = self._wire.adapted(text, body) if response.status_code in _BAD_REQUESTS else None
         if adapted is not None and isinstance(refused, EndpointUnavailable):
             self._options |= adapted
-            return self._send(request, connection)
+            return self._send(request, connection, spend)
         raise refused
 
-    def _read(self, response: httpx.Response) -> WireAnswer:
-        answer = WireAnswer()
+    def _read(self, response: httpx.Response, answer: WireAnswer) -> None:
         if not _is_stream(response):
             self._wire.take(answer, whole_answer(response))
-            return answer
+            return
         is_over = False
         for data in _data(response):
             is_over = data == DONE
@@ -131,13 +145,20 @@ class ModelClient:
             self._wire.take(answer, json_object(data))
         if answer.finish_reason is None and not is_over:
             raise EndpointUnavailable(CUT, is_passing=True)
-        return answer
 
 
-def _tokens_of(request: WireRequest) -> int:
-    """The tokens of a prompt and of its answer, by Foldline's count."""
+def _prompt_tokens(request: WireRequest) -> int:
+    """The tokens of a prompt, by Foldline's count."""
     before = request.beginning.tokens if request.beginning else 0
-    return before + count_text(request.system) + count_text(request.user) + request.max_tokens
+    return before + count_text(request.system) + count_text(request.user)
+
+
+def _used(request: WireRequest, answer: WireAnswer) -> dict[str, int]:
+    """The tokens that a call used, by Foldline's count where the provider does not say, or not yet say, how many."""
+    tokens, written = (answer.usage.get(name, 0) for name in ("input", "output"))
+    if not written or answer.finish_reason is None:
+        written = max(written, count_text(answer.content))
+    return answer.usage | {"input": tokens or _prompt_tokens(request), "output": written}
 
 
 def _is_stream(response: httpx.Response) -> bool:

@@ -35,12 +35,11 @@ class LimitCounter:
             return await self._rates.hit(_item(limit), name, cost=amount)
 
     async def spend(self, limit: Limit, name: str, amount: int) -> int:
-        """Count an amount; 0, or, if the limit was reached before, the seconds until the count begins anew."""
+        """Count an amount; 0, or, if the limit is reached now, the seconds until the count begins anew."""
         item = _item(limit)
         key = item.key_for(name)
         async with _translated():
-            spent = await self._storage.incr(key, item.get_expiry(), amount)
-            if spent - amount < limit.most:
+            if await self._storage.incr(key, item.get_expiry(), amount) < limit.most:
                 return 0
             return max(1, ceil(await self._storage.get_expiry(key) - time()))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Final
 
 import anyio
@@ -13,10 +14,11 @@ from foldline.log.errors import OutcomeUnknown, Unavailable
 from foldline.telemetry.health import DATABASE, Health
 from foldline_api.http.problems import problem
 
-# A request that takes longer is looked at, so often, and as many times in a row the database must not answer.
+# While a request takes longer, the database is looked at so often.
 PATIENCE_SECONDS: Final = 4.0
 LOOK_SECONDS: Final = 0.5
-LOOKS: Final = 2
+# So long it must not have answered any look: a moment's pause, in which one of them waits, is no silence.
+SILENCE_SECONDS: Final = 3.0
 # Methods that change nothing may be repeated in any case.
 READING: Final = frozenset({"GET", "HEAD"})
 SILENCE: Final = "the database keeps silent"
@@ -75,10 +77,12 @@ class _PendingAnswer:
 
     async def _look(self) -> None:
         health: Health = self.scope["app"].state.health
-        silent = 0
-        while silent < LOOKS:
-            silent = 0 if await health.answers(DATABASE) else silent + 1
+        answered_at = monotonic()
+        # The last look is right before the answer.
+        while monotonic() < answered_at + SILENCE_SECONDS:
             await asyncio.sleep(LOOK_SECONDS)
+            if await health.answers(DATABASE):
+                answered_at = monotonic()
             if self.has_begun:
                 return
         self.is_given_up = True

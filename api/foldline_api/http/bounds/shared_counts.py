@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from importlib import import_module
+from math import ceil
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from foldline.log.storage.store import Stopwatch
@@ -46,6 +47,7 @@ class SharedCounts:
         self._counters: tuple[LimitCounter, LimitCounter | None] | None = None
         self._has_failed = False
         self._again_at = 0.0
+        self._spent_until: dict[tuple[str, str], float] = {}
 
     def load(self) -> tuple[LimitCounter, LimitCounter | None]:
         """The counters of this process and of the broker, if that can count; loaded at the first call."""
@@ -63,14 +65,25 @@ class SharedCounts:
             return True
         return await self._counted(lambda counter: counter.take(rate, name))
 
-    async def spend(self, budget: Limit, name: str, amount: int) -> int:
-        """Count an amount of a budget, which began with its first one.
-
-        0, or, if the budget was spent before, the seconds until it begins anew.
-        """
+    async def spend(self, budget: Limit, name: str, amount: int) -> None:
+        """Count an amount of a budget, which began with its first one."""
         if await self._is_unshared(budget, name, amount):
-            return 0
-        return await self._counted(lambda counter: counter.spend(budget, name, amount))
+            return
+        seconds = await self._counted(lambda counter: counter.spend(budget, name, amount))
+        if seconds:
+            self._spent_until[budget.name, name] = self._stopwatch() + seconds
+
+    def spent_seconds(self, budget: Limit, name: str) -> int:
+        """0, or, if this process found the budget spent, the seconds until it begins anew.
+
+        Counts nothing and asks nobody: a process that has not heard of it finds out by what it spends next.
+        """
+        key = (budget.name, name)
+        seconds = ceil(self._spent_until.get(key, 0.0) - self._stopwatch())
+        if seconds > 0:
+            return seconds
+        self._spent_until.pop(key, None)
+        return 0
 
     async def _is_unshared(self, limit: Limit, name: str, amount: int) -> bool:
         """Whether this is within the part of a limit that the process does not share, and is counted there."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Final
 
+import anyio
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -39,7 +40,6 @@ class TenantLimits:
         self._of_key = Limit(OF_KEY, settings.key_requests_per_second, 1)
         self._of_tenant = Limit(OF_TENANT, settings.tenant_requests_per_second, 1)
         self._bytes = Limit(BYTES, settings.tenant_body_bytes_per_day, DAY_SECONDS)
-        self._most_bytes = settings.max_body_bytes
         self._most_at_a_time = settings.tenant_concurrent_requests
         self._open: Counter[str] = Counter()
 
@@ -48,17 +48,22 @@ class TenantLimits:
         if caller is None or caller.name == LOCAL:
             await self._app(scope, receive, send)
             return
-        body = _CountedBody(receive, Headers(scope=scope), self._most_bytes)
+        body = _CountedBody(receive, lambda amount: self._spend(caller.tenant, amount))
         try:
-            async with self._admitted(caller, body):
-                await self._app(scope, body.receive, send)
+            async with self._admitted(caller, Headers(scope=scope)):
+                try:
+                    await self._app(scope, body.receive, send)
+                finally:
+                    # Whoever hangs up in the middle of a body pays for the part that arrived.
+                    with anyio.CancelScope(shield=True):
+                        await body.count()
         except TenantLimitReached as error:
             # The application answers its own by itself.
             self._publish(TenantLimited(error.setting))
             await refusal(scope, error)(scope, receive, send)
 
     @asynccontextmanager
-    async def _admitted(self, caller: Caller, body: _CountedBody) -> AsyncIterator[None]:
+    async def _admitted(self, caller: Caller, headers: Headers) -> AsyncIterator[None]:
         """A block for a request that is within the limits.
 
         Raises:
@@ -72,10 +77,8 @@ class TenantLimits:
             # First the key: one that is over its own rate takes nothing from the tenant's others.
             await self._check_rate(self._of_key, f"{caller.name}/{tenant}", "the key is used too often a second")
             await self._check_rate(self._of_tenant, tenant, "the tenant sends too many requests a second")
-            await self._check_bytes(tenant, body)
+            self._check_bytes(tenant, headers)
             yield
-            if self._bytes.most and body.unannounced_bytes:
-                await self._counts.spend(self._bytes, tenant, body.unannounced_bytes)
         finally:
             self._open[tenant] -= 1
             if not self._open[tenant]:
@@ -85,33 +88,39 @@ class TenantLimits:
         if rate.most and not await self._counts.take(rate, name):
             raise TenantLimitReached(rate.most, rate.name, what)
 
-    async def _check_bytes(self, tenant: str, body: _CountedBody) -> None:
-        if not (self._bytes.most and body.is_there):
-            return
-        seconds = await self._counts.spend(self._bytes, tenant, body.announced_bytes)
+    def _check_bytes(self, tenant: str, headers: Headers) -> None:
+        # What a request announces is not counted: anybody can announce anything, and send nothing.
+        seconds = self._counts.spent_seconds(self._bytes, tenant) if _has_body(headers) else 0
         if seconds:
             raise TenantLimitReached(self._bytes.most, BYTES, "the tenant has sent too many bytes today", seconds)
 
+    async def _spend(self, tenant: str, amount: int) -> None:
+        if self._bytes.most:
+            await self._counts.spend(self._bytes, tenant, amount)
+
+
+def _has_body(headers: Headers) -> bool:
+    return "transfer-encoding" in headers or headers.get("content-length", "0").strip("0") != ""
+
 
 class _CountedBody:
-    """The body of a request: the bytes that it is announced with, and those that arrived without."""
+    """The body of a request; `spend` gets the bytes that arrived, once, when it ends or nobody reads on."""
 
-    def __init__(self, source: Receive, headers: Headers, most: int) -> None:
-        announced = headers.get("content-length", "")
-        # What is larger is refused later, and does not arrive.
-        self.announced_bytes = min(most, int(announced)) if announced.isdecimal() else 0
-        self.unannounced_bytes = 0
-        self._is_chunked = "transfer-encoding" in headers
+    def __init__(self, source: Receive, spend: Callable[[int], Awaitable[None]]) -> None:
         self._source = source
-
-    @property
-    def is_there(self) -> bool:
-        """Whether the request has one."""
-        return self._is_chunked or self.announced_bytes > 0
+        self._spend = spend
+        self._arrived_bytes = 0
 
     async def receive(self) -> Message:
         """The next message of the request."""
         message = await self._source()
-        if self._is_chunked:
-            self.unannounced_bytes += len(message.get("body", b""))
+        self._arrived_bytes += len(message.get("body", b""))
+        if not message.get("more_body", False):
+            await self.count()
         return message
+
+    async def count(self) -> None:
+        """Count what arrived and was not counted yet."""
+        arrived, self._arrived_bytes = self._arrived_bytes, 0
+        if arrived:
+            await self._spend(arrived)

@@ -28,6 +28,8 @@ MOST_ANSWER_BYTES: Final = 8 * 1024 * 1024
 MOST_ERROR_BYTES: Final = 64 * 1024
 # The HTTP client's event for a new connection.
 CONNECTED: Final = "connection.connect_tcp.complete"
+# The same for a request that was sent whole.
+SENT: Final = "http11.send_request_body.complete"
 
 _TOO_MANY_REQUESTS: Final = 429
 # A quota that is used up, unlike a rate, does not come back in seconds.
@@ -83,10 +85,14 @@ class AnswerTooLong(EndpointError):
 
 
 class Connection:
-    """The sockets of a call, so that another thread can end it: closing the client would not wake a waiting read."""
+    """The sockets of a call, so that another thread can end it: closing the client would not wake a waiting read.
+
+    `has_cost`: its last request was sent and not refused, so that the provider may charge for it, answer or not.
+    """
 
     def __init__(self) -> None:
         self.is_cut = False
+        self.has_cost = False
         self._sockets: list[socket.socket] = []
 
     def trace(self, event: str, info: dict[str, Any]) -> None:
@@ -94,6 +100,8 @@ class Connection:
         if event == CONNECTED:
             # A duplicate of the socket under TLS: shutting down the one in use would continue without encryption.
             self._sockets.append(info["return_value"].get_extra_info("socket").dup())
+        if event == SENT:
+            self.has_cost = True
         if self.is_cut:
             self.cut()
 
@@ -177,7 +185,9 @@ class Endpoint:
         extensions = {"trace": connection.trace}
         trace = self._tracing.traceparent
         headers = {TRACEPARENT: trace} if trace else {}
+        connection.has_cost = False
         with self._http.stream("POST", path, json=body, headers=headers, extensions=extensions) as response:
+            connection.has_cost = response.is_success
             yield response
 
     def refused(self, response: httpx.Response, text: str, sent: Iterable[str]) -> EndpointError:
