@@ -19,6 +19,7 @@ from foldline.log.erasing.tenants import delete_tenant
 from foldline.log.jobs import sweeps
 from foldline.log.storage import idempotency
 from foldline.log.storage.idempotency import Key, StoredResponse
+from foldline.log.storage.passages import PASSAGE
 from foldline.log.storage.store import Store
 from foldline.log.storage.tables import ENTRY, IDEMPOTENCY, SESSION
 from foldline.log.transfer import tenant_export
@@ -120,6 +121,17 @@ def test_a_tenant_is_deleted_with_its_keys_and_answers_and_others_stay(
         trail = [(line.actor, line.action, line.object_id) for line in audit.records(tx, TENANT, 0, 10)]
     assert keys == {made.id: ("-", False), others.id: ("of Xenia", True)}
     assert trail == [("me", "deleted", None), ("me", "revoked-key", made.id)]
+
+
+def test_one_sweep_removes_many_small_sessions(store: Store) -> None:
+    for number in range(40):
+        scene = Scene(store, id=f"s{number}")
+        scene.append(user(1))
+    new_session(store, OTHER, "kept")
+    sweeps.sweep(store)
+    assert delete_tenant(store, TENANT, "me", with_keys=False) == (40, 0)
+    sweeps.sweep(store)
+    assert (count(store, ENTRY), count(store, PASSAGE), count(store, SESSION)) == (0, 0, 1)
 
 
 def test_without_being_asked_keys_stay(store: Store) -> None:
