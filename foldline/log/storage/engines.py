@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Lock
 from time import monotonic
 from typing import Any, Final, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from sqlalchemy import URL, Boolean, Connection, Dialect, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DisconnectionError
@@ -110,6 +111,12 @@ def address_of(url: str) -> URL:
         problem = "a database in memory cannot be shared"
         raise InvalidDatabase(problem)
     return address
+
+
+def file_of(address: URL) -> Path:
+    """The file of an SQLite database, also of one that is named by a `file:` URI."""
+    named = str(address.database)
+    return Path(unquote(urlsplit(named).path) if named.startswith("file:") else named)
 
 
 def open_engines(address: URL, connections: int = CONNECTIONS, *, prepares: bool = True) -> Engines:
