@@ -15,7 +15,7 @@ from foldline.cli.models_file import use_models_file
 from foldline.log.errors import InvalidDatabase, SealingKeyMissing, Unavailable
 from foldline.log.sealing.cipher import Cipher
 from foldline.log.sealing.key_check import check_keys
-from foldline.log.storage.engines import SQLITE, address_of
+from foldline.log.storage.engines import SQLITE, address_of, file_of
 from foldline.log.storage.known_entries import KnownEntries
 from foldline.log.storage.store import Limits, Store, translated
 from foldline.migrations import CannotMigrate, Standing
@@ -50,11 +50,11 @@ def check_file(settings: Settings) -> None:
     """
     with _reporting_bad_address():
         address = address_of(settings.database_url)
-    if address.get_backend_name() == SQLITE and not Path(str(address.database)).exists():
+    if address.get_backend_name() == SQLITE and not file_of(address).exists():
         is_named = "database_url" in settings.model_fields_set
         reason = "" if is_named else "FOLDLINE_DATABASE_URL is not set, and "
         raise CommandFailed(
-            f"{reason}there is no database at {Path(str(address.database)).absolute()}: give the address of the "
+            f"{reason}there is no database at {file_of(address).absolute()}: give the address of the "
             "service's with --database-url or FOLDLINE_DATABASE_URL",
             ExitCode.SERVICE_FAILED,
         )
@@ -170,7 +170,7 @@ def place_of(store: Store) -> str:
     It has no query either: the driver takes passwords there too.
     """
     if store.is_sqlite and store.url.database:
-        return str(Path(store.url.database).absolute())
+        return str(file_of(store.url).absolute())
     return store.url.set(query={}).render_as_string(hide_password=True)
 
 

@@ -54,7 +54,7 @@ class Place:
         """Whether a purge got at all files."""
         done = foldline("data", "purge", "--database-url", self.url)
         assert done.returncode == 0 or "run this again" in done.stderr, done.stderr
-        return done.stdout == "nothing of what was deleted is in the files of the database\n"
+        return done.stdout == PURGED
 
     @property
     def printed(self) -> str:
@@ -92,6 +92,7 @@ def placed(kind: str, folder: Path, **more: str) -> Iterator[Place]:
 
 PORT: Final = {"serve": ("--port", "0"), "api": ("--port", "0"), "worker": ()}
 UNTIL: Final = {"serve": LISTENING, "api": LISTENING, "worker": "ready:"}
+PURGED: Final = "nothing of what was deleted is in the files of the database\n"
 ALL: Final = {*WORDS.values(), OTHERS_WORD}
 
 
@@ -133,3 +134,12 @@ def test_with_encryption_nothing_that_is_said_is_ever_in_a_file(kind: str, tmp_p
         assert place.found() == {WORDS["key"]}
         assert ann.send("DELETE", "/tenant?keys=true") == {"sessions": 3, "keys": 1}
         assert place.found() == {WORDS["key"]}
+
+
+def test_a_purge_takes_the_uri_of_a_file_and_refuses_one_of_none(tmp_path: Path) -> None:
+    url = f"sqlite:///file:{tmp_path}/a%20base.db?uri=true"
+    refused = foldline("data", "purge", "--database-url", url)
+    assert (refused.returncode, f"there is no database at {tmp_path}/a base.db:" in refused.stderr) == (3, True)
+    assert foldline("migrate", "--database-url", url).returncode == 0
+    purged = foldline("data", "purge", "--database-url", url)
+    assert (purged.returncode, purged.stdout) == (0, PURGED)

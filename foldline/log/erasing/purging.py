@@ -48,7 +48,7 @@ def purge(store: Store) -> list[str]:
     has_more = True
     while has_more:
         with store.write() as tx:
-            has_more = deletion.remove_session(tx)
+            has_more = deletion.remove_batch(tx)
     deletion.remove_terms(store, no_rest)
     forget_terms(store)
     with store.read() as tx:

@@ -67,13 +67,12 @@ def sweep(store: Store, rest: Callable[[float], object] = no_rest) -> list[str]:
         _delete_expired,
         retention.delete_of_their_own,
         retention.delete_of_service,
-        deletion.remove_session,
     ):
         for _ in range(BATCHES_AT_ONCE):
             with store.write() as tx:
                 if not remove(tx):
                     break
-    deletion.remove_terms(store, rest)
+    deletion.remove_deleted(store, rest)
     with store.read() as tx:
         waiting = select(JOB.c.queue).where(JOB.c.state == JobState.QUEUED, JOB.c.not_before <= tx.now).distinct()
         queues = list(tx.execute(waiting.order_by(JOB.c.queue)).scalars())

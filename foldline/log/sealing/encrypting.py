@@ -135,7 +135,7 @@ def _remove_rows(store: Store, session_pk: int) -> set[tuple[int, int]] | None:
     with store.write() as tx:
         # Whoever indexes has the session locked.
         tx.lock(_LOCK, {"pk": session_pk})
-        if passages.remove(tx, session_pk, INDEX_ROWS):
+        if passages.remove(tx, [session_pk], INDEX_ROWS):
             return None
         return {(branch, seq) for branch, seq in tx.execute(_INDEXED, {"pk": session_pk})}
 

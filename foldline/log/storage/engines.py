@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Lock
 from time import monotonic
 from typing import Any, Final, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from sqlalchemy import URL, Boolean, Connection, Dialect, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DisconnectionError
@@ -110,6 +111,12 @@ def address_of(url: str) -> URL:
         problem = "a database in memory cannot be shared"
         raise InvalidDatabase(problem)
     return address
+
+
+def file_of(address: URL) -> Path:
+    """The file of an SQLite database, also of one that is named by a `file:` URI."""
+    named = str(address.database)
+    return Path(unquote(urlsplit(named).path) if named.startswith("file:") else named)
 
 
 def open_engines(address: URL, connections: int = CONNECTIONS, *, prepares: bool = True) -> Engines:
@@ -227,7 +234,7 @@ class _DatabaseFile:
                 with suppress(OSError):
                     os.close(os.open(arguments[0], os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             connection = dialect.connect(*arguments, **named)
-            self.path = Path(connection.execute("PRAGMA database_list").fetchone()[2])
+            self.path = _path_of(connection)
             self.inode = self.path.stat().st_ino
             return connection
 
@@ -245,6 +252,11 @@ class _DatabaseFile:
             is_there = False
         if not is_there:
             raise FileGone(self.path)
+
+
+def _path_of(connection: Any) -> Path:
+    """The path of the database of SQLite's connection; its URL may have another form of it."""
+    return Path(connection.execute("PRAGMA database_list").fetchone()[2])
 
 
 def _begin_to_write(connection: Connection) -> None:
@@ -283,19 +295,19 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
     connection.execute("PRAGMA secure_delete=ON")
 
 
-def empty_log(address: URL, engine: Engine, alone: AbstractContextManager[None]) -> bool:
+def empty_log(engine: Engine, alone: AbstractContextManager[None]) -> bool:
     """Move what is in SQLite's log to the database, and empty its file; whether nothing is left in it.
 
     What was overwritten in the database may be in the log in an older form. It stays there while others read, or for so
     long that writers would notice. While it is emptied, this process is `alone`: nobody in it writes.
     """
-    try:
-        if Path(f"{address.database}-wal").stat().st_size == 0:
-            return True
-    except FileNotFoundError:
-        return True
     with closing(engine.raw_connection()) as pooled:
         connection: Any = pooled.driver_connection
+        try:
+            if Path(f"{_path_of(connection)}-wal").stat().st_size == 0:
+                return True
+        except FileNotFoundError:
+            return True
         # The first does most of the work, and nobody waits for it.
         connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
         connection.execute(f"PRAGMA busy_timeout={LOG_MILLISECONDS}")

@@ -88,7 +88,7 @@ _POSTGRESQL: Final = _Dialect(
     key="session_pk, branch, seq, number",
     place="JOIN passage USING (session_pk, branch, seq, number)",
     gone="DELETE FROM passage WHERE (session_pk, branch, seq, number) IN "
-    "(SELECT session_pk, branch, seq, number FROM passage WHERE session_pk = :pk LIMIT :most)",
+    "(SELECT session_pk, branch, seq, number FROM passage WHERE session_pk = ANY(:pks) LIMIT :most)",
 )
 
 
@@ -268,13 +268,12 @@ def give_up(tx: Transaction, tenant: str, session_id: str, places: Iterable[Plac
     tx.execute(update(ENTRY).where(ENTRY.c.session_pk.in_(of_session), here, not_yet).values(passages=0))
 
 
-def remove(tx: Transaction, session_pk: int, most: int) -> int:
-    """Remove up to `most` rows of a session; how many were removed."""
+def remove(tx: Transaction, session_pks: Sequence[int], most: int) -> int:
+    """Remove up to `most` rows of these sessions; how many were removed."""
     dialect = _dialect(tx)
-    query = (
-        {"query": f"{dialect.quote}{_scope(session_pk)}{dialect.quote}"} if dialect is _SQLITE else {"pk": session_pk}
-    )
-    gone: int = tx.execute(text(dialect.gone), {**query, "most": most}).rowcount
+    scopes = " OR ".join(f"{dialect.quote}{_scope(pk)}{dialect.quote}" for pk in session_pks)
+    which = {"query": scopes} if dialect is _SQLITE else {"pks": [*session_pks]}
+    gone: int = tx.execute(text(dialect.gone), {**which, "most": most}).rowcount
     return gone
 
 

@@ -323,7 +323,7 @@ class Store:
             Unavailable: the database does not answer.
         """
         with translated():
-            return self._turns is None or empty_log(self.url, self._engines.reader, self._turns.alone())
+            return self._turns is None or empty_log(self._engines.reader, self._turns.alone())
 
     def _transaction(self, connection: Connection) -> Transaction:
         return Transaction(

@@ -29,6 +29,8 @@ NUMBER: Final = BigInteger().with_variant(Integer, "sqlite")
 class SessionRow(SQLModel, table=True):
     """One conversation. A deleted one keeps its row until the sweeper has removed the rest; its id is free at once.
 
+    On SQLite, `deleted_at` is negative once only its terms are left in the index: the time since then, negated.
+
     The sweeper deletes it at `expires_at`, unless it goes on before. It got no message from `quiet_since` until it was
     last looked at; 0 is before that. With `retention_days` of its own, it is looked at next at `due_at`. `origin` has
     the header and the order of the entries of the file it was imported from.

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from typing import Any, Final
 
 import psycopg
 import pytest
 from psycopg import sql
-from sqlalchemy import func, make_url, select
+from sqlalchemy import func, make_url, select, update
 from sqlmodel import SQLModel
 
+from foldline.engine.wire import dumps
 from foldline.log.access import api_keys, audit
 from foldline.log.access.api_keys import KeyScope
 from foldline.log.erasing import tenants
@@ -19,6 +21,7 @@ from foldline.log.erasing.tenants import delete_tenant
 from foldline.log.jobs import sweeps
 from foldline.log.storage import idempotency
 from foldline.log.storage.idempotency import Key, StoredResponse
+from foldline.log.storage.passages import PASSAGE
 from foldline.log.storage.store import Store
 from foldline.log.storage.tables import ENTRY, IDEMPOTENCY, SESSION
 from foldline.log.transfer import tenant_export
@@ -60,10 +63,11 @@ def test_every_table_is_exported_or_has_nothing_that_a_tenant_said() -> None:
     assert {table.name for table in tables} | NOT_SAID == {*SQLModel.metadata.tables}
 
 
+@pytest.mark.parametrize(("limit", "most"), [("ROWS_AT_ONCE", 3), ("PAGE_BYTES", 1), ("PAGE_BYTES", 1_000)])
 def test_an_export_has_each_row_once_in_pages_and_nothing_of_others(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+    limit: str, most: int, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tenant_export, "ROWS_AT_ONCE", 3)
+    monkeypatch.setattr(tenant_export, limit, most)
     scene = Scene(store)
     first, *_ = scene.append(*turns(7, 60)).entry_ids
     scene.work()
@@ -100,6 +104,23 @@ def test_an_export_comes_in_pieces_however_large_it_is(store: Store) -> None:
     assert max(map(len, pieces)) < PIECE_BYTES + longest_line + 100
 
 
+def test_an_export_needs_no_more_memory_than_a_large_row_takes(store: Store) -> None:
+    scene = Scene(store)
+    scene.append(*[user(1)] * 48)
+    large = dumps({"role": "user", "content": "x" * (1 << 20)})
+    with store.write() as tx:
+        tx.execute(update(ENTRY).values(body=large))
+    tracemalloc.start()
+    try:
+        size = sum(map(len, export_tenant(store, TENANT)))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert size > 48 * len(large)
+    # To read and write the JSON of one takes 17 times its size.
+    assert peak < 30 * len(large)
+
+
 def test_a_tenant_is_deleted_with_its_keys_and_answers_and_others_stay(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,6 +141,17 @@ def test_a_tenant_is_deleted_with_its_keys_and_answers_and_others_stay(
         trail = [(line.actor, line.action, line.object_id) for line in audit.records(tx, TENANT, 0, 10)]
     assert keys == {made.id: ("-", False), others.id: ("of Xenia", True)}
     assert trail == [("me", "deleted", None), ("me", "revoked-key", made.id)]
+
+
+def test_one_sweep_removes_many_small_sessions(store: Store) -> None:
+    for number in range(40):
+        scene = Scene(store, id=f"s{number}")
+        scene.append(user(1))
+    new_session(store, OTHER, "kept")
+    sweeps.sweep(store)
+    assert delete_tenant(store, TENANT, "me", with_keys=False) == (40, 0)
+    sweeps.sweep(store)
+    assert (count(store, ENTRY), count(store, PASSAGE), count(store, SESSION)) == (0, 0, 1)
 
 
 def test_without_being_asked_keys_stay(store: Store) -> None:

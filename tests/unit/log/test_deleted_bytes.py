@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from sqlalchemy import func, select, text
+from sqlalchemy import func, make_url, select, text
 
 from foldline.log.jobs import indexing, sweeps
 from foldline.log.storage import passages
 from foldline.log.storage.store import Store
 from foldline.log.storage.tables import SESSION
 from foldline.log.use_cases import lifecycle
-from tests.support.log.sessions import Scene, assistant, user
+from tests.support.log.sessions import Scene, assistant, open_store, user
 from tests.support.processes.canaries import found_in
 
 SAID: Final = ("zorbagak", "zorbegak", "zorbigak", "zorbogak")
@@ -82,3 +82,19 @@ def test_a_session_is_kept_in_mind_until_the_index_has_forgotten_its_terms(
     with doomed.store.read() as tx:
         assert tx.execute(select(func.count()).select_from(SESSION)).scalar() == 0
     assert files_with(doomed.store) == set()
+
+
+@pytest.mark.parametrize("form", ["file:{file}?uri=true", "{link}"])
+def test_the_log_is_found_whatever_form_the_address_of_its_database_has(
+    form: str, database: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    file = Path(make_url(database).database or "")
+    link = tmp_path_factory.mktemp("links") / "link.db"
+    link.symlink_to(file)
+    with open_store(f"sqlite:///{form.format(file=file, link=link)}") as store:
+        scene = Scene(store)
+        scene.append({"role": "user", "content": SAID[0]})
+        delete(scene)
+        assert found_in(file.parent, SAID) == {SAID[0]}
+        sweeps.sweep(store)
+        assert found_in(file.parent, SAID) == set()

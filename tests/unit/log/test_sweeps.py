@@ -84,6 +84,64 @@ def test_a_large_session_goes_batch_by_batch_in_one_sweep(store: Store) -> None:
     assert rows(store) == 0
 
 
+def small_sessions(store: Store, number: int) -> None:
+    """Delete so many sessions of one message each."""
+    for name in range(number):
+        scene = Scene(store, id=f"s{name}")
+        scene.append(user(1))
+        delete(scene)
+
+
+def sessions_left(store: Store) -> tuple[int, int]:
+    """The sessions whose messages are not removed yet, and those that the index has not forgotten."""
+    with store.read() as tx:
+        counts = (func.count(ENTRY.c.session_pk.distinct()), func.count(SESSION.c.pk.distinct()))
+        joined = SESSION.outerjoin(ENTRY, ENTRY.c.session_pk == SESSION.c.pk)
+        waiting, kept = tx.execute(select(*counts).select_from(joined)).one()
+    return waiting, kept
+
+
+def test_sessions_are_removed_in_one_transaction_up_to_its_rows(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deletion, "BATCHES_AT_ONCE", 1)
+    # A message, its branch: two rows of each.
+    monkeypatch.setattr(deletion, "PURGE_ROWS", 50)
+    small_sessions(store, 30)
+    sweeps.sweep(store)
+    assert sessions_left(store) == (0, 30)
+    sweeps.sweep(store)
+    assert sessions_left(store) == (0, 0)
+
+
+def test_the_index_is_written_anew_once_no_session_waits_or_an_hour_later(
+    store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deletion, "BATCHES_AT_ONCE", 1)
+    monkeypatch.setattr(deletion, "SESSIONS_AT_ONCE", 1)
+    small_sessions(store, 4)
+    steps = []
+    for seconds in (0, 3599, 1, 0, 0):
+        clock.advance(seconds)
+        sweeps.sweep(store)
+        steps.append(sessions_left(store))
+    assert steps == [(3, 4), (2, 4), (1, 1), (0, 1), (0, 0)]
+
+
+def test_a_sweep_removes_for_some_seconds_and_the_next_goes_on(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deletion, "SESSIONS_AT_ONCE", 1)
+    small_sessions(store, 5)
+    seconds = 0.0
+
+    def rest(_seconds: float) -> None:
+        nonlocal seconds
+        seconds += deletion.SECONDS_AT_ONCE / 2
+
+    store.stopwatch = lambda: seconds
+    sweeps.sweep(store, rest)
+    assert sessions_left(store) == (2, 5)
+    sweeps.sweep(store, rest)
+    assert sessions_left(store) == (0, 0)
+
+
 def test_a_job_of_a_session_deleted_meanwhile_is_not_taken_back(doomed: Scene, clock: Clock) -> None:
     doomed.claim()
     delete(doomed)
