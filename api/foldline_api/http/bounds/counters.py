@@ -69,8 +69,9 @@ def in_process() -> LimitCounter:
 
 def at_redis(url: str, answer_seconds: float) -> LimitCounter:
     """A counter in a Redis: a caller waits for a connection as long as for an answer, and nothing is tried twice."""
-    # Its client takes long to load.
-    client, retry, backoff = map(import_module, ("redis.asyncio", "redis.asyncio.retry", "redis.backoff"))
+    # Its client takes long to load. The package comes first: another thread may be loading it, and would wait for its
+    # modules while they wait for it, until one of the two gets half of it.
+    _, client, retry, backoff = map(import_module, ("redis", "redis.asyncio", "redis.asyncio.retry", "redis.backoff"))
     pool = client.BlockingConnectionPool.from_url(
         url, max_connections=CONNECTIONS, timeout=answer_seconds, retry=retry.Retry(backoff.NoBackoff(), 0)
     )
