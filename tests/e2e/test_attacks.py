@@ -27,7 +27,7 @@ NEW = {"model": "openai/gpt-4o"}
 ATTACK_SECONDS = 4.0
 # Without an attack an append takes some milliseconds; the released version took 5.8 s in the flood, or froze.
 APPEND_SECONDS_MAX = 0.75
-# Nobody waits for more than one transaction of another tenant on SQLite, and one of 7,000 messages takes a second.
+# Nobody waits for more than one transaction of another tenant on SQLite, and one of 4,000 messages may take a second.
 TRANSACTION_SECONDS_MAX = 4.0
 # Of the whole process; it begins with some 200 MB, and the released version came to 4.7 GB.
 MEMORY_MAX = 1200 << 20
@@ -160,7 +160,7 @@ def test_a_flood_of_requests_leaves_the_appends_of_others_fast(
 def test_appends_of_many_small_messages_let_others_take_turns(service: Service) -> None:
     """In the order in which they came, no append ended within 30 s behind these."""
     session = service.new_session(ATTACKER)
-    with service.repeated(session, dumps({"messages": letters(7_000)}), 16):
+    with service.repeated(session, dumps({"messages": letters(4_000)}), 16):
         seconds, _ = service.victims_appends()
     assert set(service.answers) <= {201, 503}
     assert seconds < TRANSACTION_SECONDS_MAX
