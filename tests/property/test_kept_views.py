@@ -109,26 +109,17 @@ def messages_of(store: Store, scene: Scene, format_name: str, kept: SentViews) -
         return type(error)
 
 
-def messages_made_anew(store: Store, scene: Scene, format_name: str) -> Any:
-    """The same, without what one view takes over from another."""
+def made_anew(store: Store, scene: Scene, format_name: str) -> tuple[Any, Any]:
+    """The answer and the messages, without what one view takes over from another; or the error's class twice."""
     try:
         with store.read() as tx:
             found = view(tx, scene.tenant, scene.id, format_name=format_name)
     except REFUSED as error:
-        return type(error)
-    return FORMATS[format_name].render(found.messages, None, found.path.session.model).messages
-
-
-def answer_made_anew(store: Store, scene: Scene, format_name: str) -> Any:
-    """The same, without what one view takes over from another."""
-    try:
-        with store.read() as tx:
-            found = view(tx, scene.tenant, scene.id, format_name=format_name)
-    except REFUSED as error:
-        return type(error)
-    session = found.path.session
-    rendered = FORMATS[format_name].render(found.messages, session.system, session.model)
-    return {"messages": rendered.messages, **view_fields(found, rendered.lossy)}
+        return type(error), type(error)
+    session, render = found.path.session, FORMATS[format_name].render
+    rendered = render(found.messages, session.system, session.model)
+    answer = {"messages": rendered.messages, **view_fields(found, rendered.lossy)}
+    return answer, render(found.messages, None, session.model).messages
 
 
 @pytest.mark.timeout(600)
@@ -147,9 +138,9 @@ def test_views_are_those_of_a_process_that_keeps_nothing(steps: list[tuple[str, 
                 event(name)
             for format_name in FORMATS:
                 assert view_of(keeping, scene, format_name) == view_of(store, scene, format_name)
-                anew = answer_made_anew(store, scene, format_name)
+                anew, messages_anew = made_anew(store, scene, format_name)
                 assert answer_of(keeping, scene, format_name, kept) == anew
                 # The second is the one that was kept.
                 assert answer_of(keeping, scene, format_name, kept) == anew
-                assert messages_of(keeping, scene, format_name, kept) == messages_made_anew(store, scene, format_name)
+                assert messages_of(keeping, scene, format_name, kept) == messages_anew
         assert known.size <= most_bytes

@@ -8,6 +8,7 @@ from typing import Any, Final
 from sqlalchemy import Column, ColumnElement, LargeBinary, Table, bindparam, func, select, tuple_, type_coerce, update
 from sqlmodel import SQLModel
 
+from foldline.log.errors import DamagedValue
 from foldline.log.sealing.cipher import Cipher, is_sealed
 from foldline.log.sealing.key_check import listed_keys, strike_key
 from foldline.log.sealing.sealed_column import Sealed
@@ -37,7 +38,7 @@ def encrypt_all(store: Store, cipher: Cipher, advance: Advance) -> int:
 
     Other processes have to have that key already. It may run again, and while others write. `advance` is called with
     numbers of rows. Afterwards the list of keys has that one alone. What recall searches is made anew where it was
-    readable.
+    readable. A damaged value stays as it is: no key opens it.
 
     Raises:
         SealingKeyMissing: a value is of a key that the cipher does not have.
@@ -95,9 +96,18 @@ def _batches(store: Store, table: Table) -> Iterator[Sequence[Any]]:
 
 
 def _stale(cipher: Cipher, table: Table, row: Any) -> dict[str, bytes]:
-    """The values of a row that are not encrypted with the first key, as they are stored."""
+    """The values of a row that are not encrypted with the first key and can be read, as they are stored."""
     stored = {column.name: getattr(row, column.name) for column in _sealed(table)}
-    return {name: value for name, value in stored.items() if value is not None and not cipher.is_newest(value)}
+    older = {name: value for name, value in stored.items() if value is not None and not cipher.is_newest(value)}
+    return {name: value for name, value in older.items() if not _is_damaged(cipher, value)}
+
+
+def _is_damaged(cipher: Cipher, value: bytes) -> bool:
+    try:
+        cipher.opened(value)
+    except DamagedValue:
+        return True
+    return False
 
 
 def _encrypt(tx: Transaction, cipher: Cipher, table: Table, row: Any, values: Mapping[str, bytes]) -> int:

@@ -134,6 +134,17 @@ def test_a_new_key_takes_over_and_the_old_one_is_not_needed_afterwards(database:
         assert (seen(scene), found(scene, "zebrafish"), caplog.text) == (before, hits, "")
 
 
+def test_a_damaged_value_does_not_keep_the_others_from_a_new_key(database: str) -> None:
+    with open_store(database, cipher=OLD) as store:
+        good, bad = Scene(store, id="good"), Scene(store, id="bad")
+        damage(store, SESSION.c.tools, SESSION.c.id == bad.id)
+    with open_store(database, cipher=NEW) as store:
+        encrypt_all(store, NEW, lambda _rows: None)
+    with open_store(database, cipher=ONLY_NEW) as store:
+        good.store = store
+        assert good.path.messages == 0
+
+
 @pytest.mark.parametrize("cipher", [None, ONLY_NEW])
 def test_a_process_without_the_key_is_refused(database: str, cipher: Cipher | None) -> None:
     with open_store(database, cipher=OLD) as store:

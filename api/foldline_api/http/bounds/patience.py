@@ -14,7 +14,7 @@ from foldline.log.errors import OutcomeUnknown, Unavailable
 from foldline.telemetry.health import DATABASE, Health
 from foldline_api.http.problems import problem
 
-# While a request takes longer, the database is looked at so often.
+# While a request takes longer than this, the database is looked at, with a pause between two looks.
 PATIENCE_SECONDS: Final = 4.0
 LOOK_SECONDS: Final = 0.5
 # So long it must not have answered any look: a moment's pause, in which one of them waits, is no silence.
