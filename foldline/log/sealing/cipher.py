@@ -65,13 +65,13 @@ class Cipher:
         return stored.startswith(MARK + self._first)
 
 
-def readable(stored: bytes) -> bytes:
-    """A stored value, for a process without keys.
+def readable(stored: bytes | None) -> bytes | None:
+    """A stored value, for a process without keys; NULL stays NULL.
 
     Raises:
         SealingKeyMissing: it is encrypted.
     """
-    if stored.startswith(MARK):
+    if stored is not None and stored.startswith(MARK):
         raise SealingKeyMissing(stored[len(MARK) : _HEAD_BYTES].hex())
     return stored
 

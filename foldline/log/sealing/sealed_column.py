@@ -38,8 +38,11 @@ class Sealed(TypeDecorator[bytes]):
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Processor | None:
         cipher = _CIPHERS.get(dialect)
-        # Without a key, what is encrypted must not be taken for a session that cannot be read.
-        return _in_turn(super().result_processor(dialect, coltype), readable if cipher is None else cipher.opened)
+        plain = super().result_processor(dialect, coltype)
+        if cipher is not None:
+            return _in_turn(plain, cipher.opened)
+        # Without a key, what is encrypted must not be taken for a session that cannot be read. Our drivers give bytes.
+        return readable if plain is None else _in_turn(plain, readable)
 
 
 def _in_turn(*steps: Processor | None) -> Processor:
