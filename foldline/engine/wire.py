@@ -15,6 +15,9 @@ DEPTH_MAX: Final = 200
 # search for so many: that takes a tenth of the time of a regular expression.
 ZEROS: Final = bytes.maketrans(b"123456789", b"000000000")
 LONG_NUMBER: Final = b"0" * 19
+# Of so many digits in a row, these are among every fourth byte. To look at those first takes half of the time.
+SAMPLED: Final = 4
+SAMPLE: Final = b"0" * (len(LONG_NUMBER) // SAMPLED)
 # Values are counted in pieces of so many bytes, between which other threads run.
 PIECE_BYTES: Final = 1 << 16
 # What JSON is nested in.
@@ -132,7 +135,7 @@ def _is_deeper(value: Any, levels: int) -> bool:
 
 def _has_long_number(data: bytes | str) -> bool:
     encoded = data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")
-    return LONG_NUMBER in encoded.translate(ZEROS)
+    return SAMPLE in encoded[::SAMPLED].translate(ZEROS) and LONG_NUMBER in encoded.translate(ZEROS)
 
 
 def _finite(digits: str) -> float:

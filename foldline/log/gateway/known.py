@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from sqlalchemy import bindparam, delete, insert, select, update
 
+from foldline.log.storage.rows import Session
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import FINGERPRINT, SESSION
 
@@ -20,15 +21,22 @@ AT_ONCE: Final = 500
 class KnownPart:
     """The longest part of a conversation that is stored: up to the entry `seq` of a branch, its first `messages`.
 
-    As long as the session has this `version`, no more of the conversation is stored.
+    As long as the session has this `version`, no more of the conversation is stored. The number and the id of a deleted
+    session may be given again.
     """
 
     session_pk: int
     session_id: str
+    created_at: int
     branch: int
     seq: int
     messages: int
     version: int = field(compare=False)
+
+    def is_newest(self, session: Session) -> bool:
+        """Whether nobody has changed the session since."""
+        now = session.pk, session.created_at, session.version
+        return now == (self.session_pk, self.created_at, self.version)
 
 
 _ENDS: Final = (
@@ -36,6 +44,7 @@ _ENDS: Final = (
         FINGERPRINT.c.digest,
         FINGERPRINT.c.session_pk,
         SESSION.c.id,
+        SESSION.c.created_at,
         FINGERPRINT.c.branch,
         FINGERPRINT.c.seq,
         SESSION.c.version,
@@ -58,7 +67,7 @@ def known_part(tx: Transaction, tenant: str, fingerprints: Sequence[bytes | None
         rows = _rows(tx, tenant, [*length_of]) if length_of else []
         if rows:
             longest = max(rows, key=lambda row: length_of[row.digest])
-            place = longest.session_pk, longest.id, longest.branch, longest.seq
+            place = longest.session_pk, longest.id, longest.created_at, longest.branch, longest.seq
             return KnownPart(*place, length_of[longest.digest], longest.version)
     return None
 

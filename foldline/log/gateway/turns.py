@@ -112,8 +112,10 @@ def turn_of(
         raise InvalidMessage(asked.dialect.messages, "must not end with reasoning")
     call = _Call(tenant, asked, digests, digest, defaults, read_view)
     for attempt in range(TRIES):
-        with store.read() as tx:
-            known = known_part(tx, tenant, digests)
+        known = conversation.stored if attempt == 0 else None
+        if known is None:
+            with store.read() as tx:
+                known = known_part(tx, tenant, digests)
         stored = known.messages if known else 0
         part = _Part(known, prepare(conversation.messages_from(stored)), digests[stored:])
         try:
@@ -124,12 +126,14 @@ def turn_of(
                 head = None if known is None else paths.open_head(tx, tenant, known.session_id, lock=True)
                 if not is_awaited():
                     raise Conflict("nobody waits for this request any more")
-                path = _appended(tx, call, part, head) if _is_still_known(tx, call, known, head) else None
+                new = _still_new(tx, call, part, head)
+                path = None if new is None else _appended(tx, call, new, head)
             turn = None if path is None else _seen(store, call, path)
         except (IntegrityError, NotFound):
             # Another request began the same conversation, or deleted it.
             continue
-        if turn is not None:
+        if turn is not None and path is not None:
+            conversation.keep_place(_place_of(path, len(digests)))
             return turn
     message = "the conversation is changed by other requests at the same time"
     raise Conflict(message)
@@ -161,10 +165,24 @@ class _Part:
     digests: Sequence[bytes | None]
 
 
-def _is_still_known(tx: Transaction, call: _Call, known: KnownPart | None, head: Path | None) -> bool:
-    """Whether no more of the conversation is known, now that its session is locked."""
-    is_unchanged = known is not None and head is not None and head.session.version == known.version
-    return is_unchanged or known_part(tx, call.tenant, call.digests) == known
+def _still_new(tx: Transaction, call: _Call, part: _Part, head: Path | None) -> _Part | None:
+    """What of a part is new now that its session is locked; None if another session has the conversation."""
+    known = part.known
+    if known is not None and head is not None and known.is_newest(head.session):
+        return part
+    found = known_part(tx, call.tenant, call.digests)
+    if found == known:
+        return part
+    if known is None or found is None or found.session_pk != known.session_pk or found.messages < known.messages:
+        return None
+    more = found.messages - known.messages
+    return _Part(found, part.drafts[more:], part.digests[more:])
+
+
+def _place_of(path: Path, messages: int) -> KnownPart:
+    session = path.session
+    of_session = session.pk, session.id, session.created_at
+    return KnownPart(*of_session, path.branch, path.last_message_seq, messages, session.version)
 
 
 def _appended(tx: Transaction, call: _Call, part: _Part, head: Path | None) -> Path:

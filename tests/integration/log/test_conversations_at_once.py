@@ -31,15 +31,18 @@ def entries_in(store: Store) -> int:
         return number
 
 
-def taken(store: Store, request: AgentRequest, defaults: Defaults = DEFAULTS) -> Turn:
-    return take_turn(
-        store, TENANT, request, "", defaults, beginnings=Beginnings(1 << 20), read_view=SentViews(1 << 20).messages_at
-    )
+def taken(
+    store: Store, request: AgentRequest, defaults: Defaults = DEFAULTS, beginnings: Beginnings | None = None
+) -> Turn:
+    """The turn of a process that keeps these beginnings, or that knows nothing yet."""
+    beginnings = beginnings or Beginnings(1 << 20)
+    read_view = SentViews(1 << 20).messages_at
+    return take_turn(store, TENANT, request, "", defaults, beginnings=beginnings, read_view=read_view)
 
 
-def taken_at_once(store: Store, *requests: AgentRequest) -> list[Turn]:
+def taken_at_once(store: Store, *requests: AgentRequest, beginnings: Beginnings | None = None) -> list[Turn]:
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        return list(pool.map(lambda request: taken(store, request), requests))
+        return list(pool.map(lambda request: taken(store, request, beginnings=beginnings), requests))
 
 
 def test_one_request_that_comes_several_times_is_stored_once(store: Store) -> None:

@@ -76,6 +76,13 @@ def test_a_long_number_keeps_its_value_wherever_it_is(text: str, kind: Callable[
     assert str(number) in str(loads(kind(text.format(number))))
 
 
+def test_a_long_number_keeps_its_value_at_any_byte() -> None:
+    for length in range(18, 24):
+        number = "1234567890123456789012345"[:length]
+        for before in range(8):
+            assert str(loads(f"[{' ' * before}{number}]")) == f"[{number}]"
+
+
 @pytest.mark.parametrize(
     ("text", "number"),
     [
