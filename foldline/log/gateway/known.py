@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import bindparam, delete, insert, select, update
 
-from foldline.log.storage.rows import Session
+from foldline.log.storage.rows import SessionVersion
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import FINGERPRINT, SESSION
 
@@ -21,22 +21,14 @@ AT_ONCE: Final = 500
 class KnownPart:
     """The longest part of a conversation that is stored: up to the entry `seq` of a branch, its first `messages`.
 
-    As long as the session has this `version`, no more of the conversation is stored. The number and the id of a deleted
-    session may be given again.
+    As long as the session has the version `at`, no more of the conversation is stored.
     """
 
-    session_pk: int
     session_id: str
-    created_at: int
+    at: SessionVersion
     branch: int
     seq: int
     messages: int
-    version: int = field(compare=False)
-
-    def is_newest(self, session: Session) -> bool:
-        """Whether nobody has changed the session since."""
-        now = session.pk, session.created_at, session.version
-        return now == (self.session_pk, self.created_at, self.version)
 
 
 _ENDS: Final = (
@@ -67,8 +59,8 @@ def known_part(tx: Transaction, tenant: str, fingerprints: Sequence[bytes | None
         rows = _rows(tx, tenant, [*length_of]) if length_of else []
         if rows:
             longest = max(rows, key=lambda row: length_of[row.digest])
-            place = longest.session_pk, longest.id, longest.created_at, longest.branch, longest.seq
-            return KnownPart(*place, length_of[longest.digest], longest.version)
+            at = SessionVersion(longest.session_pk, longest.created_at, longest.version)
+            return KnownPart(longest.id, at, longest.branch, longest.seq, length_of[longest.digest])
     return None
 
 

@@ -22,6 +22,7 @@ from foldline.log.use_cases import branches, lifecycle
 from foldline.log.use_cases.append import NEWEST, PreparedMessage, append_at, prepare
 from foldline.log.use_cases.lifecycle import NewSession
 from foldline.log.use_cases.overflow import relieve
+from foldline.log.use_cases.views import version_of
 
 # Others may append to the same conversation between the look-up and the lock.
 TRIES: Final = 4
@@ -168,21 +169,18 @@ class _Part:
 def _still_new(tx: Transaction, call: _Call, part: _Part, head: Path | None) -> _Part | None:
     """What of a part is new now that its session is locked; None if another session has the conversation."""
     known = part.known
-    if known is not None and head is not None and known.is_newest(head.session):
+    if known is not None and head is not None and known.at == head.session.at:
         return part
     found = known_part(tx, call.tenant, call.digests)
-    if found == known:
-        return part
-    if known is None or found is None or found.session_pk != known.session_pk or found.messages < known.messages:
-        return None
+    if known is None or found is None:
+        return part if known is found else None
     more = found.messages - known.messages
-    return _Part(found, part.drafts[more:], part.digests[more:])
+    is_same = found.at.session_pk == known.at.session_pk and more >= 0
+    return _Part(found, part.drafts[more:], part.digests[more:]) if is_same else None
 
 
 def _place_of(path: Path, messages: int) -> KnownPart:
-    session = path.session
-    of_session = session.pk, session.id, session.created_at
-    return KnownPart(*of_session, path.branch, path.last_message_seq, messages, session.version)
+    return KnownPart(path.session.id, path.session.at, path.branch, path.last_message_seq, messages)
 
 
 def _appended(tx: Transaction, call: _Call, part: _Part, head: Path | None) -> Path:
@@ -209,7 +207,8 @@ def _seen(store: Store, call: _Call, path: Path) -> Turn | None:
     if path.kept == path.raw:
         return _turn(path, None, call.digest, call.asked.dialect)
     with store.read() as tx:
-        head = paths.open_head(tx, call.tenant, path.session.id)
+        is_newest = version_of(tx, call.tenant, path.session.id) == path.session.at
+        head = path if is_newest else paths.open_head(tx, call.tenant, path.session.id)
         is_there = (head.branch, head.last_message_seq) == (path.branch, path.last_message_seq)
         return _shown(tx, head, call.asked.dialect, call.digest, call.read_view) if is_there else None
 

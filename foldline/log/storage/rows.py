@@ -25,6 +25,14 @@ from foldline.engine.wording import stub_tokens
 PARTS: Final = ("system", "tools", "pins", "history")
 
 
+class SessionVersion(NamedTuple):
+    """A version of a session. One that was deleted is another one than a new one of its id, or of its number."""
+
+    session_pk: int
+    created_at: int
+    version: int
+
+
 @dataclass(slots=True)
 class Session:
     """A session's row, loaded for a transaction.
@@ -52,6 +60,11 @@ class Session:
     policy_json: bytes
     system_json: bytes | None
     tools_json: bytes
+
+    @property
+    def at(self) -> SessionVersion:
+        """Its version as it was loaded, or after the last change."""
+        return SessionVersion(self.pk, self.created_at, self.version)
 
     @property
     def policy(self) -> Policy:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass, replace
-from typing import Final, NamedTuple
+from typing import Final
 
 from sqlalchemy import select
 
@@ -18,7 +18,7 @@ from foldline.engine.tokens.counter import scaled
 from foldline.engine.wording import stub_tokens
 from foldline.log.errors import CallsOpen, NotFound
 from foldline.log.storage import entry_log, paths, segments
-from foldline.log.storage.rows import Path
+from foldline.log.storage.rows import Path, SessionVersion
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import SESSION
 from foldline.log.views.blocks import BlockShown
@@ -50,19 +50,11 @@ class View:
         return self.shown.messages
 
 
-class ViewVersion(NamedTuple):
-    """The version of a session's view. A session that was deleted is another one than a new one of its id."""
-
-    session_pk: int
-    created_at: int
-    version: int
-
-
 _VERSION: Final = select(SESSION.c.pk, SESSION.c.created_at, SESSION.c.version).where(paths.BY_ID)
 
 
-def version_of(tx: Transaction, tenant: str, session_id: str) -> ViewVersion:
-    """The version of the view at the head.
+def version_of(tx: Transaction, tenant: str, session_id: str) -> SessionVersion:
+    """The version of a session, and so of the view at its head.
 
     Raises:
         NotFound: no such session.
@@ -70,7 +62,7 @@ def version_of(tx: Transaction, tenant: str, session_id: str) -> ViewVersion:
     row = tx.execute(_VERSION, {"tenant": tenant, "id": session_id}).first()
     if row is None:
         raise NotFound("session", session_id)
-    return ViewVersion(*row)
+    return SessionVersion(*row)
 
 
 def budget_for(path: Path, model: str | None = None, max_output_tokens: int | None = None) -> Budget:
