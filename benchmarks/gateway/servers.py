@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import httpx
@@ -39,6 +39,20 @@ class Proxy:
     def resident(self) -> float:
         """The bytes of its resident memory."""
         return float(self.process.memory_info().rss)
+
+    def wait_for_jobs(self, session_id: str) -> None:
+        """Wait until all jobs of a session have ended.
+
+        Raises:
+            TimeoutError: one of them does not end.
+        """
+        if not comes_true(lambda: all(job["ended_at"] for job in self._jobs(session_id)), READY_SECONDS):
+            raise TimeoutError(session_id)
+
+    def _jobs(self, session_id: str) -> list[dict[str, Any]]:
+        answer = httpx.get(f"{self.url}/sessions/{session_id}/jobs").raise_for_status()
+        jobs: list[dict[str, Any]] = answer.json()["items"]
+        return jobs
 
 
 @contextmanager

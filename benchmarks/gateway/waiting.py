@@ -79,7 +79,9 @@ def _first_bytes(proxy: Proxy, is_right: Callable[[bytes, Answered], bool]) -> T
                 if not is_right(body, answered):
                     raise Unexpected(answered)
                 taken.append(answered.first_byte_seconds)
-        # The first has all of its history to append, as an agent's never has.
+                if answered.session and len(taken) == 1:
+                    proxy.wait_for_jobs(answered.session)
+        # The first has all of its history to append, and to summarize at once, as an agent's never has.
         return statistics.median(taken[1:])
 
     return once
