@@ -72,6 +72,10 @@ ASIDE: Final = "aside"
 STORY: Final = "story"
 
 
+_KINDS: Final = {kind.value: kind for kind in ItemKind}
+_SPEAKERS: Final = {speaker.value: speaker for speaker in Speaker}
+
+
 def items_to_json(items: Iterable[Item]) -> list[list[str]]:
     """Items as JSON arrays; `items_from_json` is its inverse."""
     return [[*item] for item in items]
@@ -79,9 +83,8 @@ def items_to_json(items: Iterable[Item]) -> list[list[str]]:
 
 def items_from_json(values: Sequence[Sequence[Any]]) -> list[Item]:
     """The items that `items_to_json` wrote, without those of kinds that only a newer version knows."""
-    known, speakers = set(ItemKind), set(Speaker)
     return [
-        Item(ItemKind(kind), text, Speaker(speaker), *rest[:2])
+        Item(_KINDS[kind], text, _SPEAKERS[speaker], *rest[:2])
         for kind, text, speaker, *rest in values
-        if kind in known and speaker in speakers
+        if kind in _KINDS and speaker in _SPEAKERS
     ]

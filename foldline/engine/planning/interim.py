@@ -7,9 +7,10 @@ from typing import Final, NamedTuple
 
 from foldline.engine.edits import Edit
 from foldline.engine.ledger.assemble import Assembled, assembled
+from foldline.engine.ledger.choice.candidates import candidates
 from foldline.engine.ledger.choice.render import summary_of_lines
 from foldline.engine.ledger.items import ItemAt, ItemKind
-from foldline.engine.ledger.provenance import Provenance
+from foldline.engine.ledger.provenance import Provenance, together
 from foldline.engine.ledger.snapshot import MOST_TOKENS, snapshot_of
 from foldline.engine.models.budget import SMALLEST_SUMMARY, Goals
 from foldline.engine.models.gauge import Gauge
@@ -104,7 +105,8 @@ def interim_of(items: Iterable[ItemAt], wanted: InterimDue, headings: str, dismi
 
     The next one chooses from these items and from those that are `dismissed` now.
     """
-    found, most = assembled(items), wanted.max_tokens
+    chooses_from, left_out = candidates(items)
+    found, most = assembled(chooses_from), wanted.max_tokens
     chosen = found
     if most < SMALLEST_SUMMARY:
         rules = [line for line in found.current if line.item.kind is ItemKind.RULE]
@@ -116,7 +118,8 @@ def interim_of(items: Iterable[ItemAt], wanted: InterimDue, headings: str, dismi
         return marker_of(wanted)
     tokens = interim_frame_tokens(wanted.messages) + count_text(text)
     most = min(max(CARRIED_TIMES * wanted.max_tokens, LEAST_CARRIED), MOST_TOKENS)
-    return Interim(text, tokens, snapshot_of(found.current, dismissed, most), provenance)
+    made_of = together([provenance, Provenance(recallable=left_out)])
+    return Interim(text, tokens, snapshot_of(found.current, dismissed, most), made_of)
 
 
 def marker_of(wanted: InterimDue) -> Interim:

@@ -1,0 +1,49 @@
+"""What an interim summary may choose from: a session is locked meanwhile, so it reads a bounded number of items."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from heapq import nlargest
+from typing import Final, NamedTuple
+
+from foldline.engine.ledger.choice.weights import FITTED
+from foldline.engine.ledger.choice.worth import worth_of
+from foldline.engine.ledger.items import DOING, Item, ItemAt, ItemKind, Speaker
+
+# Many times what a window of 200k hides at once, with what earlier summaries carry on.
+MOST: Final = 4_000
+
+
+class Candidates(NamedTuple):
+    """Items in their order, and the number of those that were left out, by kind."""
+
+    items: list[ItemAt]
+    left_out: Mapping[ItemKind, int]
+
+
+def candidates(items: Iterable[ItemAt], most: int = MOST) -> Candidates:
+    """These items; of more than `most`, the first request and the best by kind, the newest first."""
+    found = list(items)
+    if len(found) <= most:
+        return Candidates(found, {})
+    task = next((at for at, (_, item) in enumerate(found) if _is_task(item)), 0)
+    others = (at for at in range(len(found)) if at != task)
+    best = {task, *nlargest(most - 1, others, key=lambda at: (_worth(*_way(found[at][1])), at))}
+    left_out = Counter(item.kind for at, (_, item) in enumerate(found) if at not in best)
+    return Candidates([found[at] for at in sorted(best)], left_out)
+
+
+def _way(item: Item) -> tuple[ItemKind, Speaker, str]:
+    return item.kind, item.speaker, item.state
+
+
+def _is_task(item: Item) -> bool:
+    return item.kind is ItemKind.REQUEST and item.speaker is Speaker.USER
+
+
+@lru_cache(maxsize=1_024)
+def _worth(kind: ItemKind, speaker: Speaker, state: str) -> float:
+    """The worth of such items. A plan's steps say nothing without its beginning, which is worth nothing by itself."""
+    return worth_of(Item(kind, "", speaker, state=DOING if kind is ItemKind.PLAN else state), FITTED)
