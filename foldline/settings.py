@@ -282,7 +282,14 @@ class Settings(BaseSettings):
         "those to POST /compact, /budget and /import and to exports, and others with a large body.",
     )
     large_requests_waiting: int = Field(
-        32, ge=0, le=4096, description="Maximum number of a tenant's large requests that wait. Others get 503 at once."
+        32, ge=0, le=4096, description="Maximum number of a tenant's large requests that wait. Others get 503."
+    )
+    large_request_processes: int = Field(
+        1,
+        ge=0,
+        le=16,
+        description="Processes of their own for large requests, if callers need keys. They start when the first comes; "
+        "each takes some 150 MB. With 0 large requests are handled beside the small ones, which they slow down.",
     )
     large_request_bytes: int = Field(256 << 10, ge=1024, description="Size of a body above which a request is large.")
     key_requests_per_second: int = Field(

@@ -28,6 +28,7 @@ from foldline_api.http import problems
 from foldline_api.http.access_log import AccessLog
 from foldline_api.http.auth import OPEN_PATHS, Auth
 from foldline_api.http.bounds.body_memory import BodyMemory
+from foldline_api.http.bounds.large_processes import LargeProcesses, OpenService
 from foldline_api.http.bounds.patience import Patience
 from foldline_api.http.bounds.places import Places
 from foldline_api.http.bounds.shared_counts import SharedCounts
@@ -43,21 +44,26 @@ from foldline_api.service import AppState
 
 
 def create_app(
-    settings: Settings, store: Store, signals: Signals | None = None, *, waiters_max: int = WAITERS_MAX
+    settings: Settings,
+    store: Store,
+    signals: Signals | None = None,
+    *,
+    waiters_max: int = WAITERS_MAX,
+    open_service: OpenService | None = None,
 ) -> FastAPI:
     """The application on a store whose tables exist. The caller closes the store.
 
-    `app.state.subject` is the process that health checks describe.
+    `app.state.subject` is the process that health checks describe. `open_service` is what a process for large requests
+    begins with; without it there are none.
     """
     signals = signals or Signals()
     signals.metrics.follow(store)
-    watch, views = Watch(_reader_of(store), waiters_max), SentViews(settings.cache_bytes * 3 // 8)
-    service = AppState(settings, store, watch, views, Cursors(store), Places(settings))
+    service = service_on(settings, store, waiters_max)
     keys, counts = KnownKeys.of(settings, store), SharedCounts(settings.broker_url, store.stopwatch)
     gateway = Gateway(service, Upstreams(settings), Beginnings(settings.cache_bytes // 8))
 
     @asynccontextmanager
-    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         threads = anyio.to_thread.current_default_thread_limiter()
         threads.total_tokens = settings.threads
         signals.metrics.follow_threads(lambda: threads.statistics().tasks_waiting)
@@ -68,6 +74,7 @@ def create_app(
         await service.watch.close()
         await gateway.upstreams.close()
         await counts.close()
+        await app.state.large_processes.close()
 
     app = DescribedApp(
         title="Foldline",
@@ -88,6 +95,7 @@ def create_app(
         redoc_url=None,
     )
     app.state.service = service
+    app.state.large_processes = LargeProcesses(open_service, settings.large_request_processes, lambda: keys.are_needed)
     # Without the broker only summaries wait.
     app.state.subject = Subject(
         signals.metrics, parts_of(settings, store), needed={DATABASE}, backlog=partial(known_backlog, store)
@@ -104,6 +112,12 @@ def create_app(
     routes = [*app.routes, *(route for router in ROUTERS for route in router.routes)]
     app.state.routes = [route for route in routes if isinstance(route, Route)]
     return app
+
+
+def service_on(settings: Settings, store: Store, waiters_max: int = WAITERS_MAX) -> AppState:
+    """What the routes share, on a store whose tables exist."""
+    watch, views = Watch(_reader_of(store), waiters_max), SentViews(settings.cache_bytes * 3 // 8)
+    return AppState(settings, store, watch, views, Cursors(store), Places(settings))
 
 
 async def _to_docs(_request: Request) -> RedirectResponse:

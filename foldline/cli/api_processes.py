@@ -40,7 +40,7 @@ class ApiProcess:
 
     def __init__(self, settings: Settings, listener: socket.socket, number: int) -> None:
         ours, theirs = SPAWN.Pipe()
-        self._process = SPAWN.Process(target=serve_part, args=(settings, listener, theirs), daemon=True)
+        self._process = SPAWN.Process(target=serve_part, args=(settings, listener, theirs))
         self._process.start()
         theirs.close()
         self.pipe = ProcessPipe(ours)

@@ -8,18 +8,24 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Final
 
 from fastapi import FastAPI
-from foldline_api.app import create_app
+from foldline_api.app import create_app, service_on
 from foldline_api.server import Server
+from foldline_api.service import AppState
 from foldline_worker.app import create_celery
 from foldline_worker.broker.notifier import Notifier, notifying
 
+from foldline.cli.database import open_store
+from foldline.cli.models_file import use_models_file
 from foldline.cli.process_setup import installed_hooks
 from foldline.log.storage.store import Store
 from foldline.settings import Settings
+from foldline.telemetry.logs import set_up_logging
 from foldline.telemetry.metrics import Signals
+from foldline.telemetry.tracing import Silent
 
 # How long a thread with much to do keeps the interpreter from those that answer. An append needs it twenty times, as
 # each statement gives it away, and Python's own 5 ms would make 100 ms of that.
@@ -36,13 +42,27 @@ def api_beside_workers(settings: Settings, store: Store, signals: Signals) -> It
     Raises:
         CommandFailed: a hook that is installed cannot be used.
     """
-    app = create_app(settings, store, signals)
+    app = create_app(settings, store, signals, open_service=partial(open_service, settings))
     with (
         create_celery(settings) as celery,
         notifying(Notifier(celery), store, settings.stop_seconds),
         installed_hooks(settings, store),
     ):
         yield app
+
+
+@contextmanager
+def open_service(settings: Settings) -> Iterator[AppState]:
+    """What a process for large requests begins with.
+
+    Raises:
+        CommandFailed: the database does not open.
+    """
+    set_up_logging(settings, Silent())
+    use_models_file(settings.models_file)
+    gc.set_threshold(GARBAGE_OBJECTS, *gc.get_threshold()[1:])
+    with open_store(settings) as store:
+        yield service_on(settings, store)
 
 
 def run_api(

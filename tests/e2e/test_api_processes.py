@@ -72,6 +72,22 @@ def test_requests_go_on_when_a_process_is_killed_and_another_takes_its_place(
 
 
 @pytest.mark.timeout(180)
+def test_each_process_has_one_for_large_requests_and_none_is_left(tmp_path: Path, postgresql: Server) -> None:
+    with served_by_two(tmp_path, postgresql, FOLDLINE_API_KEYS="ours:the-only-long-key") as (running, url, _):
+        with client(url, timeout_seconds=60) as caller:
+            caller.headers["Authorization"] = "Bearer the-only-long-key"
+            session = caller.post("/sessions", json={"model": "openai/gpt-4o"}).json()["id"]
+            messages = [{"role": "user", "content": "Go on."}] * 200
+            answer = caller.post(f"/sessions/{session}/messages", json={"messages": messages})
+            assert answer.status_code == 201
+        started = psutil.Process(running.process.pid).children(recursive=True)
+        spawned = [process for process in started if "spawn_main" in " ".join(process.cmdline())]
+        assert len(spawned) == 3
+        running.stop()
+    eventually(lambda: not any(process.is_running() for process in spawned), 10)
+
+
+@pytest.mark.timeout(180)
 def test_metrics_have_the_requests_of_all_processes(tmp_path: Path, postgresql: Server) -> None:
     with served_by_two(tmp_path, postgresql) as (_, url, operators), client(operators) as connected:
         for _ in range(12):

@@ -1,6 +1,6 @@
 """Routes whose endpoints are called without FastAPI's resolution of parameters, where a request has none to resolve.
 
-Large requests to them wait for a place.
+Large requests to them wait for a place, and on a shared service a process of its own does their work.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.routing import APIRoute
 from starlette.requests import ClientDisconnect
 
+from foldline_api.http.bounds.large_processes import LargeProcesses
 from foldline_api.http.request import read_request
 from foldline_api.service import AppState
 
@@ -52,11 +53,14 @@ class DirectRoute(APIRoute):
             incoming = await read_request(request)
             work = partial(endpoint, **request.path_params, incoming=incoming)
             places = incoming.service.places
-            if self.is_costly or places.is_large(incoming.raw):
-                async with places.one(incoming.tenant):
-                    await _check_awaited(request)
-                    return await run_in_threadpool(work)
-            return await run_in_threadpool(work)
+            if not self.is_costly and not places.is_large(incoming.raw):
+                return await run_in_threadpool(work)
+            processes: LargeProcesses = request.app.state.large_processes
+            async with places.one(incoming.tenant):
+                await _check_awaited(request)
+                if processes.take(request):
+                    return await processes.answer(endpoint, request, incoming)
+                return await run_in_threadpool(work)
 
         return handle
 

@@ -7,15 +7,17 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
-from anyio import CapacityLimiter
+from anyio import CapacityLimiter, sleep
 
 from foldline.settings import Settings
 from foldline_api.http.problems import TooManyLarge
 
 # A message takes 30 bytes at least, and a tenth of a millisecond. Braces in texts count too, which does no harm. In a
 # request to the gateway is a whole conversation, of which it knows most.
-OBJECTS_MAX: Final = 500
+OBJECTS_MAX: Final = 100
 OBJECTS_OF_CONVERSATION_MAX: Final = 2_000
+# A caller that asks again at once gets no more refusals than this: to read and to refuse its bodies takes time too.
+REFUSAL_SECONDS: Final = 0.5
 
 
 @dataclass(slots=True)
@@ -55,6 +57,7 @@ class Places:
         """
         queue = self._queues.setdefault(tenant, _Queue(CapacityLimiter(self.of_tenant)))
         if queue.size >= self.of_tenant + self.settings.large_requests_waiting:
+            await sleep(REFUSAL_SECONDS)
             raise TooManyLarge
         queue.size += 1
         try:

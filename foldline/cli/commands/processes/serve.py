@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -14,7 +15,7 @@ from foldline_worker.hooks.hooks import Hooks
 from foldline_worker.summarizers.registry import create_summarizer
 
 from foldline import migrations
-from foldline.cli.api_server import run_api
+from foldline.cli.api_server import open_service, run_api
 from foldline.cli.database import check_schema, open_store, settings_of
 from foldline.cli.listening import Host, Port, announce, check_host, listener_for, metrics_listener_for
 from foldline.cli.options import DatabaseUrl, LogLevel
@@ -63,7 +64,7 @@ def serve(
         listener_for(settings) as listener,
         metrics_listener_for(settings) as metrics_listener,
     ):
-        app = create_app(settings, store, signals)
+        app = create_app(settings, store, signals, open_service=partial(open_service, settings))
         with (
             installed_hooks(settings, store) as hooks,
             _worker(settings, store, hooks, signals) as worker,

@@ -1,0 +1,118 @@
+"""A large request on a shared service: a process of its own answers it, and nobody can see that in the answer."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import httpx
+import psutil
+import pytest
+
+from tests.support.eventually import eventually
+from tests.support.processes.daemons import Daemon, daemon
+from tests.support.processes.http import client
+
+LISTENING = r"listening on (http://127\.0\.0\.1:\d+)"
+KEY = {"Authorization": "Bearer the-only-long-key"}
+NEW = {"model": "openai/gpt-4o", "context_window": 8_000}
+SECONDS = 60
+VARIABLES = {"FOLDLINE_METRICS_PORT": "0", "FOLDLINE_API_KEYS": "ours:the-only-long-key"}
+
+
+@contextmanager
+def serving(folder: Path, **variables: str) -> Iterator[tuple[Daemon, httpx.Client]]:
+    """The command on a file, and a caller with its key."""
+    variables = {"FOLDLINE_DATABASE_URL": f"sqlite:///{folder}/foldline.db", **VARIABLES, **variables}
+    with (
+        daemon(folder, "serve", "--port", "0", until=LISTENING, variables=variables, is_anew=True) as running,
+        client(running.ready.removeprefix("listening on "), timeout_seconds=SECONDS) as caller,
+    ):
+        caller.headers.update(KEY)
+        yield running, caller
+
+
+def said(number: int) -> list[dict[str, Any]]:
+    return [
+        {"role": ("user", "assistant")[at % 2], "content": f"What was said as number {at}."} for at in range(number)
+    ]
+
+
+def processes_of(running: Daemon) -> list[psutil.Process]:
+    children = psutil.Process(running.process.pid).children()
+    return [child for child in children if "spawn_main" in " ".join(child.cmdline())]
+
+
+@pytest.mark.timeout(120)
+def test_what_a_large_request_did_is_seen_as_if_it_had_been_done_here(tmp_path: Path) -> None:
+    with serving(tmp_path) as (running, caller):
+        session = f"/sessions/{caller.post('/sessions', json=NEW).json()['id']}"
+        assert caller.post(f"{session}/messages", json={"messages": said(2)}).status_code == 201
+        assert processes_of(running) == []
+
+        large, once = {"messages": said(600)}, {"Idempotency-Key": "once"}
+        first = caller.post(f"{session}/messages", json=large, headers=once)
+        again = caller.post(f"{session}/messages", json=large, headers=once)
+        assert (first.status_code, len(first.json()["entry_ids"])) == (201, 600)
+        assert (again.status_code, again.json()) == (201, first.json())
+        assert len(processes_of(running)) == 1
+        # The worker of this process gets the message of the job: the sweep would take longer.
+        (job, *_) = caller.get(f"{session}/jobs").json()["items"]
+        eventually(lambda: caller.get(f"/jobs/{job['id']}").json()["state"] == "succeeded", 5)
+        counted = running.printed.partition("metrics and probes on ")[2].split()[0]
+        metrics = httpx.get(f"{counted}/metrics").text
+        assert 'foldline_triggers_total{preset="foldline",reason="threshold"} 1.0' in metrics
+
+        problem = caller.post("/sessions/none/messages", json=large)
+        assert (problem.status_code, problem.json()["type"]) == (404, "/problems/not-found")
+        assert problem.headers["content-type"] == "application/problem+json"
+        stale = caller.post(f"{session}/messages", json=large, headers={"If-Match": '"1"'})
+        assert (stale.status_code, stale.json()["type"]) == (412, "/problems/stale-version")
+        made = caller.post("/compact", json={**NEW, "messages": said(400), "target_tokens": 500})
+        assert (made.status_code, made.headers["content-type"]) == (200, "application/json")
+
+
+@pytest.mark.timeout(120)
+def test_a_process_that_is_killed_leaves_a_service_that_answers_the_next_large_request(tmp_path: Path) -> None:
+    with serving(tmp_path) as (running, caller):
+        messages = f"/sessions/{caller.post('/sessions', json=NEW).json()['id']}/messages"
+        assert caller.post(messages, json={"messages": said(200)}).status_code == 201
+        (process,) = processes_of(running)
+        process.suspend()
+        answers: list[httpx.Response] = []
+        waiting = Thread(target=lambda: answers.append(caller.post(messages, json={"messages": said(200)})))
+        waiting.start()
+        waiting.join(1)
+        process.kill()
+        waiting.join(SECONDS)
+        assert [(answer.status_code, answer.json()["type"]) for answer in answers] == [
+            (503, "/problems/outcome-unknown")
+        ]
+        assert caller.post(messages, json={"messages": said(200)}).status_code == 201
+        assert [process.pid for process in processes_of(running)] != [process.pid]
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_the_process_ends_with_its_service(tmp_path: Path, number: signal.Signals) -> None:
+    with serving(tmp_path) as (running, caller):
+        messages = f"/sessions/{caller.post('/sessions', json=NEW).json()['id']}/messages"
+        assert caller.post(messages, json={"messages": said(200)}).status_code == 201
+        (process,) = processes_of(running)
+        os.kill(running.process.pid, number)
+        running.process.wait(SECONDS)
+        eventually(lambda: not process.is_running(), 10)
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("variables", [{"FOLDLINE_API_KEYS": ""}, {"FOLDLINE_LARGE_REQUEST_PROCESSES": "0"}])
+def test_a_service_for_one_needs_no_other_process(tmp_path: Path, variables: dict[str, str]) -> None:
+    with serving(tmp_path, **variables) as (running, caller):
+        messages = f"/sessions/{caller.post('/sessions', json=NEW).json()['id']}/messages"
+        assert caller.post(messages, json={"messages": said(200)}).status_code == 201
+        assert processes_of(running) == []
